@@ -17,7 +17,7 @@ from pathlib import Path
 
 from harness import Row, least
 
-from headgate.gateway.adapters.live import LiveEffects
+from headgate.gateway.adapters.live import LiveApplier
 from headgate.model.registered_pipelines import Commands, Pipeline, Registry
 from headgate.model.version import Engine
 from headgate.reprocess.steps import ReplaceCheckpoint, SnapshotCheckpoint
@@ -93,7 +93,7 @@ def _row(what: str, work: Callable[[], object], copied: float) -> Row:
     )
 
 
-def _effects(home: Path, checkpoint: Path, run: str) -> LiveEffects:
+def _effects(home: Path, checkpoint: Path, run: str) -> LiveApplier:
     pipeline = Pipeline(
         name="bench",
         engine=Engine.SPARK,
@@ -101,45 +101,45 @@ def _effects(home: Path, checkpoint: Path, run: str) -> LiveEffects:
         commands=Commands(status="exit 3"),
     )
     registry = Registry(path=str(home / "headgate.toml"), pipelines=(pipeline,))
-    return LiveEffects(
+    return LiveApplier(
         registry, home / ".headgate", run=run, pause=lambda _: None, note=lambda _: None
     )
 
 
-def _do(steps: Iterable[Step], effects: LiveEffects) -> None:
+def _do(steps: Iterable[Step], applier: LiveApplier) -> None:
     """Carry out steps as a run does, and then their undo, newest first."""
     done = []
     for step in steps:
-        was = step.bind(effects)
-        step.apply(effects, was)
-        step.verify(effects, was)
+        was = step.bind(applier)
+        step.apply(applier, was)
+        step.verify(applier, was)
         done.append((step, was))
     for step, was in reversed(done):
         for back in step.undo(was):
-            bound = back.bind(effects)
-            back.apply(effects, bound)
-            back.verify(effects, bound)
+            bound = back.bind(applier)
+            back.apply(applier, bound)
+            back.verify(applier, bound)
 
 
 def _scratch(home: Path, checkpoint: Path) -> Callable[[], object]:
-    effects = _effects(home, checkpoint, "20261122-000000-abcdef")
+    applier = _effects(home, checkpoint, "20261122-000000-abcdef")
     facts = {"pipeline": "bench", "checkpoint": str(checkpoint), "query_id": _query(checkpoint)}
     steps = (SnapshotCheckpoint(**facts), ReplaceCheckpoint(**facts))
 
     def work() -> None:
-        _do(steps, effects)
+        _do(steps, applier)
         _tidy(home)
 
     return work
 
 
 def _rewound(home: Path, checkpoint: Path) -> Callable[[], object]:
-    effects = _effects(home, checkpoint, "20261122-000001-abcdef")
+    applier = _effects(home, checkpoint, "20261122-000001-abcdef")
     facts = {"pipeline": "bench", "checkpoint": str(checkpoint), "query_id": _query(checkpoint)}
     steps = (CopyToBatch(**facts, batch=0), SwapCheckpoint(**facts, batch=0))
 
     def work() -> None:
-        _do(steps, effects)
+        _do(steps, applier)
         _tidy(home)
 
     return work

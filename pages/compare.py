@@ -18,8 +18,7 @@ from headgate.ui.compare.two_versions import (
     usual_sides,
 )
 from headgate.ui.rehearsal.panel import rehearsal_panel
-from headgate.ui.shared import cached_reads as data
-from headgate.ui.shared import markup
+from headgate.ui.shared import cached_reads, markup
 from headgate.ui.shared.canvas import Beside, canvas_and_panel, closed_boxes, search
 from headgate.ui.shared.choose_one import switch
 from headgate.ui.shared.choose_pipeline import pick_pipeline
@@ -58,7 +57,7 @@ def _page(context: Context) -> None:
         title("Compare")
     with pipelines:
         pipeline = pick_pipeline(context, CompareKey.PIPELINE)
-    rows = data.versions(context, pipeline) if pipeline else ()
+    rows = cached_reads.versions(context, pipeline) if pipeline else ()
     usual = usual_sides(rows)
     with old:
         before = pick_side("Before", rows, CompareKey.BEFORE, usual[0])
@@ -88,16 +87,16 @@ def _page(context: Context) -> None:
         rehearsal_panel(context, pipeline, runs, deployed)
 
 
-def _compared(context: Context, one: Given, other: Given) -> data.Comparison:
+def _compared(context: Context, one: Given, other: Given) -> cached_reads.Comparison:
     """Compare, as if nothing was renamed where a rename that the address names is none."""
     with st.spinner("Comparing", show_time=True):
         try:
-            return data.comparison(context, one, other, renames())
+            return cached_reads.comparison(context, one, other, renames())
         except RenameError as error:
             with st.container(key="rename-problem", horizontal=True, vertical_alignment="center"):
                 show_problem(str(error).replace("--rename ", "The rename ", 1))
                 st.button("Forget renames", key="forget_renames", on_click=forget_rename)
-            return data.comparison(context, one, other)
+            return cached_reads.comparison(context, one, other)
 
 
 def _ask(context: Context, pipeline: str | None, one: Given | None, other: Given | None) -> None:
@@ -136,7 +135,7 @@ class Look:
     only_changes: bool
 
 
-def _show(look: Look, found: data.Comparison, pair: str) -> None:
+def _show(look: Look, found: cached_reads.Comparison, pair: str) -> None:
     said = verdict(found.report)
     judged_for = engine_words(found.report.judged_for)
     st.html(markup.verdict(said.glyph, said.word, said.sentence, said.tone, judged_for))

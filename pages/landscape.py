@@ -19,10 +19,9 @@ from headgate.ui.landscape.map import (
     selector_box,
 )
 from headgate.ui.landscape.unused_resources import landscape_loose
-from headgate.ui.shared import cached_reads as data
-from headgate.ui.shared import markup
+from headgate.ui.shared import cached_reads, markup
 from headgate.ui.shared.choose_one import switch
-from headgate.ui.shared.cluster_watch import Seen
+from headgate.ui.shared.cluster_watch import ClusterSnapshot
 from headgate.ui.shared.error_message import show_problem
 from headgate.ui.shared.keys import LandscapeKey
 from headgate.ui.shared.page import open_page, title
@@ -55,21 +54,21 @@ def main() -> None:
         )
         return
     _page(context)
-    if data.cluster(context, 0).is_awaited:
+    if cached_reads.cluster(context, 0).is_awaited:
         _await_kafka(context)
 
 
 @st.fragment(run_every=FIRST_ANSWER)
 def _await_kafka(context: Context) -> None:
     """Draw the page once more as soon as Kafka has answered: the first paint does not wait."""
-    if not data.cluster(context, 0).is_awaited:
+    if not cached_reads.cluster(context, 0).is_awaited:
         st.rerun(scope="app")
 
 
 @st.fragment(run_every=REFRESH)
 def _page(context: Context) -> None:
     try:
-        joined = data.landscape(context)
+        joined = cached_reads.landscape(context)
     except HeadgateError as error:
         show_problem(error)
         return
@@ -91,7 +90,9 @@ def _page(context: Context) -> None:
         _map(context, landscape, seen, *rest)
 
 
-def _map(context: Context, landscape: Landscape, seen: Seen, *places: DeltaGenerator) -> None:
+def _map(
+    context: Context, landscape: Landscape, seen: ClusterSnapshot, *places: DeltaGenerator
+) -> None:
     levels, box, more, download = places
     with levels:
         level = level_switch(landscape)

@@ -20,8 +20,7 @@ from headgate.ui.reprocess.plan_view import plan_consequences, plan_steps, plan_
 from headgate.ui.reprocess.scenario_choice import choose_scenario, chosen_scenario, other_scenario
 from headgate.ui.reprocess.scenario_form import ask_options, unanswered
 from headgate.ui.runs.run_view import run_view
-from headgate.ui.shared import cached_reads as data
-from headgate.ui.shared import markup
+from headgate.ui.shared import cached_reads, markup
 from headgate.ui.shared.address_state import select, selected
 from headgate.ui.shared.choose_pipeline import pick_pipeline
 from headgate.ui.shared.error_message import show_problem
@@ -129,9 +128,9 @@ def _plan(context: Context, asked: tuple[str, str, dict[str, Any]], *, anew: boo
 
 def _landscape(context: Context) -> Callable[[], Landscape] | None:
     """Return what gives the landscape that the pages have already, None where none has Kafka."""
-    if data.cluster(context).cluster is None:
+    if cached_reads.cluster(context).cluster is None:
         return None
-    return lambda: data.landscape(context).landscape
+    return lambda: cached_reads.landscape(context).landscape
 
 
 def _show_plan(plan: Plan) -> None:

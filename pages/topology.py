@@ -10,8 +10,7 @@ from headgate.errors import HeadgateError
 from headgate.store.versions import VersionRow
 from headgate.text.numbers import plural
 from headgate.ui.evidence.capture_form import capture_dialog, capture_form
-from headgate.ui.shared import cached_reads as data
-from headgate.ui.shared import markup
+from headgate.ui.shared import cached_reads, markup
 from headgate.ui.shared.canvas import focus_toggle, search
 from headgate.ui.shared.choose_one import choose, switch
 from headgate.ui.shared.choose_pipeline import observed_last, pick_pipeline, version_label
@@ -54,7 +53,7 @@ def _page(context: Context) -> None:
     with add:
         if st.button("", key=TopologyKey.UPLOAD_OPEN, icon=":material/add:", help=ADD):
             capture_dialog(context, pipeline)
-    rows = data.versions(context, pipeline) if pipeline else ()
+    rows = cached_reads.versions(context, pipeline) if pipeline else ()
     put_in = given(TopologyKey.GIVEN)
     if not rows and put_in is None:
         with head:
@@ -107,10 +106,10 @@ def _chosen(
 ) -> Chosen:
     row = next((r for r in rows if str(r.number) == number), None)
     if row is not None and pipeline is not None:
-        version = data.stored_version(context, pipeline, row.number)
+        version = cached_reads.stored_version(context, pipeline, row.number)
         return Chosen(version, pipeline, pipeline, rows, row, Given((f"{pipeline}@{number}",)))
     assert put_in is not None
-    version = data.version(context, put_in.evidence, put_in.query)
+    version = cached_reads.version(context, put_in.evidence, put_in.query)
     return Chosen(version, version.name or "query", pipeline, rows, None, put_in)
 
 
@@ -134,7 +133,9 @@ def _nothing_yet(context: Context, pipeline: str | None) -> None:
     st.html(said)
     _, middle, _ = st.columns([1, 2.2, 1])
     with middle:
-        if pipeline and (problem := data.why_not_stored(context.registry.path, pipeline, context)):
+        if pipeline and (
+            problem := cached_reads.why_not_stored(context.registry.path, pipeline, context)
+        ):
             show_problem(problem)
         capture_form(context, pipeline)
 

@@ -135,7 +135,7 @@ class _Matrix:
 
     def _chosen(self, found: Iterable[Cell]) -> list[Cell]:
         given = self._given
-        wanted = [c for c in found if given.fault in c.fault and given.where in c.where]
+        wanted = [c for c in found if given.fault in c.fault and given.where in c.location]
         if given.open:
             wanted = [c for c in wanted if not self._is_whole(c)]
         if given.short:
@@ -177,7 +177,7 @@ class _Matrix:
             if not (chain.left and chain.kills):
                 break
         for cell in chain.left:
-            _say(f"       not run: {cell.scene.name}: {cell.fault}, {cell.where}")
+            _say(f"       not run: {cell.scene.name}: {cell.fault}, {cell.location}")
 
     def _count(self, chain: Chain) -> None:
         struck = CHAINED if len(chain.struck) > 1 else ALONE
@@ -223,7 +223,7 @@ class _Matrix:
     def _tell(self, result: Result) -> None:
         cell = result.cell
         how = "FAILED" if result.error else "ok"
-        line = f"{how:6} {result.seconds:5.0f} s  {cell.scene.name}: {cell.fault}, {cell.where}"
+        line = f"{how:6} {result.seconds:5.0f} s  {cell.scene.name}: {cell.fault}, {cell.location}"
         with self._lock:
             self._done += 1
             self._table.add(result)

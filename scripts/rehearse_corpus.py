@@ -221,10 +221,10 @@ def row(case: Path, found: dict[str, Any]) -> dict[str, Any]:
         "agrees": engine["outcome"] == expected and _same_class(recorded, engine),
         "rows": f"{engine.get('rows_in')} → {engine.get('rows_out')}",
         "message": engine.get("message"),
-    } | (_way_back(recorded, found["rollback"]) if found.get("rollback") else {})
+    } | (_rollback(recorded, found["rollback"]) if found.get("rollback") else {})
 
 
-def _way_back(recorded: dict[str, Any], tried: dict[str, Any]) -> dict[str, Any]:
+def _rollback(recorded: dict[str, Any], tried: dict[str, Any]) -> dict[str, Any]:
     """Return what the table shows of the way back; recorded is only whether it ran at once."""
     was = {True: "runs", False: "fails", None: "not tried"}[recorded["rollback_ok"]]
     error = str(recorded["rollback"] or "").rpartition("FAILS ")[2] if was == "fails" else ""
@@ -272,13 +272,13 @@ def table(rows: Sequence[dict[str, Any]], left: Sequence[tuple[str, str]], sourc
         "|---|---|---|---|---|---|",
     ]
     lines += [_line(r) for r in sorted(rows, key=lambda r: (r["agrees"], r["case"]))]
-    lines += _way_back_table([r for r in rows if "rollback" in r])
+    lines += _rollback_table([r for r in rows if "rollback" in r])
     lines += ["", "| not rehearsed | why |", "|---|---|"]
     lines += [f"| {case} | {why} |" for case, why in left]
     return "\n".join(lines) + "\n"
 
 
-def _way_back_table(rows: Sequence[dict[str, Any]]) -> list[str]:
+def _rollback_table(rows: Sequence[dict[str, Any]]) -> list[str]:
     """Return the table of the way back; empty where it was not tried."""
     if not rows:
         return []

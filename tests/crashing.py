@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from headgate.gateway.adapters.live import LiveEffects
+from headgate.gateway.adapters.live import LiveApplier
 from headgate.model.open_state import OpenState
 from headgate.model.registered_pipelines import Commands, Registry
 from headgate.reprocess.execution.execute import Executor
@@ -50,7 +50,7 @@ class Points:
             raise Crash
 
 
-class CrashingEffects(LiveEffects):
+class CrashingApplier(LiveApplier):
     NAMES = (
         *(
             "command",
@@ -88,7 +88,7 @@ class CrashingEffects(LiveEffects):
         """Nothing, without a JVM: tests/integration/test_open_state.py reads real ones."""
         return OpenState(batch=batch, unknown="not read in this test")
 
-    def crash_at(self, points: Points) -> CrashingEffects:
+    def crash_at(self, points: Points) -> CrashingApplier:
         for name in self.NAMES:
             setattr(self, name, points.wrap(getattr(self, name)))
         return self
@@ -118,12 +118,12 @@ class Lab:
         )
         return self.store.runs.enqueue(new, by="ann", action="apply")
 
-    def effects(self, run: str = "preview") -> CrashingEffects:
+    def applier(self, run: str = "preview") -> CrashingApplier:
         def note(message):
             self.notes.append(message)
 
         self.notes = []
-        made = CrashingEffects(
+        made = CrashingApplier(
             self.registry,
             self.home,
             run=run,
@@ -136,11 +136,11 @@ class Lab:
 
     def execute(self, run: str, plan, undo_of=None, *, points: Points | None = None) -> None:
         points = points or Points()
-        effects = self.effects(run).crash_at(points)
+        applier = self.applier(run).crash_at(points)
         journal = RunJournal(self.store, run, plan, undo_of=undo_of)
         for name in ("begin", "done"):
             setattr(journal, name, points.wrap(getattr(journal, name)))
-        executor = Executor(effects, journal)
+        executor = Executor(applier, journal)
         for position, step in enumerate(plan.steps):
             executor.apply(position, step)
 
@@ -156,4 +156,4 @@ class Lab:
         """Return the plan of the run's undo."""
         records = step_records(self.store.journal.entries(run))
         past = Past(run=run, plan=plan, records={p: r.as_record() for p, r in records.items()})
-        return build_undo(past, self.effects())
+        return build_undo(past, self.applier())

@@ -18,7 +18,7 @@ from headgate.gateway.checkpoint.files import read_checkpoint_files, read_log_fi
 from headgate.gateway.files.evidence_files import find
 from headgate.gateway.spark.event_logs import event_log_of
 from headgate.model.version import Version
-from headgate.parse.config import headgate_toml as registry
+from headgate.parse.config import headgate_toml
 from headgate.parse.evidence import version_file
 from headgate.parse.evidence.assemble import Gathered, assemble
 from headgate.parse.evidence.recognise import Piece, PieceKind, recognise
@@ -233,7 +233,7 @@ def _read_checkpoint(data: bytes) -> None:
 
 
 def _read_registry(data: bytes) -> None:
-    registry.parse(data.decode("utf-8", "replace"), path="/x/headgate.toml", env={})
+    headgate_toml.parse(data.decode("utf-8", "replace"), path="/x/headgate.toml", env={})
 
 
 def _read_plan(data: bytes) -> None:

@@ -9,7 +9,7 @@ from dataclasses import replace
 
 import pytest
 
-from crashing import COMMANDS, CrashingEffects, Lab
+from crashing import COMMANDS, CrashingApplier, Lab
 from headgate.errors import RefusedError
 from headgate.gateway.checkpoint.folders import tree_hash
 from headgate.model.registered_pipelines import Pipeline, Registry
@@ -48,7 +48,7 @@ class RemoteLab(Lab):
         return tree_hash(self.folder_of(self.declared))
 
     def led(self):
-        return self.registry.led(self.store.places.all())
+        return self.registry.led(self.store.checkpoint_locations.all())
 
     def started(self):
         file = self.folder / "started"
@@ -58,15 +58,15 @@ class RemoteLab(Lab):
         """Take back what the old query writes when it is started again."""
         (self.folder_of(self.declared) / "offsets/9").unlink(missing_ok=True)
 
-    def effects(self, run="preview"):
+    def applier(self, run="preview"):
         self.notes = []
 
         def switch_checkpoint(pipeline, declared, location):
-            self.store.places.switch_checkpoint(
+            self.store.checkpoint_locations.switch_checkpoint(
                 pipeline, declared=declared, location=location, run=run
             )
 
-        return CrashingEffects(
+        return CrashingApplier(
             self.led(),
             self.home,
             run=run,
@@ -86,7 +86,7 @@ class RemoteLab(Lab):
         with pytest.raises(RefusedError) as raised:
             self.execute(run, plan)
         journal = RunJournal(self.store, run, plan, undo_of=None)
-        Executor(self.effects(run), journal).roll_back(plan.steps)
+        Executor(self.applier(run), journal).roll_back(plan.steps)
         return str(raised.value)
 
 
@@ -122,12 +122,12 @@ def remote_lab(folder, number, store, start=START):
 
 
 def scratch_of(lab):
-    plan = build_plan("from-scratch", "q", lab.effects())
+    plan = build_plan("from-scratch", "q", lab.applier())
     assert plan.can_apply, plan.blockers
     return plan
 
 
 def rewind_of(lab):
-    plan = build_plan("rewind", "q", lab.effects(), {"batch": 1, "sink": "kafka"})
+    plan = build_plan("rewind", "q", lab.applier(), {"batch": 1, "sink": "kafka"})
     assert plan.can_apply, plan.blockers
     return plan

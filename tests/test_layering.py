@@ -122,16 +122,16 @@ def place(path: Path) -> str:
 PLACES = {place(p): p for p in MODULES}
 
 
-def folder_of(where: str) -> str:
+def folder_of(location: str) -> str:
     """Return the folder of a place; a module beside the package's `__init__` is one by itself."""
-    return where.rpartition("/")[0] or where
+    return location.rpartition("/")[0] or location
 
 
-def rank_of(where: str) -> tuple[str, int]:
+def rank_of(location: str) -> tuple[str, int]:
     """Return the ranked folder that a place is in, and its rank."""
-    while where not in RANK:
-        where = where.rpartition("/")[0]
-    return where, RANK[where]
+    while location not in RANK:
+        location = location.rpartition("/")[0]
+    return location, RANK[location]
 
 
 def is_typing(node: ast.stmt) -> bool:
@@ -165,10 +165,10 @@ def target(name: str) -> str | None:
         return None
     parts = name.split(".")[1:]
     for length in range(len(parts), -1, -1):
-        where = "/".join(parts[:length])
-        if where in PLACES:
-            return where
-        if (found := f"{where}/__init__".lstrip("/")) in PLACES:
+        location = "/".join(parts[:length])
+        if location in PLACES:
+            return location
+        if (found := f"{location}/__init__".lstrip("/")) in PLACES:
             return found
     return None
 
@@ -195,8 +195,8 @@ def wrong(here: str, name: str, there: str | None, typing: bool) -> bool:
     return any(_in(here, a) and not any(_in(there, b) for b in only) for a, only in ONLY.items())
 
 
-def _in(where: str, folder: str) -> bool:
-    return f"{where}/".startswith(f"{folder}/")
+def _in(location: str, folder: str) -> bool:
+    return f"{location}/".startswith(f"{folder}/")
 
 
 # A test for each module would take longer than its reading.
@@ -225,5 +225,5 @@ def test_no_folders_import_each_other_in_a_circle():
 
 def test_every_folder_has_a_rank():
     ours = [place(p) for p in MODULES if p.is_relative_to(PKG) and p.read_text().strip()]
-    folders = {folder_of(where) for where in ours} - {"__init__"}
+    folders = {folder_of(location) for location in ours} - {"__init__"}
     assert [f for f in folders if not rank_of(f)[0] and not PLACES.get(f"{f}/__init__")] == []

@@ -27,4 +27,4 @@ def violations(page: Any) -> list[tuple[str, str, str]]:
           [v.id, n.target.flat(9).join(' >>> '), n.html.slice(0, 300)])))""",
         [TAGS, MORE],
     )
-    return [(rule, where, html) for rule, where, html in found]
+    return [(rule, location, html) for rule, location, html in found]

@@ -99,9 +99,9 @@ def check(page, shoot, name):
         settle(page)
         shoot(page, f"axe-{name}-{scheme}")
         found += [
-            (scheme, rule, where, html)
-            for rule, where, html in violations(page)
-            if not any(own in where for own in STREAMLITS.get(rule, ()))
+            (scheme, rule, location, html)
+            for rule, location, html in violations(page)
+            if not any(own in location for own in STREAMLITS.get(rule, ()))
         ]
     assert not found, "\n".join(" | ".join(one) for one in found)
 

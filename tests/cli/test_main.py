@@ -11,7 +11,7 @@ from click.testing import CliRunner
 from headgate import errors
 from headgate.cli.main import COMMANDS, headgate
 from headgate.cli.shared import options
-from headgate.cli.shared.group import Entry, LazyGroup, Settings, config_option
+from headgate.cli.shared.group import CommandEntry, LazyGroup, Settings, config_option
 
 HEAVY = ("streamlit", "dbos", "pyspark", "pandas", "confluent_kafka", "sqlalchemy", "networkx")
 
@@ -38,7 +38,8 @@ def closes():
 
 def group() -> LazyGroup:
     entries = {
-        name: Entry(f"{__name__}:{name}", name) for name in ("shows", "closes", "fails", "absent")
+        name: CommandEntry(f"{__name__}:{name}", name)
+        for name in ("shows", "closes", "fails", "absent")
     }
     return LazyGroup("headgate", entries=entries, params=[config_option()])
 

@@ -13,10 +13,10 @@ from headgate.model.rehearsal import (
     EngineOutcome,
     EngineVerdict,
     OutputDifference,
+    RollbackTrial,
     Stage,
     StateRows,
     Untouched,
-    WayBack,
 )
 from headgate.rules.compare.engine_agreement import Agreement, Judged
 from headgate.rules.core.report import Report
@@ -76,13 +76,13 @@ def test_the_json_is_that_of_diff_and_the_engine_s_verdict():
 
 
 def test_the_way_back_is_told_beside_the_expected_one():
-    back = WayBack(
+    back = RollbackTrial(
         outcome=EngineOutcome.REFUSES,
         error_class="KAFKA_DATA_LOSS",
         removed=("commits/1", "offsets/1"),
         repaired=EngineOutcome.RESUMES,
     )
-    engine = replace(REFUSED, way_back=back)
+    engine = replace(REFUSED, rollback=back)
     found = rehearsal_json(Report(), engine, Judged(Agreement.AGREE, "Both."))["rollback"]
     assert (found["rollback"], found["expected"]) == ("repairable", "safe")
     assert found["agreement"] == "disagree"

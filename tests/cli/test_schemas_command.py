@@ -67,9 +67,9 @@ def test_check_names_the_readers_of_the_field_that_goes(folder, capsys):
 
 
 def test_an_acceptance_opens_the_gate_for_its_reader_and_its_field_alone(folder, capsys):
-    def accepted(rule, pipeline, where, until="2999-01-01"):
+    def accepted(rule, pipeline, location, until="2999-01-01"):
         return (
-            f'[[accept]]\nrule = "{rule}"\npipeline = "{pipeline}"\nwhere = "{where}"\n'
+            f'[[accept]]\nrule = "{rule}"\npipeline = "{pipeline}"\nwhere = "{location}"\n'
             f'reason = "agreed"\nuntil = {until}\n'
         )
 

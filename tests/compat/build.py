@@ -114,13 +114,13 @@ def union_of(*branches: tuple[str, str]) -> Topology:
     """Return source -> filter -> aggregate for each (condition, node id), joined by a union."""
     nodes, edges = [], []
     for place, (condition, aggregate_id) in enumerate(branches):
-        source, where = f"source{place}", f"filter{place}"
+        source, location = f"source{place}", f"filter{place}"
         nodes += [
             Node(source, NodeKind.SOURCE, "json", "json /in"),
-            Node(where, NodeKind.TRANSFORM, "filter", condition),
+            Node(location, NodeKind.TRANSFORM, "filter", condition),
             Node(aggregate_id, NodeKind.TRANSFORM, "aggregate", "count(1) by k"),
         ]
-        edges += [Edge(source, where), Edge(where, aggregate_id), Edge(aggregate_id, "union")]
+        edges += [Edge(source, location), Edge(location, aggregate_id), Edge(aggregate_id, "union")]
     nodes += [
         Node("union", NodeKind.TRANSFORM, "union", "union"),
         Node("sink", NodeKind.SINK, "foreachBatch", "foreachBatch"),

@@ -1,6 +1,6 @@
 """Faults of a checkpoint beside two versions, in the form of `world_cases`."""
 
-from headgate.model.version import Fault, FaultKind, Progress, Sink
+from headgate.model.version import CheckpointDamage, CheckpointDamageKind, Progress, Sink
 from headgate.rules.core.report import Outcome
 
 from .build import S, aggregate, files, kafka, store, version
@@ -15,7 +15,7 @@ STATELESS = version()
 
 def broken(kind, *operators, **more):
     """Return a version of which the checkpoint has a fault, with a count unless told otherwise."""
-    fault = Fault(kind=kind, what="Something is missing.")
+    fault = CheckpointDamage(kind=kind, what="Something is missing.")
     return version(*(operators or (aggregate(),)), faults=(fault,), **more)
 
 
@@ -27,42 +27,50 @@ def unverified(key):
 def split(stored, pinned):
     """Return state in `stored` partitions under an offset log that says `pinned`."""
     made = aggregate(stores=(store(partitions=stored),))
-    return broken(FaultKind.STATE_PARTITIONS, made, pinned={PARTITIONS: pinned})
+    return broken(CheckpointDamageKind.STATE_PARTITIONS, made, pinned={PARTITIONS: pinned})
 
 
 LOSSY = (kafka(options={"failOnDataLoss": "false"}),)
 LOGLESS = Progress(last_commit_batch=None)
-BACK, UNLIKE = FaultKind.OFFSETS_WENT_BACK, FaultKind.UNLIKE_PROGRESS
-NO_LOG, AHEAD = FaultKind.NO_SOURCE_LOG, FaultKind.SINK_AHEAD
+BACK, UNLIKE = CheckpointDamageKind.OFFSETS_WENT_BACK, CheckpointDamageKind.UNLIKE_PROGRESS
+NO_LOG, AHEAD = CheckpointDamageKind.NO_SOURCE_LOG, CheckpointDamageKind.SINK_AHEAD
 
 # code: [(before, after, cluster, outcome; None: the rule has nothing to say)]
 CASES = {
     "CKP001": [
-        (broken(FaultKind.NO_METADATA), PLAIN, None, R),
-        (broken(FaultKind.NO_METADATA, engine_version="4.0.2"), PLAIN, None, OK),
+        (broken(CheckpointDamageKind.NO_METADATA), PLAIN, None, R),
+        (broken(CheckpointDamageKind.NO_METADATA, engine_version="4.0.2"), PLAIN, None, OK),
         (
-            broken(FaultKind.NO_METADATA),
+            broken(CheckpointDamageKind.NO_METADATA),
             unverified("checkpoint.verifyMetadataExists.enabled"),
             None,
             OK,
         ),
-        (PLAIN, broken(FaultKind.NO_METADATA), None, None),
+        (PLAIN, broken(CheckpointDamageKind.NO_METADATA), None, None),
     ],
-    "CKP002": [(broken(FaultKind.NO_PREDECESSOR), PLAIN, None, R), (PLAIN, PLAIN, None, None)],
+    "CKP002": [
+        (broken(CheckpointDamageKind.NO_PREDECESSOR), PLAIN, None, R),
+        (PLAIN, PLAIN, None, None),
+    ],
     "CKP003": [
-        (broken(FaultKind.COMMIT_WITHOUT_OFFSETS), PLAIN, None, R),
+        (broken(CheckpointDamageKind.COMMIT_WITHOUT_OFFSETS), PLAIN, None, R),
         (PLAIN, PLAIN, None, None),
     ],
     "CKP004": [
-        (broken(FaultKind.NO_OFFSETS), PLAIN, None, R),
+        (broken(CheckpointDamageKind.NO_OFFSETS), PLAIN, None, R),
         (
-            broken(FaultKind.NO_OFFSETS, progress=LOGLESS),
+            broken(CheckpointDamageKind.NO_OFFSETS, progress=LOGLESS),
             unverified("verifyCheckpointDirectoryEmptyOnStart"),
             None,
             OK,
         ),
-        (broken(FaultKind.NO_OFFSETS, engine_version="4.0.2"), PLAIN, None, R),
-        (broken(FaultKind.NO_OFFSETS, engine_version="4.0.2", progress=LOGLESS), PLAIN, None, OK),
+        (broken(CheckpointDamageKind.NO_OFFSETS, engine_version="4.0.2"), PLAIN, None, R),
+        (
+            broken(CheckpointDamageKind.NO_OFFSETS, engine_version="4.0.2", progress=LOGLESS),
+            PLAIN,
+            None,
+            OK,
+        ),
         (PLAIN, PLAIN, None, None),
     ],
     "CKP005": [
@@ -71,9 +79,9 @@ CASES = {
         (PLAIN, PLAIN, None, None),
     ],
     "CKP006": [
-        (broken(FaultKind.NO_STATE), PLAIN, None, R),
-        (broken(FaultKind.STATE_VERSION_GONE), PLAIN, None, R),
-        (broken(FaultKind.NO_STATE), STATELESS, None, None),
+        (broken(CheckpointDamageKind.NO_STATE), PLAIN, None, R),
+        (broken(CheckpointDamageKind.STATE_VERSION_GONE), PLAIN, None, R),
+        (broken(CheckpointDamageKind.NO_STATE), STATELESS, None, None),
         (PLAIN, PLAIN, None, None),
     ],
     "CKP007": [
@@ -88,7 +96,10 @@ CASES = {
         (broken(BACK, sources=LOSSY), PLAIN, None, U),
         (PLAIN, PLAIN, None, None),
     ],
-    "CKP009": [(broken(FaultKind.UNREADABLE), PLAIN, None, R), (PLAIN, PLAIN, None, None)],
+    "CKP009": [
+        (broken(CheckpointDamageKind.UNREADABLE), PLAIN, None, R),
+        (PLAIN, PLAIN, None, None),
+    ],
     "CKP010": [
         (broken(AHEAD, sink=OUT), version(sink=OUT), None, W),
         (broken(AHEAD, sink=OUT), version(sink=NEW_OUT), None, None),

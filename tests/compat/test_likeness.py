@@ -19,7 +19,7 @@ from headgate.model.kafka_streams import (
 from headgate.model.version import Engine, Evidence, Sink, Version
 from headgate.rules.compare.compare_versions import compare
 from headgate.rules.compare.running_kafka_streams import liken_group
-from headgate.rules.compare.running_version import liken
+from headgate.rules.compare.running_version import match_versions
 from headgate.usecases.compare.compare_versions import read_side
 
 ROOT = Path(__file__).parents[1]
@@ -77,18 +77,18 @@ def told(tmp_path):
 )
 def test_a_version_is_like_itself_when_it_runs(told, name):
     judged = read_side((str(GOLDEN / name / "capture"),), None)
-    assert not liken(judged, told(GOLDEN / name / "run")).differs
-    assert not liken(judged, told(GOLDEN / name / "run", ("explain.txt",))).differs
+    assert not match_versions(judged, told(GOLDEN / name / "run")).differs
+    assert not match_versions(judged, told(GOLDEN / name / "run", ("explain.txt",))).differs
     # A UI and an event log have a plan in other words: it may not be called another one for that.
     log = Evidence(kind="event-log", path="the log")
-    assert not liken(judged, told(GOLDEN / name / "run", ("formatted.txt",), log)).differs
+    assert not match_versions(judged, told(GOLDEN / name / "run", ("formatted.txt",), log)).differs
 
 
 @pytest.mark.parametrize(("name", "said"), CHANGED.items())
 def test_another_version_is_told_apart(told, name, said):
     judged = read_side((str(CASES / name / "after"),), None)
     running = told(CASES / name / "before")
-    assert said in "; ".join(liken(judged, running).differs)
+    assert said in "; ".join(match_versions(judged, running).differs)
 
 
 @pytest.mark.parametrize(
@@ -106,7 +106,7 @@ def test_where_it_writes_is_compared_as_the_sink_names_it(told, form, was, now, 
     sides = (
         replace(v, sink=Sink(format=form, target=at)) for v, at in ((judged, was), (running, now))
     )
-    said = [one for one in liken(*sides).differs if "SNK00" in one]
+    said = [one for one in match_versions(*sides).differs if "SNK00" in one]
     assert [f"kafka {was} -> kafka {now}" in one for one in said] == [True] * differs
 
 
@@ -120,7 +120,7 @@ def test_the_order_in_which_columns_were_read_is_no_difference(told):
     )
     assert any(len(n.details.get("columns") or ()) > 1 for n in turned)
     running = replace(running, topology=replace(running.topology, nodes=turned))
-    assert not liken(judged, running).differs
+    assert not match_versions(judged, running).differs
 
 
 def _turned(value):
@@ -133,13 +133,13 @@ def test_what_differs_is_what_diff_finds(told, name):
     running = told(CASES / name / "before")
     report = compare(judged, running)
     found = {f.rule for f in report.findings} | {c.what for c in report.changes}
-    said = liken(judged, running).differs
+    said = match_versions(judged, running).differs
     assert said and all(any(x in one for x in found) for one in said)
 
 
 def test_code_that_no_plan_shows_is_untold_and_no_likeness(told):
     judged = read_side((str(CASES / "fmgws_code_change" / "after"),), None)
-    found = liken(judged, told(CASES / "fmgws_code_change" / "before"))
+    found = match_versions(judged, told(CASES / "fmgws_code_change" / "before"))
     assert not found.differs and "does not show the code of map_groups" in found.untold[0]
 
 
@@ -147,20 +147,22 @@ def test_what_an_event_log_writes_in_other_words_is_untold(told):
     judged = read_side((str(GOLDEN / "static_join_left" / "capture"),), None)
     log = Evidence(kind="event-log", path="the log")
     running = told(GOLDEN / "static_join_left" / "run", ("formatted.txt",), log)
-    found = liken(judged, running)
+    found = match_versions(judged, running)
     assert not found.differs and "in other words" in found.untold[0]
 
 
 def test_without_a_plan_nothing_is_told(told):
     judged = read_side((str(GOLDEN / "aggregate_by_key" / "capture"),), None)
-    found = liken(judged, Version(engine=Engine.SPARK))
+    found = match_versions(judged, Version(engine=Engine.SPARK))
     assert not found.differs and found.untold == ("no plan of what runs was read",)
 
 
 def test_another_spark_than_was_judged_is_said(told):
     judged = read_side((str(GOLDEN / "aggregate_by_key" / "capture"),), None)
     running = told(GOLDEN / "aggregate_by_key" / "run")
-    found = liken(replace(judged, engine_version="4.2.0"), replace(running, engine_version="4.0.2"))
+    found = match_versions(
+        replace(judged, engine_version="4.2.0"), replace(running, engine_version="4.0.2")
+    )
     assert not found.differs
     assert "it runs on Spark 4.0.2, and Spark 4.2.0 was judged" in found.untold
 

@@ -36,9 +36,9 @@ def test_a_renamed_operator_is_one_change(rename):
 
 
 def test_findings_follow_the_rename():
-    plain = [(f.rule, f.where) for f in compare(OLD, NEW).findings if f.rule == "TRF001"]
+    plain = [(f.rule, f.location) for f in compare(OLD, NEW).findings if f.rule == "TRF001"]
     found = compare(OLD, NEW, renames=["operator:filter0=project0"]).findings
-    renamed = [(f.rule, f.where) for f in found if f.rule == "TRF001"]
+    renamed = [(f.rule, f.location) for f in found if f.rule == "TRF001"]
     assert len(plain) == 2
     assert [(w.before, w.after) for _, w in renamed] == [("filter0", "project0")]
 

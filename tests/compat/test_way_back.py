@@ -2,9 +2,9 @@
 
 import pytest
 
-from headgate.model.rehearsal import EngineOutcome, WayBack
+from headgate.model.rehearsal import EngineOutcome, RollbackTrial
 from headgate.rules.compare.engine_agreement import Agreement
-from headgate.rules.compare.rollback import expected_rollback, judge_way_back, rollback_of
+from headgate.rules.compare.rollback import expected_rollback, judge_rollback, rollback_of
 from headgate.rules.core.report import Finding, Outcome, Report, Rollback
 
 RUNS, FAILS, OPEN = EngineOutcome.RESUMES, EngineOutcome.REFUSES, EngineOutcome.UNKNOWN
@@ -20,12 +20,12 @@ def report(*found):
 @pytest.mark.parametrize(
     ("back", "expected"),
     [
-        (WayBack(outcome=RUNS), Rollback.SAFE),
-        (WayBack(outcome=FAILS, removed=("offsets/1",), repaired=RUNS), Rollback.REPAIRABLE),
-        (WayBack(outcome=FAILS, removed=("offsets/1",), repaired=FAILS), Rollback.LOST),
-        (WayBack(outcome=FAILS), Rollback.LOST),
-        (WayBack(outcome=FAILS, removed=("offsets/1",), repaired=OPEN), Rollback.UNKNOWN),
-        (WayBack(outcome=OPEN), Rollback.UNKNOWN),
+        (RollbackTrial(outcome=RUNS), Rollback.SAFE),
+        (RollbackTrial(outcome=FAILS, removed=("offsets/1",), repaired=RUNS), Rollback.REPAIRABLE),
+        (RollbackTrial(outcome=FAILS, removed=("offsets/1",), repaired=FAILS), Rollback.LOST),
+        (RollbackTrial(outcome=FAILS), Rollback.LOST),
+        (RollbackTrial(outcome=FAILS, removed=("offsets/1",), repaired=OPEN), Rollback.UNKNOWN),
+        (RollbackTrial(outcome=OPEN), Rollback.UNKNOWN),
     ],
 )
 def test_what_the_starts_prove(back, expected):
@@ -45,17 +45,21 @@ def test_what_is_refused_does_nothing_else():
 @pytest.mark.parametrize(
     ("rules", "back", "agreement"),
     [
-        (Rollback.SAFE, WayBack(outcome=RUNS), Agreement.AGREE),
-        (Rollback.SAFE, WayBack(outcome=FAILS), Agreement.DISAGREE),
-        (Rollback.REPAIRABLE, WayBack(outcome=RUNS, rows_in=3), Agreement.DISAGREE),
+        (Rollback.SAFE, RollbackTrial(outcome=RUNS), Agreement.AGREE),
+        (Rollback.SAFE, RollbackTrial(outcome=FAILS), Agreement.DISAGREE),
+        (Rollback.REPAIRABLE, RollbackTrial(outcome=RUNS, rows_in=3), Agreement.DISAGREE),
         # What would have harmed it was not there: new rows were not taken, or none were left.
-        (Rollback.REPAIRABLE, WayBack(outcome=RUNS, rows_in=3, is_own_entry=True), Agreement.OPEN),
-        (Rollback.LOST, WayBack(outcome=RUNS), Agreement.OPEN),
-        (Rollback.UNKNOWN, WayBack(outcome=RUNS), Agreement.OPEN),
-        (Rollback.SAFE, WayBack(outcome=OPEN, remark="no function"), Agreement.OPEN),
+        (
+            Rollback.REPAIRABLE,
+            RollbackTrial(outcome=RUNS, rows_in=3, is_own_entry=True),
+            Agreement.OPEN,
+        ),
+        (Rollback.LOST, RollbackTrial(outcome=RUNS), Agreement.OPEN),
+        (Rollback.UNKNOWN, RollbackTrial(outcome=RUNS), Agreement.OPEN),
+        (Rollback.SAFE, RollbackTrial(outcome=OPEN, remark="no function"), Agreement.OPEN),
     ],
 )
 def test_both_are_set_side_by_side(rules, back, agreement):
-    judged = judge_way_back(report((Outcome.REFUSES, rules)), back)
+    judged = judge_rollback(report((Outcome.REFUSES, rules)), back)
     assert judged.agreement is agreement
     assert judged.why.endswith(".")

@@ -9,8 +9,8 @@ from scenes.faults import Cell
 KIND = scene("from-point-group")
 
 
-def cell(where, *, fault="kill -9", recovery="next worker"):
-    return Cell(KIND, fault, where, recovery)
+def cell(location, *, fault="kill -9", recovery="next worker"):
+    return Cell(KIND, fault, location, recovery)
 
 
 CELLS = [cell("step 0: before begin"), cell("step 0: after done"), cell("step 1: after done")]

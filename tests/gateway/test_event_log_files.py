@@ -14,12 +14,12 @@ from hypothesis import strategies as st
 
 from event_logs import COMPACTED, FINISHED, PLAIN, ROOT, RUNNING
 from headgate.gateway.files.decompress import packing
-from headgate.gateway.files.evidence_files import Place, entries, find
+from headgate.gateway.files.evidence_files import FileLocation, entries, find
 from headgate.gateway.spark.event_logs import event_log, event_log_of, is_rolling, rolling_log
 from headgate.parse.spark.event_log.read import EventLog
 
 
-def _place(path: Path) -> Place:
+def _place(path: Path) -> FileLocation:
     place = find(str(path))
     assert place is not None
     return place

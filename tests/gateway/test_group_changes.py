@@ -11,7 +11,7 @@ import pytest
 from confluent_kafka import Consumer, KafkaException, Producer, TopicPartition
 
 from headgate.errors import RefusedError
-from headgate.gateway.adapters.live import LiveEffects
+from headgate.gateway.adapters.live import LiveApplier
 from headgate.gateway.kafka.java_group_changes import delete_streams_offsets, remove_members
 from headgate.gateway.kafka.java_transactions import abort_transaction, open_transactions
 from headgate.model.registered_pipelines import Pipeline, Registry
@@ -104,14 +104,14 @@ def test_a_transaction_that_nobody_ends_is_aborted_and_its_producer_fenced(
     registry = Registry(bootstrap_servers=broker, pipelines=(pipeline,))
     notes = []
     with closing(
-        LiveEffects(registry, tmp_path, run="r", pause=time.sleep, note=notes.append)
-    ) as effects:
-        refused = build_plan("repair", "billing", effects)
+        LiveApplier(registry, tmp_path, run="r", pause=time.sleep, note=notes.append)
+    ) as applier:
+        refused = build_plan("repair", "billing", applier)
         assert f"wait for the end of {one} (ongoing)" in refused.blockers[0]
         assert "--abort-transaction" in refused.blockers[0]
-        wrong = build_plan("repair", "billing", effects, {"abort-transaction": ["nobody"]})
+        wrong = build_plan("repair", "billing", applier, {"abort-transaction": ["nobody"]})
         assert f"nobody is not open on a topic that {group} reads" in wrong.blockers[0]
-        plan = build_plan("repair", "billing", effects, {"abort-transaction": [one]})
+        plan = build_plan("repair", "billing", applier, {"abort-transaction": [one]})
         assert plan.can_apply, plan.blockers
         assert "is never read as committed" in plan.risks[0]
         (step,) = plan.steps
@@ -119,15 +119,15 @@ def test_a_transaction_that_nobody_ends_is_aborted_and_its_producer_fenced(
 
         # One that began since, under the same id, is somebody's who lives.
         with pytest.raises(RefusedError, match="somebody uses it"):
-            replace(step, epoch=step.epoch + 1).check(effects)
-        step.check(effects)
-        step.apply(effects, {})
-        step.verify(effects, {})
-        assert step.settled(effects, {})
+            replace(step, epoch=step.epoch + 1).check(applier)
+        step.check(applier)
+        step.apply(applier, {})
+        step.verify(applier, {})
+        assert step.is_applied(applier, {})
         # After a crash it may be done already.
-        step.check(effects, again=True)
+        step.check(applier, again=True)
         with pytest.raises(RefusedError, match="is not open any more"):
-            step.check(effects)
+            step.check(applier)
     assert committed_records(broker, name, group) == [(1, b"behind")]
     with pytest.raises(KafkaException) as fenced:
         producer.commit_transaction(20)

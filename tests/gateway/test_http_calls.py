@@ -7,7 +7,7 @@ import pytest
 from platforms import TOKEN, served
 
 from headgate.errors import StepError
-from headgate.gateway.adapters.live import LiveEffects
+from headgate.gateway.adapters.live import LiveApplier
 from headgate.parse.config.headgate_toml import parse
 from headgate.reprocess.ports.processes import Status
 
@@ -34,7 +34,7 @@ def effects_of(tmp_path, server):
         text = re.sub(r"https?://[A-Z]+(?=/)", f"http://{server[0]}", text)
         registry = parse(HEAD + text, path=str(tmp_path / "headgate.toml"))
         notes = []
-        made = LiveEffects(
+        made = LiveApplier(
             registry,
             tmp_path / ".headgate",
             run="r1",
@@ -54,23 +54,23 @@ def test_the_docs_have_an_example_of_each_service():
 @pytest.mark.parametrize("service", EXAMPLES)
 def test_the_examples_of_the_docs_stop_ask_and_start(service, server, effects_of):
     _, jobs = server
-    effects = effects_of(EXAMPLES[service])
-    assert effects.status("orders") is Status.RUNS
+    applier = effects_of(EXAMPLES[service])
+    assert applier.status("orders") is Status.RUNS
     if service in SUSPENDED:
-        effects.command("orders", "suspend")
+        applier.command("orders", "suspend")
         assert jobs.suspended
-    effects.command("orders", "stop")
+    applier.command("orders", "stop")
     assert not jobs.runs
-    assert effects.status("orders") is Status.STOPPED
-    effects.command("orders", "stop")  # once more, as after a crash: no harm
+    assert applier.status("orders") is Status.STOPPED
+    applier.command("orders", "stop")  # once more, as after a crash: no harm
     if service in SUSPENDED:
-        effects.command("orders", "reenable")
+        applier.command("orders", "reenable")
         assert not jobs.suspended
-    effects.command("orders", "start")
+    applier.command("orders", "start")
     assert (jobs.runs, jobs.starts) == (True, 1)
-    assert effects.status("orders") is Status.RUNS
-    assert TOKEN not in " ".join(effects.notes)
-    assert not any(TOKEN in p.read_text() for p in effects.home.rglob("*") if p.is_file())
+    assert applier.status("orders") is Status.RUNS
+    assert TOKEN not in " ".join(applier.notes)
+    assert not any(TOKEN in p.read_text() for p in applier.home.rglob("*") if p.is_file())
 
 
 @pytest.mark.parametrize("service", EXAMPLES)
@@ -138,11 +138,11 @@ def test_a_call_that_fails_says_why_without_the_secret(
     code, said, more, reason, server, effects_of
 ):
     server[1].answers["/json/"] = code, said
-    effects = effects_of(
+    applier = effects_of(
         '[pipeline.commands.stop]\nurl = "http://H/json/"\nheaders = { X = "${TOKEN}" }\n' + more
     )
     with pytest.raises(StepError) as caught:
-        effects.command("orders", "stop")
+        applier.command("orders", "stop")
     assert reason in str(caught.value)
     assert TOKEN not in str(caught.value)
     assert "the stop call of orders" in str(caught.value)
@@ -156,9 +156,9 @@ def test_a_variable_or_a_file_that_is_not_there_is_named(effects_of):
 
 
 def test_nothing_listens(effects_of):
-    effects = effects_of('[pipeline.commands.stop]\nurl = "http://127.0.0.1:9/x"')
+    applier = effects_of('[pipeline.commands.stop]\nurl = "http://127.0.0.1:9/x"')
     with pytest.raises(StepError, match="nothing listens there"):
-        effects.command("orders", "stop")
+        applier.command("orders", "stop")
 
 
 def test_a_wait_ends_when_it_fails_or_takes_too_long(server, effects_of):
@@ -177,15 +177,15 @@ def test_a_wait_ends_when_it_fails_or_takes_too_long(server, effects_of):
 
 
 def test_a_message_stays_one_json_value(server, effects_of):
-    effects = effects_of(
+    applier = effects_of(
         '[pipeline.commands.notify]\nurl = "http://H/json/"\n'
         'body = { text = "${HEADGATE_PIPELINE}: ${HEADGATE_MESSAGE}" }\n'
     )
-    effects.command("orders", "notify", 'it "stops"\nnow')
+    applier.command("orders", "notify", 'it "stops"\nnow')
     assert server[1].calls[-1][2] == '{"text": "orders: it \\"stops\\"\\nnow"}'
 
 
 def test_a_shell_command_finds_the_message(tmp_path, effects_of):
-    effects = effects_of('[pipeline.commands]\nnotify = "echo $HEADGATE_MESSAGE > told"\n')
-    effects.command("orders", "notify", "paused")
+    applier = effects_of('[pipeline.commands]\nnotify = "echo $HEADGATE_MESSAGE > told"\n')
+    applier.command("orders", "notify", "paused")
     assert (tmp_path / "told").read_text() == "paused\n"

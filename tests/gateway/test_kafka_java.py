@@ -41,8 +41,8 @@ def test_it_listens_on_loopback_only_and_wants_its_token(java_admin):
     java_admin.group_types()
     port = java_admin._gateway.gateway_parameters.port
     rows = subprocess.run(["ss", "-Hltn"], capture_output=True, text=True).stdout.splitlines()
-    (where,) = {row.split()[3] for row in rows if row.split()[3].endswith(f":{port}")}
-    assert "127.0.0.1" in where
+    (location,) = {row.split()[3] for row in rows if row.split()[3].endswith(f":{port}")}
+    assert "127.0.0.1" in location
     stranger = JavaGateway(gateway_parameters=GatewayParameters(port=port, auth_token="guess"))
     with pytest.raises(Py4JError):
         stranger.jvm.java.lang.System.currentTimeMillis()

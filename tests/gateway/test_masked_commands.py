@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from contextlib import closing
 
-from headgate.gateway.adapters.live import LiveWorld
+from headgate.gateway.adapters.live import LiveInspector
 from headgate.reprocess.ports.processes import Status
 from headgate.usecases.context import open_context
 
@@ -27,5 +27,5 @@ def test_a_plan_sees_the_command_without_its_secret_and_the_gateway_runs_it(tmp_
     assert commands.stop == "curl -H 'Authorization: Bearer ********' http://localhost/stop"
     assert commands.start == "run --conf password=${SECRET}"
     assert "hunter2X9" in commands.calls["stop"].command
-    with closing(LiveWorld(context.registry, context.home)) as world:
-        assert world.status("billing") is Status.RUNS
+    with closing(LiveInspector(context.registry, context.home)) as inspector:
+        assert inspector.status("billing") is Status.RUNS

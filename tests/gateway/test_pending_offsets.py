@@ -9,7 +9,7 @@ import pytest
 from confluent_kafka import Consumer, Producer, TopicPartition
 
 from headgate.errors import RefusedError
-from headgate.gateway.adapters.live import LiveEffects, LiveWorld
+from headgate.gateway.adapters.live import LiveApplier, LiveInspector
 from headgate.gateway.kafka.cluster import Kafka
 from headgate.model.registered_pipelines import Pipeline, Registry
 from headgate.model.version import Engine
@@ -52,14 +52,14 @@ def test_an_open_transaction_at_the_offsets_is_named_waited_for_and_refused(bill
             (0, 0, True),
             (1, 0, False),
         ]
-    with closing(LiveWorld(registry, home)) as world:
-        plan = build_plan("from-point", "billing", world, {"to-earliest": True})
+    with closing(LiveInspector(registry, home)) as inspector:
+        plan = build_plan("from-point", "billing", inspector, {"to-earliest": True})
         assert plan.can_apply
         assert any(f"a transaction is open now at the offsets of {group} on {name}" in risk
                    for risk in plan.risks)  # fmt: skip
         for refuse in (
-            lambda: prove_stopped(world, "billing", group=group),
-            lambda: check_inactive(world, group, found.type.value),
+            lambda: prove_stopped(inspector, "billing", group=group),
+            lambda: check_inactive(inspector, group, found.type.value),
         ):
             with pytest.raises(RefusedError, match="wait for the end of a transaction"):
                 refuse()
@@ -72,9 +72,9 @@ def test_an_open_transaction_at_the_offsets_is_named_waited_for_and_refused(bill
                 ending.start()
                 ending.join()
 
-        effects = LiveEffects(registry, home, run="r", pause=pause, note=notes.append)
-        with closing(effects):
-            wait_until_stopped(effects, "billing", group=group, patient=False)
+        applier = LiveApplier(registry, home, run="r", pause=pause, note=notes.append)
+        with closing(applier):
+            wait_until_stopped(applier, "billing", group=group, patient=False)
         assert notes == [f"waiting for the end of a transaction of {group}"]
         assert len(paused) >= 2
-        check_inactive(world, group, found.type.value)
+        check_inactive(inspector, group, found.type.value)

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from headgate.gateway.process import shell_commands as processes
+from headgate.gateway.process import shell_commands
 from headgate.gateway.process.shell_commands import end_marked, marked, run_command
 
 
@@ -46,7 +46,7 @@ def test_what_a_start_command_leaves_behind_stays_and_is_found(run, tmp_path):
 def test_a_process_is_found_while_it_replaces_its_program():
     # Programs that do nothing but exec the next one, with a mark that each of them inherits.
     again = 'N=$((N + 1)); export N; [ $N -gt 200000 ] || exec sh -c "$0" "$0"'
-    env = {**os.environ, "N": "0", processes.MARK: "r2:q:start"}
+    env = {**os.environ, "N": "0", shell_commands.MARK: "r2:q:start"}
     process = subprocess.Popen(["sh", "-c", again, again], env=env)
     try:
         assert all(marked("r2:q:start") == [process.pid] for _ in range(300))
@@ -57,13 +57,13 @@ def test_a_process_is_found_while_it_replaces_its_program():
 
 @pytest.mark.parametrize("has_setpriv", [True, False])
 def test_a_command_sees_what_a_shell_shows(run, monkeypatch, has_setpriv):
-    monkeypatch.setattr(processes, "_has_setpriv", lambda: has_setpriv)
+    monkeypatch.setattr(shell_commands, "_has_setpriv", lambda: has_setpriv)
     said = run("""echo "$0|$#|a b" 'c"d' $((1 + 1)); exit 7""")
     assert (said.code, said.output) == (7, 'sh|0|a b c"d 2')
 
 
 def test_setpriv_is_used_where_it_works():
-    assert processes._has_setpriv() is (sys.platform == "linux")
+    assert shell_commands._has_setpriv() is (sys.platform == "linux")
 
 
 @pytest.mark.parametrize("has_setpriv", [True, False])
@@ -71,7 +71,7 @@ def test_the_shell_dies_with_who_started_it(tmp_path, has_setpriv):
     code = (
         "import sys; from pathlib import Path;"
         "from headgate.gateway.process.shell_commands import *;"
-        "from headgate.gateway.process import shell_commands as processes;"
+        "from headgate.gateway.process import shell_commands;"
         f"processes._has_setpriv = lambda: {has_setpriv};"
         "run_command('echo $$ > pid; sleep 30; echo > late', folder=Path(sys.argv[1]),"
         " log=Path(sys.argv[1]) / 'log', seconds=60)"

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from headgate.errors import EvidenceError, StepError
-from headgate.gateway.adapters.live import LiveWorld
+from headgate.gateway.adapters.live import LiveInspector
 from headgate.gateway.checkpoint import folders as checkpoints
 from headgate.gateway.checkpoint.batches import read_batches
 from headgate.gateway.checkpoint.folders import copy_tree, tree_hash
@@ -187,7 +187,7 @@ def test_a_checkpoint_that_is_a_copy_names_its_own_schemas_from_then_on(written,
         other.mkdir()
     for file in folder.glob("state/*/_metadata/v2/*"):
         file.write_text(file.read_text().replace("/data/variables/checkpoint", str(other)))
-    assert read_rewind(folder, 0).strangers == ((str(other),) if there else ())
+    assert read_rewind(folder, 0).foreign_schema_files == ((str(other),) if there else ())
     before = tree_hash(folder)
     copy_to_batch(folder, tmp_path / "copy", 0)
     text = (tmp_path / "copy/state/0/_metadata/v2/0").read_text()
@@ -243,7 +243,7 @@ def test_the_size_of_a_snapshot_counts_what_is_copied_and_what_is_linked(written
     if name == "rocksdb_changelog":
         # The golden ones hold no data.
         (folder / "state/0/0/7.zip").write_bytes(bytes(5000))
-    found = LiveWorld(Registry(), home).snapshot_size(str(folder))
+    found = LiveInspector(Registry(), home).snapshot_size(str(folder))
     copy_tree(folder, home / "copy")
     files = [p.stat() for p in (home / "copy").rglob("*") if p.is_file()]
     own = sum(f.st_size for f in files if f.st_nlink == 1)

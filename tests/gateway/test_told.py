@@ -6,7 +6,7 @@ from dataclasses import replace
 import pytest
 from platforms import served
 
-from headgate.gateway.adapters.live import LiveWorld
+from headgate.gateway.adapters.live import LiveInspector
 from headgate.gateway.spark.rest_api import running_queries
 from headgate.model.registered_pipelines import Pipeline, Registry
 from headgate.model.version import Engine
@@ -52,7 +52,7 @@ def pipeline(tmp_path):
 def told(tmp_path):
     def ask(pipeline):
         registry = Registry(path=str(tmp_path / "headgate.toml"), pipelines=(pipeline,))
-        return LiveWorld(registry, tmp_path).told(pipeline.name)
+        return LiveInspector(registry, tmp_path).driver_status(pipeline.name)
 
     return ask
 

@@ -14,13 +14,10 @@ import captured_queries as queries
 from pyspark.sql import SparkSession
 
 from headgate.errors import CaptureError
-from headgate.spark_jobs import block_sources as unread_sources
-from headgate.spark_jobs import block_start as unstarted
-from headgate.spark_jobs import capture_query
-from headgate.spark_jobs import user_functions as used_functions
+from headgate.spark_jobs import block_sources, block_start, capture_query, user_functions
 from headgate.spark_jobs.call_function import called
 from headgate.spark_jobs.choose_query import chosen
-from headgate.spark_jobs.record_query import Place, record
+from headgate.spark_jobs.record_query import RecordFolder, record
 
 ROWS = [
     {"k": "a", "v": 1, "d": 1.5, "ts": "2026-01-01T00:00:00Z"},
@@ -31,10 +28,10 @@ ROWS = [
 
 def main(folder: Path) -> None:
     spark = capture_query._session("", folder)
-    folders = unread_sources.EmptyFolders(folder / "unread")
-    unread_sources.guard_readers(folders)
-    started = unstarted.intercept_starts()
-    used = used_functions.watch_functions()
+    folders = block_sources.EmptyFolders(folder / "unread")
+    block_sources.guard_readers(folders)
+    started = block_start.intercept_starts()
+    used = user_functions.watch_functions()
     found = {}
     for function in (*queries.STATEFUL, *queries.WRONG, queries.refused):
         name = function.__name__
@@ -47,7 +44,7 @@ def main(folder: Path) -> None:
         try:
             returned = called(lambda f=function: f, session, f"captured_queries:{name}")
             df, query = chosen(returned, started, None, f"captured_queries:{name}")
-            record(df, query, used, folders, Place(pieces, pieces / ".scratch"))
+            record(df, query, used, folders, RecordFolder(pieces, pieces / ".scratch"))
         except CaptureError as error:
             found[name] = str(error)
             continue

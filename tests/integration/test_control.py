@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from headgate.errors import RefusedError
-from headgate.gateway.adapters.live import LiveWorld
+from headgate.gateway.adapters.live import LiveInspector
 from headgate.reprocess.steps.base.verify_stopped import prove_stopped
 
 pytestmark = pytest.mark.kafka
@@ -174,8 +174,8 @@ def test_a_static_member_that_left_in_order_counts_until_its_session_ends(
     consumer.commit(asynchronous=False)
     consumer.close()
     context = team.context
-    with closing(LiveWorld(context.registry, context.home)) as world:
+    with closing(LiveInspector(context.registry, context.home)) as inspector:
         with pytest.raises(RefusedError, match=r"has 1 member"):
-            prove_stopped(world, "static", group=group)
-        _until(lambda: not world.group(group).members)
-        prove_stopped(world, "static", group=group)
+            prove_stopped(inspector, "static", group=group)
+        _until(lambda: not inspector.group(group).members)
+        prove_stopped(inspector, "static", group=group)

@@ -12,7 +12,7 @@ from headgate.model.registered_pipelines import Pipeline, Registry
 from headgate.model.version import Engine
 from headgate.reprocess.steps import StartPipeline
 from headgate.store.runs import RunState
-from headgate.ui.shared import cached_reads as data
+from headgate.ui.shared import cached_reads
 from headgate.usecases.context import Context
 from headgate.usecases.evidence.read_cluster import read_cluster
 from headgate.usecases.landscape.read_lag import read_lag
@@ -59,5 +59,5 @@ def test_a_batch_in_flight_has_read_nothing_yet(
         # The landscape and its command; the Topology page.
         assert show_landscape(context, cluster).pipeline("city").lag == lag
         assert read_lag(context, "city", cluster).lag == lag
-        monkeypatch.setattr(data, "cluster", lambda *_: SimpleNamespace(cluster=cluster))
-        assert data.lag(context, "city").startswith(f"{lag} records, ")
+        monkeypatch.setattr(cached_reads, "cluster", lambda *_: SimpleNamespace(cluster=cluster))
+        assert cached_reads.lag(context, "city").startswith(f"{lag} records, ")

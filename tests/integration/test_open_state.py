@@ -10,7 +10,7 @@ import pytest
 from pyspark import cloudpickle
 from pyspark.sql import functions as F
 
-from headgate.gateway.adapters.live import LiveEffects
+from headgate.gateway.adapters.live import LiveApplier
 from headgate.gateway.checkpoint.folders import tree_hash
 from headgate.model.open_state import OpenState, OpenStore
 from headgate.model.registered_pipelines import Commands, Pipeline, Registry
@@ -29,7 +29,7 @@ FIRST = 1_767_261_600  # 2026-01-01T10:00:00Z
 cloudpickle.register_pickle_by_value(open_state_queries)
 
 
-class World(LiveEffects):
+class LabApplier(LiveApplier):
     """The real world, but Spark reads the state in the tests' session, not in one of its own."""
 
     spark = None
@@ -95,21 +95,21 @@ class Lab:
             bootstrap_servers=self.broker,
             pipelines=(pipeline,),
         )
-        world = World(
+        inspector = LabApplier(
             registry, self.folder, run=scenario, pause=lambda _: None, note=lambda _: None
         )
-        world.spark = self.spark
+        inspector.spark = self.spark
         version = read_version([str(self.folder / "explain.txt"), str(self.checkpoint)])
-        plan = build_plan(scenario, "q", world, options, version=version)
+        plan = build_plan(scenario, "q", inspector, options, version=version)
         assert plan.can_apply, plan.blockers
-        return plan, world
+        return plan, inspector
 
     def begin(self, scenario, **options):
         """Plan, make the new checkpoint as the plan's step does, and return both."""
-        plan, world = self.plan(scenario, **options)
+        plan, inspector = self.plan(scenario, **options)
         step = next(s for s in plan.steps if s.action == "create_checkpoint")
-        was = step.bind(world)
-        step.apply(world, was)
+        was = step.bind(inspector)
+        step.apply(inspector, was)
         place = self.folder / scenario
         Path(was["draft"]).rename(place)
         return plan, place

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from headgate.errors import CaptureError, EvidenceError
-from headgate.model.rehearsal import EngineOutcome, Stage, WayBack
+from headgate.model.rehearsal import EngineOutcome, RollbackTrial, Stage
 from headgate.rules.compare.engine_agreement import Agreement
 from headgate.usecases.rehearsal.rehearse_spark import PREFIX, Options, rehearse
 
@@ -111,7 +111,7 @@ def test_both_versions_get_the_same_input_and_their_output_is_compared(laid_out)
     assert (output.equal, output.only_before, output.only_after) == (1, 2, 2)
     assert [(s.before, s.after) for s in engine.state] == [(2, 3)]
     # What the new one wrote into the state has the old one's type: it goes on with it.
-    assert engine.way_back == WayBack(outcome=EngineOutcome.RESUMES)
+    assert engine.rollback == RollbackTrial(outcome=EngineOutcome.RESUMES)
     assert found.report.outcome.word == "silently_wrong"
     assert found.judged.agreement is Agreement.AGREE
 

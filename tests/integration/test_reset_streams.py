@@ -13,9 +13,9 @@ from contextlib import contextmanager
 import pytest
 
 import resettable
-from headgate.gateway.adapters.live import LiveEffects
+from headgate.gateway.adapters.live import LiveApplier
 from headgate.gateway.kafka.connect import open_kafka
-from headgate.reprocess.steps.offsets import await_transactions as transactions
+from headgate.reprocess.steps.offsets import await_transactions
 
 pytestmark = pytest.mark.kafka
 
@@ -224,15 +224,15 @@ def refuses_while_a_transaction_is_open(team, broker, app):
     producer.produce(f"{app}-out", b"half")
     producer.flush(20)
     context = team.context
-    effects = LiveEffects(
+    applier = LiveApplier(
         context.registry, context.home, run="r", pause=time.sleep, note=lambda _: None
     )
-    step = transactions.AwaitTransactions(application=app, topics={})
+    step = await_transactions.AwaitTransactions(application=app, topics={})
     try:
-        with pytest.raises(transactions.RefusedError, match=f"pending transaction.*{one}"):
-            step.verify(effects, {})
+        with pytest.raises(await_transactions.RefusedError, match=f"pending transaction.*{one}"):
+            step.verify(applier, {})
         producer.abort_transaction(30)
-        step.apply(effects, {})
-        step.verify(effects, {})
+        step.apply(applier, {})
+        step.verify(applier, {})
     finally:
-        effects.close()
+        applier.close()

@@ -64,7 +64,7 @@ def running(broker, folder, name, app, **settings):
 
 
 @dataclass(frozen=True)
-class World:
+class Deployment:
     app: str
     newer: str
     prefix: str
@@ -73,7 +73,7 @@ class World:
 
 
 @pytest.fixture(scope="module")
-def world(broker, tmp_path_factory):
+def inspector(broker, tmp_path_factory):
     """Both applications, with their first records counted."""
     from confluent_kafka import Producer
     from confluent_kafka.admin import AdminClient, NewTopic
@@ -107,7 +107,7 @@ def world(broker, tmp_path_factory):
 
         try:
             wait_for(lambda: committed(context, app) and committed(context, f"{app}-v1"))
-            yield World(app, f"{app}-v1", prefix, context, stop)
+            yield Deployment(app, f"{app}-v1", prefix, context, stop)
         finally:
             stop()
 
@@ -125,70 +125,70 @@ def wait_for(condition, seconds=60):
         time.sleep(0.3)
 
 
-def stored(world, name):
-    store = open_store(world.context.store_url)
+def stored(inspector, name):
+    store = open_store(inspector.context.store_url)
     try:
         return store.versions.newest(name)
     finally:
         store.close()
 
 
-def test_the_group_of_the_streams_protocol_tells_its_own_topology(world):
-    group = read_cluster(world.context).groups[world.newer]
+def test_the_group_of_the_streams_protocol_tells_its_own_topology(inspector):
+    group = read_cluster(inspector.context).groups[inspector.newer]
     assert group.type is GroupType.STREAMS
     first, second = group.subtopologies
     repartition, changelog = (
-        f"{world.newer}-{GENERATED}-{e}" for e in ("repartition", "changelog")
+        f"{inspector.newer}-{GENERATED}-{e}" for e in ("repartition", "changelog")
     )
-    assert (first.sources, first.repartition_sinks) == ((f"{world.prefix}in",), (repartition,))
+    assert (first.sources, first.repartition_sinks) == ((f"{inspector.prefix}in",), (repartition,))
     assert [t.name for t in second.repartition_sources] == [repartition]
     assert [t.name for t in second.changelogs] == [changelog]
     assert second.changelogs[0].configs["cleanup.policy"] == "compact"
 
 
-def test_each_application_owns_what_a_proof_says(world):
-    cluster = read_cluster(world.context)
-    described = {"classic": stored(world, "classic") or read_first(world)}
-    found = ownership(world.context.registry, described, cluster)
-    mine = {t: o for t, o in found.items() if t.startswith(world.app)}
+def test_each_application_owns_what_a_proof_says(inspector):
+    cluster = read_cluster(inspector.context)
+    described = {"classic": stored(inspector, "classic") or read_first(inspector)}
+    found = ownership(inspector.context.registry, described, cluster)
+    mine = {t: o for t, o in found.items() if t.startswith(inspector.app)}
     assert {t: o.owner for t, o in mine.items()} == {
-        f"{world.app}-counts-changelog": "classic",
-        f"{world.app}-by-value-repartition": "classic",
-        f"{world.newer}-{GENERATED}-changelog": "newer",
-        f"{world.newer}-{GENERATED}-repartition": "newer",
-        f"{world.app}-orders-changelog": None,
+        f"{inspector.app}-counts-changelog": "classic",
+        f"{inspector.app}-by-value-repartition": "classic",
+        f"{inspector.newer}-{GENERATED}-changelog": "newer",
+        f"{inspector.newer}-{GENERATED}-repartition": "newer",
+        f"{inspector.app}-orders-changelog": None,
     }
-    theirs = mine[f"{world.app}-orders-changelog"]
-    assert theirs.candidates == (world.app,)
+    theirs = mine[f"{inspector.app}-orders-changelog"]
+    assert theirs.candidates == (inspector.app,)
     assert theirs.proof.startswith("unproven")
-    assert mine[f"{world.app}-counts-changelog"].records == 3
-    assert mine[f"{world.app}-counts-changelog"].bytes > 0
-    assert mine[f"{world.newer}-{GENERATED}-changelog"].proof == (
-        f"the topology that the broker keeps of the streams group {world.newer} names it"
+    assert mine[f"{inspector.app}-counts-changelog"].records == 3
+    assert mine[f"{inspector.app}-counts-changelog"].bytes > 0
+    assert mine[f"{inspector.newer}-{GENERATED}-changelog"].proof == (
+        f"the topology that the broker keeps of the streams group {inspector.newer} names it"
     )
 
 
-def read_first(world):
-    assert all(f.number for f in refresh_versions(world.context))
-    return stored(world, "classic")
+def read_first(inspector):
+    assert all(f.number for f in refresh_versions(inspector.context))
+    return stored(inspector, "classic")
 
 
-def test_without_a_topology_commits_prove_repartitions_and_nothing_else(world):
-    cluster = read_cluster(world.context)
-    found = ownership(world.context.registry, {}, cluster)
-    assert found[f"{world.app}-by-value-repartition"].owner == "classic"
-    assert found[f"{world.app}-counts-changelog"].owner is None
+def test_without_a_topology_commits_prove_repartitions_and_nothing_else(inspector):
+    cluster = read_cluster(inspector.context)
+    found = ownership(inspector.context.registry, {}, cluster)
+    assert found[f"{inspector.app}-by-value-repartition"].owner == "classic"
+    assert found[f"{inspector.app}-counts-changelog"].owner is None
 
 
-def test_a_description_is_completed_by_the_cluster(world):
-    version = stored(world, "classic") or read_first(world)
+def test_a_description_is_completed_by_the_cluster(inspector):
+    version = stored(inspector, "classic") or read_first(inspector)
     app = version.streams
     assert app.described
-    assert (app.application_id, app.protocol) == (world.app, "classic")
-    assert app.inputs == {f"{world.prefix}in": 2}
+    assert (app.application_id, app.protocol) == (inspector.app, "classic")
+    assert app.inputs == {f"{inspector.prefix}in": 2}
     topics = {t.name: t for t in app.internal}
     assert topics.keys() == app.expected_topics().keys()
-    changelog = topics[f"{world.app}-counts-changelog"]
+    changelog = topics[f"{inspector.app}-counts-changelog"]
     assert (changelog.partitions, sum(changelog.end_offsets)) == (2, 3)
     assert changelog.configs == {
         "cleanup.policy": "compact",
@@ -199,8 +199,8 @@ def test_a_description_is_completed_by_the_cluster(world):
     assert version.warnings == ()
 
 
-def test_without_evidence_the_version_is_what_the_group_proves(world):
-    version = stored(world, "newer") or (read_first(world) and stored(world, "newer"))
+def test_without_evidence_the_version_is_what_the_group_proves(inspector):
+    version = stored(inspector, "newer") or (read_first(inspector) and stored(inspector, "newer"))
     app = version.streams
     assert (app.described, app.protocol) == (False, "streams")
     assert [s.name for s in app.stores] == [GENERATED]
@@ -213,25 +213,25 @@ def test_without_evidence_the_version_is_what_the_group_proves(world):
     assert any("no description of the topology" in w for w in version.warnings)
 
 
-def test_the_landscape_shows_owners_and_what_is_unproven(world):
-    read_first_if_none(world)
-    land = show_landscape(world.context, read_cluster(world.context))
-    assert land.topic(f"{world.app}-counts-changelog").owner == "classic"
-    assert land.topic(f"{world.newer}-{GENERATED}-changelog").owner == "newer"
-    unproven = land.topic(f"{world.app}-orders-changelog")
-    assert (unproven.owner, unproven.candidates) == (None, (world.app,))
-    assert land.pipeline("classic").reads == (f"{world.prefix}in",)
-    assert land.pipeline("classic").writes == (f"{world.prefix}out",)
+def test_the_landscape_shows_owners_and_what_is_unproven(inspector):
+    read_first_if_none(inspector)
+    land = show_landscape(inspector.context, read_cluster(inspector.context))
+    assert land.topic(f"{inspector.app}-counts-changelog").owner == "classic"
+    assert land.topic(f"{inspector.newer}-{GENERATED}-changelog").owner == "newer"
+    unproven = land.topic(f"{inspector.app}-orders-changelog")
+    assert (unproven.owner, unproven.candidates) == (None, (inspector.app,))
+    assert land.pipeline("classic").reads == (f"{inspector.prefix}in",)
+    assert land.pipeline("classic").writes == (f"{inspector.prefix}out",)
 
 
-def read_first_if_none(world):
-    return stored(world, "classic") or read_first(world)
+def read_first_if_none(inspector):
+    return stored(inspector, "classic") or read_first(inspector)
 
 
-def test_stopping_an_application_makes_no_new_version(world):
-    read_first_if_none(world)
-    refresh_versions(world.context)
-    world.stop_newer()
-    wait_for(lambda: read_cluster(world.context).groups[world.newer].state == "empty")
-    assert read_cluster(world.context).groups[world.newer].type is GroupType.STREAMS
-    assert refresh_versions(world.context) == []
+def test_stopping_an_application_makes_no_new_version(inspector):
+    read_first_if_none(inspector)
+    refresh_versions(inspector.context)
+    inspector.stop_newer()
+    wait_for(lambda: read_cluster(inspector.context).groups[inspector.newer].state == "empty")
+    assert read_cluster(inspector.context).groups[inspector.newer].type is GroupType.STREAMS
+    assert refresh_versions(inspector.context) == []

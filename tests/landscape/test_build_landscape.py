@@ -236,8 +236,8 @@ def test_kafka_streams_nodes_name_their_topics():
     version = Version(engine=Engine.KAFKA_STREAMS, topology=Topology(nodes))
     app = Pipeline(name="app", engine=Engine.KAFKA_STREAMS, group="app")
     running = group("app", ("orders", 0, 1), type=GroupType.STREAMS, members=None)
-    world = cluster([topic("orders", 4), topic("out", 1)], [running])
-    land = build(registry(app), {"app": version}, world)
+    found_cluster = cluster([topic("orders", 4), topic("out", 1)], [running])
+    land = build(registry(app), {"app": version}, found_cluster)
     assert edges(land) == {("topic:orders", "app/source-a"), ("app/sink-a", "topic:out")}
     assert (land.pipeline("app").lag, land.pipeline("app").lag_from) == (3, "group")
 
@@ -255,9 +255,9 @@ def test_time_is_linear_in_topics_and_offsets(count):
     def seconds(n):
         topics = [topic(f"t{i}", *range(10)) for i in range(n)]
         groups = [group(f"g{i}", *((f"t{i}", p, 0) for p in range(10))) for i in range(n)]
-        world = cluster(topics, groups)
+        found_cluster = cluster(topics, groups)
         start = time.process_time()
-        build(registry(), {}, world)
+        build(registry(), {}, found_cluster)
         return time.process_time() - start
 
     seconds(count // 4)

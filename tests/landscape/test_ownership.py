@@ -139,15 +139,15 @@ def test_a_plain_consumer_of_a_repartition_topic_proves_nothing():
 def test_an_input_is_no_internal_topic_however_it_is_called():
     topics = ["my-app-in-repartition"]
     versions = {"the my-app": version("my-app", sources=topics)}
-    world = cluster(topics, [committed("my-app", *topics)])
-    found = ownership(Registry(pipelines=(pipeline("my-app"),)), versions, world)
+    found_cluster = cluster(topics, [committed("my-app", *topics)])
+    found = ownership(Registry(pipelines=(pipeline("my-app"),)), versions, found_cluster)
     assert owners(found) == {"my-app-in-repartition": None}
 
 
 def test_a_description_of_another_application_proves_nothing():
     versions = {"the my-app": version("my-app-v1", ["counts"])}
-    world = cluster(["my-app-v1-counts-changelog"])
-    found = ownership(Registry(pipelines=(pipeline("my-app"),)), versions, world)
+    found_cluster = cluster(["my-app-v1-counts-changelog"])
+    found = ownership(Registry(pipelines=(pipeline("my-app"),)), versions, found_cluster)
     assert owners(found) == {"my-app-v1-counts-changelog": None}
 
 

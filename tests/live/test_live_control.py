@@ -9,15 +9,15 @@ import pytest
 
 import headgate
 from headgate.errors import StepError
-from headgate.gateway.adapters import driver_requests as world_control
-from headgate.gateway.adapters.live import LiveEffects
+from headgate.gateway.adapters import driver_requests
+from headgate.gateway.adapters.live import LiveApplier
 from headgate.model.commands import WatchControl
 from headgate.model.registered_pipelines import Commands, Pipeline, Registry
 from headgate.model.version import Engine
 from headgate.parse.spark.watch.requests import FOLDER, ControlRequest
 from headgate.reprocess.ports.processes import Status
 from headgate.reprocess.scenarios.build import build_plan
-from headgate.spark_driver import stop_requests as control
+from headgate.spark_driver import stop_requests
 
 pytestmark = pytest.mark.spark
 TOKEN = "tok-of-the-tests"
@@ -55,7 +55,7 @@ def effects_of(tmp_path, watch, *, bootstrap=None, token=None):
         path=str(tmp_path / "headgate.toml"), bootstrap_servers=bootstrap, pipelines=(pipeline,)
     )
     notes = []
-    made = LiveEffects(
+    made = LiveApplier(
         registry, tmp_path / ".headgate", run="r", pause=time.sleep, note=notes.append
     )
     made.notes = notes
@@ -76,25 +76,25 @@ def test_a_driver_stops_its_query_between_two_batches_and_the_stop_is_proven(
     place = str(tmp_path / "watch")
     with headgate.watch(spark, place, control=True, token=TOKEN):
         until(lambda: (running.lastProgress or {}).get("batchId", 0) >= 2)
-        effects = effects_of(tmp_path, place, token="${T}")
-        until(lambda: effects.told("q").status is Status.RUNS)
-        plan = build_plan("pause", "q", effects)
+        applier = effects_of(tmp_path, place, token="${T}")
+        until(lambda: applier.driver_status("q").status is Status.RUNS)
+        plan = build_plan("pause", "q", applier)
         assert plan.can_apply, plan.blockers
         step, drained = plan.steps
-        was = step.bind(effects)
+        was = step.bind(applier)
         assert was == {"running": True}
-        step.apply(effects, was)
+        step.apply(applier, was)
         assert not running.isActive
-        step.verify(effects, was)
-        found = effects.checkpoint(str(tmp_path / "ck"))
+        step.verify(applier, was)
+        found = applier.checkpoint(str(tmp_path / "ck"))
         assert found.last_offset_batch == found.last_commit_batch
-        assert effects.told("q").status is Status.STOPPED
+        assert applier.driver_status("q").status is Status.STOPPED
         assert not list((tmp_path / "watch" / FOLDER).iterdir())
-        effects.command("q", "stop")  # once more: there is nothing to ask
-        assert "tells of no query that runs" in effects.notes[-1]
-        drained.apply(effects, drained.bind(effects))
-        drained.verify(effects, {})
-        assert f"q is paused after batch {found.last_commit_batch}" in effects.notes[-1]
+        applier.command("q", "stop")  # once more: there is nothing to ask
+        assert "tells of no query that runs" in applier.notes[-1]
+        drained.apply(applier, drained.bind(applier))
+        drained.verify(applier, {})
+        assert f"q is paused after batch {found.last_commit_batch}" in applier.notes[-1]
         again = start(spark, tmp_path)
         until(lambda: again.recentProgress)
         assert again.recentProgress[0]["batchId"] == found.last_commit_batch + 1
@@ -130,14 +130,14 @@ def test_forged_expired_and_foreign_requests_stop_nothing(spark, running, tmp_pa
         (folder / "torn.json").write_bytes(good.signed(TOKEN).line()[:-20])
         for name, request in bad.items():
             (folder / f"{name}.json").write_bytes(replace(request, nonce=name).line())
-        effects = effects_of(tmp_path, str(tmp_path / "watch"))
+        applier = effects_of(tmp_path, str(tmp_path / "watch"))
 
         def refused():
-            life = effects.life(effects.registered("q"))
+            life = applier.life(applier.registered("q"))
             return life is not None and len(life.answers) >= 6
 
         until(refused)
-        answers = effects.life(effects.registered("q")).answers
+        answers = applier.life(applier.registered("q")).answers
         assert answers.keys() == bad.keys() - {"another run"}
         assert all(answer.startswith("refused") for answer in answers.values())
         assert "expired" in answers["expired"]
@@ -145,29 +145,29 @@ def test_forged_expired_and_foreign_requests_stop_nothing(spark, running, tmp_pa
         assert "signature" in answers["changed"]
         assert running.isActive
         with pytest.raises(StepError, match="its signature is not of this watch's token"):
-            effects.command("q", "stop")
+            applier.command("q", "stop")
         assert running.isActive
 
 
 def test_a_watch_without_control_hears_nothing(spark, running, tmp_path, monkeypatch):
-    monkeypatch.setattr(world_control, "HEAR_SECONDS", 2.0)
+    monkeypatch.setattr(driver_requests, "HEAR_SECONDS", 2.0)
     with headgate.watch(spark, tmp_path / "watch"):
-        effects = effects_of(tmp_path, str(tmp_path / "watch"))
-        until(lambda: effects.told("q").status is Status.RUNS)
+        applier = effects_of(tmp_path, str(tmp_path / "watch"))
+        until(lambda: applier.driver_status("q").status is Status.RUNS)
         with pytest.raises(StepError, match="with control=True"):
-            effects.command("q", "stop")
+            applier.command("q", "stop")
         assert running.isActive
 
 
 @pytest.mark.kafka
 def test_a_driver_hears_through_its_topic(spark, running, tmp_path, broker, topic, monkeypatch):
     # It looks for the end of its topic only when the first request stands there.
-    monkeypatch.setattr(control, "LOOK_SECONDS", 3.0)
+    monkeypatch.setattr(stop_requests, "LOOK_SECONDS", 3.0)
     kafka = f"kafka:{topic('watch', partitions=2)}"
     with headgate.watch(spark, kafka, bootstrap_servers=broker, control=True):
-        effects = effects_of(tmp_path, kafka, bootstrap=broker)
+        applier = effects_of(tmp_path, kafka, bootstrap=broker)
 
-        until(lambda: effects.told("q").status is Status.RUNS)
-        effects.command("q", "stop")
+        until(lambda: applier.driver_status("q").status is Status.RUNS)
+        applier.command("q", "stop")
         assert not running.isActive
-        assert effects.told("q").status is Status.STOPPED
+        assert applier.driver_status("q").status is Status.STOPPED

@@ -8,7 +8,7 @@ import subprocess
 import sys
 import time
 
-from headgate.gateway.spark import watch_folder as watch_files
+from headgate.gateway.spark import watch_folder
 from headgate.spark_driver.bounded_queue import Bounded
 from headgate.spark_driver.destinations import PART, Telling, surplus
 from headgate.spark_driver.records import Kind, Record, line
@@ -29,7 +29,7 @@ def record(run: str = RUN, number: int = 0, kind: Kind = Kind.PROGRESS) -> Recor
 
 
 def test_the_driver_and_the_reader_agree_on_names():
-    assert PART.pattern == watch_files.PART.pattern
+    assert PART.pattern == watch_folder.PART.pattern
     name = telling().part(3)
     assert name == f"{QUERY}_20261121T142946975Z_154e4c58_000003.jsonl"
     assert PART.fullmatch(name)

@@ -5,9 +5,9 @@ import subprocess
 import pytest
 
 from headgate.errors import SetupError
-from headgate.gateway.kafka_broker import local_broker as gateway
+from headgate.gateway.kafka_broker import local_broker
 from headgate.gateway.kafka_broker.local_broker import NAME, running_broker, start_broker
-from headgate.gateway.process import free_ports as ports
+from headgate.gateway.process import free_ports
 from headgate.gateway.process.supervise import Supervisor
 
 pytestmark = pytest.mark.kafka
@@ -55,9 +55,9 @@ def test_a_port_that_another_broker_took_meanwhile_is_left_to_it(broker, tmp_pat
 
     def free_port(preferred: int = 0) -> int:
         asked.append(preferred)
-        return taken if len(asked) == 1 else ports.free_port(preferred)
+        return taken if len(asked) == 1 else free_ports.free_port(preferred)
 
-    monkeypatch.setattr(gateway, "free_port", free_port)
+    monkeypatch.setattr(local_broker, "free_port", free_port)
     with Supervisor() as supervisor:
         address = start_broker(supervisor, tmp_path, port=taken)
         assert address != broker

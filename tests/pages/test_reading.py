@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from headgate.errors import EvidenceError, UnreachableError
-from headgate.ui.shared import read_in_background as reading
+from headgate.ui.shared import read_in_background
 from headgate.ui.shared.read_in_background import is_small, read_apart, size_of
 from headgate.usecases.evidence.survey_evidence import survey_evidence
 
@@ -21,7 +21,7 @@ EXPLAIN = "== Physical Plan ==\n*(1) Project [k#1]\n+- *(1) Scan ExistingRDD[k#1
 @pytest.fixture
 def large(tmp_path, monkeypatch):
     """Evidence that counts as large."""
-    monkeypatch.setattr(reading, "SMALL", 10)
+    monkeypatch.setattr(read_in_background, "SMALL", 10)
     file = tmp_path / "explain.txt"
     file.write_text(EXPLAIN)
     return str(file)
@@ -37,7 +37,7 @@ def test_what_is_large_is_read_elsewhere(large):
 
 def test_both_ways_say_the_same(large, monkeypatch):
     apart = read_apart(survey_evidence, [large], evidence=[large])
-    monkeypatch.setattr(reading, "SMALL", 1 << 20)
+    monkeypatch.setattr(read_in_background, "SMALL", 1 << 20)
     assert read_apart(survey_evidence, [large], evidence=[large]) == apart
     assert apart.words == "simple explain, 1 plan"
 
@@ -56,7 +56,7 @@ def test_a_process_that_dies_is_one_sentence(large):
 
 
 def test_what_never_ends_is_given_up(large, monkeypatch):
-    monkeypatch.setattr(reading, "LONGEST", 1)
+    monkeypatch.setattr(read_in_background, "LONGEST", 1)
     with pytest.raises(EvidenceError, match="took longer than"):
         read_apart(time.sleep, 60, evidence=[large])
 
@@ -64,8 +64,8 @@ def test_what_never_ends_is_given_up(large, monkeypatch):
 def test_an_unreachable_place_stays_one(large):
     from headgate.errors import HeadgateError
 
-    work = reading._work(reading.pickle.dumps((_unreachable, (), {})))
-    assert isinstance(reading.pickle.loads(work), UnreachableError)
+    work = read_in_background._work(read_in_background.pickle.dumps((_unreachable, (), {})))
+    assert isinstance(read_in_background.pickle.loads(work), UnreachableError)
     assert issubclass(UnreachableError, HeadgateError)
 
 

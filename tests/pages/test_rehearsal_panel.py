@@ -20,9 +20,9 @@ from headgate.model.rehearsal import (
     EngineOutcome,
     EngineVerdict,
     OutputDifference,
+    RollbackTrial,
     StateRows,
     Untouched,
-    WayBack,
 )
 from headgate.model.version import Evidence
 from headgate.rules.compare.engine_agreement import Agreement, Judged
@@ -129,7 +129,7 @@ def test_what_came_out_stands_on_the_page_until_the_next_one(open_page, seeded):
             sample_before=({"k": "a", "n": 1},),
             sample_after=({"k": "a", "n": "one"},),
         ),
-        way_back=WayBack(
+        rollback=RollbackTrial(
             outcome=EngineOutcome.REFUSES,
             error_class="KAFKA_DATA_LOSS",
             removed=("offsets/8",),

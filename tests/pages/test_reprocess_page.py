@@ -13,7 +13,7 @@ from headgate.reprocess.plan import Plan
 from headgate.reprocess.scenario import Answer, Kind, Option, Scenario
 from headgate.reprocess.scenarios.build import SCENARIOS
 from headgate.reprocess.steps import ResetOffsets
-from headgate.reprocess.steps.offsets.target import Place, Target
+from headgate.reprocess.steps.offsets.target import Target, TargetKind
 from headgate.ui.reprocess import offsets_table
 from headgate.ui.reprocess.scenario_form import choice_key
 from headgate.ui.shared.keys import ReprocessKey
@@ -158,7 +158,7 @@ def plan_of(count: int) -> Plan:
     step = ResetOffsets(
         group="g",
         group_type="classic",
-        target=Target(place=Place.BEGINNING),
+        target=Target(place=TargetKind.BEGINNING),
         topics={"orders-0": {"id": "a", "partitions": count}},
         offsets=tuple(rows),
     )

@@ -5,18 +5,18 @@ from threading import Event
 
 from headgate.errors import UnreachableError
 from headgate.model.cluster import Cluster
-from headgate.ui.shared import cluster_watch as watch
-from headgate.ui.shared.cluster_watch import ClusterWatch, Seen
+from headgate.ui.shared import cluster_watch
+from headgate.ui.shared.cluster_watch import ClusterSnapshot, ClusterWatch
 
 CLUSTER = Cluster(id="c", at="2026-11-21T10:00:00+00:00", bootstrap="b")
 
 
 def test_the_first_look_waits_a_moment():
-    assert ClusterWatch(lambda: CLUSTER).latest() == Seen(CLUSTER)
+    assert ClusterWatch(lambda: CLUSTER).latest() == ClusterSnapshot(CLUSTER)
 
 
 def test_a_cluster_that_does_not_answer_holds_nobody_up(monkeypatch):
-    monkeypatch.setattr(watch, "PATIENCE", 0.1)
+    monkeypatch.setattr(cluster_watch, "PATIENCE", 0.1)
     answers = Event()
 
     def read():
@@ -25,13 +25,13 @@ def test_a_cluster_that_does_not_answer_holds_nobody_up(monkeypatch):
 
     looked = ClusterWatch(read)
     begun = time.monotonic()
-    assert looked.latest() == Seen()
+    assert looked.latest() == ClusterSnapshot()
     assert time.monotonic() - begun < 10
     answers.set()
     deadline = time.monotonic() + 5
-    while looked.latest() == Seen() and time.monotonic() < deadline:
+    while looked.latest() == ClusterSnapshot() and time.monotonic() < deadline:
         time.sleep(0.02)
-    assert looked.latest() == Seen(None, "Kafka did not answer")
+    assert looked.latest() == ClusterSnapshot(None, "Kafka did not answer")
 
 
 def test_a_fresh_look_is_not_taken_again():

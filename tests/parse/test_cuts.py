@@ -60,9 +60,9 @@ CUTS = {
 }
 
 
-@pytest.mark.parametrize("where", CUTS)
-def test_what_ends_too_early_says_so(where):
-    path, before, said = CUTS[where]
+@pytest.mark.parametrize("location", CUTS)
+def test_what_ends_too_early_says_so(location):
+    path, before, said = CUTS[location]
     data = path.read_bytes()
     whole = version_of(data)
     at = data.index(before.encode()) + len(before)

@@ -83,10 +83,10 @@ def test_a_store_url_is_relative_to_the_file(url, resolved):
     assert read(f'[store]\nurl = "{url}"').store_url == resolved
 
 
-@pytest.mark.parametrize("where", ["file:///ck", "s3a://b/ck", "hdfs:/ck", "/ck"])
-def test_an_absolute_checkpoint_stays_as_it_is(where):
-    text = f'[[pipeline]]\nname="a"\nengine="spark"\ncheckpoint="{where}"'
-    assert read(text).pipelines[0].checkpoint == where
+@pytest.mark.parametrize("location", ["file:///ck", "s3a://b/ck", "hdfs:/ck", "/ck"])
+def test_an_absolute_checkpoint_stays_as_it_is(location):
+    text = f'[[pipeline]]\nname="a"\nengine="spark"\ncheckpoint="{location}"'
+    assert read(text).pipelines[0].checkpoint == location
 
 
 def test_an_empty_file_declares_nothing():

@@ -8,11 +8,11 @@ import pytest
 from pyarrow import fs
 
 from crashing import COMMANDS, Lab
-from headgate.gateway.files import remote_connect as remote_open
+from headgate.gateway.files import remote_connect
 from headgate.model.registered_pipelines import Commands, Pipeline, Registry
 from headgate.model.version import Engine
-from headgate.reprocess.steps.base import verify_stopped as proof
-from headgate.reprocess.steps.process import stop_start as process
+from headgate.reprocess.steps.base import verify_stopped
+from headgate.reprocess.steps.process import stop_start
 from headgate.store import open_store
 from remote_lab import START, remote_lab
 
@@ -21,9 +21,9 @@ from remote_lab import START, remote_lab
 def quick(monkeypatch):
     """Waits that a person would want, not a test."""
     for name in ("QUIET_MIN", "QUIET_MAX"):
-        monkeypatch.setattr(proof, name, 0.5)
+        monkeypatch.setattr(verify_stopped, name, 0.5)
     for name in ("SIGN_SECONDS", "GRACE_SECONDS"):
-        monkeypatch.setattr(process, name, 0.5)
+        monkeypatch.setattr(stop_start, name, 0.5)
 
 
 @pytest.fixture
@@ -63,6 +63,6 @@ def remote(tmp_path, quick, monkeypatch):
         below = fs.SubTreeFileSystem(str(folder), fs.LocalFileSystem())
         return below, f"{found.host}/{found.path}"
 
-    monkeypatch.setitem(remote_open._OPEN, "s3", opened)
+    monkeypatch.setitem(remote_connect._OPEN, "s3", opened)
     yield lambda start=START: remote_lab(tmp_path, next(numbers), store, start)
     store.close()

@@ -24,11 +24,11 @@ def ended(here, plan, state=RunState.DONE, *, steps=None):
 
 
 def scratch(here):
-    return build_plan("from-scratch", "q", here.effects())
+    return build_plan("from-scratch", "q", here.applier())
 
 
 def undo_of(here, run):
-    return undo_plan(here.store, here.effects(), run)
+    return undo_plan(here.store, here.applier(), run)
 
 
 def test_a_run_that_was_undone_is_said_to_be_so_and_by_which_run(lab):

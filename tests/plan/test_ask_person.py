@@ -24,7 +24,7 @@ SUSPENDED = Commands(
 
 
 def reset_of(lab):
-    plan = build_plan("from-scratch", "q", lab.effects())
+    plan = build_plan("from-scratch", "q", lab.applier())
     assert plan.can_apply, plan.blockers
     return plan
 
@@ -108,17 +108,17 @@ def test_a_cancel_reaches_a_run_that_waits_for_a_person(lab):
     here = lab(STOPS)
     plan = reset_of(here)
     run = here.enqueue(plan)
-    effects = here.effects(run)
+    applier = here.applier(run)
     asked = []
-    effects._ask = lambda word, request: asked.append(word)
+    applier._ask = lambda word, request: asked.append(word)
 
     def pause(_seconds):
         if len(asked) > 3:
             raise RunCancelledError("the run was cancelled")
 
-    effects._pause = pause
+    applier._pause = pause
     journal = RunJournal(here.store, run, plan, undo_of=None)
-    executor = Executor(effects, journal)
+    executor = Executor(applier, journal)
     with pytest.raises(RunCancelledError):
         for position, step in enumerate(plan.steps):
             executor.apply(position, step)
@@ -158,8 +158,8 @@ def test_a_version_that_is_configured_first_stays_suspended_until_it_is(lab):
     assert step.describe().endswith(
         "re-enable restarts with `rm -f suspended`, and see that it runs"
     )
-    effects = here.effects("r")
-    step.apply(effects, step.bind(effects))
+    applier = here.applier("r")
+    step.apply(applier, step.bind(applier))
     assert seen == [True] and not (here.folder / "suspended").exists()
     (stop,) = rebind(step, SUSPENDED).undo({"head": None})
     assert (stop.suspend, stop.command) == (SUSPENDED.suspend, SUSPENDED.stop)
@@ -172,8 +172,8 @@ def test_local_state_is_waited_for_where_the_run_starts_the_application(lab, wai
     step = ClearLocalState(
         pipeline="q", command=None, instances=(), group="g", group_type="classic", waits=waits
     )
-    effects = here.effects("r")
-    step.apply(effects, {})
+    applier = here.applier("r")
+    step.apply(applier, {})
     assert step.describe().startswith(words)
     assert any("confirmed" in note for note in here.notes) is waits
     assert any("UNPROVEN" in note for note in here.notes) is waits

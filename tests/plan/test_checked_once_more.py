@@ -10,7 +10,7 @@ from headgate.errors import RunCancelledError, StepError, UnreachableError
 from headgate.gateway.checkpoint.folders import tree_hash
 from headgate.model.registered_pipelines import Commands
 from headgate.reprocess.execution.execute import Executor
-from headgate.reprocess.ports.processes import Status, Told
+from headgate.reprocess.ports.processes import DriverStatus, Status
 from headgate.reprocess.scenarios.build import build_plan
 from headgate.reprocess.steps import StartPipeline
 from headgate.reprocess.steps.checkpoint.repair import DeleteCopy
@@ -29,10 +29,10 @@ def commands(*, start: str = STARTS, stop: str = "rm -f running") -> Commands:
     return Commands(stop=stop, start=start, status=STATUS)
 
 
-def executed(here, plan, run, undo_of=None, *, effects=None):
+def executed(here, plan, run, undo_of=None, *, applier=None):
     """Carry out a plan; return its notes and its executor."""
-    effects = effects or here.effects(run)
-    executor = Executor(effects, RunJournal(here.store, run, plan, undo_of=undo_of))
+    applier = applier or here.applier(run)
+    executor = Executor(applier, RunJournal(here.store, run, plan, undo_of=undo_of))
     for position, step in enumerate(plan.steps):
         executor.apply(position, step)
     return here.notes
@@ -41,7 +41,7 @@ def executed(here, plan, run, undo_of=None, *, effects=None):
 def test_an_undo_whose_start_gave_up_waiting_is_done_once_the_query_runs(lab):
     here = lab(commands())
     old = tree_hash(here.folder / "ck")
-    plan = build_plan("from-scratch", "q", here.effects())
+    plan = build_plan("from-scratch", "q", here.applier())
     run = here.enqueue(plan)
     executed(here, plan, run)
     slow = replace(here.registry.pipelines[0], commands=commands(start=f"{STARTS}; {GAVE_UP}"))
@@ -58,14 +58,14 @@ def test_an_undo_whose_start_gave_up_waiting_is_done_once_the_query_runs(lab):
 
 def test_a_fresh_query_must_show_itself_though_its_process_lives(lab):
     here = lab(commands(start=f"touch running; {GAVE_UP}"))
-    plan = build_plan("from-scratch", "q", here.effects())
+    plan = build_plan("from-scratch", "q", here.applier())
     with pytest.raises(StepError, match="did nothing within 120 s"):
         executed(here, plan, here.enqueue(plan))
 
 
 def test_a_start_that_leaves_nothing_running_fails_with_its_own_words(lab):
     here = lab(commands(start="echo no such unit >&2; exit 5"))
-    plan = build_plan("from-scratch", "q", here.effects())
+    plan = build_plan("from-scratch", "q", here.applier())
     with pytest.raises(StepError, match="exited 5: no such unit"):
         executed(here, plan, here.enqueue(plan))
 
@@ -78,42 +78,47 @@ def step(**fields):
 @pytest.mark.parametrize(
     ("told", "is_reached"),
     [
-        ([Told(Status.UNKNOWN)], True),
-        ([Told(Status.STOPPED, run="old")], False),
+        ([DriverStatus(Status.UNKNOWN)], True),
+        ([DriverStatus(Status.STOPPED, run="old")], False),
         # What a killed driver said last is of the run before.
-        ([Told(Status.RUNS, run="old")], False),
-        ([*[Told(Status.STOPPED, run="old")] * 90, Told(Status.RUNS, run="new")], True),
+        ([DriverStatus(Status.RUNS, run="old")], False),
+        (
+            [*[DriverStatus(Status.STOPPED, run="old")] * 90, DriverStatus(Status.RUNS, run="new")],
+            True,
+        ),
     ],
 )
 def test_a_watched_query_counts_as_started_only_by_its_own_word(lab, told, is_reached):
     here = lab()
-    effects, left = here.effects(), list(told)
-    effects.told = lambda _pipeline: left.pop(0) if len(left) > 1 else left[0]
-    assert step().reached(effects, {"head": None, "run": "old"}) is is_reached
+    applier, left = here.applier(), list(told)
+    applier.driver_status = lambda _pipeline: left.pop(0) if len(left) > 1 else left[0]
+    assert step().reached(applier, {"head": None, "run": "old"}) is is_reached
     assert STOPPED_SECONDS / 0.5 < 90
 
 
 def test_without_a_status_nothing_but_a_sign_of_the_query_counts(lab):
     here = lab(Commands(start="true"))
-    effects, looks = here.effects(), []
-    effects.status = lambda _pipeline: Status.UNKNOWN
-    assert not step(has_status=False).reached(effects, {"head": None, "run": None})
-    effects.told = lambda _pipeline: looks.append(1) or Told(Status.RUNS, run="new")
-    assert step(has_status=False).reached(effects, {"head": None, "run": None})
+    applier, looks = here.applier(), []
+    applier.status = lambda _pipeline: Status.UNKNOWN
+    assert not step(has_status=False).reached(applier, {"head": None, "run": None})
+    applier.driver_status = lambda _pipeline: (
+        looks.append(1) or DriverStatus(Status.RUNS, run="new")
+    )
+    assert step(has_status=False).reached(applier, {"head": None, "run": None})
 
 
 def test_restarts_that_stay_suspended_are_no_start(lab):
     here = lab(Commands(start="true", status=STATUS, reenable="exit 7"))
     was = {"head": None, "run": None}
     with pytest.raises(StepError, match="reenable command of q exited 7"):
-        step(reenable="exit 7").reached(here.effects("r"), was)
-    executor = Executor(here.effects("r"), None)
+        step(reenable="exit 7").reached(here.applier("r"), was)
+    executor = Executor(here.applier("r"), None)
     assert not executor._is_reached(step(reenable="exit 7"), was)
 
 
 def test_a_stop_command_that_fails_on_a_stopped_pipeline_fails_nothing(lab):
     here = lab(commands(stop="rm -f running; echo gave up waiting >&2; exit 1"))
-    plan = build_plan("from-scratch", "q", here.effects())
+    plan = build_plan("from-scratch", "q", here.applier())
     notes = executed(here, plan, here.enqueue(plan))
     (said,) = [n for n in notes if "Checked once more" in n]
     assert "gave up waiting" in said and said.endswith("q is stopped")
@@ -121,7 +126,7 @@ def test_a_stop_command_that_fails_on_a_stopped_pipeline_fails_nothing(lab):
 
 def test_a_stop_command_that_fails_on_a_running_pipeline_fails_the_run(lab):
     here = lab(commands(stop="exit 1"))
-    plan = build_plan("from-scratch", "q", here.effects())
+    plan = build_plan("from-scratch", "q", here.applier())
     with pytest.raises(StepError, match="the stop command of q exited 1"):
         executed(here, plan, here.enqueue(plan))
 
@@ -131,7 +136,7 @@ def test_a_stop_command_that_fails_on_a_running_pipeline_fails_the_run(lab):
 def test_any_step_is_looked_at_once_more(lab, error, is_done):
     """An answer that comes too late says nothing of the effect."""
     here = lab()
-    effects = here.effects("r")
+    applier = here.applier("r")
     copy = here.folder / "copy"
     copy.mkdir()
 
@@ -140,9 +145,9 @@ def test_any_step_is_looked_at_once_more(lab, error, is_done):
             copy.rmdir()
         raise error("no answer within 30 s")
 
-    effects.remove_beside = remove
+    applier.remove_beside = remove
     drop = DeleteCopy(checkpoint=str(here.folder / "ck"), copy=str(copy))
-    executor = Executor(effects, None)
+    executor = Executor(applier, None)
     if is_done:
         executor._carry_out(drop, {})
         assert here.notes == ["no answer within 30 s. Checked once more: it is done"]
@@ -152,11 +157,11 @@ def test_any_step_is_looked_at_once_more(lab, error, is_done):
 
 
 def test_a_cancel_is_never_taken_for_a_failure(lab):
-    effects = lab().effects("r")
+    applier = lab().applier("r")
 
     def cancelled(*_):
         raise RunCancelledError("the run was cancelled")
 
-    effects.remove_beside = cancelled
+    applier.remove_beside = cancelled
     with pytest.raises(RunCancelledError):
-        Executor(effects, None)._carry_out(DeleteCopy(checkpoint="/none", copy="/none/copy"), {})
+        Executor(applier, None)._carry_out(DeleteCopy(checkpoint="/none", copy="/none/copy"), {})

@@ -6,7 +6,7 @@ from headgate.model.registered_pipelines import Pipeline
 from headgate.model.version import Engine, Source, Version
 from headgate.reprocess.checkpoint_owner import other_query
 from headgate.reprocess.ports.checkpoints import Checkpoint
-from headgate.reprocess.ports.processes import ToldRun
+from headgate.reprocess.ports.processes import ReportedRun
 
 PIPELINE = Pipeline(name="city", engine=Engine.SPARK, checkpoint="/ck")
 CHECKPOINT = Checkpoint(location="/ck", query_id="mine", offsets={"orders": {0: 5}})
@@ -20,15 +20,19 @@ def stored(query="mine", topic="orders", **source):
 @pytest.mark.parametrize(
     ("version", "runs", "said"),
     [
-        (stored(), (ToldRun("mine", "city"),), None),
+        (stored(), (ReportedRun("mine", "city"),), None),
         (None, (), None),
         # After a reset from scratch only the stored id is an old one.
         (stored("old"), (), None),
-        (stored("old"), (ToldRun("old", "city", "1"), ToldRun("mine", "city", "2")), None),
-        (stored("old"), (ToldRun("old", "b"), ToldRun("other", "c")), None),
-        (stored("theirs"), (ToldRun("theirs", "city"),), "of the query mine, and the watch and"),
-        (stored("theirs"), (ToldRun("theirs"),), "of the query mine, and the watch and"),
-        (stored(), (ToldRun("mine", "land"), ToldRun("x", "city")), "as land, not as city"),
+        (stored("old"), (ReportedRun("old", "city", "1"), ReportedRun("mine", "city", "2")), None),
+        (stored("old"), (ReportedRun("old", "b"), ReportedRun("other", "c")), None),
+        (
+            stored("theirs"),
+            (ReportedRun("theirs", "city"),),
+            "of the query mine, and the watch and",
+        ),
+        (stored("theirs"), (ReportedRun("theirs"),), "of the query mine, and the watch and"),
+        (stored(), (ReportedRun("mine", "land"), ReportedRun("x", "city")), "as land, not as city"),
         (stored(topic="clicks"), (), "has offsets of orders, and the stored version reads clicks"),
         (stored(topic=None, pattern="ord.*"), (), None),
     ],

@@ -10,7 +10,7 @@ import pytest
 from headgate.gateway.checkpoint.folders import tree_hash
 from headgate.gateway.checkpoint.repair import make_repaired, read_files
 from headgate.model.version import Source
-from headgate.reprocess.checkpoint.find_issues import check_up
+from headgate.reprocess.checkpoint.find_issues import check_checkpoint
 from headgate.reprocess.checkpoint.issue import Known
 
 ROOT = Path(__file__).parents[1]
@@ -39,7 +39,7 @@ def copy_of(tmp_path):
 def looked_at(folder, known=None, sink=None):
     found = read_files(str(folder), str(sink) if sink else None)
     assert found is not None
-    return check_up(found, known or Known())
+    return check_checkpoint(found, known or Known())
 
 
 def paths(looked):
@@ -190,7 +190,7 @@ def test_what_was_not_read_is_not_taken_for_broken(copy_of):
     whole = read_files(str(folder))
     logs = {n for n in whole.files if n.startswith(("offsets/", "commits/"))}
     kept = {n: d for n, d in whole.files.items() if n not in logs}
-    assert logs and check_up(replace(whole, files=kept), Known()).flaws == ()
+    assert logs and check_checkpoint(replace(whole, files=kept), Known()).flaws == ()
 
 
 def test_a_torn_commit_makes_its_batch_run_again(copy_of):

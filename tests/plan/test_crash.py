@@ -13,7 +13,7 @@ pytestmark = pytest.mark.slow
 
 
 def reset_of(lab):
-    plan = build_plan("from-scratch", "q", lab.effects())
+    plan = build_plan("from-scratch", "q", lab.applier())
     assert plan.can_apply
     return plan
 

@@ -5,8 +5,8 @@ import itertools
 import pytest
 
 from crashing import Crash, Points
-from headgate.gateway.checkpoint import remote_copy as place_copy
-from headgate.gateway.files import remote_write as remote_changes
+from headgate.gateway.checkpoint import remote_copy
+from headgate.gateway.files import remote_write
 from remote_lab import rewind_of, scratch_of
 
 
@@ -31,7 +31,7 @@ CASES = pytest.mark.parametrize(
 )
 
 
-class Crashing(remote_changes.RemoteChanges):
+class Crashing(remote_write.RemoteChanges):
     """The file system, where the process may be killed before or after each file."""
 
     points = Points()
@@ -49,8 +49,8 @@ class Crashing(remote_changes.RemoteChanges):
 @pytest.fixture
 def killed(monkeypatch):
     """Counts each file that is written as a point, too; one at a time, to have an order."""
-    monkeypatch.setattr(remote_changes, "RemoteChanges", Crashing)
-    monkeypatch.setattr(place_copy, "_AT_ONCE", 1)
+    monkeypatch.setattr(remote_write, "RemoteChanges", Crashing)
+    monkeypatch.setattr(remote_copy, "_AT_ONCE", 1)
 
     def crash(lab, run, plan, at, undo_of=None):
         points = Crashing.points = Points(at)

@@ -60,13 +60,13 @@ def application(lab, broker, topic, produce, unique):
 
 def at_work(here, orders, app, has):
     """What it leaves when it has read 7 records over so many partitions, and is stopped."""
-    effects = here.effects()
-    shape = effects.shapes([orders])[orders]
+    applier = here.applier()
+    shape = applier.shapes([orders])[orders]
     own = [f"{app}-counts-changelog", f"{app}-g-repartition"]
     for name in own:
-        if found := effects.shapes([name]).get(name):
-            effects.delete_topic(found)
-        effects.create_topic(replace(shape, name=name, id="", partitions=has, configs={}))
+        if found := applier.shapes([name]).get(name):
+            applier.delete_topic(found)
+        applier.create_topic(replace(shape, name=name, id="", partitions=has, configs={}))
     consumer = Consumer({"bootstrap.servers": here.registry.bootstrap_servers, "group.id": app})
     consumer.commit(
         offsets=[TopicPartition(orders, 0, 7), TopicPartition(own[1], 0, 0)], asynchronous=False
@@ -76,7 +76,7 @@ def at_work(here, orders, app, has):
     return own
 
 
-class Effects(Points):
+class EveryCall(Points):
     """Only before and after effects: a crash at a journal entry is one after the last of them."""
 
     def wrap(self, call):
@@ -85,7 +85,7 @@ class Effects(Points):
 
 def crashes(lab, run, plan, at):
     try:
-        lab.execute(run, plan, points=Effects(at))
+        lab.execute(run, plan, points=EveryCall(at))
     except Crash:
         return True
     return False
@@ -96,28 +96,28 @@ def test_it_ends_the_same_wherever_it_crashes(application):
     version = Version(engine=Engine.KAFKA_STREAMS, streams=facts(orders))
     undone = 0
     for at in itertools.count():
-        has = here.effects().identities([orders])[orders][1]
+        has = here.applier().identities([orders])[orders][1]
         own = at_work(here, orders, app, has)
-        before = committed(here.effects(), app)
+        before = committed(here.applier(), app)
         options = {"partitions": str(has + 1)}
-        plan = build_plan("repartition", "q", here.effects(), options, version=version)
+        plan = build_plan("repartition", "q", here.applier(), options, version=version)
         assert plan.can_apply, plan.blockers
         run = here.enqueue(plan)
         crashed = crashes(here, run, plan, at)
         undo = here.undo(run, plan)
-        if here.effects().identities([orders])[orders][1] == has:
+        if here.applier().identities([orders])[orders][1] == has:
             # Up to the raise nothing is lost: offsets, topics and state are as they were.
             assert not any("can't be undone" in reason for reason in undo.blockers)
-            assert set(here.effects().shapes(own)) == set(own) and (here.folder / "state").exists()
-            assert committed(here.effects(), app) == before
+            assert set(here.applier().shapes(own)) == set(own) and (here.folder / "state").exists()
+            assert committed(here.applier(), app) == before
             undone += 1
         else:
             assert any(f"{orders} keeps {has + 1} partitions" in why for why in undo.blockers)
         here.execute(run, plan)
-        assert here.effects().identities([orders])[orders][1] == has + 1
-        now = committed(here.effects(), app)
+        assert here.applier().identities([orders])[orders][1] == has + 1
+        now = committed(here.applier(), app)
         assert {p: c.offset for p, c in now.items()} == {(orders, n): 0 for n in range(has + 1)}
-        assert here.effects().shapes(own) == {} and not (here.folder / "state").exists()
+        assert here.applier().shapes(own) == {} and not (here.folder / "state").exists()
         if not crashed:
             break
     assert at == 14 and undone == 5

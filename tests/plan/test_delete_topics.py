@@ -8,7 +8,7 @@ import pytest
 from confluent_kafka import Consumer
 
 from headgate.errors import RefusedError, StalePlanError
-from headgate.gateway.kafka import java_delete_topic as kafka_java_topics
+from headgate.gateway.kafka import java_delete_topic
 from headgate.gateway.kafka.cluster import Kafka
 from headgate.gateway.kafka.java_admin_client import JavaAdmin
 from headgate.gateway.kafka.topic_changes import delete_topic
@@ -34,9 +34,9 @@ def topics_lab(lab, broker, topic):
 
 
 def deletion(lab, names, **more):
-    shapes = lab.effects().shapes(names)
+    shapes = lab.applier().shapes(names)
     step = DeleteTopics(topics=topic_shapes(shapes), **more)
-    facts = {"cluster_id": lab.effects().cluster_id()}
+    facts = {"cluster_id": lab.applier().cluster_id()}
     plan = Plan(scenario="from-scratch", pipeline=None, steps=(step,), preconditions=facts)
     return plan, shapes
 
@@ -56,13 +56,13 @@ def test_topics_go_and_come_back_alike_wherever_it_crashes(topics_lab):
         run = here.enqueue(plan)
         crashed = here.crash(run, plan, at)
         here.execute(run, plan)
-        assert here.effects().shapes(names) == {}
+        assert here.applier().shapes(names) == {}
         undo = here.undo(run, plan)
         assert undo.can_apply, undo.blockers
         back = here.enqueue(undo, undo_of=run)
         crashed |= here.crash(back, undo, at, undo_of=run)
         here.execute(back, undo, undo_of=run)
-        assert without_ids(here.effects().shapes(names)) == without_ids(before)
+        assert without_ids(here.applier().shapes(names)) == without_ids(before)
     assert at > 6
 
 
@@ -76,7 +76,7 @@ def test_what_a_crash_left_half_deleted_can_be_undone_instead(topics_lab):
         undo = here.undo(run, plan)
         if undo.steps:
             here.execute(here.enqueue(undo, undo_of=run), undo, undo_of=run)
-        assert without_ids(here.effects().shapes(names)) == without_ids(before)
+        assert without_ids(here.applier().shapes(names)) == without_ids(before)
     assert at > 4
 
 
@@ -85,22 +85,22 @@ def test_an_undo_replaces_what_was_made_since(topics_lab):
     plan, before = deletion(here, names)
     run = here.enqueue(plan)
     here.execute(run, plan)
-    here.effects().create_topic(replace(before[names[0]], partitions=1, configs={}))
+    here.applier().create_topic(replace(before[names[0]], partitions=1, configs={}))
     undo = here.undo(run, plan)
     here.execute(here.enqueue(undo, undo_of=run), undo, undo_of=run)
-    assert without_ids(here.effects().shapes(names)) == without_ids(before)
+    assert without_ids(here.applier().shapes(names)) == without_ids(before)
 
 
 def test_a_topic_made_anew_since_the_plan_is_left_alone(topics_lab):
     here, names = topics_lab
     plan, before = deletion(here, names)
-    here.effects().delete_topic(before[names[1]])
-    here.effects().create_topic(before[names[1]])
+    here.applier().delete_topic(before[names[1]])
+    here.applier().create_topic(before[names[1]])
     with pytest.raises(StalePlanError, match="made anew since"):
         here.execute(here.enqueue(plan), plan)
     with pytest.raises(RefusedError, match="made anew since"):
-        here.effects().delete_topic(before[names[1]])
-    assert set(here.effects().shapes(names)) == set(names)
+        here.applier().delete_topic(before[names[1]])
+    assert set(here.applier().shapes(names)) == set(names)
 
 
 def test_a_topic_that_another_group_reads_is_left_alone(topics_lab, broker, unique):
@@ -117,7 +117,7 @@ def test_a_topic_that_another_group_reads_is_left_alone(topics_lab, broker, uniq
     with pytest.raises(RefusedError, match="stop them first"):
         here.execute(here.enqueue(plan), plan)
     consumer.close()
-    assert set(here.effects().shapes(names)) == set(names)
+    assert set(here.applier().shapes(names)) == set(names)
 
 
 def test_a_topic_is_not_deleted_while_its_pipeline_runs(topics_lab):
@@ -130,7 +130,7 @@ def test_a_topic_is_not_deleted_while_its_pipeline_runs(topics_lab):
         here.execute(here.enqueue(plan), plan)
     (here.folder / "running").unlink()
     here.execute(here.enqueue(plan), plan)
-    assert here.effects().shapes(names) == {}
+    assert here.applier().shapes(names) == {}
 
 
 def test_a_deletion_reads_back_as_it_was_written(topics_lab):
@@ -141,21 +141,21 @@ def test_a_deletion_reads_back_as_it_was_written(topics_lab):
 
 def test_an_id_is_what_is_deleted_whatever_has_its_name_by_then(topics_lab, broker):
     here, (name, _) = topics_lab
-    gone = here.effects().shapes([name])[name]
-    here.effects().delete_topic(gone)
-    here.effects().create_topic(gone)
-    now = here.effects().shapes([name])[name]
+    gone = here.applier().shapes([name])[name]
+    here.applier().delete_topic(gone)
+    here.applier().create_topic(gone)
+    now = here.applier().shapes([name])[name]
     with closing(JavaAdmin(broker, class_path=broker_class_path())) as java:
-        assert kafka_java_topics.delete_topic(java, gone.id)
-        assert here.effects().shapes([name])[name] == now
-        assert kafka_java_topics.delete_topic(java, now.id)
-    here.effects().delete_topic(now)
-    assert here.effects().shapes([name]) == {}
+        assert java_delete_topic.delete_topic(java, gone.id)
+        assert here.applier().shapes([name])[name] == now
+        assert java_delete_topic.delete_topic(java, now.id)
+    here.applier().delete_topic(now)
+    assert here.applier().shapes([name]) == {}
 
 
 def test_without_kafkas_java_client_it_goes_by_name(topics_lab, broker):
     here, (name, _) = topics_lab
-    shape = here.effects().shapes([name])[name]
+    shape = here.applier().shapes([name])[name]
     with Kafka(broker) as kafka:
         delete_topic(kafka, name, shape.id)
-    assert here.effects().shapes([name]) == {}
+    assert here.applier().shapes([name]) == {}

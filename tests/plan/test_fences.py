@@ -9,7 +9,7 @@ from types import SimpleNamespace
 
 import pytest
 
-from crashing import COMMANDS, CrashingEffects
+from crashing import COMMANDS, CrashingApplier
 from headgate.errors import RunCancelledError
 from headgate.reprocess.execution.execute import Record, StepState
 from headgate.reprocess.execution.suspended_restarts import find_suspension, may_reenable
@@ -75,15 +75,15 @@ def runner(lab, monkeypatch):
         runner = Runner(lambda: SimpleNamespace(registry=here.registry, home=here.home), here.store)
 
         def effects_of(row, _plan, position, *, cancellable=True):
-            effects = here.effects(row.id)
+            applier = here.applier(row.id)
             count = itertools.count(1)
 
             def pause(_seconds):
                 if cancellable and position == at and next(count) >= wait:
                     raise RunCancelledError("the run was cancelled")
 
-            effects._pause = pause
-            return effects
+            applier._pause = pause
+            return applier
 
         monkeypatch.setattr(runner, "_effects", effects_of)
         return runner
@@ -92,7 +92,7 @@ def runner(lab, monkeypatch):
 
 
 def begin(here):
-    plan = build_plan("from-scratch", "q", here.effects())
+    plan = build_plan("from-scratch", "q", here.applier())
     run = here.enqueue(plan)
     here.store.runs.claim("slot-0")
     return plan, run
@@ -164,7 +164,7 @@ def test_cancelled_later_restarts_stay_suspended_and_a_resume_suspends_again(lab
     assert (here.folder / "running").exists() and not (here.folder / "suspended").exists()
 
 
-class Orchestrated(CrashingEffects):
+class Orchestrated(CrashingApplier):
     """An orchestrator starts the query whenever it finds it stopped and not suspended."""
 
     def status(self, pipeline):
@@ -195,21 +195,21 @@ def test_an_undo_suspends_restarts_and_reenables_them_at_its_end(lab, monkeypatc
     past = {n: r.as_record() for n, r in found.items()}
     if not ran:
         past[0] = replace(past[0], was={"running": False})
-    undo = build_undo(Past(run=run, plan=plan, records=past), here.effects())
+    undo = build_undo(Past(run=run, plan=plan, records=past), here.applier())
     assert undo.can_apply
     assert (undo.steps[0].suspend, undo.undoes[0]) == ("touch suspended", None)
     assert undo.steps[-1].action == ("start_pipeline" if ran else "reenable_restarts")
 
-    def effects(run):
+    def applier(run):
         made = Orchestrated(
             here.registry, here.home, run=run, pause=lambda _s: None, note=lambda _m: None
         )
         return made
 
-    monkeypatch.setattr(here, "effects", effects)
+    monkeypatch.setattr(here, "applier", applier)
     here.execute(here.enqueue(undo, undo_of=run), undo, undo_of=run)
     assert (here.folder / "ck" / "metadata").read_text() == '{"id":"old"}'
     assert not (here.folder / "suspended").exists()
-    with closing(here.effects("look")) as after:
+    with closing(here.applier("look")) as after:
         after.status("q")
     assert (here.folder / "running").exists()

@@ -13,7 +13,7 @@ from headgate.model.registered_pipelines import Pipeline
 from headgate.model.version import Engine
 from headgate.reprocess.plan import dump_plan, load_plan
 from headgate.reprocess.ports.processes import Status
-from headgate.reprocess.scenarios.build import build_plan, moved
+from headgate.reprocess.scenarios.build import build_plan, drift
 from headgate.reprocess.steps.records.back_up_records import spans_of
 
 NOON = "2026-11-21T12:00:00Z"
@@ -29,7 +29,7 @@ def at(topic, number, offset):
 
 
 @dataclass
-class PaperWorld:
+class PaperInspector:
     """Two topics: `orders` was cut off up to 2, `clicks` was committed in one partition only."""
 
     engine: Engine = Engine.CONSUMER_GROUP
@@ -82,8 +82,8 @@ class PaperWorld:
         return Pipeline(name="q", engine=self.engine, group="g", checkpoint="/ck")
 
 
-def plan(world=None, **options):
-    return build_plan("from-point", "q", world or PaperWorld(), options)
+def plan(inspector=None, **options):
+    return build_plan("from-point", "q", inspector or PaperInspector(), options)
 
 
 def moves(made):
@@ -125,42 +125,42 @@ def test_only_the_chosen_partitions_move():
 def test_a_time_is_asked_of_kafka_in_utc():
     first = {("orders", 0): 5, ("orders", 1): 1, ("clicks", 0): 0, ("clicks", 1): 9}
     for text in (NOON, "2026-11-21T12:00:00", "2026-11-21T13:00:00+01:00"):
-        world = PaperWorld(first=first)
-        found = plan(world, to_datetime=text)
+        inspector = PaperInspector(first=first)
+        found = plan(inspector, to_datetime=text)
         assert found.blockers == ()
-        assert world.asked_at == NOON_MS
+        assert inspector.asked_at == NOON_MS
         assert {key: to for key, (_, to) in moves(found).items()} == first
         assert NOON[:-1] in found.steps[2].describe()
 
 
 @pytest.mark.parametrize("text", ["2026-11-21 12:00", "2026-11-21T12:00", "2026-11-21 13:00+01:00"])
 def test_a_time_may_be_written_as_people_write_it(text):
-    world = PaperWorld()
-    plan(world, to_datetime=text)
-    assert world.asked_at == NOON_MS
+    inspector = PaperInspector()
+    plan(inspector, to_datetime=text)
+    assert inspector.asked_at == NOON_MS
 
 
 @pytest.mark.parametrize(
     ("name", "words"), [("qq", "qq .*: is it q\\?"), ("zzz", "zzz .*; there is q")]
 )
 def test_a_pipeline_that_is_not_registered_is_answered_with_those_that_are(name, words):
-    world = PaperWorld()
-    world.pipelines = lambda: (PaperWorld.registered(world, "q"),)
-    world.registered = lambda _: None
+    inspector = PaperInspector()
+    inspector.pipelines = lambda: (PaperInspector.registered(inspector, "q"),)
+    inspector.registered = lambda _: None
     with pytest.raises(NotFoundError, match=words):
-        build_plan("from-point", name, world, {"to_earliest": True})
+        build_plan("from-point", name, inspector, {"to_earliest": True})
 
 
 def test_a_partition_without_a_record_since_is_asked_about():
-    world = PaperWorld(first={("orders", 0): 5, ("orders", 1): 1, ("clicks", 0): 0})
-    refused = plan(world, to_datetime=NOON)
+    inspector = PaperInspector(first={("orders", 0): 5, ("orders", 1): 1, ("clicks", 0): 0})
+    refused = plan(inspector, to_datetime=NOON)
     assert len(refused.blockers) == 1
     assert "clicks[1] has no record at or after" in refused.blockers[0]
     assert "--no-record" in refused.blockers[0]
-    ends = plan(world, to_datetime=NOON, no_record="end")
+    ends = plan(inspector, to_datetime=NOON, no_record="end")
     assert ends.blockers == ()
     assert moves(ends)["clicks", 1] == (None, 10)
-    stays = plan(world, to_datetime=NOON, no_record="leave")
+    stays = plan(inspector, to_datetime=NOON, no_record="leave")
     assert stays.blockers == ()
     assert ("clicks", 1) not in moves(stays)
     # Left where it is, clicks[1] is nowhere: whether all is read or nothing is not up to the plan.
@@ -197,13 +197,13 @@ def test_a_shift_ends_at_the_logs_ends_and_says_so():
 
 
 def test_of_an_offset_beyond_its_log_nobody_knows_what_was_read():
-    world = PaperWorld(groups={"g": (at("orders", 0, 99), at("orders", 1, 9))})
-    end = plan(world, to_latest=True, topic=["orders"])
+    inspector = PaperInspector(groups={"g": (at("orders", 0, 99), at("orders", 1, 9))})
+    end = plan(inspector, to_latest=True, topic=["orders"])
     assert end.impact["skipped"] == {"orders": 9}
     assert end.impact["never_read"] == ["orders[0] 2 to 9", "orders[1] 9 to 9"]
     assert any("orders[0] 2 to 9, orders[1] 9 to 9" in risk for risk in end.risks)
     assert not any("a second time" in risk for risk in end.risks)
-    back = plan(world, to_earliest=True, topic=["orders:0"])
+    back = plan(inspector, to_earliest=True, topic=["orders:0"])
     assert back.impact["records"] == {"orders": 8} and "never_read" not in back.impact
 
 
@@ -220,12 +220,12 @@ def test_impact_says_what_is_read_again_and_what_is_skipped():
 
 
 def test_a_duration_ago_becomes_a_time_so_that_the_plan_stays_the_same():
-    world = PaperWorld(first=dict.fromkeys((("orders", 0), ("orders", 1)), 5))
-    made = plan(world, by_duration="PT2H", topic=["orders"])
+    inspector = PaperInspector(first=dict.fromkeys((("orders", 0), ("orders", 1)), 5))
+    made = plan(inspector, by_duration="PT2H", topic=["orders"])
     assert set(made.options) == {"to-datetime", "topic"}
-    again = build_plan("from-point", "q", world, made.options)
+    again = build_plan("from-point", "q", inspector, made.options)
     assert again.hash == made.hash
-    assert moved(made, again) == ()
+    assert drift(made, again) == ()
     assert "--to-datetime=" in made.command
 
 
@@ -233,15 +233,15 @@ def test_a_plan_comes_back_from_its_file_the_same():
     made = plan(from_group="h")
     text = dump_plan(made)
     assert load_plan(text, source="f").hash == made.hash
-    again = build_plan("from-point", "q", PaperWorld(), json.loads(text)["options"])
+    again = build_plan("from-point", "q", PaperInspector(), json.loads(text)["options"])
     assert again.hash == made.hash
 
 
 def test_where_the_group_is_moves_by_itself_but_the_point_does_not():
     made = plan(to_offset=4)
     offsets = (at("orders", 0, 9), at("orders", 1, 3), at("clicks", 0, 6))
-    later = PaperWorld(groups={"g": offsets})
-    assert moved(made, plan(later, to_offset=4)) == ()
+    later = PaperInspector(groups={"g": offsets})
+    assert drift(made, plan(later, to_offset=4)) == ()
     assert plan(later, to_offset=5).hash != made.hash
     cut = replace(later.known["orders"], partitions=(part(0, begin=5), part(1)))
     later.known["orders"] = cut
@@ -282,12 +282,12 @@ def test_a_partition_whose_log_nobody_tells_is_not_taken_for_an_empty_one():
 
 def test_a_time_that_retention_has_passed_in_some_inputs_is_refused_until_it_is_accepted():
     first = {("orders", 0): 2, ("orders", 1): 5, ("clicks", 0): 0, ("clicks", 1): 1}
-    found = plan(PaperWorld(first=first), to_datetime=NOON)
+    found = plan(PaperInspector(first=first), to_datetime=NOON)
     (reason,) = found.blockers
     # A log that begins at 0 has lost nothing: only orders[0] was cut off; in orders[1] the time is.
     assert "retention may have taken records of orders[0] since 2026-11-21T12:00" in reason
     assert reason.endswith("or accept what is left with --past-retention")
-    accepted = plan(PaperWorld(first=first), to_datetime=NOON, past_retention=True)
+    accepted = plan(PaperInspector(first=first), to_datetime=NOON, past_retention=True)
     assert accepted.blockers == () and accepted.can_apply
     assert moves(accepted)["orders", 0] == (7, 2)
     assert any("do not begin at one point" in risk for risk in accepted.risks)
@@ -298,7 +298,7 @@ def test_a_time_that_retention_has_passed_in_some_inputs_is_refused_until_it_is_
 def test_a_time_before_all_logs_is_their_beginning():
     """As with --to-earliest each begins where its log does, which Kafka's tool does, too."""
     first = {("orders", 0): 2, ("orders", 1): 0, ("clicks", 0): 0, ("clicks", 1): 0}
-    found = plan(PaperWorld(first=first), to_datetime=NOON)
+    found = plan(PaperInspector(first=first), to_datetime=NOON)
     assert found.blockers == () and moves(found)["orders", 0] == (7, 2)
     assert any("do not begin at one point" in risk for risk in found.risks)
 
@@ -318,7 +318,7 @@ def test_a_time_before_all_logs_is_their_beginning():
 )
 def test_a_point_that_is_no_one_moment_for_all_inputs_is_named(options, said):
     first = dict.fromkeys([(t, n) for t in ("orders", "clicks") for n in (0, 1)], 5)
-    found = plan(PaperWorld(first=first), **options)
+    found = plan(PaperInspector(first=first), **options)
     assert found.blockers == ()
     about = [r for r in found.risks if "at no one point" in r or "do not begin at one" in r]
     assert len(about) == len(said)

@@ -16,7 +16,7 @@ from headgate.reprocess.plan import dump_plan, load_plan
 from headgate.reprocess.ports.checkpoints import Checkpoint
 from headgate.reprocess.ports.processes import Status
 from headgate.reprocess.ports.source_offsets import QueryPosition
-from headgate.reprocess.scenarios.build import build_plan, moved
+from headgate.reprocess.scenarios.build import build_plan, drift
 from headgate.reprocess.steps import STEPS, load_step
 
 NONE = Commands()
@@ -24,7 +24,7 @@ BOTH = Commands(stop="stop it", start="start it")
 
 
 @dataclass
-class PaperWorld:
+class PaperInspector:
     """The port with answers written down; nothing here stands for Kafka's behaviour."""
 
     pipeline: Pipeline
@@ -85,21 +85,23 @@ def group(**more):
     return replace(base, **more)
 
 
-def of_group(commands=NONE, **world):
+def of_group(commands=NONE, **inspector):
     pipeline = Pipeline(name="q", engine=Engine.CONSUMER_GROUP, group="g", commands=commands)
-    return PaperWorld(pipeline, **{"known": {"orders": topic()}, "members": group(), **world})
+    return PaperInspector(
+        pipeline, **{"known": {"orders": topic()}, "members": group(), **inspector}
+    )
 
 
-def of_spark(commands=BOTH, **world):
+def of_spark(commands=BOTH, **inspector):
     pipeline = Pipeline(name="q", engine=Engine.SPARK, checkpoint="/ck", commands=commands)
     found = Checkpoint(
         location="/ck", query_id="q-1", last_offset_batch=3, offsets={"orders": {0: 7, 1: 2}}
     )
-    return PaperWorld(pipeline, **{"known": {"orders": topic()}, "found": found, **world})
+    return PaperInspector(pipeline, **{"known": {"orders": topic()}, "found": found, **inspector})
 
 
-def plan_of(world, version=None):
-    return build_plan("from-scratch", "q", world, version=version)
+def plan_of(inspector, version=None):
+    return build_plan("from-scratch", "q", inspector, version=version)
 
 
 REFUSED = [
@@ -127,20 +129,20 @@ REFUSED = [
 ]
 
 
-@pytest.mark.parametrize(("world", "reason"), REFUSED, ids=[r for _, r in REFUSED])
-def test_refused_with_the_reason(world, reason):
-    plan = plan_of(world)
+@pytest.mark.parametrize(("inspector", "reason"), REFUSED, ids=[r for _, r in REFUSED])
+def test_refused_with_the_reason(inspector, reason):
+    plan = plan_of(inspector)
     assert not plan.can_apply
     assert re.search(reason, "; ".join(plan.blockers))
 
 
 def test_a_remote_checkpoint_is_refused_in_a_plan():
-    class RemoteWorld(PaperWorld):
+    class RemoteInspector(PaperInspector):
         def checkpoint(self, location):
             return read_checkpoint(location)
 
     pipeline = Pipeline(name="q", engine=Engine.SPARK, checkpoint="s3a://b/ck", commands=BOTH)
-    plan = plan_of(RemoteWorld(pipeline))
+    plan = plan_of(RemoteInspector(pipeline))
     assert not plan.can_apply and "remote file system" in plan.blockers[0]
 
 
@@ -152,9 +154,9 @@ ALLOWED = [
 ]
 
 
-@pytest.mark.parametrize("world", ALLOWED)
-def test_appliable(world):
-    plan = plan_of(world)
+@pytest.mark.parametrize("inspector", ALLOWED)
+def test_appliable(inspector):
+    plan = plan_of(inspector)
     assert plan.blockers == () and plan.can_apply
     assert all(step.undoable for step in plan.steps)
 
@@ -188,9 +190,9 @@ RISKS = [
 ]
 
 
-@pytest.mark.parametrize(("world", "version", "risk"), RISKS, ids=[r for *_, r in RISKS])
-def test_named_risks(world, version, risk):
-    assert any(risk in named for named in plan_of(world, version).risks)
+@pytest.mark.parametrize(("inspector", "version", "risk"), RISKS, ids=[r for *_, r in RISKS])
+def test_named_risks(inspector, version, risk):
+    assert any(risk in named for named in plan_of(inspector, version).risks)
 
 
 @pytest.mark.parametrize("begin", [0, 5])
@@ -199,8 +201,8 @@ def test_state_is_lost_only_if_its_input_is_not_all_there(begin):
     store = OpenStore(operator=0, name="stateStoreSave", store="default", rows=3)
     position = QueryPosition(batch=4, operators=("stateStoreSave",))
     held = OpenState(batch=4, stores=(store,))
-    world = of_spark(known={"orders": topic(begin=begin)}, position=position, held=held)
-    plan = plan_of(world, version)
+    inspector = of_spark(known={"orders": topic(begin=begin)}, position=position, held=held)
+    plan = plan_of(inspector, version)
     lost = [r for r in plan.risks if r.startswith("Loss") and "at the earliest offset" in r]
     assert [("3 groups" in text) for text in lost] == ([True] if begin else [])
     assert ("open_state" in plan.impact) == bool(begin)
@@ -230,8 +232,8 @@ def test_a_file_sink_that_would_drop_all_of_it_silently_is_refused():
 
 
 def test_a_plan_survives_its_file_and_every_step_is_read_back():
-    for world in (of_group(commands=BOTH), of_spark(), of_spark(commands=Commands(stop="s"))):
-        plan = plan_of(world)
+    for inspector in (of_group(commands=BOTH), of_spark(), of_spark(commands=Commands(stop="s"))):
+        plan = plan_of(inspector)
         again = load_plan(dump_plan(plan), source="x")
         assert again == plan and again.hash == plan.hash
     assert len({kind.action for kind in STEPS}) == len(STEPS)
@@ -269,21 +271,21 @@ MOVES = [
 ]
 
 
-@pytest.mark.parametrize(("world", "said"), MOVES, ids=[w[0].split(":")[0] for _, w in MOVES])
-def test_what_moved_is_named_and_nothing_else(world, said):
-    before, now = plan_of(of_group()), plan_of(world)
+@pytest.mark.parametrize(("inspector", "said"), MOVES, ids=[w[0].split(":")[0] for _, w in MOVES])
+def test_what_moved_is_named_and_nothing_else(inspector, said):
+    before, now = plan_of(of_group()), plan_of(inspector)
     assert before.hash != now.hash
-    assert moved(before, now) == said
+    assert drift(before, now) == said
 
 
 def test_offsets_move_by_themselves_within_what_was_approved():
     before = plan_of(of_group())
     grown = (GroupOffset(topic="orders", partition=0, offset=9),)
-    assert moved(before, plan_of(of_group(members=group(offsets=grown)))) == ()
+    assert drift(before, plan_of(of_group(members=group(offsets=grown)))) == ()
     many = (GroupOffset(topic="orders", partition=0, offset=900_000),)
-    world = of_group(members=group(offsets=many), known={"orders": topic(end=1_000_000)})
-    assert plan_of(world).hash == before.hash
-    assert "would be read again" in moved(before, plan_of(world))[0]
+    inspector = of_group(members=group(offsets=many), known={"orders": topic(end=1_000_000)})
+    assert plan_of(inspector).hash == before.hash
+    assert "would be read again" in drift(before, plan_of(inspector))[0]
 
 
 def test_errors_of_the_command_line():

@@ -14,7 +14,7 @@ from headgate.reprocess.scenarios.shared.state_losses import LOSSES, Holder, Mod
 MINUTE = 60_000
 
 
-class World:
+class PaperInspector:
     """Knows what one checkpoint holds."""
 
     def __init__(self, *stores, unknown=None):
@@ -28,9 +28,9 @@ def store(rows, *, operator=0, store="default", **more):
     return OpenStore(operator=operator, name="", store=store, rows=rows, **more)
 
 
-def said(world, *words, version=None, point=None, batch=7):
+def said(inspector, *words, version=None, point=None, batch=7):
     position = QueryPosition(batch=batch, operators=words, watermark_ms=0)
-    return state_risks(world, "/ck", position, version, point=point)
+    return state_risks(inspector, "/ck", position, version, point=point)
 
 
 def version(mode=None, **operator):
@@ -40,7 +40,7 @@ def version(mode=None, **operator):
 
 def test_without_the_output_mode_each_mode_is_said_and_none_is_chosen():
     rows = store(3, windowed=True, first_ms=0, last_ms=2 * MINUTE)
-    found = said(World(rows), "stateStoreSave")
+    found = said(PaperInspector(rows), "stateStoreSave")
     text = found.risks[1]
     assert text.startswith(
         "Unknown: operator 0 (stateStoreSave, windowed aggregation): no evidence"
@@ -53,7 +53,7 @@ def test_without_the_output_mode_each_mode_is_said_and_none_is_chosen():
 
 def test_without_the_join_type_each_is_said():
     sides = store(2, store="left-x", unmatched=1), store(5, store="right-x", unmatched=4)
-    (_, text) = said(World(*sides), "symmetricHashJoin", version=version("append")).risks
+    (_, text) = said(PaperInspector(*sides), "symmetricHashJoin", version=version("append")).risks
     assert text.startswith("Unknown") and "no evidence has the join type" in text
     for holder in (Holder.INNER_JOIN, Holder.OUTER_JOIN, Holder.SEMI_JOIN):
         assert holder[1:] in text
@@ -65,24 +65,24 @@ def test_without_the_join_type_each_is_said():
 def test_only_rows_of_an_outer_side_become_outer_rows(join, waiting):
     sides = store(2, store="left-x", unmatched=1), store(5, store="right-x", unmatched=4)
     known = version("append", kind=OperatorKind.STREAM_JOIN, join_type=join)
-    (_, text) = said(World(*sides), "symmetricHashJoin", version=known).risks
+    (_, text) = said(PaperInspector(*sides), "symmetricHashJoin", version=known).risks
     assert "7 buffered rows" in text and f"Without a partner so far: {waiting}." in text
 
 
 def test_a_stored_version_of_other_operators_says_nothing_of_these():
     other = version(None, kind=OperatorKind.DEDUPLICATE, output_mode="append")
-    (_, text) = said(World(store(1)), "stateStoreSave", version=other).risks
+    (_, text) = said(PaperInspector(store(1)), "stateStoreSave", version=other).risks
     assert text.startswith("Unknown") and "no evidence has the output mode" in text
 
 
 def test_an_empty_state_is_no_loss():
-    (_, text) = said(World(store(0)), "dedupe", version=version("append")).risks
+    (_, text) = said(PaperInspector(store(0)), "dedupe", version=version("append")).risks
     assert text.startswith("Operator 0 (dedupe, deduplication, append mode)")
     assert text.endswith("its state is empty, so nothing is lost")
 
 
 def test_a_state_that_was_not_read_is_unknown_with_the_reason():
-    found = said(World(unknown="Spark did not end"), "dedupe", version=version("append"))
+    found = said(PaperInspector(unknown="Spark did not end"), "dedupe", version=version("append"))
     assert any(r.startswith("Unknown:") and r.endswith("Spark did not end") for r in found.risks)
     assert "an unknown number of known keys will be forgotten" in found.risks[-1]
     assert found.rows[0]["rows"] is None
@@ -92,18 +92,18 @@ def test_a_state_that_was_not_read_is_unknown_with_the_reason():
     "word", ["applyInPandasWithState", "transformWithStateExec", "newOperator"]
 )
 def test_what_code_or_an_unknown_operator_keeps_is_unknown(word):
-    (_, text) = said(World(store(4)), word, version=version("update")).risks
+    (_, text) = said(PaperInspector(store(4)), word, version=version("update")).risks
     assert text.startswith("Unknown: operator 0") and "4 rows of its own state" in text
 
 
 def test_a_query_without_state_or_without_a_batch_loses_none():
-    assert said(World()).risks == ()
-    (text,) = said(World(), "dedupe", batch=None).risks
+    assert said(PaperInspector()).risks == ()
+    (text,) = said(PaperInspector(), "dedupe", batch=None).risks
     assert "no state to lose" in text
 
 
 def test_one_row_is_one():
-    (_, text) = said(World(store(1)), "dedupe", version=version("append")).risks
+    (_, text) = said(PaperInspector(store(1)), "dedupe", version=version("append")).risks
     assert ": 1 known key will be forgotten" in text
 
 

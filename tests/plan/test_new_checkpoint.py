@@ -72,7 +72,7 @@ def query(lab):
 
 
 def plan(lab, scenario="new-checkpoint", version=None, **options):
-    return build_plan(scenario, "q", lab.effects(), options, version=version)
+    return build_plan(scenario, "q", lab.applier(), options, version=version)
 
 
 def new_sources(folder: Path) -> dict[str, object]:
@@ -423,5 +423,5 @@ def test_every_recorded_checkpoint_is_read(lab, name):
         assert "neither Kafka nor files" in found.blockers[0]
     else:
         assert found.blockers == () or "neither Kafka" in found.blockers[0], found.blockers
-    position = made.effects().query_position(str(made.folder / "ck"))
+    position = made.applier().query_position(str(made.folder / "ck"))
     assert position.sources

@@ -50,7 +50,7 @@ def old(lab):
 def plan_of(here, version=None, **options):
     given = {"batch": TO, "sink": "file", "sink-path": str(here.folder / "out")} | options
     asked = {name: value for name, value in given.items() if value is not None}
-    return build_plan("rewind", "q", here.effects(), asked, version=version)
+    return build_plan("rewind", "q", here.applier(), asked, version=version)
 
 
 def log_of(here):
@@ -76,7 +76,7 @@ def read(monkeypatch):
         return (StoreRows(operator=0, store="default", rows=2),)
 
     monkeypatch.setattr(
-        "headgate.gateway.adapters.checkpoint_history.RewindEffects.read_state", read_state
+        "headgate.gateway.adapters.checkpoint_history.RewindApplier.read_state", read_state
     )
     return asked
 
@@ -228,7 +228,7 @@ def test_others_have_no_past(lab, engine):
     here = lab()
     pipeline = Pipeline(name="q", engine=engine, group="g")
     here.registry = Registry(path=here.registry.path, pipelines=(pipeline,))
-    plan = build_plan("rewind", "q", here.effects(), {"batch": 1})
+    plan = build_plan("rewind", "q", here.applier(), {"batch": 1})
     assert "no old state to go back to" in plan.blockers[0]
 
 
@@ -240,7 +240,7 @@ def test_state_that_spark_can_not_read_takes_everything_back(old, monkeypatch):
         raise RefusedError("Spark can't read the state of operator 0, store default: damaged")
 
     monkeypatch.setattr(
-        "headgate.gateway.adapters.checkpoint_history.RewindEffects.read_state", read_state
+        "headgate.gateway.adapters.checkpoint_history.RewindApplier.read_state", read_state
     )
     plan = plan_of(here)
     run = here.enqueue(plan)
@@ -259,7 +259,7 @@ def test_a_session_that_writes_on_is_noticed(old, monkeypatch):
         return ()
 
     monkeypatch.setattr(
-        "headgate.gateway.adapters.checkpoint_history.RewindEffects.read_state", read_state
+        "headgate.gateway.adapters.checkpoint_history.RewindApplier.read_state", read_state
     )
     plan = plan_of(here)
     with pytest.raises(RefusedError, match="stop the whole application"):

@@ -34,10 +34,10 @@ def out(topic, broker):
 def test_what_is_not_older_than_the_first_of_the_later_batches(lab, broker, out, unique):
     here = lab()
     here.registry = replace(here.registry, bootstrap_servers=broker)
-    world = here.effects()
-    found = written_since(world, out, 2000)
+    inspector = here.applier()
+    found = written_since(inspector, out, 2000)
     assert found == (Written(partition=0, begin=1, end=3),)
-    assert written_since(world, unique("nowhere"), 2000) == ()
+    assert written_since(inspector, unique("nowhere"), 2000) == ()
     step = RecordOutput(topic=out, batch=1, since=2000, written=found)
     assert f"2 record(s), {out}:0:1-2" in step.describe()
     # More may be written until the stop: that is no other plan.
@@ -53,7 +53,7 @@ def test_a_crash_at_every_point_leaves_one_record(lab, broker, out):
         run = here.enqueue(plan)
         crashed = here.crash(run, plan, at)
         here.execute(run, plan)
-        record = json.loads((Path(here.effects(run).snapshot_place()) / "output.json").read_text())
+        record = json.loads((Path(here.applier(run).snapshot_folder()) / "output.json").read_text())
         assert record["written"] == [{"partition": 0, "begin": 1, "end": 3}]
         assert here.undo(run, plan).steps == ()
         if not crashed:

@@ -44,7 +44,7 @@ def billing(lab, broker, topic, produce, unique):
 
 def plan_of(here, version=None, **options):
     options = {name.replace("_", "-"): value for name, value in options.items()}
-    return build_plan("from-scratch", "q", here.effects(), options, version=version)
+    return build_plan("from-scratch", "q", here.applier(), options, version=version)
 
 
 @pytest.mark.kafka
@@ -53,7 +53,7 @@ def test_emptied_and_backed_up_outputs_come_back_in_place_of_what_was_written_si
 ):
     here, group, orders, bills, audit = billing
     before = [(m.key(), m.value(), m.timestamp()) for m in consume(bills, 10)]
-    at = committed(here.effects(), group)
+    at = committed(here.applier(), group)
     plan = plan_of(here, outputs="empty", output_topics=bills, back_up_outputs=True)
     assert plan.can_apply, plan.blockers
     assert [s.action for s in plan.steps] == [
@@ -68,16 +68,16 @@ def test_emptied_and_backed_up_outputs_come_back_in_place_of_what_was_written_si
     assert plan.steps[3].sizes[bills]["bytes"] > 0
     run = here.enqueue(plan)
     here.execute(run, plan)
-    assert here.effects().topics([bills])[bills].records == 0
-    assert committed(here.effects(), group)[orders, 0].offset == 0
+    assert here.applier().topics([bills])[bills].records == 0
+    assert committed(here.applier(), group)[orders, 0].offset == 0
 
     produce(bills, ["new-1", "new-2"])
     made = undo(here, run, plan)
     assert f"{bills} holds 2 record(s) that were written since: they are deleted" in made.risks
     assert [(m.key(), m.value(), m.timestamp()) for m in consume(bills, 10)] == before
-    assert here.effects().topics([bills])[bills].records == 10
-    assert committed(here.effects(), group) == at
-    assert here.effects().shapes([bills])[bills].configs == {"retention.ms": "-1"}
+    assert here.applier().topics([bills])[bills].records == 10
+    assert committed(here.applier(), group) == at
+    assert here.applier().shapes([bills])[bills].configs == {"retention.ms": "-1"}
 
 
 @pytest.mark.kafka
@@ -96,13 +96,13 @@ def test_new_outputs_are_like_the_old_ones_and_a_person_starts(billing):
     assert f"{bills}-2 in place of {bills}" in plan.steps[-1].describe()
     run = here.enqueue(plan)
     here.execute(run, plan)
-    shapes = here.effects().shapes([bills, f"{bills}-2"])
+    shapes = here.applier().shapes([bills, f"{bills}-2"])
     assert shapes[f"{bills}-2"].configs == shapes[bills].configs
-    assert here.effects().topics([bills])[bills].records == 10
+    assert here.applier().topics([bills])[bills].records == 10
     again = plan_of(here, outputs="new", output_topics=bills, new_suffix="-2")
     assert f"there is a topic {bills}-2 already" in again.blockers
     undo(here, run, plan)
-    assert len(here.effects().shapes([bills, f"{bills}-2"])) == 2
+    assert len(here.applier().shapes([bills, f"{bills}-2"])) == 2
 
 
 @pytest.mark.kafka
@@ -186,13 +186,13 @@ def test_topics_that_the_stored_version_does_not_write_are_refused(lab):
     sink = Sink(format="kafka", target="bills")
     version = Version(engine=Engine.SPARK, sink=sink)
     options = {"outputs": "empty", "output_topics": ["bills,orders"]}
-    plan = build_plan("from-scratch", "q", here.effects(), options, version=version)
+    plan = build_plan("from-scratch", "q", here.applier(), options, version=version)
     (reason,) = [r for r in plan.blockers if "does not write" in r]
     assert "q does not write orders: the stored version writes bills" in reason
 
 
 def test_a_query_that_is_told_to_write_elsewhere_is_looked_at(lab):
     version = Version(engine=Engine.SPARK, sink=Sink(format="parquet", target="/out"))
-    plan = build_plan("from-scratch", "q", lab().effects(), {"outputs": "new"}, version=version)
+    plan = build_plan("from-scratch", "q", lab().applier(), {"outputs": "new"}, version=version)
     look = plan.steps[-1]
     assert (look.action, look.new, look.old) == ("verify_output", (), ("/out",))

@@ -8,8 +8,7 @@ import pytest
 from confluent_kafka import Consumer, Producer, TopicPartition
 
 from headgate.errors import RefusedError, StepError
-from headgate.gateway.kafka import copy_records as record_copy
-from headgate.gateway.kafka import topic_changes as kafka_topic_changes
+from headgate.gateway.kafka import copy_records, topic_changes
 from headgate.gateway.kafka.cluster import Kafka
 from headgate.gateway.kafka.read_records import Record
 from headgate.gateway.kafka.topic_changes import delete_records
@@ -114,14 +113,14 @@ def odd(partition, offset=0):
 
 
 def plan_of(lab, *topics, kind=DeleteTopics):
-    world = lab.effects()
-    facts = topic_shapes(world.shapes(topics))
+    inspector = lab.applier()
+    facts = topic_shapes(inspector.shapes(topics))
     steps = (BackUpRecords(topics=facts), kind(topics=facts, backed_up=True))
     return Plan(
         scenario="decommission",
         pipeline=None,
         steps=steps,
-        preconditions={"cluster_id": world.cluster_id()},
+        preconditions={"cluster_id": inspector.cluster_id()},
     )
 
 
@@ -149,25 +148,25 @@ CONFIGS = (
 def test_a_deleted_topic_comes_back_record_by_record(kafka_lab, topic, write, read, configs):
     name = topic("orders", partitions=3)
     write(name, [*odd(0), *odd(2), *odd(0, 7)], **{"compression.type": "zstd"})
-    kafka_lab.effects().configure_topic(name, configs)
+    kafka_lab.applier().configure_topic(name, configs)
     if "message.timestamp.type" in configs:
         write(name, odd(1))
-    before, shape = read(name), kafka_lab.effects().shapes([name])[name]
+    before, shape = read(name), kafka_lab.applier().shapes([name])[name]
     plan = plan_of(kafka_lab, name)
     run = kafka_lab.enqueue(plan)
     kafka_lab.execute(run, plan)
-    assert not kafka_lab.effects().shapes([name])
+    assert not kafka_lab.applier().shapes([name])
     backed_up = read(backup_topic_name(run, name))
     assert {n: [(k, v, t) for k, v, _, t in rows] for n, rows in backed_up.items()} == {
         n: [(k, v, t) for k, v, _, t in rows] for n, rows in before.items()
     }
     made = undo(kafka_lab, run, plan)
     assert any("other offsets" in risk for risk in made.risks)
-    now = kafka_lab.effects().shapes([name])[name]
+    now = kafka_lab.applier().shapes([name])[name]
     assert (now.partitions, now.configs) == (shape.partitions, shape.configs)
     assert now.configs == configs
     assert read(name) == before
-    assert not kafka_lab.effects().shapes([backup_topic_name(run, name)])
+    assert not kafka_lab.applier().shapes([backup_topic_name(run, name)])
 
 
 def test_only_what_is_committed_is_backed_up(kafka_lab, topic, write, read):
@@ -202,15 +201,15 @@ def test_an_open_transaction_is_waited_for(kafka_lab, broker, topic, write):
 def test_what_producers_go_on_writing_is_no_open_transaction(kafka_lab, topic, write, monkeypatch):
     name = topic("busy", partitions=1)
     write(name, odd(0))
-    asked = kafka_topic_changes._ends
+    asked = topic_changes._ends
 
     def ends_while_records_come(*args):
         found = asked(*args)
         write(name, odd(0))
         return found
 
-    monkeypatch.setattr(kafka_topic_changes, "_ends", ends_while_records_come)
-    assert kafka_lab.effects().topics_in_transaction([name]) == ()
+    monkeypatch.setattr(topic_changes, "_ends", ends_while_records_come)
+    assert kafka_lab.applier().topics_in_transaction([name]) == ()
 
 
 def test_a_record_larger_than_the_usual_limit_is_backed_up_and_restored(
@@ -236,7 +235,7 @@ def test_an_emptied_topic_is_refilled_in_place_of_what_was_written_since(
 ):
     name = topic("out", partitions=2, config={"retention.ms": "-1"})
     write(name, [*odd(0), *odd(1), *odd(0)])
-    before, shape = read(name), kafka_lab.effects().shapes([name])
+    before, shape = read(name), kafka_lab.applier().shapes([name])
     plan = plan_of(kafka_lab, name, kind=DeleteRecords)
     run = kafka_lab.enqueue(plan)
     kafka_lab.execute(run, plan)
@@ -244,13 +243,13 @@ def test_an_emptied_topic_is_refilled_in_place_of_what_was_written_since(
     write(name, odd(1))
     made = undo(kafka_lab, run, plan)
     assert f"{name} holds 6 record(s) that were written since: they are deleted" in made.risks
-    assert read(name) == before and kafka_lab.effects().shapes([name]) == shape
+    assert read(name) == before and kafka_lab.applier().shapes([name]) == shape
 
 
 def test_what_was_not_backed_up_is_not_undoable_and_says_so(kafka_lab, topic, write):
     name = topic("gone", partitions=1)
     write(name, odd(0))
-    facts = topic_shapes(kafka_lab.effects().shapes([name]))
+    facts = topic_shapes(kafka_lab.applier().shapes([name]))
     plan = Plan(scenario="from-scratch", pipeline=None, steps=(DeleteRecords(topics=facts),))
     assert not plan.steps[0].undoable
     run = kafka_lab.enqueue(plan)
@@ -258,7 +257,7 @@ def test_what_was_not_backed_up_is_not_undoable_and_says_so(kafka_lab, topic, wr
     records = {
         p: r.as_record() for p, r in step_records(kafka_lab.store.journal.entries(run)).items()
     }
-    refused = build_undo(Past(run=run, plan=plan, records=records), kafka_lab.effects())
+    refused = build_undo(Past(run=run, plan=plan, records=records), kafka_lab.applier())
     assert not refused.can_apply
 
 
@@ -268,7 +267,7 @@ def test_what_comes_after_the_backup_is_not_deleted(kafka_lab, topic, write, rea
     plan = plan_of(kafka_lab, name)
     run = kafka_lab.enqueue(plan)
     with pytest.raises(RefusedError, match=rf"came since they were backed up: {name}\[1\]"):
-        writes = kafka_lab.effects(run)
+        writes = kafka_lab.applier(run)
         for step in plan.steps:
             was = step.bind(writes)
             step.check(writes)
@@ -314,23 +313,23 @@ def test_what_a_crash_left_half_deleted_comes_back_and_the_rest_stays(
     half = 0
     for at in itertools.count(0, 3):
         before = {name: read(name) for name in names}
-        shapes, logs = kafka_lab.effects().shapes(names), kafka_lab.effects().topics(names)
+        shapes, logs = kafka_lab.applier().shapes(names), kafka_lab.applier().topics(names)
         plan = plan_of(kafka_lab, *names)
         run = kafka_lab.enqueue(plan)
         if not kafka_lab.crash(run, plan, at):
             break
-        kept = [n for n, s in kafka_lab.effects().shapes(names).items() if s.id == shapes[n].id]
+        kept = [n for n, s in kafka_lab.applier().shapes(names).items() if s.id == shapes[n].id]
         half += len(kept) == 1
         made = kafka_lab.undo(run, plan)
         if made.steps:
             assert made.can_apply, made.blockers
             kafka_lab.execute(kafka_lab.enqueue(made, undo_of=run), made, undo_of=run)
-        now = kafka_lab.effects().shapes(names)
+        now = kafka_lab.applier().shapes(names)
         assert {n: s.configs for n, s in now.items()} == {n: s.configs for n, s in shapes.items()}
         assert {name: read(name) for name in names} == before
         # One that was never deleted is the same topic, with the same offsets.
         assert {n: now[n].id for n in kept} == {n: shapes[n].id for n in kept}
-        again = kafka_lab.effects().topics(kept)
+        again = kafka_lab.applier().topics(kept)
         assert {n: again[n].partitions for n in kept} == {n: logs[n].partitions for n in kept}
     assert half and at > 8
 
@@ -346,49 +345,49 @@ def half(kafka_lab, topic, write, broker):
     write(name, [(0, str(n).encode(), b"v", [], OLD + n) for n in range(30)])
     to = topic("backup", partitions=1)
     with Kafka(broker) as kafka:
-        record_copy.back_up_records(kafka, [Span(topic=name, partition=0, begin=0, end=11)], to)
+        copy_records.back_up_records(kafka, [Span(topic=name, partition=0, begin=0, end=11)], to)
         yield kafka, Span(topic=name, partition=0, begin=0, end=30), to
 
 
 def test_a_copy_goes_on_behind_what_is_backed_up(half):
     kafka, span, to = half
     with pytest.raises(StepError, match=r"record 11 .* was not copied"):
-        record_copy.verify_backup(kafka, [span], to)
-    record_copy.back_up_records(kafka, [span], to)
-    record_copy.back_up_records(kafka, [span], to)
-    assert record_copy.verify_backup(kafka, [span], to)[0].records == 30
+        copy_records.verify_backup(kafka, [span], to)
+    copy_records.back_up_records(kafka, [span], to)
+    copy_records.back_up_records(kafka, [span], to)
+    assert copy_records.verify_backup(kafka, [span], to)[0].records == 30
 
 
 def test_what_was_compacted_meanwhile_is_no_gap(half):
     kafka, span, to = half
     delete_records(kafka, {(span.topic, 0): 20})
-    record_copy.back_up_records(kafka, [span], to)
+    copy_records.back_up_records(kafka, [span], to)
     # 0 to 10 from the first try, and 20 to 29: what went in between nobody can back up.
-    assert record_copy.verify_backup(kafka, [span], to)[0].records == 21
+    assert copy_records.verify_backup(kafka, [span], to)[0].records == 21
 
 
 def test_a_copy_that_is_not_exact_is_found(half, write):
     kafka, span, to = half
-    record_copy.back_up_records(kafka, [Span(**{**asdict(span), "begin": 11, "end": 20})], to)
-    where = f"{span.topic} 0 20".encode()
-    write(to, [(0, b"20", b"other", [(record_copy.WHERE, where)], OLD + 20)])
+    copy_records.back_up_records(kafka, [Span(**{**asdict(span), "begin": 11, "end": 20})], to)
+    location = f"{span.topic} 0 20".encode()
+    write(to, [(0, b"20", b"other", [(copy_records.WHERE, location)], OLD + 20)])
     with pytest.raises(StepError, match=r"the copy of record 20 .* differs"):
-        record_copy.verify_backup(kafka, [Span(**{**asdict(span), "end": 21})], to)
+        copy_records.verify_backup(kafka, [Span(**{**asdict(span), "end": 21})], to)
 
 
 def test_a_record_that_was_copied_twice_is_found(half, write):
     kafka, span, to = half
-    where = f"{span.topic} 0 10".encode()
-    write(to, [(0, b"10", b"v", [(record_copy.WHERE, where)], OLD + 10)])
+    location = f"{span.topic} 0 10".encode()
+    write(to, [(0, b"10", b"v", [(copy_records.WHERE, location)], OLD + 10)])
     with pytest.raises(StepError, match="copied twice"):
-        record_copy.verify_backup(kafka, [Span(**{**asdict(span), "end": 11})], to)
+        copy_records.verify_backup(kafka, [Span(**{**asdict(span), "end": 11})], to)
 
 
 def test_a_strange_record_in_the_backup_topic_is_found(half, write):
     kafka, span, to = half
     write(to, [(0, b"k", b"v", [], OLD)])
     with pytest.raises(StepError, match="is no backed-up record"):
-        record_copy.back_up_records(kafka, [span], to)
+        copy_records.back_up_records(kafka, [span], to)
 
 
 def test_a_time_that_the_client_cannot_write_is_refused_not_changed(half):

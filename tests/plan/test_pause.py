@@ -26,7 +26,7 @@ HELD = replace(
 def held(lab, monkeypatch):
     """A lab whose status command is asked in earnest: it knows paused."""
     made = lab(HELD)
-    kind = type(made.effects())
+    kind = type(made.applier())
     monkeypatch.delattr(kind, "status")
     return made
 
@@ -34,12 +34,12 @@ def held(lab, monkeypatch):
 def undo_of(lab, run, plan):
     journal = RunJournal(lab.store, run, plan, undo_of=None)
     records = {n: journal.record(n) for n in range(len(plan.steps))}
-    return build_undo(Past(run=run, plan=plan, records=records), lab.effects())
+    return build_undo(Past(run=run, plan=plan, records=records), lab.applier())
 
 
 def test_a_pause_stops_says_what_was_in_flight_and_its_undo_goes_on(lab):
     made = lab()
-    plan = build_plan("pause", "q", made.effects())
+    plan = build_plan("pause", "q", made.applier())
     assert plan.can_apply
     assert load_plan(dump_plan(plan), source="x").hash == plan.hash
     run = made.enqueue(plan)
@@ -55,7 +55,7 @@ def test_a_pause_stops_says_what_was_in_flight_and_its_undo_goes_on(lab):
 def test_a_batch_that_was_under_way_is_named(lab):
     made = lab()
     (made.folder / "ck" / "commits" / "4").rename(made.folder / "ck" / "commits" / "3")
-    plan = build_plan("pause", "q", made.effects())
+    plan = build_plan("pause", "q", made.applier())
     made.execute(made.enqueue(plan), plan)
     assert any("Batch 4 was under way" in note for note in made.notes)
 
@@ -63,39 +63,39 @@ def test_a_batch_that_was_under_way_is_named(lab):
 def test_resume_by_the_scenario_starts_it(lab):
     made = lab()
     (made.folder / "running").unlink()
-    plan = build_plan("pause", "q", made.effects(), {"resume": True})
+    plan = build_plan("pause", "q", made.applier(), {"resume": True})
     assert plan.command.startswith("headgate plan pause q --resume")
     made.execute(made.enqueue(plan), plan)
     assert (made.folder / "running").exists()
 
 
 def test_a_pause_command_holds_it_and_people_are_told(held):
-    plan = build_plan("pause", "q", held.effects())
+    plan = build_plan("pause", "q", held.applier())
     assert [s.action for s in plan.steps] == ["pause_processing", "notify"]
     run = held.enqueue(plan)
     held.execute(run, plan)
     assert (held.folder / "running").exists()
-    assert held.effects().status("q") is Status.PAUSED
+    assert held.applier().status("q") is Status.PAUSED
     back = undo_of(held, run, plan)
     held.execute(held.enqueue(back, undo_of=run), back, run)
-    assert held.effects().status("q") is Status.RUNS
+    assert held.applier().status("q") is Status.RUNS
     told = (held.folder / "told").read_text().splitlines()
     assert [line.partition(" (run")[0] for line in told] == ["q is paused", "q is being resumed"]
 
 
 def test_what_is_paused_or_stopped_already_is_refused(held):
     (held.folder / "held").touch()
-    assert build_plan("pause", "q", held.effects()).blockers == ("q is paused already",)
+    assert build_plan("pause", "q", held.applier()).blockers == ("q is paused already",)
     (held.folder / "held").unlink()
-    refused = build_plan("pause", "q", held.effects(), {"resume": True}).blockers
+    refused = build_plan("pause", "q", held.applier(), {"resume": True}).blockers
     assert refused == ("q runs: there is nothing to resume",)
     (held.folder / "running").unlink()
-    refused = build_plan("pause", "q", held.effects()).blockers
+    refused = build_plan("pause", "q", held.applier()).blockers
     assert refused == ("q is stopped: there is nothing to pause",)
 
 
 def test_without_a_command_it_says_what_is_needed(lab):
-    (reason,) = build_plan("pause", "q", lab(replace(COMMANDS, stop=None)).effects()).blockers
+    (reason,) = build_plan("pause", "q", lab(replace(COMMANDS, stop=None)).applier()).blockers
     assert "a registered `stop` command" in reason
     assert "watch = true" in reason
 
@@ -104,8 +104,8 @@ def test_a_pause_that_nothing_proves_is_refused_as_long_as_something_moves(lab, 
     monkeypatch.setattr(pause, "MOST_SECONDS", 5.0)
     monkeypatch.setattr(pause, "STILL_SECONDS", 3.0)
     made = lab(replace(HELD, status=None))
-    step = build_plan("pause", "q", made.effects()).steps[0]
-    moving = made.effects("r")
+    step = build_plan("pause", "q", made.applier()).steps[0]
+    moving = made.applier("r")
     monkeypatch.setattr(moving, "status", lambda _pipeline: Status.UNKNOWN)
     moves = iter(range(100))
 
@@ -123,17 +123,17 @@ def test_a_pause_that_nothing_proves_is_refused_as_long_as_something_moves(lab, 
 def test_nobody_told_is_no_reason_to_fail(held):
     pipeline = replace(held.registry.pipelines[0], commands=replace(HELD, notify="exit 7"))
     held.registry = replace(held.registry, pipelines=(pipeline,))
-    plan = build_plan("pause", "q", held.effects())
-    plan.steps[1].apply(held.effects("r"), {})
+    plan = build_plan("pause", "q", held.applier())
+    plan.steps[1].apply(held.applier("r"), {})
     assert any("nobody was told" in note and "exited 7" in note for note in held.notes)
 
 
 def test_a_resume_that_does_not_take_fails(held):
-    plan = build_plan("pause", "q", held.effects())
+    plan = build_plan("pause", "q", held.applier())
     (held.folder / "held").touch()
     (step,) = plan.steps[0].undo({})
     with pytest.raises(StepError, match="still paused"):
-        step.verify(held.effects("r"), {})
+        step.verify(held.applier("r"), {})
 
 
 @pytest.mark.parametrize("resume", [False, True])
@@ -143,7 +143,7 @@ def test_crashes_at_every_point(lab, resume):
         made = lab()
         if resume:
             (made.folder / "running").unlink()
-        plan = build_plan("pause", "q", made.effects(), {"resume": resume})
+        plan = build_plan("pause", "q", made.applier(), {"resume": resume})
         run = made.enqueue(plan)
         crashed = made.crash(run, plan, at)
         made.execute(run, plan)

@@ -13,9 +13,9 @@ from headgate.model.commands import Ask
 from headgate.parse.spark.watch.read import Life
 from headgate.reprocess.execution.execute import Executor
 from headgate.reprocess.ports.checkpoints import Checkpoint
-from headgate.reprocess.ports.processes import Status, Told
+from headgate.reprocess.ports.processes import DriverStatus, Status
 from headgate.reprocess.scenarios.build import build_plan
-from headgate.reprocess.steps.base import verify_stopped as proof
+from headgate.reprocess.steps.base import verify_stopped
 from headgate.reprocess.steps.base.verify_stopped import prove_stopped, quiet_needed
 from headgate.reprocess.steps.process.wait_until_stopped import wait_until_stopped
 from headgate.store.journal import Event
@@ -39,51 +39,55 @@ def age(folder, seconds):
 
 def test_the_status_command_decides(lab):
     made = lab()
-    effects = made.effects()
+    applier = made.applier()
     with pytest.raises(RefusedError, match="its status is runs: stop it"):
-        prove_stopped(effects, "q")
+        prove_stopped(applier, "q")
     (made.folder / "running").unlink()
-    prove_stopped(effects, "q", checkpoint=str(made.folder / "ck"))
+    prove_stopped(applier, "q", checkpoint=str(made.folder / "ck"))
     with pytest.raises(StalePlanError, match="other is not registered any more"):
-        prove_stopped(effects, "other")
+        prove_stopped(applier, "other")
 
 
 def test_a_driver_that_lives_speaks_against_a_status_that_says_stopped(lab, monkeypatch):
     made = lab()
     (made.folder / "running").unlink()
-    effects = made.effects()
-    monkeypatch.setattr(effects, "told", lambda _p: Told(Status.RUNS, "its watch told of it"))
+    applier = made.applier()
+    monkeypatch.setattr(
+        applier, "driver_status", lambda _p: DriverStatus(Status.RUNS, "its watch told of it")
+    )
     with pytest.raises(RefusedError, match="its watch told of it"):
-        prove_stopped(effects, "q")
+        prove_stopped(applier, "q")
 
 
 def test_without_a_status_logs_that_moved_just_now_refuse(lab, monkeypatch):
-    monkeypatch.setattr(proof, "QUIET_MIN", 3.0)
-    monkeypatch.setattr(proof, "QUIET_MAX", 180.0)
+    monkeypatch.setattr(verify_stopped, "QUIET_MIN", 3.0)
+    monkeypatch.setattr(verify_stopped, "QUIET_MAX", 180.0)
     made = lab(replace(COMMANDS, status=None))
-    effects, location = made.effects(), str(made.folder / "ck")
-    monkeypatch.setattr(effects, "status", lambda _p: Status.UNKNOWN)
+    applier, location = made.applier(), str(made.folder / "ck")
+    monkeypatch.setattr(applier, "status", lambda _p: Status.UNKNOWN)
     age(made.folder, 10)
-    prove_stopped(effects, "q", checkpoint=location)
+    prove_stopped(applier, "q", checkpoint=location)
     (made.folder / "ck" / "offsets" / "5").write_text("v1")
     with pytest.raises(RefusedError, match="moved 0 s ago: something runs it"):
-        prove_stopped(effects, "q", checkpoint=location)
-    monkeypatch.setattr(effects, "told", lambda _p: Told(Status.STOPPED, "its end was told"))
-    prove_stopped(effects, "q", checkpoint=location)
+        prove_stopped(applier, "q", checkpoint=location)
+    monkeypatch.setattr(
+        applier, "driver_status", lambda _p: DriverStatus(Status.STOPPED, "its end was told")
+    )
+    prove_stopped(applier, "q", checkpoint=location)
 
 
 def test_a_query_of_long_batches_is_never_proven_by_silence(lab, monkeypatch):
-    monkeypatch.setattr(proof, "QUIET_MAX", 180.0)
+    monkeypatch.setattr(verify_stopped, "QUIET_MAX", 180.0)
     made = lab(replace(COMMANDS, status=None))
-    effects, location = made.effects(), str(made.folder / "ck")
+    applier, location = made.applier(), str(made.folder / "ck")
     at = time.time() - 900
     os.utime(made.folder / "ck" / "offsets" / "4", (at - 300, at - 300))
     os.utime(made.folder / "ck" / "commits" / "4", (at, at))
-    found = effects.checkpoint(location)
+    found = applier.checkpoint(location)
     assert round(found.busy_seconds) == 300
     assert round(quiet_needed(found)) == 900
     with pytest.raises(RefusedError, match="silence would prove it only after 900 s"):
-        wait_until_stopped(effects, "q", checkpoint=location)
+        wait_until_stopped(applier, "q", checkpoint=location)
 
 
 def test_silence_counts_over_the_longest_of_interval_and_batch():
@@ -97,9 +101,9 @@ def test_each_destructive_step_refuses_what_came_back(lab):
     refused = []
     for came_back in range(2):
         made = lab()
-        plan = build_plan("from-scratch", "q", made.effects())
+        plan = build_plan("from-scratch", "q", made.applier())
         run = made.enqueue(plan)
-        executor = Executor(made.effects(run), RunJournal(made.store, run, plan, undo_of=None))
+        executor = Executor(made.applier(run), RunJournal(made.store, run, plan, undo_of=None))
         for position, step in enumerate(plan.steps):
             try:
                 executor.apply(position, step)
@@ -114,7 +118,7 @@ def test_each_destructive_step_refuses_what_came_back(lab):
 
 def test_restarts_are_suspended_before_the_stop_and_reenabled_before_the_start(lab):
     made = lab(SUSPENDED)
-    plan = build_plan("from-scratch", "q", made.effects())
+    plan = build_plan("from-scratch", "q", made.applier())
     made.execute(made.enqueue(plan), plan)
     assert (made.folder / "order").read_text().split() == ["suspend", "stop", "reenable", "start"]
 
@@ -124,9 +128,9 @@ def test_a_rollback_reenables_restarts(lab, runs):
     made = lab(SUSPENDED)
     if not runs:
         (made.folder / "running").unlink()
-    plan = build_plan("from-scratch", "q", made.effects())
+    plan = build_plan("from-scratch", "q", made.applier())
     run = made.enqueue(plan)
-    executor = Executor(made.effects(run), RunJournal(made.store, run, plan, undo_of=None))
+    executor = Executor(made.applier(run), RunJournal(made.store, run, plan, undo_of=None))
     executor.apply(0, plan.steps[0])
     assert (made.folder / "suspended").exists()
     executor.roll_back(plan.steps)
@@ -139,7 +143,7 @@ def test_no_crash_leaves_restarts_suspended_for_good(lab):
     at = 0
     while True:
         made = lab(SUSPENDED)
-        plan = build_plan("from-scratch", "q", made.effects())
+        plan = build_plan("from-scratch", "q", made.applier())
         run = made.enqueue(plan)
         crashed = made.crash(run, plan, at)
         back = made.undo(run, plan)
@@ -162,7 +166,7 @@ ASKED = replace(
 
 def person(made, run, *, by=None):
     """Effects whose person confirms, as `by`, at the third look, having done it."""
-    effects = made.effects(run)
+    applier = made.applier(run)
     looks = iter(range(10_000))
 
     def ask(word, request):
@@ -172,13 +176,13 @@ def person(made, run, *, by=None):
             made.store.questions.confirm(run, by=by, pipeline="q")
         return found.by
 
-    effects._ask = ask
-    return effects
+    applier._ask = ask
+    return applier
 
 
 def test_a_person_is_waited_for_and_their_work_is_proven(lab):
     made = lab(ASKED)
-    plan = build_plan("from-scratch", "q", made.effects())
+    plan = build_plan("from-scratch", "q", made.applier())
     run = made.enqueue(plan)
     Executor(person(made, run, by="ann"), RunJournal(made.store, run, plan, undo_of=None)).apply(
         0, plan.steps[0]
@@ -193,24 +197,24 @@ def test_a_person_is_waited_for_and_their_work_is_proven(lab):
 
 def test_a_confirmation_that_is_not_true_is_refused(lab):
     made = lab(ASKED)
-    plan = build_plan("from-scratch", "q", made.effects())
+    plan = build_plan("from-scratch", "q", made.applier())
     run = made.enqueue(plan)
-    effects = person(made, run)
+    applier = person(made, run)
     made.store.questions.ask(run, 0, 1, "stop", "Stop it")
     made.store.questions.confirm(run, by="bob", pipeline="q")
-    executor = Executor(effects, RunJournal(made.store, run, plan, undo_of=None))
+    executor = Executor(applier, RunJournal(made.store, run, plan, undo_of=None))
     with pytest.raises(RefusedError, match="q still runs"):
         executor.apply(0, plan.steps[0])
 
 
 def test_a_refused_stop_leaves_no_restarts_suspended(lab):
     made = lab(replace(ASKED, suspend="touch suspended", reenable="rm -f suspended"))
-    plan = build_plan("from-scratch", "q", made.effects())
+    plan = build_plan("from-scratch", "q", made.applier())
     run = made.enqueue(plan)
-    effects = person(made, run)
+    applier = person(made, run)
     made.store.questions.ask(run, 0, 1, "stop", "Stop it")
     made.store.questions.confirm(run, by="bob", pipeline="q")
-    executor = Executor(effects, RunJournal(made.store, run, plan, undo_of=None))
+    executor = Executor(applier, RunJournal(made.store, run, plan, undo_of=None))
     with pytest.raises(RefusedError, match="q still runs"):
         executor.apply(0, plan.steps[0])
     assert (made.folder / "suspended").exists()
@@ -221,30 +225,30 @@ def test_a_refused_stop_leaves_no_restarts_suspended(lab):
 
 def test_nobody_for_a_day_refuses_and_changes_nothing(lab):
     made = lab(ASKED)
-    plan = build_plan("from-scratch", "q", made.effects())
+    plan = build_plan("from-scratch", "q", made.applier())
     run = made.enqueue(plan)
-    effects = person(made, run)
+    applier = person(made, run)
     looked = [0.0]
-    effects._pause = lambda seconds: looked.__setitem__(0, looked[0] + seconds)
-    effects._ask = lambda _word, _request: None
+    applier._pause = lambda seconds: looked.__setitem__(0, looked[0] + seconds)
+    applier._ask = lambda _word, _request: None
     with pytest.raises(RefusedError, match="nobody confirmed within a day: Stop it"):
-        effects.command("q", "stop")
+        applier.command("q", "stop")
     assert looked[0] == 24 * 3600
     assert (made.folder / "running").exists()
 
 
 def test_a_question_outlives_a_crash_and_holds_for_one_attempt(lab):
     made = lab(ASKED)
-    plan = build_plan("from-scratch", "q", made.effects())
+    plan = build_plan("from-scratch", "q", made.applier())
     run = made.enqueue(plan)
-    effects = person(made, run)
+    applier = person(made, run)
 
     def crash(_seconds):
         raise Crash
 
-    effects._pause = crash
-    executor = Executor(effects, RunJournal(made.store, run, plan, undo_of=None))
-    effects._pause = lambda seconds: crash(seconds) if seconds else None
+    applier._pause = crash
+    executor = Executor(applier, RunJournal(made.store, run, plan, undo_of=None))
+    applier._pause = lambda seconds: crash(seconds) if seconds else None
     with pytest.raises(Crash):
         executor.apply(0, plan.steps[0])
     questions = made.store.questions
@@ -290,27 +294,27 @@ def test_what_a_watch_proves(life, later, status):
 def test_silence_up_to_now_counts_where_somebody_says_that_it_is_stopped(
     lab, monkeypatch, has_status, quiet, watched
 ):
-    monkeypatch.setattr(proof, "QUIET_MIN", 3.0)
-    monkeypatch.setattr(proof, "QUIET_MAX", 180.0)
+    monkeypatch.setattr(verify_stopped, "QUIET_MIN", 3.0)
+    monkeypatch.setattr(verify_stopped, "QUIET_MAX", 180.0)
     made = lab(COMMANDS if has_status else replace(COMMANDS, status=None))
     (made.folder / "running").unlink()
-    effects, waits = made.effects(), []
+    applier, waits = made.applier(), []
     found = Checkpoint(location="/ck", query_id="q", batch_seconds=4, quiet_seconds=quiet)
-    monkeypatch.setattr(effects, "checkpoint", lambda _location: found)
-    monkeypatch.setattr(effects, "pause", waits.append)
-    wait_until_stopped(effects, "q", checkpoint="/ck")
+    monkeypatch.setattr(applier, "checkpoint", lambda _location: found)
+    monkeypatch.setattr(applier, "pause", waits.append)
+    wait_until_stopped(applier, "q", checkpoint="/ck")
     assert sum(waits) == watched
 
 
 def test_a_batch_that_comes_while_its_logs_are_watched_refuses_also_what_status_said(
     lab, monkeypatch
 ):
-    monkeypatch.setattr(proof, "QUIET_MIN", 3.0)
+    monkeypatch.setattr(verify_stopped, "QUIET_MIN", 3.0)
     made = lab()
     (made.folder / "running").unlink()
-    effects, location = made.effects(), str(made.folder / "ck")
+    applier, location = made.applier(), str(made.folder / "ck")
     age(made.folder, 600)
     write = (made.folder / "ck" / "offsets" / "5").write_text
-    monkeypatch.setattr(effects, "pause", lambda _seconds: write("v1"))
+    monkeypatch.setattr(applier, "pause", lambda _seconds: write("v1"))
     with pytest.raises(RefusedError, match="its logs moved from batch"):
-        wait_until_stopped(effects, "q", checkpoint=location)
+        wait_until_stopped(applier, "q", checkpoint=location)

@@ -23,15 +23,15 @@ def raising_lab(lab, broker, topic):
 
 
 def planned(lab, names, to, **more):
-    now = lab.effects().identities(names)
+    now = lab.applier().identities(names)
     topics = {name: {"id": now[name][0], "partitions": now[name][1]} for name in names}
     step = AddPartitions(topics=topics, to=to, **more)
-    facts = {"cluster_id": lab.effects().cluster_id()}
+    facts = {"cluster_id": lab.applier().cluster_id()}
     return Plan(scenario="repartition", pipeline=None, steps=(step,), preconditions=facts)
 
 
 def counts(lab, names):
-    return [lab.effects().identities(names)[name][1] for name in names]
+    return [lab.applier().identities(names)[name][1] for name in names]
 
 
 def test_all_have_so_many_wherever_it_crashes(raising_lab):
@@ -55,13 +55,13 @@ def test_all_have_so_many_wherever_it_crashes(raising_lab):
 
 def test_one_that_was_made_anew_or_raised_since_is_left_alone(raising_lab):
     here, names = raising_lab
-    effects, plan = here.effects(), planned(here, names, to=4)
-    effects.add_partitions(names[1], 2)
+    applier, plan = here.applier(), planned(here, names, to=4)
+    applier.add_partitions(names[1], 2)
     with pytest.raises(StalePlanError, match="has 2 partitions now, 1 when this was planned"):
         here.execute(here.enqueue(plan), plan)
-    plan, shape = planned(here, names, to=4), effects.shapes(names)[names[0]]
-    effects.delete_topic(shape)
-    effects.create_topic(shape)
+    plan, shape = planned(here, names, to=4), applier.shapes(names)[names[0]]
+    applier.delete_topic(shape)
+    applier.create_topic(shape)
     with pytest.raises(StalePlanError, match="made anew since"):
         here.execute(here.enqueue(plan), plan)
     assert counts(here, names) == [2, 2]
@@ -69,8 +69,8 @@ def test_one_that_was_made_anew_or_raised_since_is_left_alone(raising_lab):
 
 def test_the_broker_s_own_check_refuses_before_anything(raising_lab):
     here, names = raising_lab
-    assert here.effects().unraisable(dict.fromkeys(names, 4)) == {}
-    (why,) = here.effects().unraisable(dict.fromkeys(names, 2)).values()
+    assert here.applier().unraisable(dict.fromkeys(names, 4)) == {}
+    (why,) = here.applier().unraisable(dict.fromkeys(names, 2)).values()
     assert names[0] in why
     assert counts(here, names) == [2, 1]
     plan = planned(here, names, to=2)
@@ -78,7 +78,7 @@ def test_the_broker_s_own_check_refuses_before_anything(raising_lab):
         here.execute(here.enqueue(plan), plan)
     assert counts(here, names) == [2, 1]
     with pytest.raises(StepError, match="did not get 1 partitions"):
-        here.effects().add_partitions(names[0], 1)
+        here.applier().add_partitions(names[0], 1)
 
 
 def test_nothing_is_raised_while_its_application_runs(raising_lab):
@@ -99,10 +99,10 @@ def test_an_application_that_ends_or_never_comes_is_not_proven(raising_lab, monk
     monkeypatch.setattr(raising, "PROVE_SECONDS", 8.0)
     step = VerifyPartitions(pipeline="q", group="nobody", topics={names[0]: 2}, to=3)
     with pytest.raises(StepError, match="q was waited for 8 s, and nobody has no members"):
-        step.apply(here.effects(), {})
+        step.apply(here.applier(), {})
     (here.folder / "running").unlink()
     with pytest.raises(StepError, match="q ended, and nobody has no members: its own log"):
-        step.apply(here.effects(), {})
+        step.apply(here.applier(), {})
 
 
 def test_the_steps_read_back_as_they_were_written(raising_lab):

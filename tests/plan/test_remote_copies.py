@@ -3,12 +3,12 @@
 import pytest
 
 from headgate.errors import StepError, UnreachableError
-from headgate.gateway.checkpoint import remote_copy as place_copy
+from headgate.gateway.checkpoint import remote_copy
 from headgate.gateway.checkpoint.folders import tree_hash
-from headgate.gateway.files import remote_write as remote_changes
+from headgate.gateway.files import remote_write
 from remote_lab import rewind_of
 
-COPY = remote_changes.RemoteChanges.copy
+COPY = remote_write.RemoteChanges.copy
 
 
 def test_a_write_that_is_not_allowed_costs_a_sentence_and_nothing_else(remote, monkeypatch):
@@ -18,7 +18,7 @@ def test_a_write_that_is_not_allowed_costs_a_sentence_and_nothing_else(remote, m
     def forbidden(self, path, data):
         raise PermissionError("the store refuses access")
 
-    monkeypatch.setattr(remote_changes.RemoteChanges, "write", forbidden)
+    monkeypatch.setattr(remote_write.RemoteChanges, "write", forbidden)
     said = lab.refused(rewind_of(lab))
     assert said == "s3a://b0/ck.2 may not be written: the store refuses access"
     lab.forget_start()
@@ -35,15 +35,15 @@ def test_an_object_that_changes_while_it_is_copied_is_seen(remote, monkeypatch):
         COPY(self, source, target, size)
         (lab.folder_of(lab.declared) / "sources/0/5").write_text("v1")
 
-    monkeypatch.setattr(remote_changes.RemoteChanges, "copy", slow)
+    monkeypatch.setattr(remote_write.RemoteChanges, "copy", slow)
     assert "changed while it was copied: something writes" in lab.refused(plan)
     assert lab.now == lab.declared
 
 
 def test_a_copy_goes_on_where_it_was_and_is_nothing_without_its_manifest(remote, monkeypatch):
     lab = remote()
-    effects = lab.effects("run")
-    expected = effects.listing_hash(lab.declared)
+    applier = lab.applier("run")
+    expected = applier.listing_hash(lab.declared)
     copied = []
 
     def failing(self, source, target, size):
@@ -52,27 +52,27 @@ def test_a_copy_goes_on_where_it_was_and_is_nothing_without_its_manifest(remote,
         copied.append(target)
         COPY(self, source, target, size)
 
-    monkeypatch.setattr(place_copy, "_AT_ONCE", 1)
-    monkeypatch.setattr(remote_changes.RemoteChanges, "copy", failing)
+    monkeypatch.setattr(remote_copy, "_AT_ONCE", 1)
+    monkeypatch.setattr(remote_write.RemoteChanges, "copy", failing)
     with pytest.raises(UnreachableError, match="the line is dead"):
-        effects.copy_remote_checkpoint(lab.declared, lab.new, expected=expected)
+        applier.copy_remote_checkpoint(lab.declared, lab.new, expected=expected)
     assert (
-        effects.remote_checkpoint_issue(lab.new)
+        applier.remote_checkpoint_issue(lab.new)
         == f"{lab.new} has no manifest: its copy did not end"
     )
     before = {p: p.stat().st_mtime_ns for p in lab.folder_of(lab.new).rglob("*") if p.is_file()}
-    monkeypatch.setattr(remote_changes.RemoteChanges, "copy", COPY)
-    effects.copy_remote_checkpoint(lab.declared, lab.new, expected=expected)
+    monkeypatch.setattr(remote_write.RemoteChanges, "copy", COPY)
+    applier.copy_remote_checkpoint(lab.declared, lab.new, expected=expected)
     assert len(before) == 2 and all(p.stat().st_mtime_ns == at for p, at in before.items())
-    assert effects.remote_checkpoint_issue(lab.new) is None
+    assert applier.remote_checkpoint_issue(lab.new) is None
     assert tree_hash(lab.folder_of(lab.new)) == lab.old_hash
     (lab.folder_of(lab.new) / "metadata").write_text('{"id":"other one"}')
-    assert "metadata is not what was to be written" in effects.remote_checkpoint_issue(lab.new)
+    assert "metadata is not what was to be written" in applier.remote_checkpoint_issue(lab.new)
 
 
 def test_only_a_numbered_neighbour_is_written_or_removed(remote):
     lab = remote()
-    effects = lab.effects("run")
+    applier = lab.applier("run")
     for place in (lab.declared, "s3a://b0/other", "s3a://b0/ck.x", "s3a://b0/ck/offsets"):
         with pytest.raises(StepError, match="is no place that a run makes"):
-            effects.delete_remote_checkpoint(place, None)
+            applier.delete_remote_checkpoint(place, None)

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from crashing import COMMANDS
-from headgate.gateway.spark import rest_api as spark_rest
+from headgate.gateway.spark import rest_api
 from headgate.model.registered_pipelines import Pipeline, Registry
 from headgate.model.version import Engine
 from headgate.parse.spark.checkpoint.source_log import READ_BEFORE
@@ -60,7 +60,7 @@ def test_the_plan_of_a_copy_says_what_it_costs(remote):
 def test_a_new_version_begins_where_the_old_one_stopped_and_goes_back(remote):
     lab = remote()
     old = lab.old_hash
-    plan = build_plan("new-checkpoint", "q", lab.effects(), {"source": ["0=0"]})
+    plan = build_plan("new-checkpoint", "q", lab.applier(), {"source": ["0=0"]})
     assert plan.can_apply, plan.blockers
     actions = [
         "stop_pipeline",
@@ -108,12 +108,12 @@ def upgrade(remote):
         lab.registry = replace(lab.registry, pipelines=(replace(pipeline, commands=UPGRADE),))
         for name, text in (("old.sh", "true\n"), ("code.sh", "true\n"), ("new.sh", new)):
             (lab.folder / name).write_text(text)
-        plain = lab.effects
-        lab.effects = lambda run="preview": with_judge(
+        plain = lab.applier
+        lab.applier = lambda run="preview": with_judge(
             plain(run), Context(lab.led(), "sqlite://", lab.home)
         )
         given = {"after": str(case / "after"), "before": str(case / "before")}
-        plan = build_plan("offline-upgrade", "q", lab.effects(), given)
+        plan = build_plan("offline-upgrade", "q", lab.applier(), given)
         assert plan.can_apply, plan.blockers
         return lab, plan
 
@@ -135,7 +135,7 @@ def test_a_new_version_works_on_a_copy_and_the_old_one_goes_on_where_it_was(upgr
     ]
     run = lab.run(plan)
     assert lab.now == lab.new and lab.old_hash == old
-    assert lab.effects().checkpoint(lab.new).head == (1, 1)
+    assert lab.applier().checkpoint(lab.new).head == (1, 1)
     undo = lab.undo(run, plan)
     assert undo.can_apply, undo.blockers
     lab.run(undo, undo_of=run)
@@ -160,13 +160,13 @@ def test_repartition_repair_and_decommission_say_why_they_do_not_work_there(remo
         ("repair", {}),
         ("decommission", {}),
     ):
-        plan = build_plan(scenario, "q", lab.effects(), options)
+        plan = build_plan(scenario, "q", lab.applier(), options)
         assert not plan.can_apply
         assert any("remote file system" in blocker for blocker in plan.blockers), scenario
 
 
 def test_a_start_command_that_does_not_say_where_is_refused(remote):
-    plan = build_plan("from-scratch", "q", remote(COMMANDS.start).effects())
+    plan = build_plan("from-scratch", "q", remote(COMMANDS.start).applier())
     assert "has to hand on ${HEADGATE_CHECKPOINT} as checkpointLocation" in plan.blockers[0]
 
 
@@ -204,7 +204,7 @@ def test_whoever_opens_the_registry_finds_the_place(remote):
         '[[pipeline]]\nname = "q"\nengine = "spark"\ncheckpoint = "s3a://b0/ck"\n'
     )
     assert open_context(str(file)).registry.pipeline("q").checkpoint == "s3a://b0/ck"
-    lab.store.places.switch_checkpoint(
+    lab.store.checkpoint_locations.switch_checkpoint(
         "q", declared="s3a://b0/ck", location="s3a://b0/ck.2", run="r"
     )
     found = open_context(str(file)).registry.pipeline("q")
@@ -216,5 +216,5 @@ def test_a_user_interface_that_shows_a_batch_speaks_against_a_stop_there_too(rem
     (pipeline,) = lab.registry.pipelines
     seen = replace(pipeline, evidence=("http://127.0.0.1:4040",))
     lab.registry = replace(lab.registry, pipelines=(seen,))
-    monkeypatch.setattr(spark_rest, "running_queries", lambda _address: {"old"})
-    assert lab.effects().told("q").status is Status.RUNS
+    monkeypatch.setattr(rest_api, "running_queries", lambda _address: {"old"})
+    assert lab.applier().driver_status("q").status is Status.RUNS

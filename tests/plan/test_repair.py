@@ -12,7 +12,7 @@ from headgate.gateway.checkpoint.folders import tree_hash
 from headgate.model.version import Engine, OperatorKind, StatefulOperator, Version
 from headgate.reprocess.plan import dump_plan, load_plan
 from headgate.reprocess.ports.checkpoints import Proof
-from headgate.reprocess.scenarios.build import build_plan, moved
+from headgate.reprocess.scenarios.build import build_plan, drift
 
 CHECKPOINTS = Path(__file__).parents[1] / "golden" / "checkpoints"
 ENTRY = 'v1\n{"batchTimestampMs":1}\n{"logOffset":%d}'
@@ -45,7 +45,7 @@ def broken(lab):
 
 
 def repair_of(here, **options):
-    return build_plan("repair", "q", here.effects(), options)
+    return build_plan("repair", "q", here.applier(), options)
 
 
 def test_the_plan_says_what_is_wrong_and_what_goes(broken):
@@ -107,23 +107,23 @@ def test_what_the_engine_does_not_start_on_is_not_put_in_place(broken, monkeypat
     old = tree_hash(here.folder / "ck")
     plan = repair_of(here)
     assert plan.steps[2].action == "verify_repair"
-    effects = here.effects("run-1")
+    applier = here.applier("run-1")
     # Spark's own word is tested where Spark is: here it is what follows from it.
     proof = Proof(outcome=outcome, error_class="CANNOT_LOAD_STATE_STORE", message="no")
-    monkeypatch.setattr(effects, "rehearse", lambda _copy, _entry: proof)
-    plan.steps[1].apply(effects, plan.steps[1].bind(effects))
+    monkeypatch.setattr(applier, "rehearse", lambda _copy, _entry: proof)
+    plan.steps[1].apply(applier, plan.steps[1].bind(applier))
     with pytest.raises(RefusedError, match=r"not proven: jobs:counts .*CANNOT_LOAD_STATE_STORE"):
-        plan.steps[2].apply(effects, {})
+        plan.steps[2].apply(applier, {})
     assert tree_hash(here.folder / "ck") == old
 
 
 @pytest.mark.parametrize(("rows", "said"), [(3, "took 3 rows"), (0, "that it starts is proven")])
 def test_a_rehearsal_without_records_is_not_sold_for_more(broken, monkeypatch, rows, said):
     here = broken(entry_point="jobs:counts")
-    effects = here.effects("run-1")
+    applier = here.applier("run-1")
     proof = Proof(outcome="resumes", rows_in=rows)
-    monkeypatch.setattr(effects, "rehearse", lambda _copy, _entry: proof)
-    repair_of(here).steps[2].apply(effects, {})
+    monkeypatch.setattr(applier, "rehearse", lambda _copy, _entry: proof)
+    repair_of(here).steps[2].apply(applier, {})
     assert said in here.notes[-1]
 
 
@@ -183,7 +183,7 @@ def test_state_that_any_partition_lacks_is_no_sound_checkpoint(recorded):
     (said, *_) = repair_of(here).blockers
     assert said.endswith(f"`headgate plan rewind --batch {last - 1}` gets over it")
     sink = {"batch": last - 1, "sink": "kafka"}
-    way = build_plan("rewind", "q", here.effects(), sink)
+    way = build_plan("rewind", "q", here.applier(), sink)
     assert not any("can't be gone back to" in blocker for blocker in way.blockers)
 
 
@@ -193,7 +193,7 @@ def test_a_checkpoint_without_state_is_sound_only_where_somebody_told_so(recorde
     assert "where it keeps state, all of that is lost" in repair_of(here).blockers[0]
     operator = StatefulOperator(operator_id=0, kind=OperatorKind.AGGREGATE)
     version = Version(engine=Engine.SPARK, stateful=(operator,))
-    (said, *_) = build_plan("repair", "q", here.effects(), version=version).blockers
+    (said, *_) = build_plan("repair", "q", here.applier(), version=version).blockers
     assert said.startswith("can't be repaired: `state` is missing, and the stored version has 1")
 
 
@@ -214,7 +214,7 @@ def test_lost_metadata_takes_the_id_of_the_stored_version(broken):
     (here.folder / "ck" / "metadata").write_bytes(b"")
     assert "--query-id" in repair_of(here).blockers[0]
     version = Version(engine=Engine.SPARK, query_id="old")
-    plan = build_plan("repair", "q", here.effects(), version=version)
+    plan = build_plan("repair", "q", here.applier(), version=version)
     assert plan.can_apply, plan.blockers
     run = here.enqueue(plan)
     here.execute(run, plan)
@@ -225,16 +225,16 @@ def test_a_batch_that_came_since_makes_the_plan_stale(broken):
     here = broken()
     plan = repair_of(here)
     (here.folder / "ck" / "commits" / "5").write_text("v1\n{}")
-    assert moved(plan, repair_of(here))
+    assert drift(plan, repair_of(here))
     # Also where it came between the look at the plan and the stop.
     with pytest.raises(StalePlanError, match="have moved since"):
-        plan.steps[1].check(here.effects("run-1"))
+        plan.steps[1].check(here.applier("run-1"))
 
 
 def test_who_starts_the_query_meanwhile_stops_the_repair(broken):
     here = broken()
     plan = repair_of(here)
     (here.folder / "running").touch()
-    effects = here.effects("run-1")
+    applier = here.applier("run-1")
     with pytest.raises((RefusedError, StalePlanError), match="status is runs"):
-        plan.steps[1].check(effects)
+        plan.steps[1].check(applier)

@@ -46,7 +46,7 @@ def query(lab):
 
 def plan(lab, partitions="5", version=None):
     return build_plan(
-        "repartition", "q", lab.effects(), {"partitions": partitions}, version=version
+        "repartition", "q", lab.applier(), {"partitions": partitions}, version=version
     )
 
 

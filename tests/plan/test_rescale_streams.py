@@ -71,11 +71,11 @@ def cluster(version, **more):
     return GrowingCluster(**{"names": names, "known": known, **more})
 
 
-def repartitioned(version, world=None, to="4", others=None, **options):
+def repartitioned(version, inspector=None, to="4", others=None, **options):
     return build_plan(
         "repartition",
         APP,
-        world or cluster(version),
+        inspector or cluster(version),
         {"partitions": to, **options},
         version=version,
         others=others,
@@ -164,9 +164,9 @@ WORKS = {"state": "stable", "members": (Member(id="one"),)}
 
 def at_work(version, counts, **state):
     """Its topics, some with another number than 2, and the application at work on them."""
-    world = cluster(version, counts={f"shop-{name}": n for name, n in counts.items()})
-    world.known = {APP: group(**{"in": 4}, **(state or WORKS))}
-    return world
+    inspector = cluster(version, counts={f"shop-{name}": n for name, n in counts.items()})
+    inspector.known = {APP: group(**{"in": 4}, **(state or WORKS))}
+    return inspector
 
 
 OWN = {"by-value-repartition": 6, "counts-changelog": 6}
@@ -223,9 +223,9 @@ def test_of_two_numbers_one_is_fixed_and_the_other_not():
     )
     (said,) = [r for r in plan.risks if "no description tells" in r]
     assert f"shop-{first}-repartition (" in said and "again" not in said
-    world = at_work(version, {"again-repartition": 3, "last-changelog": 3})
-    world.counts |= {"in": 4, f"shop-{first}-repartition": 4, f"shop-{first}-changelog": 4}
-    (why,) = repartitioned(version, world).blockers
+    inspector = at_work(version, {"again-repartition": 3, "last-changelog": 3})
+    inspector.counts |= {"in": 4, f"shop-{first}-repartition": 4, f"shop-{first}-changelog": 4}
+    (why,) = repartitioned(version, inspector).blockers
     assert "have the internal topics but shop-again-repartition, shop-last-changelog, whose" in why
 
 
@@ -299,48 +299,48 @@ def test_without_a_topology_nothing_is_promised(version, sentence):
 def test_a_version_that_is_not_the_one_that_runs_is_told_by_what_that_keeps():
     version = described("aggregate_named")
     left = "shop-old-repartition"
-    world = cluster(version)
-    world.names = (*world.names, left)
-    world.known = {APP: group(**{"in": 4, "shop_old_repartition": 1})}
-    plan = repartitioned(version, world)
+    inspector = cluster(version)
+    inspector.names = (*inspector.names, left)
+    inspector.known = {APP: group(**{"in": 4, "shop_old_repartition": 1})}
+    plan = repartitioned(version, inspector)
     assert plan.can_apply
     assert any(f"{left} is shop's, and its stored version has none" in r for r in plan.risks)
     kept = GroupSubtopology(
         id="0", sources=("in",), changelogs=(GroupTopic(name="shop-x-changelog"),)
     )
-    world.known = {APP: replace(group(**{"in": 4}), subtopologies=(kept,))}
+    inspector.known = {APP: replace(group(**{"in": 4}), subtopologies=(kept,))}
     assert any(
         "keeps shop-x-changelog in the topology of shop" in r
-        for r in repartitioned(version, world).blockers
+        for r in repartitioned(version, inspector).blockers
     )
 
 
 def test_an_input_that_somebody_raised_already_needs_no_step_for_that():
     version = described("aggregate_named")
-    world = cluster(version, counts={"in": 4})
-    plan = repartitioned(version, world)
+    inspector = cluster(version, counts={"in": 4})
+    plan = repartitioned(version, inspector)
     assert plan.blockers == () and "add_partitions" not in actions(plan)
     assert [s.action for s in plan.steps if not s.undoable] == ["delete_topics"]
     assert any("can't be undone: the internal topics" in risk for risk in plan.risks)
-    world.counts |= dict.fromkeys(world.names, 4)
-    (why,) = repartitioned(version, world).blockers
+    inspector.counts |= dict.fromkeys(inspector.names, 4)
+    (why,) = repartitioned(version, inspector).blockers
     assert "in has 4 partitions already, and so have the internal topics" in why
 
 
 def test_an_input_that_was_raised_under_its_state_is_not_taken_for_one_that_always_had_them():
     version = described("count_by_key")
-    world = cluster(version, counts={"in": 4})
-    assert any("two tasks" in reason for reason in repartitioned(version, world).blockers)
-    world.counts |= dict.fromkeys(world.names, 4)
-    (why,) = repartitioned(version, world).blockers
+    inspector = cluster(version, counts={"in": 4})
+    assert any("two tasks" in reason for reason in repartitioned(version, inspector).blockers)
+    inspector.counts |= dict.fromkeys(inspector.names, 4)
+    (why,) = repartitioned(version, inspector).blockers
     assert "nothing to do" in why
 
 
 def test_whoever_else_reads_the_input_is_named():
     version = described("aggregate_named")
     other = Pipeline(name="other", engine=Engine.KAFKA_STREAMS, group="other")
-    world = cluster(version, others=(other,))
-    world.known |= {
+    inspector = cluster(version, others=(other,))
+    inspector.known |= {
         "other": group("other", **{"in": 1}),
         "live": group("live", kind=GroupType.STREAMS, **{"in": 1}),
         "billing": group("billing", **{"in": 1}),
@@ -349,7 +349,7 @@ def test_whoever_else_reads_the_input_is_named():
     query = Version(
         engine=Engine.SPARK, sources=(Source(position=0, format="kafka", topics=("in",)),)
     )
-    plan = repartitioned(version, world, others={"query": query})
+    plan = repartitioned(version, inspector, others={"query": query})
     assert any("in is read by live, other, too: a Kafka Streams" in r for r in plan.risks)
     assert any("in is read by billing, query, too: its keys move" in r for r in plan.risks)
     assert not any("idle" in risk for risk in plan.risks if risk.startswith("in is read"))

@@ -62,8 +62,8 @@ def make(admin, name, config):
 @pytest.mark.kafka
 def test_an_application_goes_and_comes_back_and_its_neighbour_stays(application, consume):
     here, app, mine, other, orders = application
-    before, records = committed(here.effects(), app), values(consume(mine, 3))
-    plan = build_plan("decommission", "q", here.effects(), {"back-up": True})
+    before, records = committed(here.applier(), app), values(consume(mine, 3))
+    plan = build_plan("decommission", "q", here.applier(), {"back-up": True})
     assert plan.can_apply, plan.blockers
     assert [s.action for s in plan.steps] == [
         "stop_pipeline",
@@ -79,25 +79,25 @@ def test_an_application_goes_and_comes_back_and_its_neighbour_stays(application,
     assert plan.impact["subjects"] == []
     run = here.enqueue(plan)
     here.execute(run, plan)
-    assert set(here.effects().shapes([mine, other, orders])) == {other, orders}
-    assert here.effects().group(app).state == "dead"
+    assert set(here.applier().shapes([mine, other, orders])) == {other, orders}
+    assert here.applier().group(app).state == "dead"
 
     undo(here, run, plan)
-    assert committed(here.effects(), app) == before
+    assert committed(here.applier(), app) == before
     assert values(consume(mine, 3)) == records
-    assert here.effects().shapes([mine])[mine].configs == {"cleanup.policy": "compact"}
+    assert here.applier().shapes([mine])[mine].configs == {"cleanup.policy": "compact"}
 
 
 @pytest.mark.kafka
 def test_without_a_backup_the_loss_is_named(application):
     here, _, mine, _, _ = application
-    plan = build_plan("decommission", "q", here.effects())
+    plan = build_plan("decommission", "q", here.applier())
     assert any(f"the records of {mine} are gone for good" in risk for risk in plan.risks)
     run = here.enqueue(plan)
     here.execute(run, plan)
     made = undo(here, run, plan)
     assert any("don't come back: none were backed up" in risk for risk in made.risks)
-    assert here.effects().topics([mine])[mine].records == 0
+    assert here.applier().topics([mine])[mine].records == 0
 
 
 @pytest.mark.kafka
@@ -105,9 +105,9 @@ def test_what_nobody_is_proven_to_own_is_not_deleted(application):
     here, _, mine, other, _ = application
     unlisted = replace(here.registry.pipelines[0], topics=())
     here.registry = replace(here.registry, pipelines=(unlisted, here.registry.pipelines[1]))
-    plan = build_plan("decommission", "q", here.effects())
+    plan = build_plan("decommission", "q", here.applier())
     assert any(f"nothing proves that {mine} is" in blocker for blocker in plan.blockers)
-    named = build_plan("decommission", "q", here.effects(), {"internal-topics": [other]})
+    named = build_plan("decommission", "q", here.applier(), {"internal-topics": [other]})
     assert any(f"{other} is not" in blocker for blocker in named.blockers)
 
 
@@ -119,18 +119,18 @@ def test_a_group_goes_with_its_offsets_and_comes_back(lab, broker, topic, unique
     here.registry = Registry(
         path=here.registry.path, bootstrap_servers=broker, pipelines=(pipeline,)
     )
-    before = committed(here.effects(), group)
-    plan = build_plan("decommission", "q", here.effects())
+    before = committed(here.applier(), group)
+    plan = build_plan("decommission", "q", here.applier())
     assert plan.can_apply, plan.blockers
     run = here.enqueue(plan)
     here.execute(run, plan)
-    assert committed(here.effects(), group) == {}
+    assert committed(here.applier(), group) == {}
     undo(here, run, plan)
-    assert committed(here.effects(), group) == before
+    assert committed(here.applier(), group) == before
 
     twin = replace(pipeline, name="twin")
     here.registry = replace(here.registry, pipelines=(pipeline, twin))
-    shared = build_plan("decommission", "q", here.effects())
+    shared = build_plan("decommission", "q", here.applier())
     assert shared.blockers == (f"twin is registered with the group {group}, too: it stays",)
 
 
@@ -146,7 +146,7 @@ def test_a_group_that_runs_is_not_decommissioned(lab, broker, topic, unique):
     here.registry = Registry(
         path=here.registry.path, bootstrap_servers=broker, pipelines=(pipeline,)
     )
-    plan = build_plan("decommission", "q", here.effects())
+    plan = build_plan("decommission", "q", here.applier())
     assert any("stop them first" in blocker for blocker in plan.blockers)
     assert any("q runs: stop it first" in blocker for blocker in plan.blockers)
     consumer.close()
@@ -154,10 +154,10 @@ def test_a_group_that_runs_is_not_decommissioned(lab, broker, topic, unique):
 
 def test_a_checkpoint_is_set_aside_and_put_back_byte_for_byte(lab):
     here = lab()
-    assert "q runs: stop it first" in build_plan("decommission", "q", here.effects()).blockers[0]
+    assert "q runs: stop it first" in build_plan("decommission", "q", here.applier()).blockers[0]
     (here.folder / "running").unlink()
     old = tree_hash(here.folder / "ck")
-    plan = build_plan("decommission", "q", here.effects())
+    plan = build_plan("decommission", "q", here.applier())
     assert plan.can_apply, plan.blockers
     run = here.enqueue(plan)
     here.execute(run, plan)
@@ -172,7 +172,7 @@ def test_a_shared_checkpoint_stays(lab):
     (here.folder / "running").unlink()
     twin = replace(here.registry.pipelines[0], name="twin")
     here.registry = replace(here.registry, pipelines=(*here.registry.pipelines, twin))
-    plan = build_plan("decommission", "q", here.effects())
+    plan = build_plan("decommission", "q", here.applier())
     assert any("twin is registered on the same checkpoint" in r for r in plan.blockers)
 
 
@@ -184,8 +184,8 @@ def test_the_group_that_is_a_querys_own_goes_with_its_checkpoint(lab, broker, to
     commit(broker, group, TopicPartition(orders, 0, 3), TopicPartition(orders, 1, 4, metadata="m"))
     mine = replace(here.registry.pipelines[0], group=group)
     here.registry = replace(here.registry, bootstrap_servers=broker, pipelines=(mine,))
-    before = committed(here.effects(), group)
-    plan = build_plan("decommission", "q", here.effects())
+    before = committed(here.applier(), group)
+    plan = build_plan("decommission", "q", here.applier())
     assert plan.can_apply, plan.blockers
     assert [s.action for s in plan.steps] == [
         "stop_pipeline",
@@ -195,16 +195,16 @@ def test_the_group_that_is_a_querys_own_goes_with_its_checkpoint(lab, broker, to
     ]
     run = here.enqueue(plan)
     here.execute(run, plan)
-    assert here.effects().group(group).state == "dead"
+    assert here.applier().group(group).state == "dead"
     assert not (here.folder / "ck").exists()
     undo(here, run, plan)
-    assert committed(here.effects(), group) == before
+    assert committed(here.applier(), group) == before
     assert tree_hash(here.folder / "ck") == old
 
     # One that another pipeline has, too, is nobody's own.
     theirs = Pipeline(name="other", engine=Engine.CONSUMER_GROUP, group=group)
     here.registry = replace(here.registry, pipelines=(mine, theirs))
-    refused = build_plan("decommission", "q", here.effects())
+    refused = build_plan("decommission", "q", here.applier())
     assert any("other is registered with the group" in r for r in refused.blockers)
 
 
@@ -213,6 +213,6 @@ def test_a_group_that_only_the_querys_sources_name_stays(lab):
     (here.folder / "running").unlink()
     source = Source(position=0, format="kafka", options={"kafka.group.id": "ours"})
     version = Version(engine=Engine.SPARK, sources=(source,))
-    plan = build_plan("decommission", "q", here.effects(), version=version)
+    plan = build_plan("decommission", "q", here.applier(), version=version)
     assert [s.action for s in plan.steps] == ["stop_pipeline", "move_to_backup"]
     assert any("its sources name the group ours" in risk for risk in plan.risks)

@@ -11,7 +11,7 @@ from headgate.reprocess.scenarios.rewind.inputs import read_inputs
 
 
 @dataclass
-class PaperWorld:
+class PaperInspector:
     """The port with answers written down; nothing here stands for Kafka's behaviour."""
 
     known: dict = field(default_factory=dict)
@@ -39,12 +39,12 @@ NOW = Checkpoint(
 )
 
 
-def inputs(world, batch=BATCH):
-    return read_inputs(world, NOW, batch, (batch, LAST))
+def inputs(inspector, batch=BATCH):
+    return read_inputs(inspector, NOW, batch, (batch, LAST))
 
 
 def test_what_lies_between_is_counted():
-    found = inputs(PaperWorld({"orders": topic()}))
+    found = inputs(PaperInspector({"orders": topic()}))
     assert found.again == {"orders": 70} and found.blockers == ()
     assert found.facts == {
         "cluster_id": "c-1",
@@ -55,8 +55,10 @@ def test_what_lies_between_is_counted():
 
 def test_a_partition_that_came_later_is_new_to_the_batch():
     batch = LoggedBatch(number=3, offsets={"orders": {0: 20}})
-    assert inputs(PaperWorld({"orders": topic(begin=60)}), batch).blockers[0].startswith("40 rec")
-    assert inputs(PaperWorld({"orders": topic()}), batch).again == {"orders": 30}
+    assert (
+        inputs(PaperInspector({"orders": topic(begin=60)}), batch).blockers[0].startswith("40 rec")
+    )
+    assert inputs(PaperInspector({"orders": topic()}), batch).again == {"orders": 30}
 
 
 REFUSED = [
@@ -69,17 +71,17 @@ REFUSED = [
 
 @pytest.mark.parametrize(("known", "reason"), REFUSED, ids=[r for _, r in REFUSED])
 def test_refused_with_the_reason(known, reason):
-    assert any(reason in blocker for blocker in inputs(PaperWorld(known)).blockers)
+    assert any(reason in blocker for blocker in inputs(PaperInspector(known)).blockers)
 
 
 RISKS = [
-    (PaperWorld({"orders": topic(cleanup_policy="compact")}), BATCH, "orders is compacted"),
-    (PaperWorld({"orders": topic(retention_ms=3_600_000)}), BATCH, "keeps records for 1 h"),
-    (PaperWorld(cluster=False), BATCH, "the topics orders were not looked at"),
-    (PaperWorld(), LoggedBatch(number=3, other_sources=1), "1 source(s) are neither Kafka nor"),
+    (PaperInspector({"orders": topic(cleanup_policy="compact")}), BATCH, "orders is compacted"),
+    (PaperInspector({"orders": topic(retention_ms=3_600_000)}), BATCH, "keeps records for 1 h"),
+    (PaperInspector(cluster=False), BATCH, "the topics orders were not looked at"),
+    (PaperInspector(), LoggedBatch(number=3, other_sources=1), "1 source(s) are neither Kafka nor"),
 ]
 
 
-@pytest.mark.parametrize(("world", "batch", "risk"), RISKS, ids=[r for *_, r in RISKS])
-def test_named_risks(world, batch, risk):
-    assert any(risk in named for named in inputs(world, batch).risks)
+@pytest.mark.parametrize(("inspector", "batch", "risk"), RISKS, ids=[r for *_, r in RISKS])
+def test_named_risks(inspector, batch, risk):
+    assert any(risk in named for named in inputs(inspector, batch).risks)

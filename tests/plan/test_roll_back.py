@@ -25,7 +25,7 @@ def refused(lab, monkeypatch):
     """A run that was refused at its third step: the query came back after it was stopped."""
     monkeypatch.setattr(runner_module, "_ASK_SECONDS", 0.0)
     here = lab(STOPS)
-    plan = build_plan("from-scratch", "q", here.effects())
+    plan = build_plan("from-scratch", "q", here.applier())
     run = here.enqueue(plan)
     here.store.runs.claim("slot-0")
     context = SimpleNamespace(registry=here.registry, home=here.home)

@@ -54,7 +54,7 @@ def test_a_cell_is_the_declaration(name, engine, page):
     assert bool(support.why) is (support.answer is not Answer.SUPPORTED)
 
 
-class OneWorld:
+class OneInspector:
     """Knows one registered pipeline; a refused cell asks for nothing more."""
 
     def __init__(self, pipeline: Pipeline) -> None:
@@ -63,8 +63,8 @@ class OneWorld:
 
 @pytest.mark.parametrize(("name", "engine"), REFUSED, ids=lambda v: str(v))
 def test_a_refused_cell_is_what_its_plan_answers(name, engine):
-    world = OneWorld(Pipeline(name="p", engine=engine, group="p", checkpoint="/ck"))
-    plan = build_plan(name, "p", world)
+    inspector = OneInspector(Pipeline(name="p", engine=engine, group="p", checkpoint="/ck"))
+    plan = build_plan(name, "p", inspector)
     assert plan == Plan(
         scenario=name,
         pipeline="p",

@@ -41,7 +41,7 @@ def commit(broker, group, *offsets):
 
 
 def plan_of(here, records):
-    return build_plan("skip-records", "q", here.effects(), {"records": records})
+    return build_plan("skip-records", "q", here.applier(), {"records": records})
 
 
 def read_on(broker, group, topic):
@@ -60,7 +60,7 @@ def read_on(broker, group, topic):
 @pytest.mark.parametrize("engine", [Engine.CONSUMER_GROUP, Engine.KAFKA_STREAMS])
 def test_a_range_is_backed_up_and_stepped_over_and_comes_back(stuck, broker, consume, engine):
     here, group, orders = stuck(engine)
-    before = committed(here.effects(), group)
+    before = committed(here.applier(), group)
     plan = plan_of(here, f"{orders}:1:3-4")
     assert plan.can_apply, plan.blockers
     assert [s.action for s in plan.steps] == [
@@ -85,7 +85,7 @@ def test_a_range_is_backed_up_and_stepped_over_and_comes_back(stuck, broker, con
     undo = here.undo(run, plan)
     assert undo.can_apply, undo.blockers
     here.execute(here.enqueue(undo, undo_of=run), undo, undo_of=run)
-    assert committed(here.effects(), group) == before
+    assert committed(here.applier(), group) == before
     assert read_on(broker, group, orders)[:2] == ["poison", "poison"]
     # Retention may have taken the originals by then: the copy is nobody's to throw away.
     assert len(consume(backup_topic_name(run, orders), 2)) == 2
@@ -115,7 +115,7 @@ def test_a_group_that_went_on_meanwhile_is_not_moved_back(stuck, broker):
     commit(broker, group, TopicPartition(orders, 1, 7))
     with pytest.raises(RefusedError, match="behind the range already"):
         here.execute(here.enqueue(plan), plan)
-    assert committed(here.effects(), group)[orders, 1].offset == 7
+    assert committed(here.applier(), group)[orders, 1].offset == 7
 
 
 def test_wrong_words_and_unknown_names_are_told(stuck):

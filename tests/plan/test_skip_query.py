@@ -5,7 +5,7 @@ import json
 
 import pytest
 
-from crashing import CrashingEffects
+from crashing import CrashingApplier
 from headgate.errors import RefusedError, StalePlanError
 from headgate.gateway.adapters.driver_status import judge_life
 from headgate.gateway.checkpoint.folders import tree_hash
@@ -22,7 +22,7 @@ from headgate.reprocess.checkpoint.offset_cut import (
 from headgate.reprocess.execution.execute import Executor
 from headgate.reprocess.plan import dump_plan, load_plan
 from headgate.reprocess.ports.kafka import TopicShape
-from headgate.reprocess.ports.processes import Status, Told
+from headgate.reprocess.ports.processes import DriverStatus, Status
 from headgate.reprocess.scenarios.build import build_plan
 from headgate.reprocess.steps.checkpoint import finish_batch
 from headgate.store.runs import RunState
@@ -86,13 +86,13 @@ def stuck(lab, monkeypatch):
         "back_up_records": lambda self, spans, to: None,
         "verify_backup": lambda self, spans, to: {},
     }.items():
-        monkeypatch.setattr(CrashingEffects, name, answer, raising=False)
+        monkeypatch.setattr(CrashingApplier, name, answer, raising=False)
     return stuck
 
 
 def plan_of(here, records="t:0:12", **options):
     asked = {"records": records, "sink": "kafka"} | options
-    return build_plan("skip-records", "q", here.effects(), asked)
+    return build_plan("skip-records", "q", here.applier(), asked)
 
 
 def done(here):
@@ -195,7 +195,7 @@ SINKS = [
 def test_a_sink_that_is_not_known_is_refused(stuck, options, reason):
     given = {k: v for k, v in ({"sink": "kafka"} | options).items() if v is not None}
     here = stuck()
-    plan = build_plan("skip-records", "q", here.effects(), {"records": "t:0:12", **given})
+    plan = build_plan("skip-records", "q", here.applier(), {"records": "t:0:12", **given})
     assert reason in "; ".join(plan.blockers)
 
 
@@ -227,7 +227,7 @@ def test_another_record_that_fails_in_front_puts_everything_back(stuck):
     run = here.enqueue(plan)
     with pytest.raises(RefusedError, match="it fails on another record, too"):
         here.execute(run, plan)
-    Executor(here.effects(run), RunJournal(here.store, run, plan, undo_of=None)).roll_back(
+    Executor(here.applier(run), RunJournal(here.store, run, plan, undo_of=None)).roll_back(
         plan.steps
     )
     assert tree_hash(here.folder / "ck") == before
@@ -279,9 +279,17 @@ def test_what_a_healthy_query_left_of_the_range_is_stepped_over(stuck, end):
 
 
 TOLD = [
-    (Told(Status.STOPPED, error="BOOM: this one"), None, "ended with `BOOM: this one`, as its"),
-    (Told(Status.UNKNOWN), None, "batch 5, which holds the record, was begun and is not done"),
-    (Told(Status.UNKNOWN), without_batch_5, "it has begun no batch with it"),
+    (
+        DriverStatus(Status.STOPPED, error="BOOM: this one"),
+        None,
+        "ended with `BOOM: this one`, as its",
+    ),
+    (
+        DriverStatus(Status.UNKNOWN),
+        None,
+        "batch 5, which holds the record, was begun and is not done",
+    ),
+    (DriverStatus(Status.UNKNOWN), without_batch_5, "it has begun no batch with it"),
 ]
 
 
@@ -292,7 +300,7 @@ def test_a_plan_says_what_shows_that_the_query_fails_on_the_record(
     here = stuck()
     if change:
         change(here)
-    monkeypatch.setattr(CrashingEffects, "told", lambda self, name: told)
+    monkeypatch.setattr(CrashingApplier, "driver_status", lambda self, name: told)
     assert said in plan_of(here, "t:0:10-12").risks[0]
 
 

@@ -22,8 +22,8 @@ from headgate.model.version import Engine, Source, Version
 from headgate.reprocess.plan import dump_plan, load_plan
 from headgate.reprocess.ports.kafka import TopicShape
 from headgate.reprocess.ports.processes import Status
-from headgate.reprocess.scenarios.build import build_plan, moved
-from headgate.reprocess.scenarios.shared.internal_topics import Claim, Surroundings, judge
+from headgate.reprocess.scenarios.build import build_plan, drift
+from headgate.reprocess.scenarios.shared.internal_topics import Claim, ClusterOwners, judge
 
 APP = "shop"
 TOPICS = ("in", "out", "loop", "shop-counts-changelog", "shop-g-repartition")
@@ -118,13 +118,15 @@ def version(facts=FACTS):
     return Version(engine=Engine.KAFKA_STREAMS, streams=facts)
 
 
-def scratch(world=None, facts=FACTS, **options):
-    return build_plan("from-scratch", APP, world or PaperCluster(), options, version=version(facts))
+def scratch(inspector=None, facts=FACTS, **options):
+    return build_plan(
+        "from-scratch", APP, inspector or PaperCluster(), options, version=version(facts)
+    )
 
 
-def reset(world=None, facts=None, **options):
+def reset(inspector=None, facts=None, **options):
     told = version(facts) if facts else None
-    return build_plan("reset", APP, world or PaperCluster(), options, version=told)
+    return build_plan("reset", APP, inspector or PaperCluster(), options, version=told)
 
 
 def actions(plan):
@@ -157,11 +159,15 @@ def test_from_scratch_moves_deletes_and_clears():
 
 def test_what_moves_by_itself_makes_it_no_other_plan():
     before = scratch()
-    world = PaperCluster(ends=12)
-    world.known = {APP: group(**{"in": 9, "shop_g_repartition": 8})}
-    assert moved(before, scratch(world)) == ()
-    world.names = (*TOPICS, "shop-new-changelog")
-    assert scratch(world).blockers[0].startswith("nothing proves that shop-new-changelog is shop's")
+    inspector = PaperCluster(ends=12)
+    inspector.known = {APP: group(**{"in": 9, "shop_g_repartition": 8})}
+    assert drift(before, scratch(inspector)) == ()
+    inspector.names = (*TOPICS, "shop-new-changelog")
+    assert (
+        scratch(inspector)
+        .blockers[0]
+        .startswith("nothing proves that shop-new-changelog is shop's")
+    )
 
 
 def test_a_topic_that_it_writes_and_reads_is_skipped():
@@ -205,9 +211,9 @@ def test_without_a_word_on_local_state_it_counts_double():
     assert any(risk.startswith("UNPROVEN") and "a, b" in risk for risk in said.risks)
     assert "unproven" in said.steps[-1].describe()
     no_stores = replace(FACTS, stores=(), repartitions=())
-    world = PaperCluster(names=("in", "out"))
-    world.known = {APP: group(**{"in": 4})}
-    assert "clear_local_state" not in actions(scratch(world, facts=no_stores))
+    inspector = PaperCluster(names=("in", "out"))
+    inspector.known = {APP: group(**{"in": 4})}
+    assert "clear_local_state" not in actions(scratch(inspector, facts=no_stores))
 
 
 def test_outputs_are_emptied_on_request():
@@ -227,8 +233,8 @@ def test_without_input_topics_offsets_stay_and_that_is_a_risk():
 
 def test_a_transaction_on_what_goes_is_named_before_anything_is_asked_for():
     (some, *_) = [n for n in TOPICS if n.endswith("-changelog")]
-    world = PaperCluster(locked=frozenset({some, "in"}))
-    plan = reset(world, facts=FACTS, input_topics=["in"])
+    inspector = PaperCluster(locked=frozenset({some, "in"}))
+    plan = reset(inspector, facts=FACTS, input_topics=["in"])
     (risk,) = [r for r in plan.risks if "a transaction is open now" in r]
     assert some in risk and "on in" not in risk
     assert not any("transaction" in r for r in reset(facts=FACTS, input_topics=["in"]).risks)
@@ -236,8 +242,8 @@ def test_a_transaction_on_what_goes_is_named_before_anything_is_asked_for():
 
 def test_a_forgotten_input_is_a_risk():
     two = replace(FACTS, sources=(StreamsSource(processor="s", topics=("in", "in2")),))
-    world = PaperCluster(names=(*TOPICS, "in2"))
-    plan = reset(world, facts=two, input_topics=["in"])
+    inspector = PaperCluster(names=(*TOPICS, "in2"))
+    plan = reset(inspector, facts=two, input_topics=["in"])
     assert any("also reads in2: not named" in risk for risk in plan.risks)
 
 
@@ -271,8 +277,8 @@ def test_a_forgotten_input_is_a_risk():
     ],
 )
 def test_nobody_may_be_in_the_group_and_it_must_be_there(now, options, sentence):
-    world = PaperCluster(known={APP: now} if now else {})
-    plan = reset(world, facts=FACTS, input_topics=["in"], **options)
+    inspector = PaperCluster(known={APP: now} if now else {})
+    plan = reset(inspector, facts=FACTS, input_topics=["in"], **options)
     assert not plan.can_apply
     assert any(sentence in blocker for blocker in plan.blockers)
 
@@ -354,14 +360,14 @@ STREAMS = Group(
     ],
 )
 def test_a_claim_needs_a_proof(topic, named, around, claim, why):
-    seen = Surroundings(topics=frozenset({topic}), **{"groups": {}, **around})
+    seen = ClusterOwners(topics=frozenset({topic}), **{"groups": {}, **around})
     found = judge(APP, named, seen)[topic]
     assert found.claim is claim
     assert why in found.why
 
 
 def test_an_application_with_a_shorter_id_may_own_a_topic():
-    seen = Surroundings(topics=frozenset({"shop-x-changelog"}), groups={APP: STREAMS})
+    seen = ClusterOwners(topics=frozenset({"shop-x-changelog"}), groups={APP: STREAMS})
     (found,) = judge("shop-x", {}, replace(seen, topics=frozenset({"shop-x-y-changelog"}))).values()
     assert (found.claim, found.why[:13]) == (Claim.FOREIGN, "it is shop's:")
     (found,) = judge(APP, {}, seen).values()
@@ -369,12 +375,12 @@ def test_an_application_with_a_shorter_id_may_own_a_topic():
 
 
 def test_what_is_contested_is_refused_always_but_may_be_kept():
-    world = PaperCluster()
-    world.known["debug"] = group("debug", shop_counts_changelog=1)
+    inspector = PaperCluster()
+    inspector.known["debug"] = group("debug", shop_counts_changelog=1)
     for options in ({}, {"internal_topics": ["shop-counts-changelog"]}):
-        plan = reset(world, facts=FACTS, input_topics=["in"], **options)
+        plan = reset(inspector, facts=FACTS, input_topics=["in"], **options)
         assert any("shop-counts-changelog is not deleted" in r for r in plan.blockers)
-    kept = reset(world, facts=FACTS, input_topics=["in"], keep_internal=True)
+    kept = reset(inspector, facts=FACTS, input_topics=["in"], keep_internal=True)
     assert kept.can_apply and "delete_topics" not in actions(kept)
 
 
@@ -391,9 +397,9 @@ def test_what_is_kept_is_called_its_own_only_where_that_is_proven():
 
 
 def test_what_is_no_internal_topic_is_never_deleted():
-    world = PaperCluster(names=(*TOPICS, "precious", "another-x-changelog"))
+    inspector = PaperCluster(names=(*TOPICS, "precious", "another-x-changelog"))
     for name in ("precious", "another-x-changelog"):
-        plan = reset(world, facts=FACTS, internal_topics=[name])
+        plan = reset(inspector, facts=FACTS, internal_topics=[name])
         assert any(blocker.startswith(name) for blocker in plan.blockers)
 
 
@@ -419,9 +425,9 @@ def test_a_reset_is_built_anew_from_its_options_alone():
 
 def since(at="2026-01-01T00:00:00Z", **options):
     """A plan back to a time at which the input has its 8th record."""
-    world = PaperCluster(known={APP: group(**{"in": 9, "shop_g_repartition": 3})})
+    inspector = PaperCluster(known={APP: group(**{"in": 9, "shop_g_repartition": 3})})
     options = {"to-datetime": at, **options}
-    return build_plan("from-point", APP, world, options, version=version())
+    return build_plan("from-point", APP, inspector, options, version=version())
 
 
 def test_from_a_point_windows_and_counts_of_before_are_said_to_come_out_too_small():
@@ -450,8 +456,8 @@ def test_its_undo_says_what_stays_and_what_becomes_of_the_state():
 
 def test_an_application_without_state_only_writes_again():
     plain = replace(FACTS, stores=(), repartitions=())
-    world = PaperCluster(names=("in", "out"), known={APP: group(**{"in": 4})})
-    said = scratch(world, facts=plain).outputs
+    inspector = PaperCluster(names=("in", "out"), known={APP: group(**{"in": 4})})
+    said = scratch(inspector, facts=plain).outputs
     assert not any("zero" in text or "state" in text for text in (*said.run, *said.undo))
     assert any("written to out again" in text for text in said.run)
 

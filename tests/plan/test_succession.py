@@ -15,7 +15,7 @@ from headgate.reprocess.ports.source_offsets import (
     read_beginning,
 )
 from headgate.reprocess.steps.checkpoint.source_succession import CARRY, Take, begin, impact
-from headgate.reprocess.steps.offsets.target import Listed, Place, Silent, Target
+from headgate.reprocess.steps.offsets.target import Listed, Silent, Target, TargetKind
 
 KAFKA = SourcePosition(name="0", kind=SourceKind.KAFKA, offsets={"orders": {0: 7, 1: 3}})
 FILES = SourcePosition(name="1", kind=SourceKind.FILES, entry=4, files=9)
@@ -63,10 +63,15 @@ def test_carried_over_is_where_it_was_and_a_new_partition_is_spark_s_own_affair(
 @pytest.mark.parametrize(
     ("target", "expected"),
     [
-        (Target(place=Place.BEGINNING), {0: 2, 1: 2, 2: 2}),
-        (Target(place=Place.OFFSET, offset=5), {0: 5, 1: 5, 2: 5}),
-        (Target(place=Place.LISTED, listed=(Listed(topic="orders", partition=1, offset=9),)), None),
-        (Target(place=Place.TIME, at=50, past_retention=True), {0: 4, 1: 6, 2: 2}),
+        (Target(place=TargetKind.BEGINNING), {0: 2, 1: 2, 2: 2}),
+        (Target(place=TargetKind.OFFSET, offset=5), {0: 5, 1: 5, 2: 5}),
+        (
+            Target(
+                place=TargetKind.LISTED, listed=(Listed(topic="orders", partition=1, offset=9),)
+            ),
+            None,
+        ),
+        (Target(place=TargetKind.TIME, at=50, past_retention=True), {0: 4, 1: 6, 2: 2}),
     ],
 )
 def test_a_point_is_found_in_every_partition(target, expected):
@@ -79,7 +84,7 @@ def test_a_time_that_retention_has_passed_in_some_partitions_is_asked_about_over
     more = SourcePosition(name="3", kind=SourceKind.KAFKA, offsets={"clicks": {0: 7}})
     position = QueryPosition(batch=5, sources=(KAFKA, more))
     takes = (Take(name="0", of=("0",)), Take(name="3", of=("3",)))
-    at = Target(place=Place.TIME, at=50)
+    at = Target(place=TargetKind.TIME, at=50)
 
     class Both(Paper):
         def topics(self, names):
@@ -100,42 +105,49 @@ def test_a_time_that_retention_has_passed_in_some_partitions_is_asked_about_over
 
 
 def test_files_older_than_the_time_count_as_read():
-    found = begin(TAKES, POSITION, Target(place=Place.TIME, at=50), Paper(first={0: 4, 1: 4, 2: 4}))
+    found = begin(
+        TAKES, POSITION, Target(place=TargetKind.TIME, at=50), Paper(first={0: 4, 1: 4, 2: 4})
+    )
     assert files(found) == Beginning(name="1", files_of="1", entry=4, before=50)
-    again = begin(TAKES, POSITION, Target(place=Place.BEGINNING), Paper())
+    again = begin(TAKES, POSITION, Target(place=TargetKind.BEGINNING), Paper())
     assert files(again) is None
-    end = begin(TAKES, POSITION, Target(place=Place.END), Paper())
+    end = begin(TAKES, POSITION, Target(place=TargetKind.END), Paper())
     assert any("can't leave out those that wait" in one for one in end.blockers)
 
 
 def test_no_record_since_is_asked_about_and_then_left_or_at_the_end():
-    world = Paper(first={0: 4})
-    asked = begin(TAKES, POSITION, Target(place=Place.TIME, at=50), world)
+    inspector = Paper(first={0: 4})
+    asked = begin(TAKES, POSITION, Target(place=TargetKind.TIME, at=50), inspector)
     assert any("orders[1] has no record at or after" in one for one in asked.blockers)
-    left = Target(place=Place.TIME, at=50, silent=Silent.LEAVE)
-    assert offsets(begin(TAKES, POSITION, left, world))["orders"] == {0: 4, 1: 3}
-    end = Target(place=Place.TIME, at=50, silent=Silent.END)
-    assert offsets(begin(TAKES, POSITION, end, world))["orders"] == {0: 4, 1: 10, 2: 10}
+    left = Target(place=TargetKind.TIME, at=50, silent=Silent.LEAVE)
+    assert offsets(begin(TAKES, POSITION, left, inspector))["orders"] == {0: 4, 1: 3}
+    end = Target(place=TargetKind.TIME, at=50, silent=Silent.END)
+    assert offsets(begin(TAKES, POSITION, end, inspector))["orders"] == {0: 4, 1: 10, 2: 10}
 
 
 def test_only_what_was_chosen_moves():
-    target = Target(place=Place.BEGINNING)
+    target = Target(place=TargetKind.BEGINNING)
     found = begin(TAKES, POSITION, target, Paper(), {"orders": [1]})
     assert offsets(found)["orders"] == {0: 7, 1: 2}
 
 
 @pytest.mark.parametrize(
-    ("takes", "world", "target", "sentence"),
+    ("takes", "inspector", "target", "sentence"),
     [
         ((Take(name="0", of=("7",)),), Paper(), CARRY, "the checkpoint has no source 7: 0, 1, 2"),
         ((Take(name="0", of=("2",)),), Paper(), CARRY, "neither Kafka nor files"),
         ((Take(name="0", of=("0", "1")),), Paper(), CARRY, "can't become one"),
         (TAKES, Paper(ends=(5, 5)), CARRY, "offset 7 of orders[0] is beyond the end"),
-        (TAKES, Paper(cluster=False), Target(place=Place.END), "no Kafka cluster is configured"),
+        (
+            TAKES,
+            Paper(cluster=False),
+            Target(place=TargetKind.END),
+            "no Kafka cluster is configured",
+        ),
     ],
 )
-def test_what_can_t_be_is_refused(takes, world, target, sentence):
-    found = begin(takes, POSITION, target, world)
+def test_what_can_t_be_is_refused(takes, inspector, target, sentence):
+    found = begin(takes, POSITION, target, inspector)
     assert any(sentence in one for one in found.blockers), found.blockers
 
 

@@ -15,7 +15,7 @@ from headgate.model.registered_pipelines import Commands
 from headgate.model.version import Engine
 from headgate.reprocess.execution.execute import Executor
 from headgate.reprocess.plan import dump_plan, load_plan
-from headgate.reprocess.scenarios.build import build_plan, moved
+from headgate.reprocess.scenarios.build import build_plan, drift
 from headgate.usecases.compare.connect_verdicts import with_judge
 from headgate.usecases.context import Context
 from headgate.worker.run_journal import RunJournal
@@ -55,8 +55,8 @@ def query(lab):
         for name, text in (("old.sh", IDLE), ("code.sh", IDLE), ("new.sh", new)):
             (here.folder / name).write_text(text)
         here.case = CASES / case
-        plain = here.effects
-        here.effects = lambda run="preview": with_judge(
+        plain = here.applier
+        here.applier = lambda run="preview": with_judge(
             plain(run), Context(here.registry, "sqlite://", here.home)
         )
         return here
@@ -66,7 +66,7 @@ def query(lab):
 
 def upgrade_of(here, **options):
     given = {"after": str(here.case / "after"), "before": str(here.case / "before"), **options}
-    return build_plan("offline-upgrade", "q", here.effects(), given)
+    return build_plan("offline-upgrade", "q", here.applier(), given)
 
 
 def assert_back(here, old):
@@ -84,7 +84,7 @@ def test_an_open_gate_gives_the_steps_and_both_fingerprints(query):
     assert set(plan.preconditions["versions"]) == {"before", "after"}
     assert plan.impact["verdict"] == "resumes"
     assert load_plan(dump_plan(plan), source="the file").hash == plan.hash
-    assert not moved(plan, upgrade_of(here, **plan.options))
+    assert not drift(plan, upgrade_of(here, **plan.options))
 
 
 def test_a_closed_gate_shows_the_findings_and_what_gets_over_them(query):
@@ -133,10 +133,10 @@ def test_a_version_that_changed_since_is_stale(query, tmp_path):
     shutil.rmtree(after)
     shutil.copytree(CASES / "agg_min_to_max" / "after", after)
     now = upgrade_of(here, after=str(after), **{"fail-on": "none"})
-    assert any(reason.startswith("versions: ") for reason in moved(plan, now))
+    assert any(reason.startswith("versions: ") for reason in drift(plan, now))
     gate = plan.steps[1]
     with pytest.raises(StalePlanError, match="another version now"):
-        gate.apply(here.effects(), {})
+        gate.apply(here.applier(), {})
 
 
 def test_the_gate_looks_again_after_the_stop(query):
@@ -145,7 +145,7 @@ def test_the_gate_looks_again_after_the_stop(query):
     # A batch of the old version that came between made the log go back.
     (here.folder / "ck" / "metadata").unlink()
     with pytest.raises(RefusedError, match="the gate is closed: CKP001"):
-        plan.steps[1].apply(here.effects(), {})
+        plan.steps[1].apply(here.applier(), {})
 
 
 @pytest.mark.slow
@@ -192,7 +192,7 @@ def test_a_version_that_ends_in_its_first_batch_is_taken_back(query):
         here.execute(run, plan)
     assert (here.folder / "ck" / "offsets" / "1").exists()
     journal = RunJournal(here.store, run, plan, undo_of=None)
-    Executor(here.effects(run), journal).roll_back(plan.steps)
+    Executor(here.applier(run), journal).roll_back(plan.steps)
     assert_back(here, old)
 
 
@@ -200,13 +200,13 @@ def test_a_version_that_ends_later_in_its_first_batch_is_taken_back(query):
     here = query(new=IDLE)
     plan = upgrade_of(here)
     run = here.enqueue(plan)
-    effects = here.effects(run)
+    applier = here.applier(run)
     keep, prove = plan.steps[2], plan.steps[5]
     (here.folder / "running").unlink()
-    keep.apply(effects, keep.bind(effects))
+    keep.apply(applier, keep.bind(applier))
     shutil.copy(here.folder / "ck" / "offsets" / "0", here.folder / "ck" / "offsets" / "1")
     with pytest.raises(RefusedError, match="ended before its first batch was done"):
-        prove.apply(effects, {})
+        prove.apply(applier, {})
 
 
 def test_a_version_without_input_is_said_to_be_unproven(query):
@@ -221,15 +221,15 @@ def test_a_version_that_leaves_records_waiting_is_no_success(query):
     here = query("kafka_topic_change", new=IDLE)
     plan = upgrade_of(here, **{"fail-on": "none"})
     run = here.enqueue(plan)
-    effects = here.effects(run)
+    applier = here.applier(run)
     keep, prove = plan.steps[2], plan.steps[5]
-    keep.apply(effects, keep.bind(effects))
+    keep.apply(applier, keep.bind(applier))
     # A cluster that is written down: its log goes on beyond where the query stands.
     parts = (Partition(number=0, begin=0, end=9),)
-    effects.has_cluster = lambda: True
-    effects.topics = lambda names: {n: Topic(name=n, id=n, partitions=parts) for n in names}
+    applier.has_cluster = lambda: True
+    applier.topics = lambda names: {n: Topic(name=n, id=n, partitions=parts) for n in names}
     with pytest.raises(StepError, match="has not committed any batch after 600 s"):
-        prove.apply(effects, {})
+        prove.apply(applier, {})
 
 
 def test_without_a_status_silence_is_no_proof(query):
@@ -237,12 +237,12 @@ def test_without_a_status_silence_is_no_proof(query):
     plan = upgrade_of(here)
     assert any("no status command" in risk for risk in plan.risks)
     run = here.enqueue(plan)
-    effects = here.effects(run)
+    applier = here.applier(run)
     keep, prove = plan.steps[2], plan.steps[5]
-    keep.apply(effects, keep.bind(effects))
-    effects.status = lambda _pipeline: type(effects).__mro__[1].status(effects, "q")
+    keep.apply(applier, keep.bind(applier))
+    applier.status = lambda _pipeline: type(applier).__mro__[1].status(applier, "q")
     with pytest.raises(StepError, match="nothing says that it runs"):
-        prove.apply(effects, {})
+        prove.apply(applier, {})
 
 
 def test_a_consumer_group_is_asked_for_no_version():
@@ -297,20 +297,20 @@ def test_the_old_runs_end_is_not_the_new_ones(watched, told):
     folder, recorded = here.folder / "watch", here.case / "before"
     tell_run(folder, recorded, query=query, run=1, batch=0, ended=True)
     plan = upgrade_of(here)
-    effects = here.effects(here.enqueue(plan))
+    applier = here.applier(here.enqueue(plan))
     keep, prove = plan.steps[2], plan.steps[5]
     (here.folder / "running").unlink()
-    keep.apply(effects, keep.bind(effects))
+    keep.apply(applier, keep.bind(applier))
     (here.folder / "running").touch()
-    was = prove.bind(effects)
+    was = prove.bind(applier)
     if told == 1:
         # The new version comes up, and has told nothing of itself yet.
-        prove.apply(effects, was)
+        prove.apply(applier, was)
         assert any("no batch proves yet" in note for note in here.notes)
         return
     tell_run(folder, recorded, query=query, run=2, batch=0, ended=True)
     with pytest.raises(RefusedError, match="ended before its first batch was done"):
-        prove.apply(effects, was)
+        prove.apply(applier, was)
 
 
 def test_not_to_be_told_is_said_before_and_after(query):

@@ -19,7 +19,7 @@ COMMANDS = Commands(stop="stop", start="start", deploy="deploy", rollback="rollb
 REPARTITION = "app-by-city-repartition"
 
 
-class PaperWorld:
+class PaperInspector:
     """A cluster that is written down; the verdict on it is the rules' own."""
 
     def __init__(self, folder: Path, kind: GroupType = GroupType.CLASSIC) -> None:
@@ -58,13 +58,13 @@ class PaperWorld:
         return Group(id=group_id, state="empty", type=self.kind, offsets=tuple(offsets), members=())
 
 
-def upgrade_of(world, case, **options):
+def upgrade_of(inspector, case, **options):
     given = {"before": str(CASES / case / "before"), "after": str(CASES / case / "after")}
-    return build_plan("offline-upgrade", "s", world, {**given, **options})
+    return build_plan("offline-upgrade", "s", inspector, {**given, **options})
 
 
 def test_a_compatible_version_is_let_through_with_its_offsets_kept(tmp_path):
-    plan = upgrade_of(PaperWorld(tmp_path), "U01_filter_condition", **{"fail-on": "refuses"})
+    plan = upgrade_of(PaperInspector(tmp_path), "U01_filter_condition", **{"fail-on": "refuses"})
     assert plan.can_apply, plan.blockers
     assert [s.action for s in plan.steps] == [
         "stop_pipeline",
@@ -88,7 +88,7 @@ def test_a_compatible_version_is_let_through_with_its_offsets_kept(tmp_path):
 
 
 def test_an_inserted_operator_that_shifts_a_store_closes_the_gate(tmp_path):
-    plan = upgrade_of(PaperWorld(tmp_path), "U02b_insert_filter_unnamed_groupby")
+    plan = upgrade_of(PaperInspector(tmp_path), "U02b_insert_filter_unnamed_groupby")
     assert not plan.steps
     assert any("(silently_wrong)" in reason for reason in plan.blockers)
 
@@ -98,7 +98,7 @@ def test_nothing_known_of_what_runs_is_said(tmp_path):
 
     after = str(CASES / "U01_filter_condition" / "after")
     with pytest.raises(EvidenceError, match="name it with --before"):
-        build_plan("offline-upgrade", "s", PaperWorld(tmp_path), {"after": after})
+        build_plan("offline-upgrade", "s", PaperInspector(tmp_path), {"after": after})
 
 
 def test_a_description_alone_is_of_the_registered_application(tmp_path):

@@ -67,7 +67,7 @@ def test_every_finding_is_whole_and_its_node_is_there(reports):
     assert len(reports) > 100
     for place, (version, report) in reports.items():
         for found in report.findings:
-            assert found.where is None or version.topology.node(found.where), (place, found)
+            assert found.location is None or version.topology.node(found.location), (place, found)
             assert found.what and found.remedy and found.why and found.source
             assert "None" not in found.what and "()" not in found.what.replace(".()", ""), found
 

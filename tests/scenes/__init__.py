@@ -12,7 +12,7 @@ To add one: write a module here with a class derived from `Scene` (or from `Grou
 - `arguments`: what stands behind `headgate plan SCENARIO PIPELINE`;
 - `check_end()`: asserts how things are after the run, record by record where data is processed;
 - `check_undone()`: asserts that they are as before, after `headgate undo`;
-- `no_way_back`: what the undo of a whole run is refused with, where there is none;
+- `no_rollback`: what the undo of a whole run is refused with, where there is none;
 - `close()`: ends everything that `prepare` started.
 
 `prepare` is called once, `check_end` and `check_undone` perhaps several times, whatever crashes

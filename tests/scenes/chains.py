@@ -66,7 +66,7 @@ class Chain:
         else:
             run = self._killed(trial, lambda: trial.apply(trial.plan()), in_undo=False)
         trial.scene.check_end()
-        if trial.scene.no_way_back:
+        if trial.scene.no_rollback:
             trial.go_back(run)
         else:
             self._killed(trial, lambda: trial.undo(run), in_undo=True)
@@ -107,7 +107,7 @@ class Chain:
         cells.remove(cell)
         self.left.remove(cell)
         self.kills += 1
-        place = (cell.where, at[-1].nth)
+        place = (cell.location, at[-1].nth)
         if _was_over(at[-1], trial.points) and self.missed[place] < _MISSES:
             self.missed[place] += 1
             self.left.append(_sooner(cell))

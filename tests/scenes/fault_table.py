@@ -80,7 +80,7 @@ class Row:
 
 def key(cell: Cell) -> Key:
     """Return the row of a cell."""
-    return cell.fault, cell.where.partition(":")[0] or "nowhere", cell.recovery or "none"
+    return cell.fault, cell.location.partition(":")[0] or "nowhere", cell.recovery or "none"
 
 
 class Table:
@@ -158,7 +158,7 @@ def _row(cells: Sequence[str]) -> Row:
 
 def _counted(found: Sequence[Result], of: int) -> Row:
     wrong = [r for r in found if r.error]
-    said = "; ".join(f"{r.cell.where}: {r.error.partition(chr(10))[0]}" for r in wrong)
+    said = "; ".join(f"{r.cell.location}: {r.error.partition(chr(10))[0]}" for r in wrong)
     day = datetime.date.today().isoformat()
     struck = ", ".join(sorted({r.struck for r in found}))
     return Row(len(found), of, len(found) - len(wrong), struck, said.replace("|", "/"), day)

@@ -54,7 +54,7 @@ class Cell:
 
     scene: type[Scene]
     fault: str
-    where: str
+    location: str
     recovery: str
     check: Callable[[Lab], None] | None = None
     target: Target | None = None
@@ -85,18 +85,18 @@ def cells(kind: type[Scene], found: Survey) -> Iterator[Cell]:
 def _killed(kind: type[Scene], found: Survey) -> Iterator[Cell]:
     named = targets(found.run)
     for point, how in kills(found.run):
-        where = f"{'inside' if how == 'inside' else point.side} {point.what}"
-        where = f"step {point.position}: {where}"
+        location = f"{'inside' if how == 'inside' else point.side} {point.what}"
+        location = f"step {point.position}: {location}"
         target = replace(named[point.number], how=how)
-        yield Cell(kind, KILLED, where, "next worker", target=target)
+        yield Cell(kind, KILLED, location, "next worker", target=target)
         if point.side == "after" or how == "inside":
-            yield Cell(kind, KILLED, where, "cancel, undo", _kill_and_undo(kind, point, how))
+            yield Cell(kind, KILLED, location, "cancel, undo", _kill_and_undo(kind, point, how))
     named = targets(found.undo)
     for point, how in kills(found.undo):
-        where = f"{'inside' if how == 'inside' else point.side} {point.what}"
-        where = f"undo's step {point.position}: {where}"
+        location = f"{'inside' if how == 'inside' else point.side} {point.what}"
+        location = f"undo's step {point.position}: {location}"
         target = replace(named[point.number], how=how)
-        yield Cell(kind, KILLED, where, "next worker", target=target, in_undo=True)
+        yield Cell(kind, KILLED, location, "next worker", target=target, in_undo=True)
 
 
 def kills(points: tuple[Point, ...]) -> Iterator[tuple[Point, str]]:

@@ -18,7 +18,7 @@ from typing import Any
 
 # What only reads or talks is no point: a crash there is one after the point before.
 _NO_EFFECT = frozenset(
-    {"run", "note", "pause", "progress", "exists", "has_left", "tree_hash", "snapshot_place"}
+    {"run", "note", "pause", "progress", "exists", "has_left", "tree_hash", "snapshot_folder"}
 )
 # At most so long after an effect began it is killed where `how` is `inside`.
 _INSIDE_SECONDS = 0.12
@@ -186,16 +186,16 @@ def install(
     midst of what begins there, `stop` is SIGSTOP. `busy_seconds` is how long the store is waited
     for, `recoveries` how often a run is taken up again, where not as usual.
     """
-    from headgate.gateway.adapters.live import LiveEffects
-    from headgate.reprocess.ports.inspector import Effects, World
+    from headgate.gateway.adapters.live import LiveApplier
+    from headgate.reprocess.ports.inspector import Applier, Inspector
     from headgate.worker.run_journal import RunJournal
 
     passing = _Passing(trace, at, how, [Target(*given) for given in targets])
-    reads = {name for kind in World.__mro__ for name in vars(kind)} | _NO_EFFECT
-    for name in {name for kind in Effects.__mro__ for name in vars(kind)} - reads:
-        call = getattr(LiveEffects, name, None)
+    reads = {name for kind in Inspector.__mro__ for name in vars(kind)} | _NO_EFFECT
+    for name in {name for kind in Applier.__mro__ for name in vars(kind)} - reads:
+        call = getattr(LiveApplier, name, None)
         if callable(call) and not name.startswith("_"):
-            setattr(LiveEffects, name, passing.wrap(name, call))
+            setattr(LiveApplier, name, passing.wrap(name, call))
     for name in ("begin", "done"):
         setattr(RunJournal, name, passing.wrap(name, getattr(RunJournal, name)))
     setattr(RunJournal, "record", passing.at_step(RunJournal.record))  # noqa: B010
@@ -223,8 +223,8 @@ def _wait_less(seconds: float) -> None:
 def _recover_less(times: int) -> None:
     from dbos._registrations import get_func_info
 
-    from headgate.worker import dbos_engine as engine
+    from headgate.worker import dbos_engine
 
-    info = get_func_info(engine.execute_run)
-    assert info is not None and info.max_recovery_attempts == engine.MOST_RECOVERIES
+    info = get_func_info(dbos_engine.execute_run)
+    assert info is not None and info.max_recovery_attempts == dbos_engine.MOST_RECOVERIES
     info.max_recovery_attempts = times

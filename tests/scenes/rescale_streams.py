@@ -18,7 +18,7 @@ class RepartitionStreams(StreamsScene):
 
     name = "repartition-streams"
     scenario = "repartition"
-    no_way_back = "Kafka takes none away"
+    no_rollback = "Kafka takes none away"
 
     def fields(self) -> dict[str, object]:
         """Return the topology, too, which a worker reads whenever it looks at the application."""

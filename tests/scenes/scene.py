@@ -40,7 +40,7 @@ class Scene(ABC):
     markers: ClassVar[tuple[str, ...]] = ("kafka",)
     pipeline: ClassVar[str] = "scene"
     # What the undo of a whole run is refused with; empty where one puts all back.
-    no_way_back: ClassVar[str] = ""
+    no_rollback: ClassVar[str] = ""
 
     def __init__(self, folder: Path, bootstrap: str) -> None:
         self.folder = folder

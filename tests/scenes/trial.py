@@ -117,12 +117,12 @@ class Trial:
 
     def go_back(self, run: str) -> None:
         """Undo a run that is done; where no way leads back, that is said and nothing happens."""
-        if not self.scene.no_way_back:
+        if not self.scene.no_rollback:
             self.must_be_done(self.undo(run))
             self.scene.check_undone()
             return
         said = self.command("undo", run, "--detach", codes=(3,))["error"]
-        assert self.scene.no_way_back in said, said
+        assert self.scene.no_rollback in said, said
         self.scene.check_end()
 
     def take_back(self, run: str) -> None:
@@ -134,7 +134,7 @@ class Trial:
         said = self.command("undo", run, "--detach", codes=(0, 3))
         if said["run"]:
             self.must_be_done(said["run"])
-        elif self.scene.no_way_back and self.scene.no_way_back in said["error"]:
+        elif self.scene.no_rollback and self.scene.no_rollback in said["error"]:
             self.finish(run)
             self.scene.check_end()
             return

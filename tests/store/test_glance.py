@@ -12,7 +12,7 @@ from headgate.parse.evidence.version_file import fingerprint
 from headgate.store import Store, open_store
 from headgate.store.journal import Event
 from headgate.store.rows import NewRun, RunFilter, RunState
-from headgate.store.sqlite_reader import Glance, open_soonest
+from headgate.store.sqlite_reader import SqliteReader, open_soonest
 from headgate.store.versions import Origin
 from headgate.store.worker_slots import Slot
 
@@ -54,44 +54,44 @@ def _run(resources):
 
 
 def test_the_same_answers(filled, url):
-    glance = open_soonest(url)
-    assert isinstance(glance, Glance)
+    reader = open_soonest(url)
+    assert isinstance(reader, SqliteReader)
     for pipeline in ("seen", "captured", "nobody"):
-        assert glance.versions.running(pipeline) == filled.versions.running(pipeline)
-    assert glance.versions.running("seen").query_id == "q2"
-    assert glance.versions.running("captured").query_id == "c2"
+        assert reader.versions.running(pipeline) == filled.versions.running(pipeline)
+    assert reader.versions.running("seen").query_id == "q2"
+    assert reader.versions.running("captured").query_id == "c2"
     for resource in ("group:a", "checkpoint:/data/é ck", "group:b", "group:c"):
-        assert glance.runs.touching(resource) == filled.runs.touching(resource)
-    assert len(glance.runs.touching("group:a")) == 2
-    assert not hasattr(glance.runs.touching("group:a")[0], "plan")
-    assert glance.runs.touching("group:b")[0].cancel_requested is True
+        assert reader.runs.touching(resource) == filled.runs.touching(resource)
+    assert len(reader.runs.touching("group:a")) == 2
+    assert not hasattr(reader.runs.touching("group:a")[0], "plan")
+    assert reader.runs.touching("group:b")[0].cancel_requested is True
     for row in filled.runs.list():
-        assert glance.journal.entries(row.id) == filled.journal.entries(row.id) != []
-    glance.close()
+        assert reader.journal.entries(row.id) == filled.journal.entries(row.id) != []
+    reader.close()
 
 
 def test_the_same_answers_to_who_waits_for_a_run(filled, url):
-    glance = open_soonest(url)
+    reader = open_soonest(url)
     runs = filled.runs.list()
     filled.journal.note(runs[0].id, 0, "half-way")
     filled.progress.record(runs[0].id, 0, "partitions", 1, None)
     filled.progress.record(runs[0].id, 0, "partitions", 2, 5)
-    assert glance.runs.list() == runs
+    assert reader.runs.list() == runs
     for row in runs:
-        assert glance.runs.get(row.id) == filled.runs.get(row.id)
-        assert glance.runs.state(row.id) is row.state
-        assert glance.runs.resources(row.id) == filled.runs.resources(row.id) != ()
-        assert glance.journal.newest(row.id) == filled.journal.newest(row.id) != (0, 0)
-        assert glance.journal.notes(row.id) == filled.journal.notes(row.id)
-        assert glance.progress.of(row.id) == filled.progress.of(row.id)
-        assert glance.audit.list(row.id) == filled.audit.list(row.id) != []
-    assert [note.message for note in glance.journal.notes(runs[0].id)] == ["half-way"]
-    assert [count.done for count in glance.progress.of(runs[0].id)] == [2]
-    for ask in (glance.runs.get, glance.runs.state):
+        assert reader.runs.get(row.id) == filled.runs.get(row.id)
+        assert reader.runs.state(row.id) is row.state
+        assert reader.runs.resources(row.id) == filled.runs.resources(row.id) != ()
+        assert reader.journal.newest(row.id) == filled.journal.newest(row.id) != (0, 0)
+        assert reader.journal.notes(row.id) == filled.journal.notes(row.id)
+        assert reader.progress.of(row.id) == filled.progress.of(row.id)
+        assert reader.audit.list(row.id) == filled.audit.list(row.id) != []
+    assert [note.message for note in reader.journal.notes(runs[0].id)] == ["half-way"]
+    assert [count.done for count in reader.progress.of(runs[0].id)] == [2]
+    for ask in (reader.runs.get, reader.runs.state):
         with pytest.raises(NotFoundError, match="there is no run nobody"):
             ask("nobody")
-    assert glance.journal.newest("nobody") == (0, 0)
-    glance.close()
+    assert reader.journal.newest("nobody") == (0, 0)
+    reader.close()
 
 
 @pytest.mark.parametrize(
@@ -104,22 +104,22 @@ def test_the_same_answers_to_who_waits_for_a_run(filled, url):
     ],
 )
 def test_the_same_runs_fit(filled, url, which):
-    glance = open_soonest(url)
+    reader = open_soonest(url)
     runs = filled.runs.list(which)
-    assert glance.runs.list(which) == runs and not hasattr(runs[0] if runs else None, "plan")
-    assert glance.runs.count(which) == filled.runs.count(which) == len(runs)
+    assert reader.runs.list(which) == runs and not hasattr(runs[0] if runs else None, "plan")
+    assert reader.runs.count(which) == filled.runs.count(which) == len(runs)
     for limit, offset in ((1, 0), (1, 1), (2, 1)):
         part = runs[offset : offset + limit]
-        assert glance.runs.list(which, limit=limit, offset=offset) == part
+        assert reader.runs.list(which, limit=limit, offset=offset) == part
         assert filled.runs.list(which, limit=limit, offset=offset) == part
-    glance.close()
+    reader.close()
 
 
 def test_a_run_is_queued_by_the_same_rows(filled, url):
-    glance = open_soonest(url)
-    assert isinstance(glance, Glance)
+    reader = open_soonest(url)
+    assert isinstance(reader, SqliteReader)
     new = _run(("topic:x", "group:x", "topic:x"))
-    first = glance.runs.enqueue(new, by="ann", action="apply")
+    first = reader.runs.enqueue(new, by="ann", action="apply")
     while (row := filled.runs.claim("1")) is not None:
         filled.runs.finish(row.id, RunState.DONE)
     assert filled.runs.state(first) is RunState.DONE
@@ -128,7 +128,7 @@ def test_a_run_is_queued_by_the_same_rows(filled, url):
         for table, key in (("runs", "id"), ("run_resources", "run"), ("audit", "run")):
             found = [_written(connection, table, key, run) for run in (first, second)]
             assert found[0] == found[1] != [], table
-    glance.close()
+    reader.close()
 
 
 def _written(connection, table, key, run):
@@ -142,54 +142,56 @@ def _written(connection, table, key, run):
 
 
 def test_a_run_is_refused_and_nothing_written_where_another_has_the_resource(filled, url):
-    glance = open_soonest(url)
+    reader = open_soonest(url)
     before = filled.runs.list(), filled.audit.list()
-    for store in (glance, filled):
+    for store in (reader, filled):
         with pytest.raises(RefusedError, match=r"run .* is queued on group:b: wait for its end"):
             store.runs.enqueue(_run(("group:new", "group:b")), by="ann", action="apply")
     assert (filled.runs.list(), filled.audit.list()) == before
     filled.runs.enqueue(_run(("group:new",)), by="ann", action="apply")
-    glance.close()
+    reader.close()
 
 
 def test_it_tells_that_somebody_else_has_written(filled, url):
-    glance = open_soonest(url)
-    stamp = glance.database.stamp()
-    glance.runs.enqueue(_run(("group:new",)), by="ann", action="apply")
-    assert glance.database.stamp() == stamp
+    reader = open_soonest(url)
+    stamp = reader.database.stamp()
+    reader.runs.enqueue(_run(("group:new",)), by="ann", action="apply")
+    assert reader.database.stamp() == stamp
     filled.runs.claim("1")
-    assert glance.database.stamp() != stamp
-    glance.close()
+    assert reader.database.stamp() != stamp
+    reader.close()
 
 
 def test_the_same_slot(filled, url):
-    glance = open_soonest(url)
+    reader = open_soonest(url)
     slot = Slot(filled.database)
-    assert Slot(glance.database).is_free()
+    assert Slot(reader.database).is_free()
     assert slot.take()
-    assert not Slot(glance.database).is_free()
+    assert not Slot(reader.database).is_free()
     slot.release()
-    assert Slot(glance.database).is_free()
-    glance.close()
+    assert Slot(reader.database).is_free()
+    reader.close()
 
 
 def test_the_same_places(filled, url):
-    glance = open_soonest(url)
-    assert glance.places.all() == filled.places.all() == {}
-    filled.places.switch_checkpoint("q", declared="s3a://b/ck", location="s3a://b/ck.2", run="r")
-    filled.places.switch_checkpoint(
+    reader = open_soonest(url)
+    assert reader.checkpoint_locations.all() == filled.checkpoint_locations.all() == {}
+    filled.checkpoint_locations.switch_checkpoint(
+        "q", declared="s3a://b/ck", location="s3a://b/ck.2", run="r"
+    )
+    filled.checkpoint_locations.switch_checkpoint(
         "p", declared="s3a://b/other", location="s3a://b/other.3", run="r"
     )
-    assert glance.places.all() == filled.places.all()
-    assert glance.places.all()["q"] == ("s3a://b/ck", "s3a://b/ck.2")
-    glance.close()
+    assert reader.checkpoint_locations.all() == filled.checkpoint_locations.all()
+    assert reader.checkpoint_locations.all()["q"] == ("s3a://b/ck", "s3a://b/ck.2")
+    reader.close()
 
 
 def test_it_sees_what_was_written_a_moment_ago(filled, url):
-    glance = open_soonest(url)
+    reader = open_soonest(url)
     filled.runs.enqueue(_run(("group:new",)), by="ann", action="apply")
-    assert [r.state for r in glance.runs.touching("group:new")] == [RunState.QUEUED]
-    glance.close()
+    assert [r.state for r in reader.runs.touching("group:new")] == [RunState.QUEUED]
+    reader.close()
 
 
 @pytest.mark.parametrize("revision", ["0001", "9999", None])
@@ -211,7 +213,7 @@ def test_a_store_that_is_not_there_is_made(url):
     assert isinstance(store, Store)
     store.close()
     again = open_soonest(url)
-    assert isinstance(again, Glance)
+    assert isinstance(again, SqliteReader)
     again.close()
 
 
@@ -224,7 +226,9 @@ def test_a_file_that_is_no_database(tmp_path):
 def test_a_context_with_a_remote_checkpoint_knows_its_place_without_sqlalchemy(tmp_path):
     (tmp_path / ".headgate").mkdir()
     store = open_store(f"sqlite:///{tmp_path}/.headgate/headgate.db")
-    store.places.switch_checkpoint("q", declared="s3a://b/ck", location="s3a://b/ck.2", run="r")
+    store.checkpoint_locations.switch_checkpoint(
+        "q", declared="s3a://b/ck", location="s3a://b/ck.2", run="r"
+    )
     store.close()
     file = tmp_path / "headgate.toml"
     file.write_text('[[pipeline]]\nname = "q"\nengine = "spark"\ncheckpoint = "s3a://b/ck"\n')

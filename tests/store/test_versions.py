@@ -8,8 +8,7 @@ from alembic.config import Config
 
 from headgate.errors import NotFoundError
 from headgate.model.version import Engine, Sink, Version
-from headgate.store import migrate as migrations
-from headgate.store import open_store
+from headgate.store import migrate, open_store
 from headgate.store.versions import Origin
 
 
@@ -73,9 +72,7 @@ def test_versions_of_an_older_store_count_as_observed(tmp_path):
     old.close()
     with closing(open_store(url)) as newest, newest.database.writing() as connection:
         config = Config()
-        config.set_main_option(
-            "script_location", str(Path(migrations.__file__).parent / "migrations")
-        )
+        config.set_main_option("script_location", str(Path(migrate.__file__).parent / "migrations"))
         config.attributes["connection"] = connection
         command.downgrade(config, "0001")
     with closing(open_store(url)) as store:

@@ -9,10 +9,10 @@ import pytest
 
 from headgate.errors import StalePlanError
 from headgate.reprocess.plan import UNDO, Plan, dump_plan, load_plan
-from headgate.reprocess.scenarios.build import APPROVED, approved_counts, moved
+from headgate.reprocess.scenarios.build import APPROVED, approved_counts, drift
 from headgate.reprocess.steps import RecordOffsets
 from headgate.store import open_store
-from headgate.usecases.reprocess import rebuild_plan as run_plans
+from headgate.usecases.reprocess import rebuild_plan
 from headgate.usecases.reprocess.rebuild_plan import approved_now
 
 TOLERATED = 100_000
@@ -30,7 +30,7 @@ def rebuilt(monkeypatch, tmp_path):
     with closing(open_store(f"sqlite:///{tmp_path / 'db'}")) as store:
 
         def build(approved, now):
-            monkeypatch.setattr(run_plans, "fresh_plan", lambda *_a, **_k: now)
+            monkeypatch.setattr(rebuild_plan, "fresh_plan", lambda *_a, **_k: now)
             return approved_now(store, None, approved)
 
         yield build
@@ -46,7 +46,7 @@ def rebuilt(monkeypatch, tmp_path):
     ],
 )
 def test_both_what_is_read_again_and_what_is_skipped_count(now, words):
-    assert "; ".join(moved(plan(10), now)) == words
+    assert "; ".join(drift(plan(10), now)) == words
 
 
 def test_it_may_not_grow_by_steps(rebuilt):
@@ -65,4 +65,4 @@ def test_it_may_not_grow_by_steps(rebuilt):
 
 def test_an_undo_has_nothing_of_the_kind(rebuilt):
     undo = replace(plan(0), scenario=UNDO, impact={}, options={"run": "r"})
-    assert approved_counts(undo) == {} and moved(undo, undo) == ()
+    assert approved_counts(undo) == {} and drift(undo, undo) == ()

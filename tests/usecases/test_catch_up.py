@@ -7,14 +7,14 @@ from types import SimpleNamespace
 import pytest
 
 from headgate.reprocess.steps import ManualStep, RecordOffsets, ResetOffsets, RestoreOffsets
-from headgate.reprocess.steps.offsets.target import Place, Target
+from headgate.reprocess.steps.offsets.target import Target, TargetKind
 from headgate.store.runs import RunState
 from headgate.ui.runs.catch_up import catch_up_html
 from headgate.usecases.runs.read_catch_up import Look, can_catch_up, pace
 
 GROUP = {"group": "g", "group_type": "classic", "topics": {}}
 ASK = ManualStep(pipeline="p", request="start p", stop=None, has_status=False)
-RESET = ResetOffsets(target=Target(place=Place.BEGINNING), **GROUP)
+RESET = ResetOffsets(target=Target(place=TargetKind.BEGINNING), **GROUP)
 RESTORE = RestoreOffsets(moves=(), **GROUP)
 
 

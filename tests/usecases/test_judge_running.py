@@ -12,7 +12,7 @@ from headgate.model.registered_pipelines import Pipeline, Registry
 from headgate.model.version import Engine
 from headgate.parse.evidence.version_file import fingerprint
 from headgate.parse.kafka_streams.from_cluster import with_application_id
-from headgate.reprocess.ports.verdict import Sight, Trace
+from headgate.reprocess.ports.verdict import RunningVersion, Trace
 from headgate.usecases.compare.compare_versions import read_side
 from headgate.usecases.compare.judge_running import judge_running
 from headgate.usecases.context import Context
@@ -44,7 +44,7 @@ def judged(context, trace=LEFT, after=str(CASE / "after")):
 
 def test_the_version_that_was_judged_is_known_again(context, tmp_path):
     told = tell_run(tmp_path / "w", CASE / "after", query=QUERY)
-    assert judged(context) == Sight(told_by=str(told))
+    assert judged(context) == RunningVersion(told_by=str(told))
 
 
 def test_another_version_is_named_with_what_differs(context, tmp_path):
@@ -64,7 +64,9 @@ def test_another_version_is_named_with_what_differs(context, tmp_path):
 def test_a_run_that_may_be_the_old_versions_tells_nothing(context, tmp_path, batch, trace):
     tell_run(tmp_path / "w", CASE / "before", query=QUERY, batch=batch)
     found = judged(context, trace)
-    assert found == Sight(untold=("no registered evidence shows a plan of the run that began",))
+    assert found == RunningVersion(
+        untold=("no registered evidence shows a plan of the run that began",)
+    )
 
 
 def test_of_two_new_runs_the_last_one_counts(context, tmp_path):

@@ -16,7 +16,7 @@ from headgate.model.registered_pipelines import Pipeline, Registry
 from headgate.model.version import Engine
 from headgate.parse.evidence.version_file import fingerprint
 from headgate.store import open_store
-from headgate.ui.shared import cached_reads as data
+from headgate.ui.shared import cached_reads
 from headgate.usecases.check.check_readiness import _newest
 from headgate.usecases.context import Context
 from headgate.usecases.evidence.own_query import own_query
@@ -69,8 +69,8 @@ def test_after_a_reset_every_reader_takes_the_newest_query(tmp_path, query, has_
     look = Look(at=0, done=0, left=0, ended=0, partitions=1, at_end=0)
     assert "it reports batch 0" in _with_report(context, pipeline, look, 0).told
     assert life_of(pipeline, newest_watch_files(_place(watch)), context).query_id == AFTER
-    own = data.own_query_of(context, pipeline)
-    assert {b.query_id for b in data.progress(context, (watch,), own)} == {AFTER}
+    own = cached_reads.own_query_of(context, pipeline)
+    assert {b.query_id for b in cached_reads.progress(context, (watch,), own)} == {AFTER}
     version = SimpleNamespace(engine=Engine.SPARK, query_id=BEFORE)
     assert _newest([], version, context, None, pipeline).query_id == AFTER
     cost = _time(context, pipeline, SimpleNamespace(impact={"records": {"orders": 1}}))

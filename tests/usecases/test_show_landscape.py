@@ -68,9 +68,9 @@ def stored(context, topic):
 
 
 def test_a_stored_version_gets_the_checkpoints_offsets_of_now(context, checkpoint):
-    world = context(spark(checkpoint({"orders": {"0": 7}})))
-    stored(world, "orders")
-    city = show_landscape(world, None).pipeline("city")
+    inspector = context(spark(checkpoint({"orders": {"0": 7}})))
+    stored(inspector, "orders")
+    city = show_landscape(inspector, None).pipeline("city")
     assert city.nodes == ("city/source-1",)
     assert [(p.topic, p.partition, p.position) for p in city.positions] == [("orders", 0, 7)]
 
@@ -81,9 +81,9 @@ def test_a_pipeline_without_a_stored_version_is_shown_from_its_checkpoint(contex
 
 
 def test_an_unreadable_checkpoint_leaves_the_lag_unknown_and_says_so(context, tmp_path):
-    world = context(spark(str(tmp_path / "nowhere")))
-    stored(world, "orders")
-    land = show_landscape(world, None)
+    inspector = context(spark(str(tmp_path / "nowhere")))
+    stored(inspector, "orders")
+    land = show_landscape(inspector, None)
     assert land.pipeline("city").positions == ()
     assert land.pipeline("city").reads == ("orders",)
     assert any("city" in w and "lag is not known" in w for w in land.warnings)
@@ -97,9 +97,9 @@ def test_it_works_without_kafka_and_says_so(context):
 def test_lag_of_a_checkpoint_against_a_real_topic(context, checkpoint, broker, topic, produce):
     name = topic("orders", partitions=2)
     produce(name, ["a", "b", "c"], partition=0)
-    world = context(spark(checkpoint({name: {"0": 1, "1": 0}})), kafka=broker)
-    world = replace(world, registry=replace(world.registry, bootstrap_servers=broker))
-    land = show_landscape(world, read_cluster(world))
+    inspector = context(spark(checkpoint({name: {"0": 1, "1": 0}})), kafka=broker)
+    inspector = replace(inspector, registry=replace(inspector.registry, bootstrap_servers=broker))
+    land = show_landscape(inspector, read_cluster(inspector))
     city = land.pipeline("city")
     assert (city.lag, city.lag_from) == (2, "checkpoint")
     assert land.topic(name).records == 3

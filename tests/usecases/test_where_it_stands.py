@@ -11,7 +11,7 @@ from headgate.reprocess.steps.process.pause import PauseProcessing, ResumeProces
 from headgate.reprocess.steps.process.stop_start import ManualStep
 from headgate.reprocess.steps.upgrade.verify_version import start_version
 from headgate.store.runs import RunRow, RunState
-from headgate.usecases.runs.describe_run_state import where_it_stands
+from headgate.usecases.runs.describe_run_state import describe_run_state
 
 STOP = StopPipeline(pipeline="q", command="stop", start="start", has_status=True, group="g")
 STEPS = (
@@ -37,7 +37,7 @@ def row(state, *, cancel=False):
 
 def stands(state, states, *, cancel=False, undo=True, resume=True):
     ways = {"can_undo": undo, "can_resume": resume}
-    return " ".join(where_it_stands(row(state, cancel=cancel), STEPS, states, **ways))
+    return " ".join(describe_run_state(row(state, cancel=cancel), STEPS, states, **ways))
 
 
 @pytest.mark.parametrize(
@@ -68,13 +68,13 @@ def test_no_way_back_is_offered_from_a_step_that_has_none():
     topics = {"in": {"id": "i", "partitions": 2}}
     steps = (STEPS[0], AddPartitions(topics=topics, to=4), STEPS[2])
     ways = {"can_undo": True, "can_resume": True}
-    told = where_it_stands(row(RunState.FAILED), steps, ["done", "done", "failed"], **ways)
+    told = describe_run_state(row(RunState.FAILED), steps, ["done", "done", "failed"], **ways)
     assert told[-2:] == (
         "Go on with `headgate resume r1`.",
         "There is no way back from step 2 (give in (it has 2) 4 partitions).",
     )
     # Whether it did something is for the undo itself to find out.
-    told = where_it_stands(row(RunState.FAILED), steps, ["done", "failed", "skipped"], **ways)
+    told = describe_run_state(row(RunState.FAILED), steps, ["done", "failed", "skipped"], **ways)
     assert "or back with `headgate undo r1`" in told[-1]
 
 
@@ -109,7 +109,7 @@ ASK = ManualStep(pipeline="q", request="start q", stop=None, has_status=False, w
 def test_every_step_that_stops_or_starts_is_known(step, state, said):
     steps, states = (step, RecordOffsets(group="g")), [state, "skipped"]
     ways = {"can_undo": True, "can_resume": True}
-    told = where_it_stands(row(RunState.CANCELLED), steps, states, **ways)
+    told = describe_run_state(row(RunState.CANCELLED), steps, states, **ways)
     about = [sentence for sentence in told if sentence.startswith("q ")]
     assert said in " ".join(about) and bool(about) is bool(said)
 
@@ -117,7 +117,9 @@ def test_every_step_that_stops_or_starts_is_known(step, state, said):
 def test_suspended_restarts_are_named_also_where_the_run_is_done():
     suspended = replace(STOP, suspend="suspend", reenable="resume it")
     ways = {"can_undo": False, "can_resume": False}
-    (told,) = where_it_stands(row(RunState.DONE), STEPS, ["done"] * 3, suspended=suspended, **ways)
+    (told,) = describe_run_state(
+        row(RunState.DONE), STEPS, ["done"] * 3, suspended=suspended, **ways
+    )
     assert told == (
         "Restarts of q are suspended (`suspend`): no orchestrator starts it until by hand `resume"
         " it`"
@@ -139,7 +141,7 @@ def test_restarts_that_were_being_suspended_or_reenabled_may_be_either(states, i
     steps = (suspended, STEPS[1], replace(STEPS[2], suspend="suspend", reenable="resume it"))
     ways = {"can_undo": True, "can_resume": True}
     told = " ".join(
-        where_it_stands(row(RunState.FAILED), steps, states, suspended=suspended, **ways)
+        describe_run_state(row(RunState.FAILED), steps, states, suspended=suspended, **ways)
     )
     sure, unsure = (f"Restarts of q {word} suspended (`suspend`)" for word in ("are", "may be"))
     assert (sure in told, unsure in told) == (is_sure, not is_sure)

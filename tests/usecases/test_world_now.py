@@ -8,7 +8,7 @@ import pytest
 from click.testing import CliRunner
 
 from headgate.cli.main import headgate
-from headgate.ui.shared import cached_reads as data
+from headgate.ui.shared import cached_reads
 from headgate.ui.shared.given_evidence import Given
 from headgate.usecases.compare.compare_versions import compare_read, compare_versions
 from headgate.usecases.context import open_context
@@ -134,11 +134,11 @@ def test_the_page_never_judges_a_checkpoint_by_an_older_reading(query, produce):
     folder, name = query
     context = open_context(str(folder / "headgate.toml"))
     # All pages share this reading for some seconds.
-    assert data.cluster(context).cluster.topics[name].partitions[0].end == 3
+    assert cached_reads.cluster(context).cluster.topics[name].partitions[0].end == 3
     produce(name, ["d", "e", "f"])
     write_checkpoint(folder / "old" / "ck", {name: {"0": 6}})
     before, after = (Given(evidence=(str(folder / side),)) for side in ("old", "new"))
-    found = data.comparison(context, before, after)
+    found = cached_reads.comparison(context, before, after)
     assert "KAFKA_DATA_LOSS" not in {f.error_class for f in found.report.findings}
     assert "against Kafka as of" in found.report.judged_for
 

@@ -12,10 +12,10 @@ from headgate.rules.core.report import (
     ChangeKind,
     Finding,
     Labels,
+    Location,
     Outcome,
     Report,
     Rollback,
-    Where,
 )
 from headgate.usecases.compare.source_location import source_place
 from headgate.views.reports.comparison_junit import report_junit
@@ -28,7 +28,7 @@ BAD = Finding(
     outcome=Outcome.REFUSES,
     why="The key | differs. More <b>words</b>.",
     source="measured",
-    where=Where("aggregate-1", "aggregate-2"),
+    location=Location("aggregate-1", "aggregate-2"),
     before="k: long",
     after="k: int",
     error_class="STATE_STORE_KEY_SCHEMA_NOT_COMPATIBLE",

@@ -9,10 +9,10 @@ from headgate.rules.core.report import (
     Change,
     ChangeKind,
     Finding,
+    Location,
     Outcome,
     Report,
     StateEffect,
-    Where,
 )
 from headgate.views.charts.figure import scene_figure
 from headgate.views.layout.label_size import shorten, text_width
@@ -94,9 +94,9 @@ def report(**matches):
     same = {n.id: n.id for n in orders_v2().topology.nodes if n.id != "filter-valid"}
     findings = (
         Finding(rule="AGG001", outcome=Outcome.SILENTLY_WRONG, why="Rows are lost.", source="x",
-                where=Where("aggregate-city", "aggregate-city")),
+                location=Location("aggregate-city", "aggregate-city")),
         Finding(rule="TRA001", outcome=Outcome.RESUMES, why="A filter.", source="x",
-                state_effect=StateEffect.MIXED, where=Where(None, "filter-valid")),
+                state_effect=StateEffect.MIXED, location=Location(None, "filter-valid")),
     )  # fmt: skip
     changes = (
         Change(ChangeKind.CHANGED, "sink", "sink", "target"),

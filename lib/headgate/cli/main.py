@@ -7,54 +7,70 @@ import gc
 import click
 
 from headgate import __version__
-from headgate.cli.shared.group import Entry, LazyGroup, Settings, config_option
+from headgate.cli.shared.group import CommandEntry, LazyGroup, Settings, config_option
 
 COMMANDS = {
-    "topology": Entry("headgate.cli.commands.topology:command", "Show the graph of a pipeline."),
-    "landscape": Entry(
+    "topology": CommandEntry(
+        "headgate.cli.commands.topology:command", "Show the graph of a pipeline."
+    ),
+    "landscape": CommandEntry(
         "headgate.cli.commands.landscape:command", "Show all pipelines and their topics."
     ),
-    "capture": Entry(
+    "capture": CommandEntry(
         "headgate.cli.commands.capture:command", "Keep a version: in a file or in the store."
     ),
-    "diff": Entry(
+    "diff": CommandEntry(
         "headgate.cli.commands.diff:command", "Say what a restart of a new version would do."
     ),
-    "check": Entry(
+    "check": CommandEntry(
         "headgate.cli.commands.check:command", "Say what the next upgrade or reset will meet."
     ),
-    "rehearse": Entry(
+    "rehearse": CommandEntry(
         "headgate.cli.commands.rehearse:command", "Try a restart on a copied checkpoint."
     ),
-    "schemas": Entry(
+    "schemas": CommandEntry(
         "headgate.cli.commands.schemas:command", "Check a topic's schema and who reads it."
     ),
-    "plan": Entry(
+    "plan": CommandEntry(
         "headgate.cli.commands.plan:command", "Plan a reset or a replay; nothing is changed."
     ),
-    "estimate": Entry("headgate.cli.commands.estimate:command", "Say what a plan would cost."),
-    "batches": Entry("headgate.cli.commands.batches:command", "List the batches to go back to."),
-    "apply": Entry("headgate.cli.commands.apply:command", "Carry out a plan."),
-    "undo": Entry("headgate.cli.commands.undo:command", "Take back what a run did."),
-    "resume": Entry(
+    "estimate": CommandEntry(
+        "headgate.cli.commands.estimate:command", "Say what a plan would cost."
+    ),
+    "batches": CommandEntry(
+        "headgate.cli.commands.batches:command", "List the batches to go back to."
+    ),
+    "apply": CommandEntry("headgate.cli.commands.apply:command", "Carry out a plan."),
+    "undo": CommandEntry("headgate.cli.commands.undo:command", "Take back what a run did."),
+    "resume": CommandEntry(
         "headgate.cli.commands.resume:command", "Go on with a run that stopped part-way."
     ),
-    "reset": Entry(
+    "reset": CommandEntry(
         "headgate.cli.commands.reset:command", "Reset a Kafka Streams application, as a plan."
     ),
-    "request": Entry(
+    "request": CommandEntry(
         "headgate.cli.commands.request:command", "Ask for a run that somebody else decides."
     ),
-    "requests": Entry("headgate.cli.commands.requests:command", "List the requests, or show one."),
-    "approve": Entry("headgate.cli.commands.approve:command", "Run what somebody else asked for."),
-    "decline": Entry("headgate.cli.commands.decline:command", "End a request without a run."),
-    "confirm": Entry(
+    "requests": CommandEntry(
+        "headgate.cli.commands.requests:command", "List the requests, or show one."
+    ),
+    "approve": CommandEntry(
+        "headgate.cli.commands.approve:command", "Run what somebody else asked for."
+    ),
+    "decline": CommandEntry(
+        "headgate.cli.commands.decline:command", "End a request without a run."
+    ),
+    "confirm": CommandEntry(
         "headgate.cli.commands.confirm:command", "Say that what a run asked for is done."
     ),
-    "cancel": Entry("headgate.cli.commands.cancel:command", "Stop a run, or cancel a request."),
-    "runs": Entry("headgate.cli.commands.runs:command", "List the runs, or show one."),
-    "doctor": Entry("headgate.cli.commands.doctor:command", "Check what Headgate needs to work."),
-    "up": Entry("headgate.cli.commands.up:command", "Start the console."),
+    "cancel": CommandEntry(
+        "headgate.cli.commands.cancel:command", "Stop a run, or cancel a request."
+    ),
+    "runs": CommandEntry("headgate.cli.commands.runs:command", "List the runs, or show one."),
+    "doctor": CommandEntry(
+        "headgate.cli.commands.doctor:command", "Check what Headgate needs to work."
+    ),
+    "up": CommandEntry("headgate.cli.commands.up:command", "Start the console."),
 }
 
 

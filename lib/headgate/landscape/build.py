@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
 
-from headgate.landscape import consumer_lag as lags
+from headgate.landscape import consumer_lag
 from headgate.landscape.consumer_groups import Reader, readers_of
 from headgate.landscape.internal_topic_owner import ownership
 from headgate.landscape.landscape import Landscape
@@ -28,7 +28,7 @@ def build(
     a stand-in, a topic that Kafka does not list is kept and marked, and without a cluster the
     topics are those that versions name.
     """
-    ends = lags.ends_of(cluster)
+    ends = consumer_lag.ends_of(cluster)
     match = matcher(cluster.topics if cluster else ())
     parts = [part_of(p, versions.get(p.name), cluster, ends, match) for p in registry.pipelines]
     readers = readers_of(cluster, parts, ends)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-from headgate.landscape import consumer_lag as lags
+from headgate.landscape import consumer_lag
 from headgate.landscape.landscape import LandscapeGroup, LandscapeKind, LandscapeNode
 from headgate.landscape.pipelines import Part, topics_of
 from headgate.model.cluster import Cluster, Group
@@ -23,7 +23,7 @@ class Reader:
 
 
 def readers_of(
-    cluster: Cluster | None, parts: Iterable[Part], ends: lags.Ends
+    cluster: Cluster | None, parts: Iterable[Part], ends: consumer_lag.Ends
 ) -> tuple[Reader, ...]:
     """Return every group of the cluster, sorted by id."""
     owners: dict[str, Part] = {}
@@ -42,12 +42,12 @@ def group_node_id(group_id: str) -> str:
     return f"group:{group_id}"
 
 
-def _declared(group: Group, part: Part, ends: lags.Ends) -> Reader:
+def _declared(group: Group, part: Part, ends: consumer_lag.Ends) -> Reader:
     stand_ins = (n.id for n in part.nodes if n.kind is LandscapeKind.PIPELINE)
     return Reader(_facts(group, ends, part.pipeline.name, next(stand_ins, None)))
 
 
-def _undeclared(group: Group, ends: lags.Ends) -> Reader:
+def _undeclared(group: Group, ends: consumer_lag.Ends) -> Reader:
     topics = topics_of(group)
     if not topics:
         return Reader(_facts(group, ends, None, None))
@@ -61,8 +61,10 @@ def _undeclared(group: Group, ends: lags.Ends) -> Reader:
     return Reader(_facts(group, ends, None, node.id), node, topics)
 
 
-def _facts(group: Group, ends: lags.Ends, pipeline: str | None, node: str | None) -> LandscapeGroup:
-    positions = lags.group_positions(group, ends)
+def _facts(
+    group: Group, ends: consumer_lag.Ends, pipeline: str | None, node: str | None
+) -> LandscapeGroup:
+    positions = consumer_lag.group_positions(group, ends)
     return LandscapeGroup(
         id=group.id,
         type=group.type,
@@ -71,5 +73,5 @@ def _facts(group: Group, ends: lags.Ends, pipeline: str | None, node: str | None
         pipeline=pipeline,
         node=node,
         positions=positions,
-        lag=lags.total(positions),
+        lag=consumer_lag.total(positions),
     )

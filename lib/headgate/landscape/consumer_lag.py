@@ -151,8 +151,8 @@ def lag_sentences(name: str, positions: Iterable[PartitionLag]) -> Iterator[str]
     for (topic, state), found in wrong.items():
         lost = sum(p.lost or 0 for p in found)
         parts = ", ".join(str(p.partition) for p in found)
-        where = f"partition{'s' if len(found) > 1 else ''} {parts} of {topic}"
-        yield f"{name} {_SENTENCES[state].format(where=where, lost=lost)}."
+        location = f"partition{'s' if len(found) > 1 else ''} {parts} of {topic}"
+        yield f"{name} {_SENTENCES[state].format(location=location, lost=lost)}."
 
 
 _SENTENCES = {

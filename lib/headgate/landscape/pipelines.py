@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
-from headgate.landscape import consumer_lag as lags
-from headgate.landscape import pipeline_topics as joins
+from headgate.landscape import consumer_lag, pipeline_topics
 from headgate.landscape.landscape import (
     LandscapeKind,
     LandscapeNode,
@@ -41,7 +40,7 @@ def part_of(
     pipeline: Pipeline,
     version: Version | None,
     cluster: Cluster | None,
-    ends: lags.Ends,
+    ends: consumer_lag.Ends,
     match: Match,
 ) -> Part:
     """Return the pipeline's part; without a topology one stand-in node does all the reading."""
@@ -52,7 +51,7 @@ def part_of(
     if not nodes or any(j.node is None for j in (*inputs, *outputs)):
         nodes += (_stand_in(pipeline, note),)
     facts = _facts(pipeline, version, group, ends, match, nodes, inputs, outputs, note)
-    lost = lags.lag_sentences(pipeline.name, facts.positions)
+    lost = consumer_lag.lag_sentences(pipeline.name, facts.positions)
     return Part(
         pipeline=facts,
         nodes=nodes,
@@ -76,10 +75,12 @@ def _id(pipeline: Pipeline, node: str | None) -> str:
 def _joins(
     pipeline: Pipeline, version: Version | None, group: Group | None, match: Match
 ) -> tuple[tuple[Join, ...], tuple[Join, ...]]:
-    if version is not None and (found := joins.reads(version, match)):
-        return found, joins.writes(version)
+    if version is not None and (found := pipeline_topics.reads(version, match)):
+        return found, pipeline_topics.writes(version)
     topics = {*pipeline.topics, *(topics_of(group) if group else ())}
-    return tuple(Join(t, None) for t in sorted(topics)), joins.writes(version) if version else ()
+    return tuple(Join(t, None) for t in sorted(topics)), pipeline_topics.writes(
+        version
+    ) if version else ()
 
 
 def _topology_nodes(pipeline: Pipeline, version: Version | None) -> tuple[LandscapeNode, ...]:
@@ -127,7 +128,7 @@ def _facts(
     pipeline: Pipeline,
     version: Version | None,
     group: Group | None,
-    ends: lags.Ends,
+    ends: consumer_lag.Ends,
     match: Match,
     nodes: tuple[LandscapeNode, ...],
     inputs: Iterable[Join],
@@ -146,7 +147,7 @@ def _facts(
         writes=tuple(sorted({j.topic for j in outputs})),
         stores=sum(n.kind is LandscapeKind.STATE_STORE for n in nodes),
         positions=positions,
-        lag=lags.total(positions),
+        lag=consumer_lag.total(positions),
         lag_from=origin,
         lag_at=at,
         captured_at=version.captured_at if version else None,
@@ -158,17 +159,17 @@ def _positions(
     pipeline: Pipeline,
     version: Version | None,
     group: Group | None,
-    ends: lags.Ends,
+    ends: consumer_lag.Ends,
     match: Match,
 ) -> tuple[tuple[PartitionLag, ...], str | None, str | None]:
     """Return the positions, where they come from, and when they were true."""
     if pipeline.engine is Engine.SPARK:
-        found = lags.checkpoint_positions(version, ends, match) if version else ()
+        found = consumer_lag.checkpoint_positions(version, ends, match) if version else ()
         progress = version.progress if version else None
         origin = (progress and progress.offsets_from) or "checkpoint"
         known = any(p.position is not None for p in found)
         return found, origin if known else None, progress.offsets_at if progress else None
-    found = lags.group_positions(group, ends) if group else ()
+    found = consumer_lag.group_positions(group, ends) if group else ()
     return found, "group" if found else None, None
 
 
@@ -179,7 +180,7 @@ def _warnings(
     outputs: Iterable[Join],
     cluster: Cluster | None,
 ) -> Iterator[str]:
-    if version is not None and joins.writes_anywhere(version):
+    if version is not None and pipeline_topics.writes_anywhere(version):
         yield f"{pipeline.name} names a topic in each record: what it writes is not known."
     if cluster is None:
         return

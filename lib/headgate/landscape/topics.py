@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 
-from headgate.landscape import consumer_lag as lags
+from headgate.landscape import consumer_lag
 from headgate.landscape.consumer_groups import Reader, group_node_id
 from headgate.landscape.internal_topic_owner import Ownership
 from headgate.landscape.landscape import (
@@ -81,7 +81,7 @@ def _read(
     topics: Iterable[str],
     positions: Iterable[PartitionLag],
 ) -> None:
-    behind = lags.by_topic(positions)
+    behind = consumer_lag.by_topic(positions)
     for topic in topics:
         traffic.setdefault(topic, Traffic()).readers[reader] = behind.get(topic)
 

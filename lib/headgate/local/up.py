@@ -18,7 +18,7 @@ from pathlib import Path
 from typing import Any
 
 from headgate.errors import SetupError, UnreachableError
-from headgate.gateway.kafka_broker import local_broker as broker
+from headgate.gateway.kafka_broker import local_broker
 from headgate.gateway.process.child_process import Program
 from headgate.gateway.process.child_program import die_with_parent
 from headgate.gateway.process.free_ports import LOOPBACK, free_port
@@ -91,7 +91,7 @@ def _up(request: Request, home: Path, say: Say) -> None:
         except KeyboardInterrupt:
             say("Ending everything.")
         finally:
-            supervisor.close(last=(broker.NAME,))
+            supervisor.close(last=(local_broker.NAME,))
 
 
 def _run(request: Request, home: Path, supervisor: Supervisor, say: Say) -> None:
@@ -145,7 +145,7 @@ def _start_kafka(home: Path, supervisor: Supervisor) -> str:
     preferred = int(DEFAULT_KAFKA.rpartition(":")[2])
     with suppress(OSError, ValueError):
         preferred = int(remembered.read_text())
-    kafka = broker.start_broker(supervisor, home / "kafka", port=preferred)
+    kafka = local_broker.start_broker(supervisor, home / "kafka", port=preferred)
     _write(remembered, kafka.rpartition(":")[2])
     create_topics(kafka)
     return kafka
@@ -198,7 +198,7 @@ def _stay(supervisor: Supervisor, wait: Callable[[], None], say: Say) -> None:
             text = (
                 f"{name} ended by itself (exit {code}): {child.last_words()} [{child.program.log}]"
             )
-            if name in (broker.NAME, CONSOLE):
+            if name in (local_broker.NAME, CONSOLE):
                 raise SetupError(text)
             say(text)
         wait()

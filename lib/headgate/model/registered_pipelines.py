@@ -72,7 +72,7 @@ class Pipeline:
 class Accept:
     """One `[[accept]]` table: somebody knows a rule's findings and lives with them for a while.
 
-    It holds through the day `until`. `pipeline` None means every pipeline; `where` is the id or
+    It holds through the day `until`. `pipeline` None means every pipeline; `location` is the id or
     label of a node, or of an operator all nodes, None: anywhere. `line` is where it stands.
     """
 
@@ -80,7 +80,7 @@ class Accept:
     reason: str
     until: date
     pipeline: str | None = None
-    where: str | None = None
+    location: str | None = None
     line: int = 0
 
 
@@ -138,8 +138,8 @@ class Registry:
     def led(self, places: Mapping[str, tuple[str, str]]) -> Registry:
         """Return it with the checkpoints that runs have led queries to.
 
-        `places` has, by pipeline, the `checkpoint` of the file that a place stands for, and the
-        place; who writes another one into the file has the last word.
+        `checkpoint_locations` has, by pipeline, the `checkpoint` of the file that a place stands
+        for, and the place; who writes another one into the file has the last word.
         """
         found = tuple(_led(p, places.get(p.name)) for p in self.pipelines)
         return replace(self, pipelines=found)

@@ -79,7 +79,7 @@ class OutputDifference:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class WayBack:
+class RollbackTrial:
     """What the old version did on the very copy that the new one had touched.
 
     `outcome` is of its first start there, UNKNOWN where that decided nothing. Where it was refused,
@@ -140,5 +140,5 @@ class EngineVerdict:
     not_exercised: tuple[str, ...] = ()
     question: str | None = None
     output: OutputDifference | None = None
-    way_back: WayBack | None = None
+    rollback: RollbackTrial | None = None
     checkpoint: Untouched | None = None

@@ -31,8 +31,8 @@ class Rewind:
     `missing` are sentences: what the state of that batch, or the restart after it, needs and is
     not there. `lost_inputs` are files that later batches have read and that are gone, of
     `input_files` such files. `size` is how many bytes all its files have, `stores` how many pieces
-    of state (operator, partition, store) were looked at. `strangers` are other checkpoints that the
-    state's metadata names schema files in: this one is a copy.
+    of state (operator, partition, store) were looked at. `foreign_schema_files` are other
+    checkpoints that the state's metadata names schema files in: this one is a copy.
     """
 
     batch: int
@@ -42,7 +42,7 @@ class Rewind:
     files: int = 0
     size: int = 0
     stores: int = 0
-    strangers: tuple[str, ...] = ()
+    foreign_schema_files: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

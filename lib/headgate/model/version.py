@@ -210,7 +210,7 @@ class Progress:
     commit_log_version: int | None = None
 
 
-class FaultKind(StrEnum):
+class CheckpointDamageKind(StrEnum):
     """What a checkpoint lacks, or has, that Spark never leaves so."""
 
     NO_METADATA = "no_metadata"
@@ -228,10 +228,10 @@ class FaultKind(StrEnum):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Fault:
+class CheckpointDamage:
     """Something in a checkpoint that somebody must have changed; `what` is one sentence."""
 
-    kind: FaultKind
+    kind: CheckpointDamageKind
     what: str
 
 
@@ -286,6 +286,6 @@ class Version:
     streams: StreamsApplication | None = None
     is_partial: bool = False
     checkpoint: str | None = None
-    faults: tuple[Fault, ...] = ()
+    faults: tuple[CheckpointDamage, ...] = ()
     topic_ids: dict[str, str] = field(default_factory=dict)
     parsed: tuple[Parsed, ...] = ()

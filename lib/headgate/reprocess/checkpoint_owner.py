@@ -7,13 +7,13 @@ from collections.abc import Iterable, Iterator, Sequence
 from headgate.model.registered_pipelines import Pipeline
 from headgate.model.version import Engine, Version
 from headgate.reprocess.ports.checkpoints import Checkpoint
-from headgate.reprocess.ports.processes import ToldRun
+from headgate.reprocess.ports.processes import ReportedRun
 
 _CORRECT = "Correct `checkpoint` in headgate.toml"
 
 
 def other_query(
-    pipeline: Pipeline, found: Checkpoint, version: Version | None, runs: Sequence[ToldRun]
+    pipeline: Pipeline, found: Checkpoint, version: Version | None, runs: Sequence[ReportedRun]
 ) -> tuple[str, ...]:
     """Return why the checkpoint is another query's, one sentence each; empty if nothing says so.
 
@@ -40,7 +40,7 @@ def _has_pattern(version: Version | None) -> bool:
 
 
 def _by_watch(
-    pipeline: Pipeline, found: Checkpoint, version: Version | None, runs: Sequence[ToldRun]
+    pipeline: Pipeline, found: Checkpoint, version: Version | None, runs: Sequence[ReportedRun]
 ) -> Iterator[str]:
     own = {pipeline.query or pipeline.name}
     names = {r.name for r in runs if r.query_id == found.query_id and r.name}

@@ -46,11 +46,11 @@ class Plan:
     """What would be done, why it may not be, and what it costs.
 
     `preconditions` must still hold when the run begins. `impact` holds `records` (to be read
-    again, by topic) and their `total`, and what was measured (`plan.impact`). `resources` are what
-    no other run may touch meanwhile.
-    `options` are what the scenario was asked with: from them the plan can be built anew. Of an
-    undo, `undoes` has the position, in the run that is undone, of each step; None for a step that
-    takes nothing back. `outputs` states what the run and its undo do to what was written.
+    again, by topic) and their `total`, and what was measured (`reprocess.impact`). `resources` are
+    what no other run may touch meanwhile. `options` are what the scenario was asked with: from them
+    the plan can be built anew. Of an undo, `undoes` has the position, in the run that is undone, of
+    each step; None for a step that takes nothing back. `outputs` states what the run and its undo
+    do to what was written.
     """
 
     scenario: str

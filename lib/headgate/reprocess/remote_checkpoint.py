@@ -10,17 +10,17 @@ from itertools import count
 from headgate.model.commands import WatchControl
 from headgate.model.registered_pipelines import Pipeline
 from headgate.reprocess.ports.checkpoints import Checkpoint
-from headgate.reprocess.ports.inspector import World
+from headgate.reprocess.ports.inspector import Inspector
 from headgate.reprocess.steps import StartAtCheckpoint, StopPipeline, SwitchCheckpoint
 
 VARIABLE = "HEADGATE_CHECKPOINT"
 
 
-def new_place(world: World, pipeline: Pipeline) -> str:
+def new_place(inspector: Inspector, pipeline: Pipeline) -> str:
     """Return the first free numbered neighbour of the declared checkpoint: `PLACE.2`, ..."""
     declared = (pipeline.declared or pipeline.checkpoint or "").rstrip("/")
     names = (f"{declared}.{number}" for number in count(2))
-    return next(name for name in names if world.is_free(name))
+    return next(name for name in names if inspector.is_free(name))
 
 
 def switch_and_start(

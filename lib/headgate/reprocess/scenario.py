@@ -16,7 +16,7 @@ from headgate.model.registered_pipelines import Pipeline
 from headgate.model.version import Engine, Version
 from headgate.reprocess.conditions import Condition
 from headgate.reprocess.plan import Plan
-from headgate.reprocess.ports.inspector import World
+from headgate.reprocess.ports.inspector import Inspector
 
 
 class Kind(StrEnum):
@@ -101,7 +101,7 @@ def no_positions(_topics: Mapping[str, Topic]) -> Mapping[tuple[str, int], Posit
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Asked:
+class PlanRequest:
     """What a plan is built from: the question, the pipeline, and the world that may be asked.
 
     `version` is the newest stored one, where there is one: it knows the sink and the options of
@@ -113,7 +113,7 @@ class Asked:
 
     scenario: str
     pipeline: Pipeline
-    world: World
+    inspector: Inspector
     version: Version | None = None
     options: Mapping[str, Any] = field(default_factory=dict)
     others: Mapping[str, Version] = field(default_factory=dict)
@@ -137,7 +137,7 @@ class Scenario:
     title: str
     what: str
     support: Mapping[Engine, Support]
-    build: Callable[[Asked], Plan]
+    build: Callable[[PlanRequest], Plan]
     options: tuple[Option, ...] = ()
 
     def option(self, name: str) -> Option | None:

@@ -25,7 +25,7 @@ class Telling:
         return f"{self.query}_{stamp}_{self.run[:8]}_{number:06d}.jsonl"
 
 
-class Place(Protocol):
+class Destination(Protocol):
     """Somewhere to write to; calls come from one thread."""
 
     def write(self, telling: Telling, lines: Sequence[bytes]) -> None:

@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from headgate.spark_driver.bounded_queue import Bounded
-from headgate.spark_driver.destinations import Place, Telling
+from headgate.spark_driver.destinations import Destination, Telling
 from headgate.spark_driver.records import LARGEST_TEXT, Kind, Record, line, now
 from headgate.spark_driver.session import Session
 
@@ -86,11 +86,11 @@ class Sender:
     """
 
     def __init__(
-        self, session: Session, place: Callable[[], Place], records: Bounded, trouble: Trouble
+        self, session: Session, place: Callable[[], Destination], records: Bounded, trouble: Trouble
     ) -> None:
         self._session = session
         self._make_place = place
-        self._place: Place | None = None
+        self._place: Destination | None = None
         self._records = records
         self._trouble = trouble
         self._runs: dict[str, _Run] = {}

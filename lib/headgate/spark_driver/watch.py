@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from headgate.spark_driver.bounded_queue import Bounded
-from headgate.spark_driver.destinations import Place
+from headgate.spark_driver.destinations import Destination
 from headgate.spark_driver.records import Kind, Record
 from headgate.spark_driver.request_inbox import FolderInbox, Inbox, TopicInbox
 from headgate.spark_driver.sender import Sender
@@ -107,7 +107,7 @@ class Watch:
     def _begin(
         self,
         session: Session,
-        place: Callable[[], Place],
+        place: Callable[[], Destination],
         most: int,
         inbox: Callable[[], Inbox] | None,
         token: str | None,
@@ -224,7 +224,7 @@ def _place(
     part_bytes: int,
     most_bytes: int,
     every: float,
-) -> Callable[[], Place]:
+) -> Callable[[], Destination]:
     """Return what opens the place; opened by the sender, so that no program waits for it."""
     if to.startswith(TOPIC):
         topic = to.removeprefix(TOPIC)

@@ -159,6 +159,6 @@ def _paths(args: tuple[Any, ...]) -> list[str]:
     return [args[0]] if isinstance(args[0], str) else [str(path) for path in elements(args[0])]
 
 
-def _needs_schema(kind: str, where: str) -> str:
-    named = f"{kind} source {where}".rstrip()
+def _needs_schema(kind: str, location: str) -> str:
+    named = f"{kind} source {location}".rstrip()
     return f"the {named} infers its schema, and a capture reads no source: declare it by .schema()"

@@ -14,7 +14,7 @@ from typing import Any
 from pyspark.sql.streaming.readwriter import DataStreamReader
 
 from headgate.errors import CaptureError
-from headgate.spark_jobs import spark_reflection as reflection
+from headgate.spark_jobs import spark_reflection
 from headgate.spark_jobs.block_sources import FILES
 
 # Nothing that reading these does can be seen by anybody else.
@@ -49,7 +49,9 @@ class BoundedReader:
         return getattr(self._reader, name)
 
     def _bound(self, method: str) -> None:
-        source = "table" if method == "table" else str(reflection.field(self._reader, "source"))
+        source = (
+            "table" if method == "table" else str(spark_reflection.field(self._reader, "source"))
+        )
         kind = (source if method == "load" else method).lower()
         if kind not in HARMLESS and kind not in self._bounds.allowed:
             raise CaptureError(_unknown(kind))
@@ -59,7 +61,7 @@ class BoundedReader:
             self._bounds.unbounded.append(kind)
 
     def _given(self) -> dict[str, str]:
-        given = reflection.case_kept(reflection.field(self._reader, "extraOptions"))
+        given = spark_reflection.case_kept(spark_reflection.field(self._reader, "extraOptions"))
         return {k.lower(): str(v) for k, v in given.items()}
 
 

@@ -70,24 +70,22 @@ def _options() -> argparse.Namespace:
 
 def _capture(options: argparse.Namespace, into: Path, scratch: Path) -> None:
     check_importable(options.entry_point)
-    from headgate.spark_jobs import block_sources as unread_sources
-    from headgate.spark_jobs import block_start as unstarted
-    from headgate.spark_jobs import user_functions as used_functions
+    from headgate.spark_jobs import block_sources, block_start, user_functions
     from headgate.spark_jobs.call_function import called
     from headgate.spark_jobs.choose_query import chosen
-    from headgate.spark_jobs.record_query import Place, record
+    from headgate.spark_jobs.record_query import RecordFolder, record
 
     spark = _session(options.jars, scratch)
-    folders = unread_sources.EmptyFolders(scratch / "unread")
-    unread_sources.guard_readers(folders)
-    started = unstarted.intercept_starts()
-    used = used_functions.watch_functions()
+    folders = block_sources.EmptyFolders(scratch / "unread")
+    block_sources.guard_readers(folders)
+    started = block_start.intercept_starts()
+    used = user_functions.watch_functions()
     before = dict(spark.conf.getAll)
     returned = called(loader(options.entry_point), spark, options.entry_point)
     df, query = chosen(returned, started, options.query, options.entry_point)
     settings = _set_by_function(dict(df.sparkSession.conf.getAll), before)
     (into / "conf.json").write_text(json.dumps(settings, indent=1), encoding="utf-8")
-    record(df, query, used, folders, Place(into, scratch))
+    record(df, query, used, folders, RecordFolder(into, scratch))
 
 
 def _session(jars: str, scratch: Path) -> Any:

@@ -34,17 +34,19 @@ def work(spark: Any, wish: dict[str, Any]) -> Any:
 
 def _operator(spark: Any, wish: dict[str, Any], parts: list[Any]) -> Iterator[dict[str, Any]]:
     number = int(parts[0][0]["operatorId"])
-    where = (spark, wish["checkpoint"], int(wish["batch"]), number)
+    location = (spark, wish["checkpoint"], int(wish["batch"]), number)
     named = f"operator-{number}"
     if any("stateVarName" in options for _, _, options in parts):
         kinds = _kinds(parts[0][0])
-        frames = [(n, _variable(read_store(*where, o), kinds.get(n, ""))) for _, n, o in parts]
+        frames = [(n, _variable(read_store(*location, o), kinds.get(n, ""))) for _, n, o in parts]
         written = _write(wish, named, parts[0][0], _joined(frames))
-        timers = read_store(*where, {"readRegisteredTimers": "true"}) if _has_time(parts) else None
+        timers = (
+            read_store(*location, {"readRegisteredTimers": "true"}) if _has_time(parts) else None
+        )
         yield {**written, "timers_left": timers.count() if timers is not None else 0}
         return
     for store, name, options in parts:
-        rows = read_store(*where, options)
+        rows = read_store(*location, options)
         if "value" not in rows.columns:
             rows = rows.drop("partition_id")
         else:

@@ -55,7 +55,7 @@ _CHECKPOINT = "checkpointlocation"
 
 
 @dataclass(frozen=True, slots=True)
-class Place:
+class RecordFolder:
     """Where the pieces go, and where everything else goes that is no evidence."""
 
     pieces: Path
@@ -63,7 +63,7 @@ class Place:
 
 
 def record(
-    df: Any, query: Unstarted | None, used: UsedFunctions, folders: EmptyFolders, into: Place
+    df: Any, query: Unstarted | None, used: UsedFunctions, folders: EmptyFolders, into: RecordFolder
 ) -> None:
     """Write explain.txt, formatted.txt, logical.json and capture.json.
 

@@ -44,21 +44,22 @@ def run(
     found = rehearsal.outcome() | rehearsal.facts()
     if wish["touched"]:
         try:
-            found["way_back"] = way_back(wish, query, rehearsal.sink.kind, scratch)
+            found["rollback"] = rollback(wish, query, rehearsal.sink.kind, scratch)
         except Exception as error:
             # What was found before stands, whatever this one fails on.
             remark = f"{type(error).__name__}: {str(error).split(chr(10), 1)[0]}"
-            found["way_back"] = dict.fromkeys(("error_class", "message")) | {
+            found["rollback"] = dict.fromkeys(("error_class", "message")) | {
                 "outcome": "unknown",
                 "remark": remark,
             }
     return found
 
 
-def way_back(wish: dict[str, Any], query: Unstarted, kind: str, scratch: Path) -> dict[str, Any]:
+def rollback(wish: dict[str, Any], query: Unstarted, kind: str, scratch: Path) -> dict[str, Any]:
     """Start the query on the copy that another version has touched; refused, once more repaired.
 
-    `kind` is the query's own sink. Returns the fields of a `WayBack`; each start has its own time.
+    `kind` is the query's own sink. Returns the fields of a `RollbackTrial`; each start has its own
+    time.
     """
     touched = Path(wish["touched"])
 

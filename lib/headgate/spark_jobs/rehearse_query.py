@@ -53,26 +53,28 @@ def _rehearse(wish: dict[str, Any], into: Path, scratch: Path) -> dict[str, Any]
     deadline = time.monotonic() + float(wish["seconds"])
     entry_point = str(wish["entry_point"])
     check_importable(entry_point)
-    from headgate.spark_jobs import batch_log
-    from headgate.spark_jobs import block_sources as unread_sources
-    from headgate.spark_jobs import block_start as unstarted
-    from headgate.spark_jobs import rehearse_batches as rehearsed_batches
-    from headgate.spark_jobs import user_functions as used_functions
+    from headgate.spark_jobs import (
+        batch_log,
+        block_sources,
+        block_start,
+        rehearse_batches,
+        user_functions,
+    )
     from headgate.spark_jobs.bounded_sources import Bounds, bound_readers
     from headgate.spark_jobs.call_function import called
     from headgate.spark_jobs.choose_query import chosen
-    from headgate.spark_jobs.record_query import Place, record
+    from headgate.spark_jobs.record_query import RecordFolder, record
 
     spark = _session(wish, scratch)
-    folders = unread_sources.EmptyFolders(scratch / "unread")
+    folders = block_sources.EmptyFolders(scratch / "unread")
     bounds = Bounds(int(wish["max_records"]), tuple(wish["allow_sources"]))
     if wish["batch"] == "none":
-        unread_sources.guard_readers(folders)
+        block_sources.guard_readers(folders)
     else:
         bound_readers(bounds)
-    started = unstarted.intercept_starts()
+    started = block_start.intercept_starts()
     _ignore_listeners()
-    used = used_functions.watch_functions()
+    used = user_functions.watch_functions()
     before = dict(spark.conf.getAll)
     _set(spark, wish["conf"])
     returned = called(loader(entry_point), spark, entry_point, _WITHHELD)
@@ -82,13 +84,13 @@ def _rehearse(wish: dict[str, Any], into: Path, scratch: Path) -> dict[str, Any]
     after = dict(df.sparkSession.conf.getAll)
     settings = mask({k: v for k, v in sorted(after.items()) if before.get(k) != v})
     (into / "conf.json").write_text(json.dumps(settings, indent=1), encoding="utf-8")
-    record(df, query, used, folders, Place(into, scratch))
+    record(df, query, used, folders, RecordFolder(into, scratch))
     given = wish["given"]
     if given and not batch_log.same_sources(into, Path(given["pieces"])):
         wish = wish | {"batch": "real"}
     # The driver would join the group that a Kafka source names, instead of asking for offsets.
     _set(df.sparkSession, {"spark.sql.streaming.kafka.useDeprecatedOffsetFetching": "false"})
-    return rehearsed_batches.run(wish, query, scratch, deadline, bounds.unbounded)
+    return rehearse_batches.run(wish, query, scratch, deadline, bounds.unbounded)
 
 
 def _set(spark: Any, settings: dict[str, str]) -> None:

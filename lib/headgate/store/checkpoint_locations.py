@@ -9,7 +9,7 @@ from headgate.store.database import Database
 from headgate.store.tables import PLACES
 
 
-class Places:
+class CheckpointLocations:
     """A row means: the query's checkpoint is at `location` as long as the file says `declared`."""
 
     def __init__(self, database: Database) -> None:

@@ -12,13 +12,13 @@ from sqlalchemy.engine import Connection
 from headgate.store.audit import STEP, write_audit
 from headgate.store.clock import now
 from headgate.store.database import Database
-from headgate.store.rows import Entry, Event, Note
+from headgate.store.rows import Event, JournalEntry, Note
 from headgate.store.tables import JOURNAL, PROGRESS, RUNS
 
 __all__ = [
-    "Entry",
     "Event",
     "Journal",
+    "JournalEntry",
     "Note",
     "entries_in",
     "write_entry",
@@ -55,7 +55,7 @@ class Journal:
             for run, position, event in entries:
                 write_entry(connection, run, position, event, doer=doer)
 
-    def entries(self, run: str) -> list[Entry]:
+    def entries(self, run: str) -> list[JournalEntry]:
         """Return what was journalled of the run, oldest first."""
         with self._database.reading() as connection:
             return entries_in(connection, run)
@@ -84,7 +84,7 @@ class Journal:
         return [Note(**{k: v for k, v in row.items() if k != "seq"}) for row in rows]
 
 
-def entries_in(connection: Connection, run: str) -> list[Entry]:
+def entries_in(connection: Connection, run: str) -> list[JournalEntry]:
     """Return a run's entries within the caller's transaction, oldest first."""
     query = sa.select(JOURNAL).where(JOURNAL.c.run == run).order_by(JOURNAL.c.seq)
     return [_entry(row._mapping) for row in connection.execute(query)]
@@ -130,8 +130,8 @@ def _audit(
     )
 
 
-def _entry(mapping: Mapping[Any, Any]) -> Entry:
-    return Entry(
+def _entry(mapping: Mapping[Any, Any]) -> JournalEntry:
+    return JournalEntry(
         run=mapping["run"],
         position=mapping["position"],
         event=Event(mapping["event"]),

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from headgate.errors import RefusedError
 from headgate.store.audit import write_audit
 from headgate.store.database import Database
-from headgate.store.journal import Entry, Event, entries_in, write_entry
+from headgate.store.journal import Event, JournalEntry, entries_in, write_entry
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -78,16 +78,16 @@ def _open(questions: Sequence[Question]) -> Question | None:
     return next((q for q in reversed(questions) if q.by is None), None)
 
 
-def _read(entries: Sequence[Entry]) -> list[Question]:
+def _read(entries: Sequence[JournalEntry]) -> list[Question]:
     answers = {_key(e): e for e in entries if e.event is Event.CONFIRMED}
     return [_question(e, answers.get(_key(e))) for e in entries if e.event is Event.ASKED]
 
 
-def _key(entry: Entry) -> tuple[int, int, str]:
+def _key(entry: JournalEntry) -> tuple[int, int, str]:
     return entry.position, int(entry.data["attempt"]), str(entry.data["word"])
 
 
-def _question(entry: Entry, answer: Entry | None) -> Question:
+def _question(entry: JournalEntry, answer: JournalEntry | None) -> Question:
     return Question(
         run=entry.run,
         position=entry.position,

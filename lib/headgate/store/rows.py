@@ -124,7 +124,7 @@ class Event(StrEnum):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Entry:
+class JournalEntry:
     """One line of the journal: `data` of a BEGUN holds `was`, of a FAILED the `error`."""
 
     run: str

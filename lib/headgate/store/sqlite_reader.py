@@ -18,8 +18,8 @@ from headgate.store.clock import now
 from headgate.store.queueing import ACTIVE, busy, new_id, queued_columns
 from headgate.store.rows import (
     ALL_RUNS,
-    Entry,
     Event,
+    JournalEntry,
     NewRun,
     Note,
     Origin,
@@ -44,7 +44,7 @@ _COLUMNS, _FACTS = (
 )
 
 
-class Glance:
+class SqliteReader:
     """The same questions as `Store`'s of the same names, and the same answers."""
 
     def __init__(self, file: SqliteFile) -> None:
@@ -54,7 +54,7 @@ class Glance:
         self.journal = _Journal(file)
         self.progress = _Progresses(file)
         self.audit = _Audit(file)
-        self.places = _Places(file)
+        self.checkpoint_locations = _CheckpointLocations(file)
         self.activity = _Activities(file)
 
     def close(self) -> None:
@@ -62,7 +62,7 @@ class Glance:
         self.database.close()
 
 
-def open_soonest(url: str) -> Store | Glance:
+def open_soonest(url: str) -> Store | SqliteReader:
     """Return what answers a plan, and queues a run, soonest; errors are those of `open_store`."""
     found = _glance(url)
     if found is not None:
@@ -72,13 +72,13 @@ def open_soonest(url: str) -> Store | Glance:
     return open_store(url)
 
 
-def _glance(url: str) -> Glance | None:
+def _glance(url: str) -> SqliteReader | None:
     path = Path(url.removeprefix(_SQLITE))
     if not url.startswith(_SQLITE) or "?" in url or not path.is_file():
         return None
     file = SqliteFile(path, url)
     if file.revision() == _head():
-        return Glance(file)
+        return SqliteReader(file)
     file.close()
     return None
 
@@ -180,7 +180,7 @@ class _Journal:
     def __init__(self, file: SqliteFile) -> None:
         self._file = file
 
-    def entries(self, run: str) -> list[Entry]:
+    def entries(self, run: str) -> list[JournalEntry]:
         """Return what was journalled of the run, oldest first."""
         query = "SELECT run, position, event, data, at FROM journal WHERE run = ? ORDER BY seq"
         return [_entry(row) for row in self._file.rows(query, run)]
@@ -224,7 +224,7 @@ class _Audit:
         return [AuditRow(**{**row, "details": json.loads(row["details"])}) for row in found]
 
 
-class _Places:
+class _CheckpointLocations:
     def __init__(self, file: SqliteFile) -> None:
         self._file = file
 
@@ -273,7 +273,7 @@ def _values(row: sqlite3.Row) -> dict[str, Any]:
     return values
 
 
-def _entry(row: sqlite3.Row) -> Entry:
+def _entry(row: sqlite3.Row) -> JournalEntry:
     values: dict[str, Any] = dict(row)
     values["event"], values["data"] = Event(values["event"]), json.loads(values["data"])
-    return Entry(**values)
+    return JournalEntry(**values)

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from headgate.reprocess.execution.execute import Record, StepState
-from headgate.store.rows import Entry, Event
+from headgate.store.rows import Event, JournalEntry
 
 _STATES = {
     Event.BEGUN: StepState.IN_DOUBT,
@@ -35,7 +35,7 @@ class StepRecord:
         return Record(state=self.state, was=self.was, begun=self.begun, reenabled=self.reenabled)
 
 
-def step_records(entries: Iterable[Entry]) -> dict[int, StepRecord]:
+def step_records(entries: Iterable[JournalEntry]) -> dict[int, StepRecord]:
     """Return the record of every step that has an entry, by position.
 
     A step that was begun twice keeps the `was` of the first time: what the second one saw is
@@ -49,12 +49,12 @@ def step_records(entries: Iterable[Entry]) -> dict[int, StepRecord]:
     return found
 
 
-def goes_back(entries: Iterable[Entry]) -> bool:
+def goes_back(entries: Iterable[JournalEntry]) -> bool:
     """Whether the run began to take itself back because it was refused."""
     return any(entry.event is Event.RETURNING for entry in entries)
 
 
-def _after(record: StepRecord, entry: Entry) -> StepRecord:
+def _after(record: StepRecord, entry: JournalEntry) -> StepRecord:
     is_begun = entry.event is Event.BEGUN
     return StepRecord(
         state=_STATES[entry.event],
@@ -67,7 +67,7 @@ def _after(record: StepRecord, entry: Entry) -> StepRecord:
     )
 
 
-def _error(record: StepRecord, entry: Entry) -> str | None:
+def _error(record: StepRecord, entry: JournalEntry) -> str | None:
     """Return why the last try failed, also of a step that was then taken back."""
     match entry.event:
         case Event.FAILED:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from headgate.store.activity import Activities
 from headgate.store.audit import Audit
-from headgate.store.checkpoint_locations import Places
+from headgate.store.checkpoint_locations import CheckpointLocations
 from headgate.store.database import BUSY_SECONDS, Database
 from headgate.store.journal import Journal
 from headgate.store.manual_steps import Questions
@@ -28,7 +28,7 @@ class Store:
         self.questions = Questions(database)
         self.audit = Audit(database)
         self.activity = Activities(database)
-        self.places = Places(database)
+        self.checkpoint_locations = CheckpointLocations(database)
 
     def close(self) -> None:
         """Close the connections."""

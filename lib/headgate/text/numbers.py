@@ -12,7 +12,7 @@ NONE = "unknown"
 _SHOWN = 5
 
 
-def named(names: Iterable[str]) -> str:
+def name_list(names: Iterable[str]) -> str:
     """Return the first names, sorted, and how many more there are."""
     ordered = sorted(names)
     more = len(ordered) - _SHOWN
@@ -41,7 +41,7 @@ def instead(name: str, known: Iterable[str]) -> str:
     close = near_names(name, names, 2)
     if close:
         return f": is it {' or '.join(close)}?"
-    return f"; there is {named(names)}" if names else ""
+    return f"; there is {name_list(names)}" if names else ""
 
 
 def count(number: int | None) -> str:

@@ -11,7 +11,7 @@ from pathlib import Path
 from headgate.errors import NotFoundError, RegistryError
 from headgate.gateway.files.addresses import is_remote
 from headgate.model.registered_pipelines import Registry
-from headgate.parse.config import headgate_toml as registry_file
+from headgate.parse.config import headgate_toml
 
 CONFIG = "HEADGATE_CONFIG"
 FILE = "headgate.toml"
@@ -79,7 +79,7 @@ def _opened(file: Path) -> Context:
         raise NotFoundError(f"{file}: no such file") from None
     except OSError as error:
         raise NotFoundError(f"{file}: {error.strerror}") from error
-    registry = registry_file.parse(text, path=str(path), source=str(file), env=os.environ)
+    registry = headgate_toml.parse(text, path=str(path), source=str(file), env=os.environ)
     home = path.parent / ".headgate"
     url = registry.store_url or _default_store(home)
     return Context(registry, url, home)
@@ -100,7 +100,7 @@ def with_places(context: Context) -> Context:
     from headgate.store.sqlite_reader import open_soonest
 
     with closing(open_soonest(url)) as store:
-        return replace(context, registry=registry.led(store.places.all()))
+        return replace(context, registry=registry.led(store.checkpoint_locations.all()))
 
 
 def _default_store(home: Path) -> str:

@@ -122,11 +122,11 @@ class Worker:
     def serve(self) -> int:
         """Work until asked to end, or idle for as long as was said."""
         # Imported here, with the slot's lock held: DBOS takes a second.
-        from headgate.worker import dbos_engine as engine
+        from headgate.worker import dbos_engine
 
-        self._engine = engine
+        self._engine = dbos_engine
         with self._store.database.guarded():
-            engine.launch(self._store.database.url, self._slot.name, self._runner)
+            dbos_engine.launch(self._store.database.url, self._slot.name, self._runner)
         LOG.info("%s serves %s", self._slot.name, self._store.database.url)
         _look_for_cycles_seldom()
         self._take_up()

@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterator
 from contextlib import closing, contextmanager
 
 from headgate.errors import HeadgateError, RefusedError, RunCancelledError, StoreError
-from headgate.gateway.adapters.live import LiveEffects
+from headgate.gateway.adapters.live import LiveApplier
 from headgate.reprocess.execution.execute import Executor, Record
 from headgate.reprocess.execution.suspended_restarts import find_suspension, may_reenable
 from headgate.reprocess.plan import Plan, load_plan
@@ -67,9 +67,9 @@ class Runner:
         row = self._mine(run, attempt)
         plan = load_plan(row.plan, source=f"run {run}")
         if not self._store.journal.entries(run):
-            with closing(self._effects(row, plan, -1)) as effects:
-                effects.pause(0)
-                approved_now(self._store, effects, plan, but=run)
+            with closing(self._effects(row, plan, -1)) as applier:
+                applier.pause(0)
+                approved_now(self._store, applier, plan, but=run)
         elif attempt > 1:
             self._suspend_again(row, plan)
         return len(plan.steps)
@@ -79,8 +79,8 @@ class Runner:
         left = find_suspension(plan.steps, self._records(row.id))
         registered = self._context().registry.pipeline(left.pipeline) if left else None
         if left is not None and registered is not None and registered.commands.suspend is not None:
-            with closing(self._effects(row, plan, -1)) as effects:
-                effects.command(left.pipeline, "suspend")
+            with closing(self._effects(row, plan, -1)) as applier:
+                applier.command(left.pipeline, "suspend")
 
     def _reenable_restarts(self, row: RunRow, plan: Plan, position: int) -> str:
         """Re-enable restarts if a cancelled run only stopped the pipeline; returns what failed.
@@ -92,8 +92,8 @@ class Runner:
         step = self._step(row, plan, position)
         assert isinstance(step, StopPipeline)
         try:
-            with closing(self._effects(row, plan, position, cancellable=False)) as effects:
-                effects.command(step.pipeline, "reenable")
+            with closing(self._effects(row, plan, position, cancellable=False)) as applier:
+                applier.command(step.pipeline, "reenable")
         except HeadgateError as error:
             return f"; restarts are still suspended: {error}"
         said = {"error": "the run was cancelled", "reenabled": True}
@@ -112,9 +112,9 @@ class Runner:
             row = self._mine(run, attempt)
             plan = load_plan(row.plan, source=f"run {run}")
             try:
-                with closing(self._effects(row, plan, position)) as effects:
+                with closing(self._effects(row, plan, position)) as applier:
                     step = self._step(row, plan, position)
-                    self._executor(row, plan, effects).apply(position, step)
+                    self._executor(row, plan, applier).apply(position, step)
             except RunCancelledError as error:
                 return RunState.CANCELLED, f"{error}{self._reenable_restarts(row, plan, position)}"
             except HeadgateError as error:
@@ -152,8 +152,8 @@ class Runner:
                 row = self._mine(run, attempt)
                 plan = load_plan(row.plan, source=f"run {run}")
                 self._store.runs.begin_roll_back(run)
-                with closing(self._effects(row, plan, -1)) as effects:
-                    self._executor(row, plan, effects).roll_back(plan.steps)
+                with closing(self._effects(row, plan, -1)) as applier:
+                    self._executor(row, plan, applier).roll_back(plan.steps)
             except RunCancelledError:
                 return RunState.CANCELLED, "and its roll-back was cancelled"
             except HeadgateError as error:
@@ -170,14 +170,14 @@ class Runner:
             RunJournal(self._store, run, plan, undo_of=row.undo_of).close_undone()
         self._store.runs.finish(run, state, error=mask_text(error) if error else None)
 
-    def _executor(self, row: RunRow, plan: Plan, effects: LiveEffects) -> Executor:
-        return Executor(effects, RunJournal(self._store, row.id, plan, undo_of=row.undo_of))
+    def _executor(self, row: RunRow, plan: Plan, applier: LiveApplier) -> Executor:
+        return Executor(applier, RunJournal(self._store, row.id, plan, undo_of=row.undo_of))
 
     def _effects(
         self, row: RunRow, plan: Plan, position: int, *, cancellable: bool = True
-    ) -> LiveEffects:
+    ) -> LiveApplier:
         context = self._context()
-        effects = LiveEffects(
+        applier = LiveApplier(
             registry_of(context.registry, self._store, plan),
             context.home,
             run=row.id,
@@ -188,12 +188,12 @@ class Runner:
             ),
             progress=ProgressWriter(self._store, row.id, position).write,
             switch_checkpoint=lambda pipeline, declared, location: (
-                self._store.places.switch_checkpoint(
+                self._store.checkpoint_locations.switch_checkpoint(
                     pipeline, declared=declared, location=location, run=row.id
                 )
             ),
         )
-        return with_judge(effects, context)
+        return with_judge(applier, context)
 
     def _pause_for(self, run: str, *, cancellable: bool) -> Callable[[float], None]:
         """Return the wait; what a cancel itself asks for is not cancellable."""

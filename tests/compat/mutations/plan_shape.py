@@ -125,5 +125,10 @@ def inserted_filter(nodes: Nodes) -> Iterator[tuple[str, Nodes]]:
                 "dataType": given[0]["dataType"],
             },
         ]
-        where = {"class": _PLAN + "Filter", "num-children": 1, "condition": condition, "child": 0}
-        yield f"filter above {word(node)} {place}", [*nodes[:place], where, *nodes[place:]]
+        location = {
+            "class": _PLAN + "Filter",
+            "num-children": 1,
+            "condition": condition,
+            "child": 0,
+        }
+        yield f"filter above {word(node)} {place}", [*nodes[:place], location, *nodes[place:]]

@@ -256,13 +256,13 @@ def test_a_topic_that_was_declared_to_be_renamed_is_asked_about(tmp_path):
     assert (report.outcome, finding.outcome) == (U, U)
 
 
-def grouped(world: Cluster, **groups: Group) -> Cluster:
+def grouped(inspector: Cluster, **groups: Group) -> Cluster:
     """The cluster with these groups only."""
-    return replace(world, groups=groups)
+    return replace(inspector, groups=groups)
 
 
 @pytest.mark.parametrize(
-    ("config", "world", "outcome", "rule"),
+    ("config", "inspector", "outcome", "rule"),
     [
         (({}, EOS), grouped(cluster({})), W, "KST100"),
         (({}, EOS), cluster({}, missing=(CHANGELOG,)), W, "KST101"),
@@ -278,10 +278,10 @@ def grouped(world: Cluster, **groups: Group) -> Cluster:
     ],
 )
 def test_the_cluster_tells_what_became_of_group_and_changelogs(
-    config, world, outcome, rule, tmp_path
+    config, inspector, outcome, rule, tmp_path
 ):
     report = upgrade(
-        tmp_path, COUNT[0], sides=("before",) * 2, config=config, cluster=world, partitions=2
+        tmp_path, COUNT[0], sides=("before",) * 2, config=config, cluster=inspector, partitions=2
     )
     told = {f.rule: f.outcome for f in report.findings}
     assert (report.outcome, told.get(rule)) == (outcome, outcome), told

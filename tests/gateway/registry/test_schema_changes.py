@@ -8,7 +8,7 @@ import pytest
 from confluent_kafka.schema_registry import Schema, SchemaReference, SchemaRegistryClient
 
 from headgate.errors import StalePlanError
-from headgate.gateway.adapters.live import LiveEffects
+from headgate.gateway.adapters.live import LiveApplier
 from headgate.model.registered_pipelines import Registry
 from headgate.reprocess.steps import DeleteSubjects, RestoreSubjects, load_step
 from headgate.reprocess.steps.topics.delete_subjects import ids_of
@@ -20,37 +20,37 @@ NAME = "app-store-changelog-value"
 
 
 @pytest.fixture
-def effects(registry_url: str, tmp_path: Path) -> LiveEffects:
+def applier(registry_url: str, tmp_path: Path) -> LiveApplier:
     with SchemaRegistryClient({"url": registry_url}) as client:
         client.register_schema("item", Schema(ITEM))
         for text, references in ((ONE, []), (TWO, [SchemaReference("Item", "item", 1)])):
             client.register_schema(NAME, Schema(text, "AVRO", references))
     registry = Registry(schema_registry_url=registry_url)
-    return LiveEffects(registry, tmp_path, run="r", pause=lambda _: None, note=lambda _: None)
+    return LiveApplier(registry, tmp_path, run="r", pause=lambda _: None, note=lambda _: None)
 
 
-def test_a_subject_goes_and_comes_back_with_all_its_schemas(effects):
-    before = effects.subjects([NAME, "nobody-value"])
+def test_a_subject_goes_and_comes_back_with_all_its_schemas(applier):
+    before = applier.subjects([NAME, "nobody-value"])
     assert list(before) == [NAME] and [v.text for v in before[NAME]] == [ONE, TWO]
     assert before[NAME][1].references == (("Item", "item", 1),)
-    step = DeleteSubjects(subjects=ids_of(effects, [NAME]))
+    step = DeleteSubjects(subjects=ids_of(applier, [NAME]))
     assert load_step(step.action, step.details()) == step
-    step.check(effects)
-    was = step.bind(effects)
+    step.check(applier)
+    was = step.bind(applier)
     # Killed after the effect: what is gone is not deleted again, nor is it a reason to refuse.
     for _ in range(2):
-        step.apply(effects, was)
-        step.check(effects, again=True)
-        step.verify(effects, was)
-    assert step.settled(effects, was) and effects.subjects([NAME]) == {}
-    assert list(effects.subjects(["item"])) == ["item"]
+        step.apply(applier, was)
+        step.check(applier, again=True)
+        step.verify(applier, was)
+    assert step.is_applied(applier, was) and applier.subjects([NAME]) == {}
+    assert list(applier.subjects(["item"])) == ["item"]
 
     (back,) = step.undo(was)
     assert isinstance(back, RestoreSubjects) and load_step(back.action, back.details()) == back
     for _ in range(2):
-        back.apply(effects, {})
-        back.verify(effects, {})
-    now = effects.subjects([NAME])[NAME]
+        back.apply(applier, {})
+        back.verify(applier, {})
+    now = applier.subjects([NAME])[NAME]
     assert [(v.type, v.text, v.references) for v in now] == [
         (v.type, v.text, v.references) for v in before[NAME]
     ]
@@ -62,32 +62,32 @@ LONG = '{"type": "record", "name": "Count", "fields": [{"name": "n", "type": "st
 OTHER = "app-other-changelog-value"
 
 
-def test_levels_of_their_own_come_back_and_incompatible_versions_too(effects, registry_url):
+def test_levels_of_their_own_come_back_and_incompatible_versions_too(applier, registry_url):
     with SchemaRegistryClient({"url": registry_url}) as client:
         client.register_schema(OTHER, Schema(ONE))
         client.register_schema(OTHER, Schema(LONG))
         client.set_compatibility(OTHER, "FULL_TRANSITIVE")
-        step = DeleteSubjects(subjects=ids_of(effects, [OTHER, NAME]))
-        was = step.bind(effects)
+        step = DeleteSubjects(subjects=ids_of(applier, [OTHER, NAME]))
+        was = step.bind(applier)
         assert was["levels"][OTHER] == "FULL_TRANSITIVE"
-        step.apply(effects, was)
+        step.apply(applier, was)
         (back,) = step.undo(was)
         assert load_step(back.action, back.details()) == back
-        assert not any("level" in risk for risk in back.risks(effects))
+        assert not any("level" in risk for risk in back.risks(applier))
         for _ in range(2):
-            back.apply(effects, {})
-            back.verify(effects, {})
-            assert back.settled(effects, {})
-        assert dict(effects.subject_levels([OTHER, NAME])) == was["levels"]
-        assert [v.text for v in effects.subjects([OTHER])[OTHER]] == [ONE, LONG]
+            back.apply(applier, {})
+            back.verify(applier, {})
+            assert back.is_applied(applier, {})
+        assert dict(applier.subject_levels([OTHER, NAME])) == was["levels"]
+        assert [v.text for v in applier.subjects([OTHER])[OTHER]] == [ONE, LONG]
 
 
-def test_a_subject_that_got_another_version_is_left_alone(effects):
+def test_a_subject_that_got_another_version_is_left_alone(applier):
     step = DeleteSubjects(subjects={NAME: [1]})
     with pytest.raises(StalePlanError, match="other versions than when it was planned"):
-        step.check(effects)
+        step.check(applier)
 
 
 def test_without_a_registry_there_are_no_subjects(tmp_path):
-    effects = LiveEffects(Registry(), tmp_path, run="r", pause=lambda _: None, note=lambda _: None)
-    assert effects.subjects([NAME]) == {}
+    applier = LiveApplier(Registry(), tmp_path, run="r", pause=lambda _: None, note=lambda _: None)
+    assert applier.subjects([NAME]) == {}

@@ -49,7 +49,7 @@ def test_a_checkpoint_in_a_store_is_rehearsed_on_a_copy(s3, tmp_path, monkeypatc
     assert engine.outcome is EngineOutcome.REFUSES
     assert engine.error_class == "STATE_STORE_VALUE_SCHEMA_NOT_COMPATIBLE"
     # The entry that the attempt left in the copy does the old version no harm.
-    assert engine.way_back.outcome is EngineOutcome.RESUMES
+    assert engine.rollback.outcome is EngineOutcome.RESUMES
     assert engine.checkpoint.is_unchanged
     assert engine.checkpoint.location == "s3a://bucket/rehearsed/checkpoint"
     assert engine.checkpoint.files == len(names)

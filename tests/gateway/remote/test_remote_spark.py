@@ -8,7 +8,7 @@ import time
 import pytest
 
 from crashing import Lab
-from headgate.gateway.adapters.live import LiveEffects
+from headgate.gateway.adapters.live import LiveApplier
 from headgate.gateway.checkpoint.remote_copy import listing_hash
 from headgate.model.registered_pipelines import Commands, Pipeline, Registry
 from headgate.model.version import Engine
@@ -88,19 +88,19 @@ class HdfsLab(Lab):
     """Runs plans over HDFS; the registry is led by the store."""
 
     def led(self):
-        return self.registry.led(self.store.places.all())
+        return self.registry.led(self.store.checkpoint_locations.all())
 
     @property
     def now(self):
         return self.led().pipeline("q").checkpoint
 
-    def effects(self, run="preview"):
+    def applier(self, run="preview"):
         def switch_checkpoint(pipeline, declared, location):
-            self.store.places.switch_checkpoint(
+            self.store.checkpoint_locations.switch_checkpoint(
                 pipeline, declared=declared, location=location, run=run
             )
 
-        return LiveEffects(
+        return LiveApplier(
             self.led(),
             self.home,
             run=run,
@@ -110,7 +110,7 @@ class HdfsLab(Lab):
         )
 
     def apply(self, scenario, options=None):
-        plan = build_plan(scenario, "q", self.effects(), options or {})
+        plan = build_plan(scenario, "q", self.applier(), options or {})
         assert plan.can_apply, plan.blockers
         run = self.enqueue(plan)
         self.carry_out(run, plan)
@@ -123,7 +123,7 @@ class HdfsLab(Lab):
 
     def carry_out(self, run, plan, undo_of=None):
         journal = RunJournal(self.store, run, plan, undo_of=undo_of)
-        executor = Executor(self.effects(run), journal)
+        executor = Executor(self.applier(run), journal)
         for position, step in enumerate(plan.steps):
             executor.apply(position, step)
 
@@ -134,7 +134,7 @@ class HdfsLab(Lab):
             assert time.monotonic() < end and self.driver.is_alive()
             time.sleep(0.2)
         assert self.driver.through[-1] == self.now
-        return self.effects().checkpoint(self.now).last_commit_batch
+        return self.applier().checkpoint(self.now).last_commit_batch
 
 
 @pytest.fixture
@@ -161,7 +161,7 @@ def lab(spark, hdfs, tmp_path):
 def test_back_to_a_batch_from_scratch_and_back_again(spark, lab, tmp_path):
     old, settings = lab.now, lab.registry.file_systems
     write(tmp_path / "in", range(ALL), value=1)
-    lab.effects("first").command("q", "start")
+    lab.applier("first").command("q", "start")
     last = lab.end(1)
     at_first = state(spark, old, last)
     # A producer's error is mended meanwhile.

@@ -44,8 +44,8 @@ def classic(*topics, type=GroupType.CLASSIC, **more):
 
 
 def test_names_get_the_groups_id_and_topics_their_facts():
-    world = cluster("in", "out", COUNTS, REPARTITION, groups=[classic("in", REPARTITION)])
-    version = observed(described(), "app", world, OWNED)
+    inspector = cluster("in", "out", COUNTS, REPARTITION, groups=[classic("in", REPARTITION)])
+    version = observed(described(), "app", inspector, OWNED)
     app = version.streams
     assert (app.application_id, version.name, app.protocol) == ("app", "app", "classic")
     assert [s.changelog for s in app.stores] == [COUNTS]
@@ -64,8 +64,8 @@ def test_names_get_the_groups_id_and_topics_their_facts():
 
 
 def test_a_pattern_is_resolved_and_moving_offsets_make_no_new_version():
-    world = cluster("in", "in2", "other", groups=[classic("in")])
-    version = observed(described("pattern_source"), "app", world, {})
+    inspector = cluster("in", "in2", "other", groups=[classic("in")])
+    version = observed(described("pattern_source"), "app", inspector, {})
     assert version.streams.inputs == {"in": 2, "in2": 2}
     later = cluster("in", "in2", "other", groups=[classic("in")], end=9)
     assert fingerprint(observed(described("pattern_source"), "app", later, {})) == fingerprint(
@@ -100,8 +100,8 @@ def test_a_broker_that_keeps_another_topology_is_said():
 
 def test_a_classic_group_alone_proves_what_it_reads():
     group = classic("in", REPARTITION)
-    world = cluster("in", COUNTS, REPARTITION, groups=[group])
-    version = observed(None, "app", world, {REPARTITION: "committed"})
+    inspector = cluster("in", COUNTS, REPARTITION, groups=[group])
+    version = observed(None, "app", inspector, {REPARTITION: "committed"})
     app = version.streams
     assert not app.described
     assert [s.topics for s in app.sources] == [("in",)]

@@ -103,14 +103,14 @@ def _answer(
     from headgate.landscape.search import part
     from headgate.landscape.selector import find
     from headgate.views.reports import landscape_json as as_json
-    from headgate.views.reports import landscape_terminal as as_text
+    from headgate.views.reports import landscape_terminal
 
     if ends:
         path = paths.path_between(landscape, *(find(landscape, end) for end in ends))
         drawn = part(landscape, path.between or frozenset[str]().union(path.back))
         if output == "json":
             return drawn, json_text(as_json.path_json(path, *ends)) + "\n"
-        said = as_text.path_text(path, *ends)
+        said = landscape_terminal.path_text(path, *ends)
     else:
         assert start is not None
         starts = find(landscape, start)
@@ -118,7 +118,7 @@ def _answer(
         drawn = part(landscape, starts | reach.nodes.keys())
         if output == "json":
             return drawn, json_text(as_json.reach_json(reach, start)) + "\n"
-        said = as_text.reach_text(reach, start)
+        said = landscape_terminal.reach_text(reach, start)
     return drawn, render_text(said, file) if output == "text" else None
 
 

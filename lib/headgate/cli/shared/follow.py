@@ -76,7 +76,7 @@ class CountLines:
 
 if TYPE_CHECKING:
     from headgate.store import Store
-    from headgate.store.sqlite_reader import Glance
+    from headgate.store.sqlite_reader import SqliteReader
 
 EXIT = {RunState.DONE: 0, RunState.REFUSED: 3, RunState.FAILED: 5, RunState.CANCELLED: 5}
 # Where the store tells that nobody wrote, a look costs nearly nothing; else it is three reads.
@@ -140,7 +140,7 @@ def _ctrl_c() -> Iterator[threading.Event]:
 class _Watch:
     """Follows one run: prints each step and message once, replaces a worker that ended."""
 
-    def __init__(self, context: Context, store: Store | Glance, run: str) -> None:
+    def __init__(self, context: Context, store: Store | SqliteReader, run: str) -> None:
         self._context = context
         self._store = store
         self._run = run

@@ -23,7 +23,7 @@ _BROKEN_PIPE = 141
 
 
 @dataclass(frozen=True, slots=True)
-class Entry:
+class CommandEntry:
     """Where a command lives (`module:attribute`) and its line in `headgate --help`."""
 
     target: str
@@ -44,7 +44,7 @@ class LazyGroup(click.Group):
     A command may return its exit code, or call `ctx.exit`; None is 0.
     """
 
-    def __init__(self, *args: Any, entries: Mapping[str, Entry], **kwargs: Any) -> None:
+    def __init__(self, *args: Any, entries: Mapping[str, CommandEntry], **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
         self.entries = dict(entries)
 

@@ -25,8 +25,8 @@ def _lines(plan: Plan) -> Iterator[str]:
     for step in plan.steps:
         yield f"  {step.symbol} {step.describe()}"
         for move in step.details().get("offsets", ()):
-            where = f"{move['topic']}[{move['partition']}]"
-            yield f"      {where}: {_offset(move['from'])} -> {_offset(move['to'])}"
+            location = f"{move['topic']}[{move['partition']}]"
+            yield f"      {location}: {_offset(move['from'])} -> {_offset(move['to'])}"
     for name, sentence in impact_lines(plan):
         yield f"{name}: {sentence}."
     yield from (f"{name}: {sentence}" for name, sentence in output_lines(plan))

@@ -15,7 +15,7 @@ from headgate.gateway.checkpoint import (
     repair as checkpoint_repair,
 )
 from headgate.gateway.checkpoint import (
-    spark_metadata as sink_logs,
+    spark_metadata,
 )
 from headgate.gateway.checkpoint.batches import read_batches
 from headgate.gateway.checkpoint.folders import is_state_data, local_path
@@ -35,7 +35,7 @@ from headgate.reprocess.ports.checkpoints import Proof
 _HIDDEN = ".headgate-"
 
 
-class RewindWorld:
+class RewindInspector:
     """A checkpoint's batches, and what stands against going back to one."""
 
     home: Path
@@ -64,15 +64,15 @@ class RewindWorld:
     def sink_log(self, target: str, batch: int) -> SinkLog | None:
         """Return a file sink's log seen from the end of `batch`, None where there is none."""
         path = local_path(target) if urlsplit(target).scheme else self._folder() / target
-        return sink_logs.read_sink_log(path.resolve(), batch)
+        return spark_metadata.read_sink_log(path.resolve(), batch)
 
     def sink_batch(self, target: str) -> int | None:
         """Return the newest batch in a file sink's log, None if the folder has no log."""
         if not is_remote(target):
             path = local_path(target) if urlsplit(target).scheme else self._folder() / target
-            return sink_logs.newest_batch(path.resolve())
+            return spark_metadata.newest_batch(path.resolve())
         place = find(target, self.registry.file_systems)
-        return sink_logs.newest_of(names(place, FOLDER)) if place and place.is_folder else None
+        return spark_metadata.newest_of(names(place, FOLDER)) if place and place.is_folder else None
 
     def _folder(self) -> Path:
         """Return what relative paths are relative to, wherever a command or a worker runs."""
@@ -93,7 +93,7 @@ class RewindWorld:
         return SnapshotSize(files=len(files), bytes=size, copied=size - data)
 
 
-class RewindEffects(RewindWorld):
+class RewindApplier(RewindInspector):
     """Copies that end at a batch, and a file sink's log that does."""
 
     note: Callable[[str], None]
@@ -128,16 +128,16 @@ class RewindEffects(RewindWorld):
 
     def later_files(self, target: str, batch: int) -> list[str]:
         """Return the output files, relative to the folder, of the sink's later batches."""
-        return list(sink_logs.later_files(local_path(target), batch))
+        return list(spark_metadata.later_files(local_path(target), batch))
 
     def copy_sink_log(self, target: str, batch: int, to: str) -> None:
         """Make `to` the sink's log as it was at the end of `batch`."""
         self._named(to)
-        sink_logs.copy_sink_log(local_path(target), batch, Path(to))
+        spark_metadata.copy_sink_log(local_path(target), batch, Path(to))
 
     def move_files(self, folder: str, to: str, names: Iterable[str]) -> None:
         """Move files to the same names below another folder, those that are still there."""
-        sink_logs.move_files(Path(folder), Path(to), list(names))
+        spark_metadata.move_files(Path(folder), Path(to), list(names))
 
     def _named(self, path: str) -> None:
         """Copies and removals stay within names that end in a run's id, whatever a plan says."""
@@ -155,7 +155,7 @@ def _is_ours(part: str) -> bool:
 PREFIX = "headgate-proof-"
 
 
-class RepairWorld:
+class RepairInspector:
     """Checkpoints as files."""
 
     def checkpoint_files(self, location: str, sink: str | None = None) -> CheckpointFiles | None:
@@ -163,7 +163,7 @@ class RepairWorld:
         return checkpoint_repair.read_files(location, sink)
 
 
-class RepairEffects(RepairWorld):
+class RepairApplier(RepairInspector):
     """Copies beside a checkpoint; they are hidden neighbours whose names end in the run's id."""
 
     registry: Registry
@@ -190,7 +190,7 @@ class RepairEffects(RepairWorld):
         from headgate.gateway.checkpoint.copy import check_room, copy_checkpoint, size_of
         from headgate.gateway.files.evidence_files import find
         from headgate.gateway.files.scratch_folders import scratch_folder
-        from headgate.gateway.spark.rehearsal import Wish, rehearse_query
+        from headgate.gateway.spark.rehearsal import RehearsalRequest, rehearse_query
 
         place = find(checkpoint, self.registry.file_systems)
         if place is None:
@@ -199,7 +199,7 @@ class RepairEffects(RepairWorld):
         with scratch_folder(PREFIX) as folder:
             check_room(size_of(place) or 0, folder)
             copy_checkpoint(place, folder / "checkpoint")
-            wish = Wish(conf=_NO_CONF)
+            wish = RehearsalRequest(conf=_NO_CONF)
             try:
                 found = rehearse_query(
                     entry_point, folder / "checkpoint", folder / "out", wish, importable=importable

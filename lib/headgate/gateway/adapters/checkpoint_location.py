@@ -6,28 +6,28 @@ from collections.abc import Callable, Sequence
 
 from headgate.errors import StepError
 from headgate.gateway.checkpoint import create as new_checkpoint
-from headgate.gateway.checkpoint import remote_copy as place_copy
+from headgate.gateway.checkpoint import remote_copy
 from headgate.gateway.checkpoint.remote_view import seen
 from headgate.gateway.files.addresses import is_remote
 from headgate.model.registered_pipelines import Pipeline, Registry
 from headgate.reprocess.ports.source_offsets import Beginning
 
 
-class PlaceWorld:
+class LiveRemoteCheckpointInspector:
     """Places as they are now."""
 
     registry: Registry
 
     def is_free(self, location: str) -> bool:
         """Return whether nothing stands at a place of a remote file system."""
-        return place_copy.is_free(location, self.registry.file_systems)
+        return remote_copy.is_free(location, self.registry.file_systems)
 
     def listing_hash(self, location: str) -> str | None:
         """Return a hash over names, sizes and times of all files there; None: there are none."""
-        return place_copy.listing_hash(location, self.registry.file_systems)
+        return remote_copy.listing_hash(location, self.registry.file_systems)
 
 
-class PlaceEffects(PlaceWorld):
+class LiveRemoteCheckpointApplier(LiveRemoteCheckpointInspector):
     """New places beside old ones, and which of them is the pipeline's."""
 
     _run: str
@@ -44,9 +44,9 @@ class PlaceEffects(PlaceWorld):
         batch: int | None = None,
         query_id: str | None = None,
     ) -> None:
-        """Copy a checkpoint to another place; see `plan.ports.places`."""
+        """Copy a checkpoint to another place; see `reprocess.ports.checkpoint_location`."""
         self._writable(to)
-        order = place_copy.Order(
+        order = remote_copy.Order(
             source=location,
             target=to,
             run=self._run,
@@ -59,27 +59,27 @@ class PlaceEffects(PlaceWorld):
             self.progress(done, total, "bytes")
             self.pause(0)
 
-        place_copy.copy_remote_checkpoint(order, self.registry.file_systems, tell)
+        remote_copy.copy_remote_checkpoint(order, self.registry.file_systems, tell)
 
     def create_remote_checkpoint(
         self, to: str, like: str, query_id: str, beginnings: Sequence[Beginning]
     ) -> None:
-        """Write a checkpoint whose sources begin there; see `plan.ports.places`."""
+        """Write a checkpoint whose sources begin there; see the port."""
         self._writable(to)
         with seen(like, self.registry.file_systems) as old:
             files = new_checkpoint.content(old, query_id, beginnings)
-            place_copy.write_place(
+            remote_copy.write_place(
                 to, files, {"source": like, "run": self._run}, self.registry.file_systems
             )
 
     def remote_checkpoint_issue(self, location: str) -> str | None:
         """Return why a place is not whole and untouched; None: it is."""
-        return place_copy.flaw(location, self.registry.file_systems)
+        return remote_copy.flaw(location, self.registry.file_systems)
 
     def delete_remote_checkpoint(self, location: str, source: str | None) -> str | None:
         """Remove a place that no query has used; return why it was kept."""
         self._writable(location)
-        return place_copy.delete_remote_checkpoint(location, source, self.registry.file_systems)
+        return remote_copy.delete_remote_checkpoint(location, source, self.registry.file_systems)
 
     def switch_checkpoint(self, pipeline: str, location: str) -> None:
         """Record that the pipeline's checkpoint is there from now on."""

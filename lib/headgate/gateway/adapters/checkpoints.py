@@ -27,7 +27,7 @@ from headgate.reprocess.ports.source_offsets import Beginning, QueryPosition
 _REMOTE = "it is on a remote file system, where nothing is moved aside in one step"
 
 
-class FolderWorld:
+class LiveFolderInspector:
     """Checkpoints as they are now."""
 
     registry: Registry
@@ -41,7 +41,7 @@ class FolderWorld:
         return found and replace(found, location=location.rstrip("/"), fixed=_REMOTE, remote=True)
 
 
-class FolderEffects(FolderWorld):
+class LiveFolderApplier(LiveFolderInspector):
     """What steps change in folders; copies and removals stay below the home's runs."""
 
     home: Path
@@ -57,7 +57,7 @@ class FolderEffects(FolderWorld):
             return listing_hash(path, self.registry.file_systems)
         return checkpoints.tree_hash(Path(path), whole=False)
 
-    def snapshot_place(self) -> str:
+    def snapshot_folder(self) -> str:
         """Return the folder that is this run's own."""
         return str(self.home / "runs" / self._run)
 
@@ -95,7 +95,7 @@ class FolderEffects(FolderWorld):
 _DRAFT = re.compile(r"\..+\.(new|repartitioned|export)-[^/]+")
 
 
-class CarryWorld:
+class NewCheckpointInspector:
     """Where the sources of a query are."""
 
     registry: Registry
@@ -106,13 +106,13 @@ class CarryWorld:
             return new_checkpoint.read_position(folder)
 
 
-class CarryEffects(CarryWorld):
+class NewCheckpointApplier(NewCheckpointInspector):
     """Drafts of new checkpoints, beside the place that they are for."""
 
     def create_checkpoint(
         self, draft: str, like: str, query_id: str, beginnings: Sequence[Beginning]
     ) -> None:
-        """Write a checkpoint that begins there; see `plan.world.Effects`."""
+        """Write a checkpoint that begins there; see `reprocess.ports.inspector.Applier`."""
         new_checkpoint.create_checkpoint(draft_path(draft), Path(like), query_id, beginnings)
 
     def made_otherwise(
@@ -136,7 +136,7 @@ def draft_path(path: str) -> Path:
 _READ_SECONDS = 120.0
 
 
-class StateWorld:
+class StateInspector:
     """What the state of a checkpoint holds, by Spark's own reader."""
 
     home: Path
@@ -156,20 +156,18 @@ class StateWorld:
         if (known := kept(self.home, checkpoint, batch)) is not None:
             return OpenState(batch=batch, stores=known)
         # What starts processes is imported only where one is started.
-        from headgate.gateway.spark import change_state as state_programs
+        from headgate.gateway.spark import change_state
 
         try:
             with scratch_folder("headgate-open-state-") as scratch:
-                found = state_programs.open_stores(
-                    checkpoint, batch, scratch / "work", _READ_SECONDS
-                )
+                found = change_state.open_stores(checkpoint, batch, scratch / "work", _READ_SECONDS)
         except HeadgateError as error:
             return OpenState(batch=batch, unknown=str(error))
         keep(self.home, checkpoint, batch, found)
         return OpenState(batch=batch, stores=found)
 
 
-class StateEffects(StateWorld):
+class StateApplier(StateInspector):
     """Work of Spark's on copies, in a process beside us."""
 
     pause: Callable[[float], None]
@@ -178,23 +176,23 @@ class StateEffects(StateWorld):
     def repartition_state(
         self, checkpoint: str, draft: str, partitions: int
     ) -> tuple[StoreRows, ...]:
-        """Make a copy whose state lies in so many partitions; see `plan.world.Effects`."""
+        """Make a copy whose state lies in so many partitions; see the port."""
         # What starts processes is imported only where one is started.
-        from headgate.gateway.spark import change_state as state_programs
+        from headgate.gateway.spark import change_state
 
-        return state_programs.repartition(
+        return change_state.repartition(
             Path(checkpoint), draft_path(draft), partitions, self._work_folder(), self._cancelled
         )
 
     def export_state(self, checkpoint: str, draft: str) -> Mapping[str, Any]:
-        """Write the state to a folder as Parquet; see `plan.world.Effects`."""
-        from headgate.gateway.spark import change_state as state_programs
+        """Write the state to a folder as Parquet; see `reprocess.ports.inspector.Applier`."""
+        from headgate.gateway.spark import change_state
 
         work = self._work_folder()
         if not is_remote(checkpoint):
-            return state_programs.export(Path(checkpoint), draft_path(draft), work, self._cancelled)
+            return change_state.export(Path(checkpoint), draft_path(draft), work, self._cancelled)
         with brought(checkpoint, work.parent, self.registry.file_systems) as copy:
-            return state_programs.export(copy, draft_path(draft), work, self._cancelled)
+            return change_state.export(copy, draft_path(draft), work, self._cancelled)
 
     def _work_folder(self) -> Path:
         return self.home / "runs" / self._run / "state"

@@ -21,7 +21,7 @@ _LOOK = 1.0
 CHECKPOINT = "${HEADGATE_CHECKPOINT}"
 
 
-class CommandWorld:
+class CommandInspector:
     """The registry's pipelines and their status commands."""
 
     registry: Registry
@@ -79,7 +79,7 @@ class CommandWorld:
         )
 
 
-class CommandEffects(CommandWorld):
+class CommandApplier(CommandInspector):
     """Starting, stopping, fencing and the rest."""
 
     _run: str
@@ -93,7 +93,7 @@ class CommandEffects(CommandWorld):
         raise NotImplementedError
 
     def pause(self, seconds: float) -> None:
-        """Wait; see `plan.world.Effects`."""
+        """Wait; see `reprocess.ports.inspector.Applier`."""
         raise NotImplementedError
 
     def command(self, pipeline: str, word: str, message: str = "") -> None:
@@ -148,7 +148,7 @@ class CommandEffects(CommandWorld):
             self.note(f"{word}: {said}")
 
     def manual_step(self, word: str, request: str) -> None:
-        """Ask, and wait until somebody confirms it; see `plan.ports.control`."""
+        """Ask, and wait until somebody confirms it; see `reprocess.ports.processes`."""
         who, waited = self.ask(word, request), 0.0
         if who is None:
             self.note(f"{request}. Then confirm it here, or with: headgate confirm {self._run}")

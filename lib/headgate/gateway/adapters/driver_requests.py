@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from headgate.errors import HeadgateError, StepError
-from headgate.gateway.adapters.driver_status import TOPIC, ToldWorld, judge_life
+from headgate.gateway.adapters.driver_status import TOPIC, DriverStatusInspector, judge_life
 from headgate.gateway.http.secret_values import named_value
 from headgate.model.commands import WatchControl
 from headgate.model.registered_pipelines import Pipeline
@@ -29,7 +29,7 @@ _LOOK = 0.5
 _AGAIN = 5.0
 
 
-class ControlEffects(ToldWorld):
+class DriverRequestApplier(DriverStatusInspector):
     """The control channel of `headgate.watch`."""
 
     home: Path
@@ -39,7 +39,7 @@ class ControlEffects(ToldWorld):
         raise NotImplementedError
 
     def pause(self, seconds: float) -> None:
-        """Wait; see `plan.world.Effects`."""
+        """Wait; see `reprocess.ports.inspector.Applier`."""
         raise NotImplementedError
 
     def _control(self, pipeline: Pipeline, call: WatchControl) -> None:

@@ -14,7 +14,7 @@ from headgate.gateway.files.evidence_files import find
 from headgate.gateway.process.driver_alive import is_gone
 from headgate.gateway.spark.watch_folder import newest_watch_files
 from headgate.model.registered_pipelines import Pipeline, Registry
-from headgate.reprocess.ports.processes import Status, Told, ToldRun
+from headgate.reprocess.ports.processes import DriverStatus, ReportedRun, Status
 
 if TYPE_CHECKING:
     from headgate.parse.spark.watch.read import Life, Watched
@@ -26,10 +26,10 @@ _SILENT = 100.0
 _TAIL = 70 * 60.0
 # Of an error's text, which may hold a whole plan.
 _MOST_CHARACTERS = 200
-_UNKNOWN = Told(Status.UNKNOWN)
+_UNKNOWN = DriverStatus(Status.UNKNOWN)
 
 
-class ToldWorld:
+class DriverStatusInspector:
     """The watches and the addresses of UIs that the registry names."""
 
     registry: Registry
@@ -38,7 +38,7 @@ class ToldWorld:
         """Return the pipeline as the registry has it."""
         raise NotImplementedError
 
-    def told(self, pipeline: str) -> Told:
+    def driver_status(self, pipeline: str) -> DriverStatus:
         """Return what the driver tells of itself, the watch's word first; it never fails."""
         registered = self.registered(pipeline)
         if registered is None:
@@ -46,12 +46,12 @@ class ToldWorld:
         try:
             life = self.life(registered)
         except HeadgateError as error:
-            return Told(Status.UNKNOWN, f"the watch could not be read: {error}")
+            return DriverStatus(Status.UNKNOWN, f"the watch could not be read: {error}")
         found = _UNKNOWN if life is None else judge_life(life, time.time())
         found = replace(found, run=life.run_id if life else None)
         return found if found.status is not Status.UNKNOWN else self._by_rest(registered) or found
 
-    def told_runs(self, pipeline: str) -> tuple[ToldRun, ...]:
+    def reported_runs(self, pipeline: str) -> tuple[ReportedRun, ...]:
         """Return all runs that the pipeline's watch reports; none where it can't be read."""
         registered = self.registered(pipeline)
         if registered is None or registered.watch is None:
@@ -60,7 +60,7 @@ class ToldWorld:
             lives = self.watched(registered.watch).lives.values()
         except HeadgateError:
             return ()
-        return tuple(ToldRun(x.query_id, x.name, x.told_at) for x in lives)
+        return tuple(ReportedRun(x.query_id, x.name, x.told_at) for x in lives)
 
     def life(self, pipeline: Pipeline) -> Life | None:
         """Return the newest run that the watch tells of, None where it tells of none.
@@ -90,7 +90,7 @@ class ToldWorld:
         since = int((time.time() - _TAIL) * 1000)
         return WatchTopic(topic, servers, self.registry.kafka, since_ms=since).read()
 
-    def _by_rest(self, pipeline: Pipeline) -> Told | None:
+    def _by_rest(self, pipeline: Pipeline) -> DriverStatus | None:
         """Return RUNS where a UI shows a batch of it under way; nothing else proves a thing."""
         query_id = self._query_id(pipeline)
         if query_id is None:
@@ -102,7 +102,7 @@ class ToldWorld:
 
             try:
                 if query_id in running_queries(address):
-                    return Told(Status.RUNS, f"{address} shows a batch of it under way")
+                    return DriverStatus(Status.RUNS, f"{address} shows a batch of it under way")
             except HeadgateError:
                 continue
         return None
@@ -124,16 +124,18 @@ def _error(life: Life) -> str:
     return ": ".join(filter(None, (life.error_class, first)))
 
 
-def judge_life(life: Life, now: float) -> Told:
+def judge_life(life: Life, now: float) -> DriverStatus:
     """Return what a run's last words and its process say; `now` in seconds since 1970."""
     if life.ended:
-        return Told(Status.STOPPED, "its watch told the query's end", _error(life))
+        return DriverStatus(Status.STOPPED, "its watch told the query's end", _error(life))
     if is_gone(life.driver):
-        return Told(Status.STOPPED, f"process {life.driver.get('pid')} of its driver has ended")
+        return DriverStatus(
+            Status.STOPPED, f"process {life.driver.get('pid')} of its driver has ended"
+        )
     if life.closed and life.over:
-        return Told(Status.STOPPED, f"its watch says: {life.closed}")
+        return DriverStatus(Status.STOPPED, f"its watch says: {life.closed}")
     if life.closed or life.told_at is None:
         return _UNKNOWN
     if now - datetime.fromisoformat(life.told_at).timestamp() > _SILENT:
-        return Told(Status.UNKNOWN, f"its watch is silent since {life.told_at}")
-    return Told(Status.RUNS, f"its watch told of it at {life.told_at}")
+        return DriverStatus(Status.UNKNOWN, f"its watch is silent since {life.told_at}")
+    return DriverStatus(Status.RUNS, f"its watch told of it at {life.told_at}")

@@ -7,13 +7,9 @@ from functools import cached_property
 
 from headgate.errors import SetupError, StepError
 from headgate.gateway.kafka import (
-    committed_offsets as kafka_offsets,
-)
-from headgate.gateway.kafka import (
-    java_group_changes as kafka_java_changes,
-)
-from headgate.gateway.kafka import (
-    java_transactions as kafka_java_transactions,
+    committed_offsets,
+    java_group_changes,
+    java_transactions,
 )
 from headgate.gateway.kafka.cluster import Kafka
 from headgate.gateway.kafka.connect import open_kafka
@@ -24,7 +20,7 @@ from headgate.model.registered_pipelines import Pipeline, Registry
 from headgate.model.transactions import Transaction
 
 
-class KafkaWorld:
+class LiveKafkaInspector:
     """The registry's cluster; it is asked only for what concerns it.
 
     A query over files needs no broker, so the first question connects.
@@ -69,7 +65,7 @@ class KafkaWorld:
         return self.kafka.describe_group(group_id)
 
 
-class KafkaEffects(KafkaWorld):
+class LiveKafkaApplier(LiveKafkaInspector):
     """What steps change in Kafka."""
 
     def alter_offsets(self, group_id: str, offsets: Iterable[GroupOffset]) -> None:
@@ -79,14 +75,14 @@ class KafkaEffects(KafkaWorld):
             for o in offsets
             if o.offset is not None
         }
-        kafka_offsets.alter_offsets(self.kafka, group_id, targets)
+        committed_offsets.alter_offsets(self.kafka, group_id, targets)
 
     def delete_offsets(self, group_id: str, partitions: Iterable[tuple[str, int]]) -> None:
         """Remove committed offsets of a group without members."""
-        kafka_offsets.delete_offsets(self.kafka, group_id, list(partitions))
+        committed_offsets.delete_offsets(self.kafka, group_id, list(partitions))
 
 
-class GroupWorld(KafkaWorld):
+class GroupInspector(LiveKafkaInspector):
     """Every group, every topic's name, every registered pipeline, open transactions."""
 
     def pipelines(self) -> tuple[Pipeline, ...]:
@@ -103,7 +99,7 @@ class GroupWorld(KafkaWorld):
 
     def open_transactions(self, parts: Iterable[TopicPart]) -> tuple[Transaction, ...]:
         """Return the open transactions of the cluster, and those only these partitions know."""
-        return kafka_java_transactions.open_transactions(self._java("Seeing transactions"), parts)
+        return java_transactions.open_transactions(self._java("Seeing transactions"), parts)
 
     def _java(self, what: str) -> JavaAdmin:
         if self.kafka.java is None:
@@ -111,16 +107,16 @@ class GroupWorld(KafkaWorld):
         return self.kafka.java
 
 
-class GroupEffects(GroupWorld, KafkaEffects):
+class GroupApplier(GroupInspector, LiveKafkaApplier):
     """Removing members, and the offsets of groups of the streams protocol."""
 
     def abort_transaction(self, transaction: Transaction) -> None:
         """Abort it and fence its producer."""
-        kafka_java_transactions.abort_transaction(self._java("Aborting transactions"), transaction)
+        java_transactions.abort_transaction(self._java("Aborting transactions"), transaction)
 
     def remove_members(self, group_id: str) -> None:
         """Remove every member of a classic group; one that is alive joins again."""
-        kafka_java_changes.remove_members(self._java("Removing members"), group_id)
+        java_group_changes.remove_members(self._java("Removing members"), group_id)
 
     def alter_offsets(self, group_id: str, offsets: Iterable[GroupOffset]) -> None:
         """Commit offsets for a group without members, by the call that fits its type."""
@@ -134,7 +130,7 @@ class GroupEffects(GroupWorld, KafkaEffects):
             if o.offset is not None
         }
         java = self._java("A group of the streams protocol")
-        _raise(group_id, "set", kafka_java_changes.alter_streams_offsets(java, group_id, targets))
+        _raise(group_id, "set", java_group_changes.alter_streams_offsets(java, group_id, targets))
 
     def delete_offsets(self, group_id: str, partitions: Iterable[TopicPart]) -> None:
         """Remove committed offsets of a group without members, by the call that fits its type."""
@@ -144,7 +140,7 @@ class GroupEffects(GroupWorld, KafkaEffects):
             return
         java = self._java("A group of the streams protocol")
         _raise(
-            group_id, "deleted", kafka_java_changes.delete_streams_offsets(java, group_id, wanted)
+            group_id, "deleted", java_group_changes.delete_streams_offsets(java, group_id, wanted)
         )
 
     def _is_streams(self, group_id: str) -> bool:

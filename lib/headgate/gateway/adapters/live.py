@@ -6,69 +6,77 @@ from collections.abc import Callable
 from pathlib import Path
 
 from headgate.gateway.adapters.checkpoint_history import (
-    RepairEffects,
-    RepairWorld,
-    RewindEffects,
-    RewindWorld,
+    RepairApplier,
+    RepairInspector,
+    RewindApplier,
+    RewindInspector,
 )
-from headgate.gateway.adapters.checkpoint_location import PlaceEffects, PlaceWorld
+from headgate.gateway.adapters.checkpoint_location import (
+    LiveRemoteCheckpointApplier,
+    LiveRemoteCheckpointInspector,
+)
 from headgate.gateway.adapters.checkpoints import (
-    CarryEffects,
-    CarryWorld,
-    FolderEffects,
-    FolderWorld,
-    StateEffects,
-    StateWorld,
+    LiveFolderApplier,
+    LiveFolderInspector,
+    NewCheckpointApplier,
+    NewCheckpointInspector,
+    StateApplier,
+    StateInspector,
 )
-from headgate.gateway.adapters.commands import CommandEffects, CommandWorld
-from headgate.gateway.adapters.driver_requests import ControlEffects
-from headgate.gateway.adapters.driver_status import ToldWorld
-from headgate.gateway.adapters.kafka import GroupEffects, GroupWorld, KafkaEffects, KafkaWorld
-from headgate.gateway.adapters.record_backup_and_topics import TopicEffects, TopicWorld
-from headgate.gateway.adapters.schema_registry import SchemaEffects, SchemaWorld
-from headgate.gateway.adapters.verdicts import VerdictWorld
+from headgate.gateway.adapters.commands import CommandApplier, CommandInspector
+from headgate.gateway.adapters.driver_requests import DriverRequestApplier
+from headgate.gateway.adapters.driver_status import DriverStatusInspector
+from headgate.gateway.adapters.kafka import (
+    GroupApplier,
+    GroupInspector,
+    LiveKafkaApplier,
+    LiveKafkaInspector,
+)
+from headgate.gateway.adapters.record_backup_and_topics import TopicApplier, TopicInspector
+from headgate.gateway.adapters.schema_registry import LiveSchemaApplier, LiveSchemaInspector
+from headgate.gateway.adapters.verdicts import VerdictInspector
 from headgate.model.registered_pipelines import Registry
 from headgate.text.private_files import private_folder
 
 
-class LiveWorld(
-    RewindWorld,
-    CarryWorld,
-    StateWorld,
-    GroupWorld,
-    TopicWorld,
-    KafkaWorld,
-    FolderWorld,
-    PlaceWorld,
-    CommandWorld,
-    ToldWorld,
-    RepairWorld,
-    VerdictWorld,
-    SchemaWorld,
+class LiveInspector(
+    RewindInspector,
+    NewCheckpointInspector,
+    StateInspector,
+    GroupInspector,
+    TopicInspector,
+    LiveKafkaInspector,
+    LiveFolderInspector,
+    LiveRemoteCheckpointInspector,
+    CommandInspector,
+    DriverStatusInspector,
+    RepairInspector,
+    VerdictInspector,
+    LiveSchemaInspector,
 ):
-    """Answers from the systems that the registry names; see `plan.world.World`."""
+    """Answers from the systems that the registry names; see `ports.inspector.Inspector`."""
 
     def __init__(self, registry: Registry, home: Path) -> None:
         self.registry = registry
         self.home = home
 
 
-class LiveEffects(
-    LiveWorld,
-    RewindEffects,
-    CarryEffects,
-    StateEffects,
-    GroupEffects,
-    TopicEffects,
-    KafkaEffects,
-    FolderEffects,
-    PlaceEffects,
-    ControlEffects,
-    CommandEffects,
-    RepairEffects,
-    SchemaEffects,
+class LiveApplier(
+    LiveInspector,
+    RewindApplier,
+    NewCheckpointApplier,
+    StateApplier,
+    GroupApplier,
+    TopicApplier,
+    LiveKafkaApplier,
+    LiveFolderApplier,
+    LiveRemoteCheckpointApplier,
+    DriverRequestApplier,
+    CommandApplier,
+    RepairApplier,
+    LiveSchemaApplier,
 ):
-    """What a run's steps may do; see `plan.world.Effects`.
+    """What a run's steps may do; see `reprocess.ports.inspector.Applier`.
 
     `pause`, `note`, `progress` and `switch_checkpoint` come from whoever executes the run.
     """
@@ -106,7 +114,7 @@ class LiveEffects(
         self._note(message)
 
     def progress(self, done: int, total: int | None, unit: str) -> None:
-        """Tell how far the step is; see `plan.world.Effects`."""
+        """Tell how far the step is; see `reprocess.ports.inspector.Applier`."""
         self._progress(done, total, unit)
 
     def ask(self, word: str, request: str) -> str | None:
@@ -114,5 +122,5 @@ class LiveEffects(
         return self._ask(word, request)
 
     def pause(self, seconds: float) -> None:
-        """Wait; see `plan.world.Effects`."""
+        """Wait; see `reprocess.ports.inspector.Applier`."""
         self._pause(seconds)

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from headgate.gateway.schema_registry.changes import SchemaChanges
 
 
-class SchemaWorld:
+class LiveSchemaInspector:
     """Subjects of the registry that headgate.toml names; without one there are none."""
 
     registry: Registry
@@ -49,7 +49,7 @@ class SchemaWorld:
             opened.close()
 
 
-class SchemaEffects(SchemaWorld):
+class LiveSchemaApplier(LiveSchemaInspector):
     """Removing subjects, and registering their schemas anew."""
 
     def delete_subject(self, subject: str) -> None:

@@ -7,15 +7,15 @@ from typing import TypeAlias
 
 from headgate.errors import RefusedError
 from headgate.model.version import Version
-from headgate.reprocess.ports.verdict import Output, Sight, Trace, Verdict
+from headgate.reprocess.ports.verdict import Output, RunningVersion, Trace, UpgradeVerdict
 
-Judge: TypeAlias = Callable[[str, str, str | None, Sequence[str]], Verdict]
+Judge: TypeAlias = Callable[[str, str, str | None, Sequence[str]], UpgradeVerdict]
 Read: TypeAlias = Callable[[str], Version | None]
-Look: TypeAlias = Callable[[str, str, str, Trace], Sight]
+Look: TypeAlias = Callable[[str, str, str, Trace], RunningVersion]
 Locate: TypeAlias = Callable[[str, str | None], tuple[Output, ...]]
 
 
-class VerdictWorld:
+class VerdictInspector:
     """Asks `judge`, `look`, `locate` and `read`, which whoever opens the world brings along."""
 
     judge: Judge | None = None
@@ -29,13 +29,15 @@ class VerdictWorld:
 
     def verdict(
         self, pipeline: str, after: str, before: str | None, fail_on: Sequence[str]
-    ) -> Verdict:
+    ) -> UpgradeVerdict:
         """Judge a new version on top of what the pipeline has left by now."""
         if self.judge is None:
             raise RefusedError(f"nothing here can judge {after}: plan it anew")
         return self.judge(pipeline, after, before, fail_on)
 
-    def sight(self, pipeline: str, after: str, version: str, trace: Trace) -> Sight:
+    def running_version(
+        self, pipeline: str, after: str, version: str, trace: Trace
+    ) -> RunningVersion:
         """Compare what runs with the version that was judged."""
         if self.look is None:
             raise RefusedError(f"nothing here can read {after}: plan it anew")

@@ -17,7 +17,7 @@ from typing import BinaryIO
 
 from headgate.errors import EvidenceError, RefusedError, StepError, UnreachableError
 from headgate.gateway.files.addresses import is_uri
-from headgate.gateway.files.evidence_files import Place, entries
+from headgate.gateway.files.evidence_files import FileLocation, entries
 from headgate.gateway.files.local import LocalFiles
 
 _BLOCK = 1 << 20
@@ -53,12 +53,12 @@ class Prints:
         return tuple(sorted(n for n in names if self.files.get(n) != other.files.get(n)))
 
 
-def read_prints(checkpoint: Place) -> Prints:
+def read_prints(checkpoint: FileLocation) -> Prints:
     """Read every file of a checkpoint once and return their hashes; nothing is written."""
     return Prints(dict(_read(checkpoint, None)))
 
 
-def copy_checkpoint(checkpoint: Place, target: Path, each: Each = lambda *_: None) -> Prints:
+def copy_checkpoint(checkpoint: FileLocation, target: Path, each: Each = lambda *_: None) -> Prints:
     """Copy every file and return the hashes of what was read; times and rights are not kept.
 
     `each` is told after every file how many there are by now, and their bytes; it may raise.
@@ -102,7 +102,7 @@ def point_to(copy: Path, place: str) -> None:
             file.with_name(f".{file.name}.crc").unlink(missing_ok=True)
 
 
-def size_of(checkpoint: Place) -> int | None:
+def size_of(checkpoint: FileLocation) -> int | None:
     """Return how many bytes all files have; None on a remote system, which is not asked for it."""
     if not isinstance(checkpoint.files, LocalFiles):
         return None
@@ -120,27 +120,27 @@ def check_room(needed: int, folder: Path) -> None:
         )
 
 
-def _read(checkpoint: Place, target: Path | None) -> Iterator[tuple[str, tuple[str, int]]]:
+def _read(checkpoint: FileLocation, target: Path | None) -> Iterator[tuple[str, tuple[str, int]]]:
     for name in _names(checkpoint):
         found = _one(checkpoint.below(name), target / name if target else None)
         if found is not None:
             yield name, found
 
 
-def _names(checkpoint: Place) -> Iterator[str]:
+def _names(checkpoint: FileLocation) -> Iterator[str]:
     found = {e.name: e.is_folder for e in entries(checkpoint)}
     order = [*(n for n in _FIRST if n in found), *sorted(found.keys() - set(_FIRST))]
     for name in order:
         yield from _below(checkpoint, name) if found[name] else (name,)
 
 
-def _below(checkpoint: Place, folder: str) -> Iterator[str]:
+def _below(checkpoint: FileLocation, folder: str) -> Iterator[str]:
     for entry in entries(checkpoint, folder):
         path = f"{folder}/{entry.name}"
         yield from _below(checkpoint, path) if entry.is_folder else (path,)
 
 
-def _one(file: Place, target: Path | None) -> tuple[str, int] | None:
+def _one(file: FileLocation, target: Path | None) -> tuple[str, int] | None:
     """Hash a file, and copy it where a target is given; None where it is gone."""
     try:
         with file.files.opened(file.path) as stream:

@@ -7,8 +7,8 @@ from collections.abc import Iterable, Sequence
 
 from headgate.errors import EvidenceError
 from headgate.gateway.files.evidence_files import (
-    Entry,
-    Place,
+    FileLocation,
+    FolderEntry,
     entries,
     modified,
     names,
@@ -26,7 +26,7 @@ _TIMED = b'"batchTimestampMs"'
 _SCHEMA_FILE = re.compile(r"^\d+_[^/.]+$")
 
 
-def read_checkpoint_files(folder: Place) -> tuple[dict[str, bytes], list[str], list[str]]:
+def read_checkpoint_files(folder: FileLocation) -> tuple[dict[str, bytes], list[str], list[str]]:
     """Return contents by relative path, all names that matter, and a sentence for each failure.
 
     A log contributes its newest files, its newest committed one and its names; a state operator
@@ -45,7 +45,7 @@ def read_checkpoint_files(folder: Place) -> tuple[dict[str, bytes], list[str], l
 
 
 def read_sink_files(
-    folder: Place,
+    folder: FileLocation,
 ) -> tuple[dict[str, bytes], list[str], frozenset[str], list[str]]:
     """Return the newest files of a file sink's log, all names, which were cut, and failures."""
     found = _Listing(folder)
@@ -55,7 +55,7 @@ def read_sink_files(
 
 
 def read_log_files(
-    folder: Place, newest: int | None
+    folder: FileLocation, newest: int | None
 ) -> tuple[dict[str, bytes], dict[str, int], list[str]]:
     """Return both logs' files by relative path, their times, and a sentence for each failure.
 
@@ -77,7 +77,7 @@ def read_log_files(
 class _Listing:
     """The names in a checkpoint; a folder that can't be listed costs a sentence."""
 
-    def __init__(self, folder: Place) -> None:
+    def __init__(self, folder: FileLocation) -> None:
         self.folder = folder
         self.failures: list[str] = []
         self.offsets: list[str] = []
@@ -102,7 +102,7 @@ class _Listing:
             self.failures.append(str(error))
             return []
 
-    def _entries(self, relative: str) -> Sequence[Entry]:
+    def _entries(self, relative: str) -> Sequence[FolderEntry]:
         try:
             return [e for e in entries(self.folder, relative) if e.name[:1] != "."]
         except EvidenceError as error:

@@ -12,7 +12,7 @@ from typing import Any
 from urllib.parse import unquote, urlsplit
 
 from headgate.errors import EvidenceError, RefusedError, StepError
-from headgate.gateway.checkpoint import batch_times as times
+from headgate.gateway.checkpoint import batch_times
 from headgate.reprocess.ports.checkpoints import Checkpoint
 from headgate.text.json_text import read_json
 
@@ -59,9 +59,9 @@ def read_checkpoint(location: str) -> Checkpoint | None:
         last_offset_batch=max(offsets, default=None),
         last_commit_batch=max(_batches(folder / "commits"), default=None),
         offsets=_kafka_offsets(folder / "offsets", offsets),
-        batch_seconds=times.batch_seconds(folder),
-        busy_seconds=times.busy_seconds(folder),
-        quiet_seconds=times.quiet_seconds(folder),
+        batch_seconds=batch_times.batch_seconds(folder),
+        busy_seconds=batch_times.busy_seconds(folder),
+        quiet_seconds=batch_times.quiet_seconds(folder),
         fixed=_fixed(folder),
     )
 

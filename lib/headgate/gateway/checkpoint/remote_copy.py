@@ -65,10 +65,10 @@ def changing(location: str) -> Iterator[None]:
 def open_changes(location: str, settings: Settings) -> tuple[Changes, str]:
     """Return what changes the file system of an address, and the path in it; see `changing`."""
     # What reads remote file systems costs half a second to import.
-    from headgate.gateway.files import remote_write as remote_changes
+    from headgate.gateway.files import remote_write
 
     with changing(location):
-        return remote_changes.open_changes(location, settings)
+        return remote_write.open_changes(location, settings)
 
 
 def copy_remote_checkpoint(order: Order, settings: Settings, tell: Tell = lambda *_: None) -> None:

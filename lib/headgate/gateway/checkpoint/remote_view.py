@@ -16,7 +16,13 @@ from shutil import disk_usage
 from headgate.errors import EvidenceError, RefusedError
 from headgate.gateway.checkpoint.folders import is_state_data, local_path, remove_tree
 from headgate.gateway.files.addresses import is_remote, without_secret
-from headgate.gateway.files.evidence_files import Place, Settings, explained_errors, find, read_many
+from headgate.gateway.files.evidence_files import (
+    FileLocation,
+    Settings,
+    explained_errors,
+    find,
+    read_many,
+)
 from headgate.gateway.files.remote_version import Stored
 from headgate.gateway.files.scratch_folders import scratch_folder
 
@@ -86,7 +92,9 @@ def brought(location: str, below: Path, settings: Settings) -> Iterator[Path]:
         remove_tree(copy)
 
 
-def stored_below(place: Place, relative: str = "", *, whole: bool = True) -> dict[str, Stored]:
+def stored_below(
+    place: FileLocation, relative: str = "", *, whole: bool = True
+) -> dict[str, Stored]:
     """Return what the file system says of every file below a folder, by its path in there."""
     base = f"{place.path.rstrip('/')}/{relative}".rstrip("/")
     with explained_errors(place.name):
@@ -94,7 +102,7 @@ def stored_below(place: Place, relative: str = "", *, whole: bool = True) -> dic
     return found
 
 
-def _logs(place: Place) -> dict[str, Stored]:
+def _logs(place: FileLocation) -> dict[str, Stored]:
     own = stored_below(place, whole=False)
     found = {name: one for name, one in own.items() if name == "metadata"}
     for log in _LOGS:
@@ -116,7 +124,7 @@ def is_small(name: str) -> bool:
 
 
 def _make(
-    place: Place,
+    place: FileLocation,
     folder: Path,
     files: Mapping[str, Stored],
     choose: Callable[[Mapping[str, Stored]], Iterator[str]],
@@ -137,7 +145,7 @@ def _make(
         _write(file, data.get(name), one)
 
 
-def _is_there(file: Place) -> bool:
+def _is_there(file: FileLocation) -> bool:
     with explained_errors(file.name):
         return file.files.is_folder(file.path) is not None
 

@@ -25,7 +25,7 @@ from headgate.gateway.checkpoint.folders import (
     remove_tree,
     sync_tree,
 )
-from headgate.gateway.checkpoint.rewind_facts import strangers
+from headgate.gateway.checkpoint.rewind_facts import foreign_schema_files
 from headgate.parse.spark.checkpoint.source_log import cut_entries
 from headgate.parse.spark.checkpoint.state_versions import version_of
 
@@ -70,7 +70,7 @@ def copy_to_batch(
         _copy_folder(work, Path())
         for name, last in work.logs.items():
             cut_source_log(target / "sources" / name, last)
-        if any(strangers(source)):
+        if any(foreign_schema_files(source)):
             point_to(target, str(source))
         if query_id is not None:
             rename_query(target / "metadata", query_id)

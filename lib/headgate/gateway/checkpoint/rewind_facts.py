@@ -48,7 +48,7 @@ def read_rewind(folder: Path, batch: int) -> Rewind:
         files=len(sizes),
         size=sum(sizes),
         stores=len(stores),
-        strangers=tuple(sorted(set(strangers(folder)))),
+        foreign_schema_files=tuple(sorted(set(foreign_schema_files(folder)))),
     )
 
 
@@ -112,17 +112,17 @@ _NO_STORE = frozenset({"_metadata", "SSTs", "logs", "archive"})
 
 def _missing(store: _Store, version: int, ids: Ids | None) -> str | None:
     found = needed((p.name for p in store.folder.iterdir()), version, ids)
-    where = "/".join(store.folder.parts[-_depth(store) :])
+    location = "/".join(store.folder.parts[-_depth(store) :])
     if found.missing is not None:
-        return f"{where} has no {found.missing}, which the state after batch {version - 1} needs"
+        return f"{location} has no {found.missing}, which the state after batch {version - 1} needs"
     if found.snapshot is None or not found.snapshot.endswith(".zip"):
         return None
     try:
         files = _table_files(store.folder / found.snapshot)
     except (OSError, zipfile.BadZipFile, KeyError, ValueError, AttributeError) as error:
-        return f"{where}/{found.snapshot} can't be read: {error}"
+        return f"{location}/{found.snapshot} can't be read: {error}"
     absent = [n for n in files if not _has(store.folder, n)]
-    return f"{where} has no SSTs/{absent[0]}, which {found.snapshot} names" if absent else None
+    return f"{location} has no SSTs/{absent[0]}, which {found.snapshot} names" if absent else None
 
 
 def _depth(store: _Store) -> int:
@@ -191,7 +191,7 @@ def _is_there(address: str) -> bool:
     return Path(unquote(parts.path)).exists()
 
 
-def strangers(folder: Path) -> Iterator[str]:
+def foreign_schema_files(folder: Path) -> Iterator[str]:
     """Yield other checkpoints on this machine that the state's metadata names schema files in.
 
     An address that is nowhere here is how the query's own machine sees the folder: it is right.

@@ -38,7 +38,7 @@ class Files(Protocol):
 
 
 @dataclass(frozen=True, slots=True)
-class Entry:
+class FolderEntry:
     """One direct entry of a folder."""
 
     name: str
@@ -46,7 +46,7 @@ class Entry:
 
 
 @dataclass(frozen=True, slots=True)
-class Place:
+class FileLocation:
     """A file or folder: its file system, its path there, and the name that a person gave it."""
 
     files: Files
@@ -54,10 +54,10 @@ class Place:
     name: str
     is_folder: bool
 
-    def below(self, relative: str) -> Place:
+    def below(self, relative: str) -> FileLocation:
         """Return the place of a file below this folder; whether it exists is not asked."""
         path, name = (f"{p.rstrip('/')}/{relative}" for p in (self.path, self.name))
-        return Place(self.files, path, _shown(name), False)
+        return FileLocation(self.files, path, _shown(name), False)
 
 
 def _shown(name: str) -> str:
@@ -65,7 +65,7 @@ def _shown(name: str) -> str:
     return name.encode("utf-8", "replace").decode()
 
 
-def find(location: str, settings: Settings | None = None) -> Place | None:
+def find(location: str, settings: Settings | None = None) -> FileLocation | None:
     """Return the place, None where nothing is there.
 
     `settings` are those of `[file_systems]` by scheme. Raises UnreachableError where a remote file
@@ -80,7 +80,7 @@ def find(location: str, settings: Settings | None = None) -> Place | None:
             return None
         if isinstance(files, LocalFiles) and not is_folder:
             files = LocalFiles(PATIENCE_S)
-        return Place(files, path, _shown(without_secret(location)), is_folder)
+        return FileLocation(files, path, _shown(without_secret(location)), is_folder)
 
 
 def _opened(location: str, settings: Settings) -> tuple[Files, str]:
@@ -115,23 +115,23 @@ def _reason(error: Exception) -> str:
     return " ".join(str(said).split())[:200]
 
 
-def entries(place: Place, relative: str = "") -> tuple[Entry, ...]:
+def entries(place: FileLocation, relative: str = "") -> tuple[FolderEntry, ...]:
     """Return the direct entries of a folder by name; none where it does not exist."""
-    return tuple(Entry(name, is_folder) for name, is_folder in _listed(place, relative))
+    return tuple(FolderEntry(name, is_folder) for name, is_folder in _listed(place, relative))
 
 
-def names(place: Place, relative: str) -> list[str]:
+def names(place: FileLocation, relative: str) -> list[str]:
     """Return the names of the files in a folder, sorted; none where it does not exist."""
     return [name for name, is_folder in _listed(place, relative) if not is_folder]
 
 
-def _listed(place: Place, relative: str) -> list[tuple[str, bool]]:
+def _listed(place: FileLocation, relative: str) -> list[tuple[str, bool]]:
     path = f"{place.path.rstrip('/')}/{relative}".rstrip("/") or "/"
     with explained_errors(f"{place.name}/{relative}" if relative else place.name):
         return sorted(place.files.listed(path))
 
 
-def read(place: Place, most: int = LARGEST) -> bytes:
+def read(place: FileLocation, most: int = LARGEST) -> bytes:
     """Return a file's bytes; EvidenceError where it is larger than `most`."""
     with explained_errors(place.name), place.files.opened(place.path) as stream:
         data: bytes = stream.read(most + 1) or b""
@@ -140,7 +140,7 @@ def read(place: Place, most: int = LARGEST) -> bytes:
     return data
 
 
-def modified(folder: Place, relative: str) -> int | None:
+def modified(folder: FileLocation, relative: str) -> int | None:
     """Return when a file below a folder was written last (ms since 1970), None if not told."""
     place = folder.below(relative)
     try:
@@ -150,14 +150,14 @@ def modified(folder: Place, relative: str) -> int | None:
         return None
 
 
-def opened(place: Place) -> BinaryIO:
+def opened(place: FileLocation) -> BinaryIO:
     """Open a file to read it piece by piece; errors as of `read`, also while it is read."""
     with explained_errors(place.name):
         return place.files.opened(place.path)
 
 
 def read_many(
-    folder: Place, relatives: Iterable[str], most: int
+    folder: FileLocation, relatives: Iterable[str], most: int
 ) -> tuple[dict[str, bytes], list[str]]:
     """Return the contents of files below a folder, and a sentence for each failure."""
     wanted = list(relatives)
@@ -182,7 +182,7 @@ def read_many(
     return data, [v for v in found.values() if isinstance(v, str)]
 
 
-def together(folder: Place, work: Callable[[str], T], items: list[str]) -> list[T]:
+def together(folder: FileLocation, work: Callable[[str], T], items: list[str]) -> list[T]:
     """Do `work` for each item: side by side where each waits for a remote answer."""
     if isinstance(folder.files, LocalFiles) or len(items) < 2:
         return [work(item) for item in items]
@@ -194,7 +194,7 @@ def together(folder: Place, work: Callable[[str], T], items: list[str]) -> list[
 
 
 def read_heads(
-    folder: Place, relatives: Iterable[str], most: int
+    folder: FileLocation, relatives: Iterable[str], most: int
 ) -> tuple[dict[str, bytes], frozenset[str], list[str]]:
     """Return how files begin, which of them go on, and a sentence for each failure."""
     wanted = list(relatives)

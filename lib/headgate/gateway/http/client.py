@@ -103,9 +103,10 @@ class Web:
             to = urljoin(url, answer.headers.get("location", ""))
             answer.close()
             if not _is_same_server(url, to) or "/api/v1" not in to:
-                where = mask_text(without_secret(to)).partition("?")[0]
+                location = mask_text(without_secret(to)).partition("?")[0]
                 raise EvidenceError(
-                    f"{self.base} redirects to {where}, probably to log in: name an address whose"
+                    f"{self.base} redirects to {location}, probably to log in: name an address"
+                    " whose"
                     " REST interface answers by itself, or USER:PASSWORD@ in it"
                 )
             url, params = to, None

@@ -16,7 +16,7 @@ from confluent_kafka import KafkaException
 from confluent_kafka.admin import AdminClient
 
 from headgate.errors import ConfigError, HeadgateError
-from headgate.gateway.kafka import consumer_groups as kafka_groups
+from headgate.gateway.kafka import consumer_groups
 from headgate.gateway.kafka import topics as kafka_topics
 from headgate.gateway.kafka.errors import (
     MISSING,
@@ -153,7 +153,7 @@ class Kafka:
         """
         deadline = self.deadline()
         listing = self._listing(deadline)
-        groups, warnings = kafka_groups.read_group(self.admin, group_id, listing, deadline)
+        groups, warnings = consumer_groups.read_group(self.admin, group_id, listing, deadline)
         for failure in warnings.errors:
             raise translate(failure, self.bootstrap, self._hint)
         return self._completed(groups, Warnings())[group_id]
@@ -216,24 +216,24 @@ class Kafka:
             raise unreachable(self.bootstrap, self._hint)
         return gather(asked, deadline)
 
-    def _listing(self, deadline: Deadline) -> kafka_groups.Listing:
+    def _listing(self, deadline: Deadline) -> consumer_groups.Listing:
         try:
-            return kafka_groups.list_all(self.admin, deadline, Warnings())
+            return consumer_groups.list_all(self.admin, deadline, Warnings())
         except KafkaException as error:
             raise translate(kafka_error(error), self.bootstrap, self._hint) from None
 
     def _groups(self, deadline: Deadline, warnings: Warnings) -> dict[str, Group]:
         try:
-            listing = kafka_groups.list_all(self.admin, deadline, warnings)
+            listing = consumer_groups.list_all(self.admin, deadline, warnings)
         except KafkaException as error:
             warnings.failed("The list", {"groups": kafka_error(error)})
             return {}
-        groups = kafka_groups.read_groups(self.admin, listing.ids, listing, deadline, warnings)
+        groups = consumer_groups.read_groups(self.admin, listing.ids, listing, deadline, warnings)
         return self._completed(groups, warnings)
 
     def _completed(self, groups: dict[str, Group], warnings: Warnings) -> dict[str, Group]:
         """Fill in the groups whose type librdkafka can't tell, where the Java client is there."""
-        unknown = kafka_groups.unknown_types(groups)
+        unknown = consumer_groups.unknown_types(groups)
         if not unknown:
             return groups
         told = self._told(unknown, warnings)

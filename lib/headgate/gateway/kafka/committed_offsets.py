@@ -14,7 +14,7 @@ from typing import Any
 from confluent_kafka import ConsumerGroupTopicPartitions, KafkaError, TopicPartition
 
 from headgate.errors import RefusedError, SetupError, StepError
-from headgate.gateway.kafka import consumer_groups as kafka_groups
+from headgate.gateway.kafka import consumer_groups
 from headgate.gateway.kafka.cluster import Kafka
 from headgate.gateway.kafka.errors import COORDINATOR_TIME, TRANSIENT, Deadline, gather, translate
 from headgate.gateway.kafka.topics import TopicPart
@@ -38,9 +38,9 @@ def read_offsets(kafka: Kafka, group: str) -> dict[TopicPart, GroupOffset]:
     a share group has none of this kind.
     """
     deadline = kafka.deadline()
-    if error := kafka_groups.wait_for_coordinator(kafka.admin, group, deadline):
+    if error := consumer_groups.wait_for_coordinator(kafka.admin, group, deadline):
         raise translate(error, kafka.bootstrap)
-    found, failed = kafka_groups.committed(kafka.admin, [group], deadline)
+    found, failed = consumer_groups.committed(kafka.admin, [group], deadline)
     for error in failed.values():
         raise translate(error, kafka.bootstrap)
     return {(o.topic, o.partition): o for o in found[group] if o.offset is not None}

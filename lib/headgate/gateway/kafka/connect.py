@@ -17,8 +17,8 @@ def open_kafka(registry: Registry) -> Kafka:
     Raises ConfigError where no cluster is named, or a setting is none that the client takes.
     """
     if not registry.bootstrap_servers:
-        where = registry.path or "headgate.toml"
-        raise ConfigError(f"{where} names no cluster: set bootstrap_servers under [kafka]")
+        location = registry.path or "headgate.toml"
+        raise ConfigError(f"{location} names no cluster: set bootstrap_servers under [kafka]")
     java = _java(registry.bootstrap_servers, tuple(sorted(registry.kafka.items())))
     return Kafka(registry.bootstrap_servers, registry.kafka, java=java)
 

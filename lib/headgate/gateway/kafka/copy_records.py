@@ -214,8 +214,8 @@ def _each(kafka: Kafka, ranges: Mapping[tuple[str, int], tuple[int, int]]) -> It
 
 
 def _marked(record: Record, to: str) -> Record:
-    where = f"{record.topic} {record.partition} {record.offset}".encode()
-    return replace(record, topic=to, headers=(*record.headers, (WHERE, where)))
+    location = f"{record.topic} {record.partition} {record.offset}".encode()
+    return replace(record, topic=to, headers=(*record.headers, (WHERE, location)))
 
 
 def _unmarked(record: Record, to: str | None = None) -> Record:

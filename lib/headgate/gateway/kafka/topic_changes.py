@@ -17,7 +17,7 @@ from confluent_kafka.admin import (
 )
 
 from headgate.errors import RefusedError, StepError
-from headgate.gateway.kafka import java_delete_topic as kafka_java_topics
+from headgate.gateway.kafka import java_delete_topic
 from headgate.gateway.kafka.cluster import Kafka
 from headgate.gateway.kafka.errors import MISSING, gather, translate
 from headgate.gateway.kafka.topics import OF_THE_TOPIC, TopicPart, begin_end
@@ -135,7 +135,7 @@ def delete_topic(kafka: Kafka, name: str, topic_id: str) -> None:
     if now is not None and str(now.topic_id) != topic_id:
         raise RefusedError(f"topic {name} was deleted and made anew since: it is not deleted again")
     # Asked for by its id even where it is not seen: a busy broker may not tell of it for a moment.
-    by_id = kafka.java is not None and kafka_java_topics.delete_topic(kafka.java, topic_id)
+    by_id = kafka.java is not None and java_delete_topic.delete_topic(kafka.java, topic_id)
     if not by_id and now is not None:
         _delete_by_name(kafka, name)
     _wait(kafka, name, lambda found: found is None or str(found.topic_id) != topic_id, "remains")

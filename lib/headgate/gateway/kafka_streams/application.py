@@ -36,7 +36,7 @@ _DOWN = ("ERROR", "NOT_RUNNING", "PENDING_SHUTDOWN", "PENDING_ERROR")
 
 
 @dataclass(frozen=True, slots=True)
-class Entry:
+class EntryPoint:
     """What is started: a class, and the method that returns its topology where one is named."""
 
     type: str
@@ -46,10 +46,10 @@ class Entry:
         return f"{self.type}#{self.method}" if self.method else self.type
 
 
-def entry(text: str) -> Entry | None:
+def entry(text: str) -> EntryPoint | None:
     """Return what `CLASS#method` or `CLASS` names, None where it is neither."""
     match = ENTRY.match(text)
-    return Entry(match["type"], match["method"]) if match else None
+    return EntryPoint(match["type"], match["method"]) if match else None
 
 
 class Refused(Exception):
@@ -66,7 +66,7 @@ class ByTopology:
     Raises CaptureError for what the entry did wrong, Refused where Streams refuses to build it.
     """
 
-    def __init__(self, jvm: StreamsJvm, what: Entry, settings: Mapping[str, str]) -> None:
+    def __init__(self, jvm: StreamsJvm, what: EntryPoint, settings: Mapping[str, str]) -> None:
         self._jvm = jvm
         self._properties = jvm.java.java.util.Properties()
         for key, value in settings.items():
@@ -105,7 +105,7 @@ class ByTopology:
                 self._streams.close(self._jvm.java.java.time.Duration.ofSeconds(int(seconds)))
         self._jvm.close()
 
-    def _built(self, what: Entry) -> Any:
+    def _built(self, what: EntryPoint) -> Any:
         method, given = _method(self._jvm, what, self._properties)
         try:
             made = method.invoke(None, self._jvm.words(given))
@@ -158,7 +158,7 @@ class ByTopology:
 class ByMain:
     """An application that starts itself; its main runs in a thread of its own."""
 
-    def __init__(self, jvm: StreamsJvm, what: Entry, arguments: Sequence[str]) -> None:
+    def __init__(self, jvm: StreamsJvm, what: EntryPoint, arguments: Sequence[str]) -> None:
         self._jvm = jvm
         self.release = release(jvm)
         try:
@@ -269,7 +269,7 @@ def is_down(state: str) -> bool:
     return state in (*_DOWN, "ENDED")
 
 
-def _method(jvm: StreamsJvm, what: Entry, properties: Any) -> tuple[Any, list[Any]]:
+def _method(jvm: StreamsJvm, what: EntryPoint, properties: Any) -> tuple[Any, list[Any]]:
     owner = jvm.load(what.type)
     for takes in ((), ("java.util.Properties",), ("java.util.Map",)):
         types = jvm.words([jvm.load(t) for t in takes], "java.lang.Class")

@@ -59,7 +59,7 @@ rootLogger.appenderRef.console.ref=console
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class JvmWish:
+class JvmRequest:
     """`jars` and folders of classes come first; `env` is added to what is left of ours."""
 
     jars: Sequence[Path]
@@ -113,7 +113,7 @@ class StreamsJvm:
         self.child.finish(0)
 
 
-def start_jvm(wish: JvmWish, folder: Path) -> StreamsJvm:
+def start_jvm(wish: JvmRequest, folder: Path) -> StreamsJvm:
     """Start it in a process group of its own, which dies with this thread; files go to `folder`.
 
     SetupError without Java or jars, CaptureError for options that Java does not take.

@@ -21,7 +21,7 @@ from headgate.gateway.files.decompress import (
     packing,
     unpacked,
 )
-from headgate.gateway.files.evidence_files import Place, opened
+from headgate.gateway.files.evidence_files import FileLocation, opened
 from headgate.gateway.files.local import LocalFiles
 from headgate.parse.spark.event_log.lines import holds_events, split_lines
 
@@ -83,7 +83,7 @@ def is_rolling(names: Iterable[str]) -> bool:
     return any(map(_ROLLED.match, names))
 
 
-def rolling_log(folder: Place, names: Iterable[str]) -> EventLogFiles:
+def rolling_log(folder: FileLocation, names: Iterable[str]) -> EventLogFiles:
     """Return the files of a rolling log that count: from the last compacted one on."""
     wanted = _rolled(names)
     files = tuple(_file(folder.below(name)) for _, _, name in wanted)
@@ -101,7 +101,7 @@ def _rolled(names: Iterable[str]) -> list[tuple[int, bool, str]]:
     return found[compacted[-1] :] if compacted else found
 
 
-def _gaps(folder: Place, found: list[tuple[int, bool, str]]) -> tuple[str, ...]:
+def _gaps(folder: FileLocation, found: list[tuple[int, bool, str]]) -> tuple[str, ...]:
     first, is_compact, name = found[0]
     out = []
     if first > 1 and not is_compact:
@@ -112,7 +112,7 @@ def _gaps(folder: Place, found: list[tuple[int, bool, str]]) -> tuple[str, ...]:
     return tuple(out)
 
 
-def event_log(place: Place) -> EventLogFiles | None:
+def event_log(place: FileLocation) -> EventLogFiles | None:
     """Return a file's log, None where its first bytes are no event log's.
 
     What can't be read twice, as a shell's pipe, is none either: `event_log_of` takes its bytes.
@@ -129,7 +129,7 @@ def event_log_of(data: bytes, name: str) -> EventLogFiles | None:
     return EventLogFiles(name, (file,)) if _is_log(file) else None
 
 
-def _is_pipe(place: Place) -> bool:
+def _is_pipe(place: FileLocation) -> bool:
     if not isinstance(place.files, LocalFiles):
         return False
     try:
@@ -138,7 +138,7 @@ def _is_pipe(place: Place) -> bool:
         return False
 
 
-def _file(place: Place) -> _File:
+def _file(place: FileLocation) -> _File:
     return _File(place.name, lambda: io.BufferedReader(_Guarded(place), _BUFFER))
 
 
@@ -166,7 +166,7 @@ def _chunks(file: _File, damage: list[str], limits: Limits) -> Iterator[bytes]:
 class _Guarded(io.RawIOBase):
     """A place's stream, which raises our errors also while it is read."""
 
-    def __init__(self, place: Place) -> None:
+    def __init__(self, place: FileLocation) -> None:
         self._place = place
         self._stream = opened(place)
 

@@ -23,9 +23,9 @@ from headgate.model.rehearsal import (
     BatchKind,
     EngineOutcome,
     EngineVerdict,
+    RollbackTrial,
     Stage,
     StateRows,
-    WayBack,
 )
 
 _PROGRAM = "headgate.spark_jobs.rehearse_query"
@@ -46,7 +46,7 @@ class Given:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Wish:
+class RehearsalRequest:
     """What a rehearsal may do: `batch` is real, none or given.
 
     `given` is what another version has run on, whose batches are taken instead of new ones.
@@ -81,7 +81,7 @@ def rehearse_query(
     entry_point: str,
     checkpoint: Path,
     into: Path,
-    wish: Wish,
+    wish: RehearsalRequest,
     *,
     importable: Sequence[Path],
     cancelled: Callable[[], bool] = lambda: False,
@@ -144,15 +144,15 @@ def _read(found: dict[str, Any], pieces: Path) -> Rehearsed:
         spark_version=found["spark_version"],
         sink=found["sink"],
         not_exercised=tuple(found["not_exercised"]),
-        way_back=_way_back(found["way_back"]) if "way_back" in found else None,
+        rollback=_rollback(found["rollback"]) if "rollback" in found else None,
         **{name: found.get(name) for name in plain},
     )
     return Rehearsed(engine, rows, tuple(found["columns"]), pieces)
 
 
-def _way_back(found: dict[str, Any]) -> WayBack:
+def _rollback(found: dict[str, Any]) -> RollbackTrial:
     repaired = found.get("repaired")
-    return WayBack(
+    return RollbackTrial(
         outcome=EngineOutcome(found["outcome"]),
         error_class=found["error_class"],
         message=found["message"],

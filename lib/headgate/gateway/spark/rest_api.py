@@ -42,13 +42,13 @@ def read_spark_rest(url: str, keep: Keep | None = None) -> tuple[EventLog, bool]
     with closing(Web(address.base)) as web:
         api = f"{web.base}/api/v1"
         application, attempt = _application(web, address)
-        where = f"/api/v1/applications/{quote(application['id'], safe='')}"
-        where += f"/{attempt}" if attempt else ""
-        path = mask_text(f"{api}{where.removeprefix('/api/v1')}")
+        location = f"/api/v1/applications/{quote(application['id'], safe='')}"
+        location += f"/{attempt}" if attempt else ""
+        path = mask_text(f"{api}{location.removeprefix('/api/v1')}")
         with tempfile.TemporaryFile() as file:
-            if (log := _event_log(web, where, path, file, keep)) is not None:
+            if (log := _event_log(web, location, path, file, keep)) is not None:
                 return log, True
-        return _live(web, application, where, path), False
+        return _live(web, application, location, path), False
 
 
 def running_queries(url: str) -> frozenset[str]:
@@ -59,11 +59,11 @@ def running_queries(url: str) -> frozenset[str]:
     address = rest_address(url)
     with closing(Web(address.base)) as web:
         application, attempt = _application(web, address)
-        where = f"/api/v1/applications/{quote(application['id'], safe='')}"
-        where += f"/{attempt}" if attempt else ""
+        location = f"/api/v1/applications/{quote(application['id'], safe='')}"
+        location += f"/{attempt}" if attempt else ""
         if all(a.get("completed") for a in application["attempts"] if isinstance(a, dict)):
             return frozenset()
-        under_way = [e for e in _executions(web, where) if e.get("status") == "RUNNING"]
+        under_way = [e for e in _executions(web, location) if e.get("status") == "RUNNING"]
     return frozenset(filter(None, (batch_query(str(e.get("description"))) for e in under_way)))
 
 
@@ -118,11 +118,11 @@ def _several(base: str, found: list[dict[str, Any]]) -> str:
 
 
 def _event_log(
-    web: Web, where: str, path: str, file: IO[bytes], keep: Keep | None
+    web: Web, location: str, path: str, file: IO[bytes], keep: Keep | None
 ) -> EventLog | None:
     """Return the event log that a History Server hands out; a UI's is an empty archive."""
     try:
-        web.download(f"{where}/logs", file, _LARGEST_LOG)
+        web.download(f"{location}/logs", file, _LARGEST_LOG)
     except NotFoundError:
         return None
     file.seek(0)
@@ -134,15 +134,15 @@ def _event_log(
         raise EvidenceError(f"{path}/logs is no archive that can be read: {error}") from error
 
 
-def _live(web: Web, application: Mapping[str, Any], where: str, path: str) -> EventLog:
-    environment = web.json(f"{where}/environment")
-    listed = list(_executions(web, where))
+def _live(web: Web, application: Mapping[str, Any], location: str, path: str) -> EventLog:
+    environment = web.json(f"{location}/environment")
+    listed = list(_executions(web, location))
     detailed = {}
     wanted = wanted_executions(listed)
     for number in wanted[-_MOST_PLANS:]:
         try:
             detailed[number] = web.json(
-                f"{where}/sql/{number}", {"details": "false", "planDescription": "true"}
+                f"{location}/sql/{number}", {"details": "false", "planDescription": "true"}
             )
         except NotFoundError:
             continue  # The UI keeps so many executions and forgets the oldest.
@@ -158,7 +158,7 @@ def _live(web: Web, application: Mapping[str, Any], where: str, path: str) -> Ev
         raise EvidenceError(f"{path} is no answer of Spark's REST interface: {error}") from error
 
 
-def _executions(web: Web, where: str) -> Iterator[Mapping[str, Any]]:
+def _executions(web: Web, location: str) -> Iterator[Mapping[str, Any]]:
     """Yield every execution that the UI still has, without details and plans."""
     for offset in range(0, _MOST_EXECUTIONS, _PAGE):
         params = {
@@ -167,9 +167,9 @@ def _executions(web: Web, where: str) -> Iterator[Mapping[str, Any]]:
             "offset": offset,
             "length": _PAGE,
         }
-        page = web.json(f"{where}/sql", params)
+        page = web.json(f"{location}/sql", params)
         if not isinstance(page, list):
-            raise EvidenceError(f"{web.base}{where}/sql is no list of executions")
+            raise EvidenceError(f"{web.base}{location}/sql is no list of executions")
         yield from (e for e in page if isinstance(e, dict))
         if len(page) < _PAGE:
             return

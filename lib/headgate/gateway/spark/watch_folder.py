@@ -7,7 +7,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from headgate.errors import EvidenceError, UnreachableError
-from headgate.gateway.files.evidence_files import Place, entries, opened, read, together
+from headgate.gateway.files.evidence_files import FileLocation, entries, opened, read, together
 from headgate.parse.spark.watch.mark import PART, is_watch
 
 if TYPE_CHECKING:
@@ -21,7 +21,7 @@ _PEEK = 200
 _END = 512 << 10
 
 
-def watch_parts(folder: Place, names: Iterable[str]) -> list[str]:
+def watch_parts(folder: FileLocation, names: Iterable[str]) -> list[str]:
     """Return those of the files that a watch wrote, in the order of writing."""
     found = sorted((m["begun"], m["run"], m["number"], n) for n in names if (m := PART.match(n)))
     wanted = [name for *_, name in found]
@@ -30,16 +30,16 @@ def watch_parts(folder: Place, names: Iterable[str]) -> list[str]:
 
 
 def read_watch_files(
-    folder: Place, names: Iterable[str], keep: Keep | None = None, most: int | None = None
+    folder: FileLocation, names: Iterable[str], keep: Keep | None = None, most: int | None = None
 ) -> Watched:
     """Return what the files say together; one that can't be read is a warning."""
     return _read_parts(folder, names, _lines, keep, most)
 
 
 def _read_parts(
-    folder: Place,
+    folder: FileLocation,
     names: Iterable[str],
-    lines: Callable[[Place], Iterable[bytes]],
+    lines: Callable[[FileLocation], Iterable[bytes]],
     keep: Keep | None,
     most: int | None = None,
 ) -> Watched:
@@ -60,14 +60,14 @@ def _read_parts(
     return replace(found, log=log)
 
 
-def newest_part(folder: Place, query_id: str) -> Place | None:
+def newest_part(folder: FileLocation, query_id: str) -> FileLocation | None:
     """Return the last part of a query's newest run, which begins with who runs and by what plan."""
     found = (PART.match(e.name) for e in entries(folder) if not e.is_folder)
     mine = [(m["begun"], m["number"], m.string) for m in found if m and m["query"] == query_id]
     return folder.below(max(mine)[2]) if mine else None
 
 
-def newest_watch_files(folder: Place) -> Watched:
+def newest_watch_files(folder: FileLocation) -> Watched:
     """Return how the newest runs are: of each the ends of its last part are read, and no more."""
     newest: dict[str, str] = {}
     for name in sorted(e.name for e in entries(folder) if not e.is_folder):
@@ -77,7 +77,7 @@ def newest_watch_files(folder: Place) -> Watched:
     return _read_parts(folder, wanted, _ends, None)
 
 
-def _head(place: Place) -> bytes:
+def _head(place: FileLocation) -> bytes:
     try:
         with opened(place) as stream:
             return stream.read(_PEEK)
@@ -85,11 +85,11 @@ def _head(place: Place) -> bytes:
         return b""
 
 
-def _lines(place: Place) -> list[bytes]:
+def _lines(place: FileLocation) -> list[bytes]:
     return read(place, _LARGEST).splitlines(keepends=True)
 
 
-def _ends(place: Place) -> list[bytes]:
+def _ends(place: FileLocation) -> list[bytes]:
     """Return the first and the last lines: who runs, and how it is now."""
     try:
         with opened(place) as stream:

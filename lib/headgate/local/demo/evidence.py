@@ -19,7 +19,7 @@ from pyspark.sql.streaming.listener import StreamingQueryProgress
 
 from headgate.spark_jobs.block_sources import EmptyFolders
 from headgate.spark_jobs.block_start import Unstarted
-from headgate.spark_jobs.record_query import Place, record
+from headgate.spark_jobs.record_query import RecordFolder, record
 from headgate.spark_jobs.user_functions import watch_functions
 
 
@@ -36,7 +36,10 @@ class EvidenceFolder:
         """Record what the session knows of the query; a failure is told, and stops nothing."""
         self._next.mkdir(parents=True)
         try:
-            place, unread = Place(self._next, self._scratch), EmptyFolders(self._scratch / "unread")
+            place, unread = (
+                RecordFolder(self._next, self._scratch),
+                EmptyFolders(self._scratch / "unread"),
+            )
             record(writer._df, Unstarted(writer), watch_functions(), unread, place)
         except Exception as error:
             print(f"the query could not be recorded: {error}", file=sys.stderr)

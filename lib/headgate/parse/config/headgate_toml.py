@@ -270,7 +270,7 @@ def _accept(table: Table) -> Accept:
         reason=reason,
         until=until,
         pipeline=table.text("pipeline"),
-        where=table.text("where"),
+        location=table.text("where"),
         line=table.line(),
     )
 

@@ -93,7 +93,7 @@ def _processors(description: Description, drawn: Drawn) -> Iterable[StreamsProce
 
 
 def _processor(node: DescribedNode, operator: str, drawn: Drawn) -> StreamsProcessor:
-    around = drawn.around
+    neighbours = drawn.neighbours
     return StreamsProcessor(
         name=node.name,
         kind=node.kind,
@@ -101,8 +101,8 @@ def _processor(node: DescribedNode, operator: str, drawn: Drawn) -> StreamsProce
         subtopology=node.subtopology,
         number=number_of(node.name),
         stores=tuple(sorted(node.stores)),
-        predecessors=tuple(sorted(n.name for n in around.before.get(node.key, ()))),
-        successors=tuple(sorted(n.name for n in around.after.get(node.key, ()))),
+        predecessors=tuple(sorted(n.name for n in neighbours.before.get(node.key, ()))),
+        successors=tuple(sorted(n.name for n in neighbours.after.get(node.key, ()))),
         topology=node.topology,
         node=drawn.nodes[node.key],
     )
@@ -112,7 +112,7 @@ def _stores(drawn: Drawn, names: Names, reused: dict[Key, str]) -> Iterable[Stre
     for (topology, name), node in sorted(
         drawn.stores.items(), key=lambda s: (s[0][0] or "", s[0][1])
     ):
-        users = _ordered(drawn.around.users[topology, name])
+        users = _ordered(drawn.neighbours.users[topology, name])
         is_global = any(u.is_global for u in users)
         topic = reused.get((topology, name))
         if is_global:
@@ -131,7 +131,7 @@ def _stores(drawn: Drawn, names: Names, reused: dict[Key, str]) -> Iterable[Stre
 
 
 def _read_by(node: DescribedNode, drawn: Drawn) -> tuple[str, ...]:
-    before = drawn.around.before.get(node.key, ())
+    before = drawn.neighbours.before.get(node.key, ())
     return tuple(t for n in before if n.kind == "source" for t in n.topics)
 
 

@@ -19,7 +19,7 @@ UNREAD = frozenset({"unknown", "processor", "stateful_processor"})
 
 
 @dataclass(frozen=True, slots=True)
-class Around:
+class Neighbours:
     """A description's nodes with their neighbours, and who uses each store."""
 
     nodes: Mapping[Key, DescribedNode]
@@ -28,7 +28,7 @@ class Around:
     users: Mapping[Key, tuple[DescribedNode, ...]]
 
 
-def around(description: Description) -> Around:
+def neighbours_of(description: Description) -> Neighbours:
     """Return the neighbours of each node; stores by (topology, name)."""
     nodes = {n.key: n for n in description.nodes}
     before: dict[Key, list[DescribedNode]] = {}
@@ -40,11 +40,11 @@ def around(description: Description) -> Around:
     for node in description.nodes:
         for store in node.stores:
             users.setdefault((node.topology, store), []).append(node)
-    return Around(nodes, *({k: tuple(v) for k, v in d.items()} for d in (before, after, users)))
+    return Neighbours(nodes, *({k: tuple(v) for k, v in d.items()} for d in (before, after, users)))
 
 
 def operators(
-    description: Description, found: Around, joints: tuple[Joint, ...]
+    description: Description, found: Neighbours, joints: tuple[Joint, ...]
 ) -> dict[Key, tuple[str, str]]:
     """Return (operator, what tells it) of each processor; sources and sinks tell themselves."""
     out: dict[Key, tuple[str, str]] = {}
@@ -56,7 +56,9 @@ def operators(
     return _refined(out, found)
 
 
-def _processor(node: DescribedNode, found: Around, joints: tuple[Joint, ...]) -> tuple[str, str]:
+def _processor(
+    node: DescribedNode, found: Neighbours, joints: tuple[Joint, ...]
+) -> tuple[str, str]:
     if told := generated(node.name):
         return operator_of(node.name) or "unknown", f"its generated name {told.word}"
     if word := operator_of(node.name):
@@ -70,7 +72,7 @@ def _processor(node: DescribedNode, found: Around, joints: tuple[Joint, ...]) ->
     return ("stateful_processor" if node.stores else "processor"), "nothing: the code names it"
 
 
-def _by_place(node: DescribedNode, found: Around, joints: tuple[Joint, ...]) -> str | None:
+def _by_place(node: DescribedNode, found: Neighbours, joints: tuple[Joint, ...]) -> str | None:
     """Return the operator where the neighbours' names leave one possibility."""
     before, after = found.before.get(node.key, ()), found.after.get(node.key, ())
     names_before, names_after = {n.name for n in before}, {n.name for n in after}
@@ -97,7 +99,7 @@ def _by_place(node: DescribedNode, found: Around, joints: tuple[Joint, ...]) -> 
     return "materialize" if _is_kept(node, found) else None
 
 
-def _is_kept(node: DescribedNode, found: Around) -> bool:
+def _is_kept(node: DescribedNode, found: Neighbours) -> bool:
     """Whether it keeps a table of its own: one store, and what follows takes a table.
 
     An aggregate, a reduce, a count, a `toTable`, or a table's own operator: which is not said.
@@ -130,7 +132,7 @@ def _words(nodes: tuple[DescribedNode, ...]) -> set[str | None]:
     return {operator_of(n.name) for n in nodes}
 
 
-def _joined_or_aggregated(node: DescribedNode, found: Around) -> str | None:
+def _joined_or_aggregated(node: DescribedNode, found: Neighbours) -> str | None:
     """A join with a table has the table's store; an aggregate has a store of its own."""
     if not node.stores:
         return None
@@ -138,7 +140,7 @@ def _joined_or_aggregated(node: DescribedNode, found: Around) -> str | None:
     return "table_join" if shared else "aggregate"
 
 
-def _is_split(parent: DescribedNode, node: DescribedNode, found: Around) -> bool:
+def _is_split(parent: DescribedNode, node: DescribedNode, found: Neighbours) -> bool:
     children = found.after.get(parent.key, ())
     return (
         len(children) > 1
@@ -149,7 +151,7 @@ def _is_split(parent: DescribedNode, node: DescribedNode, found: Around) -> bool
     )
 
 
-def _refined(out: dict[Key, tuple[str, str]], found: Around) -> dict[Key, tuple[str, str]]:
+def _refined(out: dict[Key, tuple[str, str]], found: Neighbours) -> dict[Key, tuple[str, str]]:
     """Tell what a merge merges, and a join with a global table from one with a table."""
     for key, (word, why) in list(out.items()):
         node = found.nodes[key]

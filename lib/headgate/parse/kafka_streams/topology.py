@@ -11,7 +11,7 @@ from headgate.parse.kafka_streams.described import DescribedNode, Description, K
 from headgate.parse.kafka_streams.generated_names import generated, number_of
 from headgate.parse.kafka_streams.internal_topics import Joint, joints
 from headgate.parse.kafka_streams.node_ids import Part, node_ids, store_id
-from headgate.parse.kafka_streams.operators import UNREAD, Around, around, operators
+from headgate.parse.kafka_streams.operators import UNREAD, Neighbours, neighbours_of, operators
 
 _NO_NUMBER = -1
 _KINDS = {
@@ -36,7 +36,7 @@ class Drawn:
     stores: dict[Key, str]
     joints: tuple[Joint, ...]
     joint_nodes: dict[Key, str]
-    around: Around
+    neighbours: Neighbours
 
 
 @dataclass(slots=True)
@@ -44,7 +44,7 @@ class _Drawing:
     """`at` maps each described node to what it is drawn as: itself, or its joint's key."""
 
     description: Description
-    found: Around
+    found: Neighbours
     joints: tuple[Joint, ...]
     words: dict[Key, tuple[str, str]]
     at: dict[Key, Hashable] = field(default_factory=dict)
@@ -52,7 +52,7 @@ class _Drawing:
 
 def draw(description: Description) -> Drawn:
     """Return the drawing; nodes stand in the order in which data passes them."""
-    found, inner = around(description), joints(description)
+    found, inner = neighbours_of(description), joints(description)
     drawing = _Drawing(description, found, inner, operators(description, found, inner))
     drawing.at = {n.key: n.key for n in description.nodes}
     for joint in inner:

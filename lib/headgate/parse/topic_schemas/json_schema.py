@@ -102,8 +102,8 @@ def read_json(given: SchemaText) -> TopicSchema:
         draft = validator_for(data, default=validator_for({"$schema": _DRAFT7}))
         draft.check_schema(data)
     except WrongError as error:
-        where = "/".join(str(p) for p in error.absolute_path) or "its root"
-        reason = f"{given.name} is no JSON Schema: {_line(error.message)} (at {where})"
+        location = "/".join(str(p) for p in error.absolute_path) or "its root"
+        reason = f"{given.name} is no JSON Schema: {_line(error.message)} (at {location})"
         raise SchemaError(reason) from None
     except (RecursionError, TypeError, ValueError):
         raise SchemaError(f"{given.name} is nested too deeply to be a JSON Schema") from None

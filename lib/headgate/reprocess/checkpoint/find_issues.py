@@ -11,40 +11,40 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import TypeAlias
 
-from headgate.model.version import FaultKind, Version
+from headgate.model.version import CheckpointDamageKind, Version
 from headgate.parse.spark.checkpoint.checkpoint import read_checkpoint
-from headgate.reprocess.checkpoint import source_log_issues as checkup_sources
+from headgate.reprocess.checkpoint import source_log_issues
 from headgate.reprocess.checkpoint.files import CheckpointFiles, Edit
-from headgate.reprocess.checkpoint.issue import Flaw, Known
+from headgate.reprocess.checkpoint.issue import CheckpointIssue, Known
 from headgate.reprocess.checkpoint.log_issues import LOGS
 
-Look: TypeAlias = Callable[[CheckpointFiles, Known], Flaw | None]
-LOOKS: tuple[Look, ...] = (*LOGS, *checkup_sources.LOOKS)
+Look: TypeAlias = Callable[[CheckpointFiles, Known], CheckpointIssue | None]
+LOOKS: tuple[Look, ...] = (*LOGS, *source_log_issues.LOOKS)
 _MOST = 12
 # What gets over that which a repair can't give back.
 _REWIND, _SCRATCH, _NEW_CHECKPOINT = "rewind", "from-scratch", "new-checkpoint"
 _WAYS = {
-    FaultKind.NO_METADATA: _NEW_CHECKPOINT,
-    FaultKind.NO_OFFSETS: _SCRATCH,
-    FaultKind.NO_PREDECESSOR: _NEW_CHECKPOINT,
-    FaultKind.NO_SOURCE_LOG: _NEW_CHECKPOINT,
-    FaultKind.NO_STATE: _SCRATCH,
-    FaultKind.STATE_VERSION_GONE: _REWIND,
-    FaultKind.STATE_PARTITIONS: _REWIND,
-    FaultKind.UNREADABLE: _REWIND,
-    FaultKind.OFFSETS_WENT_BACK: _REWIND,
+    CheckpointDamageKind.NO_METADATA: _NEW_CHECKPOINT,
+    CheckpointDamageKind.NO_OFFSETS: _SCRATCH,
+    CheckpointDamageKind.NO_PREDECESSOR: _NEW_CHECKPOINT,
+    CheckpointDamageKind.NO_SOURCE_LOG: _NEW_CHECKPOINT,
+    CheckpointDamageKind.NO_STATE: _SCRATCH,
+    CheckpointDamageKind.STATE_VERSION_GONE: _REWIND,
+    CheckpointDamageKind.STATE_PARTITIONS: _REWIND,
+    CheckpointDamageKind.UNREADABLE: _REWIND,
+    CheckpointDamageKind.OFFSETS_WENT_BACK: _REWIND,
 }
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Checkup:
+class CheckpointCheck:
     """`flaws` are what was found, each with its edits; `left` is what no edit gets over.
 
     `notes` are worth knowing and no fault. `edits` in their order repair the checkpoint.
     """
 
-    flaws: tuple[Flaw, ...] = ()
-    left: tuple[Flaw, ...] = ()
+    flaws: tuple[CheckpointIssue, ...] = ()
+    left: tuple[CheckpointIssue, ...] = ()
     notes: tuple[str, ...] = ()
     after: CheckpointFiles = field(repr=False)
 
@@ -59,10 +59,10 @@ class Checkup:
         return not self.flaws and not self.left
 
 
-def check_up(found: CheckpointFiles, known: Known) -> Checkup:
+def check_checkpoint(found: CheckpointFiles, known: Known) -> CheckpointCheck:
     """Look for everything that is wrong, and say what is left once the edits are made."""
-    flaws: list[Flaw] = []
-    left: list[Flaw] = []
+    flaws: list[CheckpointIssue] = []
+    left: list[CheckpointIssue] = []
     for _ in range(_MOST):
         flaw = _next(found, known)
         if flaw is None:
@@ -74,7 +74,7 @@ def check_up(found: CheckpointFiles, known: Known) -> Checkup:
     if not left:
         left += _beyond_repair(found)
     notes = () if flaws or left else _notes(found)
-    return Checkup(flaws=tuple(flaws), left=tuple(left), notes=notes, after=found)
+    return CheckpointCheck(flaws=tuple(flaws), left=tuple(left), notes=notes, after=found)
 
 
 def known_of(version: Version | None, options: dict[str, object] | None = None) -> Known:
@@ -88,15 +88,17 @@ def known_of(version: Version | None, options: dict[str, object] | None = None) 
     )
 
 
-def _next(found: CheckpointFiles, known: Known) -> Flaw | None:
+def _next(found: CheckpointFiles, known: Known) -> CheckpointIssue | None:
     return next((flaw for look in LOOKS if (flaw := look(found, known))), None)
 
 
-def _beyond_repair(found: CheckpointFiles) -> list[Flaw]:
+def _beyond_repair(found: CheckpointFiles) -> list[CheckpointIssue]:
     """Return the faults that the parser still sees: what rules about checkpoints speak of."""
     read = read_checkpoint(found.files, found.names, source=found.location)
     return [
-        Flaw(code=fault.kind.value, what=fault.what, scenario=_WAYS.get(fault.kind, _SCRATCH))
+        CheckpointIssue(
+            code=fault.kind.value, what=fault.what, scenario=_WAYS.get(fault.kind, _SCRATCH)
+        )
         for fault in read.faults
     ]
 

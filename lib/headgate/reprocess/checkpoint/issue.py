@@ -9,7 +9,7 @@ from headgate.reprocess.checkpoint.files import Edit
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Flaw:
+class CheckpointIssue:
     """`what` is one sentence; `edits` get over it, or `scenario` does where there are none.
 
     `risk` is what the repair does beside it.

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from headgate.parse.spark.checkpoint.checkpoint import read_checkpoint
 from headgate.parse.spark.checkpoint.offset_log import OffsetLog
 from headgate.reprocess.checkpoint.files import UNREADABLE, CheckpointFiles, Edit
-from headgate.reprocess.checkpoint.issue import Flaw, Known
+from headgate.reprocess.checkpoint.issue import CheckpointIssue, Known
 from headgate.reprocess.checkpoint.source_log_issues import entries_beyond, foreign_files
 from headgate.text.json_text import read_json
 
@@ -16,7 +16,7 @@ _SHUFFLE = "spark.sql.shuffle.partitions"
 _STATE_IDS = "spark.sql.streaming.stateStore.checkpointFormatVersion"
 
 
-def metadata(found: CheckpointFiles, known: Known) -> Flaw | None:
+def metadata(found: CheckpointFiles, known: Known) -> CheckpointIssue | None:
     """The file `metadata` holds the query's id, which sinks tell its batches by."""
     try:
         if read_json(found.files["metadata"])["id"]:
@@ -28,17 +28,17 @@ def metadata(found: CheckpointFiles, known: Known) -> Flaw | None:
     if not (found.logged or found.committed):
         return None
     if known.query_id is None:
-        return Flaw(
+        return CheckpointIssue(
             code="metadata",
             what=f"{what}, and no stored version has the query's id: give it with --query-id, as"
             " progress and logs show it",
             scenario="new-checkpoint",
         )
     text = json.dumps({"id": known.query_id}, separators=(",", ":"))
-    return Flaw(code="metadata", what=what, edits=(Edit(path="metadata", text=text),))
+    return CheckpointIssue(code="metadata", what=what, edits=(Edit(path="metadata", text=text),))
 
 
-def torn_commit(found: CheckpointFiles, known: Known) -> Flaw | None:
+def torn_commit(found: CheckpointFiles, known: Known) -> CheckpointIssue | None:
     """The newest commit was not written to its end: its batch counts as begun."""
     last = found.last_commit
     if last is None or not found.is_torn(f"commits/{last}"):
@@ -46,9 +46,9 @@ def torn_commit(found: CheckpointFiles, known: Known) -> Flaw | None:
     what = f"`commits/{last}` can't be read"
     if _has_state_ids(found):
         # Such a commit names the state's checkpoints, which nothing else does.
-        return Flaw(code="torn-commit", what=what, scenario="rewind")
+        return CheckpointIssue(code="torn-commit", what=what, scenario="rewind")
     gone = [f"commits/{last}", *(f"offsets/{b}" for b in found.logged if b > last)]
-    return Flaw(
+    return CheckpointIssue(
         code="torn-commit",
         what=what,
         edits=_removed(gone),
@@ -57,7 +57,7 @@ def torn_commit(found: CheckpointFiles, known: Known) -> Flaw | None:
     )
 
 
-def torn_offsets(found: CheckpointFiles, known: Known) -> Flaw | None:
+def torn_offsets(found: CheckpointFiles, known: Known) -> CheckpointIssue | None:
     """The newest entry of the offset log was not written to its end."""
     last, logged = found.last_commit, found.logged
     if not logged or not found.is_torn(f"offsets/{logged[-1]}"):
@@ -65,19 +65,21 @@ def torn_offsets(found: CheckpointFiles, known: Known) -> Flaw | None:
     newest = logged[-1]
     what = f"`offsets/{newest}` can't be read"
     if last is None or newest > last:
-        return Flaw(code="torn-offsets", what=what, edits=_removed([f"offsets/{newest}"]))
+        return CheckpointIssue(
+            code="torn-offsets", what=what, edits=_removed([f"offsets/{newest}"])
+        )
     before = newest - 1
     if newest != last or found.offsets(before) is None or found.commit(before) is None:
-        return Flaw(code="torn-offsets", what=what, scenario="rewind")
+        return CheckpointIssue(code="torn-offsets", what=what, scenario="rewind")
     return _one_back(found, newest, what)
 
 
-def _one_back(found: CheckpointFiles, batch: int, what: str) -> Flaw:
+def _one_back(found: CheckpointFiles, batch: int, what: str) -> CheckpointIssue:
     """Take the last batch back: where it stood is lost with its entry."""
     if found.sink_batch is not None and found.sink_batch >= batch:
         why = f"{what}, and the file sink has batch {batch}: it would drop what comes instead"
-        return Flaw(code="torn-offsets", what=why, scenario="rewind")
-    return Flaw(
+        return CheckpointIssue(code="torn-offsets", what=why, scenario="rewind")
+    return CheckpointIssue(
         code="torn-offsets",
         what=what,
         edits=_removed([f"commits/{batch}", f"offsets/{batch}"]),
@@ -86,7 +88,7 @@ def _one_back(found: CheckpointFiles, batch: int, what: str) -> Flaw:
     )
 
 
-def commits_beyond(found: CheckpointFiles, known: Known) -> Flaw | None:
+def commits_beyond(found: CheckpointFiles, known: Known) -> CheckpointIssue | None:
     """Commits of batches that the offset log does not have (any more)."""
     last, logged = found.last_commit, found.logged
     if last is None or not logged or last <= logged[-1]:
@@ -95,8 +97,8 @@ def commits_beyond(found: CheckpointFiles, known: Known) -> Flaw | None:
     what = f"`commits` goes on to batch {last}, `offsets` ends at {logged[-1]}"
     if found.sink_batch is not None and found.sink_batch > logged[-1]:
         why = f"{what}, and the file sink has batch {found.sink_batch}: it would drop new ones"
-        return Flaw(code="commits-beyond", what=why, scenario="from-scratch")
-    return Flaw(
+        return CheckpointIssue(code="commits-beyond", what=why, scenario="from-scratch")
+    return CheckpointIssue(
         code="commits-beyond",
         what=what,
         edits=_removed([f"commits/{b}" for b in gone]),
@@ -105,7 +107,7 @@ def commits_beyond(found: CheckpointFiles, known: Known) -> Flaw | None:
     )
 
 
-def uncommitted(found: CheckpointFiles, known: Known) -> Flaw | None:
+def uncommitted(found: CheckpointFiles, known: Known) -> CheckpointIssue | None:
     """A batch that was begun and is not done: of this query, or of an attempt that was refused."""
     last = found.last_commit
     begun = [b for b in found.logged if last is None or b > last]
@@ -113,7 +115,7 @@ def uncommitted(found: CheckpointFiles, known: Known) -> Flaw | None:
         return None
     went_back = next(_went_back(found, last, begun[-1]), None)
     if went_back:
-        return Flaw(
+        return CheckpointIssue(
             code="offsets-back",
             what=f"{went_back}: the topic was made anew, so that the next start says the same",
             scenario="new-checkpoint",
@@ -124,16 +126,20 @@ def uncommitted(found: CheckpointFiles, known: Known) -> Flaw | None:
     what = f"batch {begun[-1]} was begun and is not committed" + (f", and {why}" if why else "")
     if found.sink_batch is not None and found.sink_batch >= begun[0]:
         what = f"{what}; but the file sink has batch {found.sink_batch} already"
-        return Flaw(code="uncommitted", what=what, scenario="rewind")
+        return CheckpointIssue(code="uncommitted", what=what, scenario="rewind")
     gone = [f"offsets/{b}" for b in begun]
     beyond, problem = entries_beyond(found, last)
     if problem:
-        return Flaw(code="uncommitted", what=f"{what}; {problem}", scenario="new-checkpoint")
+        return CheckpointIssue(
+            code="uncommitted", what=f"{what}; {problem}", scenario="new-checkpoint"
+        )
     risk = None if why else "a sink that has part of the batch already gets those rows again"
-    return Flaw(code="uncommitted", what=what, edits=_removed([*gone, *beyond]), risk=risk)
+    return CheckpointIssue(
+        code="uncommitted", what=what, edits=_removed([*gone, *beyond]), risk=risk
+    )
 
 
-def predecessor(found: CheckpointFiles, known: Known) -> Flaw | None:
+def predecessor(found: CheckpointFiles, known: Known) -> CheckpointIssue | None:
     """Spark reads the newest entry and the one before it, which it needs only for a batch to run.
 
     Where the newest batch is done, an entry with the same positions serves as well: it says that
@@ -152,7 +158,7 @@ def predecessor(found: CheckpointFiles, known: Known) -> Flaw | None:
     if text is None or found.offsets(newest) is None:
         return None
     there = "can't be read" if path in found.names else "is missing"
-    return Flaw(
+    return CheckpointIssue(
         code="predecessor",
         what=f"`{path}` {there}, and Spark reads it at its start",
         edits=(Edit(path=path, text=text.decode()),),

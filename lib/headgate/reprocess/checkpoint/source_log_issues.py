@@ -7,10 +7,10 @@ from urllib.parse import unquote, urlsplit
 
 from headgate.parse.spark.checkpoint.source_log import read_source_entry
 from headgate.reprocess.checkpoint.files import UNREADABLE, CheckpointFiles, Edit
-from headgate.reprocess.checkpoint.issue import Flaw, Known
+from headgate.reprocess.checkpoint.issue import CheckpointIssue, Known
 
 
-def strange_sources(found: CheckpointFiles, known: Known) -> Flaw | None:
+def strange_sources(found: CheckpointFiles, known: Known) -> CheckpointIssue | None:
     """A source that the query does not have: were it added later, it would begin where this says.
 
     Spark writes where a source begins before it looks at the state.
@@ -29,14 +29,14 @@ def strange_sources(found: CheckpointFiles, known: Known) -> Flaw | None:
     if not gone:
         return None
     names = ", ".join(f"`sources/{s}`" for s in sorted(strange))
-    return Flaw(
+    return CheckpointIssue(
         code="strange-source",
         what=f"{names} is no source of the query: an attempt left where it would begin",
         edits=tuple(Edit(path=path) for path in gone),
     )
 
 
-def poisoned_log(found: CheckpointFiles, known: Known) -> Flaw | None:
+def poisoned_log(found: CheckpointFiles, known: Known) -> CheckpointIssue | None:
     """A file source's log goes on beyond the last batch, with files from elsewhere.
 
     They are read with the next batch, whatever the query's path is.
@@ -50,8 +50,12 @@ def poisoned_log(found: CheckpointFiles, known: Known) -> Flaw | None:
         return None
     what = f"`{beyond[0]}` lists files that no batch has taken" + (f", and {why}" if why else "")
     if problem:
-        return Flaw(code="poisoned-source", what=f"{what}; {problem}", scenario="new-checkpoint")
-    return Flaw(code="poisoned-source", what=what, edits=tuple(Edit(path=path) for path in beyond))
+        return CheckpointIssue(
+            code="poisoned-source", what=f"{what}; {problem}", scenario="new-checkpoint"
+        )
+    return CheckpointIssue(
+        code="poisoned-source", what=what, edits=tuple(Edit(path=path) for path in beyond)
+    )
 
 
 LOOKS = (strange_sources, poisoned_log)

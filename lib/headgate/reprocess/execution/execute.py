@@ -8,8 +8,8 @@ from enum import StrEnum
 from typing import Any, Protocol
 
 from headgate.errors import HeadgateError, RunCancelledError, StepError, UnreachableError
-from headgate.reprocess.ports.inspector import Effects
-from headgate.reprocess.steps.base.step import Step, Was
+from headgate.reprocess.ports.inspector import Applier
+from headgate.reprocess.steps.base.step import PriorState, Step
 from headgate.text.secrets import mask_text
 
 
@@ -65,10 +65,10 @@ class Journal(Protocol):
 
 
 class Executor:
-    """Applies steps over `effects`; calling it again after a crash goes on where it was."""
+    """Applies steps over `applier`; calling it again after a crash goes on where it was."""
 
-    def __init__(self, effects: Effects, journal: Journal) -> None:
-        self.effects = effects
+    def __init__(self, applier: Applier, journal: Journal) -> None:
+        self.applier = applier
         self.journal = journal
 
     def apply(self, position: int, step: Step) -> None:
@@ -86,38 +86,38 @@ class Executor:
     def _apply(self, position: int, step: Step, record: Record) -> None:
         was = record.was
         if record.begun:
-            if step.settled(self.effects, was):
-                step.verify(self.effects, was)
+            if step.is_applied(self.applier, was):
+                step.verify(self.applier, was)
                 return
-            step.check(self.effects, again=True)
+            step.check(self.applier, again=True)
         else:
-            self.effects.pause(0)
-            step.check(self.effects)
-            was = step.bind(self.effects)
+            self.applier.pause(0)
+            step.check(self.applier)
+            was = step.bind(self.applier)
             self.journal.begin(position, was)
         self._carry_out(step, was)
 
-    def _carry_out(self, step: Step, was: Was) -> None:
+    def _carry_out(self, step: Step, was: PriorState) -> None:
         """Apply and verify; a failure counts only if the step's goal isn't reached after it.
 
         A wait ends at its limit, a command at its own: what they waited for may come a moment
         later, and a run that ends `failed` then contradicts the world.
         """
         try:
-            step.apply(self.effects, was)
-            step.verify(self.effects, was)
+            step.apply(self.applier, was)
+            step.verify(self.applier, was)
         except RunCancelledError:
             raise
         except (StepError, UnreachableError) as error:
             if not self._is_reached(step, was):
                 raise
-            self.effects.note(f"{error}. Checked once more: it is done")
+            self.applier.note(f"{error}. Checked once more: it is done")
 
-    def _is_reached(self, step: Step, was: Was) -> bool:
+    def _is_reached(self, step: Step, was: PriorState) -> bool:
         try:
-            if not step.reached(self.effects, was):
+            if not step.reached(self.applier, was):
                 return False
-            step.verify(self.effects, was)
+            step.verify(self.applier, was)
         except RunCancelledError:
             raise
         except HeadgateError:
@@ -134,7 +134,7 @@ class Executor:
             record = self.journal.record(position)
             if not (record.begun and record.state.may_have_effect):
                 continue
-            self.effects.pause(0)
+            self.applier.pause(0)
             self.journal.returning(position)
             for back in steps[position].undo(record.was):
                 self._perform(back)
@@ -142,8 +142,8 @@ class Executor:
 
     def _perform(self, step: Step) -> None:
         """Carry out a step of a roll-back, which may have been begun before a crash."""
-        was = step.bind(self.effects)
-        if step.settled(self.effects, was):
+        was = step.bind(self.applier)
+        if step.is_applied(self.applier, was):
             return
-        step.check(self.effects)
+        step.check(self.applier)
         self._carry_out(step, was)

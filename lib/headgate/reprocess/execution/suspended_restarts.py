@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from headgate.reprocess.execution.execute import Record, StepState
 from headgate.reprocess.steps import ReenableRestarts, StopPipeline
 from headgate.reprocess.steps.base.step import Step
-from headgate.reprocess.steps.process.stop_start import Beginning
+from headgate.reprocess.steps.process.stop_start import StartStep
 
 
 def find_suspension(steps: Sequence[Step], records: Mapping[int, Record]) -> StopPipeline | None:
@@ -26,7 +26,7 @@ def find_suspension(steps: Sequence[Step], records: Mapping[int, Record]) -> Sto
 def reenables(step: Step) -> bool:
     """Whether the step re-enables a pipeline's restarts."""
     return isinstance(step, ReenableRestarts) or (
-        isinstance(step, Beginning) and step.reenable is not None
+        isinstance(step, StartStep) and step.reenable is not None
     )
 
 

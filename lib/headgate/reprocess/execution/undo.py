@@ -11,7 +11,7 @@ from headgate.reprocess.execution.execute import Record
 from headgate.reprocess.execution.suspended_restarts import reenables
 from headgate.reprocess.output_effects import OutputEffects
 from headgate.reprocess.plan import UNDO, Plan
-from headgate.reprocess.ports.inspector import World
+from headgate.reprocess.ports.inspector import Inspector
 from headgate.reprocess.scenarios.shared.common import topic_facts
 from headgate.reprocess.scenarios.shared.output_statements import BEHIND, UNDONE, UNSTATED
 from headgate.reprocess.steps import (
@@ -41,26 +41,26 @@ class Past:
     blockers: tuple[str, ...] = ()
 
 
-def build_undo(past: Past, world: World) -> Plan:
+def build_undo(past: Past, inspector: Inspector) -> Plan:
     """Return the plan that puts back what the run changed, can_apply or not."""
     pipeline = past.plan.pipeline
-    commands = _commands(pipeline, world)
+    commands = _commands(pipeline, inspector)
     pairs: list[tuple[int | None, Step]] = [
-        (position, _shown(back, world))
+        (position, _shown(back, inspector))
         for position, step in reversed(tuple(enumerate(past.plan.steps)))
         for back in _back(step, past.records.get(position), commands)
     ]
     pairs = [*_stop_first([step for _, step in pairs], commands), *pairs]
     pairs += _reenable_last([step for _, step in pairs], commands)
     steps = tuple(step for _, step in pairs)
-    preconditions = _preconditions(past, steps, world)
+    preconditions = _preconditions(past, steps, inspector)
     return Plan(
         scenario=UNDO,
         pipeline=pipeline,
         steps=steps,
         preconditions=preconditions,
-        risks=tuple(_risks(steps, world)),
-        blockers=(*past.blockers, *_blockers(past, steps, preconditions, world)),
+        risks=tuple(_risks(steps, inspector)),
+        blockers=(*past.blockers, *_blockers(past, steps, preconditions, inspector)),
         options={"run": past.run},
         resources=past.plan.resources,
         undoes=tuple(position for position, _ in pairs),
@@ -87,8 +87,8 @@ def _behind(past: Past, steps: tuple[Step, ...]) -> tuple[str, ...]:
     return (BEHIND.format(name=past.plan.pipeline, count=f"{count:,}"),) if count else ()
 
 
-def _commands(pipeline: str | None, world: World) -> Commands:
-    registered = world.registered(pipeline) if pipeline else None
+def _commands(pipeline: str | None, inspector: Inspector) -> Commands:
+    registered = inspector.registered(pipeline) if pipeline else None
     return registered.commands if registered else Commands()
 
 
@@ -152,30 +152,30 @@ def _back(step: Step, record: Record | None, commands: Commands) -> tuple[Step, 
     return tuple(rebind(back, commands) for back in step.undo(record.was))
 
 
-def _shown(step: Step, world: World) -> Step:
+def _shown(step: Step, inspector: Inspector) -> Step:
     """Fill in what the partitions of a step that moves offsets are at now."""
     if not isinstance(step, RestoreOffsets):
         return step
-    now = committed(world, step.group)
+    now = committed(inspector, step.group)
     moves = (replace_was(m, now.get((m.topic, m.partition))) for m in step.moves)
     return replace(step, offsets=tuple(m.shown() for m in moves))
 
 
-def _preconditions(past: Past, steps: tuple[Step, ...], world: World) -> dict[str, Any]:
+def _preconditions(past: Past, steps: tuple[Step, ...], inspector: Inspector) -> dict[str, Any]:
     facts: dict[str, Any] = {"run": past.run}
     for step in steps:
-        facts |= step.facts(world)
+        facts |= step.facts(inspector)
         if isinstance(step, RestoreOffsets):
-            facts["cluster_id"] = world.cluster_id()
+            facts["cluster_id"] = inspector.cluster_id()
             facts["group"] = {"id": step.group, "type": step.group_type}
-            facts["topics"] = topic_facts(world.topics(step.topics))
+            facts["topics"] = topic_facts(inspector.topics(step.topics))
         if isinstance(step, RestoreCheckpoint):
             facts["checkpoint"] = {"location": step.checkpoint, "hash": step.hash}
     return facts
 
 
 def _blockers(
-    past: Past, steps: tuple[Step, ...], facts: Mapping[str, Any], world: World
+    past: Past, steps: tuple[Step, ...], facts: Mapping[str, Any], inspector: Inspector
 ) -> list[str]:
     if past.blockers:
         return []
@@ -183,7 +183,7 @@ def _blockers(
         reason
         for position, step in enumerate(past.plan.steps)
         if not step.undoable
-        for reason in _remains(step, past.records.get(position, Record()), world)
+        for reason in _remains(step, past.records.get(position, Record()), inspector)
     ]
     if not steps:
         return found or [f"run {past.run} left nothing that could be put back"]
@@ -192,22 +192,22 @@ def _blockers(
         found.append(f"this is another Kafka cluster: {now}, the run was on {before}")
     stops = any(isinstance(s, StopPipeline) and s.command for s in steps)
     for step in steps:
-        found += step.blockers(world)
+        found += step.blockers(inspector)
         if isinstance(step, RestoreOffsets):
-            found += _offset_blockers(step, facts["topics"], world, stops=stops)
+            found += _offset_blockers(step, facts["topics"], inspector, stops=stops)
     return found
 
 
-def _remains(step: Step, record: Record, world: World) -> tuple[str, ...]:
+def _remains(step: Step, record: Record, inspector: Inspector) -> tuple[str, ...]:
     """Return why the undo can't take a step back; nothing of one that was never begun."""
     if not (record.begun and record.state.may_have_effect):
         return ()
-    said = step.remains(world, record.was)
+    said = step.remains(inspector, record.was)
     return (f"can't be undone: {step.describe()}",) if said is None else said
 
 
 def _offset_blockers(
-    step: RestoreOffsets, topics: Mapping[str, Any], world: World, *, stops: bool
+    step: RestoreOffsets, topics: Mapping[str, Any], inspector: Inspector, *, stops: bool
 ) -> list[str]:
     found = []
     for name, facts in sorted(step.topics.items()):
@@ -215,18 +215,18 @@ def _offset_blockers(
             found.append(f"topic {name} does not exist any more")
         elif topics[name] != facts:
             found.append(f"topic {name} was made anew or has other partitions since the run")
-    group = world.group(step.group)
+    group = inspector.group(step.group)
     if not group.is_inactive and not (stops and group.state != "dead"):
-        found.append(active_reason(world, step.group))
+        found.append(active_reason(inspector, step.group))
     return found
 
 
-def _risks(steps: tuple[Step, ...], world: World) -> list[str]:
+def _risks(steps: tuple[Step, ...], inspector: Inspector) -> list[str]:
     risks: list[str] = []
     for step in steps:
-        risks += step.risks(world)
+        risks += step.risks(inspector)
         if isinstance(step, RestoreOffsets):
-            risks += _expired(step, world)
+            risks += _expired(step, inspector)
             risks.append("what the group did with records since the run is not taken back")
         if isinstance(step, RestoreCheckpoint):
             risks.append(
@@ -236,11 +236,11 @@ def _risks(steps: tuple[Step, ...], world: World) -> list[str]:
     return risks
 
 
-def _expired(step: RestoreOffsets, world: World) -> list[str]:
+def _expired(step: RestoreOffsets, inspector: Inspector) -> list[str]:
     """Name the offsets that retention has passed: they come back, but their records don't."""
     begin = {
         (t.name, p.number): p.begin
-        for t in world.topics(step.topics).values()
+        for t in inspector.topics(step.topics).values()
         for p in t.partitions
     }
     return [

@@ -1,1 +1,1 @@
-"""What plans see of the world and do to it, one module a subject; `plan.world` joins them."""
+"""What plans read and change, one module a subject; `inspector` joins them."""

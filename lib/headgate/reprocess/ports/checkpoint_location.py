@@ -8,7 +8,7 @@ from typing import Protocol
 from headgate.reprocess.ports.source_offsets import Beginning
 
 
-class PlaceWorld(Protocol):
+class RemoteCheckpointInspector(Protocol):
     """What a plan may ask of them; every answer is read anew."""
 
     def is_free(self, location: str) -> bool:
@@ -18,7 +18,7 @@ class PlaceWorld(Protocol):
         """Return a hash over names, sizes and times of all files there; None: there are none."""
 
 
-class PlaceEffects(PlaceWorld, Protocol):
+class RemoteCheckpointApplier(RemoteCheckpointInspector, Protocol):
     """What a step may do to them; RefusedError where the file system doesn't let it."""
 
     def copy_remote_checkpoint(

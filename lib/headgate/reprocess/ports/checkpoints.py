@@ -56,7 +56,7 @@ class Proof:
         return ": ".join(filter(None, (self.error_class, self.message)))
 
 
-class CheckpointWorld(Protocol):
+class CheckpointInspector(Protocol):
     """What a plan may ask of them; every answer is read anew."""
 
     def checkpoint(self, location: str) -> Checkpoint | None:
@@ -99,7 +99,7 @@ class CheckpointWorld(Protocol):
         """Return how large a snapshot of a checkpoint is, and what of it takes room."""
 
 
-class CheckpointEffects(CheckpointWorld, Protocol):
+class CheckpointApplier(CheckpointInspector, Protocol):
     """What a step may do to them; StepError where it does not work."""
 
     def copy_beside(self, path: str, to: str, edits: Iterable[Edit] = ()) -> None:
@@ -169,7 +169,7 @@ class CheckpointEffects(CheckpointWorld, Protocol):
         """Make `to` the file sink's log as it was at the end of `batch`."""
 
 
-class FolderEffects(Protocol):
+class FolderApplier(Protocol):
     """What a step may do to them; StepError where it does not work."""
 
     def exists(self, path: str) -> bool:
@@ -182,7 +182,7 @@ class FolderEffects(Protocol):
         a remote file system of all.
         """
 
-    def snapshot_place(self) -> str:
+    def snapshot_folder(self) -> str:
         """Return the folder that is this run's own, for copies and records."""
 
     def copy_tree(self, path: str, to: str) -> None:
@@ -195,7 +195,7 @@ class FolderEffects(Protocol):
         """Make an empty folder with the owner and the rights of `like`; fine if it is there."""
 
     def remove_tree(self, path: str) -> None:
-        """Remove a folder of `snapshot_place`; fine if it is gone."""
+        """Remove a folder of `snapshot_folder`; fine if it is gone."""
 
     def move_files(self, folder: str, to: str, names: Iterable[str]) -> None:
         """Move files to the same names below another folder, those that are not there yet."""

@@ -6,27 +6,34 @@ from collections.abc import Sequence
 from typing import Protocol
 
 from headgate.model.version import Version
-from headgate.reprocess.ports.checkpoint_location import PlaceEffects, PlaceWorld
-from headgate.reprocess.ports.checkpoints import CheckpointEffects, CheckpointWorld, FolderEffects
-from headgate.reprocess.ports.kafka import (
-    KafkaEffects,
-    KafkaWorld,
-    PartitionEffects,
-    PartitionWorld,
+from headgate.reprocess.ports.checkpoint_location import (
+    RemoteCheckpointApplier,
+    RemoteCheckpointInspector,
 )
-from headgate.reprocess.ports.processes import ControlEffects, ControlWorld
-from headgate.reprocess.ports.record_backup import RecordBackupEffects
-from headgate.reprocess.ports.schema_registry import SchemaEffects, SchemaWorld
-from headgate.reprocess.ports.verdict import Output, Sight, Trace, Verdict
+from headgate.reprocess.ports.checkpoints import (
+    CheckpointApplier,
+    CheckpointInspector,
+    FolderApplier,
+)
+from headgate.reprocess.ports.kafka import (
+    KafkaApplier,
+    KafkaInspector,
+    PartitionApplier,
+    PartitionInspector,
+)
+from headgate.reprocess.ports.processes import ProcessApplier, ProcessInspector
+from headgate.reprocess.ports.record_backup import RecordBackupApplier
+from headgate.reprocess.ports.schema_registry import SchemaApplier, SchemaInspector
+from headgate.reprocess.ports.verdict import Output, RunningVersion, Trace, UpgradeVerdict
 
 
-class World(
-    KafkaWorld,
-    PartitionWorld,
-    SchemaWorld,
-    ControlWorld,
-    CheckpointWorld,
-    PlaceWorld,
+class Inspector(
+    KafkaInspector,
+    PartitionInspector,
+    SchemaInspector,
+    ProcessInspector,
+    CheckpointInspector,
+    RemoteCheckpointInspector,
     Protocol,
 ):
     """What a plan may ask; every answer is read anew. UnreachableError where nothing answers."""
@@ -39,14 +46,16 @@ class World(
 
     def verdict(
         self, pipeline: str, after: str, before: str | None, fail_on: Sequence[str]
-    ) -> Verdict:
+    ) -> UpgradeVerdict:
         """Judge the version `after` (evidence) on top of what the pipeline has left by now.
 
         `before` is evidence of the version that runs, None: what was seen last. EvidenceError and
         CaptureError where either can't be read.
         """
 
-    def sight(self, pipeline: str, after: str, version: str, trace: Trace) -> Sight:
+    def running_version(
+        self, pipeline: str, after: str, version: str, trace: Trace
+    ) -> RunningVersion:
         """Compare what runs with `after`, whose fingerprint was `version` when it was judged.
 
         EvidenceError and CaptureError where `after` can't be read; what runs not being told is an
@@ -60,16 +69,16 @@ class World(
         """
 
 
-class Effects(
-    World,
-    KafkaEffects,
-    PartitionEffects,
-    RecordBackupEffects,
-    SchemaEffects,
-    ControlEffects,
-    CheckpointEffects,
-    FolderEffects,
-    PlaceEffects,
+class Applier(
+    Inspector,
+    KafkaApplier,
+    PartitionApplier,
+    RecordBackupApplier,
+    SchemaApplier,
+    ProcessApplier,
+    CheckpointApplier,
+    FolderApplier,
+    RemoteCheckpointApplier,
     Protocol,
 ):
     """What steps may do, on top of what plans may ask; StepError where it does not work."""

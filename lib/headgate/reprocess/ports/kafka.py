@@ -21,7 +21,7 @@ class TopicShape:
     configs: dict[str, str] = field(default_factory=dict)
 
 
-class KafkaWorld(Protocol):
+class KafkaInspector(Protocol):
     """What a plan may ask of them; every answer is read anew."""
 
     def has_cluster(self) -> bool:
@@ -73,7 +73,7 @@ class KafkaWorld(Protocol):
         """Return the open transactions of the cluster, and those only these partitions know."""
 
 
-class KafkaEffects(KafkaWorld, Protocol):
+class KafkaApplier(KafkaInspector, Protocol):
     """What a step may do to them; StepError where it does not work."""
 
     def alter_offsets(self, group_id: str, offsets: Iterable[GroupOffset]) -> None:
@@ -107,7 +107,7 @@ class KafkaEffects(KafkaWorld, Protocol):
         """Delete the records before an offset of each partition."""
 
 
-class PartitionWorld(Protocol):
+class PartitionInspector(Protocol):
     """What a plan may ask of them; every answer is read anew."""
 
     def unraisable(self, wanted: Mapping[str, int]) -> Mapping[str, str]:
@@ -117,7 +117,7 @@ class PartitionWorld(Protocol):
         """
 
 
-class PartitionEffects(PartitionWorld, Protocol):
+class PartitionApplier(PartitionInspector, Protocol):
     """What a step may do to them; StepError where it does not work."""
 
     def add_partitions(self, name: str, to: int) -> None:

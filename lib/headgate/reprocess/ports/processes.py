@@ -22,7 +22,7 @@ class Status(StrEnum):
 
 
 @dataclass(frozen=True, slots=True)
-class Told:
+class DriverStatus:
     """What a pipeline's driver tells of itself: STOPPED is the word of its end, `why` a clause.
 
     `error` is what the run that it told of failed with, in one line; empty where it did not.
@@ -36,7 +36,7 @@ class Told:
 
 
 @dataclass(frozen=True, slots=True)
-class ToldRun:
+class ReportedRun:
     """A run that a watch reports, and when it did last (ISO 8601)."""
 
     query_id: str
@@ -44,7 +44,7 @@ class ToldRun:
     at: str | None = None
 
 
-class ControlWorld(Protocol):
+class ProcessInspector(Protocol):
     """What a plan may ask of them; every answer is read anew."""
 
     def pipelines(self) -> tuple[Pipeline, ...]:
@@ -56,17 +56,17 @@ class ControlWorld(Protocol):
     def status(self, pipeline: str) -> Status:
         """Ask the pipeline's status command; UNKNOWN where there is none."""
 
-    def told(self, pipeline: str) -> Told:
+    def driver_status(self, pipeline: str) -> DriverStatus:
         """Return what the driver tells by `headgate.watch` or Spark's REST interface.
 
         UNKNOWN where it tells nothing, or nothing that can be trusted now.
         """
 
-    def told_runs(self, pipeline: str) -> tuple[ToldRun, ...]:
+    def reported_runs(self, pipeline: str) -> tuple[ReportedRun, ...]:
         """Return all runs that the pipeline's watch reports, its own or not; it never fails."""
 
 
-class ControlEffects(ControlWorld, Protocol):
+class ProcessApplier(ProcessInspector, Protocol):
     """What a step may do to them; StepError where it does not work."""
 
     def command(self, pipeline: str, word: str, message: str = "") -> None:

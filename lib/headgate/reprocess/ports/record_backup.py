@@ -29,7 +29,7 @@ class Digest:
     hash: str = ""
 
 
-class RecordBackupEffects(Protocol):
+class RecordBackupApplier(Protocol):
     """What a step may do to them; StepError where it does not work."""
 
     def back_up_records(self, spans: Iterable[Span], to: str) -> None:

@@ -21,7 +21,7 @@ class SubjectVersion:
     references: tuple[tuple[str, str, int], ...] = ()
 
 
-class SchemaWorld(Protocol):
+class SchemaInspector(Protocol):
     """What a plan may ask of them; every answer is read anew."""
 
     def subjects(self, names: Iterable[str]) -> Mapping[str, tuple[SubjectVersion, ...]]:
@@ -37,7 +37,7 @@ class SchemaWorld(Protocol):
         """
 
 
-class SchemaEffects(SchemaWorld, Protocol):
+class SchemaApplier(SchemaInspector, Protocol):
     """What a step may do to them; StepError where it does not work."""
 
     def delete_subject(self, subject: str) -> None:

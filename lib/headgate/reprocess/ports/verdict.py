@@ -41,7 +41,7 @@ class Judged:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Verdict:
+class UpgradeVerdict:
     """`before` and `after` are the versions' fingerprints, `evidence` the new one's name.
 
     `evidence` names a stored version with its number and a file with its whole path, so that a
@@ -84,7 +84,7 @@ class Trace:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Sight:
+class RunningVersion:
     """What was seen of the version that runs, beside the one that was judged; clauses.
 
     It is that version only where it was `told_by` something, and both others are empty.
@@ -103,7 +103,7 @@ class Output:
     told_by: str
 
 
-def new_codes(verdict: Verdict, approved: Iterable[str]) -> tuple[Judged, ...]:
+def new_codes(verdict: UpgradeVerdict, approved: Iterable[str]) -> tuple[Judged, ...]:
     """Return the findings that nobody has seen when the plan was approved."""
     known = set(approved)
     return tuple(f for f in verdict.findings if f"{f.rule} {f.outcome}" not in known)

@@ -11,8 +11,8 @@ from headgate.errors import NotFoundError, RefusedError, ScenarioError
 from headgate.model.version import Version
 from headgate.reprocess.answers import read_answers
 from headgate.reprocess.plan import RESET, Plan
-from headgate.reprocess.ports.inspector import World
-from headgate.reprocess.scenario import Answer, Asked, LastPositions, Scenario, no_positions
+from headgate.reprocess.ports.inspector import Inspector
+from headgate.reprocess.scenario import Answer, LastPositions, PlanRequest, Scenario, no_positions
 from headgate.reprocess.scenarios.shared import common
 from headgate.reprocess.scenarios.shared.output_statements import with_statements
 from headgate.text.numbers import instead
@@ -68,7 +68,7 @@ PLANNED = (
 def build_plan(
     scenario: str,
     pipeline: str,
-    world: World,
+    inspector: Inspector,
     options: Mapping[str, Any] | None = None,
     *,
     version: Version | None = None,
@@ -82,32 +82,32 @@ def build_plan(
     is none of and for options that it does not take, NotFoundError for a pipeline that is not
     registered, UnreachableError where the world does not answer.
     """
-    registered = world.registered(pipeline)
+    registered = inspector.registered(pipeline)
     declared = _scenario(scenario)
     if registered is None:
-        names = instead(pipeline, [p.name for p in world.pipelines()])
+        names = instead(pipeline, [p.name for p in inspector.pipelines()])
         raise NotFoundError(f"no pipeline {pipeline} is registered in headgate.toml{names}")
-    asked = Asked(
+    request = PlanRequest(
         scenario=scenario,
         pipeline=registered,
-        world=world,
+        inspector=inspector,
         version=version,
         others=others or {},
         known=known,
     )
     support = declared.support[registered.engine]
     if support.answer is Answer.REFUSED:
-        return asked.block(support.why)
-    asked = replace(asked, options=read_answers(declared, options or {}, registered.engine))
+        return request.block(support.why)
+    request = replace(request, options=read_answers(declared, options or {}, registered.engine))
     try:
-        plan = declared.build(asked)
+        plan = declared.build(request)
     except RefusedError as error:
         # A remote checkpoint, a group that may not be seen: still a plan, shown with its reason.
-        plan = asked.block(str(error))
-    plan = plan if plan.options else replace(plan, options=dict(asked.options))
-    plan = with_statements(asked, plan)
+        plan = request.block(str(error))
+    plan = plan if plan.options else replace(plan, options=dict(request.options))
+    plan = with_statements(request, plan)
     # Whatever is done: what is registered twice can be stopped under one name and run on.
-    shared = common.shared_checkpoint(registered, world) if plan.steps else []
+    shared = common.shared_checkpoint(registered, inspector) if plan.steps else []
     more = tuple(reason for reason in shared if reason not in plan.blockers)
     return replace(plan, blockers=(*plan.blockers, *more)) if more else plan
 
@@ -128,7 +128,7 @@ def _declared(name: str) -> Scenario:
     return scenario
 
 
-def moved(before: Plan, now: Plan) -> tuple[str, ...]:
+def drift(before: Plan, now: Plan) -> tuple[str, ...]:
     """Return what moved between a plan and the same plan built now; empty where nothing did.
 
     The impact may grow, because a live pipeline goes on: to twice what was approved, or by
@@ -149,15 +149,15 @@ def moved(before: Plan, now: Plan) -> tuple[str, ...]:
                       if n is not None and n > max(2 * a, a + 100_000)))  # fmt: skip
 
 
-def _differences(where: str, before: object, now: object) -> Iterator[str]:
+def _differences(location: str, before: object, now: object) -> Iterator[str]:
     """Yield what is another value now; of a table only the entries that are."""
     if before == now:
         return
     if not (isinstance(before, dict) and isinstance(now, dict)):
-        yield f"{where} was {_short(before)}, is now {_short(now)}"
+        yield f"{location} was {_short(before)}, is now {_short(now)}"
         return
     for key in sorted({**before, **now}):
-        yield from _differences(f"{where} {key}", before.get(key), now.get(key))
+        yield from _differences(f"{location} {key}", before.get(key), now.get(key))
 
 
 def approved_counts(plan: Plan) -> dict[str, int]:

@@ -38,10 +38,10 @@ def with_aftermath(found: Sequence[Finding], c: Comparison) -> list[Finding]:
     # Where something refuses before the first batch, nothing is written.
     is_written = not any(f.outcome is Outcome.REFUSES and not _is_late(f) for f in found)
     is_harmful = is_written and _reads_otherwise(c)
-    return [_with_way_back(f, c, is_harmful) for f in found]
+    return [_with_rollback(f, c, is_harmful) for f in found]
 
 
-def _with_way_back(finding: Finding, c: Comparison, is_harmful: bool) -> Finding:
+def _with_rollback(finding: Finding, c: Comparison, is_harmful: bool) -> Finding:
     """`is_harmful` says that the old version could not read what the attempt wrote."""
     if finding.outcome not in (Outcome.REFUSES, Outcome.SILENTLY_WRONG):
         return finding

@@ -10,8 +10,8 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
 from typing import Any
 
-from headgate.rules.core.report import Finding, Outcome, Report, Rollback, StateEffect, Where
-from headgate.rules.core.rule import Verdict, reason_of
+from headgate.rules.core.report import Finding, Location, Outcome, Report, Rollback, StateEffect
+from headgate.rules.core.rule import RuleResult, reason_of
 from headgate.rules.spark.facts.output_columns import OutputChange
 
 _FROM_JSON = "https://spark.apache.org/docs/latest/api/sql/#from_json"
@@ -44,33 +44,35 @@ class Held:
 
 
 @dataclass(frozen=True, slots=True)
-class AroundRule:
+class DownstreamRule:
     """A rule whose check gets what was seen; `why` is the check's docstring, which users read."""
 
     code: str
     why: str
     source: str
-    check: Callable[..., Verdict]
+    check: Callable[..., RuleResult]
 
     def of(self, *seen: object) -> Finding:
         """Return the finding for one thing that was seen."""
         return self.check(*seen).finding(self.code, self.why, self.source)
 
 
-def around(code: str, source: str) -> Callable[[Callable[..., Verdict]], AroundRule]:
-    """Turn a check into an `AroundRule`; its docstring is the reason that users read."""
-    return lambda check: AroundRule(code, reason_of(code, check), source, check)
+def downstream_rule(
+    code: str, source: str
+) -> Callable[[Callable[..., RuleResult]], DownstreamRule]:
+    """Turn a check into an `DownstreamRule`; its docstring is the reason that users read."""
+    return lambda check: DownstreamRule(code, reason_of(code, check), source, check)
 
 
-@around("DWN001", _FROM_JSON)
-def reader_reads_it(change: OutputChange, reader: Reader, where: Where) -> Verdict:
+@downstream_rule("DWN001", _FROM_JSON)
+def reader_reads_it(change: OutputChange, reader: Reader, location: Location) -> RuleResult:
     """A registered pipeline reads this field. Without it, or with another type, from_json and
     get_json_object give null, from_avro takes other bytes for it or fails, and nothing tells that
     query's owner."""
-    return Verdict(
+    return RuleResult(
         outcome=Outcome.SILENTLY_WRONG,
         state_effect=StateEffect.NONE,
-        where=where,
+        location=location,
         before=change.was,
         after=change.now,
         because=f"{reader.sentence} {_said(change)}",
@@ -79,13 +81,13 @@ def reader_reads_it(change: OutputChange, reader: Reader, where: Where) -> Verdi
     )
 
 
-@around("DWN002", _FROM_JSON)
-def reader_may_read_it(change: OutputChange, reader: Reader, where: Where) -> Verdict:
+@downstream_rule("DWN002", _FROM_JSON)
+def reader_may_read_it(change: OutputChange, reader: Reader, location: Location) -> RuleResult:
     """A registered pipeline reads this output, and what it does with the field is not in its
     evidence."""
-    return Verdict(
+    return RuleResult(
         outcome=Outcome.UNKNOWN,
-        where=where,
+        location=location,
         before=change.was,
         after=change.now,
         because=f"{reader.sentence} {_said(change)}",
@@ -94,14 +96,14 @@ def reader_may_read_it(change: OutputChange, reader: Reader, where: Where) -> Ve
     )
 
 
-@around("DWN003", _FILES)
-def reader_of_files(change: OutputChange, reader: Reader, where: Where) -> Verdict:
+@downstream_rule("DWN003", _FILES)
+def reader_of_files(change: OutputChange, reader: Reader, location: Location) -> RuleResult:
     """A registered pipeline reads these files with a schema of its own. A column that is not in a
     file gives null; one of another type gives null, other values, or fails that query."""
-    return Verdict(
+    return RuleResult(
         outcome=Outcome.SILENTLY_WRONG,
         state_effect=StateEffect.NONE,
-        where=where,
+        location=location,
         before=change.was,
         after=change.now,
         because=f"{reader.sentence} {_said(change)}",
@@ -109,14 +111,14 @@ def reader_of_files(change: OutputChange, reader: Reader, where: Where) -> Verdi
     )
 
 
-@around("RDS002", _AVRO)
-def newest_is_not_read(held: Held, where: Where, before: Any, after: Any) -> Verdict:
+@downstream_rule("RDS002", _AVRO)
+def newest_is_not_read(held: Held, location: Location, before: Any, after: Any) -> RuleResult:
     """What is written to the topic now does not fit the new reading schema. from_json gives null
     for it, and from_avro and from_protobuf fail, or read bytes as another field."""
-    return Verdict(
+    return RuleResult(
         outcome=Outcome.SILENTLY_WRONG,
         state_effect=StateEffect.NONE,
-        where=where,
+        location=location,
         before=before,
         after=after,
         because=f"{held.topic} holds {held.versions}. {' '.join(held.said)}",
@@ -124,13 +126,13 @@ def newest_is_not_read(held: Held, where: Where, before: Any, after: Any) -> Ver
     )
 
 
-@around("RDS003", _AVRO)
-def older_is_not_read(held: Held, where: Where, before: Any, after: Any) -> Verdict:
+@downstream_rule("RDS003", _AVRO)
+def older_is_not_read(held: Held, location: Location, before: Any, after: Any) -> RuleResult:
     """The new reading schema fits what is written now, and not every older version that records
     of the topic may still have: those that are not read yet, or that a replay reads again."""
-    return Verdict(
+    return RuleResult(
         outcome=Outcome.UNKNOWN,
-        where=where,
+        location=location,
         before=before,
         after=after,
         because=f"{held.topic} may hold {held.versions}. {' '.join(held.said)}",
@@ -140,14 +142,14 @@ def older_is_not_read(held: Held, where: Where, before: Any, after: Any) -> Verd
     )
 
 
-@around("RDS004", "https://avro.apache.org/docs/1.12.0/specification/#schema-resolution")
-def written_otherwise(held: Held, where: Where, before: Any, after: Any) -> Verdict:
+@downstream_rule("RDS004", "https://avro.apache.org/docs/1.12.0/specification/#schema-resolution")
+def written_otherwise(held: Held, location: Location, before: Any, after: Any) -> RuleResult:
     """What the new version writes does not fit the schema that the topic is registered with:
     readers that go by the registry fail, or take fields for others."""
-    return Verdict(
+    return RuleResult(
         outcome=Outcome.SILENTLY_WRONG,
         state_effect=StateEffect.NONE,
-        where=where,
+        location=location,
         before=before,
         after=after,
         because=f"{held.topic} is registered with {held.versions}. {' '.join(held.said)}",

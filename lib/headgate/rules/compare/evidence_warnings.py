@@ -9,7 +9,7 @@ from dataclasses import replace
 from headgate.model.version import Version
 from headgate.rules.compare.other_engines import half_read, is_gap
 from headgate.rules.core.report import Finding, Outcome, Report, Rollback, Upgrade, UpgradeWay
-from headgate.rules.spark.facts.version_identity import strangers
+from headgate.rules.spark.facts.version_identity import unrelated_versions
 
 # How readers say that a plan or a description goes on where its text ends.
 _CUT = re.compile(
@@ -29,7 +29,7 @@ def with_readers_warnings(report: Report, before: Version, after: Version) -> Re
     be another, may stand in the rest.
     """
     said = tuple(
-        dict.fromkeys((*strangers(before, after), *report.warnings, *_said(before, after)))
+        dict.fromkeys((*unrelated_versions(before, after), *report.warnings, *_said(before, after)))
     )
     told = replace(report, warnings=said)
     questions = tuple(half_read.run(before, after))

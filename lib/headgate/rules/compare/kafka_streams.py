@@ -65,7 +65,7 @@ def _anchors(c: StreamsComparison) -> Iterator[tuple[str | None, str | None]]:
     for pair in c.stores:
         if pair.before is None or pair.after is None:
             continue
-        yield pair.where.before, pair.where.after
+        yield pair.location.before, pair.location.after
         old, new = c.flow_before.users(pair.before), c.flow_after.users(pair.after)
         if old and new:
             yield c.flow_before.nodes[old[0]].node, c.flow_after.nodes[new[0]].node

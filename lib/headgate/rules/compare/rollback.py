@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from headgate.model.rehearsal import EngineOutcome, WayBack
+from headgate.model.rehearsal import EngineOutcome, RollbackTrial
 from headgate.rules.compare.engine_agreement import Agreement, Judged
 from headgate.rules.core.report import Outcome, Report, Rollback
 
@@ -15,7 +15,7 @@ _WORDS = {
 _ORDER = (Rollback.SAFE, Rollback.REPAIRABLE, Rollback.UNKNOWN, Rollback.LOST)
 
 
-def rollback_of(back: WayBack) -> Rollback:
+def rollback_of(back: RollbackTrial) -> Rollback:
     """Return what the starts on the touched copy prove."""
     if back.outcome is EngineOutcome.RESUMES:
         return Rollback.SAFE
@@ -34,7 +34,7 @@ def expected_rollback(report: Report) -> Rollback:
     return max(found, key=_ORDER.index, default=Rollback.SAFE)
 
 
-def judge_way_back(report: Report, back: WayBack) -> Judged:
+def judge_rollback(report: Report, back: RollbackTrial) -> Judged:
     """Say in one sentence whether the tried way back is the expected one."""
     expected, found = expected_rollback(report), rollback_of(back)
     if found is Rollback.UNKNOWN:
@@ -48,5 +48,5 @@ def judge_way_back(report: Report, back: WayBack) -> Judged:
     return Judged(Agreement.OPEN if is_partial else Agreement.DISAGREE, why)
 
 
-def _why(back: WayBack) -> str:
+def _why(back: RollbackTrial) -> str:
     return back.remark or back.message or "the start on the touched copy was not ended"

@@ -7,23 +7,23 @@ from collections.abc import Iterator
 from headgate.model.cluster import Group
 from headgate.model.kafka_streams import GroupSubtopology, StreamsApplication
 from headgate.model.version import Version
-from headgate.rules.compare.running_version import Likeness
+from headgate.rules.compare.running_version import VersionMatch
 from headgate.rules.kafka_streams.facts.broker_topology import Registered, registered
 
 _CODE = "a group's topology does not show what its processors do"
 
 
-def liken_group(judged: Version, group: Group) -> Likeness:
+def liken_group(judged: Version, group: Group) -> VersionMatch:
     """Compare a description with what the broker keeps of a group, or what its members read.
 
     A group of the classic protocol shows no more than the topics that its members are assigned.
     """
     app = judged.streams
     if app is None or not app.described:
-        return Likeness(untold=("no topology of the version that was judged was read",))
+        return VersionMatch(untold=("no topology of the version that was judged was read",))
     if group.subtopologies is None:
         return _by_assignment(app, group)
-    return Likeness(tuple(_differences(app, group.subtopologies)), (_CODE,))
+    return VersionMatch(tuple(_differences(app, group.subtopologies)), (_CODE,))
 
 
 def _differences(app: StreamsApplication, kept: tuple[GroupSubtopology, ...]) -> Iterator[str]:
@@ -54,14 +54,14 @@ def _registered(one: GroupSubtopology) -> Registered:
     )
 
 
-def _by_assignment(app: StreamsApplication, group: Group) -> Likeness:
+def _by_assignment(app: StreamsApplication, group: Group) -> VersionMatch:
     untold = ("a group of the classic protocol shows no topology, only the topics that it reads",)
     if any(s.pattern for s in app.sources):
-        return Likeness(untold=untold)
+        return VersionMatch(untold=untold)
     known = {t for s in app.sources for t in s.topics} | {r.topic for r in app.repartitions}
     read = {topic for m in group.members or () for topic, _ in m.assignment}
     strange = frozenset(read - known)
-    return Likeness((f"it reads {_named(strange)}",) if strange else (), untold)
+    return VersionMatch((f"it reads {_named(strange)}",) if strange else (), untold)
 
 
 def _named(topics: frozenset[str]) -> str:

@@ -30,14 +30,14 @@ _OF_THE_CLIENT = "Option kafka."
 
 
 @dataclass(frozen=True, slots=True)
-class Likeness:
+class VersionMatch:
     """`differs` are sentences about what is another one, `untold` about what nothing shows."""
 
     differs: tuple[str, ...] = ()
     untold: tuple[str, ...] = ()
 
 
-def liken(judged: Version, running: Version) -> Likeness:
+def match_versions(judged: Version, running: Version) -> VersionMatch:
     """Compare two Spark versions that should be one, by the rules and the graphs of `diff`.
 
     What only one side tells is no difference; nor are session settings, which the session that
@@ -45,9 +45,9 @@ def liken(judged: Version, running: Version) -> Likeness:
     """
     if not (is_drawn(judged.topology) and is_drawn(running.topology)):
         side = "what runs" if is_drawn(judged.topology) else "the version that was judged"
-        return Likeness(untold=(f"no plan of {side} was read",))
+        return VersionMatch(untold=(f"no plan of {side} was read",))
     told = _Told(judged, running, compare(judged, running))
-    return Likeness(tuple(told.differences()), tuple(_untold(counted(judged), running, told)))
+    return VersionMatch(tuple(told.differences()), tuple(_untold(counted(judged), running, told)))
 
 
 class _Told:
@@ -63,7 +63,7 @@ class _Told:
         """Yield what differs; of a plan in other words only what its words don't decide."""
         known = [f for f in self._report.findings if self._counts(f)]
         yield from map(_sentence, known)
-        named = {i for f in known for i in (f.where.before, f.where.after)}
+        named = {i for f in known for i in (f.location.before, f.location.after)}
         for change in self._report.changes if self.is_resolved else ():
             if change.before not in named and self._is_of_state(change):
                 yield change.what
@@ -86,7 +86,7 @@ class _Told:
         """Say whether a step is about what a running plan writes otherwise, or leaves out."""
         if finding.rule != "TRF001":
             return False
-        ids = (finding.where.before, finding.where.after)
+        ids = (finding.location.before, finding.location.after)
         nodes = [self._nodes[i] for i in ids if i in self._nodes]
         names = len(nodes) == 1 and _names_only(nodes[0], self._made)
         return names or any(map(_in_other_words, nodes))

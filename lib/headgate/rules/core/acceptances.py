@@ -51,7 +51,7 @@ class Noticed:
 
 
 def _noticed(finding: Finding) -> Noticed:
-    ids = (finding.where.before, finding.where.after)
+    ids = (finding.location.before, finding.location.after)
     return Noticed(finding.rule, tuple(i for i in ids if i is not None))
 
 
@@ -71,10 +71,12 @@ def acceptance_of(noticed: Noticed, accepts: Sequence[Accept], ground: Ground) -
 def _is_of(noticed: Noticed, accept: Accept, ground: Ground) -> bool:
     if noticed.rule != accept.rule:
         return False
-    if accept.where is None:
+    if accept.location is None:
         return True
     nodes = [ground.nodes[i] for i in noticed.ids if i in ground.nodes]
-    return accept.where in noticed.ids or any(accept.where in (n.label, n.operator) for n in nodes)
+    return accept.location in noticed.ids or any(
+        accept.location in (n.label, n.operator) for n in nodes
+    )
 
 
 def _is_here(accept: Accept, ground: Ground) -> bool:

@@ -8,7 +8,7 @@ from itertools import zip_longest
 
 from headgate.model.version import OperatorKind, Source, StatefulOperator, Version
 from headgate.rules.core.match_graphs import Matches, Pair, match_nodes
-from headgate.rules.core.report import Where
+from headgate.rules.core.report import Location
 
 __all__ = [
     "Matches",
@@ -29,9 +29,9 @@ class OperatorPair:
     after: StatefulOperator | None
 
     @property
-    def where(self) -> Where:
+    def location(self) -> Location:
         """The nodes of both."""
-        return Where(
+        return Location(
             self.before.node if self.before else None, self.after.node if self.after else None
         )
 
@@ -51,9 +51,9 @@ class SourcePair:
     after: Source | None
 
     @property
-    def where(self) -> Where:
+    def location(self) -> Location:
         """The nodes of both."""
-        return Where(
+        return Location(
             self.before.node if self.before else None, self.after.node if self.after else None
         )
 
@@ -100,7 +100,7 @@ def engine_pairs(operators: Sequence[OperatorPair], sources: Sequence[SourcePair
     """
     found: list[Pair] = []
     if all(p.kind is not None for p in operators):
-        found += [(p.where.before, p.where.after) for p in operators]
+        found += [(p.location.before, p.location.after) for p in operators]
     if all(p.before is not None and p.after is not None for p in sources):
-        found += [(p.where.before, p.where.after) for p in sources]
+        found += [(p.location.before, p.location.after) for p in sources]
     return found

@@ -56,7 +56,7 @@ class Rollback(StrEnum):
 
 
 @dataclass(frozen=True, slots=True)
-class Where:
+class Location:
     """The node that a finding or a change is about, by id in each version; None: in none."""
 
     before: str | None = None
@@ -85,7 +85,7 @@ class Finding:
     why: str
     source: str
     state_effect: StateEffect | None = None
-    where: Where = Where()
+    location: Location = Location()
     before: Any = None
     after: Any = None
     question: str | None = None
@@ -184,8 +184,8 @@ class Report:
 
 def labels_of(report: Report, before: Version, after: Version) -> Labels:
     """Return the labels of the nodes that findings and changes name, of each version."""
-    old = {w.where.before for w in report.findings} | {c.before for c in report.changes}
-    new = {w.where.after for w in report.findings} | {c.after for c in report.changes}
+    old = {w.location.before for w in report.findings} | {c.before for c in report.changes}
+    new = {w.location.after for w in report.findings} | {c.after for c in report.changes}
     return Labels(_labels(before.topology, old), _labels(after.topology, new))
 
 

@@ -10,7 +10,7 @@ from headgate.model.cluster import Cluster
 from headgate.model.version import Version
 from headgate.rules.core.match_operators import Matches, OperatorPair, SourcePair
 from headgate.rules.core.measured_spark_versions import SparkVersion
-from headgate.rules.core.report import Finding, Outcome, Rollback, StateEffect, Where
+from headgate.rules.core.report import Finding, Location, Outcome, Rollback, StateEffect
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -42,7 +42,7 @@ class Comparison:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Verdict:
+class RuleResult:
     """What a check yields; the rule adds its code, its reason and its source.
 
     `because` is the sentence that is special to this case and stands before the reason.
@@ -51,7 +51,7 @@ class Verdict:
 
     outcome: Outcome
     state_effect: StateEffect | None = None
-    where: Where = Where()
+    location: Location = Location()
     before: Any = None
     after: Any = None
     because: str = ""
@@ -70,7 +70,7 @@ class Verdict:
             why=f"{self.because} {why}".strip(),
             source=source,
             state_effect=self.state_effect,
-            where=self.where,
+            location=self.location,
             before=self.before,
             after=self.after,
             question=self.question,
@@ -81,7 +81,7 @@ class Verdict:
         )
 
 
-Check = Callable[[Comparison], Iterable[Verdict]]
+Check = Callable[[Comparison], Iterable[RuleResult]]
 SOURCE_OF_VERSION = "measured"
 
 
@@ -99,7 +99,7 @@ class Rule:
         for verdict in self.check(comparison):
             yield self._finding(verdict, comparison.spark)
 
-    def _finding(self, v: Verdict, spark: SparkVersion) -> Finding:
+    def _finding(self, v: RuleResult, spark: SparkVersion) -> Finding:
         known = v.source or self.source
         source = spark.source if known == SOURCE_OF_VERSION else known
         return v.finding(self.code, self.why, source)

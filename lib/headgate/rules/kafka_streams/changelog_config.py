@@ -6,24 +6,24 @@ from collections.abc import Iterator
 
 from headgate.model.kafka_streams import InternalTopic
 from headgate.rules.core.report import Outcome, StateEffect
-from headgate.rules.core.rule import Verdict
+from headgate.rules.core.rule import RuleResult
 from headgate.rules.kafka_streams.facts.rule import STATE_EXCEPTION, StreamsComparison, streams_rule
 from headgate.rules.kafka_streams.facts.store_pairs import StorePair
 from headgate.rules.kafka_streams.store_keys import kept
 
 
 @streams_rule("KST080")
-def changelog_of_another_kind(c: StreamsComparison) -> Iterator[Verdict]:
+def changelog_of_another_kind(c: StreamsComparison) -> Iterator[RuleResult]:
     """A changelog's cleanup policy tells the kind of store: `compact` for a plain one,
     `compact,delete` for windows and sessions, `delete` for the windows of a join. Kafka Streams
     never alters one that exists, and restores its rows as if they were of the new kind."""
     for pair, was, now in _both_listed(c):
         old, new = (_policy(t) for t in (was, now))
         if old != new:
-            yield Verdict(
+            yield RuleResult(
                 outcome=Outcome.REFUSES,
                 state_effect=StateEffect.REINTERPRETED,
-                where=pair.where,
+                location=pair.location,
                 before=old,
                 after=new,
                 because=f"{was.name} is {old} and would be created as {new}.",
@@ -34,7 +34,7 @@ def changelog_of_another_kind(c: StreamsComparison) -> Iterator[Verdict]:
 
 
 @streams_rule("KST081")
-def changelog_of_other_retention(c: StreamsComparison) -> Iterator[Verdict]:
+def changelog_of_other_retention(c: StreamsComparison) -> Iterator[RuleResult]:
     """A window store's retention is its window and grace period, and its local segments are called
     after it: with another one the rows on the same disk are looked up in the wrong segments, and
     with another window size those of the changelog are of other windows. The changelog's own
@@ -42,10 +42,10 @@ def changelog_of_other_retention(c: StreamsComparison) -> Iterator[Verdict]:
     for pair, was, now in _both_listed(c):
         old, new = (t.configs.get("retention.ms") for t in (was, now))
         if old != new and _policy(was) == _policy(now):
-            yield Verdict(
+            yield RuleResult(
                 outcome=Outcome.SILENTLY_WRONG,
                 state_effect=StateEffect.REINTERPRETED,
-                where=pair.where,
+                location=pair.location,
                 before=old,
                 after=new,
                 because=f"{was.name} has retention.ms {old} and would be created with {new}.",

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from headgate.rules.core.report import Outcome, StateEffect, Where
-from headgate.rules.core.rule import Verdict
+from headgate.rules.core.report import Location, Outcome, StateEffect
+from headgate.rules.core.rule import RuleResult
 from headgate.rules.kafka_streams.facts.rule import (
     STREAMS_EXCEPTION,
     StreamsComparison,
@@ -16,7 +16,7 @@ from headgate.rules.kafka_streams.store_keys import kept
 
 
 @streams_rule("KST100")
-def group_gone(c: StreamsComparison) -> Iterator[Verdict]:
+def group_gone(c: StreamsComparison) -> Iterator[RuleResult]:
     """The committed offsets are the group's, the state is not: where the group was deleted, or its
     offsets expired while everything was stopped, the inputs are read from where auto.offset.reset
     says on top of the state that is still there. From the start, all is counted twice; from the
@@ -26,10 +26,10 @@ def group_gone(c: StreamsComparison) -> Iterator[Verdict]:
     left = [(p, s) for p, s, _ in kept(c) if s.changelog in c.cluster.topics]
     if left:
         pair, store = left[0]
-        yield Verdict(
+        yield RuleResult(
             outcome=Outcome.SILENTLY_WRONG,
             state_effect=StateEffect.MIXED,
-            where=pair.where,
+            location=pair.location,
             before=c.old.application_id,
             after=None,
             because=f"There is no group {c.old.application_id} on the cluster, but "
@@ -42,7 +42,7 @@ def group_gone(c: StreamsComparison) -> Iterator[Verdict]:
 
 
 @streams_rule("KST101")
-def changelog_gone(c: StreamsComparison) -> Iterator[Verdict]:
+def changelog_gone(c: StreamsComparison) -> Iterator[RuleResult]:
     """A changelog that was deleted is made anew and stays empty until rows are written again. Under
     exactly_once_v2 the local store, which is ahead of it, is taken for corrupted and wiped; under
     at_least_once the local rows are kept and exist nowhere else."""
@@ -54,10 +54,10 @@ def changelog_gone(c: StreamsComparison) -> Iterator[Verdict]:
             continue
         if was.changelog in c.cluster.topics:
             continue
-        yield Verdict(
+        yield RuleResult(
             outcome=Outcome.SILENTLY_WRONG if exactly else Outcome.UNKNOWN,
             state_effect=StateEffect.LOST,
-            where=pair.where,
+            location=pair.location,
             before=was.changelog,
             after=None,
             because=f"{was.changelog} is no longer on the cluster.",
@@ -71,15 +71,15 @@ def changelog_gone(c: StreamsComparison) -> Iterator[Verdict]:
 
 
 @streams_rule("KST102")
-def old_members_live(c: StreamsComparison) -> Iterator[Verdict]:
+def old_members_live(c: StreamsComparison) -> Iterator[RuleResult]:
     """A group changes its protocol only while it is empty: a member of the other kind is refused,
     and those that are in it go on undisturbed."""
     changed = c.old.protocol and c.new.protocol and c.old.protocol != c.new.protocol
     if changed and c.group is not None and c.group.members:
-        yield Verdict(
+        yield RuleResult(
             outcome=Outcome.REFUSES,
             state_effect=StateEffect.NONE,
-            where=Where(),
+            location=Location(),
             before=c.old.protocol,
             after=c.new.protocol,
             because=f"{len(c.group.members)} members are in the group {c.group.id} now.",

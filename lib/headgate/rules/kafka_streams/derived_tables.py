@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from headgate.model.kafka_streams import StreamsStore
-from headgate.rules.core.report import Outcome, StateEffect, Where
-from headgate.rules.core.rule import Verdict
+from headgate.rules.core.report import Location, Outcome, StateEffect
+from headgate.rules.core.rule import RuleResult
 from headgate.rules.kafka_streams.facts.flow import Flow, Key
 from headgate.rules.kafka_streams.facts.rule import StreamsComparison, streams_rule
 
@@ -17,7 +17,7 @@ _ONLY_NEW_VALUES = frozenset({"to_stream", "for_each", "foreach"})
 
 
 @streams_rule("KST007")
-def derived_table_kept(c: StreamsComparison) -> Iterator[Verdict]:
+def derived_table_kept(c: StreamsComparison) -> Iterator[RuleResult]:
     """A table that was worked out of another one as it was asked for is now kept in a store of its
     own. The store starts empty, and only rows that change from now on get into it: a filter takes
     back no row that it let through before, and what joins or aggregates the table misses the rest.
@@ -77,11 +77,11 @@ def _told(flow: Flow, key: Key) -> str:
     return flow.nodes[key].operator.replace("_", " ") if key[1].startswith("KTABLE") else key[1]
 
 
-def _started_empty(now: StreamsStore, outcome: Outcome, what: str) -> Verdict:
-    return Verdict(
+def _started_empty(now: StreamsStore, outcome: Outcome, what: str) -> RuleResult:
+    return RuleResult(
         outcome=outcome,
         state_effect=StateEffect.LOST,
-        where=Where(None, now.node),
+        location=Location(None, now.node),
         before=None,
         after=now.name,
         because=f"The result of {what} had no store and is kept in {now.name} now.",

@@ -6,14 +6,14 @@ from collections.abc import Iterator, Sequence
 
 from headgate.model.kafka_streams import StreamsStore
 from headgate.rules.core.report import Outcome, Rollback, StateEffect
-from headgate.rules.core.rule import Verdict
+from headgate.rules.core.rule import RuleResult
 from headgate.rules.kafka_streams.facts.flow import Flow
 from headgate.rules.kafka_streams.facts.rule import StreamsComparison, streams_rule
 from headgate.rules.kafka_streams.facts.store_pairs import StorePair, twins
 
 
 @streams_rule("KST006")
-def twins_came_or_went(c: StreamsComparison) -> Iterator[Verdict]:
+def twins_came_or_went(c: StreamsComparison) -> Iterator[RuleResult]:
     """Operators that do the same with the same input can only be told apart by their generated
     numbers, and these are positions: if one was put in front of the others, each of them takes over
     the state of its neighbour."""
@@ -30,10 +30,10 @@ def twins_came_or_went(c: StreamsComparison) -> Iterator[Verdict]:
         elif likes:
             names = ", ".join(s.name for s in (alone, *likes))
             done = "is new" if pair.after else "was removed"
-            yield Verdict(
+            yield RuleResult(
                 outcome=Outcome.UNKNOWN,
                 state_effect=StateEffect.REINTERPRETED,
-                where=pair.where,
+                location=pair.location,
                 before=len(likes) + (0 if pair.after else 1),
                 after=len(likes) + (1 if pair.after else 0),
                 because=f"One of {names} {done}.",
@@ -52,12 +52,12 @@ def _hold_the_same(flow: Flow, stores: Sequence[StreamsStore]) -> bool:
     return windows and len({flow.above[k] for k in writers}) == 1
 
 
-def _spared(pair: StorePair, alone: StreamsStore, like: StreamsStore) -> Verdict:
+def _spared(pair: StorePair, alone: StreamsStore, like: StreamsStore) -> RuleResult:
     gone = pair.after is None
-    return Verdict(
+    return RuleResult(
         outcome=Outcome.RESUMES if gone else Outcome.SILENTLY_WRONG,
         state_effect=StateEffect.EXACT if gone else StateEffect.LOST,
-        where=pair.where,
+        location=pair.location,
         before=alone.name if gone else None,
         after=None if gone else alone.name,
         because=f"{alone.name} and {like.name} are the two windows of a self-join, with the same "
@@ -73,7 +73,7 @@ def _spared(pair: StorePair, alone: StreamsStore, like: StreamsStore) -> Verdict
 
 
 @streams_rule("KST008", "Topology#describe(); not measured")
-def twins_exchanged_stores(c: StreamsComparison) -> Iterator[Verdict]:
+def twins_exchanged_stores(c: StreamsComparison) -> Iterator[RuleResult]:
     """The same operators stand where they stood, and the stores of two that do the same changed
     places. Either their code changed places, and each keeps its state under its name, or the names
     did, and each operator takes over the other's state."""
@@ -84,7 +84,7 @@ def twins_exchanged_stores(c: StreamsComparison) -> Iterator[Verdict]:
     alike = {name for (_, name), found in twins(c.flow_before).items() if len(found) > 1}
     exchanged = sorted(s for s in moved & alike if c.new.store(s) is not None)
     if len(exchanged) > 1:
-        yield Verdict(
+        yield RuleResult(
             outcome=Outcome.UNKNOWN,
             because=f"{' and '.join(exchanged)} changed places.",
             question="Did the code of their operators change places, too, or do both compute the "

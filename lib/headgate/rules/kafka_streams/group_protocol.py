@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from headgate.rules.core.report import Outcome, StateEffect, Where
-from headgate.rules.core.rule import Verdict
+from headgate.rules.core.report import Location, Outcome, StateEffect
+from headgate.rules.core.rule import RuleResult
 from headgate.rules.kafka_streams.facts.broker_topology import differences, registered
 from headgate.rules.kafka_streams.facts.rule import (
     CONFIG_EXCEPTION,
@@ -23,7 +23,7 @@ AROUND = (
 
 
 @streams_rule("KST060")
-def registered_topology_changed(c: StreamsComparison) -> Iterator[Verdict]:
+def registered_topology_changed(c: StreamsComparison) -> Iterator[RuleResult]:
     """A group of the streams protocol keeps its topology on the broker: per sub-topology the input
     topics and the internal topics with names, numbers and settings. A member that brings another
     one is refused ("Topology updates are not supported yet."), also where the group is empty.
@@ -34,10 +34,10 @@ def registered_topology_changed(c: StreamsComparison) -> Iterator[Verdict]:
     changed = differences(registered(c.old, bare), registered(c.new, bare))
     if changed:
         listed = "; ".join(f"{n}: {', '.join(words)}" for n, words in changed.items())
-        yield Verdict(
+        yield RuleResult(
             outcome=Outcome.REFUSES,
             state_effect=StateEffect.NONE,
-            where=Where(),
+            location=Location(),
             before=len(registered(c.old, bare)),
             after=len(registered(c.new, bare)),
             because=f"Sub-topologies that differ: {listed}.",
@@ -53,16 +53,16 @@ def _is_another_group(c: StreamsComparison) -> bool:
 
 
 @streams_rule("KST061")
-def protocol_changed(c: StreamsComparison) -> Iterator[Verdict]:
+def protocol_changed(c: StreamsComparison) -> Iterator[RuleResult]:
     """The committed offsets and the state are the same under both protocols, but a group is of one
     of them: while a member of the old kind is in it, one of the new kind is refused
     (StreamsException on GroupIdNotFoundException). Only a group that is empty changes its kind."""
     old, new = c.old.protocol, c.new.protocol
     if old and new and old != new:
-        yield Verdict(
+        yield RuleResult(
             outcome=Outcome.RESUMES,
             state_effect=StateEffect.EXACT,
-            where=Where(),
+            location=Location(),
             before=old,
             after=new,
             because=f"group.protocol goes from {old} to {new}.",
@@ -73,15 +73,15 @@ def protocol_changed(c: StreamsComparison) -> Iterator[Verdict]:
 
 
 @streams_rule("KST062")
-def pattern_under_streams(c: StreamsComparison) -> Iterator[Verdict]:
+def pattern_under_streams(c: StreamsComparison) -> Iterator[RuleResult]:
     """The streams protocol has no subscription by pattern yet: the application is refused as it is
     made, before it joins the group."""
     found = next((s for s in c.new.sources if s.pattern), None)
     if c.new.protocol == "streams" and found is not None:
-        yield Verdict(
+        yield RuleResult(
             outcome=Outcome.REFUSES,
             state_effect=StateEffect.NONE,
-            where=Where(None, found.node),
+            location=Location(None, found.node),
             before=c.old.protocol,
             after=found.pattern,
             because=f"{found.processor} subscribes to /{found.pattern}/.",
@@ -91,16 +91,16 @@ def pattern_under_streams(c: StreamsComparison) -> Iterator[Verdict]:
 
 
 @streams_rule("KST063")
-def static_members_under_streams(c: StreamsComparison) -> Iterator[Verdict]:
+def static_members_under_streams(c: StreamsComparison) -> Iterator[RuleResult]:
     """The streams protocol has no static membership: the configuration is refused before anything
     starts."""
     keys = ("group.instance.id", "consumer.group.instance.id", "main.consumer.group.instance.id")
     said = next((k for k in keys if c.new.config.get(k)), None)
     if c.new.protocol == "streams" and said:
-        yield Verdict(
+        yield RuleResult(
             outcome=Outcome.REFUSES,
             state_effect=StateEffect.NONE,
-            where=Where(),
+            location=Location(),
             before=c.old.config.get(said),
             after=c.new.config[said],
             because=f"{said} is set.",

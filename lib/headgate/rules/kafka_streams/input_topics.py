@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from headgate.model.kafka_streams import StreamsApplication
-from headgate.rules.core.report import Outcome, StateEffect, Where
-from headgate.rules.core.rule import Verdict
+from headgate.rules.core.report import Location, Outcome, StateEffect
+from headgate.rules.core.rule import RuleResult
 from headgate.rules.kafka_streams.facts.rule import StreamsComparison, streams_rule
 from headgate.rules.kafka_streams.facts.store_pairs import meaning
 from headgate.rules.kafka_streams.store_keys import kept
@@ -25,15 +25,15 @@ def _feeds_state(c: StreamsComparison, topic: str) -> bool:
 
 
 @streams_rule("KST040")
-def input_added(c: StreamsComparison) -> Iterator[Verdict]:
+def input_added(c: StreamsComparison) -> Iterator[RuleResult]:
     """The group has no offsets for a topic that it never read: it is read from where
     auto.offset.reset says, from the start by default. Not by a rolling bounce: instances that
     don't know the topic can't work in a group with those that do."""
     for topic in sorted(_topics(c.new) - _topics(c.old)):
-        yield Verdict(
+        yield RuleResult(
             outcome=Outcome.RESUMES,
             state_effect=StateEffect.EXACT,
-            where=Where(None, _node(c.new, topic)),
+            location=Location(None, _node(c.new, topic)),
             before=None,
             after=topic,
             because=f"{topic} is read now.",
@@ -43,15 +43,15 @@ def input_added(c: StreamsComparison) -> Iterator[Verdict]:
 
 
 @streams_rule("KST041")
-def input_removed(c: StreamsComparison) -> Iterator[Verdict]:
+def input_removed(c: StreamsComparison) -> Iterator[RuleResult]:
     """What came from the topic stays in the state, and the group's offsets of it stay as well:
     should a later version read it again, it goes on there."""
     for topic in sorted(_topics(c.old) - _topics(c.new)):
         mixed = _feeds_state(c, topic)
-        yield Verdict(
+        yield RuleResult(
             outcome=Outcome.RESUMES,
             state_effect=StateEffect.MIXED if mixed else StateEffect.EXACT,
-            where=Where(_node(c.old, topic), None),
+            location=Location(_node(c.old, topic), None),
             before=topic,
             after=None,
             because=f"{topic} is no longer read.",
@@ -62,7 +62,7 @@ def input_removed(c: StreamsComparison) -> Iterator[Verdict]:
 
 
 @streams_rule("KST042")
-def input_replaced(c: StreamsComparison) -> Iterator[Verdict]:
+def input_replaced(c: StreamsComparison) -> Iterator[RuleResult]:
     """The state that was made from other topics goes on under records of this one, which is read
     from where auto.offset.reset says: counts of both are added up. That is right where the new
     topic goes on where the old one ended, and counts twice where it holds the old one's records:
@@ -76,10 +76,10 @@ def input_replaced(c: StreamsComparison) -> Iterator[Verdict]:
             continue
         moved = not old.inputs & _topics(c.new) or _declared(c, old.inputs, new.inputs)
         names = ", ".join(sorted(new.inputs))
-        yield Verdict(
+        yield RuleResult(
             outcome=Outcome.UNKNOWN if moved else Outcome.SILENTLY_WRONG,
             state_effect=StateEffect.MIXED,
-            where=pair.where,
+            location=pair.location,
             before=sorted(old.inputs),
             after=sorted(new.inputs),
             because=f"{now.name} was made from {', '.join(sorted(old.inputs))} and now goes on "
@@ -104,7 +104,7 @@ def _declared(c: StreamsComparison, old: frozenset[str], new: frozenset[str]) ->
 
 
 @streams_rule("KST043", "Kafka Streams' MissingSourceTopicException")
-def input_not_known(c: StreamsComparison) -> Iterator[Verdict]:
+def input_not_known(c: StreamsComparison) -> Iterator[RuleResult]:
     """A source topic that does not exist stops the application with MissingSourceTopicException:
     Kafka Streams creates internal topics only."""
     known = c.cluster.topics if c.cluster else {**c.new.inputs, **c.old.inputs}
@@ -113,10 +113,10 @@ def input_not_known(c: StreamsComparison) -> Iterator[Verdict]:
     written = set() if c.cluster else {s.topic for s in c.old.sinks}
     for topic in sorted(_topics(c.new) - known.keys() - written):
         certain = c.cluster is not None
-        yield Verdict(
+        yield RuleResult(
             outcome=Outcome.REFUSES if certain else Outcome.UNKNOWN,
             state_effect=StateEffect.NONE,
-            where=Where(None, _node(c.new, topic)),
+            location=Location(None, _node(c.new, topic)),
             before=None,
             after=topic,
             because=f"{topic} is not among the topics "
@@ -130,7 +130,7 @@ def input_not_known(c: StreamsComparison) -> Iterator[Verdict]:
 
 
 @streams_rule("KST044")
-def pattern_changed(c: StreamsComparison) -> Iterator[Verdict]:
+def pattern_changed(c: StreamsComparison) -> Iterator[RuleResult]:
     """A pattern is matched against the cluster's topics at run time; which ones, no description
     says. Where topics are named in its place, the state goes on under those."""
     old = {s.pattern: s.node for s in c.old.sources if s.pattern}
@@ -138,10 +138,12 @@ def pattern_changed(c: StreamsComparison) -> Iterator[Verdict]:
     gone, come = sorted(old.keys() - new.keys()), sorted(new.keys() - old.keys())
     if gone or come:
         settled = not come or c.cluster is not None
-        yield Verdict(
+        yield RuleResult(
             outcome=Outcome.RESUMES if settled else Outcome.UNKNOWN,
             state_effect=StateEffect.MIXED,
-            where=Where(*(next((d[p] for p in ps), None) for d, ps in ((old, gone), (new, come)))),
+            location=Location(
+                *(next((d[p] for p in ps), None) for d, ps in ((old, gone), (new, come)))
+            ),
             before=gone or None,
             after=come or None,
             because="The subscription by pattern changed.",
@@ -153,16 +155,16 @@ def pattern_changed(c: StreamsComparison) -> Iterator[Verdict]:
 
 
 @streams_rule("KST045")
-def output_changed(c: StreamsComparison) -> Iterator[Verdict]:
+def output_changed(c: StreamsComparison) -> Iterator[RuleResult]:
     """The state knows nothing of sinks. Whoever reads the old topic gets nothing more, and nothing
     that was written before is written to the new one."""
     old = {s.topic or s.extractor: s.node for s in c.old.sinks}
     new = {s.topic or s.extractor: s.node for s in c.new.sinks}
     for name in sorted(filter(None, old.keys() ^ new.keys())):
-        yield Verdict(
+        yield RuleResult(
             outcome=Outcome.RESUMES,
             state_effect=StateEffect.EXACT,
-            where=Where(old.get(name), new.get(name)),
+            location=Location(old.get(name), new.get(name)),
             before=name if name in old else None,
             after=name if name in new else None,
             because=f"{name} is {'no longer ' if name in old else ''}written.",

@@ -5,8 +5,8 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from headgate.rules.core.report import Outcome, StateEffect, Where
-from headgate.rules.core.rule import Verdict
+from headgate.rules.core.report import Location, Outcome, StateEffect
+from headgate.rules.core.rule import RuleResult
 from headgate.rules.kafka_streams.facts.rule import (
     CONFIG_EXCEPTION,
     StreamsComparison,
@@ -26,17 +26,17 @@ _RELEASE = re.compile(r"(2\.[4-8]|[3-9]\.\d+|null)")
 
 
 @streams_rule("KST073")
-def value_not_known(c: StreamsComparison) -> Iterator[Verdict]:
+def value_not_known(c: StreamsComparison) -> Iterator[RuleResult]:
     """StreamsConfig knows a few values of this setting and refuses any other before it starts;
     exactly_once and exactly_once_beta went with 4.0, and old releases in upgrade.from as well."""
     for key, (values, folds) in _VALUES.items():
         old, new = c.setting(key)
         if new is None or new == old or _is_known(key, new, values, folds):
             continue
-        yield Verdict(
+        yield RuleResult(
             outcome=Outcome.REFUSES,
             state_effect=StateEffect.NONE,
-            where=Where(),
+            location=Location(),
             before=old,
             after=new,
             because=f"{key} is {new}.",

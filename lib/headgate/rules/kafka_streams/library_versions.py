@@ -5,8 +5,8 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from headgate.rules.core.report import Outcome, Rollback, StateEffect, Where
-from headgate.rules.core.rule import Verdict
+from headgate.rules.core.report import Location, Outcome, Rollback, StateEffect
+from headgate.rules.core.rule import RuleResult
 from headgate.rules.kafka_streams.facts.rule import STATE_EXCEPTION, StreamsComparison, streams_rule
 
 GUIDE = "Kafka Streams' upgrade guide"
@@ -26,7 +26,7 @@ def releases(c: StreamsComparison) -> tuple[Release | None, Release | None]:
 
 
 @streams_rule("KST090", GUIDE)
-def older_runtime_on_newer_state(c: StreamsComparison) -> Iterator[Verdict]:
+def older_runtime_on_newer_state(c: StreamsComparison) -> Iterator[RuleResult]:
     """Local stores that a newer runtime wrote can't be opened by an older one: 4.3 keeps offsets in
     a column family that 4.2 does not know (KIP-1035), 4.0's RocksDB writes files that 3.x can't
     read, and 3.0's that 2.8 can't."""
@@ -34,10 +34,10 @@ def older_runtime_on_newer_state(c: StreamsComparison) -> Iterator[Verdict]:
     if not was or not now or now >= was or not any(now < edge <= was for edge in _EDGES):
         return
     state = any(not s.is_global for s in c.old.stores)
-    yield Verdict(
+    yield RuleResult(
         outcome=Outcome.REFUSES if state else Outcome.RESUMES,
         state_effect=StateEffect.NONE,
-        where=Where(),
+        location=Location(),
         before=c.before.engine_version,
         after=c.after.engine_version,
         because=f"The runtime goes back from {_text(was)} to {_text(now)}.",
@@ -53,7 +53,7 @@ _EDGES: tuple[Release, ...] = ((3, 0), (4, 0), (4, 3))
 
 
 @streams_rule("KST091", GUIDE)
-def formats_on_the_way(c: StreamsComparison) -> Iterator[Verdict]:
+def formats_on_the_way(c: StreamsComparison) -> Iterator[RuleResult]:
     """Up to 3.4 table updates in repartition topics and foreign-key joins are written in another
     format (KIP-904). Newer instances write the old one while upgrade.from names the old release, so
     that a rolling upgrade needs two bounces; on the way back repartition topics must be empty."""
@@ -61,10 +61,10 @@ def formats_on_the_way(c: StreamsComparison) -> Iterator[Verdict]:
     if not was or not now or was == now:
         return
     if now < (3, 5) <= was and c.old.repartitions:
-        yield Verdict(
+        yield RuleResult(
             outcome=Outcome.UNKNOWN,
             state_effect=StateEffect.EXACT,
-            where=Where(),
+            location=Location(),
             before=_text(was),
             after=_text(now),
             because=f"The runtime goes back from {_text(was)} to {_text(now)}.",
@@ -74,10 +74,10 @@ def formats_on_the_way(c: StreamsComparison) -> Iterator[Verdict]:
             "then go back.",
         )
     elif was < now:
-        yield Verdict(
+        yield RuleResult(
             outcome=Outcome.RESUMES,
             state_effect=StateEffect.EXACT,
-            where=Where(),
+            location=Location(),
             before=_text(was),
             after=_text(now),
             because=f"The runtime goes from {_text(was)} to {_text(now)}.",

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from headgate.model.kafka_streams import StreamsApplication
-from headgate.rules.core.report import Outcome, Where
-from headgate.rules.core.rule import Verdict
+from headgate.rules.core.report import Location, Outcome
+from headgate.rules.core.rule import RuleResult
 from headgate.rules.kafka_streams.facts.rule import StreamsComparison, streams_rule
 from headgate.rules.kafka_streams.repartition_topics import records_waiting
 from headgate.rules.kafka_streams.runtime_config import EXPLICIT_NAMES, FELT, runtime_settings
@@ -32,7 +32,7 @@ _DECIDE = FELT | frozenset(
 
 
 @streams_rule("KST000")
-def nothing_visible_changed(c: StreamsComparison) -> Iterator[Verdict]:
+def nothing_visible_changed(c: StreamsComparison) -> Iterator[RuleResult]:
     """Nothing that the evidence shows tells the two versions apart, so what the upgrade changes
     lies where no description looks: serdes, types and sizes of windows, aggregators and other
     functions, logging, the order of operators that look alike. Upgrades with equal descriptions
@@ -46,10 +46,10 @@ def nothing_visible_changed(c: StreamsComparison) -> Iterator[Verdict]:
         return
     alike = [s.name for s in c.new.stores if s.is_generated]
     swapped = f" Did {', '.join(alike)} change places in the code?" if len(alike) > 1 else ""
-    yield Verdict(
+    yield RuleResult(
         outcome=Outcome.UNKNOWN,
         because="The descriptions are equal.",
-        where=Where(),
+        location=Location(),
         question=f"What does the new version change: {_unseen(c)}?" + swapped,
         remedy="Rehearse the upgrade on a copy of the state, or accept this finding with the "
         "reason why the change is harmless.",
@@ -115,17 +115,17 @@ def _other_settings(c: StreamsComparison) -> bool:
 
 
 @streams_rule("KST099", "the evidence itself")
-def not_described(c: StreamsComparison) -> Iterator[Verdict]:
+def not_described(c: StreamsComparison) -> Iterator[RuleResult]:
     """Stores, repartition topics and sub-topologies are compared by their names, which only
     Topology#describe() tells."""
     sides = [(c.old, "old", c.before), (c.new, "new", c.after)]
     missing = [word for app, word, v in sides if not app.described or not v.topology.nodes]
     if missing:
         words = " and the ".join(missing)
-        yield Verdict(
+        yield RuleResult(
             outcome=Outcome.UNKNOWN,
             because=f"The {words} version's topology is not in the evidence.",
-            where=Where(),
+            location=Location(),
             question=f"What does Topology#describe() of the {words} version say?",
             remedy="Give its text (print(topology.describe())) with the other evidence.",
         )

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 
-from headgate.rules.core.report import Outcome, StateEffect, Where
-from headgate.rules.core.rule import Verdict
+from headgate.rules.core.report import Location, Outcome, StateEffect
+from headgate.rules.core.rule import RuleResult
 from headgate.rules.kafka_streams.facts.rule import (
     STREAMS_EXCEPTION,
     TOPOLOGY_EXCEPTION,
@@ -25,7 +25,7 @@ _BACK = (
 
 
 @streams_rule("KST030")
-def internal_topic_has_other_count(c: StreamsComparison) -> Iterator[Verdict]:
+def internal_topic_has_other_count(c: StreamsComparison) -> Iterator[RuleResult]:
     """Repartition topics and changelogs get their partitions from the inputs once, when they are
     created. At every start the group's leader computes the number anew and refuses to run where an
     existing internal topic has another one."""
@@ -38,10 +38,10 @@ def internal_topic_has_other_count(c: StreamsComparison) -> Iterator[Verdict]:
     error = TOPOLOGY_EXCEPTION if c.on_streams_protocol() else STREAMS_EXCEPTION
     for topic in sorted(nodes):
         if topic in here and topic in should and here[topic] != should[topic]:
-            yield Verdict(
+            yield RuleResult(
                 outcome=Outcome.REFUSES,
                 state_effect=StateEffect.NONE,
-                where=Where(was.get(topic), nodes[topic]),
+                location=Location(was.get(topic), nodes[topic]),
                 before=here[topic],
                 after=should[topic],
                 because=f"{topic} has {here[topic]} partitions and {should[topic]} are expected.",
@@ -52,7 +52,7 @@ def internal_topic_has_other_count(c: StreamsComparison) -> Iterator[Verdict]:
 
 
 @streams_rule("KST031")
-def joined_inputs_differ(c: StreamsComparison) -> Iterator[Verdict]:
+def joined_inputs_differ(c: StreamsComparison) -> Iterator[RuleResult]:
     """What is joined must have the same number of partitions on both sides, because a task joins
     partition by partition. The streams protocol checks it, and the classic one where the
     application has repartition topics; without any it starts, and records whose key is in another
@@ -60,10 +60,10 @@ def joined_inputs_differ(c: StreamsComparison) -> Iterator[Verdict]:
     checked = c.new.protocol == "streams" or bool(c.new.repartitions)
     for group in c.expected.unequal:
         listed = ", ".join(f"{t} has {n}" for t, n in sorted(group.items()))
-        yield Verdict(
+        yield RuleResult(
             outcome=Outcome.REFUSES if checked else Outcome.SILENTLY_WRONG,
             state_effect=StateEffect.NONE if checked else StateEffect.LOST,
-            where=Where(None, _source_node(c, group)),
+            location=Location(None, _source_node(c, group)),
             before=dict(sorted((t, n) for t, n in c.old.inputs.items() if t in group)),
             after=dict(sorted(group.items())),
             because=f"{listed}.",
@@ -77,7 +77,7 @@ def _source_node(c: StreamsComparison, group: Mapping[str, int]) -> str | None:
 
 
 @streams_rule("KST032")
-def input_has_other_count(c: StreamsComparison) -> Iterator[Verdict]:
+def input_has_other_count(c: StreamsComparison) -> Iterator[RuleResult]:
     """With another number of partitions new records of a key go to another partition than the old
     ones. Where no internal topic depends on the number the application starts; state in front of
     which a repartition with a number of its own stands is not touched."""
@@ -86,10 +86,10 @@ def input_has_other_count(c: StreamsComparison) -> Iterator[Verdict]:
     readers = [{t: s.node for s in reversed(a.sources) for t in s.topics} for a in (c.old, c.new)]
     for topic, (was, now) in sorted(changed.items()):
         nodes = [read.get(topic) for read in readers]
-        yield Verdict(
+        yield RuleResult(
             outcome=Outcome.RESUMES,
             state_effect=StateEffect.EXACT,
-            where=Where(*nodes),
+            location=Location(*nodes),
             before=was,
             after=now,
             because=f"{topic} had {was} partitions and has {now}.{assumed}",
@@ -108,7 +108,7 @@ def _assumed(c: StreamsComparison) -> str:
 
 
 @streams_rule("KST033")
-def rows_stay_in_old_partition(c: StreamsComparison) -> Iterator[Verdict]:
+def rows_stay_in_old_partition(c: StreamsComparison) -> Iterator[RuleResult]:
     """State without a changelog of its own has no number of partitions that could be refused: the
     application starts, new records of a key go to another task, and that task has none of the
     rows."""
@@ -117,10 +117,10 @@ def rows_stay_in_old_partition(c: StreamsComparison) -> Iterator[Verdict]:
         tasks = was.get(old.subtopology or 0), now.get(new.subtopology or 0)
         bare = c.unlogged(old) or (old.restored_from and new.restored_from)
         if bare and None not in tasks and tasks[0] != tasks[1]:
-            yield Verdict(
+            yield RuleResult(
                 outcome=Outcome.SILENTLY_WRONG,
                 state_effect=StateEffect.LOST,
-                where=pair.where,
+                location=pair.location,
                 before=tasks[0],
                 after=tasks[1],
                 because=f"{new.name} is spread over {tasks[1]} tasks in place of {tasks[0]}.",

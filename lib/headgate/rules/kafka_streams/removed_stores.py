@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from headgate.model.kafka_streams import StreamsStore
-from headgate.rules.core.report import Outcome, StateEffect, Where
-from headgate.rules.core.rule import Verdict
+from headgate.rules.core.report import Location, Outcome, StateEffect
+from headgate.rules.core.rule import RuleResult
 from headgate.rules.kafka_streams.facts.flow import Flow
 from headgate.rules.kafka_streams.facts.rule import StreamsComparison, streams_rule
 from headgate.rules.kafka_streams.facts.store_pairs import Meaning, meaning
@@ -17,7 +17,7 @@ def _key(store: StreamsStore) -> tuple[str | None, str]:
 
 
 @streams_rule("KST003")
-def store_removed(c: StreamsComparison) -> Iterator[Verdict]:
+def store_removed(c: StreamsComparison) -> Iterator[RuleResult]:
     """A store that no operator uses any more is left behind with its changelog. Should a later
     version bring the name back, it finds the rows as they are now and misses all that was
     processed in between."""
@@ -29,10 +29,10 @@ def store_removed(c: StreamsComparison) -> Iterator[Verdict]:
         if (successor := _in_its_place(c, was)) is not None:
             yield _replaced(c, was, successor)
         elif not _is_buffer(c, was):
-            yield Verdict(
+            yield RuleResult(
                 outcome=Outcome.RESUMES,
                 state_effect=StateEffect.ORPHANED,
-                where=pair.where,
+                location=pair.location,
                 before=was.name,
                 after=None,
                 because=f"{was.name} was removed.",
@@ -64,13 +64,13 @@ def _seen_by(flow: Flow, store: StreamsStore) -> frozenset[str]:
     return frozenset[str]().union(*(flow.outputs[k] for k in flow.users(store)))
 
 
-def _replaced(c: StreamsComparison, was: StreamsStore, now: StreamsStore) -> Verdict:
+def _replaced(c: StreamsComparison, was: StreamsStore, now: StreamsStore) -> RuleResult:
     sides = (meaning(c.flow_before, was), meaning(c.flow_after, now))
     lost = "suppress" not in {m.family for m in sides if m}
-    return Verdict(
+    return RuleResult(
         outcome=Outcome.SILENTLY_WRONG if lost else Outcome.UNKNOWN,
         state_effect=StateEffect.LOST,
-        where=Where(was.node, now.node),
+        location=Location(was.node, now.node),
         before=was.name,
         after=now.name,
         because=f"{was.name} was removed, and {now.name} of another operator stands in its place. "
@@ -83,17 +83,17 @@ def _replaced(c: StreamsComparison, was: StreamsStore, now: StreamsStore) -> Ver
 
 
 @streams_rule("KST004")
-def suppression_removed(c: StreamsComparison) -> Iterator[Verdict]:
+def suppression_removed(c: StreamsComparison) -> Iterator[RuleResult]:
     """What suppress() holds back at the upgrade lies in its buffer store alone. Once the operator
     is gone nobody reads the buffer, and these results are never published."""
     left = {_key(s) for s in c.new.stores}
     for pair in c.stores:
         was = pair.before
         if was and pair.after is None and _key(was) not in left and _is_buffer(c, was):
-            yield Verdict(
+            yield RuleResult(
                 outcome=Outcome.SILENTLY_WRONG,
                 state_effect=StateEffect.LOST,
-                where=pair.where,
+                location=pair.location,
                 before=was.name,
                 after=None,
                 because=f"suppress() with the buffer {was.name} was removed.",

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Hashable, Iterator
 
 from headgate.model.kafka_streams import Repartition
-from headgate.rules.core.report import Outcome, StateEffect, Where
-from headgate.rules.core.rule import Verdict
+from headgate.rules.core.report import Location, Outcome, StateEffect
+from headgate.rules.core.rule import RuleResult
 from headgate.rules.kafka_streams.facts.rule import StreamsComparison, streams_rule
 from headgate.rules.kafka_streams.store_keys import kept
 
@@ -17,7 +17,7 @@ _DRAIN = (
 
 
 @streams_rule("KST020")
-def repartition_moved(c: StreamsComparison) -> Iterator[Verdict]:
+def repartition_moved(c: StreamsComparison) -> Iterator[RuleResult]:
     """Records on their way between sub-topologies wait in the repartition topic, which is found by
     its exact name. Under another name the new version reads another topic, and what still waits in
     the old one is never processed, although the input offsets say that it was."""
@@ -28,15 +28,15 @@ def repartition_moved(c: StreamsComparison) -> Iterator[Verdict]:
             yield _in_flight(c, old, now)
 
 
-def _in_flight(c: StreamsComparison, old: Repartition, now: Repartition | None) -> Verdict:
+def _in_flight(c: StreamsComparison, old: Repartition, now: Repartition | None) -> RuleResult:
     waiting = records_waiting(c, old)
     outcome = {0: Outcome.RESUMES, None: Outcome.UNKNOWN}.get(waiting, Outcome.SILENTLY_WRONG)
     after = f"is now called {now.name}" if now else "is gone"
     told = {0: "It is empty.", None: ""}.get(waiting, f"{waiting} records wait in it.")
-    return Verdict(
+    return RuleResult(
         outcome=outcome,
         state_effect=StateEffect.EXACT if waiting == 0 else StateEffect.LOST,
-        where=Where(old.node, now.node if now else None),
+        location=Location(old.node, now.node if now else None),
         before=old.name,
         after=now.name if now else None,
         because=f"{old.name} {after}. {told}".strip(),
@@ -99,7 +99,7 @@ class _Places:
 
 
 @streams_rule("KST022")
-def repartition_exchanged(c: StreamsComparison) -> Iterator[Verdict]:
+def repartition_exchanged(c: StreamsComparison) -> Iterator[RuleResult]:
     """Two repartition topics changed places: each name is now written and read by the other's
     operators. What still waits in one is processed as if it were the other's, under keys that it
     was not given for."""
@@ -112,12 +112,12 @@ def repartition_exchanged(c: StreamsComparison) -> Iterator[Verdict]:
         if here is None or place is None or was[old.name] == now[old.name]:
             continue
         waiting = records_waiting(c, old)
-        yield Verdict(
+        yield RuleResult(
             outcome={0: Outcome.RESUMES, None: Outcome.UNKNOWN}.get(
                 waiting, Outcome.SILENTLY_WRONG
             ),
             state_effect=StateEffect.EXACT if waiting == 0 else StateEffect.MIXED,
-            where=Where(old.node, here.node),
+            location=Location(old.node, here.node),
             before=old.name,
             after=place,
             because=f"What {old.name} was for is done by {place} now.",
@@ -130,7 +130,7 @@ def repartition_exchanged(c: StreamsComparison) -> Iterator[Verdict]:
 
 
 @streams_rule("KST021")
-def repartition_merged(c: StreamsComparison) -> Iterator[Verdict]:
+def repartition_merged(c: StreamsComparison) -> Iterator[RuleResult]:
     """Optimisation reads one repartition topic for several operators. The topic that is spared is
     left behind on the cluster; the operators go on with the other one from its committed offsets,
     provided that the spared one was read to its end."""
@@ -138,10 +138,10 @@ def repartition_merged(c: StreamsComparison) -> Iterator[Verdict]:
     for old in places.gone:
         if places.moved_to(old) is None and places.merged(old):
             waiting = records_waiting(c, old)
-            yield Verdict(
+            yield RuleResult(
                 outcome=Outcome.SILENTLY_WRONG if waiting else Outcome.RESUMES,
                 state_effect=StateEffect.LOST if waiting else StateEffect.EXACT,
-                where=Where(old.node, None),
+                location=Location(old.node, None),
                 before=old.name,
                 after=None,
                 because=f"{old.name} is no longer needed."

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from headgate.model.kafka_streams import StreamsApplication
-from headgate.rules.core.report import Outcome, StateEffect, Where
-from headgate.rules.core.rule import Verdict
+from headgate.rules.core.report import Location, Outcome, StateEffect
+from headgate.rules.core.rule import RuleResult
 from headgate.rules.kafka_streams.facts.rule import StreamsComparison, streams_rule
 
 EXPLICIT_NAMES = "ensure.explicit.internal.resource.naming"
@@ -114,16 +114,16 @@ def _differs(c: StreamsComparison, key: str) -> bool:
 
 
 @streams_rule("KST083")
-def settings_of_the_runtime(c: StreamsComparison) -> Iterator[Verdict]:
+def settings_of_the_runtime(c: StreamsComparison) -> Iterator[RuleResult]:
     """Threads, standbys, caches, intervals, handlers of exceptions and the clients' own settings
     decide how fast and in how many steps results come, and what becomes of records that fail from
     now on. Names, offsets and state are what they were."""
     for key in runtime_settings(c):
         old, new = c.setting(key)
-        yield Verdict(
+        yield RuleResult(
             outcome=Outcome.RESUMES,
             state_effect=StateEffect.EXACT,
-            where=Where(),
+            location=Location(),
             before=old,
             after=new,
             because=f"{key} changed.",
@@ -132,7 +132,7 @@ def settings_of_the_runtime(c: StreamsComparison) -> Iterator[Verdict]:
 
 
 @streams_rule("KST082")
-def explicit_names_required(c: StreamsComparison) -> Iterator[Verdict]:
+def explicit_names_required(c: StreamsComparison) -> Iterator[RuleResult]:
     """With this setting StreamsBuilder#build refuses a topology in which a store, a changelog or a
     repartition topic has a generated name (TopologyException); but only where StreamsBuilder was
     given the configuration (TopologyConfig). Given to KafkaStreams alone it does nothing."""
@@ -140,10 +140,10 @@ def explicit_names_required(c: StreamsComparison) -> Iterator[Verdict]:
     if old == new:
         return
     unnamed = _unnamed(c.new) if new else []
-    yield Verdict(
+    yield RuleResult(
         outcome=Outcome.UNKNOWN if unnamed else Outcome.RESUMES,
         state_effect=StateEffect.NONE if unnamed else StateEffect.EXACT,
-        where=Where(),
+        location=Location(),
         before=c.old.config.get(EXPLICIT_NAMES),
         after=c.new.config.get(EXPLICIT_NAMES),
         because=f"{', '.join(unnamed)} have generated names." if unnamed else "All names suit it.",

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from headgate.model.kafka_streams import StreamsApplication
-from headgate.rules.core.report import Outcome, Rollback, StateEffect, Where
-from headgate.rules.core.rule import Verdict
+from headgate.rules.core.report import Location, Outcome, Rollback, StateEffect
+from headgate.rules.core.rule import RuleResult
 from headgate.rules.kafka_streams.facts.rule import STATE_EXCEPTION, StreamsComparison, streams_rule
 from headgate.rules.kafka_streams.invalid_config import GUARANTEES
 from headgate.rules.kafka_streams.store_keys import kept
@@ -26,17 +26,17 @@ _OF_STORES = ("default.dsl.store", "dsl.store.suppliers.class")
 
 
 @streams_rule("KST070")
-def application_renamed(c: StreamsComparison) -> Iterator[Verdict]:
+def application_renamed(c: StreamsComparison) -> Iterator[RuleResult]:
     """The application id is the group, the prefix of every internal topic and the state directory.
     Under another one nothing is taken over: the state is empty, and the inputs are read from where
     auto.offset.reset says, so that everything is put out again (earliest) or what was written in
     the meantime is skipped (latest)."""
     old, new = c.old.application_id, c.new.application_id
     if old and new and old != new:
-        yield Verdict(
+        yield RuleResult(
             outcome=Outcome.SILENTLY_WRONG,
             state_effect=StateEffect.ORPHANED,
-            where=Where(),
+            location=Location(),
             before=old,
             after=new,
             because=f"The application id was {old} and is {new}: with {reset_policy(c.new)} "
@@ -57,17 +57,17 @@ def reset_policy(app: StreamsApplication) -> str:
 
 
 @streams_rule("KST071")
-def optimisation_changed(c: StreamsComparison) -> Iterator[Verdict]:
+def optimisation_changed(c: StreamsComparison) -> Iterator[RuleResult]:
     """With optimisation a table is restored from its own topic and has no changelog; without, it
     has one. Switched on, the old changelog is left behind and the topic's own retention decides
     what can be restored. Switched off, the new changelog is empty and gets only what is written
     from now on, so that the rows live on the local disk alone."""
     for pair, was, now in kept(c):
         if not was.restored_from and now.restored_from:
-            yield Verdict(
+            yield RuleResult(
                 outcome=Outcome.RESUMES,
                 state_effect=StateEffect.EXACT,
-                where=pair.where,
+                location=pair.location,
                 before=was.changelog,
                 after=now.restored_from,
                 because=f"{now.name} is restored from {now.restored_from} now.",
@@ -75,10 +75,10 @@ def optimisation_changed(c: StreamsComparison) -> Iterator[Verdict]:
                 f"{was.changelog} only if no rollback is needed any more.",
             )
         elif was.restored_from and not now.restored_from and now.changelog not in c.internal:
-            yield Verdict(
+            yield RuleResult(
                 outcome=Outcome.UNKNOWN,
                 state_effect=StateEffect.LOST,
-                where=pair.where,
+                location=pair.location,
                 before=was.restored_from,
                 after=now.changelog,
                 because=f"{now.changelog} does not exist yet and will not get the rows that "
@@ -91,15 +91,15 @@ def optimisation_changed(c: StreamsComparison) -> Iterator[Verdict]:
 
 
 @streams_rule("KST072")
-def guarantee_changed(c: StreamsComparison) -> Iterator[Verdict]:
+def guarantee_changed(c: StreamsComparison) -> Iterator[RuleResult]:
     """Offsets and state are read alike under both guarantees. After an unclean stop exactly_once_v2
     wipes local stores and restores them from the changelogs."""
     old, new = (_guarantee(a) for a in (c.old, c.new))
     if old != new and new in GUARANTEES:
-        yield Verdict(
+        yield RuleResult(
             outcome=Outcome.RESUMES,
             state_effect=StateEffect.EXACT,
-            where=Where(),
+            location=Location(),
             before=old,
             after=new,
             because=f"processing.guarantee goes from {old} to {new}.",
@@ -114,7 +114,7 @@ def _guarantee(app: StreamsApplication) -> str:
 
 
 @streams_rule("KST074")
-def store_format_changed(c: StreamsComparison) -> Iterator[Verdict]:
+def store_format_changed(c: StreamsComparison) -> Iterator[RuleResult]:
     """Stores with headers are read by what keeps headers only: RocksDB's files of the newer format
     are refused, and not converted back. Plain stores are converted to the newer format as they are
     opened. The changelogs suit both."""
@@ -123,10 +123,10 @@ def store_format_changed(c: StreamsComparison) -> Iterator[Verdict]:
         return
     back = old == "HEADERS" and any(not s.is_global for s in c.old.stores)
     pair = next((p for p, *_ in kept(c)), None)
-    yield Verdict(
+    yield RuleResult(
         outcome=Outcome.REFUSES if back else Outcome.RESUMES,
         state_effect=StateEffect.NONE if back else StateEffect.EXACT,
-        where=pair.where if pair else Where(),
+        location=pair.location if pair else Location(),
         before=old,
         after=new,
         because=f"dsl.store.format goes from {old} to {new}.",
@@ -141,7 +141,7 @@ def store_format_changed(c: StreamsComparison) -> Iterator[Verdict]:
 
 
 @streams_rule("KST075")
-def store_supplier_changed(c: StreamsComparison) -> Iterator[Verdict]:
+def store_supplier_changed(c: StreamsComparison) -> Iterator[RuleResult]:
     """A store that moves between RocksDB and memory is restored from its changelog; one without a
     changelog starts empty."""
     for key in _OF_STORES:
@@ -152,7 +152,7 @@ def store_supplier_changed(c: StreamsComparison) -> Iterator[Verdict]:
 
 
 @streams_rule("KST076")
-def default_serdes_changed(c: StreamsComparison) -> Iterator[Verdict]:
+def default_serdes_changed(c: StreamsComparison) -> Iterator[RuleResult]:
     """Records, stores and internal topics for which the code names no serde use the default one.
     Bytes that another serde wrote are refused where the length does not fit (StreamsException on
     SerializationException) and silently read as something else where it does. A timestamp
@@ -160,10 +160,10 @@ def default_serdes_changed(c: StreamsComparison) -> Iterator[Verdict]:
     for key in _SERDES:
         old, new = (s or _DEFAULTS.get(key) for s in c.setting(key))
         if old != new and c.old.config and c.new.config:
-            yield Verdict(
+            yield RuleResult(
                 outcome=Outcome.UNKNOWN,
                 state_effect=StateEffect.REINTERPRETED,
-                where=Where(),
+                location=Location(),
                 before=old,
                 after=new,
                 because=f"{key} goes from {_short(old)} to {_short(new)}.",
@@ -179,7 +179,7 @@ def _short(name: str | None) -> str:
 
 
 @streams_rule("KST077")
-def state_directory_moved(c: StreamsComparison) -> Iterator[Verdict]:
+def state_directory_moved(c: StreamsComparison) -> Iterator[RuleResult]:
     """In an empty state directory every store is restored from its changelog; a store without one
     starts empty."""
     old, new = c.setting("state.dir")
@@ -192,14 +192,14 @@ def state_directory_moved(c: StreamsComparison) -> Iterator[Verdict]:
     )
 
 
-def _restored_anew(c: StreamsComparison, key: str, *, remedy: str) -> Verdict:
+def _restored_anew(c: StreamsComparison, key: str, *, remedy: str) -> RuleResult:
     """Return what a setting does that leaves every store to its changelog."""
     old, new = c.setting(key)
     bare = next((p for p, was, _ in kept(c) if c.unlogged(was)), None)
-    return Verdict(
+    return RuleResult(
         outcome=Outcome.SILENTLY_WRONG if bare else Outcome.RESUMES,
         state_effect=StateEffect.LOST if bare else StateEffect.EXACT,
-        where=bare.where if bare else Where(),
+        location=bare.location if bare else Location(),
         before=old,
         after=new,
         because=f"{key} changed."
@@ -209,7 +209,7 @@ def _restored_anew(c: StreamsComparison, key: str, *, remedy: str) -> Verdict:
 
 
 @streams_rule("KST078")
-def reset_policy_changed(c: StreamsComparison) -> Iterator[Verdict]:
+def reset_policy_changed(c: StreamsComparison) -> Iterator[RuleResult]:
     """auto.offset.reset counts only where the group has no committed offset: for a partition that
     never had a record, a topic that was recreated, a group whose offsets expired while it was
     stopped, another application id. There `latest` skips in silence what was written before the
@@ -219,10 +219,10 @@ def reset_policy_changed(c: StreamsComparison) -> Iterator[Verdict]:
     if old == new:
         return
     settled = _all_committed(c)
-    yield Verdict(
+    yield RuleResult(
         outcome=Outcome.NO_EFFECT if settled else Outcome.UNKNOWN,
         state_effect=StateEffect.EXACT if settled else StateEffect.LOST,
-        where=Where(),
+        location=Location(),
         before=old,
         after=new,
         because=f"auto.offset.reset goes from {old} to {new}."
@@ -247,15 +247,15 @@ def _all_committed(c: StreamsComparison) -> bool:
 
 
 @streams_rule("KST079")
-def only_for_new_topics(c: StreamsComparison) -> Iterator[Verdict]:
+def only_for_new_topics(c: StreamsComparison) -> Iterator[RuleResult]:
     """Kafka Streams gives these settings to internal topics that it creates; topics that exist keep
     theirs."""
     for key in for_new_topics(c):
         old, new = c.setting(key)
-        yield Verdict(
+        yield RuleResult(
             outcome=Outcome.NO_EFFECT,
             state_effect=StateEffect.EXACT,
-            where=Where(),
+            location=Location(),
             before=old,
             after=new,
             because=f"{key} changed.",

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from headgate.model.kafka_streams import StreamsStore
-from headgate.rules.core.report import Outcome, StateEffect, Where
-from headgate.rules.core.rule import Verdict
+from headgate.rules.core.report import Location, Outcome, StateEffect
+from headgate.rules.core.rule import RuleResult
 from headgate.rules.kafka_streams.derived_tables import only_published
 from headgate.rules.kafka_streams.facts.flow import UNREAD, Flow
 from headgate.rules.kafka_streams.facts.rule import StreamsComparison, streams_rule
@@ -20,7 +20,7 @@ _NAME_IT = (
 
 
 @streams_rule("KST001")
-def store_name_changed(c: StreamsComparison) -> Iterator[Verdict]:
+def store_name_changed(c: StreamsComparison) -> Iterator[RuleResult]:
     """Kafka Streams looks state up by the store's exact name: the store directory and the
     changelog <application.id>-<store>-changelog. Under another name the store starts empty while
     the committed offsets stay where they are, so that everything counted before is gone; the old
@@ -35,10 +35,10 @@ def store_name_changed(c: StreamsComparison) -> Iterator[Verdict]:
         if only_published(c.flow_before, was) and only_published(c.flow_after, now):
             yield _worked_out_anew(pair, was, now)
             continue
-        yield Verdict(
+        yield RuleResult(
             outcome=Outcome.SILENTLY_WRONG,
             state_effect=StateEffect.ORPHANED,
-            where=pair.where,
+            location=pair.location,
             before=was.name,
             after=now.name,
             because=_renamed(pair, was, now),
@@ -47,12 +47,12 @@ def store_name_changed(c: StreamsComparison) -> Iterator[Verdict]:
         )
 
 
-def _worked_out_anew(pair: StorePair, was: StreamsStore, now: StreamsStore) -> Verdict:
+def _worked_out_anew(pair: StorePair, was: StreamsStore, now: StreamsStore) -> RuleResult:
     queried = not now.is_generated or not was.is_generated
-    return Verdict(
+    return RuleResult(
         outcome=Outcome.UNKNOWN if queried else Outcome.RESUMES,
         state_effect=StateEffect.ORPHANED,
-        where=pair.where,
+        location=pair.location,
         before=was.name,
         after=now.name,
         because=f"{now.name} starts empty. It keeps a result that is worked out of other stores, "
@@ -75,11 +75,11 @@ def _renamed(pair: StorePair, was: StreamsStore, now: StreamsStore) -> str:
     return f"The store {was.name} is now called {now.name}."
 
 
-def _rebuilt(pair: StorePair, was: StreamsStore, now: StreamsStore) -> Verdict:
-    return Verdict(
+def _rebuilt(pair: StorePair, was: StreamsStore, now: StreamsStore) -> RuleResult:
+    return RuleResult(
         outcome=Outcome.RESUMES,
         state_effect=StateEffect.EXACT,
-        where=pair.where,
+        location=pair.location,
         before=was.name,
         after=now.name,
         because=f"{now.name} is filled from the topic {now.restored_from}, so that no row is lost.",
@@ -88,7 +88,7 @@ def _rebuilt(pair: StorePair, was: StreamsStore, now: StreamsStore) -> Verdict:
 
 
 @streams_rule("KST002")
-def state_adopted(c: StreamsComparison) -> Iterator[Verdict]:
+def state_adopted(c: StreamsComparison) -> Iterator[RuleResult]:
     """Another operator than before now has this store's name, so that it takes over the state and
     the changelog that were left under it, and goes on from numbers that mean something else.
     Generated names are positions: inserting, removing or swapping operators moves them. There is
@@ -101,10 +101,10 @@ def state_adopted(c: StreamsComparison) -> Iterator[Verdict]:
             continue
         was = partner[id(now)].before
         if (was is None or _key(was) != _key(old)) or _other_operator(c, old, now):
-            yield Verdict(
+            yield RuleResult(
                 outcome=Outcome.SILENTLY_WRONG,
                 state_effect=StateEffect.REINTERPRETED,
-                where=Where(old.node, now.node),
+                location=Location(old.node, now.node),
                 before=_described(c.flow_before, old),
                 after=_described(c.flow_after, now),
                 because=f"{old.name} belongs to another operator now.",
@@ -140,7 +140,7 @@ def _key(store: StreamsStore) -> tuple[str | None, str]:
 
 
 @streams_rule("KST005")
-def store_added(c: StreamsComparison) -> Iterator[Verdict]:
+def store_added(c: StreamsComparison) -> Iterator[RuleResult]:
     """A new store starts empty and sees what is processed from now on: the committed offsets of
     inputs that were read before are not moved back for it."""
     left = {_key(s) for s in c.old.stores}
@@ -155,10 +155,10 @@ def store_added(c: StreamsComparison) -> Iterator[Verdict]:
         elif old := _used_before(c, now):
             yield _other_store(old, now)
         else:
-            yield Verdict(
+            yield RuleResult(
                 outcome=Outcome.RESUMES,
                 state_effect=StateEffect.NONE,
-                where=Where(None, now.node),
+                location=Location(None, now.node),
                 before=None,
                 after=now.name,
                 because=f"{now.name} is new.",
@@ -166,11 +166,11 @@ def store_added(c: StreamsComparison) -> Iterator[Verdict]:
             )
 
 
-def _resurrected(now: StreamsStore) -> Verdict:
-    return Verdict(
+def _resurrected(now: StreamsStore) -> RuleResult:
+    return RuleResult(
         outcome=Outcome.SILENTLY_WRONG,
         state_effect=StateEffect.REINTERPRETED,
-        where=Where(None, now.node),
+        location=Location(None, now.node),
         before=now.changelog,
         after=now.name,
         because=f"{now.changelog} is on the cluster, left by an earlier version: {now.name} "
@@ -201,11 +201,11 @@ _OWN = UNREAD | {"process", "process_values", "transform", "transform_values", "
 """Processors of the user's own, which look into whatever stores they are connected to."""
 
 
-def _other_store(old: StreamsStore, now: StreamsStore) -> Verdict:
-    return Verdict(
+def _other_store(old: StreamsStore, now: StreamsStore) -> RuleResult:
+    return RuleResult(
         outcome=Outcome.SILENTLY_WRONG,
         state_effect=StateEffect.LOST,
-        where=Where(old.node, now.node),
+        location=Location(old.node, now.node),
         before=old.name,
         after=now.name,
         because=f"A processor that used {old.name} uses {now.name} now, which starts empty: what "
@@ -227,11 +227,11 @@ def _table_read_before(c: StreamsComparison, now: StreamsStore) -> str | None:
     return next(iter(sorted(flow.inputs[first] & old)), None)
 
 
-def _half_a_table(now: StreamsStore, topic: str) -> Verdict:
-    return Verdict(
+def _half_a_table(now: StreamsStore, topic: str) -> RuleResult:
+    return RuleResult(
         outcome=Outcome.SILENTLY_WRONG,
         state_effect=StateEffect.LOST,
-        where=Where(None, now.node),
+        location=Location(None, now.node),
         before=None,
         after=now.name,
         because=f"{topic} was read as a stream before: the table {now.name} goes on at the "

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from headgate.model.kafka_streams import StreamsStore
 from headgate.rules.core.report import Outcome, StateEffect
-from headgate.rules.core.rule import Verdict
+from headgate.rules.core.rule import RuleResult
 from headgate.rules.kafka_streams.facts.expected_partitions import KEY_CHANGING
 from headgate.rules.kafka_streams.facts.flow import Flow, Key
 from headgate.rules.kafka_streams.facts.rule import StreamsComparison, streams_rule
@@ -33,7 +33,7 @@ _KEEPS = frozenset(
 
 
 @streams_rule("KST010")
-def keys_made_elsewhere(c: StreamsComparison) -> Iterator[Verdict]:
+def keys_made_elsewhere(c: StreamsComparison) -> Iterator[RuleResult]:
     """The state is filed under keys. What makes the key of a store's records changed, and no
     description says how a key is made: the same key goes on where it was, another one leaves the
     old rows behind for ever and starts from nothing beside them."""
@@ -41,10 +41,10 @@ def keys_made_elsewhere(c: StreamsComparison) -> Iterator[Verdict]:
         old, new = _key_makers(c.flow_before, was), _key_makers(c.flow_after, now)
         for topic in sorted(old.keys() & new.keys()):
             if not _same_makers(old[topic], new[topic]):
-                yield Verdict(
+                yield RuleResult(
                     outcome=Outcome.UNKNOWN,
                     state_effect=StateEffect.MIXED,
-                    where=pair.where,
+                    location=pair.location,
                     before=_named(old[topic]),
                     after=_named(new[topic]),
                     because=f"Keys of {now.name} for records of {topic}.",
@@ -107,7 +107,7 @@ def _named(makers: frozenset[str]) -> str:
 
 
 @streams_rule("KST011")
-def values_made_elsewhere(c: StreamsComparison) -> Iterator[Verdict]:
+def values_made_elsewhere(c: StreamsComparison) -> Iterator[RuleResult]:
     """What was processed before stays in the state as the old operators made it; only new records
     go through the new ones. The result is what neither version alone would have given."""
     for pair, was, now in kept(c):
@@ -116,10 +116,10 @@ def values_made_elsewhere(c: StreamsComparison) -> Iterator[Verdict]:
             continue
         old, new = _words(c.flow_before, first[0]), _words(c.flow_after, then[0])
         if old != new:
-            yield Verdict(
+            yield RuleResult(
                 outcome=Outcome.RESUMES,
                 state_effect=StateEffect.MIXED,
-                where=pair.where,
+                location=pair.location,
                 before=old,
                 after=new,
                 because=f"What feeds {now.name} changed.",
@@ -143,7 +143,7 @@ def _words(flow: Flow, start: Key) -> list[str]:
 
 
 @streams_rule("KST012")
-def read_as_another_table(c: StreamsComparison) -> Iterator[Verdict]:
+def read_as_another_table(c: StreamsComparison) -> Iterator[RuleResult]:
     """Whether a store is plain, windowed, or of sessions, and of which types, is in no description.
     What directly follows it now handles keys otherwise, as it must where a table becomes windowed
     under its old name: then the changelog's keys are read as key and window, which fails for short
@@ -151,10 +151,10 @@ def read_as_another_table(c: StreamsComparison) -> Iterator[Verdict]:
     for pair, was, now in kept(c):
         old, new = _follow(c.flow_before, was), _follow(c.flow_after, now)
         if old and new and not old & new and (old | new) & KEY_CHANGING:
-            yield Verdict(
+            yield RuleResult(
                 outcome=Outcome.UNKNOWN,
                 state_effect=StateEffect.REINTERPRETED,
-                where=pair.where,
+                location=pair.location,
                 before=sorted(old),
                 after=sorted(new),
                 because=f"The result of {now.name} is handled by {_listed(new)} in place of "
@@ -188,7 +188,7 @@ def _follow(flow: Flow, store: StreamsStore) -> frozenset[str]:
 
 
 @streams_rule("KST013")
-def other_kind_of_operator(c: StreamsComparison) -> Iterator[Verdict]:
+def other_kind_of_operator(c: StreamsComparison) -> Iterator[RuleResult]:
     """The store keeps its name, but another kind of operator fills it: the rows that were left are
     read as that operator's own, whatever they were."""
     for pair, was, now in kept(c):
@@ -199,10 +199,10 @@ def other_kind_of_operator(c: StreamsComparison) -> Iterator[Verdict]:
             continue
         if {old, new} <= _LAST_ROWS:
             continue
-        yield Verdict(
+        yield RuleResult(
             outcome=Outcome.UNKNOWN,
             state_effect=StateEffect.REINTERPRETED,
-            where=pair.where,
+            location=pair.location,
             before=old,
             after=new,
             because=f"{now.name} was filled by {old.replace('_', ' ')}.",

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from headgate.rules.core.report import Outcome, Rollback, StateEffect, Where
-from headgate.rules.core.rule import Verdict
+from headgate.rules.core.report import Location, Outcome, Rollback, StateEffect
+from headgate.rules.core.rule import RuleResult
 from headgate.rules.kafka_streams.facts.rule import (
     STREAMS_EXCEPTION,
     StreamsComparison,
@@ -16,16 +16,16 @@ from headgate.rules.kafka_streams.store_keys import kept
 
 
 @streams_rule("KST050")
-def task_moved(c: StreamsComparison) -> Iterator[Verdict]:
+def task_moved(c: StreamsComparison) -> Iterator[RuleResult]:
     """Sub-topologies are numbered in the order of the code, and a task's local state lies in a
     directory of that number. Under another number the store is restored from its changelog, which
     takes as long as the changelog is long; the old directory stays on the disk."""
     for pair, was, now in kept(c):
         if was.subtopology != now.subtopology and not c.unlogged(was):
-            yield Verdict(
+            yield RuleResult(
                 outcome=Outcome.RESUMES,
                 state_effect=StateEffect.EXACT,
-                where=pair.where,
+                location=pair.location,
                 before=was.subtopology,
                 after=now.subtopology,
                 because=f"{now.name} moves from tasks {was.subtopology}_* to {now.subtopology}_*.",
@@ -35,16 +35,16 @@ def task_moved(c: StreamsComparison) -> Iterator[Verdict]:
 
 
 @streams_rule("KST051")
-def unlogged_task_moved(c: StreamsComparison) -> Iterator[Verdict]:
+def unlogged_task_moved(c: StreamsComparison) -> Iterator[RuleResult]:
     """Without a changelog the store exists on the local disk only, in the directory of its task.
     Its sub-topology got another number, so that the new task looks into another directory and
     starts empty, although the store is named and the disk was kept."""
     for pair, was, now in kept(c):
         if was.subtopology != now.subtopology and c.unlogged(was) and not now.restored_from:
-            yield Verdict(
+            yield RuleResult(
                 outcome=Outcome.SILENTLY_WRONG,
                 state_effect=StateEffect.LOST,
-                where=pair.where,
+                location=pair.location,
                 before=was.subtopology,
                 after=now.subtopology,
                 because=f"{was.changelog} does not exist, so {was.name} has no changelog.",
@@ -55,7 +55,7 @@ def unlogged_task_moved(c: StreamsComparison) -> Iterator[Verdict]:
 
 
 @streams_rule("KST052", "measured on Kafka Streams 4.3.1; StateDirectory and GlobalStreamThread")
-def global_takes_a_task(c: StreamsComparison) -> Iterator[Verdict]:
+def global_takes_a_task(c: StreamsComparison) -> Iterator[RuleResult]:
     """Global stores are numbered along with the sub-topologies, though they have no tasks. At its
     start Kafka Streams opens the stores of every task directory that it finds: where a directory of
     that number was left by a stateful sub-topology, the global store is opened for that task, and
@@ -68,10 +68,10 @@ def global_takes_a_task(c: StreamsComparison) -> Iterator[Verdict]:
     for store in c.new.stores:
         old = left.get(store.subtopology) if store.is_global else None
         if old is not None:
-            yield Verdict(
+            yield RuleResult(
                 outcome=Outcome.REFUSES,
                 state_effect=StateEffect.NONE,
-                where=Where(old.node, store.node),
+                location=Location(old.node, store.node),
                 before=old.name,
                 after=store.name,
                 because=f"The global store {store.name} has the number {store.subtopology}, under "

@@ -94,7 +94,7 @@ def checkpoint_within_data(s: Subject) -> Iterator[Problem]:
             continue
         yield Problem(
             severity=Severity.HIGH,
-            where=node,
+            location=node,
             what=said,
             remedy=_MOVE.format(to="a folder beside the data"),
             keeps_state=True,

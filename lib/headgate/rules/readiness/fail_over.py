@@ -38,7 +38,7 @@ def no_standby(s: Subject) -> Iterator[Problem]:
         largest = max(sizes, key=lambda store: sizes[store])
         yield Problem(
             severity=Severity.HIGH if takes >= LONG_MS else Severity.MEDIUM,
-            where=largest.node,
+            location=largest.node,
             what=f"The stores hold {size(total)} in their changelogs and have no standby. All of "
             f"it is restored in about {span(takes)}, at {size(RESTORED_A_SECOND)} a second (an "
             "assumption: one thread, brokers nearby).",
@@ -64,7 +64,7 @@ def state_in_tmp(s: Subject) -> Iterator[Problem]:
         set_ = _STATE_DIR in s.app.config
         yield Problem(
             severity=Severity.MEDIUM,
-            where=s.app.stores[0].node,
+            location=s.app.stores[0].node,
             what=f"{_STATE_DIR} is {place}" + ("." if set_ else ", the default."),
             remedy=f"Set {_STATE_DIR} to a folder on a disk that outlives the process (on "
             "Kubernetes a StatefulSet with a volume), and move the old folder there while the "
@@ -98,7 +98,7 @@ def counted_twice(s: Subject) -> Iterator[Problem]:
     if s.app.stores and s.config(_GUARANTEE, "at_least_once") == "at_least_once":
         yield Problem(
             severity=Severity.LOW,
-            where=s.app.stores[0].node,
+            location=s.app.stores[0].node,
             what=f"{_GUARANTEE} is at_least_once, and the application keeps state.",
             remedy=f"Set {_GUARANTEE}=exactly_once_v2, one instance after the other (measured on "
             "4.3.1: the state is taken over), and let readers use isolation.level=read_committed. "

@@ -61,7 +61,7 @@ def _store(store: StreamsStore) -> Problem:
         )
     return Problem(
         severity=Severity.HIGH,
-        where=store.node,
+        location=store.node,
         what=what,
         remedy=f"{how} {_TOGETHER}",
         keeps_state=call is None,
@@ -96,7 +96,7 @@ def _repartition(found: Repartition) -> Problem:
         )
     return Problem(
         severity=Severity.MEDIUM,
-        where=found.node,
+        location=found.node,
         what=f"The repartition topic {found.topic} has a generated name.",
         remedy=f"{how} {_TOGETHER}",
         keeps_state=found.kind is InternalKind.REPARTITION,
@@ -132,7 +132,7 @@ def names_in_vain(s: Subject) -> Iterator[Problem]:
     if named and known and not names_count(s.version, s.version):
         yield Problem(
             severity=Severity.MEDIUM,
-            where=next(x.node for x in s.sources if x.name),
+            location=next(x.node for x in s.sources if x.name),
             what=f"The sources are named ({', '.join(named)}), but offsets are kept by place.",
             remedy=f"Begin a new checkpoint with {_SETTINGS}; until then keep number and order of "
             "the sources.",

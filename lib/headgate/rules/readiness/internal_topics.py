@@ -45,7 +45,7 @@ def internal_topic_altered(s: Subject) -> Iterator[Problem]:
             continue
         yield Problem(
             severity=Severity.HIGH,
-            where=_node(topic.name, s),
+            location=_node(topic.name, s),
             what=f"The internal topic {topic.name} {what}.",
             remedy=f"Set {fix} on it with kafka-configs; what is already deleted stays deleted, so "
             "compare the state with its source before the next restoration.",
@@ -71,7 +71,7 @@ def changelog_of_windows(s: Subject) -> Iterator[Problem]:
         shown = some([f"{name} ({span(keeps)})" for name, keeps in sorted(limited.items())])
         yield Problem(
             severity=Severity.LOW,
-            where=_node(least, s),
+            location=_node(least, s),
             what=f"Changelogs of windows end: {shown}. Without the {span(extra)} that are added, "
             f"the shortest has room for windows and grace of {span(reach)}.",
             remedy="Where windows and grace are longer, raise retention.ms on the changelog with "
@@ -92,7 +92,7 @@ def rows_for_ever(s: Subject) -> Iterator[Problem]:
     if stores:
         yield Problem(
             severity=Severity.LOW,
-            where=stores[0].node,
+            location=stores[0].node,
             what=f"Nothing ever leaves {some([x.name for x in stores])}: aggregated without a "
             "window.",
             remedy="Where keys keep coming, aggregate in windows, or return null for a key that is "

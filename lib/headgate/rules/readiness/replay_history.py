@@ -40,7 +40,7 @@ def history_too_short(s: Subject) -> Iterator[Problem]:
         reach = f"reaches back {span(needed)}" if needed else "has no end" if endless else ""
         yield Problem(
             severity=Severity.MEDIUM if reach else Severity.LOW,
-            where=node,
+            location=node,
             what=f"{name} {_limits(topic)}; the state {reach or 'may be older'}."
             + (f" {left}" if (left := _left(topic)) else ""),
             question=None if reach else "How far back does the state reach?",
@@ -127,7 +127,7 @@ def compacted_input(s: Subject) -> Iterator[Problem]:
         if name in names:
             yield Problem(
                 severity=Severity.MEDIUM,
-                where=node,
+                location=node,
                 what=f"{name} is compacted, and what the pipeline keeps is made of its records.",
                 remedy="Read it as a table (the newest row for a key), or take results that must "
                 "survive a replay from a topic that is not compacted.",
@@ -162,7 +162,7 @@ def input_missing(s: Subject) -> Iterator[Problem]:
     if missing:
         yield Problem(
             severity=Severity.HIGH,
-            where=next(iter(missing.values())),
+            location=next(iter(missing.values())),
             what=f"Kafka does not have {some(list(missing))}.",
             remedy="Look whether it was deleted or renamed, and whether this is the pipeline's "
             "cluster; a topic made anew needs the positions on it reset.",

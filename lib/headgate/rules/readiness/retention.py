@@ -37,7 +37,7 @@ def already_gone(s: Subject) -> Iterator[Problem]:
         gone = sum((p.begin or 0) - (p.position or 0) for p in lost)
         yield Problem(
             severity=Severity.HIGH,
-            where=_node(lost[0].topic, s),
+            location=_node(lost[0].topic, s),
             what=f"{gone:,} offsets that were not read are gone: {_partitions(lost)} "
             "begin behind the pipeline's position.",
             remedy="Look for the records elsewhere (an archive, a mirror, the producer) before the "
@@ -60,7 +60,7 @@ def near_the_edge(s: Subject) -> Iterator[Problem]:
         left = keeps * (1 - (_age(worst, s) or 0))
         yield Problem(
             severity=Severity.HIGH,
-            where=_node(worst.topic, s),
+            location=_node(worst.topic, s),
             what=f"{_partitions(near)}: the next record to be read is near the end of its "
             f"{span(keeps)}; about {span(left)} are left, at an even rate of writing (an "
             "assumption).",

@@ -85,7 +85,7 @@ def time_zone_of_the_machine(s: Subject) -> Iterator[Problem]:
     if reads and s.settings_told and s.setting(TIME_ZONE) is None:
         yield Problem(
             severity=Severity.MEDIUM,
-            where=next((o.node for o in s.stateful), None),
+            location=next((o.node for o in s.stateful), None),
             what=f"The query reads the time zone, and {TIME_ZONE} is not set.",
             remedy=f"Set {TIME_ZONE} in the query's own code to the zone that it has had until "
             "now, even where that is UTC.",
@@ -124,7 +124,7 @@ def schema_inferred(s: Subject) -> Iterator[Problem]:
     if reads_files and (s.setting(_INFERENCE) or "").lower() == "true":
         yield Problem(
             severity=Severity.MEDIUM,
-            where=reads_files.node,
+            location=reads_files.node,
             what=f"{_INFERENCE} is true, and the query reads files.",
             remedy="Give the reader its schema in the query's code, as printSchema shows it today.",
             keeps_state=True,
@@ -140,7 +140,7 @@ def speculation(s: Subject) -> Iterator[Problem]:
     if (s.setting(_SPECULATION) or "").lower() == "true" and sink and sink.traits.writes_in_tasks:
         yield Problem(
             severity=Severity.MEDIUM,
-            where=sink.node,
+            location=sink.node,
             what=f"{_SPECULATION} is true, and the sink is {sink.format}.",
             remedy=f"Set {_SPECULATION}=false for this application.",
             keeps_state=True,

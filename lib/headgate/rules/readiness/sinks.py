@@ -23,7 +23,7 @@ def function_as_sink(s: Subject) -> Iterator[Problem]:
     if sink and sink.format == "foreachBatch":
         yield Problem(
             severity=Severity.MEDIUM,
-            where=sink.node,
+            location=sink.node,
             what="Output goes through a foreachBatch function; what it does with a batch that "
             "comes again is in no plan.",
             remedy="Write by the rows' own key (merge or upsert). Where the function remembers "
@@ -41,7 +41,7 @@ def writes_row_by_row(s: Subject) -> Iterator[Problem]:
     if sink and sink.format == "foreach":
         yield Problem(
             severity=Severity.LOW,
-            where=sink.node,
+            location=sink.node,
             what="Output goes through a foreach writer.",
             remedy="Write by the rows' own key; open(partition, epoch) tells which part of which "
             "batch comes again, as long as the query is not rewound.",
@@ -60,7 +60,7 @@ def log_of_the_file_sink(s: Subject) -> Iterator[Problem]:
     if sink and sink.is_files:
         yield Problem(
             severity=Severity.MEDIUM,
-            where=sink.node,
+            location=sink.node,
             what=f"Output goes to files{_at(sink)}.",
             remedy="For a replay plan a new folder and a new checkpoint together, and move the "
             "readers over. A Delta or Iceberg table takes a replay of a new query in place.",
@@ -85,7 +85,7 @@ def kafka_without_key(s: Subject) -> Iterator[Problem]:
     if keyed is not True:
         yield Problem(
             severity=Severity.MEDIUM if keyed is False else Severity.LOW,
-            where=sink.node,
+            location=sink.node,
             what=f"Records go to Kafka ({sink.target or 'a topic of each row'})"
             + (" without a key." if keyed is False else "; no plan shows whether with a key."),
             remedy="Select a `key` column that names the result (grouping keys and window, or "
@@ -124,7 +124,7 @@ def output_not_compacted(s: Subject) -> Iterator[Problem]:
         if topic and topic.cleanup_policy and "compact" not in topic.cleanup_policy:
             yield Problem(
                 severity=Severity.LOW,
-                where=node,
+                location=node,
                 what=f"The output topic {name} is not compacted.",
                 remedy="Let a replay write to a topic of its own and move the readers over, or let "
                 "readers take the newest result for a key; compact the topic where that is all.",
@@ -149,7 +149,7 @@ def output_nowhere(s: Subject) -> Iterator[Problem]:
     if sink and sink.traits.for_trials:
         yield Problem(
             severity=Severity.MEDIUM,
-            where=sink.node,
+            location=sink.node,
             what=f"The sink is {sink.format}.",
             remedy="Write to a lasting sink before anybody relies on the query. A sink may be "
             "exchanged where no file sink is involved; `headgate diff` says so for this query.",

@@ -28,7 +28,7 @@ def loses_data(s: Subject) -> Iterator[Problem]:
         if source.format == "kafka" and loses_data_silently(source):
             yield Problem(
                 severity=Severity.HIGH,
-                where=source.node,
+                location=source.node,
                 what=f"{_reads(source)} is read with failOnDataLoss=false.",
                 remedy="Remove the option: it is no part of the checkpoint, the default (true) "
                 "counts from the next start. Set it to false for one start alone, when the loss "
@@ -47,7 +47,7 @@ def begins_at_the_end(s: Subject) -> Iterator[Problem]:
         if source.format == "kafka" and source.options and _starts_at_latest(source):
             yield Problem(
                 severity=Severity.MEDIUM,
-                where=source.node,
+                location=source.node,
                 what=f"{_reads(source)} starts at the latest offsets under a new checkpoint.",
                 remedy="Set startingOffsets=earliest, or the offsets or the time to start at. It "
                 "has no effect while the checkpoint is there, so it can be set now.",
@@ -72,7 +72,7 @@ def no_limit_per_batch(s: Subject) -> Iterator[Problem]:
         if limits and source.options and not any(option(source, name) for name in limits):
             yield Problem(
                 severity=Severity.MEDIUM if s.stateful else Severity.LOW,
-                where=source.node,
+                location=source.node,
                 what=f"{_reads(source)} is read without a limit for a batch.",
                 remedy=f"Set {limits[0]} to what a batch does in normal times, several times over; "
                 "rate limits can be changed at any restart.",
@@ -91,7 +91,7 @@ def shared_group(s: Subject) -> Iterator[Problem]:
         if group:
             yield Problem(
                 severity=Severity.MEDIUM,
-                where=source.node,
+                location=source.node,
                 what=f"{_reads(source)} is read with the fixed group id {group}.",
                 remedy="Use groupIdPrefix where access rights ask for known names: Spark then "
                 "makes a group for each query. Offsets are in the checkpoint and are not touched.",
@@ -110,7 +110,7 @@ def inputs_removed(s: Subject) -> Iterator[Problem]:
             moved = f", to {option(source, 'sourceArchiveDir')}" if clean == "archive" else ""
             yield Problem(
                 severity=Severity.HIGH if clean == "delete" else Severity.LOW,
-                where=source.node,
+                location=source.node,
                 what=f"{_reads(source)} is read with cleanSource={clean}{moved}.",
                 remedy="Set cleanSource=archive with a sourceArchiveDir, so that a replay can read "
                 "from there."
@@ -130,7 +130,7 @@ def drops_malformed(s: Subject) -> Iterator[Problem]:
         if is_file(source) and (option(source, "mode") or "").upper() == "DROPMALFORMED":
             yield Problem(
                 severity=Severity.HIGH,
-                where=source.node,
+                location=source.node,
                 what=f"{_reads(source)} is parsed with mode=DROPMALFORMED.",
                 remedy="Read with mode=PERMISSIVE and a columnNameOfCorruptRecord, and write the "
                 "rows in which that column is set to a place of their own. The column is no part "

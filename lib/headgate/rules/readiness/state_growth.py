@@ -61,7 +61,7 @@ def state_grows_for_ever(s: Subject) -> Iterator[Problem]:
                 )
             yield Problem(
                 severity=Severity.HIGH,
-                where=operator.node,
+                location=operator.node,
                 what=f"{_name(operator)} {_reason(operator, s, complete)}.",
                 remedy=remedy,
                 keeps_state=keeps,
@@ -94,7 +94,7 @@ def state_grows_with_keys(s: Subject) -> Iterator[Problem]:
             held = f" It held {rows:,} rows in the newest batch." if rows else ""
             yield Problem(
                 severity=Severity.MEDIUM if many else Severity.LOW,
-                where=operator.node,
+                location=operator.node,
                 what=f"{_name(operator)} groups by {_keys(operator)}, without an event time.{held}",
                 remedy="Where keys keep coming, group by a window of event time with a watermark, "
                 "or keep the state in transformWithState with a time-to-live; both need a new "
@@ -115,7 +115,7 @@ def state_left_to_a_function(s: Subject) -> Iterator[Problem]:
             lacks = "no timeout" if grouped else "neither timers nor a time-to-live"
             yield Problem(
                 severity=Severity.LOW,
-                where=operator.node,
+                location=operator.node,
                 what=f"{_name(operator)} has {lacks}.",
                 remedy="Set a timeout (GroupStateTimeout) and remove the state when it is due."
                 if grouped
@@ -139,7 +139,7 @@ def large_state_in_memory(s: Subject) -> Iterator[Problem]:
         if held >= LARGE_BYTES or rows >= MANY_ROWS:
             yield Problem(
                 severity=Severity.MEDIUM,
-                where=_node(number, s),
+                location=_node(number, s),
                 what=f"{operator.name} keeps {rows:,} rows ({size(held)}) in the executors' heap "
                 "(HDFSBackedStateStoreProvider).",
                 remedy="When the query gets a new checkpoint anyway, set spark.sql.streaming."
@@ -162,7 +162,7 @@ def partitions_not_recorded(s: Subject) -> Iterator[Problem]:
         number = str(stored) if stored else "its present number"
         yield Problem(
             severity=Severity.HIGH,
-            where=s.stateful[0].node,
+            location=s.stateful[0].node,
             what="The checkpoint does not record how many partitions the state has"
             + (f" ({stored})." if stored else "."),
             remedy=f"Set {PARTITIONS}={number} in the query's own code, so that no machine and no "
@@ -187,7 +187,7 @@ def default_partitions(s: Subject) -> Iterator[Problem]:
         )
         yield Problem(
             severity=Severity.LOW,
-            where=s.stateful[0].node,
+            location=s.stateful[0].node,
             what="The state has 200 partitions, Spark's default.",
             remedy=f"Before the next checkpoint begins, set {PARTITIONS} to two or three times the "
             f"cores that the query will ever get; on this one it is pinned ({how}).",
@@ -206,7 +206,7 @@ def run_without_an_end(s: Subject) -> Iterator[Problem]:
         if str(operator.extra.get("timeout")) == "ProcessingTimeTimeout":
             yield Problem(
                 severity=Severity.HIGH,
-                where=operator.node,
+                location=operator.node,
                 what=f"{_name(operator)} has a timeout in processing time, and the trigger is "
                 "availableNow.",
                 remedy="Run the query with a processingTime trigger, which can be set at any "

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from headgate.model.version import OperatorKind, StatefulOperator
 from headgate.rules.core.match_operators import OperatorPair
 from headgate.rules.core.report import Outcome, Rollback, StateEffect
-from headgate.rules.core.rule import Comparison, Verdict, rule
+from headgate.rules.core.rule import Comparison, RuleResult, rule
 from headgate.rules.spark.facts.aggregation_buffers import Buffer, Carry, buffers, carry
 from headgate.rules.spark.facts.changed_keys import guarded, hidden
 from headgate.rules.spark.facts.expressions import is_time_window, without_names
@@ -19,7 +19,7 @@ _REPLAY = "Start from an empty checkpoint and replay."
 
 
 @rule("AGG001")
-def grouping_keys(c: Comparison) -> Iterator[Verdict]:
+def grouping_keys(c: Comparison) -> Iterator[RuleResult]:
     """State rows are found by the grouping columns' values in their order.
 
     Other columns of the same types pass the check, every look-up misses, and totals restart.
@@ -34,10 +34,10 @@ def grouping_keys(c: Comparison) -> Iterator[Verdict]:
         if how is not KeyChange.OTHER:
             continue
         swapped = sorted(old) == sorted(new)
-        yield Verdict(
+        yield RuleResult(
             outcome=Outcome.SILENTLY_WRONG,
             state_effect=StateEffect.ORPHANED,
-            where=pair.where,
+            location=pair.location,
             before=list(old),
             after=list(new),
             because="The grouping columns changed places."
@@ -50,7 +50,7 @@ def grouping_keys(c: Comparison) -> Iterator[Verdict]:
 
 
 @rule("AGG002")
-def buffer_read_as_another(c: Comparison) -> Iterator[Verdict]:
+def buffer_read_as_another(c: Comparison) -> Iterator[RuleResult]:
     """Aggregation buffers are stored by position, not by name.
 
     Another function with a buffer of the same type takes the stored value for its own.
@@ -58,10 +58,10 @@ def buffer_read_as_another(c: Comparison) -> Iterator[Verdict]:
     for pair in _aggregates(c):
         for old, new, how in _carried(pair):
             if how in (Carry.REINTERPRETED, Carry.OPAQUE):
-                yield Verdict(
+                yield RuleResult(
                     outcome=Outcome.SILENTLY_WRONG,
                     state_effect=StateEffect.REINTERPRETED,
-                    where=pair.where,
+                    location=pair.location,
                     before=str(old),
                     after=str(new),
                     because=f"The stored value of {old} is taken for {new}.",
@@ -73,7 +73,7 @@ def buffer_read_as_another(c: Comparison) -> Iterator[Verdict]:
 
 
 @rule("AGG003")
-def same_function_other_input(c: Comparison) -> Iterator[Verdict]:
+def same_function_other_input(c: Comparison) -> Iterator[RuleResult]:
     """The stored value was built from the old expression and goes on with the new one.
 
     New rows count in the new unit, the history stays in the old one.
@@ -81,10 +81,10 @@ def same_function_other_input(c: Comparison) -> Iterator[Verdict]:
     for pair in _aggregates(c):
         for old, new, how in _carried(pair):
             if how is Carry.MIXED:
-                yield Verdict(
+                yield RuleResult(
                     outcome=Outcome.RESUMES,
                     state_effect=StateEffect.MIXED,
-                    where=pair.where,
+                    location=pair.location,
                     before=str(old),
                     after=str(new),
                     remedy="If totals must be in one unit: " + _REPLAY[0].lower() + _REPLAY[1:],
@@ -93,14 +93,14 @@ def same_function_other_input(c: Comparison) -> Iterator[Verdict]:
 
 
 @rule("AGG006")
-def opaque_buffer(c: Comparison) -> Iterator[Verdict]:
+def opaque_buffer(c: Comparison) -> Iterator[RuleResult]:
     """Some functions keep their values as bytes, and the type of what is inside is not checked."""
     for pair in _aggregates(c):
         for old, new, how in _carried(pair):
             if how is Carry.UNKNOWN:
-                yield Verdict(
+                yield RuleResult(
                     outcome=Outcome.UNKNOWN,
-                    where=pair.where,
+                    location=pair.location,
                     before=str(old),
                     after=str(new),
                     question="Has the new argument the same type as the old one? If not, stored "
@@ -111,32 +111,32 @@ def opaque_buffer(c: Comparison) -> Iterator[Verdict]:
 
 
 @rule("AGG004")
-def buffer_carried_over(c: Comparison) -> Iterator[Verdict]:
+def buffer_carried_over(c: Comparison) -> Iterator[RuleResult]:
     """The new functions keep the same buffers as the old ones, so history carries over exactly."""
     for pair in _aggregates(c):
         if pair.before is None or pair.after is None or _functions_equal(pair):
             continue
         if _same_number(pair) and all(how is Carry.EXACT for _, _, how in _carried(pair)):
-            yield Verdict(
+            yield RuleResult(
                 outcome=Outcome.RESUMES,
                 state_effect=StateEffect.EXACT,
-                where=pair.where,
+                location=pair.location,
                 before=list(pair.before.functions or ()),
                 after=list(pair.after.functions or ()),
             )
 
 
 @rule("AGG005")
-def aggregate_not_known(c: Comparison) -> Iterator[Verdict]:
+def aggregate_not_known(c: Comparison) -> Iterator[RuleResult]:
     """Equal types do not make equal meaning: columns and functions must be compared, too."""
     for pair in _aggregates(c):
         assert pair.before and pair.after
         known = None not in (pair.before.keys, pair.after.keys)
         if known and (_functions_equal(pair) or _same_number(pair)):
             continue
-        yield Verdict(
+        yield RuleResult(
             outcome=Outcome.UNKNOWN,
-            where=pair.where,
+            location=pair.location,
             before=list(pair.before.functions or ()),
             after=list(pair.after.functions or ()),
             because="The evidence does not show the keys and functions of both versions.",

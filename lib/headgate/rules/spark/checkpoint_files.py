@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from headgate.model.sinks import normal_path
-from headgate.model.version import Fault, FaultKind, Sink
+from headgate.model.version import CheckpointDamage, CheckpointDamageKind, Sink
 from headgate.rules.core.report import Outcome, Rollback, StateEffect
-from headgate.rules.core.rule import Comparison, Verdict, rule
+from headgate.rules.core.rule import Comparison, RuleResult, rule
 from headgate.rules.core.source_names import is_file, loses_data_silently
 from headgate.rules.spark.facts.source_pairs import had_data
 
@@ -18,15 +18,15 @@ _MISSING = "STREAMING_STATEFUL_OPERATOR_MISSING_STATE_DIRECTORY"
 
 
 @rule("CKP001")
-def metadata_missing(c: Comparison) -> Iterator[Verdict]:
+def metadata_missing(c: Comparison) -> Iterator[RuleResult]:
     """The file `metadata` holds the query's id.
 
     Spark 4.2 refuses a checkpoint that has batches and no such file; older versions write a new
     one, and the query has another id from then on.
     """
-    for fault in _of(c, FaultKind.NO_METADATA):
+    for fault in _of(c, CheckpointDamageKind.NO_METADATA):
         refused = c.spark.at_least(4, 2) and not _is_off(c, _VERIFY_METADATA)
-        yield Verdict(
+        yield RuleResult(
             outcome=Outcome.REFUSES if refused else Outcome.RESUMES,
             state_effect=None if refused else StateEffect.EXACT,
             because=fault.what,
@@ -37,22 +37,22 @@ def metadata_missing(c: Comparison) -> Iterator[Verdict]:
 
 
 @rule("CKP002")
-def predecessor_missing(c: Comparison) -> Iterator[Verdict]:
+def predecessor_missing(c: Comparison) -> Iterator[RuleResult]:
     """On a restart Spark reads the newest entry of the offset log and the one before it.
 
     So the oldest batch that is kept can't be gone back to.
     """
-    for fault in _of(c, FaultKind.NO_PREDECESSOR):
+    for fault in _of(c, CheckpointDamageKind.NO_PREDECESSOR):
         yield _refused(fault, "IllegalStateException", "Restore the missing file. " + _RESTORE)
 
 
 @rule("CKP003")
-def commit_without_offsets(c: Comparison) -> Iterator[Verdict]:
+def commit_without_offsets(c: Comparison) -> Iterator[RuleResult]:
     """The newest batch in `offsets` is run and written again; then its commit is there already.
 
     Spark takes that for a second query on the same checkpoint.
     """
-    for fault in _of(c, FaultKind.COMMIT_WITHOUT_OFFSETS):
+    for fault in _of(c, CheckpointDamageKind.COMMIT_WITHOUT_OFFSETS):
         yield _refused(
             fault,
             "CONCURRENT_STREAM_LOG_UPDATE",
@@ -62,20 +62,20 @@ def commit_without_offsets(c: Comparison) -> Iterator[Verdict]:
 
 
 @rule("CKP004")
-def offsets_missing(c: Comparison) -> Iterator[Verdict]:
+def offsets_missing(c: Comparison) -> Iterator[RuleResult]:
     """Without offsets a query begins at batch 0, and what later batches left is in its way.
 
     A commit of an earlier batch fails an assertion. From 4.1 on Spark refuses state that is there
     already; before, it was written over.
     """
     committed = c.before.progress is not None and c.before.progress.last_commit_batch is not None
-    for fault in _of(c, FaultKind.NO_OFFSETS):
+    for fault in _of(c, CheckpointDamageKind.NO_OFFSETS):
         if committed:
             yield _refused(fault, "AssertionError", _EMPTY)
         elif c.before.stateful and c.spark.at_least(4, 1) and not _is_off(c, _VERIFY_EMPTY):
             yield _refused(fault, "STATE_STORE_CHECKPOINT_LOCATION_NOT_EMPTY", _EMPTY)
         else:
-            yield Verdict(
+            yield RuleResult(
                 outcome=Outcome.RESUMES,
                 state_effect=StateEffect.LOST,
                 because=f"{fault.what} The query begins anew, with empty state.",
@@ -89,14 +89,14 @@ _EMPTY = (
 
 
 @rule("CKP005")
-def source_log_missing(c: Comparison) -> Iterator[Verdict]:
+def source_log_missing(c: Comparison) -> Iterator[RuleResult]:
     """A file source is asked once more for the files of the last batch, and they are in its log."""
     sources = [s for s in c.before.sources or () if is_file(s)]
-    for fault in _of(c, FaultKind.NO_SOURCE_LOG):
+    for fault in _of(c, CheckpointDamageKind.NO_SOURCE_LOG):
         if any(had_data(c.before, s) for s in sources):
             yield _refused(fault, "IllegalStateException", _RESTORE)
         else:
-            yield Verdict(
+            yield RuleResult(
                 outcome=Outcome.UNKNOWN,
                 because=f"{fault.what} The last batch took no files, so nothing asks for it.",
                 question="Are the files that were read already still in the source's folder? "
@@ -107,29 +107,29 @@ def source_log_missing(c: Comparison) -> Iterator[Verdict]:
 
 
 @rule("CKP006")
-def state_missing(c: Comparison) -> Iterator[Verdict]:
+def state_missing(c: Comparison) -> Iterator[RuleResult]:
     """A batch loads the state that the batch before it left, and does not start without it."""
-    for fault in _of(c, FaultKind.NO_STATE):
+    for fault in _of(c, CheckpointDamageKind.NO_STATE):
         if c.after.stateful:
             yield _refused(fault, c.spark.condition(_MISSING), _RESTORE)
-    for fault in _of(c, FaultKind.STATE_VERSION_GONE)[:1]:
+    for fault in _of(c, CheckpointDamageKind.STATE_VERSION_GONE)[:1]:
         yield _refused(fault, c.spark.condition("CANNOT_LOAD_STATE_STORE"), _RESTORE)
 
 
 @rule("CKP007")
-def partitions_edited(c: Comparison) -> Iterator[Verdict]:
+def partitions_edited(c: Comparison) -> Iterator[RuleResult]:
     """The offset log says how many partitions state has, and Spark believes it.
 
     More than there are can't be loaded; with fewer the keys of the others are not found again.
     """
-    for fault in _of(c, FaultKind.STATE_PARTITIONS)[:1]:
+    for fault in _of(c, CheckpointDamageKind.STATE_PARTITIONS)[:1]:
         pinned = int(c.before.pinned.get("spark.sql.shuffle.partitions", "0"))
         stored = max(s.partitions or 0 for o in c.before.stateful or () for s in o.stores)
         remedy = f"Set it back to {stored} in the newest files of `offsets`."
         if pinned > stored:
             yield _refused(fault, c.spark.condition("CANNOT_LOAD_STATE_STORE"), remedy)
         else:
-            yield Verdict(
+            yield RuleResult(
                 outcome=Outcome.SILENTLY_WRONG,
                 state_effect=StateEffect.LOST,
                 before=stored,
@@ -141,21 +141,21 @@ def partitions_edited(c: Comparison) -> Iterator[Verdict]:
 
 
 @rule("CKP008")
-def offsets_edited(c: Comparison) -> Iterator[Verdict]:
+def offsets_edited(c: Comparison) -> Iterator[RuleResult]:
     """Offsets are believed as they stand, and state is not moved with them.
 
     What lies behind an offset that was set back is read, and counted, twice; what was skipped is
     never read.
     """
     faults = [
-        *_of(c, FaultKind.UNLIKE_PROGRESS),
-        *_of(c, FaultKind.OFFSETS_WENT_BACK),
+        *_of(c, CheckpointDamageKind.UNLIKE_PROGRESS),
+        *_of(c, CheckpointDamageKind.OFFSETS_WENT_BACK),
     ]
     if not faults:
         return
     lossy = any(loses_data_silently(s) for s in c.before.sources or ())
-    if lossy and faults[0].kind is FaultKind.OFFSETS_WENT_BACK:
-        yield Verdict(
+    if lossy and faults[0].kind is CheckpointDamageKind.OFFSETS_WENT_BACK:
+        yield RuleResult(
             outcome=Outcome.UNKNOWN,
             because=faults[0].what,
             question="Did somebody set the offset back, or was the topic made again while "
@@ -164,7 +164,7 @@ def offsets_edited(c: Comparison) -> Iterator[Verdict]:
             remedy="Restore the checkpoint from a copy.",
         )
         return
-    yield Verdict(
+    yield RuleResult(
         outcome=Outcome.SILENTLY_WRONG,
         state_effect=StateEffect.MIXED if c.is_stateful else StateEffect.NONE,
         because=faults[0].what,
@@ -174,26 +174,26 @@ def offsets_edited(c: Comparison) -> Iterator[Verdict]:
 
 
 @rule("CKP009")
-def log_unreadable(c: Comparison) -> Iterator[Verdict]:
+def log_unreadable(c: Comparison) -> Iterator[RuleResult]:
     """A restart begins with the newest entries of both logs, and fails where one is no entry.
 
     One that breaks off in the middle of its JSON fails in the JSON reader.
     """
-    for fault in _of(c, FaultKind.UNREADABLE)[:1]:
+    for fault in _of(c, CheckpointDamageKind.UNREADABLE)[:1]:
         yield _refused(fault, "IllegalStateException", _RESTORE + " If there is no copy and no "
                        "batch completed after it, move the broken file to a backup.")  # fmt: skip
 
 
 @rule("CKP010")
-def sink_is_ahead(c: Comparison) -> Iterator[Verdict]:
+def sink_is_ahead(c: Comparison) -> Iterator[RuleResult]:
     """A file sink skips batches whose numbers stand in its `_spark_metadata`, without a word.
 
     After a rewind, or with a new checkpoint over an old directory, the numbers come again and take
     new input with them.
     """
-    for fault in _of(c, FaultKind.SINK_AHEAD):
+    for fault in _of(c, CheckpointDamageKind.SINK_AHEAD):
         if _same_directory(c.before.sink, c.after.sink):
-            yield Verdict(
+            yield RuleResult(
                 outcome=Outcome.SILENTLY_WRONG,
                 state_effect=StateEffect.LOST,
                 because=fault.what,
@@ -202,7 +202,7 @@ def sink_is_ahead(c: Comparison) -> Iterator[Verdict]:
             )
 
 
-def _of(c: Comparison, kind: FaultKind) -> list[Fault]:
+def _of(c: Comparison, kind: CheckpointDamageKind) -> list[CheckpointDamage]:
     return [f for f in c.before.faults if f.kind is kind]
 
 
@@ -210,9 +210,9 @@ def _is_off(c: Comparison, key: str) -> bool:
     return (c.after.settings.get(key) or "true").lower() == "false"
 
 
-def _refused(fault: Fault, error_class: str, remedy: str) -> Verdict:
+def _refused(fault: CheckpointDamage, error_class: str, remedy: str) -> RuleResult:
     """A checkpoint that refuses the new version refuses the old one, too."""
-    return Verdict(
+    return RuleResult(
         outcome=Outcome.REFUSES,
         because=fault.what,
         error_class=error_class,

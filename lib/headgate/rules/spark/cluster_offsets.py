@@ -8,7 +8,7 @@ from enum import StrEnum
 from headgate.model.cluster import Cluster
 from headgate.rules.core.match_operators import SourcePair
 from headgate.rules.core.report import Outcome, Rollback, StateEffect
-from headgate.rules.core.rule import Comparison, Verdict, rule
+from headgate.rules.core.rule import Comparison, RuleResult, rule
 from headgate.rules.core.source_names import loses_data_silently
 from headgate.rules.spark.facts.cluster_offsets import (
     MOST,
@@ -67,7 +67,7 @@ _ONCE = (
 
 
 @rule("WLD001")
-def unread_records_deleted(c: Comparison) -> Iterator[Verdict]:
+def unread_records_deleted(c: Comparison) -> Iterator[RuleResult]:
     """Kafka has deleted records that the query has not read.
 
     The old version can't read them either. With failOnDataLoss=true the first batch fails after
@@ -81,7 +81,7 @@ def unread_records_deleted(c: Comparison) -> Iterator[Verdict]:
 
 
 @rule("WLD002")
-def offset_beyond_end(c: Comparison) -> Iterator[Verdict]:
+def offset_beyond_end(c: Comparison) -> Iterator[RuleResult]:
     """The checkpoint's offset lies beyond the end of the topic: it was deleted and made again.
 
     With failOnDataLoss=true Spark refuses; with false it moves to the end, and what the new topic
@@ -95,7 +95,7 @@ def offset_beyond_end(c: Comparison) -> Iterator[Verdict]:
 
 
 @rule("WLD003")
-def topic_recreated(c: Comparison) -> Iterator[Verdict]:
+def topic_recreated(c: Comparison) -> Iterator[RuleResult]:
     """Offsets belong to the topic that they were read from, and Spark compares no topic ids.
 
     A topic that was made again and has grown past the old offset is read on from there: all its
@@ -109,7 +109,7 @@ def topic_recreated(c: Comparison) -> Iterator[Verdict]:
 
 
 @rule("WLD005")
-def partitions_gone(c: Comparison) -> Iterator[Verdict]:
+def partitions_gone(c: Comparison) -> Iterator[RuleResult]:
     """Partitions that the checkpoint has offsets of are gone from the topic, or the topic is.
 
     Kafka never takes a partition away: the topic was deleted.
@@ -121,17 +121,17 @@ def partitions_gone(c: Comparison) -> Iterator[Verdict]:
         if gone or (topics and not loses_data_silently(pair.after)):
             yield _lost(c, pair, f"{listed([*gone, *topics])} is gone.", ())
         elif topics:
-            yield Verdict(
+            yield RuleResult(
                 outcome=Outcome.RESUMES,
                 state_effect=exact(c),
-                where=pair.where,
+                location=pair.location,
                 before=topics,
                 because=f"{listed(topics)} is gone, with whatever was not read of it.",
             )
 
 
 @rule("WLD006")
-def partitions_added(c: Comparison) -> Iterator[Verdict]:
+def partitions_added(c: Comparison) -> Iterator[RuleResult]:
     """A partition that the checkpoint does not know is read from its earliest offset.
 
     Where that is not 0, records were deleted before anybody read them: data loss, as Spark sees
@@ -149,23 +149,23 @@ def partitions_added(c: Comparison) -> Iterator[Verdict]:
             yield _lost(c, pair, f"{told} is new here and does not begin at 0.", cut)
         elif new:
             records = sum((p.now.end or 0) - (p.now.begin or 0) for p in new if p.now)
-            yield Verdict(
+            yield RuleResult(
                 outcome=Outcome.RESUMES,
                 state_effect=exact(c),
-                where=pair.where,
+                location=pair.location,
                 after=[str(p) for p in new][:MOST],
                 because=f"{listed(map(str, new))} is new: {records} records from the beginning.",
             )
 
 
-def _lost(c: Comparison, pair: SourcePair, because: str, parts: Sequence[Logged]) -> Verdict:
+def _lost(c: Comparison, pair: SourcePair, because: str, parts: Sequence[Logged]) -> RuleResult:
     """Return the two outcomes of what Spark calls data loss."""
     assert pair.after
     silent = loses_data_silently(pair.after)
-    return Verdict(
+    return RuleResult(
         outcome=Outcome.SILENTLY_WRONG if silent else Outcome.REFUSES,
         state_effect=StateEffect.LOST if silent else None,
-        where=pair.where,
+        location=pair.location,
         before={str(p): p.offset for p in parts[:MOST]} or None,
         after={str(p): [_begin(p), _end(p)] for p in parts[:MOST]} or None,
         because=because,
@@ -178,14 +178,14 @@ def _lost(c: Comparison, pair: SourcePair, because: str, parts: Sequence[Logged]
 
 def _recreated(
     c: Comparison, pair: SourcePair, cluster: Cluster, parts: list[Logged]
-) -> Iterator[Verdict]:
+) -> Iterator[RuleResult]:
     topic, found = parts[0].topic, recreated(c, cluster, parts)
     told = [c.before.topic_ids.get(topic), cluster.topics[topic].id]
     if found is Recreated.YES:
-        yield Verdict(
+        yield RuleResult(
             outcome=Outcome.SILENTLY_WRONG,
             state_effect=StateEffect.LOST,
-            where=pair.where,
+            location=pair.location,
             before=told[0],
             after=told[1],
             because=f"{topic} was deleted and made again.",
@@ -194,9 +194,9 @@ def _recreated(
             scenario="from-scratch",
         )
     elif found in (Recreated.LIKELY, Recreated.SINCE_STORED):
-        yield Verdict(
+        yield RuleResult(
             outcome=Outcome.UNKNOWN,
-            where=pair.where,
+            location=pair.location,
             before=told[0],
             after=told[1],
             because=_WHY[found].format(topic=topic),

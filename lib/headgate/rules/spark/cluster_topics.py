@@ -7,7 +7,7 @@ from datetime import datetime
 
 from headgate.rules.core.match_operators import SourcePair
 from headgate.rules.core.report import Outcome, Rollback
-from headgate.rules.core.rule import Comparison, Verdict, rule
+from headgate.rules.core.rule import Comparison, RuleResult, rule
 from headgate.rules.core.source_names import family, option
 from headgate.rules.spark.facts.cluster_offsets import (
     STORED,
@@ -24,7 +24,7 @@ _HOUR = 3_600_000
 
 
 @rule("WLD004")
-def topic_missing(c: Comparison) -> Iterator[Verdict]:
+def topic_missing(c: Comparison) -> Iterator[RuleResult]:
     """Spark asks Kafka for the partitions of every topic that it is told to read.
 
     One that does not exist fails the query before it has written anything.
@@ -36,9 +36,9 @@ def topic_missing(c: Comparison) -> Iterator[Verdict]:
         missing = [t for t in source.topics if t not in cluster.topics]
         if missing:
             pair = next((p for p in c.sources if p.after is source), SourcePair(None, source))
-            yield Verdict(
+            yield RuleResult(
                 outcome=Outcome.REFUSES,
-                where=pair.where,
+                location=pair.location,
                 after=list(source.topics),
                 because=f"{listed(missing)} does not exist.",
                 error_class="UnknownTopicOrPartitionException",
@@ -48,7 +48,7 @@ def topic_missing(c: Comparison) -> Iterator[Verdict]:
 
 
 @rule("WLD007", "Kafka's retention.ms, and the offsets in the checkpoint")
-def retention_is_near(c: Comparison) -> Iterator[Verdict]:
+def retention_is_near(c: Comparison) -> Iterator[RuleResult]:
     """Records that wait for the new version are deleted when they are older than the retention."""
     at = c.before.progress.offsets_at if c.before.progress else None
     for pair, cluster, parts in logged_now(c):
@@ -56,10 +56,10 @@ def retention_is_near(c: Comparison) -> Iterator[Verdict]:
             kept = cluster.topics[topic].retention_ms
             left = _left_ms(at, cluster.at, kept)
             if left is not None and kept is not None and left < kept / 4:
-                yield Verdict(
+                yield RuleResult(
                     outcome=Outcome.RESUMES,
                     state_effect=exact(c),
-                    where=pair.where,
+                    location=pair.location,
                     before=at,
                     after=kept,
                     because=f"{topic} keeps records for {_hours(kept)}, and what is not read yet "
@@ -69,7 +69,7 @@ def retention_is_near(c: Comparison) -> Iterator[Verdict]:
 
 
 @rule("WLD008", "Kafka's producer: max.block.ms; not measured")
-def sink_topic_missing(c: Comparison) -> Iterator[Verdict]:
+def sink_topic_missing(c: Comparison) -> Iterator[RuleResult]:
     """A Kafka sink writes to a topic that is not there: the broker creates it, or the batch fails.
 
     A topic that is created like that has the broker's default number of partitions.
@@ -81,7 +81,7 @@ def sink_topic_missing(c: Comparison) -> Iterator[Verdict]:
     servers = next((v for k, v in sink.options.items() if k.endswith("bootstrap.servers")), "")
     ours = not servers or not set(servers.split(",")).isdisjoint(cluster.bootstrap.split(","))
     if topic and ours and topic not in cluster.topics:
-        yield Verdict(
+        yield RuleResult(
             outcome=Outcome.UNKNOWN,
             after=topic,
             because=f"{topic} does not exist.",
@@ -91,16 +91,16 @@ def sink_topic_missing(c: Comparison) -> Iterator[Verdict]:
 
 
 @rule("WLD009", "the evidence and the cluster that was asked")
-def another_cluster(c: Comparison) -> Iterator[Verdict]:
+def another_cluster(c: Comparison) -> Iterator[RuleResult]:
     """The cluster that was asked has none of the topics that the source reads."""
     for pair in c.sources:
         source, cluster = pair.after, c.cluster
         if source is None or cluster is None or family(source) != "kafka":
             continue
         if not is_its_cluster(source, cluster):
-            yield Verdict(
+            yield RuleResult(
                 outcome=Outcome.UNKNOWN,
-                where=pair.where,
+                location=pair.location,
                 before=option(source, "kafka.bootstrap.servers"),
                 after=cluster.bootstrap,
                 because="Its addresses are other ones, too.",
@@ -127,7 +127,7 @@ def _hours(ms: int) -> str:
 
 
 @rule("WLD010")
-def offsets_not_asked(c: Comparison) -> Iterator[Verdict]:
+def offsets_not_asked(c: Comparison) -> Iterator[RuleResult]:
     """Where the query is the same, only the world decides how its restart ends.
 
     A topic that was made again, records that were deleted before they were read, and offsets that
@@ -140,9 +140,9 @@ def offsets_not_asked(c: Comparison) -> Iterator[Verdict]:
     if not logged:
         return
     topics = listed(sorted({topic for _, topic in logged}))
-    yield Verdict(
+    yield RuleResult(
         outcome=Outcome.UNKNOWN,
-        where=logged[0][0].where,
+        location=logged[0][0].location,
         because="Nothing that can be seen differs, and Kafka was not asked.",
         question=f"Is {topics} still the topic that the offsets were read from, with all that was "
         "not read yet, and did nobody edit the checkpoint?",

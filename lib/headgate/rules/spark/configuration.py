@@ -6,8 +6,8 @@ from collections.abc import Iterator
 
 from headgate.model.version import OperatorKind
 from headgate.rules.core.match_operators import OperatorPair
-from headgate.rules.core.report import Outcome, Rollback, StateEffect, Where
-from headgate.rules.core.rule import Comparison, Verdict, rule
+from headgate.rules.core.report import Location, Outcome, Rollback, StateEffect
+from headgate.rules.core.rule import Comparison, RuleResult, rule
 from headgate.rules.spark.facts.pinned_settings import (
     ANSI,
     CHECKPOINT_FORMAT,
@@ -33,7 +33,7 @@ _OWN_RULE = {ANSI, CHECKPOINT_FORMAT, ENCODING, OFFSET_LOG, PARTITIONS, TIME_ZON
 
 
 @rule("CFG001")
-def pinned_setting(c: Comparison) -> Iterator[Verdict]:
+def pinned_setting(c: Comparison) -> Iterator[RuleResult]:
     """The offset log holds this setting, and its value wins over the session's with a warning.
 
     A new value takes effect with a new checkpoint only.
@@ -48,7 +48,7 @@ def pinned_setting(c: Comparison) -> Iterator[Verdict]:
 
 
 @rule("CFG002")
-def shuffle_partitions(c: Comparison) -> Iterator[Verdict]:
+def shuffle_partitions(c: Comparison) -> Iterator[RuleResult]:
     """The number of state partitions is fixed when state is first written.
 
     Offset log v1 pins it. Offset log v2 does not record it in a query's first run (4.2.0): fewer
@@ -73,12 +73,12 @@ def shuffle_partitions(c: Comparison) -> Iterator[Verdict]:
 
 
 @rule("CFG003")
-def stateless_partitions(c: Comparison) -> Iterator[Verdict]:
+def stateless_partitions(c: Comparison) -> Iterator[RuleResult]:
     """A query without state uses the session's shuffle partitions whatever the offset log says."""
     new = effective(c.after, PARTITIONS) if set_by_somebody(c, PARTITIONS) else None
     old = c.before.pinned.get(PARTITIONS, effective(c.before, PARTITIONS))
     if c.before.stateful == () and new is not None and old not in (None, new):
-        yield Verdict(
+        yield RuleResult(
             outcome=Outcome.RESUMES,
             state_effect=StateEffect.NONE,
             before=old,
@@ -88,7 +88,7 @@ def stateless_partitions(c: Comparison) -> Iterator[Verdict]:
 
 
 @rule("CFG004")
-def offset_log_format(c: Comparison) -> Iterator[Verdict]:
+def offset_log_format(c: Comparison) -> Iterator[RuleResult]:
     """The version of an existing offset log wins over the setting."""
     wanted, kept = effective(c.after, OFFSET_LOG), c.before.offset_log_version
     if not set_by_somebody(c, OFFSET_LOG):
@@ -98,7 +98,7 @@ def offset_log_format(c: Comparison) -> Iterator[Verdict]:
 
 
 @rule("CFG005")
-def checkpoint_format(c: Comparison) -> Iterator[Verdict]:
+def checkpoint_format(c: Comparison) -> Iterator[RuleResult]:
     """The format of state checkpoints is not pinned, and neither can read the other's files.
 
     Format 2 gives them ids, which only RocksDB's provider can.
@@ -115,7 +115,7 @@ def checkpoint_format(c: Comparison) -> Iterator[Verdict]:
     else:
         condition = None
     if condition:
-        yield Verdict(
+        yield RuleResult(
             outcome=Outcome.REFUSES,
             before=old,
             after=new,
@@ -126,13 +126,13 @@ def checkpoint_format(c: Comparison) -> Iterator[Verdict]:
 
 
 @rule("CFG006")
-def encoding_without_variables(c: Comparison) -> Iterator[Verdict]:
+def encoding_without_variables(c: Comparison) -> Iterator[RuleResult]:
     """Avro encoding of state is for transformWithState only; analysis refuses other operators."""
     new = c.after.settings.get(ENCODING)
     old = c.before.settings.get(ENCODING)
     if new != "avro" or old == "avro" or not c.after.stateful or _only_transform_with_state(c):
         return
-    yield Verdict(
+    yield RuleResult(
         outcome=Outcome.REFUSES,
         before=old or c.before.pinned.get(ENCODING),
         after=new,
@@ -144,7 +144,7 @@ def encoding_without_variables(c: Comparison) -> Iterator[Verdict]:
 
 
 @rule("CFG007")
-def time_zone(c: Comparison) -> Iterator[Verdict]:
+def time_zone(c: Comparison) -> Iterator[RuleResult]:
     """The session time zone is not recorded.
 
     A key that is a date or a formatted time becomes another key for the same instant; windows
@@ -160,10 +160,10 @@ def time_zone(c: Comparison) -> Iterator[Verdict]:
     if hit is None and (pair := _maybe_of_texts(c)):
         yield _of_texts(old, new, pair)
         return
-    yield Verdict(
+    yield RuleResult(
         outcome=Outcome.SILENTLY_WRONG if hit else Outcome.RESUMES,
         state_effect=StateEffect.ORPHANED if hit else _effect_of_time_zone(c),
-        where=hit.where if hit else Where(),
+        location=hit.location if hit else Location(),
         before=old,
         after=new,
         because=f"{TIME_ZONE} changed" + (" and the key is made with it." if hit else "."),
@@ -172,13 +172,13 @@ def time_zone(c: Comparison) -> Iterator[Verdict]:
 
 
 @rule("CFG008")
-def ansi_mode(c: Comparison) -> Iterator[Verdict]:
+def ansi_mode(c: Comparison) -> Iterator[RuleResult]:
     """ANSI mode is not recorded: what gave null before fails the batch with it, and vice versa."""
     old, new = (effective(v, ANSI) for v in (c.before, c.after))
     if old is None or new is None or old.lower() == new.lower() or not c.spark.at_least(4, 0):
         return
     if new.lower() == "false":
-        yield Verdict(
+        yield RuleResult(
             outcome=Outcome.RESUMES,
             state_effect=StateEffect.EXACT if c.is_stateful else StateEffect.NONE,
             before=old,
@@ -186,7 +186,7 @@ def ansi_mode(c: Comparison) -> Iterator[Verdict]:
             because="ANSI mode is off from now on.",
         )
         return
-    yield Verdict(
+    yield RuleResult(
         outcome=Outcome.UNKNOWN,
         before=old,
         after=new,
@@ -198,10 +198,10 @@ def ansi_mode(c: Comparison) -> Iterator[Verdict]:
 
 
 @rule("CFG010")
-def sink_evolution(c: Comparison) -> Iterator[Verdict]:
+def sink_evolution(c: Comparison) -> Iterator[RuleResult]:
     """With sink evolution on, analysis refuses a sink without a name; no evidence shows names."""
     if (c.after.settings.get(SINK_EVOLUTION) or "").lower() == "true":
-        yield Verdict(
+        yield RuleResult(
             outcome=Outcome.UNKNOWN,
             after="true",
             because=f"{SINK_EVOLUTION} is on.",
@@ -211,14 +211,14 @@ def sink_evolution(c: Comparison) -> Iterator[Verdict]:
 
 
 @rule("CFG009", "documentation of the settings; measured where the report says nothing else")
-def other_setting(c: Comparison) -> Iterator[Verdict]:
+def other_setting(c: Comparison) -> Iterator[RuleResult]:
     """This setting is not recorded in the checkpoint; it takes effect and leaves state alone."""
     for key, (old, new) in differing(c).items():
         if key in PINNED or key in _OWN_RULE or not key.startswith("spark.sql."):
             continue
         if changes_meaning(key) or decides_what_is_read(key):
             continue
-        yield Verdict(
+        yield RuleResult(
             outcome=Outcome.RESUMES,
             state_effect=StateEffect.EXACT if c.is_stateful else StateEffect.NONE,
             before=old,
@@ -231,8 +231,8 @@ def _refused_by_analysis(c: Comparison, key: str) -> bool:
     return key == ENCODING and not _only_transform_with_state(c)
 
 
-def _no_effect(key: str, recorded: str, wanted: str) -> Verdict:
-    return Verdict(
+def _no_effect(key: str, recorded: str, wanted: str) -> RuleResult:
+    return RuleResult(
         outcome=Outcome.NO_EFFECT,
         before=recorded,
         after=wanted,
@@ -242,9 +242,9 @@ def _no_effect(key: str, recorded: str, wanted: str) -> Verdict:
     )
 
 
-def _not_recorded(stored: int, wanted: int) -> Verdict:
+def _not_recorded(stored: int, wanted: int) -> RuleResult:
     more = wanted > stored
-    return Verdict(
+    return RuleResult(
         outcome=Outcome.REFUSES if more else Outcome.SILENTLY_WRONG,
         state_effect=None if more else StateEffect.LOST,
         before=stored,
@@ -261,8 +261,8 @@ def _not_recorded(stored: int, wanted: int) -> Verdict:
     )
 
 
-def _log_not_known(old: str | None, wanted: str) -> Verdict:
-    return Verdict(
+def _log_not_known(old: str | None, wanted: str) -> RuleResult:
+    return RuleResult(
         outcome=Outcome.UNKNOWN,
         before=old,
         after=wanted,
@@ -276,12 +276,12 @@ def _log_not_known(old: str | None, wanted: str) -> Verdict:
 
 def _time_zone_not_known(
     old: str | None, new: str | None, hit: OperatorPair | None
-) -> Iterator[Verdict]:
+) -> Iterator[RuleResult]:
     """Ask only where the answer matters: a zone that one side leaves to its machine."""
     if hit is not None:
-        yield Verdict(
+        yield RuleResult(
             outcome=Outcome.UNKNOWN,
-            where=hit.where,
+            location=hit.location,
             before=old,
             after=new,
             because=f"Only one version sets {TIME_ZONE}, and the key is made with it.",
@@ -296,10 +296,10 @@ def _maybe_of_texts(c: Comparison) -> OperatorPair | None:
     )
 
 
-def _of_texts(old: str, new: str, pair: OperatorPair) -> Verdict:
-    return Verdict(
+def _of_texts(old: str, new: str, pair: OperatorPair) -> RuleResult:
+    return RuleResult(
         outcome=Outcome.UNKNOWN,
-        where=pair.where,
+        location=pair.location,
         before=old,
         after=new,
         because=f"{TIME_ZONE} changed, and the key is a number of seconds.",

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from headgate.model.version import OperatorKind
 from headgate.rules.core.match_operators import OperatorPair
 from headgate.rules.core.report import Outcome, Rollback, StateEffect
-from headgate.rules.core.rule import Comparison, Verdict, rule
+from headgate.rules.core.rule import Comparison, RuleResult, rule
 from headgate.rules.spark.facts.changed_keys import guarded, hidden
 from headgate.rules.spark.facts.state_keys import KeyChange, key_change
 from headgate.rules.spark.facts.state_stores import is_read
@@ -16,7 +16,7 @@ _KINDS = (OperatorKind.DEDUPLICATE, OperatorKind.DEDUPLICATE_WITHIN_WATERMARK)
 
 
 @rule("DED001")
-def key_columns(c: Comparison) -> Iterator[Verdict]:
+def key_columns(c: Comparison) -> Iterator[RuleResult]:
     """Seen rows are remembered by the values of the key columns in their order.
 
     With other columns of the same types, or the same ones in another order, nothing that was
@@ -32,10 +32,10 @@ def key_columns(c: Comparison) -> Iterator[Verdict]:
             yield guarded(pair, old, new) if how is KeyChange.GUARDED else hidden(pair, old, new)
         if how is KeyChange.OTHER:
             swapped = sorted(old) == sorted(new)
-            yield Verdict(
+            yield RuleResult(
                 outcome=Outcome.SILENTLY_WRONG,
                 state_effect=StateEffect.ORPHANED,
-                where=pair.where,
+                location=pair.location,
                 before=list(old),
                 after=list(new),
                 because="The key columns changed places."
@@ -49,14 +49,14 @@ def key_columns(c: Comparison) -> Iterator[Verdict]:
 
 
 @rule("DED002")
-def keys_not_known(c: Comparison) -> Iterator[Verdict]:
+def keys_not_known(c: Comparison) -> Iterator[RuleResult]:
     """Equal types do not make equal keys: the columns must be compared, too."""
     for pair in _pairs(c):
         assert pair.before and pair.after
         if pair.before.keys is None or pair.after.keys is None:
-            yield Verdict(
+            yield RuleResult(
                 outcome=Outcome.UNKNOWN,
-                where=pair.where,
+                location=pair.location,
                 question="By which columns, in which order, do both versions find duplicates?",
                 rollback=Rollback.UNKNOWN,
                 remedy="Add the plan of the version that has none.",

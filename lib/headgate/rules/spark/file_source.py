@@ -8,7 +8,7 @@ from fnmatch import fnmatchcase
 from headgate.model.sinks import normal_path
 from headgate.rules.core.match_operators import SourcePair
 from headgate.rules.core.report import Outcome, Rollback, StateEffect
-from headgate.rules.core.rule import Comparison, Verdict, rule
+from headgate.rules.core.rule import Comparison, RuleResult, rule
 from headgate.rules.core.source_names import covers, is_file, location, option
 from headgate.rules.spark.facts.source_pairs import had_data, judged_pairs
 
@@ -16,7 +16,7 @@ _REMEDY = "Start from an empty checkpoint, or keep path and order."
 
 
 @rule("FIL001")
-def path_changed_after_data(c: Comparison) -> Iterator[Verdict]:
+def path_changed_after_data(c: Comparison) -> Iterator[RuleResult]:
     """On a restart Spark asks the file source for the files of its last batch once more.
 
     They lie under the old path, and the new one is not above them.
@@ -24,9 +24,9 @@ def path_changed_after_data(c: Comparison) -> Iterator[Verdict]:
     for pair in _moved(c):
         assert pair.before
         if _refused(c, pair):
-            yield Verdict(
+            yield RuleResult(
                 outcome=Outcome.REFUSES,
-                where=pair.where,
+                location=pair.location,
                 before=location(pair.before),
                 after=location(pair.after) if pair.after else None,
                 because="The last batch had files, and this source has another path now.",
@@ -37,7 +37,7 @@ def path_changed_after_data(c: Comparison) -> Iterator[Verdict]:
 
 
 @rule("FIL002")
-def paths_swapped_after_empty_batch(c: Comparison) -> Iterator[Verdict]:
+def paths_swapped_after_empty_batch(c: Comparison) -> Iterator[RuleResult]:
     """After a batch without files nothing is asked for, so nothing refuses.
 
     The log remembers files by path, and the other directory's files are all new to it: they are
@@ -46,10 +46,10 @@ def paths_swapped_after_empty_batch(c: Comparison) -> Iterator[Verdict]:
     for pair in _moved(c):
         assert pair.before and pair.after
         if had_data(c.before, pair.before) is False and _read_elsewhere(c, pair):
-            yield Verdict(
+            yield RuleResult(
                 outcome=Outcome.SILENTLY_WRONG,
                 state_effect=StateEffect.MIXED,
-                where=pair.where,
+                location=pair.location,
                 before=location(pair.before),
                 after=location(pair.after),
                 because="This path was read at another place before.",
@@ -58,7 +58,7 @@ def paths_swapped_after_empty_batch(c: Comparison) -> Iterator[Verdict]:
 
 
 @rule("FIL004")
-def wider_path(c: Comparison) -> Iterator[Verdict]:
+def wider_path(c: Comparison) -> Iterator[RuleResult]:
     """A pattern that matches the old directory's files is accepted, and sets no base path.
 
     Files that were read are known by their full path; others that it matches are new.
@@ -68,10 +68,10 @@ def wider_path(c: Comparison) -> Iterator[Verdict]:
         old, new = location(pair.before), location(pair.after)
         files = is_file(pair.before) and is_file(pair.after)
         if files and old and new and covers(new, old):
-            yield Verdict(
+            yield RuleResult(
                 outcome=Outcome.RESUMES,
                 state_effect=StateEffect.MIXED if c.is_stateful else StateEffect.NONE,
-                where=pair.where,
+                location=pair.location,
                 before=old,
                 after=new,
                 because="The new path is a pattern over the old one.",
@@ -79,7 +79,7 @@ def wider_path(c: Comparison) -> Iterator[Verdict]:
 
 
 @rule("FIL003")
-def path_changed_unknown(c: Comparison) -> Iterator[Verdict]:
+def path_changed_unknown(c: Comparison) -> Iterator[RuleResult]:
     """A file source's log remembers files by their full path.
 
     After a batch with files another path is refused; after one without, everything under the new
@@ -90,9 +90,9 @@ def path_changed_unknown(c: Comparison) -> Iterator[Verdict]:
         data = had_data(c.before, pair.before)
         if _refused(c, pair) or (data is False and _read_elsewhere(c, pair)):
             continue
-        yield Verdict(
+        yield RuleResult(
             outcome=Outcome.UNKNOWN,
-            where=pair.where,
+            location=pair.location,
             before=location(pair.before),
             after=location(pair.after),
             question="Did the last batch take files from this source?"
@@ -104,15 +104,15 @@ def path_changed_unknown(c: Comparison) -> Iterator[Verdict]:
 
 
 @rule("FIL005")
-def names_instead_of_paths(c: Comparison) -> Iterator[Verdict]:
+def names_instead_of_paths(c: Comparison) -> Iterator[RuleResult]:
     """With fileNameOnly a file counts as read when one of its name was read, in any folder."""
     for pair in judged_pairs(c):
         assert pair.before and pair.after
         old, new = ((option(s, "fileNameOnly") or "").lower() for s in (pair.before, pair.after))
         if new == "true" and old != "true" and is_file(pair.before) and is_file(pair.after):
-            yield Verdict(
+            yield RuleResult(
                 outcome=Outcome.UNKNOWN,
-                where=pair.where,
+                location=pair.location,
                 before=old or None,
                 after=new,
                 because="fileNameOnly is on from now on.",
@@ -122,7 +122,7 @@ def names_instead_of_paths(c: Comparison) -> Iterator[Verdict]:
 
 
 @rule("FIL006")
-def archive_without_a_place(c: Comparison) -> Iterator[Verdict]:
+def archive_without_a_place(c: Comparison) -> Iterator[RuleResult]:
     """To archive files that were read Spark needs a place where it can't find them again.
 
     Without one, or with one whose first folders match the source's path, it refuses to start:
@@ -136,9 +136,9 @@ def archive_without_a_place(c: Comparison) -> Iterator[Verdict]:
         place, source = option(pair.after, "sourceArchiveDir"), location(pair.after)
         if place and not (source and _meet(source, place)):
             continue
-        yield Verdict(
+        yield RuleResult(
             outcome=Outcome.REFUSES,
-            where=pair.where,
+            location=pair.location,
             before=option(pair.before, "sourceArchiveDir"),
             after=place,
             because=f"Files from {source} would be archived to {place}."

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from headgate.model.version import OperatorKind
 from headgate.rules.core.match_operators import OperatorPair
 from headgate.rules.core.report import Outcome, Rollback, StateEffect
-from headgate.rules.core.rule import Comparison, Verdict, rule
+from headgate.rules.core.rule import Comparison, RuleResult, rule
 from headgate.rules.spark.facts.state_stores import check_is_off, is_read
 
 _KINDS = (OperatorKind.MAP_GROUPS, OperatorKind.TRANSFORM_WITH_STATE)
@@ -16,7 +16,7 @@ _CLOCKS = {"EventTimeTimeout", "ProcessingTimeTimeout"}
 
 
 @rule("GRP001")
-def group_keys(c: Comparison) -> Iterator[Verdict]:
+def group_keys(c: Comparison) -> Iterator[RuleResult]:
     """A group's state is found by the values of the grouping columns in their order.
 
     Another number of them is refused. Other columns of the same types pass the check, every
@@ -28,10 +28,10 @@ def group_keys(c: Comparison) -> Iterator[Verdict]:
         if old is not None and new is not None and len(old) != len(new) and not check_is_off(c):
             yield _another_number(c, pair, old, new)
         elif old is not None and new is not None and old != new:
-            yield Verdict(
+            yield RuleResult(
                 outcome=Outcome.SILENTLY_WRONG,
                 state_effect=StateEffect.ORPHANED,
-                where=pair.where,
+                location=pair.location,
                 before=list(old),
                 after=list(new),
                 because="The grouping columns changed places."
@@ -44,10 +44,10 @@ def group_keys(c: Comparison) -> Iterator[Verdict]:
 
 def _another_number(
     c: Comparison, pair: OperatorPair, old: tuple[str, ...], new: tuple[str, ...]
-) -> Verdict:
-    return Verdict(
+) -> RuleResult:
+    return RuleResult(
         outcome=Outcome.REFUSES,
-        where=pair.where,
+        location=pair.location,
         before=list(old),
         after=list(new),
         because=f"It groups by {len(new)} columns, and state is stored by {len(old)}.",
@@ -58,14 +58,14 @@ def _another_number(
 
 
 @rule("GRP002")
-def group_keys_not_known(c: Comparison) -> Iterator[Verdict]:
+def group_keys_not_known(c: Comparison) -> Iterator[RuleResult]:
     """Equal types do not make equal groups: the columns must be compared, too."""
     for pair in _groups(c):
         assert pair.before and pair.after
         if pair.before.keys is None or pair.after.keys is None:
-            yield Verdict(
+            yield RuleResult(
                 outcome=Outcome.UNKNOWN,
-                where=pair.where,
+                location=pair.location,
                 question="By which columns, in which order, do both versions group?",
                 rollback=Rollback.UNKNOWN,
                 remedy="Add the plan of the version that has none.",
@@ -73,7 +73,7 @@ def group_keys_not_known(c: Comparison) -> Iterator[Verdict]:
 
 
 @rule("GRP003")
-def timeout_clock(c: Comparison) -> Iterator[Verdict]:
+def timeout_clock(c: Comparison) -> Iterator[RuleResult]:
     """A group's deadline is stored as one number, whatever clock it is meant for.
 
     Read by the other clock, groups time out at once or never.
@@ -82,10 +82,10 @@ def timeout_clock(c: Comparison) -> Iterator[Verdict]:
         assert pair.before and pair.after
         old, new = (o.extra.get("timeout") for o in (pair.before, pair.after))
         if old != new and {old, new} == _CLOCKS:
-            yield Verdict(
+            yield RuleResult(
                 outcome=Outcome.SILENTLY_WRONG,
                 state_effect=StateEffect.REINTERPRETED,
-                where=pair.where,
+                location=pair.location,
                 before=old,
                 after=new,
                 because="The timeout goes by another clock.",

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from headgate.model.version import Source, Version
 from headgate.rules.core.match_operators import SourcePair
 from headgate.rules.core.report import Outcome, Rollback, StateEffect
-from headgate.rules.core.rule import Comparison, Verdict, rule
+from headgate.rules.core.rule import Comparison, RuleResult, rule
 from headgate.rules.core.source_names import loses_data_silently, option
 from headgate.rules.spark.facts.kafka_subscriptions import (
     kafka_pairs,
@@ -30,7 +30,7 @@ _POISONED = (
 
 
 @rule("KAF001")
-def topic_gone(c: Comparison) -> Iterator[Verdict]:
+def topic_gone(c: Comparison) -> Iterator[RuleResult]:
     """Spark compares the partitions of the last offsets with those it now reads.
 
     Partitions that are gone are data loss: refused, but only after offsets/N was written with
@@ -39,9 +39,9 @@ def topic_gone(c: Comparison) -> Iterator[Verdict]:
     for pair, gone in _gone(c):
         assert pair.after
         if not loses_data_silently(pair.after):
-            yield Verdict(
+            yield RuleResult(
                 outcome=Outcome.REFUSES,
-                where=pair.where,
+                location=pair.location,
                 before=_topics(pair.before),
                 after=_topics(pair.after),
                 because=f"Offsets of {', '.join(gone)} are in the checkpoint, and the new version "
@@ -56,7 +56,7 @@ def topic_gone(c: Comparison) -> Iterator[Verdict]:
 
 
 @rule("KAF002")
-def topic_gone_silently(c: Comparison) -> Iterator[Verdict]:
+def topic_gone_silently(c: Comparison) -> Iterator[RuleResult]:
     """With failOnDataLoss=false Spark only warns, and forgets the offsets of what is gone.
 
     A topic that is read at another place, or that comes back later, is read from its earliest
@@ -67,10 +67,10 @@ def topic_gone_silently(c: Comparison) -> Iterator[Verdict]:
         if not loses_data_silently(pair.after):
             continue
         moved = [t for t in gone if _reads(c.after, t)]
-        yield Verdict(
+        yield RuleResult(
             outcome=Outcome.SILENTLY_WRONG if moved else Outcome.RESUMES,
             state_effect=StateEffect.MIXED if c.is_stateful else StateEffect.NONE,
-            where=pair.where,
+            location=pair.location,
             before=_topics(pair.before),
             after=_topics(pair.after),
             because=f"{', '.join(moved)} is read once more from its beginning."
@@ -81,7 +81,7 @@ def topic_gone_silently(c: Comparison) -> Iterator[Verdict]:
 
 
 @rule("KAF003")
-def topic_added(c: Comparison) -> Iterator[Verdict]:
+def topic_added(c: Comparison) -> Iterator[RuleResult]:
     """A topic that the offset log does not know is read from its earliest offset.
 
     startingOffsets does not apply. Where that offset is not 0 any more it counts as data loss, and
@@ -92,10 +92,10 @@ def topic_added(c: Comparison) -> Iterator[Verdict]:
         assert pair.before and pair.after
         new = _topics_added(pair)
         if new:
-            yield Verdict(
+            yield RuleResult(
                 outcome=Outcome.RESUMES,
                 state_effect=StateEffect.EXACT if c.is_stateful else StateEffect.NONE,
-                where=pair.where,
+                location=pair.location,
                 before=_topics(pair.before),
                 after=_topics(pair.after),
                 because=f"{', '.join(new)} is new.",
@@ -106,7 +106,7 @@ def topic_added(c: Comparison) -> Iterator[Verdict]:
 
 
 @rule("KAF004")
-def starting_offsets(c: Comparison) -> Iterator[Verdict]:
+def starting_offsets(c: Comparison) -> Iterator[RuleResult]:
     """Starting offsets count for an empty checkpoint only; the offset log wins ever after."""
     for pair in kafka_pairs(c):
         assert pair.before and pair.after
@@ -116,10 +116,10 @@ def starting_offsets(c: Comparison) -> Iterator[Verdict]:
         for key in _STARTING:
             old, new = option(pair.before, key), option(pair.after, key)
             if old != new and pair.after.options and pair.before.options:
-                yield Verdict(
+                yield RuleResult(
                     outcome=Outcome.NO_EFFECT,
                     state_effect=StateEffect.EXACT if c.is_stateful else StateEffect.NONE,
-                    where=pair.where,
+                    location=pair.location,
                     before=old,
                     after=new,
                     because=f"{key} is ignored.",
@@ -129,16 +129,16 @@ def starting_offsets(c: Comparison) -> Iterator[Verdict]:
 
 
 @rule("KAF005", "offsets belong to one cluster's log; not measured")
-def other_cluster(c: Comparison) -> Iterator[Verdict]:
+def other_cluster(c: Comparison) -> Iterator[RuleResult]:
     """Offsets belong to the log of one cluster and mean nothing in another."""
     for pair in kafka_pairs(c):
         assert pair.before and pair.after
         key = "kafka.bootstrap.servers"
         old, new = option(pair.before, key), option(pair.after, key)
         if old and new and set(old.split(",")).isdisjoint(new.split(",")):
-            yield Verdict(
+            yield RuleResult(
                 outcome=Outcome.UNKNOWN,
-                where=pair.where,
+                location=pair.location,
                 before=old,
                 after=new,
                 because="The bootstrap servers are others.",
@@ -149,7 +149,7 @@ def other_cluster(c: Comparison) -> Iterator[Verdict]:
 
 
 @rule("KAF006")
-def assigned_partitions(c: Comparison) -> Iterator[Verdict]:
+def assigned_partitions(c: Comparison) -> Iterator[RuleResult]:
     """Offsets are kept by partition, and `assign` names each of them.
 
     A partition that is not assigned any more is data loss, as a topic is that is gone; one that
@@ -165,10 +165,10 @@ def assigned_partitions(c: Comparison) -> Iterator[Verdict]:
         lost = sorted(f"{t}-{p}" for t, p in old - new)
         silent = loses_data_silently(pair.after)
         if lost or new - old:
-            yield Verdict(
+            yield RuleResult(
                 outcome=Outcome.REFUSES if lost and not silent else Outcome.RESUMES,
                 state_effect=StateEffect.MIXED if c.is_stateful else StateEffect.NONE,
-                where=pair.where,
+                location=pair.location,
                 before=sorted(f"{t}-{p}" for t, p in old),
                 after=sorted(f"{t}-{p}" for t, p in new),
                 because=f"{', '.join(lost)} is not read any more." if lost else "",

@@ -7,13 +7,13 @@ from collections.abc import Iterator
 
 from headgate.model.version import Version
 from headgate.rules.core.report import Outcome, Rollback
-from headgate.rules.core.rule import Comparison, Verdict, rule
+from headgate.rules.core.rule import Comparison, RuleResult, rule
 
 _CONDITION = re.compile(r"\[(?P<name>[A-Z_][A-Z0-9_]*)[.\]]")
 
 
 @rule("EVD001", "the evidence itself")
-def session_refused(c: Comparison) -> Iterator[Verdict]:
+def session_refused(c: Comparison) -> Iterator[RuleResult]:
     """The session that captured the new version could not build it."""
     error = c.after.capture_error
     if not error:
@@ -22,7 +22,7 @@ def session_refused(c: Comparison) -> Iterator[Verdict]:
     if match is None and (other := _pinned_otherwise(c)):
         yield _under_other_settings(error, other)
         return
-    yield Verdict(
+    yield RuleResult(
         outcome=Outcome.REFUSES,
         after=error,
         because=f"Spark said: {error.splitlines()[0]}",
@@ -38,9 +38,9 @@ def _pinned_otherwise(c: Comparison) -> list[str]:
     return sorted(k for k, v in pinned.items() if k in session and session[k] != v)
 
 
-def _under_other_settings(error: str, settings: list[str]) -> Verdict:
+def _under_other_settings(error: str, settings: list[str]) -> RuleResult:
     """Planning failed with settings that a restart does not use; analysis has conditions."""
-    return Verdict(
+    return RuleResult(
         outcome=Outcome.UNKNOWN,
         after=error,
         because=f"Spark said: {error.splitlines()[0]} A restart takes {', '.join(settings)} from "
@@ -52,11 +52,11 @@ def _under_other_settings(error: str, settings: list[str]) -> Verdict:
 
 
 @rule("EVD002", "the evidence itself")
-def nothing_to_judge(c: Comparison) -> Iterator[Verdict]:
+def nothing_to_judge(c: Comparison) -> Iterator[RuleResult]:
     """A verdict needs a plan or a checkpoint of each version."""
     for side, version in (("old", c.before), ("new", c.after)):
         if _is_empty(version) and not version.capture_error:
-            yield Verdict(
+            yield RuleResult(
                 outcome=Outcome.UNKNOWN,
                 because=f"The evidence of the {side} version holds no plan.",
                 question=f"What is the plan of the {side} version?",

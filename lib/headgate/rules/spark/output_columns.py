@@ -6,8 +6,8 @@ from collections.abc import Iterator
 
 from headgate.model.state_schema import Field, Schema
 from headgate.model.version import Sink
-from headgate.rules.core.report import Outcome, Rollback, StateEffect, Where
-from headgate.rules.core.rule import Comparison, Verdict, rule
+from headgate.rules.core.report import Location, Outcome, Rollback, StateEffect
+from headgate.rules.core.rule import Comparison, RuleResult, rule
 from headgate.rules.spark.facts.output_columns import (
     RECORD,
     OutputChange,
@@ -25,7 +25,7 @@ _NUMBERS = frozenset(("byte", "short", "integer", "long"))
 
 
 @rule("OUT001", _FROM_JSON)
-def field_gone(c: Comparison) -> Iterator[Verdict]:
+def field_gone(c: Comparison) -> Iterator[RuleResult]:
     """The sink is no part of the checkpoint, so the engine goes on.
 
     Whoever takes the field by its name finds null in new rows, or fails.
@@ -40,7 +40,7 @@ def field_gone(c: Comparison) -> Iterator[Verdict]:
 
 
 @rule("OUT002", _FROM_JSON)
-def field_type(c: Comparison) -> Iterator[Verdict]:
+def field_type(c: Comparison) -> Iterator[RuleResult]:
     """The sink is no part of the checkpoint, so the engine goes on.
 
     Readers that expect the old type get null or other values from new rows, or fail.
@@ -55,7 +55,7 @@ def field_type(c: Comparison) -> Iterator[Verdict]:
 
 
 @rule("OUT003", _KEY)
-def record_key(c: Comparison) -> Iterator[Verdict]:
+def record_key(c: Comparison) -> Iterator[RuleResult]:
     """A record's key decides its partition, what it is ordered with, and what compaction replaces.
 
     Records that were written before the switch keep their old key and stay where they are.
@@ -74,7 +74,7 @@ def record_key(c: Comparison) -> Iterator[Verdict]:
 
 
 @rule("OUT004", "what a projection picks")
-def column_of_other_data(c: Comparison) -> Iterator[Verdict]:
+def column_of_other_data(c: Comparison) -> Iterator[RuleResult]:
     """A column keeps its name and its type and holds something else from now on.
 
     Neither the engine nor a reader can see that.
@@ -90,7 +90,7 @@ def column_of_other_data(c: Comparison) -> Iterator[Verdict]:
 
 
 @rule("OUT005", _MEASURED)
-def csv_positions(c: Comparison) -> Iterator[Verdict]:
+def csv_positions(c: Comparison) -> Iterator[RuleResult]:
     """Readers of CSV take columns by their place, not by their name.
 
     Where a column went, came in between or moved, they read new rows into the wrong columns.
@@ -101,10 +101,10 @@ def csv_positions(c: Comparison) -> Iterator[Verdict]:
     old, new = ([f.name for f in s.fields] for s in both)
     if new[: len(old)] == old:
         return
-    yield Verdict(
+    yield RuleResult(
         outcome=Outcome.SILENTLY_WRONG,
         state_effect=StateEffect.NONE,
-        where=_where(c),
+        location=_where(c),
         before=old,
         after=new,
         because="The columns stand in other places from now on.",
@@ -113,7 +113,7 @@ def csv_positions(c: Comparison) -> Iterator[Verdict]:
 
 
 @rule("OUT006", _MEASURED)
-def mixed_parquet(c: Comparison) -> Iterator[Verdict]:
+def mixed_parquet(c: Comparison) -> Iterator[RuleResult]:
     """A directory of Parquet files is read with one schema.
 
     Where a column is a number in some files and text in others no schema reads all of them.
@@ -125,10 +125,10 @@ def mixed_parquet(c: Comparison) -> Iterator[Verdict]:
     for now in both[1].fields:
         was = old.get(now.name)
         if was is not None and _unreadable(was, now):
-            yield Verdict(
+            yield RuleResult(
                 outcome=Outcome.SILENTLY_WRONG,
                 state_effect=StateEffect.NONE,
-                where=_where(c),
+                location=_where(c),
                 before=f"{was.name}: {was.type}",
                 after=f"{now.name}: {now.type}",
                 because="Old and new files can't be read together.",
@@ -138,7 +138,7 @@ def mixed_parquet(c: Comparison) -> Iterator[Verdict]:
 
 
 @rule("OUT007", "https://avro.apache.org/docs/1.12.0/specification/#binary-encoding")
-def binary_layout(c: Comparison) -> Iterator[Verdict]:
+def binary_layout(c: Comparison) -> Iterator[RuleResult]:
     """Spark's to_avro and to_protobuf write bytes without names.
 
     A reader that takes them apart with the old schema fails, or reads fields as others.
@@ -153,10 +153,10 @@ def binary_layout(c: Comparison) -> Iterator[Verdict]:
             continue
         if was.declared == now.declared and _layout(was.schema) == _layout(now.schema):
             continue
-        yield Verdict(
+        yield RuleResult(
             outcome=Outcome.RESUMES,
             state_effect=_effect(c),
-            where=_where(c),
+            location=_where(c),
             before=shown_schema(was.declared) or _described(was.schema),
             after=shown_schema(now.declared) or _described(now.schema),
             because=f"What {was.writer} writes into {was.column} changed.",
@@ -169,11 +169,11 @@ def _of(c: Comparison, kind: OutputChangeKind) -> Iterator[OutputChange]:
     return (x for x in output_changes(c.before, c.after) if x.kind is kind)
 
 
-def _resumes(c: Comparison, change: OutputChange, because: str, remedy: str) -> Verdict:
-    return Verdict(
+def _resumes(c: Comparison, change: OutputChange, because: str, remedy: str) -> RuleResult:
+    return RuleResult(
         outcome=Outcome.RESUMES,
         state_effect=_effect(c),
-        where=_where(c),
+        location=_where(c),
         before=change.was,
         after=change.now,
         because=because[:1].upper() + because[1:],
@@ -223,7 +223,7 @@ def _described(schema: Schema | None) -> str | None:
     return None if schema is None else schema.describe()
 
 
-def _where(c: Comparison) -> Where:
-    return Where(
+def _where(c: Comparison) -> Location:
+    return Location(
         c.before.sink.node if c.before.sink else None, c.after.sink.node if c.after.sink else None
     )

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from headgate.model.version import OperatorKind, Version
-from headgate.rules.core.report import Outcome, StateEffect, Where
-from headgate.rules.core.rule import Comparison, Verdict, rule
+from headgate.rules.core.report import Location, Outcome, StateEffect
+from headgate.rules.core.rule import Comparison, RuleResult, rule
 from headgate.rules.spark.facts.event_time import AGGREGATES, keyed_by_time, output_mode
 
 _MODE_ERROR = "STREAMING_OUTPUT_MODE"
@@ -15,7 +15,7 @@ _CHECKER = "UnsupportedOperationChecker; measured on 4.2.0"
 
 
 @rule("MOD001", _CHECKER)
-def mode_not_supported(c: Comparison) -> Iterator[Verdict]:
+def mode_not_supported(c: Comparison) -> Iterator[RuleResult]:
     """Spark's analysis refuses some modes for some operators when the query starts.
 
     Nothing has been written by then.
@@ -25,9 +25,9 @@ def mode_not_supported(c: Comparison) -> Iterator[Verdict]:
     if problem is None or _problem(c.before, output_mode(c.before)) == problem:
         return
     reason, error = problem
-    yield Verdict(
+    yield RuleResult(
         outcome=Outcome.REFUSES,
-        where=_where(c),
+        location=_where(c),
         before=output_mode(c.before),
         after=mode,
         because=reason,
@@ -38,14 +38,14 @@ def mode_not_supported(c: Comparison) -> Iterator[Verdict]:
 
 
 @rule("MOD004", _CHECKER)
-def mode_not_supported_by_sink(c: Comparison) -> Iterator[Verdict]:
+def mode_not_supported_by_sink(c: Comparison) -> Iterator[RuleResult]:
     """A file sink appends and does nothing else; Spark's analysis refuses other modes."""
     sink, mode = c.after.sink, output_mode(c.after)
     if sink is None or mode in (None, "append") or not sink.is_files:
         return
-    yield Verdict(
+    yield RuleResult(
         outcome=Outcome.REFUSES,
-        where=_where(c),
+        location=_where(c),
         before=output_mode(c.before),
         after=mode,
         because=f"The sink writes files ({sink.format}), in {mode} mode.",
@@ -55,7 +55,7 @@ def mode_not_supported_by_sink(c: Comparison) -> Iterator[Verdict]:
 
 
 @rule("MOD002")
-def held_back_output(c: Comparison) -> Iterator[Verdict]:
+def held_back_output(c: Comparison) -> Iterator[RuleResult]:
     """In append mode an aggregate holds a group back until the watermark has passed it.
 
     Update mode emits only what new rows touch, complete mode only what is left: groups that were
@@ -64,10 +64,10 @@ def held_back_output(c: Comparison) -> Iterator[Verdict]:
     change = _change(c)
     if change is None or change[0] != "append" or not _has(c.before, *AGGREGATES):
         return
-    yield Verdict(
+    yield RuleResult(
         outcome=Outcome.SILENTLY_WRONG,
         state_effect=StateEffect.LOST,
-        where=_where(c),
+        location=_where(c),
         before=change[0],
         after=change[1],
         because="The mode changed from append.",
@@ -78,16 +78,16 @@ def held_back_output(c: Comparison) -> Iterator[Verdict]:
 
 
 @rule("MOD003")
-def mode_changed(c: Comparison) -> Iterator[Verdict]:
+def mode_changed(c: Comparison) -> Iterator[RuleResult]:
     """The state is the same in every mode; only what is emitted differs from now on."""
     change = _change(c)
     if change is None or (change[0] == "append" and _has(c.before, *AGGREGATES)):
         return
     again = change[1] == "append" and _has(c.after, *AGGREGATES)
-    yield Verdict(
+    yield RuleResult(
         outcome=Outcome.RESUMES,
         state_effect=StateEffect.EXACT,
-        where=_where(c),
+        location=_where(c),
         before=change[0],
         after=change[1],
         because="Groups that were emitted already are emitted once more when they close."
@@ -142,7 +142,7 @@ def _has(version: Version, *kinds: OperatorKind) -> bool:
     return any(o.kind in kinds for o in version.stateful or ())
 
 
-def _where(c: Comparison) -> Where:
-    return Where(
+def _where(c: Comparison) -> Location:
+    return Location(
         c.before.sink.node if c.before.sink else None, c.after.sink.node if c.after.sink else None
     )

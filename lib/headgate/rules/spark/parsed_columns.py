@@ -6,8 +6,8 @@ from collections.abc import Iterator
 from typing import Any
 
 from headgate.model.output_columns import Parsed
-from headgate.rules.core.report import Outcome, Rollback, StateEffect, Where
-from headgate.rules.core.rule import Comparison, Verdict, rule
+from headgate.rules.core.report import Location, Outcome, Rollback, StateEffect
+from headgate.rules.core.rule import Comparison, RuleResult, rule
 from headgate.rules.spark.facts.parsed_columns import (
     changed_reading,
     mode_of,
@@ -20,7 +20,7 @@ _FROM_JSON = "https://spark.apache.org/docs/latest/api/sql/#from_json"
 
 
 @rule("RDS001", _AVRO)
-def reading_schema(c: Comparison) -> Iterator[Verdict]:
+def reading_schema(c: Comparison) -> Iterator[RuleResult]:
     """from_avro and from_protobuf take every record for one that was written with the schema they
     are given: records of another one fail, or their bytes become other fields.
 
@@ -29,9 +29,9 @@ def reading_schema(c: Comparison) -> Iterator[Verdict]:
     for was, now in changed_reading(c.before, c.after):
         if now.function == "from_json" or told_apart(was) == told_apart(now):
             continue
-        yield Verdict(
+        yield RuleResult(
             outcome=Outcome.UNKNOWN,
-            where=_where(c, now),
+            location=_where(c, now),
             before=_shown(was, now),
             after=_shown(now, was),
             because=f"The schema of {now.function} changed.",
@@ -43,7 +43,7 @@ def reading_schema(c: Comparison) -> Iterator[Verdict]:
 
 
 @rule("RDS005", _FROM_JSON)
-def json_schema_read(c: Comparison) -> Iterator[Verdict]:
+def json_schema_read(c: Comparison) -> Iterator[RuleResult]:
     """from_json gives null for a field that a record does not have, or has in another type.
 
     The query goes on either way.
@@ -51,10 +51,10 @@ def json_schema_read(c: Comparison) -> Iterator[Verdict]:
     for was, now in changed_reading(c.before, c.after):
         if now.function != "from_json" or was.schema is None or now.schema is None:
             continue
-        yield Verdict(
+        yield RuleResult(
             outcome=Outcome.RESUMES,
             state_effect=_effect(c),
-            where=_where(c, now),
+            location=_where(c, now),
             before=was.schema.describe(),
             after=now.schema.describe(),
             because="from_json parses other fields, or others' types.",
@@ -64,7 +64,7 @@ def json_schema_read(c: Comparison) -> Iterator[Verdict]:
 
 
 @rule("RDS006", _AVRO)
-def reading_mode(c: Comparison) -> Iterator[Verdict]:
+def reading_mode(c: Comparison) -> Iterator[RuleResult]:
     """In mode FAILFAST a record that can't be read stops the query, at that record and at every
     restart; in mode PERMISSIVE it becomes null.
 
@@ -74,10 +74,10 @@ def reading_mode(c: Comparison) -> Iterator[Verdict]:
         if now.function == "from_json" or mode_of(was) == mode_of(now):
             continue
         fails = mode_of(now) == "FAILFAST"
-        yield Verdict(
+        yield RuleResult(
             outcome=Outcome.UNKNOWN if fails else Outcome.RESUMES,
             state_effect=None if fails else _effect(c),
-            where=_where(c, now),
+            location=_where(c, now),
             before=mode_of(was),
             after=mode_of(now),
             because=f"The mode of {now.function} changed.",
@@ -103,10 +103,10 @@ def _question(was: Parsed, now: Parsed) -> str:
     return "Are all records that are still to be read written with the new schema?"
 
 
-def _where(c: Comparison, now: Parsed) -> Where:
+def _where(c: Comparison, now: Parsed) -> Location:
     place = next((int(n[1:].partition(".")[0]) for n in now.columns), None)
     nodes = [
         next((s.node for s in v.sources or () if s.position == place), None)
         for v in (c.before, c.after)
     ]
-    return Where(*nodes)
+    return Location(*nodes)

@@ -6,13 +6,13 @@ from collections.abc import Iterator
 
 from headgate.model.sinks import may_be_one_place, normal_path
 from headgate.model.version import Sink
-from headgate.rules.core.report import Outcome, Rollback, StateEffect, Where
-from headgate.rules.core.rule import Comparison, Verdict, rule
+from headgate.rules.core.report import Location, Outcome, Rollback, StateEffect
+from headgate.rules.core.rule import Comparison, RuleResult, rule
 from headgate.rules.spark.facts.event_time import output_mode
 
 
 @rule("SNK001")
-def file_sink_log(c: Comparison) -> Iterator[Verdict]:
+def file_sink_log(c: Comparison) -> Iterator[RuleResult]:
     """A file sink keeps a log of batches in `_spark_metadata`, and readers need it from batch 0.
 
     In another directory it begins with the number of the next batch, and readers fail with
@@ -25,10 +25,10 @@ def file_sink_log(c: Comparison) -> Iterator[Verdict]:
     if _is_file(old) and _may_be_one(old, new):
         return
     if not _is_file(old) or _path(old) != _path(new):
-        yield Verdict(
+        yield RuleResult(
             outcome=Outcome.SILENTLY_WRONG,
             state_effect=StateEffect.NONE,
-            where=_where(c),
+            location=_where(c),
             before=_describe(old),
             after=_describe(new),
             because="The output goes to a directory that this checkpoint has not written to.",
@@ -39,7 +39,7 @@ def file_sink_log(c: Comparison) -> Iterator[Verdict]:
 
 
 @rule("SNK002")
-def file_sink_partitions(c: Comparison) -> Iterator[Verdict]:
+def file_sink_partitions(c: Comparison) -> Iterator[RuleResult]:
     """Readers discover partition columns from the paths.
 
     Files that lie in another depth than the new ones are hidden from them.
@@ -52,10 +52,10 @@ def file_sink_partitions(c: Comparison) -> Iterator[Verdict]:
     if old is None or new is None:
         return
     if old != new and _path(both[0]) == _path(both[1]):
-        yield Verdict(
+        yield RuleResult(
             outcome=Outcome.SILENTLY_WRONG,
             state_effect=StateEffect.NONE,
-            where=_where(c),
+            location=_where(c),
             before=list(old),
             after=list(new),
             because="The sink is partitioned otherwise from now on.",
@@ -64,14 +64,14 @@ def file_sink_partitions(c: Comparison) -> Iterator[Verdict]:
 
 
 @rule("SNK003")
-def memory_sink(c: Comparison) -> Iterator[Verdict]:
+def memory_sink(c: Comparison) -> Iterator[RuleResult]:
     """A memory sink forgets its rows, so only complete mode can recover from a checkpoint."""
     sink, mode = c.after.sink, output_mode(c.after)
     if sink is None or sink.format != "memory" or mode in (None, "complete"):
         return
-    yield Verdict(
+    yield RuleResult(
         outcome=Outcome.REFUSES,
-        where=_where(c),
+        location=_where(c),
         before=_describe(c.before.sink) if c.before.sink else None,
         after=_describe(sink),
         error_class="_LEGACY_ERROR_TEMP_1299",
@@ -80,7 +80,7 @@ def memory_sink(c: Comparison) -> Iterator[Verdict]:
 
 
 @rule("SNK004")
-def other_sink(c: Comparison) -> Iterator[Verdict]:
+def other_sink(c: Comparison) -> Iterator[RuleResult]:
     """The sink is no part of the checkpoint: new rows go to the new sink only.
 
     Keys that get no new data never reach it.
@@ -90,10 +90,10 @@ def other_sink(c: Comparison) -> Iterator[Verdict]:
         return
     old, new = both
     if _differ(old, new):
-        yield Verdict(
+        yield RuleResult(
             outcome=Outcome.RESUMES,
             state_effect=StateEffect.EXACT if c.is_stateful else StateEffect.NONE,
-            where=_where(c),
+            location=_where(c),
             before=_describe(old),
             after=_describe(new),
             remedy="If the new sink must hold the history: replay.",
@@ -101,16 +101,16 @@ def other_sink(c: Comparison) -> Iterator[Verdict]:
 
 
 @rule("SNK006")
-def file_sink_not_known(c: Comparison) -> Iterator[Verdict]:
+def file_sink_not_known(c: Comparison) -> Iterator[RuleResult]:
     """A file sink must go on in the directory whose `_spark_metadata` this checkpoint filled."""
     old, new = c.before.sink, c.after.sink
     if new is None or not _is_file(new):
         return
     if old is not None and old.format and not (_is_file(old) and _may_be_one(old, new)):
         return
-    yield Verdict(
+    yield RuleResult(
         outcome=Outcome.UNKNOWN,
-        where=_where(c),
+        location=_where(c),
         after=_describe(new),
         because="The evidence of the old version does not show its sink."
         if old is None or not old.format
@@ -121,7 +121,7 @@ def file_sink_not_known(c: Comparison) -> Iterator[Verdict]:
 
 
 @rule("SNK005")
-def file_format(c: Comparison) -> Iterator[Verdict]:
+def file_format(c: Comparison) -> Iterator[RuleResult]:
     """A directory that holds files of two formats can be read as neither."""
     both = _both(c)
     if both is None or not (_is_file(both[0]) and _is_file(both[1])):
@@ -131,10 +131,10 @@ def file_format(c: Comparison) -> Iterator[Verdict]:
     if len(formats) > 1 and _path(old) == _path(new):
         # A plan says `file` of every format.
         known = "file" not in formats
-        yield Verdict(
+        yield RuleResult(
             outcome=Outcome.SILENTLY_WRONG if known else Outcome.UNKNOWN,
             state_effect=StateEffect.NONE if known else None,
-            where=_where(c),
+            location=_where(c),
             before=_describe(old),
             after=_describe(new),
             question=None if known else "Which format did the old version write to this directory?",
@@ -182,7 +182,7 @@ def _describe(sink: Sink) -> str:
     return " ".join(str(p) for p in (sink.format, sink.target) if p)
 
 
-def _where(c: Comparison) -> Where:
-    return Where(
+def _where(c: Comparison) -> Location:
+    return Location(
         c.before.sink.node if c.before.sink else None, c.after.sink.node if c.after.sink else None
     )

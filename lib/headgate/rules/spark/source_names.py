@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from headgate.model.version import Source, Version
 from headgate.rules.core.match_operators import SourcePair
 from headgate.rules.core.report import Outcome, Rollback, StateEffect
-from headgate.rules.core.rule import Comparison, Verdict, rule
+from headgate.rules.core.rule import Comparison, RuleResult, rule
 from headgate.rules.core.source_names import (
     EVOLUTION,
     describe,
@@ -24,7 +24,7 @@ from headgate.rules.spark.facts.source_pairs import judged_pairs
 
 
 @rule("SRC003")
-def named_source_set(c: Comparison) -> Iterator[Verdict]:
+def named_source_set(c: Comparison) -> Iterator[RuleResult]:
     """Named sources may be reordered, added and removed: offsets are found by name.
 
     A new one starts at its starting offsets, one that comes back resumes where it stopped.
@@ -34,7 +34,7 @@ def named_source_set(c: Comparison) -> Iterator[Verdict]:
     old, new = [s.name for s in c.before.sources or ()], [s.name for s in c.after.sources or ()]
     if old == new or _renamed(c):
         return
-    yield Verdict(
+    yield RuleResult(
         outcome=Outcome.RESUMES,
         state_effect=StateEffect.EXACT,
         before=old,
@@ -43,15 +43,15 @@ def named_source_set(c: Comparison) -> Iterator[Verdict]:
 
 
 @rule("SRC004")
-def named_source_renamed(c: Comparison) -> Iterator[Verdict]:
+def named_source_renamed(c: Comparison) -> Iterator[RuleResult]:
     """A source under a new name is a new source: it is read again from its starting offsets."""
     if not names_count(c.before, c.after):
         return
     for old, new in _renamed(c):
-        yield Verdict(
+        yield RuleResult(
             outcome=Outcome.SILENTLY_WRONG,
             state_effect=StateEffect.MIXED,
-            where=SourcePair(old, new).where,
+            location=SourcePair(old, new).location,
             before=old.name,
             after=new.name,
             because="What was read already is read once more.",
@@ -60,7 +60,7 @@ def named_source_renamed(c: Comparison) -> Iterator[Verdict]:
 
 
 @rule("SRC005")
-def naming_started_or_stopped(c: Comparison) -> Iterator[Verdict]:
+def naming_started_or_stopped(c: Comparison) -> Iterator[RuleResult]:
     """Whether sources have names is fixed by a checkpoint's first run; there is no migration.
 
     A file source looks for its log under `sources/<name>` instead of `sources/<position>`.
@@ -76,9 +76,9 @@ def naming_started_or_stopped(c: Comparison) -> Iterator[Verdict]:
             yield _name_missing(pair)
             continue
         files = is_file(pair.before) and is_file(pair.after)
-        yield Verdict(
+        yield RuleResult(
             outcome=Outcome.REFUSES if files else Outcome.NO_EFFECT,
-            where=pair.where,
+            location=pair.location,
             before=pair.before.name,
             after=pair.after.name,
             because="The source's log is not found under its new place."
@@ -91,10 +91,10 @@ def naming_started_or_stopped(c: Comparison) -> Iterator[Verdict]:
 
 
 @rule("SRC011")
-def names_not_known(c: Comparison) -> Iterator[Verdict]:
+def names_not_known(c: Comparison) -> Iterator[RuleResult]:
     """This checkpoint finds offsets by the sources' names, so the new names decide."""
     if names_unclear(c.before, c.after):
-        yield Verdict(
+        yield RuleResult(
             outcome=Outcome.UNKNOWN,
             before=[s.name for s in c.before.sources or ()],
             question="Which names have the sources of the new version?",
@@ -104,12 +104,12 @@ def names_not_known(c: Comparison) -> Iterator[Verdict]:
 
 
 @rule("SRC006")
-def duplicate_names(c: Comparison) -> Iterator[Verdict]:
+def duplicate_names(c: Comparison) -> Iterator[RuleResult]:
     """Spark's analysis refuses two sources of one name when the query starts."""
     names = Counter(s.name for s in c.after.sources or () if s.name)
     double = sorted(n for n, count in names.items() if count > 1)
     if double:
-        yield Verdict(
+        yield RuleResult(
             outcome=Outcome.REFUSES,
             before=[s.name for s in c.before.sources or ()],
             after=[s.name for s in c.after.sources or ()],
@@ -121,7 +121,7 @@ def duplicate_names(c: Comparison) -> Iterator[Verdict]:
 
 
 @rule("SRC007")
-def named_but_positional(c: Comparison) -> Iterator[Verdict]:
+def named_but_positional(c: Comparison) -> Iterator[RuleResult]:
     """Names without offset log v2 move a file source's log, but its offsets stay positional.
 
     After a reordering the log of one source is asked for the batch of another.
@@ -136,12 +136,12 @@ def named_but_positional(c: Comparison) -> Iterator[Verdict]:
 
 
 @rule("SRC009")
-def evolution_switched_on(c: Comparison) -> Iterator[Verdict]:
+def evolution_switched_on(c: Comparison) -> Iterator[RuleResult]:
     """With source evolution on in the session every source needs a name, whatever is pinned."""
     unnamed = [describe(s) for s in c.after.sources or () if not s.name]
     on = (c.after.settings.get(EVOLUTION) or "").lower() == "true"
     if on and unnamed and names_known(c.after):
-        yield Verdict(
+        yield RuleResult(
             outcome=Outcome.REFUSES,
             before=c.before.settings.get(EVOLUTION),
             after="true",
@@ -172,11 +172,11 @@ def _named(version: Version, name: str | None) -> Source | None:
     return next((s for s in version.sources or () if s.name == name), None)
 
 
-def _names_not_shown(pair: SourcePair) -> Verdict:
+def _names_not_shown(pair: SourcePair) -> RuleResult:
     assert pair.before and pair.after
-    return Verdict(
+    return RuleResult(
         outcome=Outcome.UNKNOWN,
-        where=pair.where,
+        location=pair.location,
         before=pair.before.name,
         after=pair.after.name,
         because="The plan of a started query shows no names of sources.",
@@ -186,12 +186,12 @@ def _names_not_shown(pair: SourcePair) -> Verdict:
     )
 
 
-def _name_missing(pair: SourcePair) -> Verdict:
+def _name_missing(pair: SourcePair) -> RuleResult:
     """The restart goes on with source evolution, and no analysis has given the source a name."""
     assert pair.before and pair.after
-    return Verdict(
+    return RuleResult(
         outcome=Outcome.REFUSES,
-        where=pair.where,
+        location=pair.location,
         before=pair.before.name,
         after=None,
         because=f"The offset log holds {EVOLUTION}=true, and the source has no name any more.",
@@ -200,14 +200,14 @@ def _name_missing(pair: SourcePair) -> Verdict:
     )
 
 
-def _shifted(c: Comparison, pair: SourcePair, own: Source | None) -> Verdict:
+def _shifted(c: Comparison, pair: SourcePair, own: Source | None) -> RuleResult:
     """Judge a file source that takes over the offset of another position."""
     assert pair.before and pair.after
     told = (pair.before.name, pair.after.name)
     if own is None or (own.offsets is not None and own.offsets != pair.before.offsets):
-        return Verdict(
+        return RuleResult(
             outcome=Outcome.REFUSES,
-            where=pair.where,
+            location=pair.location,
             before=told[0],
             after=told[1],
             because="The source's own log does not hold the batch that stands in its place.",
@@ -216,19 +216,19 @@ def _shifted(c: Comparison, pair: SourcePair, own: Source | None) -> Verdict:
             f"{EVOLUTION} from the first run on.",
         )
     if own.offsets is None:
-        return Verdict(
+        return RuleResult(
             outcome=Outcome.UNKNOWN,
-            where=pair.where,
+            location=pair.location,
             before=told[0],
             after=told[1],
             question="Do the offsets of all named file sources have the same number?",
             rollback=Rollback.UNKNOWN,
             remedy="Add the checkpoint to the evidence, or keep the order.",
         )
-    return Verdict(
+    return RuleResult(
         outcome=Outcome.RESUMES,
         state_effect=StateEffect.EXACT,
-        where=pair.where,
+        location=pair.location,
         before=told[0],
         after=told[1],
         because="All offsets are equal by chance, so nothing is lost this time.",

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from headgate.rules.core.match_operators import logged_sources
 from headgate.rules.core.report import Outcome, Rollback
-from headgate.rules.core.rule import Comparison, Verdict, rule
+from headgate.rules.core.rule import Comparison, RuleResult, rule
 from headgate.rules.core.source_names import (
     describe,
     family,
@@ -20,7 +20,7 @@ _NEW = "Start from an empty checkpoint with explicit starting offsets."
 
 
 @rule("SRC001")
-def number_of_sources(c: Comparison) -> Iterator[Verdict]:
+def number_of_sources(c: Comparison) -> Iterator[RuleResult]:
     """The offset log holds one line a source, by position, and Spark asserts their number.
 
     Only sources that were named from the first run, with source evolution on and offset log v2,
@@ -34,9 +34,9 @@ def number_of_sources(c: Comparison) -> Iterator[Verdict]:
     if names_unclear(c.before, c.after):
         return
     lone = next((p for p in c.sources if p.before is None or p.after is None), c.sources[0])
-    yield Verdict(
+    yield RuleResult(
         outcome=Outcome.REFUSES,
-        where=lone.where,
+        location=lone.location,
         before=[describe(s) for s in old],
         after=[describe(s) for s in new],
         because=f"The checkpoint has offsets of {len(old)} sources, the new version reads "
@@ -58,7 +58,7 @@ def _may_be_read_twice(c: Comparison) -> bool:
 
 
 @rule("SRC002")
-def kind_of_source(c: Comparison) -> Iterator[Verdict]:
+def kind_of_source(c: Comparison) -> Iterator[RuleResult]:
     """Offsets are JSON of the source that wrote them; another kind of source can't read them.
 
     All file formats share one form, so csv may become json.
@@ -67,9 +67,9 @@ def kind_of_source(c: Comparison) -> Iterator[Verdict]:
         assert pair.before and pair.after
         old, new = family(pair.before), family(pair.after)
         if old and new and old != new:
-            yield Verdict(
+            yield RuleResult(
                 outcome=Outcome.REFUSES,
-                where=pair.where,
+                location=pair.location,
                 before=describe(pair.before),
                 after=describe(pair.after),
                 because=f"The source was {old} and is {new} now.",
@@ -91,15 +91,15 @@ _CANNOT_READ_LOG = {("kafka", "file"): "MALFORMED_LOG_FILE"}
 
 
 @rule("SRC010")
-def source_not_known(c: Comparison) -> Iterator[Verdict]:
+def source_not_known(c: Comparison) -> Iterator[RuleResult]:
     """What a source reads decides whether its offsets still mean something."""
     for pair in judged_pairs(c):
         assert pair.before and pair.after
         for side, source in (("old", pair.before), ("new", pair.after)):
             if not is_located(source):
-                yield Verdict(
+                yield RuleResult(
                     outcome=Outcome.UNKNOWN,
-                    where=pair.where,
+                    location=pair.location,
                     because=f"The evidence does not show what source {source.position} of the "
                     f"{side} version reads.",
                     question=f"What does source {source.position} of the {side} version read?",
@@ -110,14 +110,14 @@ def source_not_known(c: Comparison) -> Iterator[Verdict]:
 
 
 @rule("SRC008")
-def sources_not_known(c: Comparison) -> Iterator[Verdict]:
+def sources_not_known(c: Comparison) -> Iterator[RuleResult]:
     """Offsets belong to sources by position; without their list nobody can say to which."""
     if c.before.sources is not None and c.after.sources is not None:
         if not names_count(c.before, c.after) and _may_be_read_twice(c):
             yield _times_not_known()
         return
     side = "old" if c.before.sources is None else "new"
-    yield Verdict(
+    yield RuleResult(
         outcome=Outcome.UNKNOWN,
         because=f"The evidence does not show what the {side} version reads.",
         question=f"Which sources, in which order, does the {side} version read?",
@@ -126,8 +126,8 @@ def sources_not_known(c: Comparison) -> Iterator[Verdict]:
     )
 
 
-def _times_not_known() -> Verdict:
-    return Verdict(
+def _times_not_known() -> RuleResult:
+    return RuleResult(
         outcome=Outcome.UNKNOWN,
         because="Progress names a source once, and the offset log has an entry for each time that "
         "the query reads it.",

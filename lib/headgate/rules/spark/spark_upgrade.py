@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from headgate.model.version import OperatorKind
 from headgate.rules.core.report import Outcome, Rollback, StateEffect
-from headgate.rules.core.rule import Comparison, Verdict, rule
+from headgate.rules.core.rule import Comparison, RuleResult, rule
 from headgate.rules.core.upstream import is_drawn
 from headgate.rules.spark.facts.checkpoint_writer import MEASURED_RESTARTS, writer
 from headgate.rules.spark.facts.pinned_settings import ANSI
@@ -18,7 +18,7 @@ _RISKY = ("cast(", " / ", " % ", "[", "element_at(", "elt(", "to_date(", "to_tim
 
 
 @rule("SPK001")
-def log_of_newer_spark(c: Comparison) -> Iterator[Verdict]:
+def log_of_newer_spark(c: Comparison) -> Iterator[RuleResult]:
     """The first line of a log's file is its version, and Spark reads no newer one than it knows."""
     progress = c.before.progress
     found = (
@@ -27,7 +27,7 @@ def log_of_newer_spark(c: Comparison) -> Iterator[Verdict]:
     )
     for log, version, since in found:
         if version is not None and not c.spark.at_least(*since.get(version, (99, 0))):
-            yield Verdict(
+            yield RuleResult(
                 outcome=Outcome.REFUSES,
                 before=f"{log} v{version}",
                 after=f"Spark {c.spark.text}",
@@ -41,7 +41,7 @@ def log_of_newer_spark(c: Comparison) -> Iterator[Verdict]:
 
 
 @rule("SPK002", "restarts of 3.5.8, 4.0.2 and 4.2.0 on each other's checkpoints; else nothing")
-def spark_changed(c: Comparison) -> Iterator[Verdict]:
+def spark_changed(c: Comparison) -> Iterator[RuleResult]:
     """Spark promises nobody that one version goes on from a checkpoint of another one.
 
     4.2 went on from what 3.5 and 4.0 had written, and both from 4.2's, for every kind of operator
@@ -56,7 +56,7 @@ def spark_changed(c: Comparison) -> Iterator[Verdict]:
     looser = joins and not old.at_least(4, 0) and c.spark.at_least(4, 0)
     sentence = f"The checkpoint was written by Spark {old.text}; {c.spark.text} takes it over."
     if tried and not looser:
-        yield Verdict(
+        yield RuleResult(
             outcome=Outcome.RESUMES,
             state_effect=StateEffect.EXACT if c.is_stateful else StateEffect.NONE,
             before=old.text,
@@ -65,7 +65,7 @@ def spark_changed(c: Comparison) -> Iterator[Verdict]:
             remedy="Keep a copy of the checkpoint.",
         )
         return
-    yield Verdict(
+    yield RuleResult(
         outcome=Outcome.UNKNOWN,
         before=old.text,
         after=c.spark.text,
@@ -77,7 +77,7 @@ def spark_changed(c: Comparison) -> Iterator[Verdict]:
 
 
 @rule("SPK003", "Spark's migration guide: ANSI mode is on by default since 4.0")
-def ansi_by_default(c: Comparison) -> Iterator[Verdict]:
+def ansi_by_default(c: Comparison) -> Iterator[RuleResult]:
     """What gave null before 4.0 fails the batch from 4.0 on, unless ANSI mode is switched off."""
     old = writer(c.before)
     if old is None or old.at_least(4, 0) or not c.spark.at_least(4, 0):
@@ -87,7 +87,7 @@ def ansi_by_default(c: Comparison) -> Iterator[Verdict]:
     risky = [n.label for n in c.after.topology.nodes if any(w in n.label.lower() for w in _RISKY)]
     if is_drawn(c.after.topology) and not risky:
         return
-    yield Verdict(
+    yield RuleResult(
         outcome=Outcome.UNKNOWN,
         before=old.text,
         after=c.spark.text,

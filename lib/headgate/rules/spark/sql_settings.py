@@ -6,8 +6,8 @@ import re
 from collections.abc import Iterable, Iterator
 
 from headgate.rules.core.match_operators import OperatorPair
-from headgate.rules.core.report import Outcome, Rollback, StateEffect, Where
-from headgate.rules.core.rule import Comparison, Verdict, rule
+from headgate.rules.core.report import Location, Outcome, Rollback, StateEffect
+from headgate.rules.core.rule import Comparison, RuleResult, rule
 from headgate.rules.spark.facts.pinned_settings import differing
 
 _S = "spark.sql."
@@ -38,7 +38,7 @@ def decides_what_is_read(key: str) -> bool:
 
 
 @rule("CFG012", "documentation of the settings; not measured")
-def what_is_read(c: Comparison) -> Iterator[Verdict]:
+def what_is_read(c: Comparison) -> Iterator[RuleResult]:
     """The setting is not recorded, and no plan shows what it makes of the input.
 
     What the state holds was read the old way.
@@ -46,7 +46,7 @@ def what_is_read(c: Comparison) -> Iterator[Verdict]:
     for key, (old, new) in differing(c).items():
         if not decides_what_is_read(key) or (key in _ONLY_ON and (new or "").lower() != "true"):
             continue
-        yield Verdict(
+        yield RuleResult(
             outcome=Outcome.UNKNOWN,
             before=old,
             after=new,
@@ -92,7 +92,7 @@ def changes_meaning(key: str) -> bool:
 
 
 @rule("CFG011", "documentation of the settings; measured with spark.sql.legacy.timeParserPolicy")
-def meaning_of_expressions(c: Comparison) -> Iterator[Verdict]:
+def meaning_of_expressions(c: Comparison) -> Iterator[RuleResult]:
     """New rows are computed under the new setting, and state keeps what the old one gave.
 
     A key that comes out otherwise for the same row is another key.
@@ -107,10 +107,10 @@ def meaning_of_expressions(c: Comparison) -> Iterator[Verdict]:
             yield _types_may_differ(old, new, pair)
             continue
         hit = next((p for p in c.operators if _is_computed(p)), None)
-        yield Verdict(
+        yield RuleResult(
             outcome=Outcome.UNKNOWN if hit else Outcome.RESUMES,
             state_effect=None if hit else StateEffect.MIXED if c.is_stateful else StateEffect.NONE,
-            where=hit.where if hit else Where(),
+            location=hit.location if hit else Location(),
             before=old,
             after=new,
             because=f"{key} changed" + (", and a key is computed." if hit else "."),
@@ -130,10 +130,10 @@ def _decimal_arithmetic(c: Comparison) -> OperatorPair | None:
     return None
 
 
-def _types_may_differ(old: str | None, new: str | None, pair: OperatorPair) -> Verdict:
-    return Verdict(
+def _types_may_differ(old: str | None, new: str | None, pair: OperatorPair) -> RuleResult:
+    return RuleResult(
         outcome=Outcome.UNKNOWN,
-        where=pair.where,
+        location=pair.location,
         before=old,
         after=new,
         because="Precision and scale of what is computed from decimals follow this setting, and "
@@ -158,10 +158,10 @@ def _by_weeks(keys: Iterable[str]) -> bool:
     return any(_WEEK_LETTERS & set(p) for p in patterns)
 
 
-def _pattern_refused(old: str | None, new: str | None, pair: OperatorPair) -> Verdict:
-    return Verdict(
+def _pattern_refused(old: str | None, new: str | None, pair: OperatorPair) -> RuleResult:
+    return RuleResult(
         outcome=Outcome.REFUSES,
-        where=pair.where,
+        location=pair.location,
         before=old,
         after=new,
         because="Only the old time parser knows the pattern by which a key is written; the first "

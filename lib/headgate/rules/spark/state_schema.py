@@ -12,7 +12,7 @@ from headgate.model.topology import Node, Topology
 from headgate.model.version import StatefulOperator, Version
 from headgate.rules.core.match_operators import OperatorPair
 from headgate.rules.core.report import Outcome, Rollback, StateEffect
-from headgate.rules.core.rule import Comparison, Verdict, rule
+from headgate.rules.core.rule import Comparison, RuleResult, rule
 from headgate.rules.core.upstream import is_stateless, meaning, visible
 from headgate.rules.spark.facts.state_schema_check import Fit, fit, only_wider_integers
 from headgate.rules.spark.facts.state_stores import KEY, VALUE, StorePair, check_is_off, store_pairs
@@ -22,7 +22,7 @@ _NAMED = re.compile(r"^collate\(.*, (?P<name>\w+)\)$|^string collate (?P<type>\w
 
 
 @rule("STA005")
-def key_of_a_collation(c: Comparison) -> Iterator[Verdict]:
+def key_of_a_collation(c: Comparison) -> Iterator[RuleResult]:
     """State is found by the bytes of its key.
 
     Under a collation that takes different bytes for one value Spark refuses to keep state by it.
@@ -32,9 +32,9 @@ def key_of_a_collation(c: Comparison) -> Iterator[Verdict]:
             continue
         found = _collation(pair.after)
         if found and (pair.before is None or _collation(pair.before) != found):
-            yield Verdict(
+            yield RuleResult(
                 outcome=Outcome.REFUSES,
-                where=pair.where,
+                location=pair.location,
                 before=list(pair.before.keys or ()) if pair.before else None,
                 after=list(pair.after.keys or ()),
                 because=f"A key is compared by {found}.",
@@ -121,7 +121,7 @@ _NEW_CHECKPOINT = (
 
 
 @rule("STA001")
-def key_schema(c: Comparison) -> Iterator[Verdict]:
+def key_schema(c: Comparison) -> Iterator[RuleResult]:
     """Spark compares the key of every state store with the stored one before the first batch.
 
     Number, order and types must be equal and a field that was stored as not null must stay so;
@@ -132,7 +132,7 @@ def key_schema(c: Comparison) -> Iterator[Verdict]:
 
 
 @rule("STA002")
-def value_schema(c: Comparison) -> Iterator[Verdict]:
+def value_schema(c: Comparison) -> Iterator[RuleResult]:
     """Spark compares the value of every state store with the stored one before the first batch.
 
     Number, order and types must be equal and a field that was stored as not null must stay so;
@@ -145,16 +145,16 @@ def value_schema(c: Comparison) -> Iterator[Verdict]:
 
 
 @rule("STA003", _DOC)
-def schema_not_known(c: Comparison) -> Iterator[Verdict]:
+def schema_not_known(c: Comparison) -> Iterator[RuleResult]:
     """Explain text has neither the types nor the nullability of what is stored."""
     for pair in c.operators:
         if pair.kind is None or _opaque(pair) or unchanged_input(c, pair):
             continue
         fits = {fit(s.stored(p), s.planned(p)) for s in store_pairs(pair) for p in (KEY, VALUE)}
         if not fits or (Fit.UNKNOWN in fits and not any(f.refused for f in fits)):
-            yield Verdict(
+            yield RuleResult(
                 outcome=Outcome.UNKNOWN,
-                where=pair.where,
+                location=pair.location,
                 because="What the new version will store can't be told from this evidence.",
                 question="Which state schema does the new version plan? `headgate capture "
                 "module:function` of the new code, or its plan as JSON, tells.",
@@ -164,7 +164,7 @@ def schema_not_known(c: Comparison) -> Iterator[Verdict]:
 
 
 @rule("STA004")
-def schema_check_switched_off(c: Comparison) -> Iterator[Verdict]:
+def schema_check_switched_off(c: Comparison) -> Iterator[RuleResult]:
     """`spark.sql.streaming.stateStore.stateSchemaCheck` is off, so bytes are read as they are."""
     if not check_is_off(c):
         return
@@ -192,11 +192,13 @@ def _refused(c: Comparison, part: str) -> Iterator[tuple[OperatorPair, StorePair
                 break
 
 
-def _refusal(c: Comparison, pair: OperatorPair, store: StorePair, how: Fit, part: str) -> Verdict:
+def _refusal(
+    c: Comparison, pair: OperatorPair, store: StorePair, how: Fit, part: str
+) -> RuleResult:
     stored, planned = store.stored(part), store.planned(part)
-    return Verdict(
+    return RuleResult(
         outcome=Outcome.REFUSES,
-        where=pair.where,
+        location=pair.location,
         before=stored.describe() if stored else None,
         after=planned.describe() if planned else None,
         because=f"The {part} of state store `{store.name}` differs in the {how.value}."
@@ -208,11 +210,11 @@ def _refusal(c: Comparison, pair: OperatorPair, store: StorePair, how: Fit, part
     )
 
 
-def _unreadable(c: Comparison, pair: OperatorPair, store: StorePair, part: str) -> Verdict:
+def _unreadable(c: Comparison, pair: OperatorPair, store: StorePair, part: str) -> RuleResult:
     stored, planned = store.stored(part), store.planned(part)
-    return Verdict(
+    return RuleResult(
         outcome=Outcome.REFUSES,
-        where=pair.where,
+        location=pair.location,
         before=stored.describe() if stored else None,
         after=planned.describe() if planned else None,
         because=f"Rows of `{store.name}` have another number of fields; the row format check "
@@ -223,14 +225,14 @@ def _unreadable(c: Comparison, pair: OperatorPair, store: StorePair, part: str) 
     )
 
 
-def _garbage(pair: OperatorPair, store: StorePair, part: str) -> Verdict:
+def _garbage(pair: OperatorPair, store: StorePair, part: str) -> RuleResult:
     stored, planned = store.stored(part), store.planned(part)
     if part == VALUE and stored and planned and only_wider_integers(stored, planned):
         return _right_unless_negative(pair, store, stored, planned)
-    return Verdict(
+    return RuleResult(
         outcome=Outcome.SILENTLY_WRONG,
         state_effect=StateEffect.REINTERPRETED,
-        where=pair.where,
+        location=pair.location,
         before=stored.describe() if stored else None,
         after=planned.describe() if planned else None,
         because=f"The {part} of `{store.name}` has other types: stored bits are read as them.",
@@ -241,10 +243,10 @@ def _garbage(pair: OperatorPair, store: StorePair, part: str) -> Verdict:
 
 def _right_unless_negative(
     pair: OperatorPair, store: StorePair, stored: Schema, planned: Schema
-) -> Verdict:
-    return Verdict(
+) -> RuleResult:
+    return RuleResult(
         outcome=Outcome.UNKNOWN,
-        where=pair.where,
+        location=pair.location,
         before=stored.describe(),
         after=planned.describe(),
         because=f"The value of `{store.name}` has wider integers, and stored bits are read as "

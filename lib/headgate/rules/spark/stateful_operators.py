@@ -6,8 +6,8 @@ from collections.abc import Iterator
 
 from headgate.model.version import OperatorKind, StatefulOperator
 from headgate.rules.core.match_operators import OperatorPair
-from headgate.rules.core.report import Outcome, Rollback, StateEffect, Where
-from headgate.rules.core.rule import Comparison, Verdict, rule
+from headgate.rules.core.report import Location, Outcome, Rollback, StateEffect
+from headgate.rules.core.rule import Comparison, RuleResult, rule
 from headgate.rules.core.upstream import branch
 from headgate.rules.spark.facts.checkpoint_writer import names_are_checked
 from headgate.rules.spark.facts.state_stores import is_read
@@ -19,7 +19,7 @@ _OF_MANY_NAMES = (OperatorKind.MAP_GROUPS, OperatorKind.TRANSFORM_WITH_STATE)
 
 
 @rule("OPS001")
-def operators_differ(c: Comparison) -> Iterator[Verdict]:
+def operators_differ(c: Comparison) -> Iterator[RuleResult]:
     """Spark compares the ids and names of all stateful operators with `state/*/_metadata`.
 
     Ids are given from the output up (the last operator is 0), so one operator more or less shifts
@@ -29,9 +29,9 @@ def operators_differ(c: Comparison) -> Iterator[Verdict]:
         return
     differing = [p for p in c.operators if _differs(p)]
     if differing:
-        yield Verdict(
+        yield RuleResult(
             outcome=Outcome.REFUSES,
-            where=differing[0].where,
+            location=differing[0].location,
             before=_listed(c.before.stateful),
             after=_listed(c.after.stateful),
             because=_sentence(c, differing),
@@ -42,15 +42,15 @@ def operators_differ(c: Comparison) -> Iterator[Verdict]:
 
 
 @rule("OPS002")
-def first_stateful_operator(c: Comparison) -> Iterator[Verdict]:
+def first_stateful_operator(c: Comparison) -> Iterator[RuleResult]:
     """A checkpoint that has run without state has no `state/` directory to continue from."""
     if c.before.stateful != () or not c.after.stateful:
         return
     first = c.after.stateful[0]
     poisoned = not c.spark.at_least(4, 2) and c.spark.at_least(4, 0)
-    yield Verdict(
+    yield RuleResult(
         outcome=Outcome.REFUSES,
-        where=Where(None, first.node),
+        location=Location(None, first.node),
         before=[],
         after=_listed(c.after.stateful),
         because=f"The new version adds the query's first state ({first.kind.value}).",
@@ -63,7 +63,7 @@ def first_stateful_operator(c: Comparison) -> Iterator[Verdict]:
 
 
 @rule("OPS003")
-def operators_differ_unchecked(c: Comparison) -> Iterator[Verdict]:
+def operators_differ_unchecked(c: Comparison) -> Iterator[RuleResult]:
     """Spark 3.5 stores no operator names: what newer versions refuse runs here.
 
     An operator that is gone leaves its state behind; one that took another's id reads its state.
@@ -75,7 +75,7 @@ def operators_differ_unchecked(c: Comparison) -> Iterator[Verdict]:
 
 
 @rule("OPS005")
-def branches_swapped(c: Comparison) -> Iterator[Verdict]:
+def branches_swapped(c: Comparison) -> Iterator[RuleResult]:
     """Operators of one kind are told apart by their place alone.
 
     When two branches of a union or a join change places, each reads the other's state.
@@ -83,8 +83,8 @@ def branches_swapped(c: Comparison) -> Iterator[Verdict]:
     pairs = [p for p in c.operators if p.kind is not None]
     if len(pairs) < 2:
         return
-    old = [branch(c.before.topology, p.where.before) for p in pairs]
-    new = [branch(c.after.topology, p.where.after) for p in pairs]
+    old = [branch(c.before.topology, p.location.before) for p in pairs]
+    new = [branch(c.after.topology, p.location.after) for p in pairs]
     for place, pair in enumerate(pairs):
         taken = [
             i
@@ -92,10 +92,10 @@ def branches_swapped(c: Comparison) -> Iterator[Verdict]:
             if other.kind is pair.kind and new[place] == old[i] != old[place]
         ]
         if taken and is_read(c, pair):
-            yield Verdict(
+            yield RuleResult(
                 outcome=Outcome.SILENTLY_WRONG,
                 state_effect=StateEffect.REINTERPRETED,
-                where=pair.where,
+                location=pair.location,
                 because="This operator stands where another one of its kind stood, and reads "
                 "that one's state.",
                 remedy="Keep the order of the branches. " + _REMEDY,
@@ -104,12 +104,12 @@ def branches_swapped(c: Comparison) -> Iterator[Verdict]:
 
 
 @rule("OPS004")
-def operators_not_known(c: Comparison) -> Iterator[Verdict]:
+def operators_not_known(c: Comparison) -> Iterator[RuleResult]:
     """Without the stateful operators of both versions nothing can be said of the state."""
     if c.before.stateful is not None and c.after.stateful is not None:
         return
     side = "old" if c.before.stateful is None else "new"
-    yield Verdict(
+    yield RuleResult(
         outcome=Outcome.UNKNOWN,
         because=f"The evidence of the {side} version does not say which stateful operators it has.",
         question=f"What is the plan of the {side} version? Give its explain text, a checkpoint "
@@ -135,14 +135,14 @@ def _other_interface(pair: OperatorPair) -> bool:
     return pair.kind in _OF_MANY_NAMES and None not in (old, new) and old != new
 
 
-def _unchecked(c: Comparison, pair: OperatorPair) -> Verdict:
+def _unchecked(c: Comparison, pair: OperatorPair) -> RuleResult:
     """Measured on 3.5.8: gone upstream is a replay, gone altogether is a fresh start."""
     gone = pair.after is None
     replay = gone and bool(c.after.stateful)
-    return Verdict(
+    return RuleResult(
         outcome=Outcome.RESUMES if replay and not _same_kind_twice(c) else Outcome.SILENTLY_WRONG,
         state_effect=StateEffect.LOST if gone else StateEffect.REINTERPRETED,
-        where=pair.where,
+        location=pair.location,
         before=pair.before.kind.value if pair.before else None,
         after=pair.after.kind.value if pair.after else None,
         because=f"{_word(pair.before)} became {_word(pair.after)}.",

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from headgate.rules.core.report import Outcome, Rollback, StateEffect, Where
-from headgate.rules.core.rule import Comparison, Verdict, rule
+from headgate.rules.core.report import Location, Outcome, Rollback, StateEffect
+from headgate.rules.core.rule import Comparison, RuleResult, rule
 from headgate.rules.core.source_names import family, option
 from headgate.rules.core.upstream import changed_transforms
 from headgate.rules.spark.facts.event_time import output_mode
@@ -26,21 +26,21 @@ _OWN_RULE = {
 
 
 @rule("TRF001")
-def stateless_change(c: Comparison) -> Iterator[Verdict]:
+def stateless_change(c: Comparison) -> Iterator[RuleResult]:
     """What holds no state may change: new rows follow the new version.
 
     Above a stateful operator it changes what goes into the state from now on, while the history
     stays as it was counted.
     """
     for change in changed_transforms(c):
-        yield Verdict(
+        yield RuleResult(
             outcome=Outcome.RESUMES,
             state_effect=StateEffect.MIXED
             if change.feeds_state
             else StateEffect.EXACT
             if c.is_stateful
             else StateEffect.NONE,
-            where=Where(change.before, change.after),
+            location=Location(change.before, change.after),
             before=change.was,
             after=change.now,
             because=change.sentence,
@@ -48,7 +48,7 @@ def stateless_change(c: Comparison) -> Iterator[Verdict]:
 
 
 @rule("TRF002")
-def source_option(c: Comparison) -> Iterator[Verdict]:
+def source_option(c: Comparison) -> Iterator[RuleResult]:
     """Rate limits and client settings of a source are no part of the checkpoint."""
     for pair in judged_pairs(c):
         assert pair.before and pair.after
@@ -60,10 +60,10 @@ def source_option(c: Comparison) -> Iterator[Verdict]:
         for key in sorted(keys):
             old, new = option(pair.before, key), option(pair.after, key)
             if old != new:
-                yield Verdict(
+                yield RuleResult(
                     outcome=Outcome.RESUMES,
                     state_effect=StateEffect.EXACT if c.is_stateful else StateEffect.NONE,
-                    where=pair.where,
+                    location=pair.location,
                     before=old,
                     after=new,
                     because=f"Option {key} changed.",
@@ -71,7 +71,7 @@ def source_option(c: Comparison) -> Iterator[Verdict]:
 
 
 @rule("TRG001")
-def continuous_trigger(c: Comparison) -> Iterator[Verdict]:
+def continuous_trigger(c: Comparison) -> Iterator[RuleResult]:
     """Continuous processing reads offsets by another reader than micro-batches do.
 
     The rate source's micro-batch offset is a number, and its continuous reader expects an object.
@@ -83,7 +83,7 @@ def continuous_trigger(c: Comparison) -> Iterator[Verdict]:
         return
     reason, error = _not_continuous(c)
     if reason:
-        yield Verdict(
+        yield RuleResult(
             outcome=Outcome.REFUSES,
             before=c.before.trigger,
             after=c.after.trigger,
@@ -93,7 +93,7 @@ def continuous_trigger(c: Comparison) -> Iterator[Verdict]:
             scenario="from-scratch",
         )
     else:
-        yield Verdict(
+        yield RuleResult(
             outcome=Outcome.UNKNOWN,
             before=c.before.trigger,
             after=c.after.trigger,
@@ -121,8 +121,8 @@ def _not_continuous(c: Comparison) -> tuple[str | None, str | None]:
     return None, None
 
 
-def _trigger_not_known(c: Comparison) -> Verdict:
-    return Verdict(
+def _trigger_not_known(c: Comparison) -> RuleResult:
+    return RuleResult(
         outcome=Outcome.UNKNOWN,
         after=c.after.trigger,
         because="The new version's trigger is continuous, the old one's is not in the evidence.",
@@ -133,7 +133,7 @@ def _trigger_not_known(c: Comparison) -> Verdict:
 
 
 @rule("TRG003", "RealTimeModeAllowlist, Spark 4.1-4.2; measured on 4.2.0")
-def real_time_trigger(c: Comparison) -> Iterator[Verdict]:
+def real_time_trigger(c: Comparison) -> Iterator[RuleResult]:
     """Real-time mode runs in update mode only, and only operators and sinks of a short list.
 
     In 4.1 and 4.2 nothing that keeps state or shuffles is on it; of the sinks Kafka, foreach,
@@ -142,7 +142,7 @@ def real_time_trigger(c: Comparison) -> Iterator[Verdict]:
     if "realTime" in (c.before.trigger or {}) or "realTime" not in (c.after.trigger or {}):
         return
     reason = _not_in_real_time(c)
-    yield Verdict(
+    yield RuleResult(
         outcome=Outcome.REFUSES if reason else Outcome.UNKNOWN,
         before=c.before.trigger,
         after=c.after.trigger,
@@ -171,11 +171,11 @@ def _not_in_real_time(c: Comparison) -> str | None:
 
 
 @rule("TRG002")
-def other_trigger(c: Comparison) -> Iterator[Verdict]:
+def other_trigger(c: Comparison) -> Iterator[RuleResult]:
     """When batches begin is no part of the checkpoint."""
     old, new = c.before.trigger, c.after.trigger
     if old and new and old != new and not {"continuous", "realTime"} & {*old, *new}:
-        yield Verdict(
+        yield RuleResult(
             outcome=Outcome.RESUMES,
             state_effect=StateEffect.EXACT if c.is_stateful else StateEffect.NONE,
             before=old,

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from headgate.model.version import OperatorKind, StatefulOperator
 from headgate.rules.core.match_operators import OperatorPair
 from headgate.rules.core.report import Outcome, Rollback, StateEffect
-from headgate.rules.core.rule import Comparison, Verdict, rule
+from headgate.rules.core.rule import Comparison, RuleResult, rule
 from headgate.rules.spark.facts.changed_keys import guarded, hidden
 from headgate.rules.spark.facts.state_keys import KeyChange, key_change
 from headgate.rules.spark.facts.state_stores import is_read
@@ -16,7 +16,7 @@ _REPLAY = "Start from an empty checkpoint and replay both sides."
 
 
 @rule("JOI001")
-def join_keys(c: Comparison) -> Iterator[Verdict]:
+def join_keys(c: Comparison) -> Iterator[RuleResult]:
     """Both sides' rows are stored under the values of the old join keys.
 
     Keys of the same types over other columns pass the check, and stored rows are never found.
@@ -31,10 +31,10 @@ def join_keys(c: Comparison) -> Iterator[Verdict]:
             yield guarded(pair, was, now) if how is KeyChange.GUARDED else hidden(pair, was, now)
         if how is not KeyChange.OTHER:
             continue
-        yield Verdict(
+        yield RuleResult(
             outcome=Outcome.SILENTLY_WRONG,
             state_effect=StateEffect.ORPHANED,
-            where=pair.where,
+            location=pair.location,
             before=[list(k or ()) for k in was],
             after=[list(k or ()) for k in now],
             because="The join keys read other columns.",
@@ -44,14 +44,14 @@ def join_keys(c: Comparison) -> Iterator[Verdict]:
 
 
 @rule("JOI002")
-def sides_swapped(c: Comparison) -> Iterator[Verdict]:
+def sides_swapped(c: Comparison) -> Iterator[RuleResult]:
     """State is stored by side: what was left is read as right when the sides change places."""
     for pair, old, new in _joins(c):
         if _sides_swapped(old, new):
-            yield Verdict(
+            yield RuleResult(
                 outcome=Outcome.SILENTLY_WRONG,
                 state_effect=StateEffect.REINTERPRETED,
-                where=pair.where,
+                location=pair.location,
                 before=[list(old.keys or ()), list(old.right_keys or ())],
                 after=[list(new.keys or ()), list(new.right_keys or ())],
                 because="The two sides of the join changed places.",
@@ -61,7 +61,7 @@ def sides_swapped(c: Comparison) -> Iterator[Verdict]:
 
 
 @rule("JOI003")
-def stored_columns(c: Comparison) -> Iterator[Verdict]:
+def stored_columns(c: Comparison) -> Iterator[RuleResult]:
     """Rows of a join are stored column by column; names do not count, places do."""
     for pair, old, new in _joins(c):
         for side in ("left_columns", "right_columns"):
@@ -73,34 +73,34 @@ def stored_columns(c: Comparison) -> Iterator[Verdict]:
 
 
 @rule("JOI004")
-def join_type(c: Comparison) -> Iterator[Verdict]:
+def join_type(c: Comparison) -> Iterator[RuleResult]:
     """Every join type stores the same rows and whether they were matched.
 
     Where the stored columns fit, the new type goes on with them.
     """
     for pair, old, new in _joins(c):
         if old.join_type and new.join_type and old.join_type != new.join_type:
-            yield Verdict(
+            yield RuleResult(
                 outcome=Outcome.RESUMES,
                 state_effect=StateEffect.EXACT,
-                where=pair.where,
+                location=pair.location,
                 before=old.join_type,
                 after=new.join_type,
             )
 
 
 @rule("JOI005")
-def join_condition(c: Comparison) -> Iterator[Verdict]:
+def join_condition(c: Comparison) -> Iterator[RuleResult]:
     """The condition is applied to stored rows as they are found.
 
     Rows that were evicted under a narrower time range can't match any more.
     """
     for pair, old, new in _joins(c):
         if old.condition != new.condition and not _sides_swapped(old, new):
-            yield Verdict(
+            yield RuleResult(
                 outcome=Outcome.RESUMES,
                 state_effect=StateEffect.MIXED,
-                where=pair.where,
+                location=pair.location,
                 before=old.condition,
                 after=new.condition,
                 because="The join condition changed.",
@@ -108,13 +108,13 @@ def join_condition(c: Comparison) -> Iterator[Verdict]:
 
 
 @rule("JOI006")
-def join_not_known(c: Comparison) -> Iterator[Verdict]:
+def join_not_known(c: Comparison) -> Iterator[RuleResult]:
     """Equal types do not make equal keys: the joined columns must be compared, too."""
     for pair, old, new in _joins(c):
         if None in (old.keys, old.right_keys, new.keys, new.right_keys):
-            yield Verdict(
+            yield RuleResult(
                 outcome=Outcome.UNKNOWN,
-                where=pair.where,
+                location=pair.location,
                 question="Which columns does the join compare in both versions?",
                 rollback=Rollback.UNKNOWN,
                 remedy="Add the plan of the version that has none.",
@@ -138,11 +138,11 @@ def _sides_swapped(old: StatefulOperator, new: StatefulOperator) -> bool:
     return old.keys != old.right_keys and (old.keys, old.right_keys) == (new.right_keys, new.keys)
 
 
-def _swapped(pair: OperatorPair, was: list[str], now: list[str]) -> Verdict:
-    return Verdict(
+def _swapped(pair: OperatorPair, was: list[str], now: list[str]) -> RuleResult:
+    return RuleResult(
         outcome=Outcome.SILENTLY_WRONG,
         state_effect=StateEffect.REINTERPRETED,
-        where=pair.where,
+        location=pair.location,
         before=list(was),
         after=list(now),
         because="Stored columns of the same types changed places.",
@@ -151,11 +151,11 @@ def _swapped(pair: OperatorPair, was: list[str], now: list[str]) -> Verdict:
     )
 
 
-def _other_values(pair: OperatorPair, was: list[str], now: list[str]) -> Verdict:
-    return Verdict(
+def _other_values(pair: OperatorPair, was: list[str], now: list[str]) -> RuleResult:
+    return RuleResult(
         outcome=Outcome.RESUMES,
         state_effect=StateEffect.MIXED,
-        where=pair.where,
+        location=pair.location,
         before=list(was),
         after=list(now),
         because="Rows that are stored keep the old values, new ones get the new ones.",

@@ -8,7 +8,7 @@ from headgate.model.state_schema import Schema
 from headgate.model.version import OperatorKind
 from headgate.rules.core.match_operators import OperatorPair
 from headgate.rules.core.report import Outcome, Rollback, StateEffect
-from headgate.rules.core.rule import Comparison, Verdict, rule
+from headgate.rules.core.rule import Comparison, RuleResult, rule
 from headgate.rules.spark.facts.state_schema_check import fit
 from headgate.rules.spark.facts.state_stores import KEY, VALUE, StorePair, check_is_off, store_pairs
 from headgate.rules.spark.facts.state_variables import Variable, evolution, moved, variables
@@ -18,7 +18,7 @@ _AVRO = "State data source and schema evolution of transformWithState, Spark 4.x
 
 
 @rule("TWS001")
-def kind_of_variable(c: Comparison) -> Iterator[Verdict]:
+def kind_of_variable(c: Comparison) -> Iterator[RuleResult]:
     """Spark records the kind of each state variable and compares it with the new version's.
 
     A value can't become a list or a map under one name.
@@ -26,9 +26,9 @@ def kind_of_variable(c: Comparison) -> Iterator[Verdict]:
     for pair, old, new in _variables(c):
         for name in old.keys() & new.keys():
             if old[name].kind != new[name].kind:
-                yield Verdict(
+                yield RuleResult(
                     outcome=Outcome.REFUSES,
-                    where=pair.where,
+                    location=pair.location,
                     before=old[name].kind,
                     after=new[name].kind,
                     because=f"The state variable `{name}` was a {old[name].kind} and is a "
@@ -41,7 +41,7 @@ def kind_of_variable(c: Comparison) -> Iterator[Verdict]:
 
 
 @rule("TWS002")
-def variable_renamed(c: Comparison) -> Iterator[Verdict]:
+def variable_renamed(c: Comparison) -> Iterator[RuleResult]:
     """State variables are found by name: under another name they start empty.
 
     What the old name held stays in the store, where nobody reads it.
@@ -49,10 +49,10 @@ def variable_renamed(c: Comparison) -> Iterator[Verdict]:
     for pair, old, new in _variables(c):
         gone, made = sorted(old.keys() - new.keys()), sorted(new.keys() - old.keys())
         if gone and made:
-            yield Verdict(
+            yield RuleResult(
                 outcome=Outcome.SILENTLY_WRONG,
                 state_effect=StateEffect.ORPHANED,
-                where=pair.where,
+                location=pair.location,
                 before=gone,
                 after=made,
                 because=f"{_listed(gone)} went and {_listed(made)} came.",
@@ -62,7 +62,7 @@ def variable_renamed(c: Comparison) -> Iterator[Verdict]:
 
 
 @rule("TWS003")
-def variable_added_or_removed(c: Comparison) -> Iterator[Verdict]:
+def variable_added_or_removed(c: Comparison) -> Iterator[RuleResult]:
     """A variable that is added starts empty; one that is removed stays in the store, unread.
 
     The others keep what they hold.
@@ -71,10 +71,10 @@ def variable_added_or_removed(c: Comparison) -> Iterator[Verdict]:
         gone, made = sorted(old.keys() - new.keys()), sorted(new.keys() - old.keys())
         if bool(gone) == bool(made):
             continue
-        yield Verdict(
+        yield RuleResult(
             outcome=Outcome.RESUMES,
             state_effect=StateEffect.ORPHANED if gone else StateEffect.EXACT,
-            where=pair.where,
+            location=pair.location,
             before=sorted(old),
             after=sorted(new),
             because=f"{_listed(gone)} went." if gone else f"{_listed(made)} came.",
@@ -85,7 +85,7 @@ def variable_added_or_removed(c: Comparison) -> Iterator[Verdict]:
 
 
 @rule("TWS004", _AVRO)
-def avro_value(c: Comparison) -> Iterator[Verdict]:
+def avro_value(c: Comparison) -> Iterator[RuleResult]:
     """In Avro stored values are resolved against the new schema by the names of their fields.
 
     Fields may be added, removed, reordered and widened (int to long, float or double; long to
@@ -96,9 +96,9 @@ def avro_value(c: Comparison) -> Iterator[Verdict]:
     for pair, store, stored, planned in _avro_values(c):
         lost = evolution(stored, planned).unreadable
         if lost:
-            yield Verdict(
+            yield RuleResult(
                 outcome=Outcome.REFUSES,
-                where=pair.where,
+                location=pair.location,
                 before=stored.describe(),
                 after=planned.describe(),
                 because=f"Field {_listed(lost)} of `{store.name}` has a type that can't be read "
@@ -110,7 +110,7 @@ def avro_value(c: Comparison) -> Iterator[Verdict]:
 
 
 @rule("TWS005", _AVRO)
-def avro_field_renamed(c: Comparison) -> Iterator[Verdict]:
+def avro_field_renamed(c: Comparison) -> Iterator[RuleResult]:
     """In Avro a field that is not found by its name is null.
 
     A renamed field has lost its history; one that is only added or only removed was meant so.
@@ -120,10 +120,10 @@ def avro_field_renamed(c: Comparison) -> Iterator[Verdict]:
         if found.unreadable or not (found.added or found.dropped):
             continue
         renamed = bool(found.added and found.dropped)
-        yield Verdict(
+        yield RuleResult(
             outcome=Outcome.SILENTLY_WRONG if renamed else Outcome.RESUMES,
             state_effect=StateEffect.LOST if renamed else StateEffect.EXACT,
-            where=pair.where,
+            location=pair.location,
             before=stored.describe(),
             after=planned.describe(),
             because=f"Fields of `{store.name}` differ by name.",
@@ -134,7 +134,7 @@ def avro_field_renamed(c: Comparison) -> Iterator[Verdict]:
 
 
 @rule("TWS010", "layout of UnsafeRow, and restarts on Spark 4.2.0")
-def fields_exchanged(c: Comparison) -> Iterator[Verdict]:
+def fields_exchanged(c: Comparison) -> Iterator[RuleResult]:
     """In UnsafeRow a stored field is known by its place, and names are not compared.
 
     Fields of equal types that change places take each other's values.
@@ -150,15 +150,15 @@ def fields_exchanged(c: Comparison) -> Iterator[Verdict]:
             yield from _exchanged(pair, store, VALUE)
 
 
-def _exchanged(pair: OperatorPair, store: StorePair, part: str) -> Iterator[Verdict]:
+def _exchanged(pair: OperatorPair, store: StorePair, part: str) -> Iterator[RuleResult]:
     stored, planned = store.stored(part), store.planned(part)
     if stored is None or planned is None or fit(stored, planned).refused:
         return
     if places := moved(stored, planned):
-        yield Verdict(
+        yield RuleResult(
             outcome=Outcome.SILENTLY_WRONG,
             state_effect=StateEffect.REINTERPRETED,
-            where=pair.where,
+            location=pair.location,
             before=stored.describe(),
             after=planned.describe(),
             because=f"{_listed(places)} of `{store.name}` changed places.",

@@ -8,7 +8,7 @@ from headgate.model.state_schema import Schema
 from headgate.model.version import OperatorKind, StateStore
 from headgate.rules.core.match_operators import OperatorPair
 from headgate.rules.core.report import Outcome, Rollback, StateEffect
-from headgate.rules.core.rule import Comparison, Verdict, rule
+from headgate.rules.core.rule import Comparison, RuleResult, rule
 from headgate.rules.spark.facts.pinned_settings import effective
 from headgate.rules.spark.facts.state_schema_check import fit
 from headgate.rules.spark.facts.state_stores import VALUE, StorePair, check_is_off, store_pairs
@@ -25,7 +25,7 @@ _WITH_INITIAL = "transformWithStateWithInitStateUDF"
 
 
 @rule("TWS006", _SOURCE)
-def variable_came_back(c: Comparison) -> Iterator[Verdict]:
+def variable_came_back(c: Comparison) -> Iterator[RuleResult]:
     """A variable that went stays in the store, and its schema in the checkpoint's schema files.
 
     One of the same name is checked against that schema, and finds the values of the time when it
@@ -41,12 +41,12 @@ def variable_came_back(c: Comparison) -> Iterator[Verdict]:
 
 def _came_back(
     c: Comparison, pair: OperatorPair, store: StateStore, schemas: tuple[Past, ...]
-) -> Verdict:
+) -> RuleResult:
     error = None if check_is_off(c) else _refusal(pair, store, schemas)
-    return Verdict(
+    return RuleResult(
         outcome=Outcome.REFUSES if error else Outcome.RESUMES,
         state_effect=None if error else StateEffect.MIXED,
-        where=pair.where,
+        location=pair.location,
         before=schemas[-1].value.describe(),
         after=store.value_schema.describe() if store.value_schema else None,
         because=f"`{store.store}` was declared before, and comes back"
@@ -78,7 +78,7 @@ def _refusal(pair: OperatorPair, store: StateStore, schemas: tuple[Past, ...]) -
 
 
 @rule("TWS007", _SOURCE)
-def older_values(c: Comparison) -> Iterator[Verdict]:
+def older_values(c: Comparison) -> Iterator[RuleResult]:
     """In Avro a new schema must be able to read every schema that a value ever had.
 
     Spark doesn't know whether a value of an older one is still there: what was widened can't
@@ -92,9 +92,9 @@ def older_values(c: Comparison) -> Iterator[Verdict]:
             continue
         for old in past(pair.before).get(store.name, ()):
             if lost := evolution(old.value, planned).unreadable:
-                yield Verdict(
+                yield RuleResult(
                     outcome=Outcome.REFUSES,
-                    where=pair.where,
+                    location=pair.location,
                     before=old.value.describe(),
                     after=planned.describe(),
                     because=f"`{store.name}` had {', '.join(lost)} of a type that can't be read "
@@ -108,7 +108,7 @@ def older_values(c: Comparison) -> Iterator[Verdict]:
 
 
 @rule("TWS008", _SOURCE)
-def limits(c: Comparison) -> Iterator[Verdict]:
+def limits(c: Comparison) -> Iterator[RuleResult]:
     """Spark counts how often a value's schema evolved, and the files of an operator's schemas.
 
     At `spark.sql.streaming.stateStore.valueStateSchemaEvolutionThreshold` (16) and, once a
@@ -131,7 +131,7 @@ def limits(c: Comparison) -> Iterator[Verdict]:
             )
 
 
-def _evolved_too_often(c: Comparison) -> Iterator[Verdict]:
+def _evolved_too_often(c: Comparison) -> Iterator[RuleResult]:
     most = _limit(c, EVOLUTIONS)
     for pair, store, planned in _evolving(c):
         assert pair.before
@@ -145,10 +145,10 @@ def _evolved_too_often(c: Comparison) -> Iterator[Verdict]:
             )
 
 
-def _too_many(pair: OperatorPair, because: str, error: str, key: str) -> Verdict:
-    return Verdict(
+def _too_many(pair: OperatorPair, because: str, error: str, key: str) -> RuleResult:
+    return RuleResult(
         outcome=Outcome.REFUSES,
-        where=pair.where,
+        location=pair.location,
         because=because,
         error_class=error,
         remedy=f"Set {key} higher.",
@@ -162,7 +162,7 @@ def _limit(c: Comparison, key: str) -> int:
 
 
 @rule("TWS009", "IncrementalExecution of Spark 4.2.0, and restarts on it")
-def initial_state(c: Comparison) -> Iterator[Verdict]:
+def initial_state(c: Comparison) -> Iterator[RuleResult]:
     """Initial state is read in a query's very first batch, and never again on its checkpoint."""
     for pair in _operators(c):
         assert pair.before and pair.after
@@ -170,9 +170,9 @@ def initial_state(c: Comparison) -> Iterator[Verdict]:
         if None in (old, new) or old == new or _WITH_INITIAL not in (old, new):
             continue
         came = new == _WITH_INITIAL
-        yield Verdict(
+        yield RuleResult(
             outcome=Outcome.NO_EFFECT,
-            where=pair.where,
+            location=pair.location,
             before=None if came else "initial state",
             after="initial state" if came else None,
             because="The initial state that was added is not loaded."

@@ -9,7 +9,7 @@ from headgate.model.sinks import sink_format
 from headgate.model.version import OperatorKind, Version
 from headgate.rules.core.match_operators import OperatorPair
 from headgate.rules.core.report import Outcome, Rollback
-from headgate.rules.core.rule import Comparison, Verdict, rule
+from headgate.rules.core.rule import Comparison, RuleResult, rule
 from headgate.rules.core.upstream import feeding_state
 from headgate.rules.spark.facts.state_variables import variables_known
 from headgate.rules.spark.facts.version_identity import looks_equal
@@ -105,7 +105,7 @@ _REMEDY = "Rehearse the new version on a copy of the checkpoint, or replay."
 
 
 @rule("FUN001")
-def state_variables(c: Comparison) -> Iterator[Verdict]:
+def state_variables(c: Comparison) -> Iterator[RuleResult]:
     """transformWithState declares its variables in the processor's code; no plan shows them.
 
     A capture of the code does, and so does the checkpoint. What the code makes of a variable
@@ -124,10 +124,10 @@ def state_variables(c: Comparison) -> Iterator[Verdict]:
             yield _changed(pair, code)
 
 
-def _variables_not_known(pair: OperatorPair) -> Verdict:
-    return Verdict(
+def _variables_not_known(pair: OperatorPair) -> RuleResult:
+    return RuleResult(
         outcome=Outcome.UNKNOWN,
-        where=pair.where,
+        location=pair.location,
         question="Which state variables, of which kind, type and time to live, does the "
         "new processor declare, and did its code change?",
         rollback=Rollback.UNKNOWN,
@@ -135,10 +135,10 @@ def _variables_not_known(pair: OperatorPair) -> Verdict:
     )
 
 
-def _unseen(pair: OperatorPair, name: str) -> Verdict:
-    return Verdict(
+def _unseen(pair: OperatorPair, name: str) -> RuleResult:
+    return RuleResult(
         outcome=Outcome.UNKNOWN,
-        where=pair.where,
+        location=pair.location,
         because="The state variables of both versions are known, the code of both is not.",
         question=f"Did the code of {name} change what it keeps in its state variables?",
         rollback=Rollback.SAFE,
@@ -146,10 +146,10 @@ def _unseen(pair: OperatorPair, name: str) -> Verdict:
     )
 
 
-def _changed(pair: OperatorPair, code: Body) -> Verdict:
-    return Verdict(
+def _changed(pair: OperatorPair, code: Body) -> RuleResult:
+    return RuleResult(
         outcome=Outcome.UNKNOWN,
-        where=pair.where,
+        location=pair.location,
         before=short(code.before),
         after=short(code.after),
         because=f"The code of {code.name} changed (SHA-256 {short(code.before)}, now "
@@ -162,7 +162,7 @@ def _changed(pair: OperatorPair, code: Body) -> Verdict:
 
 
 @rule("FUN004", "STATE_STORE_INVALID_CONFIG_AFTER_RESTART, Spark 4.x")
-def operator_properties(c: Comparison) -> Iterator[Verdict]:
+def operator_properties(c: Comparison) -> Iterator[RuleResult]:
     """transformWithState records its time mode and output mode and compares them on a restart."""
     for pair in c.operators:
         if pair.kind is not OperatorKind.TRANSFORM_WITH_STATE:
@@ -171,9 +171,9 @@ def operator_properties(c: Comparison) -> Iterator[Verdict]:
         for key in ("time_mode", "operator_output_mode"):
             old, new = pair.before.extra.get(key), pair.after.extra.get(key)
             if old and new and str(old).lower() != str(new).lower():
-                yield Verdict(
+                yield RuleResult(
                     outcome=Outcome.REFUSES,
-                    where=pair.where,
+                    location=pair.location,
                     before=old,
                     after=new,
                     error_class="STATE_STORE_INVALID_CONFIG_AFTER_RESTART",
@@ -182,7 +182,7 @@ def operator_properties(c: Comparison) -> Iterator[Verdict]:
 
 
 @rule("FUN002")
-def state_function(c: Comparison) -> Iterator[Verdict]:
+def state_function(c: Comparison) -> Iterator[RuleResult]:
     """What a state function does with its state stands in its body, and no plan shows it."""
     for pair in c.operators:
         if pair.kind is not OperatorKind.MAP_GROUPS:
@@ -192,9 +192,9 @@ def state_function(c: Comparison) -> Iterator[Verdict]:
         if code.changed:
             yield _changed(pair, code)
         elif not code.is_known and (_is_renamed(pair) or looks_equal(c)):
-            yield Verdict(
+            yield RuleResult(
                 outcome=Outcome.UNKNOWN,
-                where=pair.where,
+                location=pair.location,
                 because="The state function has another name."
                 if _is_renamed(pair)
                 else "Nothing that can be seen differs.",
@@ -212,13 +212,13 @@ def _is_renamed(pair: OperatorPair) -> bool:
 
 
 @rule("FUN003")
-def user_function(c: Comparison) -> Iterator[Verdict]:
+def user_function(c: Comparison) -> Iterator[RuleResult]:
     """A user-defined function's body is in no plan; history keeps what the old body made of it."""
     if not c.is_stateful:
         return
     found = list(called(c))
     for code in (b for b in found if b.changed and feeds_state(c, b.name)):
-        yield Verdict(
+        yield RuleResult(
             outcome=Outcome.UNKNOWN,
             before=short(code.before),
             after=short(code.after),
@@ -231,7 +231,7 @@ def user_function(c: Comparison) -> Iterator[Verdict]:
         )
     unseen = [b.name for b in found if not b.is_known and feeds_state(c, b.name)]
     if unseen and looks_equal(c):
-        yield Verdict(
+        yield RuleResult(
             outcome=Outcome.UNKNOWN,
             before=unseen,
             after=unseen,

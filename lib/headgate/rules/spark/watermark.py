@@ -6,8 +6,8 @@ from collections.abc import Iterator
 
 from headgate.model.version import Version, Watermark
 from headgate.rules.core.match_operators import OperatorPair
-from headgate.rules.core.report import Outcome, Rollback, StateEffect, Where
-from headgate.rules.core.rule import Comparison, Verdict, rule
+from headgate.rules.core.report import Location, Outcome, Rollback, StateEffect
+from headgate.rules.core.rule import Comparison, RuleResult, rule
 from headgate.rules.core.upstream import is_drawn
 from headgate.rules.spark.facts.event_time import evicts_by_time, goes_by_time, output_mode
 from headgate.rules.spark.facts.expressions import columns
@@ -17,16 +17,16 @@ _UNTOLD = "unknown"
 
 
 @rule("WMK001")
-def watermark_added(c: Comparison) -> Iterator[Verdict]:
+def watermark_added(c: Comparison) -> Iterator[RuleResult]:
     """State is taken over; the new watermark starts at 0 and rises with the data."""
     if not c.is_stateful or not is_drawn(c.before.topology):
         return
     if len(c.after.watermarks) <= len(c.before.watermarks):
         return
-    yield Verdict(
+    yield RuleResult(
         outcome=Outcome.RESUMES,
         state_effect=StateEffect.EXACT,
-        where=Where(None, c.after.watermarks[-1].node),
+        location=Location(None, c.after.watermarks[-1].node),
         before=_listed(c.before.watermarks),
         after=_listed(c.after.watermarks),
         because="A watermark was added.",
@@ -34,17 +34,17 @@ def watermark_added(c: Comparison) -> Iterator[Verdict]:
 
 
 @rule("WMK002")
-def watermark_delay(c: Comparison) -> Iterator[Verdict]:
+def watermark_delay(c: Comparison) -> Iterator[RuleResult]:
     """The watermark reached so far is in the offset log and never moves back.
 
     A shorter delay takes effect after the first batch; a longer one brings nothing back.
     """
     for old, new in _pairs(c):
         if old.delay != new.delay and _UNTOLD not in (old.delay, new.delay):
-            yield Verdict(
+            yield RuleResult(
                 outcome=Outcome.RESUMES,
                 state_effect=StateEffect.MIXED if c.is_stateful else StateEffect.NONE,
-                where=Where(old.node, new.node),
+                location=Location(old.node, new.node),
                 before=old.delay,
                 after=new.delay,
                 because="The watermark's delay changed.",
@@ -52,7 +52,7 @@ def watermark_delay(c: Comparison) -> Iterator[Verdict]:
 
 
 @rule("WMK003")
-def event_time(c: Comparison) -> Iterator[Verdict]:
+def event_time(c: Comparison) -> Iterator[RuleResult]:
     """The watermark that was reached belongs to the old event time.
 
     With another one rows are late, or groups are closed early, at once.
@@ -63,10 +63,10 @@ def event_time(c: Comparison) -> Iterator[Verdict]:
         if bool(columns(old.column)) != bool(columns(new.column)):
             yield _time_not_known(old, new)
         elif old.column != new.column and not _counts(c):
-            yield Verdict(
+            yield RuleResult(
                 outcome=Outcome.RESUMES,
                 state_effect=StateEffect.EXACT,
-                where=Where(old.node, new.node),
+                location=Location(old.node, new.node),
                 before=old.column,
                 after=new.column,
                 because="The event time is another expression, and no operator goes by it.",
@@ -75,10 +75,10 @@ def event_time(c: Comparison) -> Iterator[Verdict]:
             # For the operators that went by the old one it is as if there were none any more.
             yield from (_removed(c, pair) for pair in c.operators if pair.kind is not None)
         elif old.column != new.column:
-            yield Verdict(
+            yield RuleResult(
                 outcome=Outcome.SILENTLY_WRONG,
                 state_effect=StateEffect.MIXED,
-                where=Where(old.node, new.node),
+                location=Location(old.node, new.node),
                 before=old.column,
                 after=new.column,
                 because="The event time is another expression.",
@@ -96,11 +96,11 @@ def _goes_by_time(version: Version) -> bool:
     return any(goes_by_time(o, version.watermarks) for o in version.stateful or ())
 
 
-def _time_not_known(old: Watermark, new: Watermark) -> Verdict:
+def _time_not_known(old: Watermark, new: Watermark) -> RuleResult:
     """A plan without its sources says how the column is called, not where it comes from."""
-    return Verdict(
+    return RuleResult(
         outcome=Outcome.UNKNOWN,
-        where=Where(old.node, new.node),
+        location=Location(old.node, new.node),
         before=old.column,
         after=new.column,
         because="The evidence of one version does not show where its event time comes from.",
@@ -111,7 +111,7 @@ def _time_not_known(old: Watermark, new: Watermark) -> Verdict:
 
 
 @rule("WMK004")
-def watermark_removed(c: Comparison) -> Iterator[Verdict]:
+def watermark_removed(c: Comparison) -> Iterator[RuleResult]:
     """Without a watermark state is never evicted again.
 
     What was evicted before is gone: windows and keys that come back start from zero.
@@ -126,7 +126,7 @@ def watermark_removed(c: Comparison) -> Iterator[Verdict]:
 
 
 @rule("WMK005", "documentation of watermarks, `UnsupportedOperationChecker`; not measured")
-def one_watermark_fewer(c: Comparison) -> Iterator[Verdict]:
+def one_watermark_fewer(c: Comparison) -> Iterator[RuleResult]:
     """The slowest watermark decides for all operators; without one of them another does.
 
     It may jump, so that rows are late and groups close at once. An outer join needs the watermark
@@ -135,9 +135,9 @@ def one_watermark_fewer(c: Comparison) -> Iterator[Verdict]:
     old, new = c.before.watermarks, c.after.watermarks
     if not c.is_stateful or not new or len(new) >= len(old) or not is_drawn(c.after.topology):
         return
-    yield Verdict(
+    yield RuleResult(
         outcome=Outcome.UNKNOWN,
-        where=Where(old[-1].node, new[-1].node),
+        location=Location(old[-1].node, new[-1].node),
         before=_listed(old),
         after=_listed(new),
         because="A watermark was removed, and others are left.",
@@ -148,22 +148,22 @@ def one_watermark_fewer(c: Comparison) -> Iterator[Verdict]:
     )
 
 
-def _removed(c: Comparison, pair: OperatorPair) -> Verdict:
+def _removed(c: Comparison, pair: OperatorPair) -> RuleResult:
     told = _listed(c.before.watermarks)
     nothing_evicted = c.before.progress is not None and c.before.progress.watermark_ms == 0
     held = output_mode(c.before) == "complete" or nothing_evicted
     if held or not evicts_by_time(pair.before, c.before.watermarks):
-        return Verdict(
+        return RuleResult(
             outcome=Outcome.RESUMES,
             state_effect=StateEffect.EXACT,
-            where=pair.where,
+            location=pair.location,
             before=told,
             after=[],
             because="The watermark was removed.",
         )
-    return Verdict(
+    return RuleResult(
         outcome=Outcome.UNKNOWN,
-        where=pair.where,
+        location=pair.location,
         before=told,
         after=[],
         because="The watermark was removed.",

@@ -7,24 +7,24 @@ from collections.abc import Iterator
 from headgate.model.version import OperatorKind, Window
 from headgate.rules.core.match_operators import OperatorPair
 from headgate.rules.core.report import Outcome, StateEffect
-from headgate.rules.core.rule import Comparison, Verdict, rule
+from headgate.rules.core.rule import Comparison, RuleResult, rule
 from headgate.rules.spark.facts.state_stores import is_read, keys_fit
 
 _REMEDY = "Start from an empty checkpoint and replay, or let the old query drain its windows first."
 
 
 @rule("WIN001")
-def window_grid(c: Comparison) -> Iterator[Verdict]:
+def window_grid(c: Comparison) -> Iterator[RuleResult]:
     """A window's bounds are stored as the key of its row; the length and the grid are not checked.
 
     Rows of the old grid stay, rows of the new one are added beside them, and counts are split.
     """
     for pair, old, new in _windows(c):
         if (old.size_us, old.slide_us, old.start_us) != (new.size_us, new.slide_us, new.start_us):
-            yield Verdict(
+            yield RuleResult(
                 outcome=Outcome.SILENTLY_WRONG,
                 state_effect=StateEffect.ORPHANED,
-                where=pair.where,
+                location=pair.location,
                 before=_describe(old),
                 after=_describe(new),
                 because="Window length, slide or start changed.",
@@ -34,17 +34,17 @@ def window_grid(c: Comparison) -> Iterator[Verdict]:
 
 
 @rule("WIN002")
-def session_gap(c: Comparison) -> Iterator[Verdict]:
+def session_gap(c: Comparison) -> Iterator[RuleResult]:
     """A session is stored with the end that the old gap gave it.
 
     New rows merge by the new gap only among themselves, so sessions split or join wrongly.
     """
     for pair, old, new in _windows(c):
         if old.session_gap != new.session_gap:
-            yield Verdict(
+            yield RuleResult(
                 outcome=Outcome.SILENTLY_WRONG,
                 state_effect=StateEffect.MIXED,
-                where=pair.where,
+                location=pair.location,
                 before=old.session_gap,
                 after=new.session_gap,
                 because="The gap of the session window changed.",
@@ -54,14 +54,14 @@ def session_gap(c: Comparison) -> Iterator[Verdict]:
 
 
 @rule("WIN003")
-def window_column(c: Comparison) -> Iterator[Verdict]:
+def window_column(c: Comparison) -> Iterator[RuleResult]:
     """Windows in state were cut by the old time column; the new one mixes two time bases."""
     for pair, old, new in _windows(c):
         if old.column != new.column:
-            yield Verdict(
+            yield RuleResult(
                 outcome=Outcome.SILENTLY_WRONG,
                 state_effect=StateEffect.MIXED,
-                where=pair.where,
+                location=pair.location,
                 before=old.column,
                 after=new.column,
                 because="The window is cut over another time.",
@@ -71,16 +71,16 @@ def window_column(c: Comparison) -> Iterator[Verdict]:
 
 
 @rule("WIN004")
-def window_added_or_removed(c: Comparison) -> Iterator[Verdict]:
+def window_added_or_removed(c: Comparison) -> Iterator[RuleResult]:
     """A time window that is gone, or new, changes what one row of state stands for."""
     for pair in _read_aggregates(c):
         assert pair.before and pair.after
         known = pair.before.keys is not None and pair.after.keys is not None
         if known and (pair.before.window is None) != (pair.after.window is None):
-            yield Verdict(
+            yield RuleResult(
                 outcome=Outcome.SILENTLY_WRONG,
                 state_effect=StateEffect.ORPHANED,
-                where=pair.where,
+                location=pair.location,
                 before=_describe(pair.before.window),
                 after=_describe(pair.after.window),
                 remedy=_REMEDY,

@@ -118,11 +118,11 @@ def _rows(finding: Finding, found: Comparison) -> markup.Rows:
 
 def _where(finding: Finding, found: Comparison) -> str:
     """Return what the node is called in both graphs."""
-    where = finding.where
-    if where.before is None and where.after is None:
+    location = finding.location
+    if location.before is None and location.after is None:
         return WHOLE
-    old = _label(found.before.topology, where.before)
-    new = _label(found.after.topology, where.after)
+    old = _label(found.before.topology, location.before)
+    new = _label(found.after.topology, location.after)
     if old is None or new is None:
         return f"{new or old}, only in the {'new' if old is None else 'old'} version"
     return old if old == new else f"{old} → {new}"

@@ -26,9 +26,9 @@ def place(finding: Finding, report: Report, sketch: Sketch) -> str | None:
 
 def places(finding: Finding, report: Report, sketch: Sketch) -> Iterator[str]:
     """Yield the nodes that a finding is about: two where an old one was not matched to the new."""
-    where = finding.where
-    new = union_id(report, before=where.before, after=where.after)
-    old = ONLY_BEFORE + where.before if where.before else None
+    location = finding.location
+    new = union_id(report, before=location.before, after=location.after)
+    old = ONLY_BEFORE + location.before if location.before else None
     yield from (n for n in dict.fromkeys((new, old)) if n is not None and sketch.node(n))
 
 
@@ -55,8 +55,8 @@ def _order(finding: Finding) -> tuple[int, bool]:
     return -finding.outcome, finding.state_effect is not StateEffect.MIXED
 
 
-def _label(finding: Finding, where: str) -> str:
-    lines = [f"**{plain(where)}**", plain(headline(finding).replace("`", ""))]
+def _label(finding: Finding, location: str) -> str:
+    lines = [f"**{plain(location)}**", plain(headline(finding).replace("`", ""))]
     if accepted := accepted_text(finding):
         lines.append(f"*{plain(accepted)}*")
     return "  \n".join(lines)

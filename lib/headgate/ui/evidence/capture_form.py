@@ -10,7 +10,7 @@ import streamlit as st
 from headgate.errors import HeadgateError
 from headgate.model.version import Version
 from headgate.ui.evidence.evidence_form import evidence_form
-from headgate.ui.shared import cached_reads as data
+from headgate.ui.shared import cached_reads
 from headgate.ui.shared.details_panel import plain
 from headgate.ui.shared.error_message import show_problem
 from headgate.ui.shared.given_evidence import GIVEN, Given, keep
@@ -32,7 +32,7 @@ def capture_form(context: Context, pipeline: str | None) -> None:
     """Ask as the dialog does, without one around it."""
     what = evidence_form(context, key=TopologyKey.UPLOAD, pipeline=pipeline)
     names = [p.name for p in context.registry.pipelines]
-    look, where, store = st.columns([1, 1.4, 1], vertical_alignment="bottom")
+    look, location, store = st.columns([1, 1.4, 1], vertical_alignment="bottom")
     if look.button(
         "Show it", key=TopologyKey.UPLOAD_SHOW, type="primary", disabled=what is None,
         width="stretch",
@@ -40,7 +40,7 @@ def capture_form(context: Context, pipeline: str | None) -> None:
         _show(what)
     if not names:
         return
-    chosen = where.selectbox(
+    chosen = location.selectbox(
         "Keep it as a version of",
         names,
         index=names.index(pipeline) if pipeline in names else 0,
@@ -126,7 +126,7 @@ def _stored(context: Context, what: Given, pipeline: str) -> tuple[int, tuple[in
 
     An event log tells of every version that it saw run: all of them are kept, in their order.
     """
-    version = data.version(context, what.evidence, what.query)
+    version = cached_reads.version(context, what.evidence, what.query)
     if is_history(version):
         kept = read_apart(
             capture_history, list(what.evidence), evidence=what.evidence, pipeline=pipeline,

@@ -11,8 +11,7 @@ from headgate.errors import HeadgateError
 from headgate.model.version import Version
 from headgate.text.numbers import size
 from headgate.ui.evidence.query_choice import choose_query
-from headgate.ui.shared import cached_reads as data
-from headgate.ui.shared import markup
+from headgate.ui.shared import cached_reads, markup
 from headgate.ui.shared.error_message import show_problem
 from headgate.ui.shared.given_evidence import Given
 from headgate.ui.shared.keys import EvidenceKey
@@ -127,10 +126,10 @@ def _understood(context: Context, evidence: tuple[str, ...], key: str) -> Given 
     """Say what the pieces are, ask which query is meant, and read it."""
     try:
         with st.spinner(_waiting(evidence), show_time=True):
-            found = data.survey(context, evidence)
+            found = cached_reads.survey(context, evidence)
             query = choose_query(found.queries, key)
             if query is not None:
-                found = data.survey(context, evidence, query)
+                found = cached_reads.survey(context, evidence, query)
     except HeadgateError as error:
         show_problem(error)
         return None

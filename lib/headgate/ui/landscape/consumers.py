@@ -119,10 +119,10 @@ def _overview(landscape: Landscape, found: Sequence[Consumer]) -> None:
 
 
 def _sentence(consumer: Consumer) -> str:
-    where = f"{consumer.name} on {consumer.topic}"
+    location = f"{consumer.name} on {consumer.topic}"
     if consumer.lost:
-        return f"{where}: {exact(consumer.lost)} offsets were deleted before they were read."
-    return f"{where} stands after the log's end: the topic was made anew or truncated."
+        return f"{location}: {exact(consumer.lost)} offsets were deleted before they were read."
+    return f"{location} stands after the log's end: the topic was made anew or truncated."
 
 
 def _detail(consumer: Consumer) -> None:

@@ -19,7 +19,7 @@ from headgate.text.numbers import ago, count, duration, exact
 from headgate.ui.shared import markup
 from headgate.ui.shared.address_state import select, selected
 from headgate.ui.shared.choose_one import choose, switch
-from headgate.ui.shared.cluster_watch import Seen
+from headgate.ui.shared.cluster_watch import ClusterSnapshot
 from headgate.ui.shared.details_panel import detail_rows, neighbours, plain
 from headgate.ui.shared.keys import LandscapeKey
 from headgate.ui.shared.markup import Code, Rows
@@ -41,7 +41,7 @@ def landscape_panel(
     context: Context,
     landscape: Landscape,
     sketch: Sketch,
-    seen: Seen,
+    seen: ClusterSnapshot,
     *,
     trace: Trace = Trace.NONE,
     closed: bool = False,
@@ -76,7 +76,7 @@ def _kind(landscape: Landscape, node_id: str, look: Look) -> str:
     return LOOK_WORDS[look]
 
 
-def _overview(landscape: Landscape, sketch: Sketch, seen: Seen, closed: bool) -> None:
+def _overview(landscape: Landscape, sketch: Sketch, seen: ClusterSnapshot, closed: bool) -> None:
     ids = {n.id for n in sketch.nodes}
     drawn = [(p, first) for p in landscape.pipelines if (first := _drawn_as(ids, p))]
     st.html(markup.heading("Select a node for its details", "Pipelines"))

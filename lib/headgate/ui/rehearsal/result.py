@@ -9,7 +9,7 @@ import streamlit as st
 
 from headgate.model.rehearsal import EngineOutcome, EngineVerdict, OutputDifference, Untouched
 from headgate.rules.compare.engine_agreement import Agreement, Judged
-from headgate.rules.compare.rollback import judge_way_back, rollback_of
+from headgate.rules.compare.rollback import judge_rollback, rollback_of
 from headgate.rules.core.report import Report, Rollback
 from headgate.text.numbers import size
 from headgate.ui.shared import markup
@@ -42,7 +42,7 @@ def show_result(found: Rehearsal, checkpoint: str) -> None:
         st.html(_engine_verdict(engine))
     with right:
         st.html(_our_verdict(found.report))
-    st.html(_agreement(found.judged) + _way_back(found.report, engine))
+    st.html(_agreement(found.judged) + _rollback(found.report, engine))
     st.html(markup.facts(f for f in facts(engine) if not f[0].startswith(_IN_TABLES)))
     ran, state = st.columns(2, gap="medium")
     with ran:
@@ -74,11 +74,11 @@ def _agreement(judged: Judged) -> str:
     return markup.say(f"{word} {judged.why}", tone)
 
 
-def _way_back(report: Report, engine: EngineVerdict) -> str:
-    if engine.way_back is None:
+def _rollback(report: Report, engine: EngineVerdict) -> str:
+    if engine.rollback is None:
         return ""
-    word, tone = _BACK[rollback_of(engine.way_back)]
-    return markup.say(f"{word} {judge_way_back(report, engine.way_back).why}", tone)
+    word, tone = _BACK[rollback_of(engine.rollback)]
+    return markup.say(f"{word} {judge_rollback(report, engine.rollback).why}", tone)
 
 
 def _batches(engine: EngineVerdict) -> Iterator[dict[str, Any]]:

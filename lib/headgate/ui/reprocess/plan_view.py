@@ -91,13 +91,13 @@ def _steps(steps: Iterable[Step], *, is_undo: bool) -> str:
     lines = "".join(
         f"<li {markup.tone(HUES.get(step.symbol, 'changed'))}><i>{escape(step.symbol)}</i>"
         f"<span>{markup.rich(step.describe())}</span>"
-        f"<em>{'' if is_undo else _way_back(step)}</em></li>"
+        f"<em>{'' if is_undo else _rollback(step)}</em></li>"
         for step in steps
     )
     return f'<ol class="hg-steps">{lines}</ol>'
 
 
-def _way_back(step: Step) -> str:
+def _rollback(step: Step) -> str:
     return "can be undone" if step.undoable else "no way back"
 
 

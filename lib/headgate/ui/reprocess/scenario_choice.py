@@ -12,8 +12,7 @@ from headgate.reprocess.conditions import Answered, Facts, State
 from headgate.reprocess.scenario import Answer, Scenario, Support
 from headgate.reprocess.scenarios.build import PLANNED, SCENARIOS
 from headgate.text.numbers import plural
-from headgate.ui.shared import cached_reads as data
-from headgate.ui.shared import markup
+from headgate.ui.shared import cached_reads, markup
 from headgate.ui.shared.keys import ReprocessKey
 from headgate.usecases.context import Context
 from headgate.usecases.reprocess.scenario_conditions import answered
@@ -57,7 +56,7 @@ def chosen_scenario() -> Scenario | None:
 
 def choose_scenario(context: Context, pipeline: Pipeline) -> None:
     """Show every scenario and what it needs; a click puts it into the address."""
-    facts = data.pipeline_facts_of(context, pipeline)
+    facts = cached_reads.pipeline_facts_of(context, pipeline)
     _not_known(st.query_params.get(ReprocessKey.SCENARIO, ""))
     for title, members in grouped(SCENARIOS):
         st.html(markup.section(title))

@@ -26,7 +26,7 @@ _WORDS = {
 def journal(detail: RunDetail) -> str:
     """Return the entries, oldest first."""
     entries = sorted(_entries(detail), key=lambda entry: entry[0])
-    rows = [(short_time(at), where, what) for at, where, what in entries]
+    rows = [(short_time(at), location, what) for at, location, what in entries]
     return markup.table(("Time (UTC)", "Where", "What"), rows)
 
 
@@ -44,5 +44,5 @@ def _entries(detail: RunDetail) -> Iterator[tuple[str, str, str]]:
             error = f": {step.error}" if step.error else ""
             yield step.ended_at, f"step {number}", f"{step.state.replace('_', ' ')}{error}"
     for note in detail.progress:
-        where = f"step {note.position + 1}" if note.position >= 0 else "run"
-        yield note.at, where, note.message
+        location = f"step {note.position + 1}" if note.position >= 0 else "run"
+        yield note.at, location, note.message

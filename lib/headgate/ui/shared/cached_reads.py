@@ -19,7 +19,7 @@ from headgate.model.version import Engine, Version
 from headgate.reprocess.conditions import Facts
 from headgate.rules.core.report import Report
 from headgate.store.versions import VersionRow
-from headgate.ui.shared.cluster_watch import FRESH, PATIENCE, ClusterWatch, Latest, Seen
+from headgate.ui.shared.cluster_watch import FRESH, PATIENCE, ClusterSnapshot, ClusterWatch, Latest
 from headgate.ui.shared.given_evidence import Given
 from headgate.ui.shared.read_in_background import LONGEST, read_apart
 from headgate.ui.shared.schema_panel import FRESH_SCHEMA
@@ -46,15 +46,17 @@ FRESH_EVIDENCE = 15.0
 _NUMBERED = re.compile(r"@\d{1,18}$")
 
 
-def cluster(context: Context, patience: float = PATIENCE) -> Seen:
+def cluster(context: Context, patience: float = PATIENCE) -> ClusterSnapshot:
     """Return Kafka as seen within the last seconds, or why not; the first look may wait."""
     return _eyes(context)(patience)
 
 
-def _eyes(context: Context) -> Callable[[float], Seen]:
+def _eyes(context: Context) -> Callable[[float], ClusterSnapshot]:
     """Return what looks at Kafka; any thread may call it."""
     if not context.registry.bootstrap_servers:
-        return lambda _: Seen(None, "No Kafka is configured: set bootstrap_servers under [kafka].")
+        return lambda _: ClusterSnapshot(
+            None, "No Kafka is configured: set bootstrap_servers under [kafka]."
+        )
     return _watch(_settings(context), context).latest
 
 
@@ -73,7 +75,7 @@ class Joined:
     """The landscape and what was seen of Kafka when it was made."""
 
     landscape: Landscape
-    seen: Seen
+    seen: ClusterSnapshot
 
 
 def landscape(context: Context) -> Joined:
@@ -287,7 +289,7 @@ def _reads_kafka(version: Version) -> bool:
     return version.engine is not Engine.SPARK or any(kafka)
 
 
-def _minute(seen: Seen) -> str | None:
+def _minute(seen: ClusterSnapshot) -> str | None:
     """Return what a comparison is kept by: a snapshot is good for a minute."""
     return f"{seen.cluster.id} {seen.cluster.at[:16]}" if seen.cluster else None
 
@@ -303,7 +305,7 @@ def _comparison(
     seen_at: str | None,
     renames: tuple[str, ...],
     _context: Context,
-    _seen: Seen,
+    _seen: ClusterSnapshot,
 ) -> Comparison:
     read = version(_context, before, before_query), version(_context, after, after_query)
     old, new = identified(read, _context, (*before, *after))

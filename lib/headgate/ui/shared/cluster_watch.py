@@ -22,7 +22,7 @@ PATIENCE = 2.5
 
 
 @dataclass(frozen=True, slots=True)
-class Seen:
+class ClusterSnapshot:
     """The newest snapshot, or one sentence why there is none; both None while it is read."""
 
     cluster: Cluster | None = None
@@ -81,9 +81,9 @@ class ClusterWatch:
     def __init__(self, read: Callable[[], Cluster]) -> None:
         self._latest = Latest(read, "cluster")
 
-    def latest(self, patience: float = PATIENCE) -> Seen:
+    def latest(self, patience: float = PATIENCE) -> ClusterSnapshot:
         """Return what was seen last; wait only if nothing was seen yet."""
         try:
-            return Seen(self._latest.latest(patience))
+            return ClusterSnapshot(self._latest.latest(patience))
         except HeadgateError as error:
-            return Seen(None, str(error))
+            return ClusterSnapshot(None, str(error))

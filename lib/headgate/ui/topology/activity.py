@@ -7,8 +7,7 @@ import streamlit as st
 from headgate.errors import HeadgateError
 from headgate.model.activity import Activity, ActivityState
 from headgate.text.numbers import ago, short_time
-from headgate.ui.shared import cached_reads as data
-from headgate.ui.shared import markup
+from headgate.ui.shared import cached_reads, markup
 from headgate.usecases.activity.read_activity import read_activity
 from headgate.usecases.context import Context
 
@@ -46,7 +45,7 @@ def is_running(context: Context, pipeline: str) -> bool:
 def _lag(context: Context, pipeline: str) -> str | None:
     """Return the lag with its age; None while Kafka wasn't read."""
     try:
-        return data.lag(context, pipeline)
+        return cached_reads.lag(context, pipeline)
     except HeadgateError:
         # Why nothing can be read is said where the pipeline's state is.
         return None

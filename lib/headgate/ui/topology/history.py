@@ -9,8 +9,7 @@ import streamlit as st
 from headgate.errors import HeadgateError
 from headgate.store.versions import Origin, VersionRow
 from headgate.text.numbers import ago, short_time
-from headgate.ui.shared import cached_reads as data
-from headgate.ui.shared import markup
+from headgate.ui.shared import cached_reads, markup
 from headgate.ui.shared.choose_pipeline import observed_last
 from headgate.ui.shared.given_evidence import Given
 from headgate.ui.shared.keys import CompareKey, Param, TopologyKey
@@ -116,7 +115,7 @@ def _changes(context: Context, row: VersionRow) -> tuple[str, str, str]:
         return "", "", "the first version that was stored"
     old, new = (Given((f"{row.pipeline}@{n}",)) for n in (row.number - 1, row.number))
     try:
-        report = data.comparison(context, old, new).report
+        report = cached_reads.comparison(context, old, new).report
     except HeadgateError as error:
         return "?", "unknown", str(error)
     return GLYPHS[report.outcome], report.outcome.word, change_line(report)

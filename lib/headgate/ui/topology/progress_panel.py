@@ -11,8 +11,7 @@ from headgate.errors import HeadgateError
 from headgate.model.progress import BatchProgress
 from headgate.model.version import Version
 from headgate.text.numbers import ago, count, duration, exact, short_time, size
-from headgate.ui.shared import cached_reads as data
-from headgate.ui.shared import markup
+from headgate.ui.shared import cached_reads, markup
 from headgate.ui.shared.error_message import show_problem
 from headgate.ui.shared.given_evidence import Given
 from headgate.ui.shared.read_in_background import is_small
@@ -43,7 +42,7 @@ def newest_values(
     if not what or not is_small(what):
         return Newest()
     try:
-        return newest_batch(version, data.progress(context, what, query))
+        return newest_batch(version, cached_reads.progress(context, what, query))
     except HeadgateError:
         # The view of the progress says why; the graph has no use for it.
         return Newest()
@@ -57,7 +56,7 @@ def newest_report(
     if not what or not is_small(what):
         return None
     try:
-        return next(reversed(data.progress(context, what, query)), None)
+        return next(reversed(cached_reads.progress(context, what, query)), None)
     except HeadgateError:
         return None
 
@@ -75,7 +74,7 @@ def _evidence(
     if registered is None:
         return (), None
     places = (*registered.evidence, *([registered.watch] if registered.watch else []))
-    return places, data.own_query_of(context, registered) if places else None
+    return places, cached_reads.own_query_of(context, registered) if places else None
 
 
 @st.fragment(run_every=REFRESH)
@@ -84,7 +83,7 @@ def progress_view(context: Context, chosen: Chosen) -> None:
     evidence, query = _evidence(context, chosen.pipeline, chosen.evidence, chosen.version)
     try:
         with st.spinner("Reading the batches", show_time=True):
-            batches = data.progress(context, evidence, query) if evidence else ()
+            batches = cached_reads.progress(context, evidence, query) if evidence else ()
     except HeadgateError as error:
         show_problem(error)
         batches = ()
@@ -104,13 +103,15 @@ def progress_view(context: Context, chosen: Chosen) -> None:
 
 
 def _nothing(chosen: Chosen) -> None:
-    where = f"the evidence of {chosen.pipeline} in headgate.toml" if chosen.pipeline else "the page"
+    location = (
+        f"the evidence of {chosen.pipeline} in headgate.toml" if chosen.pipeline else "the page"
+    )
     st.html(
         markup.empty(
             "No batch of this query was seen",
             "Plans and checkpoints don't say how batches went. Query progress as JSON, an event"
             " log, or the folder that `headgate.watch` writes to tells:"
-            f" add it to {where}, or put it in with +.",
+            f" add it to {location}, or put it in with +.",
         )
     )
 

@@ -11,8 +11,7 @@ from headgate.model.progress import BatchProgress
 from headgate.model.version import Version
 from headgate.rules.readiness.facts.report import ReadinessFinding, ReadinessReport, Severity
 from headgate.rules.spark.facts.cluster_offsets import STORED
-from headgate.ui.shared import cached_reads as data
-from headgate.ui.shared import markup
+from headgate.ui.shared import cached_reads, markup
 from headgate.ui.shared.address_state import select, selected
 from headgate.ui.shared.details_panel import plain
 from headgate.ui.shared.keys import Param
@@ -37,7 +36,7 @@ def readiness_of(context: Context, chosen: Chosen, newest: BatchProgress | None)
         _offsets_are_old(chosen.version) if chosen.row is not None else chosen.version,
         context=context,
         pipeline=pipeline,
-        cluster=data.cluster(context).cluster if configured else None,
+        cluster=cached_reads.cluster(context).cluster if configured else None,
         evidence=chosen.evidence.evidence,
         newest=newest,
     )
@@ -62,13 +61,13 @@ def readiness_list(report: ReadinessReport, sketch: Sketch) -> None:
 
 
 def _row(number: int, finding: ReadinessFinding, sketch: Sketch) -> None:
-    node = sketch.node(finding.where)
-    where = node.label if node else "Whole pipeline"
+    node = sketch.node(finding.location)
+    location = node.label if node else "Whole pipeline"
     row = st.container(horizontal=True, gap="xsmall", key=f"finding-row-{number}")
     row.html(markup.badge(GLYPHS[finding.severity], TONES[finding.severity]), width="content")
     accepted = " (accepted)" if finding.accepted else ""
     row.button(
-        f"**{plain(where)}**{accepted}  \n{plain(finding.what)}",
+        f"**{plain(location)}**{accepted}  \n{plain(finding.what)}",
         key=f"finding-{number}",
         on_click=pick,
         args=(number, node.id if node else None),
@@ -131,7 +130,7 @@ def _rows(finding: ReadinessFinding) -> markup.Rows:
 def cards_about(report: ReadinessReport, node: str) -> None:
     """Show the findings about a node, the selected one first."""
     chosen = picked(report)
-    mine = [f for f in report.findings if f.where == node]
+    mine = [f for f in report.findings if f.location == node]
     for finding in sorted(mine, key=lambda f: f is not chosen):
         readiness_card(finding)
 

@@ -11,7 +11,7 @@ from threading import Lock
 from typing import TypeVar
 
 from headgate.errors import HeadgateError
-from headgate.gateway.adapters.live import LiveWorld
+from headgate.gateway.adapters.live import LiveInspector
 from headgate.gateway.process.driver_alive import is_gone
 from headgate.model.activity import Activity
 from headgate.model.cluster import Cluster
@@ -117,8 +117,8 @@ class _Look:
             return None
         if not self.ask_commands:
             return Status(before.commanded) if before and before.commanded else None
-        with closing(LiveWorld(self.context.registry, self.context.home)) as world:
-            return world.status(pipeline.name)
+        with closing(LiveInspector(self.context.registry, self.context.home)) as inspector:
+            return inspector.status(pipeline.name)
 
     def _watch(self, location: str, problems: list[str]) -> Watched | None:
         with self._lock:

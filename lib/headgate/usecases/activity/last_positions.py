@@ -17,7 +17,7 @@ from headgate.store.rows import Event, RunFacts
 
 if TYPE_CHECKING:
     from headgate.store import Store
-    from headgate.store.sqlite_reader import Glance
+    from headgate.store.sqlite_reader import SqliteReader
 
 _MOST = 1_000
 """Of a group over more partitions no positions are kept: each look writes all of them."""
@@ -58,7 +58,7 @@ def _holds(topic: Topic, number: int, offset: int) -> bool:
 
 
 def last_positions(
-    store: Store | Glance, pipeline: Pipeline, topics: Mapping[str, Topic]
+    store: Store | SqliteReader, pipeline: Pipeline, topics: Mapping[str, Topic]
 ) -> dict[TopicPart, Position]:
     """Return the newest known position of each partition that its log, as it is now, holds.
 
@@ -76,12 +76,12 @@ def last_positions(
     return newest
 
 
-def _journalled(store: Store | Glance, group: str) -> Iterator[Position]:
+def _journalled(store: Store | SqliteReader, group: str) -> Iterator[Position]:
     for run in store.runs.touching(f"group:{group}"):
         yield from _of_run(store, run, group)
 
 
-def _of_run(store: Store | Glance, run: RunFacts, group: str) -> Iterator[Position]:
+def _of_run(store: Store | SqliteReader, run: RunFacts, group: str) -> Iterator[Position]:
     """Yield what each step of a run found committed, and what it has committed."""
     steps = load_plan(store.runs.get(run.id).plan, source=f"run {run.id}").steps
     moves: dict[int, tuple[Move, ...]] = {}

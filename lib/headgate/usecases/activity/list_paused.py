@@ -12,7 +12,7 @@ from headgate.usecases.context import Context
 
 if TYPE_CHECKING:
     from headgate.store import Store
-    from headgate.store.sqlite_reader import Glance
+    from headgate.store.sqlite_reader import SqliteReader
 
 _STARTS = frozenset({"start_pipeline", "resume_processing", "manual_step"})
 
@@ -38,7 +38,7 @@ def read_paused(context: Context) -> dict[str, Paused]:
         return list_paused(store)
 
 
-def list_paused(store: Store | Glance) -> dict[str, Paused]:
+def list_paused(store: Store | SqliteReader) -> dict[str, Paused]:
     """Return the paused pipelines by name.
 
     A pause ends with the next run of the pipeline that is done and starts it: its undo, a resume,
@@ -54,7 +54,7 @@ def list_paused(store: Store | Glance) -> dict[str, Paused]:
     return found
 
 
-def _newest(store: Store | Glance, which: RunFilter) -> Paused | None:
+def _newest(store: Store | SqliteReader, which: RunFilter) -> Paused | None:
     """Return the pause if it is the newest of the runs that pause or start the pipeline."""
     for row in store.runs.list(which):
         kind = _kind(store.runs.get(row.id))

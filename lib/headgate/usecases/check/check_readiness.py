@@ -215,7 +215,7 @@ def _accepted(
 
     accepts = context.registry.accepts
     ground = ground_of(context, (version,), evidence, pipeline.name if pipeline else None)
-    noticed = [Noticed(f.rule, (f.where,) if f.where else ()) for f in report.findings]
+    noticed = [Noticed(f.rule, (f.location,) if f.location else ()) for f in report.findings]
     findings = tuple(
         replace(f, accepted=acceptance_of(n, accepts, ground))
         for f, n in zip(report.findings, noticed, strict=True)

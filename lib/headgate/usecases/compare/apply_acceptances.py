@@ -87,7 +87,7 @@ def with_accepted(
 ) -> SchemaReport:
     """Return the report with its accepted findings marked; they don't close the gate.
 
-    `where` of an acceptance is a field's path, or one of `names`: the topic and its subject;
+    `location` of an acceptance is a field's path, or one of `names`: the topic and its subject;
     `pipeline` the one that reads the field. One that has ended becomes a warning.
     """
     accepts = context.registry.accepts

@@ -5,24 +5,26 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TypeVar
 
-from headgate.gateway.adapters.verdicts import VerdictWorld
+from headgate.gateway.adapters.verdicts import VerdictInspector
 from headgate.model.version import Version
-from headgate.reprocess.ports.verdict import Output, Sight, Trace, Verdict
+from headgate.reprocess.ports.verdict import Output, RunningVersion, Trace, UpgradeVerdict
 from headgate.usecases.context import Context
 
-AnyWorld = TypeVar("AnyWorld", bound=VerdictWorld)
+AnyInspector = TypeVar("AnyInspector", bound=VerdictInspector)
 
 
-def with_judge(world: AnyWorld, context: Context) -> AnyWorld:
+def with_judge(inspector: AnyInspector, context: Context) -> AnyInspector:
     """Return the world, which can ask for verdicts from now on."""
 
-    def judge(pipeline: str, after: str, before: str | None, fail_on: Sequence[str]) -> Verdict:
+    def judge(
+        pipeline: str, after: str, before: str | None, fail_on: Sequence[str]
+    ) -> UpgradeVerdict:
         # All rules and parsers stand behind it, and most plans have nothing to compare.
         from headgate.usecases.compare.judge_upgrade import judge_upgrade
 
         return judge_upgrade(context, pipeline, after, before, fail_on)
 
-    def look(pipeline: str, after: str, version: str, trace: Trace) -> Sight:
+    def look(pipeline: str, after: str, version: str, trace: Trace) -> RunningVersion:
         from headgate.usecases.compare.judge_running import judge_running
 
         return judge_running(context, pipeline, after, version, trace)
@@ -37,5 +39,5 @@ def with_judge(world: AnyWorld, context: Context) -> AnyWorld:
 
         return read_evidence(context, pipeline)
 
-    world.judge, world.look, world.locate, world.read = judge, look, locate, read
-    return world
+    inspector.judge, inspector.look, inspector.locate, inspector.read = judge, look, locate, read
+    return inspector

@@ -15,7 +15,7 @@ from headgate.rules.compare.downstream_impact import (
     reader_reads_it,
     with_seen,
 )
-from headgate.rules.core.report import Finding, Report, Where, labels_of
+from headgate.rules.core.report import Finding, Location, Report, labels_of
 from headgate.rules.spark.facts.output_columns import (
     OutputChange,
     OutputChangeKind,
@@ -59,11 +59,11 @@ def _readers(context: Context, before: Version, after: Version) -> Iterator[Find
     sink = after.sink
     if not changes or sink is None or not context.registry.pipelines:
         return
-    where = Where(before.sink.node if before.sink else None, sink.node)
+    location = Location(before.sink.node if before.sink else None, sink.node)
     if sink.format == "kafka" and sink.target:
-        yield from _of_topic(context, sink.target, changes, where)
+        yield from _of_topic(context, sink.target, changes, location)
     elif sink.is_files:
-        yield from _of_files(context, sink, changes, where)
+        yield from _of_files(context, sink, changes, location)
 
 
 def _readers_of_bytes(context: Context, before: Version, after: Version) -> Iterator[Finding]:
@@ -72,7 +72,7 @@ def _readers_of_bytes(context: Context, before: Version, after: Version) -> Iter
     if old is None or new is None or new.format != "kafka" or not same_place(old, new):
         return
     packed = {p.column: p for p in old.payloads}
-    where = Where(old.node, new.node)
+    location = Location(old.node, new.node)
     for now in new.payloads:
         was = packed.get(now.column)
         if was is None or now.writer != "to_avro" or None in (was.declared, now.declared):
@@ -85,7 +85,7 @@ def _readers_of_bytes(context: Context, before: Version, after: Version) -> Iter
             for parsed in _avro_of(version, new.target or "", now.column):
                 if parsed.declared is not None and layout_of(parsed.declared) != layout:
                     said = f"{name} reads {now.column} with the schema of before."
-                    yield reader_reads_it.of(change, Reader(name, said, True), where)
+                    yield reader_reads_it.of(change, Reader(name, said, True), location)
 
 
 def _avro_of(version: Version, topic: str, column: str) -> Iterator[Parsed]:
@@ -101,7 +101,7 @@ def _is_same(change: OutputChange) -> bool:
 
 
 def _of_topic(
-    context: Context, topic: str, changes: list[OutputChange], where: Where
+    context: Context, topic: str, changes: list[OutputChange], location: Location
 ) -> Iterator[Finding]:
     for column in dict.fromkeys(c.column for c in changes if c.column in ("key", "value")):
         readers = topic_readers(context, topic, column)
@@ -110,13 +110,13 @@ def _of_topic(
                 sure = read.certainty is Certainty.DEFINITE
                 reader = Reader(read.pipeline, read.sentence, sure, read.question)
                 if sure:
-                    yield reader_reads_it.of(change, reader, where)
+                    yield reader_reads_it.of(change, reader, location)
                 elif read.certainty is not Certainty.NO:
-                    yield reader_may_read_it.of(change, reader, where)
+                    yield reader_may_read_it.of(change, reader, location)
 
 
 def _of_files(
-    context: Context, sink: Sink, changes: list[OutputChange], where: Where
+    context: Context, sink: Sink, changes: list[OutputChange], location: Location
 ) -> Iterator[Finding]:
     path = sink.target or sink.options.get("path")
     if not path:
@@ -124,17 +124,19 @@ def _of_files(
     for name, version in current_versions(context).items():
         for source in version.sources or ():
             if source.path and normal_path(source.path) == normal_path(path):
-                yield from _of_reader(name, version, source, changes, where)
+                yield from _of_reader(name, version, source, changes, location)
 
 
 def _of_reader(
-    name: str, version: Version, source: Source, changes: list[OutputChange], where: Where
+    name: str, version: Version, source: Source, changes: list[OutputChange], location: Location
 ) -> Iterator[Finding]:
     for change in changes:
         column = change.path.partition(".")[0].partition("[")[0]
         if source.columns is None:
             question = f"Does {name} read {change.path}?"
             said = f"{name} reads this folder, and its evidence does not name the columns."
-            yield reader_may_read_it.of(change, Reader(name, said, False, question), where)
+            yield reader_may_read_it.of(change, Reader(name, said, False, question), location)
         elif column in source.columns:
-            yield reader_of_files.of(change, Reader(name, f"{name} reads {column}.", True), where)
+            yield reader_of_files.of(
+                change, Reader(name, f"{name} reads {column}.", True), location
+            )

@@ -16,7 +16,7 @@ from headgate.rules.compare.downstream_impact import (
     older_is_not_read,
     written_otherwise,
 )
-from headgate.rules.core.report import Finding, Where
+from headgate.rules.core.report import Finding, Location
 from headgate.rules.spark.facts.output_columns import same_place
 from headgate.rules.spark.facts.parsed_columns import changed_reading, shown_schema, told_apart
 from headgate.rules.topic_schemas.compare import check
@@ -28,7 +28,7 @@ from headgate.usecases.evidence.topic_schemas import KEY, topic_schemas
 
 
 @dataclass(frozen=True, slots=True)
-class Seen:
+class SchemaCheckResult:
     """What the topics' schemas told; `answered` where every question of a reader has its answer."""
 
     findings: tuple[Finding, ...] = ()
@@ -44,7 +44,7 @@ class _Version:
     schema: TopicSchema
 
 
-def of_topics(context: Context, before: Version, after: Version) -> Seen:
+def of_topics(context: Context, before: Version, after: Version) -> SchemaCheckResult:
     """Judge each reading and writing schema that changed; nothing is asked where none did."""
     findings: list[Finding] = []
     warnings: dict[str, None] = {}
@@ -53,27 +53,27 @@ def of_topics(context: Context, before: Version, after: Version) -> Seen:
         binary = now.function != "from_json" and told_apart(was) != told_apart(now)
         asked += binary
         told = True
-        for topic, is_key, where in _topics(now, before, after):
+        for topic, is_key, location in _topics(now, before, after):
             versions = _versions(context, topic, is_key, warnings)
-            judged = _reading(topic, was, now, versions, where) if versions else None
+            judged = _reading(topic, was, now, versions, location) if versions else None
             told = told and judged is not None
             findings.extend(judged or ())
         answered += binary and told and bool(now.columns)
-    for topic, was_, now_, where in _written(before, after):
+    for topic, was_, now_, location in _written(before, after):
         versions = _versions(context, topic, now_.column == KEY, warnings)
-        findings.extend(_writing(topic, was_, now_, versions, where))
-    return Seen(tuple(findings), tuple(warnings), 0 < asked == answered)
+        findings.extend(_writing(topic, was_, now_, versions, location))
+    return SchemaCheckResult(tuple(findings), tuple(warnings), 0 < asked == answered)
 
 
-def _topics(now: Parsed, before: Version, after: Version) -> Iterator[tuple[str, bool, Where]]:
+def _topics(now: Parsed, before: Version, after: Version) -> Iterator[tuple[str, bool, Location]]:
     """Yield the topics whose column is read, whether it is the key, and where."""
     for name in now.columns:
         place, _, column = name.partition(".")
         source = _source(after, place)
         old = _source(before, place)
-        where = Where(old.node if old else None, source.node if source else None)
+        location = Location(old.node if old else None, source.node if source else None)
         for topic in source.topics if source else ():
-            yield topic, column == KEY, where
+            yield topic, column == KEY, location
 
 
 def _source(version: Version, place: str) -> Source | None:
@@ -104,11 +104,11 @@ def _read(found: TopicSchemas, number: int) -> _Version:
 
 
 def _reading(
-    topic: str, was: Parsed, now: Parsed, versions: list[_Version], where: Where
+    topic: str, was: Parsed, now: Parsed, versions: list[_Version], location: Location
 ) -> list[Finding] | None:
     """Return what the new reading schema does to the topic's records; None where nobody can say."""
     if now.function == "from_json":
-        return _parsing(topic, was, now, versions[0], where)
+        return _parsing(topic, was, now, versions[0], location)
     if now.function != "from_avro" or now.declared is None:
         return None
     try:
@@ -120,17 +120,17 @@ def _reading(
         return None
     shown = (shown_schema(was.declared), shown_schema(now.declared))
     if now.evolved is not None and (said := _unresolved(reader, now.evolved)):
-        return [newest_is_not_read.of(Held(topic, avro[0].name, said), where, *shown)]
+        return [newest_is_not_read.of(Held(topic, avro[0].name, said), location, *shown)]
     newest, *older = [(v, misread(reader, v.schema)) for v in avro]
     if newest[1]:
         held = Held(topic, newest[0].name, newest[1])
-        return [newest_is_not_read.of(held, where, *shown)]
+        return [newest_is_not_read.of(held, location, *shown)]
     bad = [(v, said) for v, said in older if said]
     if not bad:
         return []
     names = ", ".join(v.name for v, _ in bad)
     held = Held(topic, names, bad[0][1], is_newest=False)
-    return [older_is_not_read.of(held, where, *shown)]
+    return [older_is_not_read.of(held, location, *shown)]
 
 
 def _unresolved(written: TopicSchema, evolved: str) -> tuple[str, ...]:
@@ -144,7 +144,9 @@ def _unresolved(written: TopicSchema, evolved: str) -> tuple[str, ...]:
     return tuple(f"{f.path or 'The record'}: {f.why}" for f in bad[:1])
 
 
-def _parsing(topic: str, was: Parsed, now: Parsed, newest: _Version, where: Where) -> list[Finding]:
+def _parsing(
+    topic: str, was: Parsed, now: Parsed, newest: _Version, location: Location
+) -> list[Finding]:
     """Return what from_json makes of records with the newest JSON Schema, where that is new."""
     if now.schema is None or newest.schema.format is not SchemaFormat.JSON:
         return []
@@ -155,11 +157,11 @@ def _parsing(topic: str, was: Parsed, now: Parsed, newest: _Version, where: Wher
     for sure, rule in ((True, newest_is_not_read), (False, older_is_not_read)):
         said = tuple(m.sentence for m in found if m.is_sure is sure)
         if said:
-            out.append(rule.of(Held(topic, newest.name, said, sure), where, *shown))
+            out.append(rule.of(Held(topic, newest.name, said, sure), location, *shown))
     return out
 
 
-def _written(before: Version, after: Version) -> Iterator[tuple[str, Payload, Payload, Where]]:
+def _written(before: Version, after: Version) -> Iterator[tuple[str, Payload, Payload, Location]]:
     """Yield the packed columns of a Kafka sink whose schema changed."""
     old, new = before.sink, after.sink
     if old is None or new is None or new.format != "kafka" or not new.target:
@@ -170,11 +172,11 @@ def _written(before: Version, after: Version) -> Iterator[tuple[str, Payload, Pa
     for now in new.payloads:
         was = known.get(now.column)
         if was is not None and was != now:
-            yield new.target, was, now, Where(old.node, new.node)
+            yield new.target, was, now, Location(old.node, new.node)
 
 
 def _writing(
-    topic: str, was: Payload, now: Payload, versions: list[_Version], where: Where
+    topic: str, was: Payload, now: Payload, versions: list[_Version], location: Location
 ) -> Iterator[Finding]:
     """Yield where a declared Avro schema writes what the newest registered one misreads."""
     if not versions or now.writer != "to_avro" or now.declared is None:
@@ -187,4 +189,4 @@ def _writing(
     said = misread(newest.schema, written)
     if said:
         held = Held(topic, newest.name, said)
-        yield written_otherwise.of(held, where, *map(shown_schema, (was.declared, now.declared)))
+        yield written_otherwise.of(held, location, *map(shown_schema, (was.declared, now.declared)))

@@ -15,8 +15,8 @@ from headgate.parse.evidence.recognise import Piece, PieceKind
 from headgate.parse.evidence.version_file import fingerprint
 from headgate.parse.kafka_streams.from_cluster import with_application_id
 from headgate.parse.spark.event_log.version import LoggedQuery, LoggedRun, alone, queries
-from headgate.reprocess.ports.verdict import Sight, Trace
-from headgate.rules.compare.running_version import Likeness, liken
+from headgate.reprocess.ports.verdict import RunningVersion, Trace
+from headgate.rules.compare.running_version import VersionMatch, match_versions
 from headgate.text.numbers import instead
 from headgate.usecases.compare.compare_versions import read_side
 from headgate.usecases.context import Context
@@ -26,7 +26,9 @@ from headgate.usecases.evidence.read_watch import TOPIC
 _LOGS = (PieceKind.EVENT_LOG, PieceKind.REST, PieceKind.WATCH)
 
 
-def judge_running(context: Context, pipeline: str, after: str, version: str, trace: Trace) -> Sight:
+def judge_running(
+    context: Context, pipeline: str, after: str, version: str, trace: Trace
+) -> RunningVersion:
     """Return what the registered evidence shows of the version that runs; it never fails for it.
 
     `version` is the fingerprint that `after` had when it was judged. NotFoundError where the
@@ -43,7 +45,7 @@ def judge_running(context: Context, pipeline: str, after: str, version: str, tra
         running = _running(context, place, trace, problems)
         if running is not None:
             return _beside(context, place, running, after, version)
-    return Sight(untold=(*problems, _nothing(registered)))
+    return RunningVersion(untold=(*problems, _nothing(registered)))
 
 
 def seen_runs(context: Context, pipeline: Pipeline, trace: Trace) -> Iterator[tuple[str, Version]]:
@@ -54,26 +56,32 @@ def seen_runs(context: Context, pipeline: Pipeline, trace: Trace) -> Iterator[tu
             yield place, running
 
 
-def _beside(context: Context, place: str, running: Version, after: str, version: str) -> Sight:
+def _beside(
+    context: Context, place: str, running: Version, after: str, version: str
+) -> RunningVersion:
     judged = _judged(context, after, version)
-    return judged if isinstance(judged, Sight) else _sight(place, liken(judged, running))
+    return (
+        judged
+        if isinstance(judged, RunningVersion)
+        else _sight(place, match_versions(judged, running))
+    )
 
 
-def _sight(told_by: str, found: Likeness) -> Sight:
-    return Sight(told_by=told_by, differs=found.differs, untold=found.untold)
+def _sight(told_by: str, found: VersionMatch) -> RunningVersion:
+    return RunningVersion(told_by=told_by, differs=found.differs, untold=found.untold)
 
 
 def _judged(
     context: Context, after: str, version: str, application: str | None = None
-) -> Version | Sight:
-    """Return the version as it was judged; a sight of nothing where it is another one now."""
+) -> Version | RunningVersion:
+    """Return the version as it was judged; without a result if it is another one now."""
     try:
         found = read_side((after,), context)
     except HeadgateError as error:
-        return Sight(untold=(f"{after} can't be read any more: {error}",))
+        return RunningVersion(untold=(f"{after} can't be read any more: {error}",))
     found = with_application_id(found, application) if application else found
     if fingerprint(found) != version:
-        return Sight(untold=(f"{after} is another version now than was judged",))
+        return RunningVersion(untold=(f"{after} is another version now than was judged",))
     return found
 
 
@@ -143,11 +151,11 @@ def _nothing(pipeline: Pipeline) -> str:
     return "headgate.toml names neither a `watch` nor `evidence` that would show its plan"
 
 
-def _of_group(context: Context, after: str, version: str, trace: Trace) -> Sight:
+def _of_group(context: Context, after: str, version: str, trace: Trace) -> RunningVersion:
     from headgate.rules.compare.running_kafka_streams import liken_group
 
     assert trace.group is not None
     judged = _judged(context, after, version, trace.group.id)
-    if isinstance(judged, Sight):
+    if isinstance(judged, RunningVersion):
         return judged
     return _sight(f"the group {trace.group.id}", liken_group(judged, trace.group))

@@ -13,7 +13,7 @@ from headgate.model.registered_pipelines import Pipeline
 from headgate.model.version import Engine, Version
 from headgate.parse.evidence.version_file import fingerprint
 from headgate.parse.kafka_streams.from_cluster import with_application_id
-from headgate.reprocess.ports.verdict import Judged, Verdict
+from headgate.reprocess.ports.verdict import Judged, UpgradeVerdict
 from headgate.rules.compare.rollback import expected_rollback
 from headgate.rules.core.report import Finding, Outcome, Report
 from headgate.store import open_store
@@ -26,7 +26,7 @@ from headgate.usecases.evidence.read_cluster_for_version import moved_to
 
 def judge_upgrade(
     context: Context, pipeline: str, after: str, before: str | None, fail_on: Sequence[str]
-) -> Verdict:
+) -> UpgradeVerdict:
     """Compare the version that runs with `after`, as `headgate diff` does.
 
     What runs is `before`, else the version that was seen last, always together with the checkpoint
@@ -47,7 +47,7 @@ def judge_upgrade(
     if now is not None and old is not now:
         # Whatever is said to have run: the state that it left is what the new version meets.
         report = _with_what_state_says(report, _report(context, now, new, (*named,), pipeline))
-    return Verdict(
+    return UpgradeVerdict(
         outcome=report.outcome.word,
         # What the checkpoint tells of itself moves with each batch; its query's id is its identity.
         before=fingerprint(known) if known is not None else "",

@@ -76,8 +76,8 @@ def check_declared(pipeline: str, context: Context) -> None:
     """Raise NotFoundError where the registry has no such pipeline."""
     if context.registry.pipeline(pipeline) is None:
         known = instead(pipeline, [p.name for p in context.registry.pipelines])
-        where = context.registry.path or "the registry, there is no headgate.toml"
-        raise NotFoundError(f"no pipeline {pipeline!r} in {where}{known}")
+        location = context.registry.path or "the registry, there is no headgate.toml"
+        raise NotFoundError(f"no pipeline {pipeline!r} in {location}{known}")
 
 
 def is_function(evidence: str) -> bool:

@@ -12,7 +12,7 @@ from headgate.model.progress import BatchProgress
 from headgate.parse.evidence.assemble import Gathered, logs_of
 from headgate.parse.evidence.recognise import PieceKind
 from headgate.parse.spark.event_log.version import queries
-from headgate.parse.spark.session import query_progress as progress
+from headgate.parse.spark.session import query_progress
 from headgate.usecases.context import Context
 from headgate.usecases.evidence.choose_query import SHORTEST, full_id, listing
 from headgate.usecases.evidence.own_query import OwnQuery
@@ -89,7 +89,7 @@ def _decoded(report: bytes) -> Any:
 def _read(report: Any) -> BatchProgress | None:
     """Return a report's batch; None for one of another shape, of which a warning tells."""
     try:
-        return progress.read_progress(report)
+        return query_progress.read_progress(report)
     except (ValueError, AttributeError, TypeError):
         return None
 

@@ -11,8 +11,8 @@ from headgate.errors import EvidenceError, ParseError
 from headgate.gateway.checkpoint.files import read_checkpoint_files, read_sink_files
 from headgate.gateway.files.addresses import is_web
 from headgate.gateway.files.evidence_files import (
-    Entry,
-    Place,
+    FileLocation,
+    FolderEntry,
     entries,
     find,
     is_uri,
@@ -88,7 +88,7 @@ def gather(
     return found
 
 
-def _gather(place: Place, found: Gathered) -> None:
+def _gather(place: FileLocation, found: Gathered) -> None:
     """Add one place; EvidenceError where it holds nothing that is known."""
     if not place.is_folder:
         piece, data = _piece(place, found)
@@ -125,7 +125,7 @@ def _gather(place: Place, found: Gathered) -> None:
         raise EvidenceError("; ".join((reason, *reasons[:_MOST_REASONS])))
 
 
-def _piece(place: Place, found: Gathered) -> tuple[Piece | None, bytes]:
+def _piece(place: FileLocation, found: Gathered) -> tuple[Piece | None, bytes]:
     """Return what a file is, and its bytes, without those of an event log: it may be large."""
     if (files := event_log(place)) is not None:
         return _event_log(files, found), b""
@@ -154,7 +154,7 @@ def _packed(data: bytes) -> str | None:
     return f"is {kind}" if kind else None
 
 
-def _entry(folder: Place, entry: Entry, found: Gathered) -> None:
+def _entry(folder: FileLocation, entry: FolderEntry, found: Gathered) -> None:
     """Add one entry of a folder; what is not known costs a warning."""
     if entry.name.startswith((".", "_")):
         return
@@ -174,7 +174,7 @@ def _entry(folder: Place, entry: Entry, found: Gathered) -> None:
         found.pieces.append(piece)
 
 
-def _folder(folder: Place, entry: Entry, found: Gathered) -> None:
+def _folder(folder: FileLocation, entry: FolderEntry, found: Gathered) -> None:
     """Add a folder within a folder: a checkpoint, or a warning."""
     place = folder.below(entry.name)
     try:
@@ -193,7 +193,7 @@ def _folder(folder: Place, entry: Entry, found: Gathered) -> None:
         found.warnings.append(f"{place.name} is a folder and {_UNKNOWN}")
 
 
-def _sink_log(place: Place, inside: Sequence[Entry]) -> Piece | None:
+def _sink_log(place: FileLocation, inside: Sequence[FolderEntry]) -> Piece | None:
     """Return what a file sink's own log tells, of its folder or of the output that it lies in.
 
     The output itself is data, not evidence: there may be a lot of it.
@@ -207,7 +207,7 @@ def _sink_log(place: Place, inside: Sequence[Entry]) -> Piece | None:
     return Piece(PieceKind.SINK_LOG, place.name, log, (*failures, *log.warnings))
 
 
-def _checkpoint(place: Place, found: Gathered) -> None:
+def _checkpoint(place: FileLocation, found: Gathered) -> None:
     files, listing, failures = read_checkpoint_files(place)
     found.warnings.extend(failures)
     checkpoint = read_checkpoint(files, listing, source=place.name)

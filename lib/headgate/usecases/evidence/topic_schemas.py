@@ -21,8 +21,8 @@ def open_schema_registry(context: Context) -> SchemaRegistry:
     """Return the registry that headgate.toml names; ConfigError where it names none."""
     url = context.registry.schema_registry_url
     if url is None:
-        where = context.registry.path or "headgate.toml"
-        raise ConfigError(f"{where} names no schema registry: set url under [schema_registry]")
+        location = context.registry.path or "headgate.toml"
+        raise ConfigError(f"{location} names no schema registry: set url under [schema_registry]")
     return SchemaRegistry(url, context.registry.schema_registry)
 
 

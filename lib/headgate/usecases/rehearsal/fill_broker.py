@@ -15,7 +15,13 @@ from headgate.gateway.kafka_broker.rehearsal_broker import (
 from headgate.gateway.kafka_streams.state_directory import StateDirectory
 from headgate.model.kafka_streams import StreamsApplication, looks_internal
 from headgate.model.version import Version
-from headgate.usecases.rehearsal.read_user_cluster import Bounds, Seen, copied, sinks, sources
+from headgate.usecases.rehearsal.read_user_cluster import (
+    Bounds,
+    UserCluster,
+    copied,
+    sinks,
+    sources,
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,7 +32,7 @@ class Stage:
     """
 
     topics: tuple[Wanted, ...]
-    seen: Seen | None
+    seen: UserCluster | None
     uses_directory: bool
     given: tuple[Record, ...] = ()
 
@@ -55,7 +61,7 @@ class Stage:
 def stage_of(
     app: StreamsApplication,
     directory: StateDirectory,
-    seen: Seen | None,
+    seen: UserCluster | None,
     old: Version | None,
     *,
     bounds: Bounds,

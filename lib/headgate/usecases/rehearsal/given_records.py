@@ -33,13 +33,13 @@ def given_records(file: Path) -> list[Record]:
     return found
 
 
-def _record(line: str, where: str) -> Record:
+def _record(line: str, location: str) -> Record:
     try:
         plain = read_json(line)
     except ValueError:
         plain = None
     if not isinstance(plain, dict) or not plain.keys() <= _FIELDS or not _fits(plain):
-        raise EvidenceError(f"{where}: {_EXPECTED}")
+        raise EvidenceError(f"{location}: {_EXPECTED}")
     headers = plain.get("headers") or {}
     return Record(
         topic=plain["topic"],

@@ -8,10 +8,12 @@ from headgate.gateway.kafka_streams.state_directory import StateDirectory
 from headgate.model.kafka_streams import StreamsApplication, looks_internal
 from headgate.model.version import Engine, Version
 from headgate.parse.kafka_streams.from_cluster import observed
-from headgate.usecases.rehearsal.read_user_cluster import Seen
+from headgate.usecases.rehearsal.read_user_cluster import UserCluster
 
 
-def old_version(version: Version | None, directory: StateDirectory, seen: Seen | None) -> Version:
+def old_version(
+    version: Version | None, directory: StateDirectory, seen: UserCluster | None
+) -> Version:
     """Return the old version, completed by the cluster; without evidence what is left is little.
 
     A verdict about a version of which there is no description is `unknown`, by the rules.
@@ -23,7 +25,7 @@ def old_version(version: Version | None, directory: StateDirectory, seen: Seen |
     return observed(version, directory.application_id, seen.as_cluster(), owned)
 
 
-def new_version(version: Version | None, old: Version, seen: Seen | None) -> Version:
+def new_version(version: Version | None, old: Version, seen: UserCluster | None) -> Version:
     """Return the new version with the partitions of its inputs, as far as they are known."""
     version = version or Version(engine=Engine.KAFKA_STREAMS)
     app = version.streams
@@ -42,7 +44,7 @@ def _nothing(directory: StateDirectory) -> Version:
     return Version(engine=Engine.KAFKA_STREAMS, name=directory.application_id, streams=app)
 
 
-def _owned(version: Version, directory: StateDirectory, seen: Seen) -> dict[str, str]:
+def _owned(version: Version, directory: StateDirectory, seen: UserCluster) -> dict[str, str]:
     """Return the internal topics that something proves to be the application's, with the proof."""
     described = version.streams.expected_topics() if version.streams else {}
     committed = {topic for topic, _ in seen.committed}

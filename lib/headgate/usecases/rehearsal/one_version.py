@@ -11,8 +11,8 @@ from pathlib import Path
 from headgate.errors import CaptureError, UnreachableError
 from headgate.gateway.kafka.read_records import Record
 from headgate.gateway.kafka_broker.rehearsal_broker import RehearsalBroker, live_keys
-from headgate.gateway.kafka_streams.application import ByMain, ByTopology, Entry, Refused
-from headgate.gateway.kafka_streams.jvm import JvmWish, StreamsJvm, start_jvm
+from headgate.gateway.kafka_streams.application import ByMain, ByTopology, EntryPoint, Refused
+from headgate.gateway.kafka_streams.jvm import JvmRequest, StreamsJvm, start_jvm
 from headgate.gateway.kafka_streams.rehearsal import Ran, run
 from headgate.gateway.process.deadline import within
 from headgate.model.kafka_streams import StreamsApplication, looks_internal
@@ -58,7 +58,7 @@ class Side:
     in them; `settings` are of a topology.
     """
 
-    what: Entry
+    what: EntryPoint
     jars: Sequence[Path]
     application_id: str
     settings: Mapping[str, str] = field(default_factory=dict)
@@ -232,9 +232,9 @@ def _asked(side: Side, places: Mapping[str, str], folder: Path) -> str | None:
     return description
 
 
-def _wish(side: Side, places: Mapping[str, str]) -> JvmWish:
+def _wish(side: Side, places: Mapping[str, str]) -> JvmRequest:
     env = dict(zip(side.env, _filled(side.env.values(), places), strict=True))
-    return JvmWish(jars=side.jars, options=_filled(side.options, places), env=env)
+    return JvmRequest(jars=side.jars, options=_filled(side.options, places), env=env)
 
 
 def _filled(texts: Iterable[str], places: Mapping[str, str]) -> list[str]:

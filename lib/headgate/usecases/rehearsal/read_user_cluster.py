@@ -9,7 +9,7 @@ from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass, field
 
 from headgate.errors import RefusedError
-from headgate.gateway.kafka import consumer_groups as kafka_groups
+from headgate.gateway.kafka import consumer_groups
 from headgate.gateway.kafka.cluster import Kafka
 from headgate.gateway.kafka.committed_offsets import read_offsets
 from headgate.gateway.kafka.read_records import Record, read_records
@@ -31,7 +31,7 @@ class Bounds:
 
 
 @dataclass(frozen=True, slots=True)
-class Seen:
+class UserCluster:
     """The application's part of the cluster at one moment; `names` are of all topics and groups."""
 
     kafka: Kafka
@@ -65,7 +65,7 @@ class Seen:
         )
 
 
-def look(kafka: Kafka, application_id: str, app: StreamsApplication | None = None) -> Seen:
+def look(kafka: Kafka, application_id: str, app: StreamsApplication | None = None) -> UserCluster:
     """Read what concerns the application: its internal topics, inputs, outputs and group.
 
     `app` is the version to be started; its inputs and outputs come along.
@@ -78,7 +78,7 @@ def look(kafka: Kafka, application_id: str, app: StreamsApplication | None = Non
     return _look(kafka, application_id, frozenset(wanted & names), committed, names)
 
 
-def look_again(seen: Seen) -> Seen:
+def look_again(seen: UserCluster) -> UserCluster:
     """Read the same once more."""
     committed = read_offsets(seen.kafka, seen.application_id)
     names = frozenset(seen.kafka.partitions())
@@ -91,9 +91,9 @@ def _look(
     wanted: frozenset[str],
     committed: Mapping[TopicPart, GroupOffset],
     names: frozenset[str],
-) -> Seen:
-    groups = kafka_groups.list_all(kafka.admin, kafka.deadline(), Warnings()).ids
-    return Seen(
+) -> UserCluster:
+    groups = consumer_groups.list_all(kafka.admin, kafka.deadline(), Warnings()).ids
+    return UserCluster(
         kafka=kafka,
         application_id=application_id,
         cluster_id=kafka.cluster_id(),
@@ -105,7 +105,7 @@ def _look(
     )
 
 
-def proof(before: Seen, after: Seen) -> ClusterProof:
+def proof(before: UserCluster, after: UserCluster) -> ClusterProof:
     """Return what the two looks prove."""
     was, now = before.facts(), after.facts()
     return ClusterProof(
@@ -119,7 +119,9 @@ def proof(before: Seen, after: Seen) -> ClusterProof:
     )
 
 
-def copied(seen: Seen, app: StreamsApplication, bounds: Bounds, *, batch: bool) -> Iterator[Wanted]:
+def copied(
+    seen: UserCluster, app: StreamsApplication, bounds: Bounds, *, batch: bool
+) -> Iterator[Wanted]:
     """Yield the topics that the rehearsal's broker gets, with their records.
 
     `batch` False leaves out what the application has not read yet. RefusedError where changelogs
@@ -173,7 +175,7 @@ def _read_as_a_whole(app: StreamsApplication) -> frozenset[str]:
     return frozenset(restored | {t for s in app.sources if s.is_global for t in s.topics})
 
 
-def _check(seen: Seen, changelogs: Collection[str], most: int) -> None:
+def _check(seen: UserCluster, changelogs: Collection[str], most: int) -> None:
     count = sum(seen.topics[n].records or 0 for n in changelogs)
     if count > most:
         raise RefusedError(
@@ -183,14 +185,14 @@ def _check(seen: Seen, changelogs: Collection[str], most: int) -> None:
         )
 
 
-def _lags(seen: Seen, topic: Topic) -> Iterator[tuple[TopicPart, tuple[int, int]]]:
+def _lags(seen: UserCluster, topic: Topic) -> Iterator[tuple[TopicPart, tuple[int, int]]]:
     for p in topic.partitions:
         at = seen.committed.get((topic.name, p.number))
         begin = at.offset if at and at.offset is not None else (p.begin or 0)
         yield (topic.name, p.number), (max(begin, p.begin or 0), p.end or 0)
 
 
-def _changelog(seen: Seen, topic: Topic) -> Wanted:
+def _changelog(seen: UserCluster, topic: Topic) -> Wanted:
     ranges = {(topic.name, p.number): (p.begin or 0, p.end or 0) for p in topic.partitions}
     return Wanted(
         topic.name,
@@ -202,7 +204,7 @@ def _changelog(seen: Seen, topic: Topic) -> Wanted:
     )
 
 
-def _input(seen: Seen, topic: Topic, quota: int, *, whole: bool) -> Wanted:
+def _input(seen: UserCluster, topic: Topic, quota: int, *, whole: bool) -> Wanted:
     internal = looks_internal(topic.name)
     ranges, starts = {}, {}
     for part, (begin, end) in _lags(seen, topic):
@@ -224,7 +226,7 @@ def _input(seen: Seen, topic: Topic, quota: int, *, whole: bool) -> Wanted:
     )
 
 
-def _read(seen: Seen, ranges: Mapping[TopicPart, tuple[int, int]]) -> list[Record]:
+def _read(seen: UserCluster, ranges: Mapping[TopicPart, tuple[int, int]]) -> list[Record]:
     return read_records(seen.kafka.bootstrap, seen.kafka.config, ranges)
 
 

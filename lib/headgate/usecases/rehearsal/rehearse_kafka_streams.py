@@ -16,7 +16,7 @@ from headgate.gateway.checkpoint.copy import (
     read_prints,
     size_of,
 )
-from headgate.gateway.files.evidence_files import Place, find
+from headgate.gateway.files.evidence_files import FileLocation, find
 from headgate.gateway.files.scratch_folders import scratch_folder
 from headgate.gateway.kafka.cluster import Kafka
 from headgate.gateway.kafka.connect import open_kafka
@@ -247,7 +247,7 @@ def _kafka(context: Context | None, options: StreamsOptions) -> Kafka | None:
     return open_kafka(context.registry)
 
 
-def _untouched(place: Place, before: Prints) -> Untouched:
+def _untouched(place: FileLocation, before: Prints) -> Untouched:
     after = read_prints(place)
     return Untouched(
         location=place.name,

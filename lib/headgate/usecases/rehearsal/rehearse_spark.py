@@ -16,17 +16,23 @@ from headgate.gateway.checkpoint.copy import (
     read_prints,
     size_of,
 )
-from headgate.gateway.files.evidence_files import Place, find
+from headgate.gateway.files.evidence_files import FileLocation, find
 from headgate.gateway.files.scratch_folders import scratch_folder
 from headgate.gateway.spark.capture import is_entry_point
-from headgate.gateway.spark.rehearsal import Given, Rehearsed, Wish, evidence, rehearse_query
+from headgate.gateway.spark.rehearsal import (
+    Given,
+    RehearsalRequest,
+    Rehearsed,
+    evidence,
+    rehearse_query,
+)
 from headgate.model.rehearsal import (
     BatchKind,
     EngineOutcome,
     EngineVerdict,
     OutputDifference,
+    RollbackTrial,
     Untouched,
-    WayBack,
 )
 from headgate.rules.compare.engine_agreement import Judged, compare_rows, judge
 from headgate.rules.core.report import Report
@@ -73,9 +79,9 @@ class Options:
     with_credentials: bool = False
     scratch: Path | None = None
 
-    def wish(self, given: Given | None = None, touched: Touched | None = None) -> Wish:
+    def wish(self, given: Given | None = None, touched: Touched | None = None) -> RehearsalRequest:
         """Return what one start may do, and where else it is started afterwards."""
-        return Wish(
+        return RehearsalRequest(
             batch="given" if given else self.batch,
             given=given,
             touched=str(touched.copy) if touched else None,
@@ -127,7 +133,7 @@ def rehearse(
         if before:
             say(f"starting {before} on the same input, then on the touched copy")
             old = _old(start, before, folder, new, options)
-            engine = replace(engine, output=_compared(old, new, folder), way_back=_back(old, new))
+            engine = replace(engine, output=_compared(old, new, folder), rollback=_back(old, new))
             pieces += evidence(old.pieces) if isinstance(old, Rehearsed) else ()
         say("reading the original once more")
         engine = replace(engine, checkpoint=_untouched(place, prints))
@@ -142,7 +148,7 @@ def _copied(say: Say, cancelled: Cancelled, files: int, size: int) -> None:
         say(f"copied {files:,} files, {words.size(size)}")
 
 
-def _place(checkpoint: str, context: Context | None) -> Place:
+def _place(checkpoint: str, context: Context | None) -> FileLocation:
     place = find(checkpoint, context.registry.file_systems if context else {})
     if place is None or not place.is_folder or not _is_checkpoint(place):
         raise EvidenceError(f"{checkpoint} is no checkpoint: it has no metadata, offsets, commits")
@@ -159,7 +165,7 @@ def _importable(context: Context | None) -> tuple[Path, ...]:
     return (Path.cwd(), *([Path(file).parent] if file else []))
 
 
-def _is_checkpoint(place: Place) -> bool:
+def _is_checkpoint(place: FileLocation) -> bool:
     from headgate.gateway.files.evidence_files import entries
 
     names = {e.name for e in entries(place)}
@@ -186,17 +192,17 @@ def _old(
         return str(error)
 
 
-def _back(old: Rehearsed | str, new: Rehearsed) -> WayBack:
+def _back(old: Rehearsed | str, new: Rehearsed) -> RollbackTrial:
     """Return what the old version did on the touched copy, with what that does not prove."""
     if isinstance(old, str):
-        return WayBack(outcome=EngineOutcome.UNKNOWN, remark=old)
-    assert old.engine.way_back is not None
+        return RollbackTrial(outcome=EngineOutcome.UNKNOWN, remark=old)
+    assert old.engine.rollback is not None
     if old.engine.outcome is EngineOutcome.REFUSES:
         remark = "the old version is refused on an untouched copy, too, so the attempt is not why"
-        return WayBack(outcome=EngineOutcome.UNKNOWN, remark=remark)
+        return RollbackTrial(outcome=EngineOutcome.UNKNOWN, remark=remark)
     kinds = {b.kind for b in new.engine.batches}
     is_own = new.engine.stage is None and kinds <= {BatchKind.EMPTY}
-    return replace(old.engine.way_back, is_own_entry=is_own)
+    return replace(old.engine.rollback, is_own_entry=is_own)
 
 
 def _compared(old: Rehearsed | str, new: Rehearsed, folder: Path) -> OutputDifference:
@@ -223,7 +229,7 @@ def _same_input(folder: Path, old: Rehearsed, new: Rehearsed) -> bool:
     return all(positions(folder / "before", n) == positions(folder / "after", n) for n in numbers)
 
 
-def _untouched(place: Place, before: Prints) -> Untouched:
+def _untouched(place: FileLocation, before: Prints) -> Untouched:
     after = read_prints(place)
     return Untouched(
         location=place.name,

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from itertools import pairwise
 
 from headgate.errors import NotFoundError, ScenarioError
-from headgate.gateway.adapters.live import LiveWorld
+from headgate.gateway.adapters.live import LiveInspector
 from headgate.model.restore_points import LoggedBatch
 from headgate.model.version import Engine
 from headgate.text.numbers import instead
@@ -50,10 +50,10 @@ def list_batches(context: Context, pipeline: str) -> tuple[BatchRow, ...]:
         raise NotFoundError(f"no pipeline {pipeline} is registered in headgate.toml{names}")
     if found.engine is not Engine.SPARK or not found.checkpoint:
         raise ScenarioError(f"{pipeline} has no checkpoint, and so no batches to go back to")
-    with closing(LiveWorld(context.registry, context.home)) as world:
-        if world.checkpoint(found.checkpoint) is None:
+    with closing(LiveInspector(context.registry, context.home)) as inspector:
+        if inspector.checkpoint(found.checkpoint) is None:
             raise ScenarioError(f"there is no checkpoint at {found.checkpoint}")
-        return batch_rows(world.batches(found.checkpoint))
+        return batch_rows(inspector.batches(found.checkpoint))
 
 
 def batch_rows(batches: Iterable[LoggedBatch]) -> tuple[BatchRow, ...]:

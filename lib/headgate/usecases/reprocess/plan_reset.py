@@ -9,13 +9,13 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from headgate.errors import HeadgateError, ScenarioError
-from headgate.gateway.adapters.live import LiveWorld
+from headgate.gateway.adapters.live import LiveInspector
 from headgate.reprocess.impact import with_kept
 from headgate.reprocess.plan import RESET, Plan
 from headgate.reprocess.scenarios.build import build_plan
 from headgate.reprocess.scenarios.reset import scenario as reset
 from headgate.reprocess.scenarios.shared.kafka_streams_topology import topology_options
-from headgate.store.sqlite_reader import Glance, open_soonest
+from headgate.store.sqlite_reader import SqliteReader, open_soonest
 from headgate.usecases.compare.connect_verdicts import with_judge
 from headgate.usecases.context import Context
 from headgate.usecases.reprocess.plan_scenario import with_rows
@@ -42,20 +42,23 @@ def plan_reset(
     answers = _answers(context, application, options)
     registry = reset_registry(context.registry, application, answers)
     store = _store(context, needed=not previewed)
-    with closing(with_judge(LiveWorld(registry, context.home), context)) as world:
-        plan = _plan(store, world, application, answers)
+    with closing(with_judge(LiveInspector(registry, context.home), context)) as inspector:
+        plan = _plan(store, inspector, application, answers)
     return with_kept(plan, context.registry.keep_snapshots)
 
 
 def _plan(
-    store: Store | Glance | None, world: LiveWorld, application: str, answers: Mapping[str, Any]
+    store: Store | SqliteReader | None,
+    inspector: LiveInspector,
+    application: str,
+    answers: Mapping[str, Any],
 ) -> Plan:
     if store is None:
-        version, unread = described(world, application)
-        plan = build_plan(RESET, application, world, answers, version=version)
+        version, unread = described(inspector, application)
+        plan = build_plan(RESET, application, inspector, answers, version=version)
         return replace(plan, risks=(*plan.risks, *unread))
     with closing(store):
-        return fresh_plan(store, world, RESET, application, answers)
+        return fresh_plan(store, inspector, RESET, application, answers)
 
 
 def _answers(context: Context, application: str, options: Mapping[str, Any]) -> dict[str, Any]:
@@ -74,7 +77,7 @@ def _answers(context: Context, application: str, options: Mapping[str, Any]) -> 
     return answers
 
 
-def _store(context: Context, *, needed: bool) -> Store | Glance | None:
+def _store(context: Context, *, needed: bool) -> Store | SqliteReader | None:
     """Open the store; for a preview one that is not there, or does not answer, is none."""
     url = context.store_url
     if needed:

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from headgate.errors import ScenarioError
-from headgate.gateway.adapters.live import LiveWorld
+from headgate.gateway.adapters.live import LiveInspector
 from headgate.reprocess.impact import with_kept
 from headgate.reprocess.plan import Plan
 from headgate.reprocess.scenario import Scenario
@@ -33,9 +33,9 @@ def plan_scenario(
     answers = with_rows(SCENARIOS.get(scenario), options or {})
     with (
         closing(open_soonest(context.store_url)) as store,
-        closing(with_judge(LiveWorld(context.registry, context.home), context)) as world,
+        closing(with_judge(LiveInspector(context.registry, context.home), context)) as inspector,
     ):
-        plan = fresh_plan(store, world, scenario, pipeline, answers)
+        plan = fresh_plan(store, inspector, scenario, pipeline, answers)
     return with_copy_time(context, with_kept(plan, context.registry.keep_snapshots))
 
 

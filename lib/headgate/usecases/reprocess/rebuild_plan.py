@@ -12,9 +12,9 @@ from headgate.model.registered_pipelines import Pipeline
 from headgate.model.version import Engine, Version
 from headgate.reprocess.impact import measured
 from headgate.reprocess.plan import RESET, UNDO, Plan, load_plan
-from headgate.reprocess.ports.inspector import World
+from headgate.reprocess.ports.inspector import Inspector
 from headgate.reprocess.scenario import LastPositions, no_positions
-from headgate.reprocess.scenarios.build import APPROVED, approved_counts, build_plan, moved
+from headgate.reprocess.scenarios.build import APPROVED, approved_counts, build_plan, drift
 from headgate.reprocess.steps.offsets.target import TopicPart
 from headgate.store.rows import RunFacts, RunFilter, RunState
 from headgate.store.step_records import step_records
@@ -22,15 +22,15 @@ from headgate.store.step_records import step_records
 if TYPE_CHECKING:
     from headgate.model.activity import Position
     from headgate.store import Store
-    from headgate.store.sqlite_reader import Glance
+    from headgate.store.sqlite_reader import SqliteReader
 
 # The audit's word for snapshots that were removed.
 CLEAN = "clean"
 
 
 def fresh_plan(
-    store: Store | Glance,
-    world: World,
+    store: Store | SqliteReader,
+    inspector: Inspector,
     scenario: str,
     pipeline: str,
     options: Mapping[str, Any],
@@ -41,13 +41,13 @@ def fresh_plan(
 
     `but` is the run that the plan is for.
     """
-    version, others = known_versions(store, world, scenario, pipeline)
+    version, others = known_versions(store, inspector, scenario, pipeline)
     unread: list[str] = []
     if version is None:
-        version, unread = described(world, pipeline)
-    known = _known(store, world.registered(pipeline))
+        version, unread = described(inspector, pipeline)
+    known = _known(store, inspector.registered(pipeline))
     plan = build_plan(
-        scenario, pipeline, world, options, version=version, others=others, known=known
+        scenario, pipeline, inspector, options, version=version, others=others, known=known
     )
     touching = [r for name in plan.resources for r in store.runs.touching(name) if r.id != but]
     active = {r.id: r for r in touching if r.state.is_active}
@@ -56,32 +56,32 @@ def fresh_plan(
         plan,
         blockers=(
             *plan.blockers,
-            *(strange_checkpoint(world, pipeline, version) if plan.steps else ()),
+            *(strange_checkpoint(inspector, pipeline, version) if plan.steps else ()),
             *(f"run {r.id} is {r.state} here" for r in active.values()),
         ),
         risks=(*plan.risks, *unread, *(_half_done(r) for r in broken.values())),
     )
 
 
-def strange_checkpoint(world: World, name: str, version: Version | None) -> tuple[str, ...]:
+def strange_checkpoint(inspector: Inspector, name: str, version: Version | None) -> tuple[str, ...]:
     """Return why the registered checkpoint is another query's; empty if nothing says so."""
-    pipeline = world.registered(name)
+    pipeline = inspector.registered(name)
     if pipeline is None or not pipeline.checkpoint:
         return ()
     try:
-        found = world.checkpoint(pipeline.checkpoint)
+        found = inspector.checkpoint(pipeline.checkpoint)
     except HeadgateError:
         return ()
     # Imported here: what has no checkpoint needs none of it.
     from headgate.reprocess.checkpoint_owner import other_query
 
-    return other_query(pipeline, found, version, world.told_runs(name)) if found else ()
+    return other_query(pipeline, found, version, inspector.reported_runs(name)) if found else ()
 
 
-def described(world: World, pipeline: str) -> tuple[Version | None, list[str]]:
+def described(inspector: Inspector, pipeline: str) -> tuple[Version | None, list[str]]:
     """Return what registered evidence says of a pipeline that nobody captured, or why nothing."""
     try:
-        return world.described(pipeline), []
+        return inspector.described(pipeline), []
     except HeadgateError as error:
         said = str(error).rstrip(".")
         return None, [
@@ -90,7 +90,7 @@ def described(world: World, pipeline: str) -> tuple[Version | None, list[str]]:
         ]
 
 
-def _known(store: Store | Glance, pipeline: Pipeline | None) -> LastPositions:
+def _known(store: Store | SqliteReader, pipeline: Pipeline | None) -> LastPositions:
     """Return what tells where a pipeline's group was; the store is read when it is asked."""
     if pipeline is None or pipeline.group is None:
         return no_positions
@@ -105,23 +105,25 @@ def _known(store: Store | Glance, pipeline: Pipeline | None) -> LastPositions:
 
 
 def known_versions(
-    store: Store | Glance, world: World, scenario: str, pipeline: str
+    store: Store | SqliteReader, inspector: Inspector, scenario: str, pipeline: str
 ) -> tuple[Version | None, dict[str, Version]]:
     """Return the pipeline's newest version, and of a Kafka Streams application all others', too.
 
     A reset names an application id: of what is registered, any pipeline may have that.
     """
-    registered = world.registered(pipeline)
+    registered = inspector.registered(pipeline)
     if registered is None or registered.engine is not Engine.KAFKA_STREAMS:
         return store.versions.running(pipeline), {}
-    streams = [p for p in world.pipelines() if p.engine is Engine.KAFKA_STREAMS]
-    found = {p.name: v for p in world.pipelines() if (v := store.versions.running(p.name))}
+    streams = [p for p in inspector.pipelines() if p.engine is Engine.KAFKA_STREAMS]
+    found = {p.name: v for p in inspector.pipelines() if (v := store.versions.running(p.name))}
     own = [p.name for p in streams if p.group == registered.group and p.name in found]
     name = pipeline if scenario != RESET else next(iter(own), pipeline)
     return found.get(name), {n: v for n, v in found.items() if n not in own}
 
 
-def undo_plan(store: Store | Glance, world: World, run: str, *, but: str | None = None) -> Plan:
+def undo_plan(
+    store: Store | SqliteReader, inspector: Inspector, run: str, *, but: str | None = None
+) -> Plan:
     """Return the plan that takes a run back; `but` is the undo's own run."""
     # Imported here: hardly a plan is an undo.
     from headgate.reprocess.execution.undo import Past, build_undo
@@ -134,28 +136,28 @@ def undo_plan(store: Store | Glance, world: World, run: str, *, but: str | None 
         records={position: record.as_record() for position, record in entries.items()},
         blockers=tuple(_undo_blockers(store, row, but)),
     )
-    return build_undo(past, world)
+    return build_undo(past, inspector)
 
 
 def approved_now(
-    store: Store | Glance, world: World, plan: Plan, *, but: str | None = None
+    store: Store | SqliteReader, inspector: Inspector, plan: Plan, *, but: str | None = None
 ) -> Plan:
     """Return the plan built anew.
 
     RefusedError where it may not run, StalePlanError with what moved.
     """
     if plan.scenario == UNDO:
-        now = undo_plan(store, world, plan.options["run"], but=but)
+        now = undo_plan(store, inspector, plan.options["run"], but=but)
     else:
         assert plan.pipeline is not None
-        now = fresh_plan(store, world, plan.scenario, plan.pipeline, plan.options, but=but)
+        now = fresh_plan(store, inspector, plan.scenario, plan.pipeline, plan.options, but=but)
     if not plan.can_apply:
         raise RefusedError("the plan may not be applied: " + _sentences(plan.blockers))
     if not now.steps:
         # Nothing to compare with: the reason says more than that all preconditions are gone.
         raise RefusedError(_sentences(now.blockers))
-    if differences := moved(plan, now):
-        raise StalePlanError("the world moved since the plan was made: " + "; ".join(differences))
+    if differences := drift(plan, now):
+        raise StalePlanError("the plan is stale: " + "; ".join(differences))
     if not now.can_apply:
         raise RefusedError(_sentences(now.blockers))
     # What was measured for whoever decided stays with the run, and what they have approved.
@@ -167,7 +169,7 @@ def _sentences(blockers: tuple[str, ...]) -> str:
     return "; ".join(blockers) or "there is nothing to do"
 
 
-def _undo_blockers(store: Store | Glance, row: RunFacts, but: str | None) -> list[str]:
+def _undo_blockers(store: Store | SqliteReader, row: RunFacts, but: str | None) -> list[str]:
     if row.undo_of is not None:
         return [f"run {row.id} is an undo itself: plan the scenario again instead"]
     if row.state.is_active:
@@ -181,7 +183,7 @@ def _undo_blockers(store: Store | Glance, row: RunFacts, but: str | None) -> lis
     return [f"{reason}: undo it first" for reason in overtaken(store, row, but=but)]
 
 
-def overtaken(store: Store | Glance, row: RunFacts, *, but: str | None = None) -> list[str]:
+def overtaken(store: Store | SqliteReader, row: RunFacts, *, but: str | None = None) -> list[str]:
     """Return which later runs on the same group or checkpoint did something that still stands.
 
     An undo counts only against another undo of the same run.
@@ -196,18 +198,18 @@ def overtaken(store: Store | Glance, row: RunFacts, *, but: str | None = None) -
     ]
 
 
-def undo_begun(store: Store | Glance, run: str) -> list[str]:
+def undo_begun(store: Store | SqliteReader, run: str) -> list[str]:
     """Return which undos of the run began to put things back, also ones that failed at it."""
     return [r.id for r in store.runs.list(RunFilter(undo_of=run)) if has_effect(store, r.id)]
 
 
-def has_effect(store: Store | Glance, run: str) -> bool:
+def has_effect(store: Store | SqliteReader, run: str) -> bool:
     """Return whether a run did something that is not undone."""
     records = step_records(store.journal.entries(run)).values()
     return any(r.begun and r.state.may_have_effect for r in records)
 
 
-def _is_half_done(store: Store | Glance, row: RunFacts) -> bool:
+def _is_half_done(store: Store | SqliteReader, row: RunFacts) -> bool:
     ended_early = row.state in (RunState.FAILED, RunState.CANCELLED)
     return ended_early and row.undo_of is None and has_effect(store, row.id)
 

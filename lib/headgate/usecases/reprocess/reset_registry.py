@@ -19,7 +19,7 @@ from headgate.reprocess.plan import RESET, UNDO, Plan, load_plan
 
 if TYPE_CHECKING:
     from headgate.store import Store
-    from headgate.store.sqlite_reader import Glance
+    from headgate.store.sqlite_reader import SqliteReader
 
 DEFAULT = "localhost:9092"
 
@@ -47,7 +47,7 @@ def _known(registry: Registry, address: str | None) -> dict[str, str]:
     return registry.kafka if address in (None, registry.bootstrap_servers) else {}
 
 
-def registry_of(registry: Registry, store: Store | Glance, plan: Plan) -> Registry:
+def registry_of(registry: Registry, store: Store | SqliteReader, plan: Plan) -> Registry:
     """Return the registry that a plan is carried out in: a reset's, or an undo's of one."""
     while plan.scenario == UNDO:
         run = plan.options["run"]

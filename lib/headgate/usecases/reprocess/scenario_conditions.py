@@ -5,7 +5,7 @@ from __future__ import annotations
 from contextlib import closing, suppress
 
 from headgate.errors import HeadgateError
-from headgate.gateway.adapters.live import LiveWorld
+from headgate.gateway.adapters.live import LiveInspector
 from headgate.gateway.files.addresses import is_remote
 from headgate.model.registered_pipelines import Pipeline
 from headgate.model.version import Engine
@@ -34,9 +34,9 @@ def pipeline_facts(context: Context, pipeline: Pipeline) -> Facts:
         return Facts(pipeline=pipeline, version=version, remote=True, unread=unread)
     found, position, problem = None, None, None
     try:
-        with closing(LiveWorld(context.registry, context.home)) as world:
-            found = world.checkpoint(location)
-            position = world.query_position(location) if found else None
+        with closing(LiveInspector(context.registry, context.home)) as inspector:
+            found = inspector.checkpoint(location)
+            position = inspector.query_position(location) if found else None
     except HeadgateError as error:
         problem = f"Not all of the checkpoint can be read: {error}."
     return Facts(

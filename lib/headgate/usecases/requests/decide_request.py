@@ -5,7 +5,7 @@ from __future__ import annotations
 from contextlib import closing
 
 from headgate.errors import RefusedError, ScenarioError
-from headgate.gateway.adapters.live import LiveWorld
+from headgate.gateway.adapters.live import LiveInspector
 from headgate.reprocess.plan import load_plan
 from headgate.store import open_store
 from headgate.usecases.compare.connect_verdicts import with_judge
@@ -25,13 +25,13 @@ def approve_request(
     """
     with (
         closing(open_store(context.store_url)) as store,
-        closing(with_judge(LiveWorld(context.registry, context.home), context)) as world,
+        closing(with_judge(LiveInspector(context.registry, context.home), context)) as inspector,
     ):
         row = store.requests.get(request)
         plan = load_plan(row.plan, source=f"request {request}")
         if seen not in (None, row.plan_hash):
             raise RefusedError(f"request {request} is not for the plan that was looked at")
-        now = approved_now(store, world, plan)
+        now = approved_now(store, inspector, plan)
         return store.requests.approve(request, new_run(now), by=by, reason=reason)
 
 

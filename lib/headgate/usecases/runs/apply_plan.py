@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from contextlib import closing
 
-from headgate.gateway.adapters.live import LiveWorld
+from headgate.gateway.adapters.live import LiveInspector
 from headgate.reprocess.plan import UNDO, Plan, dump_plan
 from headgate.store.rows import NewRun
 from headgate.store.sqlite_reader import open_soonest
@@ -23,10 +23,12 @@ def apply_plan(context: Context, plan: Plan, *, by: str) -> str:
     with (
         closing(open_soonest(context.store_url)) as store,
         closing(
-            with_judge(LiveWorld(registry_of(context.registry, store, plan), context.home), context)
-        ) as world,
+            with_judge(
+                LiveInspector(registry_of(context.registry, store, plan), context.home), context
+            )
+        ) as inspector,
     ):
-        now = approved_now(store, world, plan)
+        now = approved_now(store, inspector, plan)
         return store.runs.enqueue(new_run(now), by=by, action="apply")
 
 

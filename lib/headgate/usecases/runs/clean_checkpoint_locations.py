@@ -77,7 +77,7 @@ def _made(context: Context, store: Store) -> dict[str, str]:
 
 def _is_used(context: Context, store: Store, place: str) -> bool:
     """Whether a query is, or was told to be, at the place, as the store has it now."""
-    led = {one.rstrip("/") for pair in store.places.all().values() for one in pair}
+    led = {one.rstrip("/") for pair in store.checkpoint_locations.all().values() for one in pair}
     return place in led or not is_made_place(place, context.registry)
 
 

@@ -8,13 +8,13 @@ from headgate.reprocess.execution.suspended_restarts import reenables
 from headgate.reprocess.steps import StopPipeline
 from headgate.reprocess.steps.base.step import Step
 from headgate.reprocess.steps.process.pause import PauseProcessing, ResumeProcessing
-from headgate.reprocess.steps.process.stop_start import Beginning, ManualStep
+from headgate.reprocess.steps.process.stop_start import ManualStep, StartStep
 from headgate.store.rows import RunRow, RunState
 
 _DONE, _PARTLY = "done", ("failed", "in_doubt", "running")
 
 
-def where_it_stands(
+def describe_run_state(
     row: RunRow,
     steps: Sequence[Step],
     states: Sequence[str],
@@ -102,9 +102,9 @@ def _left(step: Step, *, is_done: bool, before: str) -> str:
             return f"{step.pipeline} {how}."
         case ManualStep(waits=False) if is_done:
             return f"{step.pipeline} was stopped before the run, and its start is left to you."
-        case Beginning() | ResumeProcessing() if is_done:
+        case StartStep() | ResumeProcessing() if is_done:
             return ""
-        case Beginning():
+        case StartStep():
             return f"{step.pipeline} was stopped, and its start was begun: it may run or not."
         case ResumeProcessing():
             return f"{step.pipeline} was paused, and its resume was begun: it may be so or not."

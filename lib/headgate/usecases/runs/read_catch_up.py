@@ -8,9 +8,9 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 
 from headgate.errors import HeadgateError
-from headgate.gateway.adapters.live import LiveWorld
+from headgate.gateway.adapters.live import LiveInspector
 from headgate.model.registered_pipelines import Pipeline
-from headgate.reprocess.ports.inspector import World
+from headgate.reprocess.ports.inspector import Inspector
 from headgate.reprocess.ports.source_offsets import QueryPosition
 from headgate.reprocess.steps import ManualStep, ResetOffsets, RestoreOffsets, StartPipeline
 from headgate.reprocess.steps.offsets.partition_offsets import committed, moves_of
@@ -34,7 +34,7 @@ class Look:
 
     `done` are the offsets read since the run put it back, `left` those that wait, `ended` the
     sum of the logs' ends. `at_end` of `partitions` have nothing to wait for. `batch` is the
-    newest batch of a query, `told` what the query itself reports of it.
+    newest batch of a query, `driver_status` what the query itself reports of it.
     """
 
     at: float
@@ -83,11 +83,11 @@ def look_at(context: Context, detail: RunDetail) -> Look | None:
     if pipeline is None or not context.registry.bootstrap_servers or not can_catch_up(detail):
         return None
     starts = _starts(context, detail)
-    with closing(LiveWorld(context.registry, context.home)) as world:
-        positions, batch = _positions(world, pipeline)
+    with closing(LiveInspector(context.registry, context.home)) as inspector:
+        positions, batch = _positions(inspector, pipeline)
         if not positions:
             return None
-        found = _look(world, positions, starts)
+        found = _look(inspector, positions, starts)
     return _with_report(context, pipeline, found, batch)
 
 
@@ -104,22 +104,24 @@ def _starts(context: Context, detail: RunDetail) -> dict[_PART, int]:
     }
 
 
-def _positions(world: World, pipeline: Pipeline) -> tuple[dict[_PART, int | None], int | None]:
+def _positions(
+    inspector: Inspector, pipeline: Pipeline
+) -> tuple[dict[_PART, int | None], int | None]:
     """Return the committed positions and the newest batch; None: nothing of it is committed yet."""
     if pipeline.checkpoint:
         # What a batch in flight is to read is logged before it is read: committed ones count.
-        found = world.query_position(pipeline.checkpoint)
+        found = inspector.query_position(pipeline.checkpoint)
         if found is None:
             return {}, None
         if found.batch is None:
-            begun = world.checkpoint(pipeline.checkpoint)
+            begun = inspector.checkpoint(pipeline.checkpoint)
             return {
                 (t, n): None for t, ps in (begun.offsets if begun else {}).items() for n in ps
             }, None
         return dict(_committed(found)), found.batch
     if pipeline.group is None:
         return {}, None
-    return {part: c.offset for part, c in committed(world, pipeline.group).items()}, None
+    return {part: c.offset for part, c in committed(inspector, pipeline.group).items()}, None
 
 
 def _committed(found: QueryPosition) -> Iterator[tuple[_PART, int]]:
@@ -135,8 +137,10 @@ def _committed(found: QueryPosition) -> Iterator[tuple[_PART, int]]:
     yield from least.items()
 
 
-def _look(world: World, positions: Mapping[_PART, int | None], starts: Mapping[_PART, int]) -> Look:
-    topics = world.topics({topic for topic, _ in positions})
+def _look(
+    inspector: Inspector, positions: Mapping[_PART, int | None], starts: Mapping[_PART, int]
+) -> Look:
+    topics = inspector.topics({topic for topic, _ in positions})
     logs = {(t.name, p.number): p for t in topics.values() for p in t.partitions}
     done = left = ended = at_end = 0
     for part, committed_at in positions.items():

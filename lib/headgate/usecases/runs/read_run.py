@@ -23,14 +23,14 @@ from headgate.store.rows import (
 from headgate.store.step_records import StepRecord, goes_back, step_records
 from headgate.usecases.context import Context
 from headgate.usecases.reprocess.rebuild_plan import overtaken, undo_begun
-from headgate.usecases.runs.describe_run_state import where_it_stands
+from headgate.usecases.runs.describe_run_state import describe_run_state
 
 if TYPE_CHECKING:
     from headgate.store import Store
     from headgate.store.audit import AuditRow
     from headgate.store.manual_steps import Question
     from headgate.store.requests import RequestRow
-    from headgate.store.sqlite_reader import Glance
+    from headgate.store.sqlite_reader import SqliteReader
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -105,7 +105,7 @@ def run_detail(store: Store, run: str) -> RunDetail:
     )
 
 
-def run_outcome(store: Store | Glance, run: str) -> RunOutcome:
+def run_outcome(store: Store | SqliteReader, run: str) -> RunOutcome:
     """Return where a run is; NotFoundError where there is none of that id."""
     row = store.runs.get(run)
     plan = load_plan(row.plan, source=f"run {run}")
@@ -130,7 +130,7 @@ def run_outcome(store: Store | Glance, run: str) -> RunOutcome:
         undo_of=row.undo_of,
         stands=(
             *_unexpected(plan, records),
-            *where_it_stands(
+            *describe_run_state(
                 row,
                 plan.steps,
                 [_effect(step) for step in steps],

@@ -5,7 +5,7 @@ from __future__ import annotations
 from contextlib import closing
 
 from headgate.errors import RefusedError
-from headgate.gateway.adapters.live import LiveWorld
+from headgate.gateway.adapters.live import LiveInspector
 from headgate.model.registered_pipelines import Registry
 from headgate.reprocess.plan import Plan, load_plan
 from headgate.store import Store, open_store
@@ -19,9 +19,9 @@ def plan_undo(context: Context, run: str) -> Plan:
     """Return the plan that takes the run back, with what it can't; nothing is changed."""
     with (
         closing(open_store(context.store_url)) as store,
-        closing(LiveWorld(_registry(context, store, run), context.home)) as world,
+        closing(LiveInspector(_registry(context, store, run), context.home)) as inspector,
     ):
-        return undo_plan(store, world, run)
+        return undo_plan(store, inspector, run)
 
 
 def _registry(context: Context, store: Store, run: str) -> Registry:

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 
 from headgate.errors import ConfigError, HeadgateError, SetupError
-from headgate.gateway.adapters.live import LiveWorld
+from headgate.gateway.adapters.live import LiveInspector
 from headgate.gateway.process.jars import broker_class_path, jars_folder, spark_jars
 from headgate.gateway.process.java import OLDEST, read_java
 from headgate.gateway.schema_registry.client import SchemaRegistry
@@ -222,11 +222,11 @@ def _not_its_own(context: Context, pipeline: Pipeline) -> list[str]:
     try:
         with (
             closing(open_store(context.store_url)) as store,
-            closing(LiveWorld(context.registry, context.home)) as world,
+            closing(LiveInspector(context.registry, context.home)) as inspector,
         ):
             known = store.versions.running(pipeline.name)
-            strange = strange_checkpoint(world, pipeline.name, known)
-            return [*shared_checkpoint(pipeline, world), *strange]
+            strange = strange_checkpoint(inspector, pipeline.name, known)
+            return [*shared_checkpoint(pipeline, inspector), *strange]
     except HeadgateError:
         # The store has a line of its own.
         return []

@@ -27,7 +27,7 @@ def finding_json(finding: Finding) -> dict[str, Any]:
         "rule": finding.rule,
         "outcome": finding.outcome.word,
         "state_effect": finding.state_effect.value if finding.state_effect else None,
-        "where": {"before": finding.where.before, "after": finding.where.after},
+        "where": {"before": finding.location.before, "after": finding.location.after},
         "before": finding.before,
         "after": finding.after,
         "why": finding.why,

@@ -32,7 +32,7 @@ def report_junit(report: Report, fail_on: Collection[str]) -> str:
 
 
 def _case(finding: Finding, report: Report, fail_on: Collection[str]) -> ET.Element:
-    name = finding.where.after or finding.where.before or "query"
+    name = finding.location.after or finding.location.before or "query"
     case = ET.Element("testcase", classname=finding.rule, name=_clean(name))
     lines = _clean("\n".join(lines_of(finding, report.labels)))
     if accepted := accepted_text(finding):

@@ -87,9 +87,11 @@ def _row(finding: Finding, report: Report, rules_url: str | None) -> str:
 
 
 def _short_place(finding: Finding, report: Report) -> str:
-    labels, where = report.labels, finding.where
-    after = labels.after.get(where.after or "", where.after)
-    return after or labels.before.get(where.before or "", where.before) or "the whole pipeline"
+    labels, location = report.labels, finding.location
+    after = labels.after.get(location.after or "", location.after)
+    return (
+        after or labels.before.get(location.before or "", location.before) or "the whole pipeline"
+    )
 
 
 def _details(finding: Finding, report: Report, rules_url: str | None) -> Iterator[str]:

@@ -104,7 +104,7 @@ def _location(finding: Finding, labels: Labels, place: SourcePlace | None) -> di
             "artifactLocation": {"uri": place.path},
             "region": {"startLine": place.line},
         }
-    sides = ((finding.where.before, labels.before), (finding.where.after, labels.after))
+    sides = ((finding.location.before, labels.before), (finding.location.after, labels.after))
     logical = [
         {"name": names.get(node, node), "fullyQualifiedName": node, "kind": "operator"}
         for node, names in sides
@@ -117,7 +117,7 @@ def _location(finding: Finding, labels: Labels, place: SourcePlace | None) -> di
 
 def _fingerprint(finding: Finding) -> str:
     """Return what stays the same while a finding does, whatever the sentences become."""
-    parts = (finding.rule, finding.outcome.word, finding.where, finding.before, finding.after)
+    parts = (finding.rule, finding.outcome.word, finding.location, finding.before, finding.after)
     return hashlib.sha256(repr(parts).encode()).hexdigest()[:32]
 
 

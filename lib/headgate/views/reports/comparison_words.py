@@ -33,7 +33,7 @@ def value_text(value: Any) -> str:
 
 def place_text(finding: Finding, labels: Labels) -> str | None:
     """Return where a finding is, in both graphs; None where it is about the whole."""
-    before, after = finding.where.before, finding.where.after
+    before, after = finding.location.before, finding.location.after
     if before is None and after is None:
         return None
     if before is None:

@@ -75,7 +75,7 @@ def _finding(found: ReadinessFinding) -> dict[str, Any]:
     return {
         "rule": found.rule,
         "severity": found.severity.word,
-        "where": found.where,
+        "where": found.location,
         "what": found.what,
         "why": found.why,
         "remedy": found.remedy,
@@ -100,7 +100,7 @@ def readiness_junit(report: ReadinessReport, fail_on: Collection[str]) -> str:
 
 
 def _case(found: ReadinessFinding, fail_on: Collection[str]) -> ET.Element:
-    name = found.where or "pipeline"
+    name = found.location or "pipeline"
     case = ET.Element("testcase", classname=found.rule, name=printable(name))
     if ReadinessReport(findings=(found,)).closes(fail_on):
         failure = ET.SubElement(case, "failure", type=found.severity.word)
@@ -155,8 +155,8 @@ def _result(found: ReadinessFinding) -> dict[str, Any]:
         "message": {"text": f"{found.what} {found.remedy}"},
         "properties": {"severity": found.severity.word, "question": found.question},
     }
-    if found.where:
-        place = {"name": found.where, "kind": "operator"}
+    if found.location:
+        place = {"name": found.location, "kind": "operator"}
         result["locations"] = [{"logicalLocations": [place]}]
     if found.accepted:
         result["suppressions"] = [{"kind": "external", "justification": found.accepted.reason}]

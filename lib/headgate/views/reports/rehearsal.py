@@ -13,13 +13,13 @@ from headgate.model.rehearsal import (
     EngineOutcome,
     EngineVerdict,
     OutputDifference,
+    RollbackTrial,
     Stage,
     StateRows,
     Untouched,
-    WayBack,
 )
 from headgate.rules.compare.engine_agreement import Judged
-from headgate.rules.compare.rollback import expected_rollback, judge_way_back, rollback_of
+from headgate.rules.compare.rollback import expected_rollback, judge_rollback, rollback_of
 from headgate.rules.core.report import Report
 from headgate.text.numbers import size
 from headgate.views.reports.comparison_json import report_json
@@ -64,8 +64,8 @@ def facts(engine: EngineVerdict) -> Iterator[tuple[str, str]]:
         yield f"State {store.operator_id}", state_words(store)
     if engine.output is not None:
         yield "Old version", output_words(engine.output)
-    if engine.way_back is not None:
-        yield "Way back", way_back_words(engine.way_back)
+    if engine.rollback is not None:
+        yield "Way back", rollback_words(engine.rollback)
     yield "Sink", engine.sink
     for remark in engine.not_exercised:
         yield "Not exercised", remark
@@ -103,7 +103,7 @@ def output_words(output: OutputDifference) -> str:
     return f"{counts}; {output.remark}" if output.remark else counts
 
 
-def way_back_words(back: WayBack) -> str:
+def rollback_words(back: RollbackTrial) -> str:
     """Return what the old version did on the copy that the new one had touched."""
     if back.outcome is EngineOutcome.UNKNOWN:
         return f"not proven: {back.remark or back.message or 'the start was not ended'}"
@@ -116,7 +116,7 @@ def way_back_words(back: WayBack) -> str:
     return f"{said}; {_OWN_ENTRY}" if back.is_own_entry else said
 
 
-def _repaired(back: WayBack) -> str:
+def _repaired(back: RollbackTrial) -> str:
     if back.repaired is None:
         return "there was nothing to take back"
     removed = ", ".join(f"`{name}`" for name in back.removed)
@@ -150,15 +150,15 @@ def row_words(row: Mapping[str, Any]) -> str:
 def rehearsal_json(report: Report, engine: EngineVerdict, judged: Judged) -> dict[str, Any]:
     """Return the object that `rehearse --format json` prints; every value is plain."""
     agreement = {"agreement": judged.agreement.value, "why": judged.why}
-    back = _way_back(report, engine.way_back)
+    back = _rollback(report, engine.rollback)
     return report_json(report) | {"engine": engine_json(engine), **agreement, "rollback": back}
 
 
-def _way_back(report: Report, back: WayBack | None) -> dict[str, Any] | None:
+def _rollback(report: Report, back: RollbackTrial | None) -> dict[str, Any] | None:
     """Return whether the old version runs after the attempt: tried, and as the rules expect."""
     if back is None:
         return None
-    judged = judge_way_back(report, back)
+    judged = judge_rollback(report, back)
     return {
         "rollback": rollback_of(back).value,
         "expected": expected_rollback(report).value,
@@ -170,7 +170,7 @@ def _way_back(report: Report, back: WayBack | None) -> dict[str, Any] | None:
         "rows_in": back.rows_in,
         "removed": list(back.removed),
         "repaired": back.repaired.value if back.repaired else None,
-        "proof": way_back_words(back),
+        "proof": rollback_words(back),
     }
 
 

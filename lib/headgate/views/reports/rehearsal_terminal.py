@@ -9,7 +9,7 @@ from rich.text import Text
 
 from headgate.model.rehearsal import EngineOutcome, EngineVerdict
 from headgate.rules.compare.engine_agreement import Agreement, Judged
-from headgate.rules.compare.rollback import judge_way_back
+from headgate.rules.compare.rollback import judge_rollback
 from headgate.rules.core.report import Outcome, Report
 from headgate.text.tables import harmless
 from headgate.views.reports.comparison_terminal import STYLES, report_text
@@ -30,13 +30,13 @@ _SHOWN = 5
 
 def rehearsal_text(report: Report, engine: EngineVerdict, judged: Judged) -> RenderableType:
     """Return what `rehearse` prints."""
-    said = [*_parts(engine, judged), *_way_back(report, engine)]
+    said = [*_parts(engine, judged), *_rollback(report, engine)]
     return Group(*said, Text(), Text("The rules", "bold"), report_text(report))
 
 
-def _way_back(report: Report, engine: EngineVerdict) -> Iterator[RenderableType]:
-    if engine.way_back is not None:
-        judged = judge_way_back(report, engine.way_back)
+def _rollback(report: Report, engine: EngineVerdict) -> Iterator[RenderableType]:
+    if engine.rollback is not None:
+        judged = judge_rollback(report, engine.rollback)
         style = AGREEMENT[judged.agreement]
         yield Text.assemble(
             ("way back, ", "dim"), (judged.agreement.value, style), f": {harmless(judged.why)}"

@@ -63,7 +63,7 @@ def read_json(read: FieldRead) -> dict[str, Any]:
         "pipeline": read.pipeline,
         "reads": read.certainty.value,
         "why": read.sentence,
-        "where": list(read.where),
+        "where": list(read.location),
         "question": read.question or None,
     }
 

@@ -28,7 +28,7 @@ MIXED_GLYPH = "◐"
 
 
 @dataclass(frozen=True, slots=True)
-class Verdict:
+class VerdictLine:
     """Glyph and word of the outcome, one sentence, and the outcome's word for its hue."""
 
     outcome: Outcome
@@ -51,13 +51,13 @@ class Verdict:
         return f"{WORDS[self.outcome]}."
 
 
-def verdict(report: Report) -> Verdict:
+def verdict(report: Report) -> VerdictLine:
     """Return what to do about a report; accepted findings still count."""
     worst = report.outcome
     of_worst = [f for f in report.findings if f.outcome is worst]
     first = next((f for f in of_worst if f.accepted is None), next(iter(of_worst), None))
     said = (_advice(worst, first, report), _way(report), _rest(report))
-    return Verdict(worst, " ".join(filter(None, said)), _takes_over(worst) and is_mixed(report))
+    return VerdictLine(worst, " ".join(filter(None, said)), _takes_over(worst) and is_mixed(report))
 
 
 def is_mixed(report: Report) -> bool:

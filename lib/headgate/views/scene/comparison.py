@@ -106,10 +106,10 @@ class _Union:
         )
 
     def _is_about(self, what: Finding | Change, was: Node | None, now: Node | None) -> bool:
-        where = what.where if isinstance(what, Finding) else what
-        if where.after is not None:
-            return now is not None and where.after == now.id
-        return where.before is not None and was is not None and where.before == was.id
+        location = what.location if isinstance(what, Finding) else what
+        if location.after is not None:
+            return now is not None and location.after == now.id
+        return location.before is not None and was is not None and location.before == was.id
 
     def _box_of(self, node: Node, *, old: bool) -> str | None:
         if node.kind is NodeKind.REPARTITION:

@@ -8,7 +8,7 @@ from functools import partial
 from itertools import pairwise
 from typing import Any
 
-from headgate.model.version import Fault, Progress
+from headgate.model.version import CheckpointDamage, Progress
 from headgate.parse.spark.checkpoint.commit_log import CommitLog, read_commit
 from headgate.parse.spark.checkpoint.edited_files import (
     log_faults,
@@ -121,7 +121,7 @@ class Checkpoint:
     operators: tuple[LoggedOperator, ...] | None = None
     progress: Progress | None = None
     warnings: tuple[str, ...] = ()
-    faults: tuple[Fault, ...] = ()
+    faults: tuple[CheckpointDamage, ...] = ()
 
 
 def is_checkpoint(names: Iterable[str]) -> bool:
@@ -170,7 +170,7 @@ def _faults(
     log: OffsetLog | None,
     operators: tuple[LoggedOperator, ...] | None,
     pinned: Mapping[str, str],
-) -> Iterator[Fault]:
+) -> Iterator[CheckpointDamage]:
     yield from log_faults(reader, logged, committed)
     if log is not None:
         yield from offset_faults(reader, logged, log)

@@ -10,7 +10,7 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-from headgate.model.version import Fault, FaultKind
+from headgate.model.version import CheckpointDamage, CheckpointDamageKind
 from headgate.parse.spark.checkpoint.offset_log import OffsetLog, read_offsets
 from headgate.parse.spark.checkpoint.reader import Reader
 from headgate.parse.spark.checkpoint.state_files import LoggedOperator
@@ -26,29 +26,37 @@ _DATA = re.compile(
 )
 
 
-def log_faults(reader: Reader, logged: Sequence[int], committed: Sequence[int]) -> Iterator[Fault]:
+def log_faults(
+    reader: Reader, logged: Sequence[int], committed: Sequence[int]
+) -> Iterator[CheckpointDamage]:
     """Yield what is wrong with the two logs of batches, and with `metadata`."""
     if "metadata" not in reader.listing and logged and committed:
-        yield Fault(kind=FaultKind.NO_METADATA, what="The file `metadata` is missing.")
+        yield CheckpointDamage(
+            kind=CheckpointDamageKind.NO_METADATA, what="The file `metadata` is missing."
+        )
     if not logged:
         if committed or _has_state(reader):
-            yield Fault(kind=FaultKind.NO_OFFSETS, what=_without_offsets(reader, committed))
+            yield CheckpointDamage(
+                kind=CheckpointDamageKind.NO_OFFSETS, what=_without_offsets(reader, committed)
+            )
         return
     if _lacks_predecessor(logged, committed):
-        yield Fault(
-            kind=FaultKind.NO_PREDECESSOR,
+        yield CheckpointDamage(
+            kind=CheckpointDamageKind.NO_PREDECESSOR,
             what=f"`offsets/{logged[-1]}` is the newest one, and `offsets/{logged[-1] - 1}` is"
             " missing.",
         )
     if committed and committed[-1] > logged[-1]:
-        yield Fault(
-            kind=FaultKind.COMMIT_WITHOUT_OFFSETS,
+        yield CheckpointDamage(
+            kind=CheckpointDamageKind.COMMIT_WITHOUT_OFFSETS,
             what=f"`commits` goes on to batch {committed[-1]}, `offsets` ends at {logged[-1]}.",
         )
     read = (*(f"offsets/{b}" for b in logged[-2:]), *(f"commits/{b}" for b in committed[-1:]))
     for path in read:
         if path in reader.files and any(f"/{path} can't be read" in w for w in reader.warnings):
-            yield Fault(kind=FaultKind.UNREADABLE, what=f"`{path}` can't be read.")
+            yield CheckpointDamage(
+                kind=CheckpointDamageKind.UNREADABLE, what=f"`{path}` can't be read."
+            )
 
 
 def _has_state(reader: Reader) -> bool:
@@ -75,7 +83,7 @@ def _lacks_predecessor(logged: Sequence[int], committed: Sequence[int]) -> bool:
 
 def progress_faults(
     sources: Sequence[LoggedSource] | None, batch: int | None, report: Report | None
-) -> Iterator[Fault]:
+) -> Iterator[CheckpointDamage]:
     """Yield Kafka offsets that are others than the query itself reported of the same batch."""
     if sources is None or report is None or report.batch is None or report.batch != batch:
         return
@@ -84,14 +92,16 @@ def progress_faults(
     for logged, said in zip(sources, report.sources, strict=True):
         old, new = said.offsets, logged.offsets
         for place, was, now in _differing(old, new):
-            yield Fault(
-                kind=FaultKind.UNLIKE_PROGRESS,
+            yield CheckpointDamage(
+                kind=CheckpointDamageKind.UNLIKE_PROGRESS,
                 what=f"{place} stood at {was} after batch {batch}, as the query reported, and"
                 f" stands at {now} in `offsets/{batch}`.",
             )
 
 
-def offset_faults(reader: Reader, logged: Sequence[int], log: OffsetLog) -> Iterator[Fault]:
+def offset_faults(
+    reader: Reader, logged: Sequence[int], log: OffsetLog
+) -> Iterator[CheckpointDamage]:
     """Yield Kafka partitions whose newest offset is smaller than the one of the batch before."""
     if len(logged) < 2 or logged[-2] != logged[-1] - 1:
         return
@@ -102,8 +112,8 @@ def offset_faults(reader: Reader, logged: Sequence[int], log: OffsetLog) -> Iter
         for place, was, now in _differing(old, new):
             if now >= was:
                 continue
-            yield Fault(
-                kind=FaultKind.OFFSETS_WENT_BACK,
+            yield CheckpointDamage(
+                kind=CheckpointDamageKind.OFFSETS_WENT_BACK,
                 what=f"{place} stands at {was} in `offsets/{logged[-2]}` and at {now} in"
                 f" `offsets/{logged[-1]}`.",
             )
@@ -121,7 +131,7 @@ def _differing(old: Any, new: Any) -> Iterator[tuple[str, int, int]]:
                 yield f"{topic}-{number}", was, now[number]
 
 
-def source_faults(reader: Reader, log: OffsetLog) -> Iterator[Fault]:
+def source_faults(reader: Reader, log: OffsetLog) -> Iterator[CheckpointDamage]:
     """Yield file sources whose own log does not hold the batch that the offsets speak of."""
     for position, (name, offsets) in enumerate(log.offsets):
         if not (isinstance(offsets, dict) and offsets.keys() == {"logOffset"}):
@@ -131,8 +141,8 @@ def source_faults(reader: Reader, log: OffsetLog) -> Iterator[Fault]:
         newest = max((int(n) for n in found if n.isdecimal()), default=-1)
         seen = bool(found) or "sources/" not in reader.listing
         if isinstance(wanted, int) and newest < wanted and seen and _is_whole(reader):
-            yield Fault(
-                kind=FaultKind.NO_SOURCE_LOG,
+            yield CheckpointDamage(
+                kind=CheckpointDamageKind.NO_SOURCE_LOG,
                 what=f"`sources/{folder}` does not hold entry {wanted}, where the source stands.",
             )
 
@@ -147,14 +157,14 @@ def state_faults(
     operators: Sequence[LoggedOperator],
     pinned: Mapping[str, str],
     committed: Sequence[int],
-) -> Iterator[Fault]:
+) -> Iterator[CheckpointDamage]:
     """Yield state that can't be loaded, by the names of one partition's files."""
     shuffle = pinned.get(_SHUFFLE, "")
     for operator in operators:
         stored = max((s.partitions or 0 for s in operator.stores), default=0)
         if operator.name and shuffle.isdecimal() and stored and int(shuffle) != stored:
-            yield Fault(
-                kind=FaultKind.STATE_PARTITIONS,
+            yield CheckpointDamage(
+                kind=CheckpointDamageKind.STATE_PARTITIONS,
                 what=f"`offsets` says {shuffle} partitions, state of operator"
                 f" {operator.operator_id} has {stored}.",
             )
@@ -162,7 +172,7 @@ def state_faults(
         yield from _version_faults(reader, committed[-1] + 1)
 
 
-def _version_faults(reader: Reader, wanted: int) -> Iterator[Fault]:
+def _version_faults(reader: Reader, wanted: int) -> Iterator[CheckpointDamage]:
     """Yield the stores in which the version after the last committed batch can't be put together.
 
     Batch N loads version N, which batch N - 1 wrote: a snapshot, and every delta since.
@@ -177,22 +187,26 @@ def _version_faults(reader: Reader, wanted: int) -> Iterator[Fault]:
         base = max((v for v in whole if v <= wanted), default=0)
         gone = [v for v in range(base + 1, wanted + 1) if v not in parts]
         if gone:
-            yield Fault(
-                kind=FaultKind.STATE_VERSION_GONE,
+            yield CheckpointDamage(
+                kind=CheckpointDamageKind.STATE_VERSION_GONE,
                 what=f"`state/{operator}/{store}` lacks version {gone[0]}, and the next batch loads"
                 f" version {wanted}.",
             )
 
 
-def missing_state(batch: int | None, *, is_planned: bool, has_none: bool) -> Iterator[Fault]:
+def missing_state(
+    batch: int | None, *, is_planned: bool, has_none: bool
+) -> Iterator[CheckpointDamage]:
     """Yield that a query with stateful operators has done batches and left no state."""
     if is_planned and has_none and batch is not None:
-        yield Fault(
-            kind=FaultKind.NO_STATE,
+        yield CheckpointDamage(
+            kind=CheckpointDamageKind.NO_STATE,
             what="The plan has stateful operators, and the checkpoint has no `state`.",
         )
 
 
-def sink_fault(sentence: str) -> Fault:
+def sink_fault(sentence: str) -> CheckpointDamage:
     """Return the fault of a file sink's log that is ahead of the checkpoint."""
-    return Fault(kind=FaultKind.SINK_AHEAD, what=f"{sentence[:1].upper()}{sentence[1:]}.")
+    return CheckpointDamage(
+        kind=CheckpointDamageKind.SINK_AHEAD, what=f"{sentence[:1].upper()}{sentence[1:]}."
+    )

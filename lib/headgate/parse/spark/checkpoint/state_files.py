@@ -50,7 +50,7 @@ class LoggedOperator:
 
 
 @dataclass(frozen=True, slots=True)
-class Seen:
+class StateFolderFacts:
     """What the names below `state/N` tell; None where no file of state was seen."""
 
     partitions: int | None = None
@@ -101,7 +101,7 @@ def _operator(
     )
 
 
-def _seen(names: list[str]) -> Seen:
+def _seen(names: list[str]) -> StateFolderFacts:
     """Return what the names tell; those of one partition stand for all."""
     folders = {n.partition("/")[0] for n in names}
     count = sum(f.isascii() and f.isdecimal() for f in folders)
@@ -112,7 +112,7 @@ def _seen(names: list[str]) -> Seen:
         provider = HDFS if kinds & {"delta", "snapshot"} else ROCKSDB
     if {"delta", "zip"} <= kinds or {"delta", "changelog"} <= kinds:
         provider = None
-    return Seen(
+    return StateFolderFacts(
         partitions=count or None,
         provider=provider,
         changelog="changelog" in kinds if provider == ROCKSDB else None,
@@ -120,14 +120,16 @@ def _seen(names: list[str]) -> Seen:
     )
 
 
-def _format(number: int, seen: Seen, commit: CommitLog | None) -> int | None:
+def _format(number: int, seen: StateFolderFacts, commit: CommitLog | None) -> int | None:
     """Return the format of the state's checkpoints: 2 where they have ids."""
     if commit is not None and number in (commit.state_ids or {}):
         return 2
     return None if seen.has_ids is None else 2 if seen.has_ids else 1
 
 
-def _check_provider(reader: Reader, number: int, seen: Seen, pinned: Mapping[str, str]) -> None:
+def _check_provider(
+    reader: Reader, number: int, seen: StateFolderFacts, pinned: Mapping[str, str]
+) -> None:
     said = pinned.get(_PROVIDER, "").rpartition(".")[2]
     if seen.provider and said in (HDFS, ROCKSDB) and said != seen.provider:
         reader.warn(
@@ -137,7 +139,7 @@ def _check_provider(reader: Reader, number: int, seen: Seen, pinned: Mapping[str
 
 
 def _check_partitions(
-    reader: Reader, number: int, seen: Seen, stores: tuple[StateStore, ...]
+    reader: Reader, number: int, seen: StateFolderFacts, stores: tuple[StateStore, ...]
 ) -> None:
     said = max((s.partitions or 0 for s in stores), default=0)
     if said and seen.partitions and seen.partitions > said:
@@ -202,7 +204,7 @@ class _Stores:
     """What all stores of one operator share."""
 
     number: int
-    seen: Seen
+    seen: StateFolderFacts
     pinned: Mapping[str, str]
     format: int | None
 

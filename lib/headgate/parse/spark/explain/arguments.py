@@ -46,7 +46,7 @@ def listed(text: str) -> list[str]:
     return split(text)
 
 
-def named(text: str) -> dict[str, str]:
+def named_arguments(text: str) -> dict[str, str]:
     """Return `key=value` pairs of `(keys=[k], functions=[count(1)])`."""
     text = text.strip()
     if text.startswith("(") and text.endswith(")"):

@@ -118,7 +118,7 @@ def _node(text: str, line: int, children: tuple[int, ...], block: Block | None) 
     if text[:1] in _MARKS and (stage := _STAGE.match(text)):
         streaming = "~" in stage["marks"]
         text = text[stage.end() :]
-    name, detail = named(text or (block.name if block else ""))
+    name, detail = split_name(text or (block.name if block else ""))
     fields = block.fields if block else {}
     return PlanNode(name, detail, line, children, fields, streaming or None)
 
@@ -177,7 +177,7 @@ def _cut(nodes: Sequence[PlanNode], form: str) -> tuple[str, ...]:
     )
 
 
-def named(text: str) -> tuple[str, str]:
+def split_name(text: str) -> tuple[str, str]:
     """Cut an operator's line into its name and what follows."""
     if text.startswith("Streaming RelationV2 "):
         # Spark 2.4; what follows is written as in its physical plans.

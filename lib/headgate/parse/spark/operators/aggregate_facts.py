@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from headgate.parse.spark.expression import aggregate_functions as aggregates
+from headgate.parse.spark.expression import aggregate_functions
 from headgate.parse.spark.expression.term import Term, term
 from headgate.parse.spark.operators.column_pruning import Needs
 from headgate.parse.spark.operators.facts import Facts, Resolving
@@ -28,7 +28,7 @@ def aggregate_facts(
     for new, value in made:
         if new.id is not None:
             of_keys = value.text in named_keys or (
-                bool(keys) and _only(value, named_keys) and not aggregates.calls(value)
+                bool(keys) and _only(value, named_keys) and not aggregate_functions.calls(value)
             )
             made_here = term("attribute", f"{prefix}.{value.text}")
             state.terms[new.id] = value if of_keys else made_here
@@ -49,7 +49,7 @@ def _calls(found: Term, keys: set[str]) -> list[Term]:
     """Return the aggregate calls of one result; a function of no known name counts itself."""
     if found.text in keys:
         return []
-    calls = aggregates.calls(found)
+    calls = aggregate_functions.calls(found)
     return calls or ([found] if found.kind == "call" and not _only(found, keys) else [])
 
 

@@ -5,10 +5,9 @@ from __future__ import annotations
 import re
 from dataclasses import replace
 
-from headgate.parse.spark.explain.arguments import listed, named, split, whole
+from headgate.parse.spark.explain.arguments import listed, named_arguments, split, whole
 from headgate.parse.spark.explain.printed_plan import PHYSICAL, PlanNode
-from headgate.parse.spark.operators import logical
-from headgate.parse.spark.operators import stateless as row_operators
+from headgate.parse.spark.operators import logical, stateless
 from headgate.parse.spark.operators.builder import Below, Builder, Lowering
 from headgate.parse.spark.operators.relation import (
     Column,
@@ -111,7 +110,7 @@ def _aggregation(node: PlanNode) -> tuple[tuple[str, ...], tuple[str, ...], tupl
         keys, functions = listed(node.fields.get("Keys", "")), node.fields.get("Functions", "")
         results = tuple(column(r) for r in listed(node.fields.get("Results", "")))
         return tuple(keys), tuple(listed(functions)), results
-    found = named(node.detail)
+    found = named_arguments(node.detail)
     keys = listed(found.get("keys") or found.get("key") or "")
     functions = found.get("functions", "")
     calls = tuple(listed(functions))
@@ -153,7 +152,7 @@ def sort(node: PlanNode, inputs: list[Below], builder: Builder) -> Below:
     """A sort that the engine needs is no operator of the query; a global one is the user's."""
     parts = split(node.argument())
     if len(parts) > 1 and parts[1] == "true":
-        return row_operators.sort(node, inputs, builder)
+        return stateless.sort(node, inputs, builder)
     return inputs[0]
 
 
@@ -298,7 +297,7 @@ def any_sort(node: PlanNode, inputs: list[Below], builder: Builder) -> Below:
     return (
         sort(node, inputs, builder)
         if builder.form in PHYSICAL
-        else row_operators.sort(node, inputs, builder)
+        else stateless.sort(node, inputs, builder)
     )
 
 

@@ -5,7 +5,13 @@ from __future__ import annotations
 import re
 from dataclasses import replace
 
-from headgate.parse.spark.explain.arguments import first_bracket, listed, named, split, whole
+from headgate.parse.spark.explain.arguments import (
+    first_bracket,
+    listed,
+    named_arguments,
+    split,
+    whole,
+)
 from headgate.parse.spark.explain.printed_plan import PlanNode
 from headgate.parse.spark.operators.builder import Below, Builder, Lowering, over
 from headgate.parse.spark.operators.relation import Column, Exchange, begins, column
@@ -102,7 +108,7 @@ def sort(node: PlanNode, inputs: list[Below], builder: Builder) -> Below:
 
 def top(node: PlanNode, inputs: list[Below], builder: Builder) -> Below:
     """`TakeOrderedAndProject(limit=2, orderBy=[...], output=[...])`: sort, limit and project."""
-    found = named(node.detail)
+    found = named_arguments(node.detail)
     parts = split(node.fields.get("Arguments", ""))
     limit, order, output = (
         parts[:3] if len(parts) > 2 else (found.get(k, "") for k in ("limit", "orderBy", "output"))

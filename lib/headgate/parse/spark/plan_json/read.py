@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from headgate.parse.spark.explain.printed_plan import Plan, PlanNode, without_secrets
-from headgate.parse.spark.plan_json import logical as json_logical
+from headgate.parse.spark.plan_json import logical
 from headgate.parse.spark.plan_json import physical as json_physical
 from headgate.parse.spark.plan_json.expression import Types, collect_types
 
@@ -110,7 +110,7 @@ def _node(node: Node, children: tuple[int, ...], line: int, warnings: list[str])
             said = json_physical.said(name, node)
         else:
             name = "Relation" if name == "LogicalRelation" else name
-            said = json_physical.Said(json_logical.detail(name, node))
+            said = json_physical.Said(logical.detail(name, node))
     except _FAILURES as error:
         warnings.append(f"node {line}, a {name}, is not as Spark writes it: {error!r}")
     told = node.get("isStreaming")

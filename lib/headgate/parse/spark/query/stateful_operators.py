@@ -157,9 +157,9 @@ def encoded(
 
 def _contradictions(operator: StatefulOperator, found: LoggedOperator, who: str) -> list[str]:
     """Say where the plan asks for something else than what was recorded: names don't count."""
-    where = f"operator {operator.operator_id}"
+    location = f"operator {operator.operator_id}"
     if found.name and operator.name and found.name != operator.name:
-        return [f"{where} is {operator.name} in the plan and {found.name} in {who}"]
+        return [f"{location} is {operator.name} in the plan and {found.name} in {who}"]
     planned = {s.store: s for s in operator.stores}
     out = []
     for store in found.stores:
@@ -169,7 +169,7 @@ def _contradictions(operator: StatefulOperator, found: LoggedOperator, who: str)
             if _differ(old, new):
                 word = part.partition("_")[0]
                 out.append(
-                    f"{where}, store {store.store}: {who} has another {word} schema"
+                    f"{location}, store {store.store}: {who} has another {word} schema"
                     " than the plan asks for"
                 )
     return out

@@ -7,9 +7,9 @@ from dataclasses import dataclass, field, replace
 
 from headgate.model.sinks import described_sink
 from headgate.model.version import (
+    CheckpointDamage,
     Engine,
     Evidence,
-    Fault,
     Function,
     Sink,
     Source,
@@ -135,7 +135,7 @@ def build_version(pieces: Pieces) -> Version:
 
 def _faults(
     pieces: Pieces, planned: Mapping[str, StatefulOperator], report: Report | None
-) -> Iterator[Fault]:
+) -> Iterator[CheckpointDamage]:
     """Yield what is wrong with the checkpoint by itself, and beside the other pieces."""
     checkpoint = pieces.checkpoint
     if checkpoint is None:

@@ -7,26 +7,26 @@ from collections.abc import Iterator
 from headgate.model.cluster import Group, GroupType
 from headgate.reprocess.plan import Plan
 from headgate.reprocess.ports.processes import Status
-from headgate.reprocess.scenario import Asked
+from headgate.reprocess.scenario import PlanRequest
 from headgate.reprocess.scenarios.shared import common
 from headgate.reprocess.steps import DeleteGroup, RecordOffsets
 from headgate.reprocess.steps.base.step import active_reason
-from headgate.text.numbers import named
+from headgate.text.numbers import name_list
 
 _CONSUMERS = (GroupType.CLASSIC, GroupType.CONSUMER)
 DELETABLE = (*_CONSUMERS, GroupType.STREAMS)
 
 
-def build(asked: Asked) -> Plan:
+def build(request: PlanRequest) -> Plan:
     """Return the plan: prove that nobody is in the group, record its offsets, delete it."""
-    pipeline, world = asked.pipeline, asked.world
-    group = world.group(str(pipeline.group))
-    blockers = list(group_blockers(asked, group))
+    pipeline, inspector = request.pipeline, request.inspector
+    group = inspector.group(str(pipeline.group))
+    blockers = list(group_blockers(request, group))
     if group.state != "dead" and group.type not in _CONSUMERS:
         blockers.append(f"group {group.id} is of type {group.type}, not a consumer group")
     topics = {o.topic for o in group.offsets} | set(pipeline.topics)
     return Plan(
-        scenario=asked.scenario,
+        scenario=request.scenario,
         pipeline=pipeline.name,
         steps=(
             common.stop_step(pipeline),
@@ -34,40 +34,40 @@ def build(asked: Asked) -> Plan:
             DeleteGroup(group=group.id, group_type=group.type.value, pipeline=pipeline.name),
         ),
         preconditions={
-            "cluster_id": world.cluster_id(),
+            "cluster_id": inspector.cluster_id(),
             "group": {"id": group.id, "type": group.type.value},
             "commands": common.command_facts(pipeline),
         },
         impact={"records": {}, "total": 0, "left_alone": dict.fromkeys(sorted(topics), "an input")},
         risks=(
-            *([f"the topics that it reads stay: {named(topics)}"] if topics else []),
+            *([f"the topics that it reads stay: {name_list(topics)}"] if topics else []),
             *common.group_risks(group),
         ),
         blockers=tuple(blockers),
-        options=dict(asked.options),
+        options=dict(request.options),
         resources=(f"group:{group.id}",),
     )
 
 
-def group_blockers(asked: Asked, group: Group) -> Iterator[str]:
+def group_blockers(request: PlanRequest, group: Group) -> Iterator[str]:
     """Refuse a group that is missing, that somebody is in, or that two pipelines share."""
-    pipeline, world = asked.pipeline, asked.world
+    pipeline, inspector = request.pipeline, request.inspector
     if group.state == "dead":
         yield f"there is no group {group.id}, or it can't be seen"
     elif not group.is_inactive:
-        yield active_reason(world, group.id)
-    yield from running(asked)
-    for other in world.pipelines():
+        yield active_reason(inspector, group.id)
+    yield from running(request)
+    for other in inspector.pipelines():
         if other.name != pipeline.name and other.group == group.id:
             yield f"{other.name} is registered with the group {group.id}, too: it stays"
 
 
-def running(asked: Asked) -> Iterator[str]:
+def running(request: PlanRequest) -> Iterator[str]:
     """Refuse what runs: to decommission is for what has been stopped for good."""
-    pipeline, world = asked.pipeline, asked.world
+    pipeline, inspector = request.pipeline, request.inspector
     if pipeline.commands.status is None:
         return
-    status = world.status(pipeline.name)
+    status = inspector.status(pipeline.name)
     if status is not Status.STOPPED:
         what = "runs" if status is Status.RUNS else f"is not proven to be stopped ({status})"
         yield f"{pipeline.name} {what}: stop it first, then decommission it"

@@ -6,14 +6,13 @@ from collections.abc import Iterator
 from typing import Any
 
 from headgate.reprocess.plan import Plan
-from headgate.reprocess.scenario import Asked
+from headgate.reprocess.scenario import PlanRequest
 from headgate.reprocess.scenarios.decommission.consumer_group import DELETABLE, group_blockers
-from headgate.reprocess.scenarios.shared import common
-from headgate.reprocess.scenarios.shared import kafka_streams_options as ask
+from headgate.reprocess.scenarios.shared import common, kafka_streams_options
 from headgate.reprocess.scenarios.shared.internal_topics import Claim
 from headgate.reprocess.scenarios.shared.kafka_streams_reset import (
-    Seen,
-    StreamsWish,
+    ResetFacts,
+    ResetRequest,
     back_up_steps,
     clears_state,
     deletion_steps,
@@ -32,29 +31,29 @@ from headgate.reprocess.steps import (
 from headgate.reprocess.steps.base.step import Step
 from headgate.reprocess.steps.topics.delete_subjects import ids_of
 from headgate.reprocess.steps.topics.delete_topics import topic_shapes
-from headgate.text.numbers import named
+from headgate.text.numbers import name_list
 
 
-def build(asked: Asked) -> Plan:
+def build(request: PlanRequest) -> Plan:
     """Return the plan; only what is proven to be the application's goes, or what is named."""
-    internal = ask.names(asked.options, ask.INTERNAL_TOPICS)
-    wish = StreamsWish(
+    internal = kafka_streams_options.names(request.options, kafka_streams_options.INTERNAL_TOPICS)
+    wish = ResetRequest(
         target=None,
         internal=internal or None,
-        keep_internal=ask.KEEP_INTERNAL.name in asked.options,
-        back_up="back-up" in asked.options,
-        instances=ask.names(asked.options, ask.CLEARED),
+        keep_internal=kafka_streams_options.KEEP_INTERNAL.name in request.options,
+        back_up="back-up" in request.options,
+        instances=kafka_streams_options.names(request.options, kafka_streams_options.CLEARED),
     )
-    seen = look(asked, wish)
-    world, pipeline = asked.world, asked.pipeline
-    shapes = topic_shapes(world.shapes([t for t in seen.deleted if t in seen.topics]))
-    subjects = ids_of(world, _subjects(shapes))
+    seen = look(request, wish)
+    inspector, pipeline = request.inspector, request.pipeline
+    shapes = topic_shapes(inspector.shapes([t for t in seen.deleted if t in seen.topics]))
+    subjects = ids_of(inspector, _subjects(shapes))
     return Plan(
-        scenario=asked.scenario,
+        scenario=request.scenario,
         pipeline=pipeline.name,
         steps=tuple(_steps(seen, shapes, subjects)),
         preconditions={
-            "cluster_id": world.cluster_id(),
+            "cluster_id": inspector.cluster_id(),
             "group": {"id": seen.application, "type": seen.group.type.value},
             "internal_topics": {name: shape["id"] for name, shape in shapes.items()},
             "commands": {**common.command_facts(pipeline), "clean": pipeline.commands.clean},
@@ -67,16 +66,18 @@ def build(asked: Asked) -> Plan:
             "subjects": sorted(subjects),
         },
         risks=tuple(_risks(seen, shapes)),
-        blockers=tuple(dict.fromkeys([*group_blockers(asked, seen.group), *reset_blockers(seen)])),
-        options=dict(asked.options),
+        blockers=tuple(
+            dict.fromkeys([*group_blockers(request, seen.group), *reset_blockers(seen)])
+        ),
+        options=dict(request.options),
         resources=(f"group:{seen.application}", *(f"topic:{name}" for name in sorted(shapes))),
     )
 
 
 def _steps(
-    seen: Seen, shapes: dict[str, dict[str, Any]], subjects: dict[str, list[int]]
+    seen: ResetFacts, shapes: dict[str, dict[str, Any]], subjects: dict[str, list[int]]
 ) -> Iterator[Step]:
-    pipeline = seen.asked.pipeline
+    pipeline = seen.request.pipeline
     who: dict[str, Any] = {"group": seen.group.id, "group_type": seen.group.type.value}
     yield common.stop_step(pipeline)
     yield AwaitTransactions(application=seen.group.id, topics=shapes)
@@ -101,28 +102,32 @@ def _subjects(shapes: dict[str, Any]) -> list[str]:
     return [f"{name}-{part}" for name in sorted(shapes) for part in ("key", "value")]
 
 
-def _left(seen: Seen) -> dict[str, str]:
+def _left(seen: ResetFacts) -> dict[str, str]:
     """Return what stays of all that looks like the application's, and why."""
     others = {n: i.why for n, i in seen.internals.items() if i.claim is Claim.FOREIGN}
     inputs = dict.fromkeys((*seen.inputs, *seen.intermediate), "it reads it, and does not own it")
     return {**others, **inputs, **dict.fromkeys(seen.topology.sinks, "its output")}
 
 
-def _risks(seen: Seen, shapes: dict[str, Any]) -> Iterator[str]:
+def _risks(seen: ResetFacts, shapes: dict[str, Any]) -> Iterator[str]:
     left = _left(seen)
     if left:
-        yield f"not its own alone, and left: {named(left)}"
+        yield f"not its own alone, and left: {name_list(left)}"
     if shapes and seen.wish.back_up:
         yield (
-            f"an undo puts the records of {named(shapes)} back with other offsets; backup topics"
+            f"an undo puts the records of {name_list(shapes)} back with other offsets; backup"
+            " topics"
             " (headgate-backup-RUN-...) keep them until then, or until you delete these"
         )
     elif shapes:
-        yield f"the records of {named(shapes)} are gone for good: nothing backs them up (--back-up)"
+        yield (
+            f"the records of {name_list(shapes)} are gone for good: nothing backs them up"
+            " (--back-up)"
+        )
     if seen.group.type not in DELETABLE and seen.group.state != "dead":
         yield (
             f"the group {seen.group.id} of type {seen.group.type} stays, with its offsets: Kafka"
             " forgets it when they expire"
         )
-    if clears_state(seen) and seen.asked.pipeline.commands.clean is None:
+    if clears_state(seen) and seen.request.pipeline.commands.clean is None:
         yield "local state on the instances' disks is not removed from here: no `clean` command"

@@ -5,7 +5,7 @@ from __future__ import annotations
 from headgate.model.version import Engine
 from headgate.reprocess.conditions import LOCAL
 from headgate.reprocess.plan import Plan
-from headgate.reprocess.scenario import SUPPORTED, Asked, Kind, Option, Scenario, needs
+from headgate.reprocess.scenario import SUPPORTED, Kind, Option, PlanRequest, Scenario, needs
 from headgate.reprocess.scenarios.decommission import consumer_group as decommission_group
 from headgate.reprocess.scenarios.decommission import kafka_streams as decommission_streams
 from headgate.reprocess.scenarios.decommission import spark as decommission_spark
@@ -16,13 +16,13 @@ from headgate.reprocess.scenarios.shared.kafka_streams_options import (
 )
 
 
-def build(asked: Asked) -> Plan:
+def build(request: PlanRequest) -> Plan:
     """Return the plan for the pipeline's engine."""
-    if asked.pipeline.engine is Engine.SPARK:
-        return decommission_spark.build(asked)
-    if asked.pipeline.engine is Engine.KAFKA_STREAMS:
-        return decommission_streams.build(asked)
-    return decommission_group.build(asked)
+    if request.pipeline.engine is Engine.SPARK:
+        return decommission_spark.build(request)
+    if request.pipeline.engine is Engine.KAFKA_STREAMS:
+        return decommission_streams.build(request)
+    return decommission_group.build(request)
 
 
 BACK_UP = Option(

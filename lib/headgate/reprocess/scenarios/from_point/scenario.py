@@ -10,65 +10,69 @@ from headgate.errors import ScenarioError
 from headgate.model.version import Engine
 from headgate.reprocess.conditions import CHECKPOINT, KAFKA_OR_FILES, PASSES_LOCATION
 from headgate.reprocess.plan import Plan
-from headgate.reprocess.scenario import SUPPORTED, Asked, Kind, Option, Scenario, needs
+from headgate.reprocess.scenario import SUPPORTED, Kind, Option, PlanRequest, Scenario, needs
 from headgate.reprocess.scenarios.from_point import kafka_streams as from_point_streams
 from headgate.reprocess.scenarios.from_point import spark as from_point_spark
-from headgate.reprocess.scenarios.shared import kafka_streams_options as streams_options
-from headgate.reprocess.scenarios.shared.consumer_group_offsets import Wish, move_group
+from headgate.reprocess.scenarios.shared import kafka_streams_options
+from headgate.reprocess.scenarios.shared.consumer_group_offsets import OffsetsRequest, move_group
 from headgate.reprocess.steps.offsets.partition_offsets import committed
-from headgate.reprocess.steps.offsets.target import Listed, Place, Silent, Target, read_rows
+from headgate.reprocess.steps.offsets.target import Listed, Silent, Target, TargetKind, read_rows
 from headgate.text.times import ago, iso, milliseconds, moment
 
 _POINT = "point"
-_POINTS = {"to-earliest": Place.BEGINNING, "to-latest": Place.END, "to-current": Place.CURRENT}
+_POINTS = {
+    "to-earliest": TargetKind.BEGINNING,
+    "to-latest": TargetKind.END,
+    "to-current": TargetKind.CURRENT,
+}
 
 
-def build(asked: Asked) -> Plan:
+def build(request: PlanRequest) -> Plan:
     """Return the plan; a duration ago is a time from here on, so that the plan stays the same."""
-    asked = resolved(asked)
-    if asked.pipeline.engine is Engine.KAFKA_STREAMS:
-        return from_point_streams.build(asked, target_of(asked))
-    only = _only(asked.options.get("topic", ()))
-    if asked.pipeline.engine is Engine.SPARK:
-        return _spark(asked, target_of(asked), only)
+    request = resolved(request)
+    if request.pipeline.engine is Engine.KAFKA_STREAMS:
+        return from_point_streams.build(request, target_of(request))
+    only = _only(request.options.get("topic", ()))
+    if request.pipeline.engine is Engine.SPARK:
+        return _spark(request, target_of(request), only)
     topics = tuple(sorted(only))
-    target = target_of(asked)
-    if target.place is Place.LISTED:
+    target = target_of(request)
+    if target.place is TargetKind.LISTED:
         if topics:
             raise ScenarioError("from-point: a list of offsets names its topics, --topic does not")
         topics, only = _of_list(target.listed)
     chosen = {name: numbers for name, numbers in only.items() if numbers}
-    return move_group(asked, Wish(target=target, topics=topics, only=chosen))
+    return move_group(request, OffsetsRequest(target=target, topics=topics, only=chosen))
 
 
-def _spark(asked: Asked, target: Target, only: dict[str, list[int]]) -> Plan:
-    if target.place is Place.LISTED:
+def _spark(request: PlanRequest, target: Target, only: dict[str, list[int]]) -> Plan:
+    if target.place is TargetKind.LISTED:
         if only:
             raise ScenarioError("from-point: a list of offsets names its topics, --topic does not")
         _, only = _of_list(target.listed)
-    return from_point_spark.build(asked, target, only)
+    return from_point_spark.build(request, target, only)
 
 
-def resolved(asked: Asked) -> Asked:
+def resolved(request: PlanRequest) -> PlanRequest:
     """Return the question with what is relative resolved: so long ago, where another group is."""
-    options = dict(asked.options)
+    options = dict(request.options)
     if (span := options.pop("by-duration", None)) is not None:
         options["to-datetime"] = iso(ago(span, option="by-duration"))
     if (name := options.pop("from-pipeline", None)) is not None:
-        options["to-offsets"] = from_point_spark.offsets_of_pipeline(name, asked.world)
+        options["to-offsets"] = from_point_spark.offsets_of_pipeline(name, request.inspector)
     if (group := options.pop("from-group", None)) is not None:
         options["to-offsets"] = [
             f"{topic},{number},{commit.offset}"
-            for (topic, number), commit in sorted(committed(asked.world, group).items())
+            for (topic, number), commit in sorted(committed(request.inspector, group).items())
         ]
         if not options["to-offsets"]:
             raise ScenarioError(f"--from-group: group {group} has no committed offset")
-    return replace(asked, options=options)
+    return replace(request, options=options)
 
 
-def target_of(asked: Asked) -> Target:
+def target_of(request: PlanRequest) -> Target:
     """Return the point that was asked for; ScenarioError where there is none."""
-    options = asked.options
+    options = request.options
     for name, place in _POINTS.items():
         if name in options:
             return Target(place=place)
@@ -76,13 +80,13 @@ def target_of(asked: Asked) -> Target:
         when = milliseconds(moment(at, option="to-datetime"))
         silent = Silent(options.get("no-record", Silent.ASK))
         cut = options.get("past-retention", False)
-        return Target(place=Place.TIME, at=when, silent=silent, past_retention=cut)
+        return Target(place=TargetKind.TIME, at=when, silent=silent, past_retention=cut)
     if (offset := options.get("to-offset")) is not None:
-        return Target(place=Place.OFFSET, offset=offset)
+        return Target(place=TargetKind.OFFSET, offset=offset)
     if (by := options.get("shift-by")) is not None:
-        return Target(place=Place.SHIFT, by=by)
+        return Target(place=TargetKind.SHIFT, by=by)
     if (rows := options.get("to-offsets")) is not None:
-        return Target(place=Place.LISTED, listed=read_rows(rows, option="to-offsets"))
+        return Target(place=TargetKind.LISTED, listed=read_rows(rows, option="to-offsets"))
     raise ScenarioError("from-point needs a point")
 
 
@@ -215,7 +219,7 @@ OPTIONS = (
         engines=frozenset({Engine.CONSUMER_GROUP, Engine.SPARK}),
     ),
     *from_point_spark.OPTIONS,
-    *streams_options.OPTIONS,
+    *kafka_streams_options.OPTIONS,
 )
 
 SCENARIO = Scenario(

@@ -7,41 +7,41 @@ from collections.abc import Mapping
 from headgate.errors import ScenarioError
 from headgate.model.version import Engine
 from headgate.reprocess.plan import Plan
-from headgate.reprocess.ports.inspector import World
+from headgate.reprocess.ports.inspector import Inspector
 from headgate.reprocess.ports.source_offsets import QueryPosition
-from headgate.reprocess.scenario import Asked, Option
+from headgate.reprocess.scenario import Option, PlanRequest
 from headgate.reprocess.scenarios.shared.new_output import OPTIONS as NEW_OUTPUT
-from headgate.reprocess.steps.offsets.target import Place, Target
+from headgate.reprocess.steps.offsets.target import Target, TargetKind
 
 _SPARK = frozenset({Engine.SPARK})
 
 
-def build(asked: Asked, target: Target, only: Mapping[str, list[int]]) -> Plan:
+def build(request: PlanRequest, target: Target, only: Mapping[str, list[int]]) -> Plan:
     """Return the plan; `only` limits what moves, the rest begins where the last batch ended."""
     # Imported here: other engines' plans need of this module only what it asks.
     from headgate.reprocess.scenarios.shared.source_mapping import matched_takes
     from headgate.reprocess.scenarios.shared.start_from_offsets import (
-        Wish,
-        begin_query,
+        StartRequest,
         found_query,
+        start_from_offsets,
     )
 
-    found = found_query(asked)
+    found = found_query(request)
     if isinstance(found, Plan):
         return found
     checkpoint, position = found
-    takes, blockers, risks = matched_takes(position, asked.version)
-    if target.place is Place.CURRENT:
+    takes, blockers, risks = matched_takes(position, request.version)
+    if target.place is TargetKind.CURRENT:
         blockers.append("to begin where it is, with empty state, is what new-checkpoint does")
-    wish = Wish(
+    wish = StartRequest(
         target=target,
         takes=takes,
         only=only,
-        new_output=asked.options.get("new-output", False),
+        new_output=request.options.get("new-output", False),
         blockers=(*blockers, *_unknown(position, only)),
         risks=tuple(risks),
     )
-    return begin_query(asked, checkpoint, position, wish)
+    return start_from_offsets(request, checkpoint, position, wish)
 
 
 def _unknown(position: QueryPosition, only: Mapping[str, list[int]]) -> list[str]:
@@ -49,12 +49,12 @@ def _unknown(position: QueryPosition, only: Mapping[str, list[int]]) -> list[str
     return [f"the query does not read topic {topic}" for topic in sorted(only.keys() - known)]
 
 
-def offsets_of_pipeline(name: str, world: World) -> list[str]:
+def offsets_of_pipeline(name: str, inspector: Inspector) -> list[str]:
     """Return where another registered query is, as rows of `TOPIC,PARTITION,OFFSET`."""
-    other = world.registered(name)
+    other = inspector.registered(name)
     if other is None or other.checkpoint is None:
         raise ScenarioError(f"--from-pipeline: {name} is no registered pipeline with a checkpoint")
-    position = world.query_position(other.checkpoint)
+    position = inspector.query_position(other.checkpoint)
     found: dict[tuple[str, int], int] = {}
     for source in position.sources if position else ():
         for topic, parts in source.offsets.items():

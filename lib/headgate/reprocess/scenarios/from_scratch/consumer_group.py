@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from headgate.reprocess.plan import Plan
-from headgate.reprocess.scenario import Asked
-from headgate.reprocess.scenarios.shared.consumer_group_offsets import Wish, move_group
-from headgate.reprocess.steps.offsets.target import Place, Target
+from headgate.reprocess.scenario import PlanRequest
+from headgate.reprocess.scenarios.shared.consumer_group_offsets import OffsetsRequest, move_group
+from headgate.reprocess.steps.offsets.target import Target, TargetKind
 
 
-def build(asked: Asked) -> Plan:
+def build(request: PlanRequest) -> Plan:
     """Return the plan; every partition moves, also one that was never committed."""
-    return move_group(asked, Wish(target=Target(place=Place.BEGINNING)))
+    return move_group(request, OffsetsRequest(target=Target(place=TargetKind.BEGINNING)))

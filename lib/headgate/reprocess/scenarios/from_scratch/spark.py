@@ -8,36 +8,36 @@ from headgate.errors import EvidenceError
 from headgate.model.cluster import Topic
 from headgate.model.registered_pipelines import Pipeline
 from headgate.model.version import Source, Version
-from headgate.reprocess import remote_checkpoint as elsewhere
+from headgate.reprocess import remote_checkpoint
 from headgate.reprocess.plan import Plan
 from headgate.reprocess.ports.checkpoints import Checkpoint
-from headgate.reprocess.scenario import Asked
+from headgate.reprocess.scenario import PlanRequest
 from headgate.reprocess.scenarios.shared import common
 from headgate.reprocess.scenarios.shared.lost_state import LostState, state_risks
 from headgate.reprocess.steps import ReplaceCheckpoint
 from headgate.reprocess.steps.base.step import Step
 from headgate.reprocess.steps.process.stop_start import start_or_ask
-from headgate.text.numbers import named
+from headgate.text.numbers import name_list
 
 
-def build(asked: Asked) -> Plan:
+def build(request: PlanRequest) -> Plan:
     """Return the plan: stop, copy the checkpoint, put a fresh one in its place, start."""
-    pipeline, world, version = asked.pipeline, asked.world, asked.version
-    found = world.checkpoint(pipeline.checkpoint) if pipeline.checkpoint else None
+    pipeline, inspector, version = request.pipeline, request.inspector, request.version
+    found = inspector.checkpoint(pipeline.checkpoint) if pipeline.checkpoint else None
     if found is None:
-        where = f"there is no checkpoint at {pipeline.checkpoint}"
-        missing = where if pipeline.checkpoint else "headgate.toml names no `checkpoint` of it"
-        return asked.block(missing)
-    read = found.offsets if world.has_cluster() else {}
-    topics = world.topics(read) if read else {}
-    place = elsewhere.new_place(world, pipeline) if found.remote else None
-    lost = _lost(asked, found, topics)
+        location = f"there is no checkpoint at {pipeline.checkpoint}"
+        missing = location if pipeline.checkpoint else "headgate.toml names no `checkpoint` of it"
+        return request.block(missing)
+    read = found.offsets if inspector.has_cluster() else {}
+    topics = inspector.topics(read) if read else {}
+    place = remote_checkpoint.new_place(inspector, pipeline) if found.remote else None
+    lost = _lost(request, found, topics)
     return Plan(
-        scenario=asked.scenario,
+        scenario=request.scenario,
         pipeline=pipeline.name,
-        steps=_steps(asked, found, place),
+        steps=_steps(request, found, place),
         preconditions={
-            **({"cluster_id": world.cluster_id()} if read else {}),
+            **({"cluster_id": inspector.cluster_id()} if read else {}),
             "topics": common.topic_facts(topics),
             "checkpoint": {"location": found.location, "query_id": found.query_id},
             "commands": common.command_facts(pipeline),
@@ -49,28 +49,31 @@ def build(asked: Asked) -> Plan:
         risks=(
             *_risks(pipeline, found, topics, version),
             *lost.risks,
-            *(elsewhere.risks(pipeline, found, place) if place else ()),
+            *(remote_checkpoint.risks(pipeline, found, place) if place else ()),
         ),
-        blockers=tuple(_blockers(asked, found, topics)),
+        blockers=tuple(_blockers(request, found, topics)),
         resources=tuple(f"checkpoint:{at}" for at in (found.location, place) if at),
     )
 
 
-def _steps(asked: Asked, found: Checkpoint, place: str | None) -> tuple[Step, ...]:
+def _steps(request: PlanRequest, found: Checkpoint, place: str | None) -> tuple[Step, ...]:
     """Return the steps in order; nothing is copied where the old checkpoint is not touched."""
-    pipeline = asked.pipeline
+    pipeline = request.pipeline
     stop = common.stop_step(pipeline, checkpoint=found.location)
     if place is not None:
-        return (stop, *elsewhere.switch_and_start(stop, found, place, fresh=True, made=False))
+        return (
+            stop,
+            *remote_checkpoint.switch_and_start(stop, found, place, fresh=True, made=False),
+        )
     what = {"pipeline": pipeline.name, "checkpoint": found.location, "query_id": found.query_id}
     start = start_or_ask(stop, fresh=True)
-    snapshot = common.snapshot_step(asked.world, **what)
+    snapshot = common.snapshot_step(request.inspector, **what)
     return (stop, snapshot, ReplaceCheckpoint(**what), start)
 
 
-def _lost(asked: Asked, found: Checkpoint, topics: Mapping[str, Topic]) -> LostState:
+def _lost(request: PlanRequest, found: Checkpoint, topics: Mapping[str, Topic]) -> LostState:
     """Return what of the state can't be rebuilt; nothing if all of its input is read again."""
-    sources = _kafka_sources(asked.version)
+    sources = _kafka_sources(request.version)
     if any(part.begin for topic in topics.values() for part in topic.partitions):
         point = "the earliest offset"
     elif found.offsets and (not sources or any(_starts(s) is None for s in sources)):
@@ -78,12 +81,12 @@ def _lost(asked: Asked, found: Checkpoint, topics: Mapping[str, Topic]) -> LostS
     else:
         return LostState()
     try:
-        position = asked.world.query_position(found.location)
+        position = request.inspector.query_position(found.location)
     except EvidenceError as error:
         return LostState(risks=(f"Unknown: what is lost with its state: {error}",))
     if position is None:
         return LostState()
-    return state_risks(asked.world, found.location, position, asked.version, point=point)
+    return state_risks(request.inspector, found.location, position, request.version, point=point)
 
 
 def _positions(found: Checkpoint) -> dict[tuple[str, int], int]:
@@ -94,26 +97,26 @@ def _positions(found: Checkpoint) -> dict[tuple[str, int], int]:
     }
 
 
-def _blockers(asked: Asked, found: Checkpoint, topics: Mapping[str, Topic]) -> list[str]:
-    pipeline, world = asked.pipeline, asked.world
-    blockers = common.must_be_stopped(pipeline, world)
-    blockers += common.shared_checkpoint(pipeline, world)
-    if world.has_cluster():
+def _blockers(request: PlanRequest, found: Checkpoint, topics: Mapping[str, Topic]) -> list[str]:
+    pipeline, inspector = request.pipeline, request.inspector
+    blockers = common.must_be_stopped(pipeline, inspector)
+    blockers += common.shared_checkpoint(pipeline, inspector)
+    if inspector.has_cluster():
         blockers += common.topic_blockers(set(found.offsets), topics)
     if found.remote:
-        blockers += elsewhere.blockers(pipeline)
+        blockers += remote_checkpoint.blockers(pipeline)
     elif found.fixed:
         blockers.append(f"{found.location} can't be replaced: {found.fixed}")
     blockers += [
         f"{_name(source)} is declared with startingOffsets=latest: without its checkpoint the"
         " query would begin at the end, not at the beginning; from-point with --to-earliest writes"
         " the beginning into the checkpoint"
-        for source in _kafka_sources(asked.version)
+        for source in _kafka_sources(request.version)
         if _starts(source) == "latest"
     ]
-    if asked.options.get("outputs", "keep") == "keep":
+    if request.options.get("outputs", "keep") == "keep":
         blockers += common.skipped_batches(
-            asked.version,
+            request.version,
             "the query begins at 0 again: what it writes would be silently dropped. Set its files"
             " aside with --outputs=empty, or let it write to another folder with --outputs=new",
         )
@@ -153,9 +156,9 @@ def _sink_risk(pipeline: Pipeline, version: Version | None) -> str:
             " whoever reads them gets them twice unless the sink overwrites by key; and a file sink"
             " would silently drop them, up to the last batch in its _spark_metadata"
         )
-    where = sink.target or sink.format
+    location = sink.target or sink.format
     return (
-        f"{pipeline.name} writes its results again{f' to {where}' if where else ''}: whoever"
+        f"{pipeline.name} writes its results again{f' to {location}' if location else ''}: whoever"
         " reads them gets them twice, unless the sink overwrites by key"
     )
 
@@ -171,7 +174,7 @@ def _starts(source: Source) -> str | None:
 
 
 def _of(sources: list[str]) -> str:
-    return f" for {named(sources)}" if sources else ""
+    return f" for {name_list(sources)}" if sources else ""
 
 
 def _name(source: Source) -> str:

@@ -9,44 +9,48 @@ from headgate.reprocess.conditions import CHECKPOINT, KAFKA_OR_FILES, PASSES_LOC
 from headgate.reprocess.plan import Plan
 from headgate.reprocess.ports.checkpoints import Checkpoint
 from headgate.reprocess.ports.source_offsets import QueryPosition
-from headgate.reprocess.scenario import Asked, Kind, Option, Scenario, needs, refused
+from headgate.reprocess.scenario import Kind, Option, PlanRequest, Scenario, needs, refused
 from headgate.reprocess.scenarios.shared.new_output import OPTIONS as NEW_OUTPUT
 from headgate.reprocess.scenarios.shared.source_mapping import given_takes, matched_takes
-from headgate.reprocess.scenarios.shared.start_from_offsets import Wish, begin_query, found_query
+from headgate.reprocess.scenarios.shared.start_from_offsets import (
+    StartRequest,
+    found_query,
+    start_from_offsets,
+)
 from headgate.reprocess.steps import ExportState
 from headgate.reprocess.steps.checkpoint.source_succession import CARRY, Take
 
 
-def build(asked: Asked) -> Plan:
+def build(request: PlanRequest) -> Plan:
     """Return the plan; the old checkpoint is set aside, or stays where it is with `--to`."""
-    found = found_query(asked)
+    found = found_query(request)
     if isinstance(found, Plan):
         return found
     checkpoint, position = found
     takes: tuple[Take, ...]
-    if rows := asked.options.get("source", ()):
-        (takes, risks), blockers = given_takes(rows, position, asked.version), list[str]()
+    if rows := request.options.get("source", ()):
+        (takes, risks), blockers = given_takes(rows, position, request.version), list[str]()
     else:
-        takes, blockers, risks = matched_takes(position, asked.version)
-    folder = asked.options.get("export-state")
-    wish = Wish(
+        takes, blockers, risks = matched_takes(position, request.version)
+    folder = request.options.get("export-state")
+    wish = StartRequest(
         target=CARRY,
-        before=_export(asked, checkpoint, folder),
+        before=_export(request, checkpoint, folder),
         takes=takes,
-        to=asked.options.get("to"),
-        rehearse=asked.options.get("rehearse", False),
-        new_output=asked.options.get("new-output", False),
+        to=request.options.get("to"),
+        rehearse=request.options.get("rehearse", False),
+        new_output=request.options.get("new-output", False),
         blockers=(*blockers, *_export_blockers(position, folder)),
         risks=(*risks, *_export_risks(folder)),
     )
-    return begin_query(asked, checkpoint, position, wish)
+    return start_from_offsets(request, checkpoint, position, wish)
 
 
-def _export(asked: Asked, found: Checkpoint, folder: str | None) -> tuple[ExportState, ...]:
+def _export(request: PlanRequest, found: Checkpoint, folder: str | None) -> tuple[ExportState, ...]:
     if folder is None:
         return ()
     step = ExportState(
-        pipeline=asked.pipeline.name,
+        pipeline=request.pipeline.name,
         checkpoint=found.location,
         query_id=found.query_id,
         folder=folder,

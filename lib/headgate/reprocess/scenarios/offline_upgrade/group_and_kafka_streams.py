@@ -9,8 +9,8 @@ from headgate.model.cluster import Group, GroupType, Topic
 from headgate.model.registered_pipelines import Pipeline
 from headgate.model.version import Engine
 from headgate.reprocess.plan import Plan
-from headgate.reprocess.ports.verdict import Verdict
-from headgate.reprocess.scenario import Asked
+from headgate.reprocess.ports.verdict import UpgradeVerdict
+from headgate.reprocess.scenario import PlanRequest
 from headgate.reprocess.scenarios.offline_upgrade.spark import (
     compare_step,
     deploy_step,
@@ -19,7 +19,12 @@ from headgate.reprocess.scenarios.offline_upgrade.spark import (
     upgrade_commands,
 )
 from headgate.reprocess.scenarios.shared import common
-from headgate.reprocess.scenarios.shared.internal_topics import Claim, Internal, Surroundings, judge
+from headgate.reprocess.scenarios.shared.internal_topics import (
+    Claim,
+    ClusterOwners,
+    Internal,
+    judge,
+)
 from headgate.reprocess.scenarios.shared.kafka_streams_topology import topology
 from headgate.reprocess.steps.base.step import Step, active_reason
 from headgate.reprocess.steps.offsets.partition_offsets import committed
@@ -31,27 +36,27 @@ from headgate.reprocess.steps.upgrade.verify_version import VerifyVersion, start
 _TYPES = (GroupType.CLASSIC, GroupType.CONSUMER, GroupType.STREAMS)
 
 
-def build(asked: Asked, verdict: Verdict | None) -> Plan:
+def build(request: PlanRequest, verdict: UpgradeVerdict | None) -> Plan:
     """Return the plan; a consumer group keeps no state that could be judged."""
-    pipeline, world = asked.pipeline, asked.world
+    pipeline, inspector = request.pipeline, request.inspector
     assert pipeline.group is not None
-    group = world.group(pipeline.group)
-    topics = world.topics({topic for topic, _ in committed(world, group.id)})
+    group = inspector.group(pipeline.group)
+    topics = inspector.topics({topic for topic, _ in committed(inspector, group.id)})
     facts = common.topic_facts(topics)
     blockers = common.topic_blockers(set(facts), topics)
     if not group.is_inactive and (pipeline.commands.stop is None or group.state == "dead"):
-        blockers.append(active_reason(world, group.id))
+        blockers.append(active_reason(inspector, group.id))
     if group.type not in _TYPES and group.state != "dead":
         blockers.append(
             f"group {group.id} is of type {group.type}: its offsets can't be put back, so that"
             " there is no way back"
         )
     return Plan(
-        scenario=asked.scenario,
+        scenario=request.scenario,
         pipeline=pipeline.name,
-        steps=_steps(asked, verdict, group, facts),
+        steps=_steps(request, verdict, group, facts),
         preconditions={
-            "cluster_id": world.cluster_id(),
+            "cluster_id": inspector.cluster_id(),
             "group": {"id": group.id, "type": group.type.value},
             "topics": facts,
             **({"versions": {"before": verdict.before, "after": verdict.after}} if verdict else {}),
@@ -60,19 +65,22 @@ def build(asked: Asked, verdict: Verdict | None) -> Plan:
         impact=_impact(verdict),
         risks=(*_risks(pipeline, verdict, topics), *common.group_risks(group)),
         blockers=tuple(blockers),
-        options=dict(asked.options),
+        options=dict(request.options),
         resources=(f"group:{group.id}",),
     )
 
 
 def _steps(
-    asked: Asked, verdict: Verdict | None, group: Group, facts: dict[str, dict[str, Any]]
+    request: PlanRequest,
+    verdict: UpgradeVerdict | None,
+    group: Group,
+    facts: dict[str, dict[str, Any]],
 ) -> tuple[Step, ...]:
-    pipeline = asked.pipeline
+    pipeline = request.pipeline
     stop = common.stop_step(pipeline)
-    gate: tuple[Step, ...] = (gate_step(asked, verdict),) if verdict else ()
-    look: tuple[Step, ...] = (compare_step(asked, verdict, group=group.id),) if verdict else ()
-    internal, loops = _written_itself(asked, group)
+    gate: tuple[Step, ...] = (gate_step(request, verdict),) if verdict else ()
+    look: tuple[Step, ...] = (compare_step(request, verdict, group=group.id),) if verdict else ()
+    internal, loops = _written_itself(request, group)
     keep = BackUpOffsets(
         pipeline=pipeline.name,
         group=group.id,
@@ -88,36 +96,38 @@ def _steps(
         RecordOffsets(group=group.id),
         *([RecordTopics(application=group.id, topics=own)] if own else []),
         keep,
-        deploy_step(asked),
+        deploy_step(request),
         start_version(stop),
         VerifyVersion(pipeline=pipeline.name, group=group.id),
         *look,
     )
 
 
-def _written_itself(asked: Asked, group: Group) -> tuple[Mapping[str, Internal], frozenset[str]]:
+def _written_itself(
+    request: PlanRequest, group: Group
+) -> tuple[Mapping[str, Internal], frozenset[str]]:
     """Return what looks like internal topics of an application, and its intermediate ones."""
-    if asked.pipeline.engine is not Engine.KAFKA_STREAMS:
+    if request.pipeline.engine is not Engine.KAFKA_STREAMS:
         return {}, frozenset()
-    world = asked.world
-    around = Surroundings(
-        topics=world.topic_names(),
-        groups=world.groups(),
-        pipelines=world.pipelines(),
-        versions=asked.others,
+    inspector = request.inspector
+    around = ClusterOwners(
+        topics=inspector.topic_names(),
+        groups=inspector.groups(),
+        pipelines=inspector.pipelines(),
+        versions=request.others,
     )
-    told = topology({}, asked.version, group.id, group)
+    told = topology({}, request.version, group.id, group)
     return judge(group.id, told.internal, around), told.loops
 
 
-def _impact(verdict: Verdict | None) -> dict[str, Any]:
+def _impact(verdict: UpgradeVerdict | None) -> dict[str, Any]:
     if verdict is None:
         return {}
     return {"verdict": verdict.outcome, "findings": list(verdict.codes)}
 
 
 def _risks(
-    pipeline: Pipeline, verdict: Verdict | None, topics: Mapping[str, Topic]
+    pipeline: Pipeline, verdict: UpgradeVerdict | None, topics: Mapping[str, Topic]
 ) -> Iterator[str]:
     if verdict is None:
         yield (

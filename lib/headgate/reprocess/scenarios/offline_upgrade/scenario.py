@@ -8,7 +8,7 @@ from headgate.model.version import Engine
 from headgate.reprocess.conditions import CHECKPOINT, PASSES_LOCATION, Condition, commands
 from headgate.reprocess.plan import Plan
 from headgate.reprocess.ports.verdict import FAIL_ON, read_fail_on
-from headgate.reprocess.scenario import Asked, Kind, Option, Scenario, needs
+from headgate.reprocess.scenario import Kind, Option, PlanRequest, Scenario, needs
 from headgate.reprocess.scenarios.offline_upgrade import group_and_kafka_streams as upgrade_group
 from headgate.reprocess.scenarios.offline_upgrade import spark as upgrade_spark
 
@@ -19,38 +19,38 @@ _COMMANDS = Condition(
 _JUDGED = frozenset({Engine.SPARK, Engine.KAFKA_STREAMS})
 
 
-def build(asked: Asked) -> Plan:
+def build(request: PlanRequest) -> Plan:
     """Return the plan for the pipeline's engine, closed by the verdict where there is one."""
-    fail_on = read_fail_on(asked.options.get("fail-on"))
-    pipeline = asked.pipeline
+    fail_on = read_fail_on(request.options.get("fail-on"))
+    pipeline = request.pipeline
     if pipeline.commands.rollback is None:
-        return asked.block(
+        return request.block(
             f"{pipeline.name} has no rollback command: there would be no way back. Register"
             " `deploy` and `rollback` under [pipeline.commands]; a person can be either"
         )
-    if pipeline.commands.deploy is None and not asked.options.get("deployed"):
-        return asked.block(
+    if pipeline.commands.deploy is None and not request.options.get("deployed"):
+        return request.block(
             f"{pipeline.name} has no deploy command: register one, or say with --deployed that the"
             " new version starts without it"
         )
     if pipeline.engine is Engine.CONSUMER_GROUP:
-        return upgrade_group.build(asked, None)
-    verdict = asked.world.verdict(
-        pipeline.name, asked.options["after"], asked.options.get("before"), fail_on
+        return upgrade_group.build(request, None)
+    verdict = request.inspector.verdict(
+        pipeline.name, request.options["after"], request.options.get("before"), fail_on
     )
     # Built anew it must read the same version, also from another folder, also when a newer one
     # is stored.
-    options = {**asked.options, "after": verdict.evidence}
+    options = {**request.options, "after": verdict.evidence}
     if verdict.compared:
         options["before"] = verdict.compared
-    asked = dataclasses.replace(asked, options=options)
+    request = dataclasses.replace(request, options=options)
     if verdict.closed:
-        refused = asked.block(*(f"the gate is closed: {f.sentence()}" for f in verdict.closed))
+        refused = request.block(*(f"the gate is closed: {f.sentence()}" for f in verdict.closed))
         return dataclasses.replace(refused, options=options)
     if pipeline.engine is Engine.SPARK:
-        plan = upgrade_spark.build(asked, verdict)
+        plan = upgrade_spark.build(request, verdict)
     else:
-        plan = upgrade_group.build(asked, verdict)
+        plan = upgrade_group.build(request, verdict)
     return dataclasses.replace(plan, options=options)
 
 

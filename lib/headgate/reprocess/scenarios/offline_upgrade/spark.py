@@ -6,11 +6,11 @@ from collections.abc import Iterator
 from dataclasses import asdict
 
 from headgate.model.registered_pipelines import Pipeline
-from headgate.reprocess import remote_checkpoint as elsewhere
+from headgate.reprocess import remote_checkpoint
 from headgate.reprocess.plan import Plan
 from headgate.reprocess.ports.checkpoints import Checkpoint
-from headgate.reprocess.ports.verdict import FAIL_ON, Verdict, read_fail_on
-from headgate.reprocess.scenario import Asked
+from headgate.reprocess.ports.verdict import FAIL_ON, UpgradeVerdict, read_fail_on
+from headgate.reprocess.scenario import PlanRequest
 from headgate.reprocess.scenarios.shared import common
 from headgate.reprocess.steps import CopyRemoteCheckpoint, StopPipeline
 from headgate.reprocess.steps.base.step import Step
@@ -23,24 +23,24 @@ from headgate.reprocess.steps.upgrade.deploy_version import (
 from headgate.reprocess.steps.upgrade.verify_version import VerifyVersion, start_version
 
 
-def build(asked: Asked, verdict: Verdict) -> Plan:
+def build(request: PlanRequest, verdict: UpgradeVerdict) -> Plan:
     """Return the plan for a verdict that does not close the gate."""
-    pipeline, world = asked.pipeline, asked.world
-    found = world.checkpoint(pipeline.checkpoint) if pipeline.checkpoint else None
+    pipeline, inspector = request.pipeline, request.inspector
+    found = inspector.checkpoint(pipeline.checkpoint) if pipeline.checkpoint else None
     if found is None:
-        where = f"there is no checkpoint at {pipeline.checkpoint}"
-        missing = where if pipeline.checkpoint else "headgate.toml names no `checkpoint` of it"
-        return asked.block(f"{missing}: a version that begins anew needs no upgrade")
-    blockers = common.must_be_stopped(pipeline, world)
-    place = elsewhere.new_place(world, pipeline) if found.remote else None
+        location = f"there is no checkpoint at {pipeline.checkpoint}"
+        missing = location if pipeline.checkpoint else "headgate.toml names no `checkpoint` of it"
+        return request.block(f"{missing}: a version that begins anew needs no upgrade")
+    blockers = common.must_be_stopped(pipeline, inspector)
+    place = remote_checkpoint.new_place(inspector, pipeline) if found.remote else None
     if found.remote:
-        blockers += elsewhere.blockers(pipeline)
+        blockers += remote_checkpoint.blockers(pipeline)
     elif found.fixed:
         blockers.append(f"{found.location} can't be put back: {found.fixed}")
     return Plan(
-        scenario=asked.scenario,
+        scenario=request.scenario,
         pipeline=pipeline.name,
-        steps=steps(asked, verdict, found, place),
+        steps=steps(request, verdict, found, place),
         preconditions={
             "checkpoint": {"location": found.location, "query_id": found.query_id},
             "versions": {"before": verdict.before, "after": verdict.after},
@@ -49,12 +49,12 @@ def build(asked: Asked, verdict: Verdict) -> Plan:
         impact={
             "verdict": verdict.outcome,
             "findings": list(verdict.codes),
-            "snapshot": asdict(world.snapshot_size(found.location)),
+            "snapshot": asdict(inspector.snapshot_size(found.location)),
         },
         risks=(
             *risks_of(verdict),
             *_risks(pipeline, found),
-            *(elsewhere.risks(pipeline, found, place) if place else ()),
+            *(remote_checkpoint.risks(pipeline, found, place) if place else ()),
         ),
         blockers=tuple(blockers),
         resources=tuple(f"checkpoint:{at}" for at in (found.location, place) if at),
@@ -62,63 +62,63 @@ def build(asked: Asked, verdict: Verdict) -> Plan:
 
 
 def steps(
-    asked: Asked, verdict: Verdict, found: Checkpoint, place: str | None = None
+    request: PlanRequest, verdict: UpgradeVerdict, found: Checkpoint, place: str | None = None
 ) -> tuple[Step, ...]:
     """Return the steps in order; with a `place` the new version works on a copy there."""
-    pipeline = asked.pipeline
+    pipeline = request.pipeline
     stop = common.stop_step(pipeline, checkpoint=found.location)
     if place is not None:
-        return _steps_elsewhere(asked, verdict, stop, found, place)
+        return _steps_elsewhere(request, verdict, stop, found, place)
     keep = BackUpCheckpoint(
         pipeline=pipeline.name, checkpoint=found.location, query_id=found.query_id
     )
     prove = VerifyVersion(
         pipeline=pipeline.name, checkpoint=found.location, query_id=found.query_id
     )
-    look = compare_step(asked, verdict, found.location, found.query_id)
-    gate = gate_step(asked, verdict)
-    return (stop, gate, keep, deploy_step(asked), start_version(stop), prove, look)
+    look = compare_step(request, verdict, found.location, found.query_id)
+    gate = gate_step(request, verdict)
+    return (stop, gate, keep, deploy_step(request), start_version(stop), prove, look)
 
 
 def _steps_elsewhere(
-    asked: Asked, verdict: Verdict, stop: StopPipeline, found: Checkpoint, place: str
+    request: PlanRequest, verdict: UpgradeVerdict, stop: StopPipeline, found: Checkpoint, place: str
 ) -> tuple[Step, ...]:
-    size = asked.world.snapshot_size(found.location)
+    size = request.inspector.snapshot_size(found.location)
     copy = CopyRemoteCheckpoint(
-        pipeline=asked.pipeline.name,
+        pipeline=request.pipeline.name,
         checkpoint=found.location,
         query_id=found.query_id,
         place=place,
         bytes=size.bytes,
         files=size.files,
     )
-    lead, start = elsewhere.switch_and_start(stop, found, place, fresh=False, made=True)
+    lead, start = remote_checkpoint.switch_and_start(stop, found, place, fresh=False, made=True)
     prove = VerifyVersion(
-        pipeline=asked.pipeline.name,
+        pipeline=request.pipeline.name,
         checkpoint=place,
         query_id=found.query_id,
         kept=found.location,
     )
-    gate = gate_step(asked, verdict)
-    look = compare_step(asked, verdict, place, found.query_id, kept=found.location)
-    return (stop, gate, copy, lead, deploy_step(asked), start, prove, look)
+    gate = gate_step(request, verdict)
+    look = compare_step(request, verdict, place, found.query_id, kept=found.location)
+    return (stop, gate, copy, lead, deploy_step(request), start, prove, look)
 
 
-def gate_step(asked: Asked, verdict: Verdict) -> RecheckVersion:
+def gate_step(request: PlanRequest, verdict: UpgradeVerdict) -> RecheckVersion:
     """Return the step that judges once more after the stop."""
     return RecheckVersion(
-        pipeline=asked.pipeline.name,
+        pipeline=request.pipeline.name,
         after=verdict.evidence,
         before=verdict.compared or None,
-        fail_on=read_fail_on(asked.options.get("fail-on")),
+        fail_on=read_fail_on(request.options.get("fail-on")),
         version=verdict.after,
         approved=verdict.codes,
     )
 
 
 def compare_step(
-    asked: Asked,
-    verdict: Verdict,
+    request: PlanRequest,
+    verdict: UpgradeVerdict,
     checkpoint: str | None = None,
     query_id: str | None = None,
     *,
@@ -127,14 +127,14 @@ def compare_step(
 ) -> CompareVersion:
     """Return the step that compares what runs with the version that was judged."""
     return CompareVersion(
-        pipeline=asked.pipeline.name,
+        pipeline=request.pipeline.name,
         after=verdict.evidence,
         version=verdict.after,
         checkpoint=checkpoint,
         query_id=query_id,
         kept=kept,
         group=group,
-        can_be_told=group is not None or _can_be_told(asked.pipeline),
+        can_be_told=group is not None or _can_be_told(request.pipeline),
     )
 
 
@@ -142,14 +142,14 @@ def _can_be_told(pipeline: Pipeline) -> bool:
     return bool(pipeline.watch or pipeline.evidence)
 
 
-def deploy_step(asked: Asked) -> DeployVersion:
+def deploy_step(request: PlanRequest) -> DeployVersion:
     """Return the step that puts the new code in place."""
-    commands = asked.pipeline.commands
+    commands = request.pipeline.commands
     assert commands.rollback is not None
     return DeployVersion(
-        pipeline=asked.pipeline.name,
-        after=asked.options.get("after", "the new version"),
-        command=None if asked.options.get("deployed") else commands.deploy,
+        pipeline=request.pipeline.name,
+        after=request.options.get("after", "the new version"),
+        command=None if request.options.get("deployed") else commands.deploy,
         rollback=commands.rollback,
     )
 
@@ -161,7 +161,7 @@ def upgrade_commands(pipeline: Pipeline) -> dict[str, str | None]:
     return {**common.command_facts(pipeline), **shown}
 
 
-def risks_of(verdict: Verdict) -> Iterator[str]:
+def risks_of(verdict: UpgradeVerdict) -> Iterator[str]:
     """Name the findings that leave the gate open, and the ones that a way back is lost by."""
     for finding in verdict.findings:
         if finding.outcome in FAIL_ON or finding.outcome == "no_effect":

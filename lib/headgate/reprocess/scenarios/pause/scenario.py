@@ -6,9 +6,9 @@ from headgate.model.registered_pipelines import Pipeline
 from headgate.model.version import Engine
 from headgate.reprocess.conditions import Condition, any_command
 from headgate.reprocess.plan import Plan
-from headgate.reprocess.ports.inspector import World
+from headgate.reprocess.ports.inspector import Inspector
 from headgate.reprocess.ports.processes import Status
-from headgate.reprocess.scenario import Asked, Kind, Option, Scenario, needs
+from headgate.reprocess.scenario import Kind, Option, PlanRequest, Scenario, needs
 from headgate.reprocess.scenarios.shared import common
 from headgate.reprocess.steps.base.step import Step
 from headgate.reprocess.steps.process.pause import (
@@ -20,21 +20,23 @@ from headgate.reprocess.steps.process.pause import (
 from headgate.reprocess.steps.process.stop_start import StopPipeline, start_or_ask
 
 
-def build(asked: Asked) -> Plan:
+def build(request: PlanRequest) -> Plan:
     """Return the plan: pause, prove it, tell people; or, asked to `resume`, go on and tell."""
-    pipeline, world = asked.pipeline, asked.world
-    location = _location(pipeline, world)
-    resume = bool(asked.options.get("resume"))
-    group = {"cluster_id": world.cluster_id(), "group": pipeline.group} if pipeline.group else {}
+    pipeline, inspector = request.pipeline, request.inspector
+    location = _location(pipeline, inspector)
+    resume = bool(request.options.get("resume"))
+    group = (
+        {"cluster_id": inspector.cluster_id(), "group": pipeline.group} if pipeline.group else {}
+    )
     steps = _resume(pipeline, location) if resume else _pause(pipeline, location)
     return Plan(
-        scenario=asked.scenario,
+        scenario=request.scenario,
         pipeline=pipeline.name,
         steps=steps,
         preconditions={**group, "commands": _commands(pipeline)},
         risks=tuple(_risks(pipeline, resume=resume)),
-        blockers=tuple(_blockers(pipeline, world, resume=resume)),
-        options=dict(asked.options),
+        blockers=tuple(_blockers(pipeline, inspector, resume=resume)),
+        options=dict(request.options),
         resources=tuple(_resources(pipeline, location)),
     )
 
@@ -79,8 +81,8 @@ def _notify(pipeline: Pipeline, message: str, back: str) -> tuple[Step, ...]:
     return (Notify(pipeline=pipeline.name, command=command, message=message, back=back),)
 
 
-def _location(pipeline: Pipeline, world: World) -> str | None:
-    found = world.checkpoint(pipeline.checkpoint) if pipeline.checkpoint else None
+def _location(pipeline: Pipeline, inspector: Inspector) -> str | None:
+    found = inspector.checkpoint(pipeline.checkpoint) if pipeline.checkpoint else None
     return found.location if found else None
 
 
@@ -94,25 +96,27 @@ def _resources(pipeline: Pipeline, location: str | None) -> list[str]:
     return [*group, *([f"checkpoint:{location}"] if location else [])]
 
 
-def _blockers(pipeline: Pipeline, world: World, *, resume: bool) -> list[str]:
+def _blockers(pipeline: Pipeline, inspector: Inspector, *, resume: bool) -> list[str]:
     commands = pipeline.commands
     if commands.pause is None and commands.stop is None:
         needed = _NEEDED[pipeline.engine].why
         return [f"{pipeline.name} has neither a pause nor a stop command, it needs {needed}"]
-    status = world.status(pipeline.name)
+    status = inspector.status(pipeline.name)
     if resume:
-        runs = status is Status.RUNS or (commands.pause is None and _has_members(pipeline, world))
+        runs = status is Status.RUNS or (
+            commands.pause is None and _has_members(pipeline, inspector)
+        )
         return [f"{pipeline.name} runs: there is nothing to resume"] if runs else []
     if status is Status.PAUSED:
         return [f"{pipeline.name} is paused already"]
     stopped = status is Status.STOPPED
     if pipeline.group and status is Status.UNKNOWN:
-        stopped = world.group(pipeline.group).is_inactive
+        stopped = inspector.group(pipeline.group).is_inactive
     return [f"{pipeline.name} is stopped: there is nothing to pause"] if stopped else []
 
 
-def _has_members(pipeline: Pipeline, world: World) -> bool:
-    return bool(pipeline.group and world.group(pipeline.group).members)
+def _has_members(pipeline: Pipeline, inspector: Inspector) -> bool:
+    return bool(pipeline.group and inspector.group(pipeline.group).members)
 
 
 def _risks(pipeline: Pipeline, *, resume: bool) -> list[str]:

@@ -8,12 +8,12 @@ from dataclasses import dataclass, field, replace
 from headgate.model.activity import Position
 from headgate.model.cluster import Topic
 from headgate.reprocess.plan import Plan
-from headgate.reprocess.scenario import Asked
+from headgate.reprocess.scenario import PlanRequest
 from headgate.reprocess.scenarios.repair import repair_transactions
 from headgate.reprocess.scenarios.shared import common
-from headgate.reprocess.scenarios.shared.consumer_group_offsets import Wish, move_group
+from headgate.reprocess.scenarios.shared.consumer_group_offsets import OffsetsRequest, move_group
 from headgate.reprocess.steps.offsets.partition_offsets import committed
-from headgate.reprocess.steps.offsets.target import Listed, Place, Target, TopicPart
+from headgate.reprocess.steps.offsets.target import Listed, Target, TargetKind, TopicPart
 
 LAST_KNOWN = "last-known"
 """The answer to `--beyond` that takes a group to where it was seen last."""
@@ -28,36 +28,36 @@ class _Astray:
     beyond: dict[TopicPart, tuple[int, int]] = field(default_factory=dict)
 
 
-def build(asked: Asked) -> Plan:
+def build(request: PlanRequest) -> Plan:
     """Return the plan: only the partitions move whose offset is not within their log."""
-    group = asked.pipeline.group
+    group = request.pipeline.group
     assert group is not None
-    positions = {part: c.offset for part, c in committed(asked.world, group).items()}
-    topics = asked.world.topics({topic for topic, _ in positions})
+    positions = {part: c.offset for part, c in committed(request.inspector, group).items()}
+    topics = request.inspector.topics({topic for topic, _ in positions})
     gone = sorted({topic for topic, _ in positions} - topics.keys())
-    if named := asked.options.get("abort-transaction", ()):
-        return repair_transactions.build(asked, topics, named)
+    if named := request.options.get("abort-transaction", ()):
+        return repair_transactions.build(request, topics, named)
     astray = _astray(positions, topics)
     if not astray.below and not astray.beyond:
         if unread := common.unread_logs(topics):
-            return asked.block(*unread)
-        if waits := repair_transactions.blocking(asked, topics):
-            return asked.block(f"every offset of {group} is within its log, and {waits}")
+            return request.block(*unread)
+        if waits := repair_transactions.blocking(request, topics):
+            return request.block(f"every offset of {group} is within its log, and {waits}")
         left = f"; it has offsets of {', '.join(gone)}, which no longer exist" if gone else ""
-        return asked.block(
+        return request.block(
             f"there is nothing to repair: every offset of {group} is within its log{left}"
         )
-    beyond = str(asked.options.get("beyond", ""))
-    known = asked.known(topics) if astray.beyond else {}
+    beyond = str(request.options.get("beyond", ""))
+    known = request.known(topics) if astray.beyond else {}
     if astray.beyond and not beyond:
-        return asked.block(_choices(astray, known))
+        return request.block(_choices(astray, known))
     unknown = astray.beyond.keys() - known.keys()
     if beyond == LAST_KNOWN and unknown:
-        return asked.block(
+        return request.block(
             f"--beyond={LAST_KNOWN}: no last position of {_named(unknown)} is known. Choose"
             " --beyond=beginning or --beyond=end."
         )
-    return _explained(move_group(asked, _wish(astray, beyond, known)), astray, beyond, known)
+    return _explained(move_group(request, _wish(astray, beyond, known)), astray, beyond, known)
 
 
 def _choices(astray: _Astray, known: Mapping[TopicPart, Position]) -> str:
@@ -109,7 +109,7 @@ def _astray(positions: Mapping[TopicPart, int], topics: Mapping[str, Topic]) -> 
     return found
 
 
-def _wish(astray: _Astray, beyond: str, known: Mapping[TopicPart, Position]) -> Wish:
+def _wish(astray: _Astray, beyond: str, known: Mapping[TopicPart, Position]) -> OffsetsRequest:
     to_end = beyond == "end"
     read = {part: last.offset for part, last in known.items()}
     only: dict[str, list[int]] = {}
@@ -118,15 +118,15 @@ def _wish(astray: _Astray, beyond: str, known: Mapping[TopicPart, Position]) -> 
     if astray.beyond and beyond == LAST_KNOWN:
         rows = [(part, begin) for part, (begin, _) in astray.below.items()]
         rows += [(part, read[part]) for part in astray.beyond]
-        target = Target(place=Place.LISTED, listed=_listed(rows))
+        target = Target(place=TargetKind.LISTED, listed=_listed(rows))
     elif astray.below and astray.beyond and to_end:
         rows = [(part, begin) for part, (begin, _) in astray.below.items()]
         rows += [(part, end) for part, (_, end) in astray.beyond.items()]
-        target = Target(place=Place.LISTED, listed=_listed(rows))
+        target = Target(place=TargetKind.LISTED, listed=_listed(rows))
     else:
         is_end = to_end and not astray.below
-        target = Target(place=Place.END if is_end else Place.BEGINNING)
-    return Wish(target=target, topics=tuple(sorted(only)), only=only, read=read)
+        target = Target(place=TargetKind.END if is_end else TargetKind.BEGINNING)
+    return OffsetsRequest(target=target, topics=tuple(sorted(only)), only=only, read=read)
 
 
 def _listed(rows: Iterable[tuple[TopicPart, int]]) -> tuple[Listed, ...]:

@@ -7,46 +7,46 @@ from collections.abc import Iterable, Mapping, Sequence
 from headgate.model.cluster import Topic
 from headgate.model.transactions import Transaction
 from headgate.reprocess.plan import Plan
-from headgate.reprocess.ports.inspector import World
-from headgate.reprocess.scenario import Asked
+from headgate.reprocess.ports.inspector import Inspector
+from headgate.reprocess.scenario import PlanRequest
 from headgate.reprocess.scenarios.shared import common
 from headgate.reprocess.steps.offsets.abort_transaction import AbortTransaction
 
 _SHOWN = 5
 
 
-def build(asked: Asked, topics: Mapping[str, Topic], named: Sequence[str]) -> Plan:
+def build(request: PlanRequest, topics: Mapping[str, Topic], named: Sequence[str]) -> Plan:
     """Return the plan that aborts the transactions that are named, all of which must be open.
 
     The group goes on by itself; it need not stop.
     """
-    found = {t.name: t for t in _of(asked.world, topics)}
+    found = {t.name: t for t in _of(request.inspector, topics)}
     if unknown := sorted(set(named) - found.keys()):
         open_ = ", ".join(sorted(found)[:_SHOWN]) or "none"
-        return asked.block(
+        return request.block(
             f"--abort-transaction: {', '.join(unknown)} is not open on a topic that"
-            f" {asked.pipeline.group} reads; open are: {open_}"
+            f" {request.pipeline.group} reads; open are: {open_}"
         )
     wanted = [found[name] for name in dict.fromkeys(named)]
     facts = common.topic_facts(topics)
     return Plan(
-        scenario=asked.scenario,
-        pipeline=asked.pipeline.name,
+        scenario=request.scenario,
+        pipeline=request.pipeline.name,
         steps=tuple(_step(t, facts) for t in wanted),
-        preconditions={"cluster_id": asked.world.cluster_id(), "topics": facts},
+        preconditions={"cluster_id": request.inspector.cluster_id(), "topics": facts},
         impact={"records": {}, "total": 0, "transactions": {t.name: t.state for t in wanted}},
         risks=tuple(_risk(t) for t in wanted),
         blockers=tuple(common.topic_blockers(set(facts), topics)),
-        options=dict(asked.options),
-        resources=(f"group:{asked.pipeline.group}", *(f"topic:{name}" for name in sorted(facts))),
+        options=dict(request.options),
+        resources=(f"group:{request.pipeline.group}", *(f"topic:{name}" for name in sorted(facts))),
     )
 
 
-def blocking(asked: Asked, topics: Mapping[str, Topic]) -> str | None:
+def blocking(request: PlanRequest, topics: Mapping[str, Topic]) -> str | None:
     """Return a sentence about open transactions on the topics, None where there are none."""
-    if not asked.world.topics_in_transaction(topics):
+    if not request.inspector.topics_in_transaction(topics):
         return None
-    names = [f"{t.name} ({t.state})" for t in _of(asked.world, topics)]
+    names = [f"{t.name} ({t.state})" for t in _of(request.inspector, topics)]
     if not names:
         return None
     more = f" and {len(names) - _SHOWN} more" if len(names) > _SHOWN else ""
@@ -57,9 +57,9 @@ def blocking(asked: Asked, topics: Mapping[str, Topic]) -> str | None:
     )
 
 
-def _of(world: World, topics: Mapping[str, Topic]) -> Iterable[Transaction]:
+def _of(inspector: Inspector, topics: Mapping[str, Topic]) -> Iterable[Transaction]:
     parts = [(t.name, p.number) for t in topics.values() for p in t.partitions]
-    return [t for t in world.open_transactions(parts) if t.topics & topics.keys()]
+    return [t for t in inspector.open_transactions(parts) if t.topics & topics.keys()]
 
 
 def _step(found: Transaction, facts: dict[str, dict[str, object]]) -> AbortTransaction:

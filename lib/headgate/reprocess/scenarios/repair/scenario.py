@@ -5,16 +5,24 @@ from __future__ import annotations
 from headgate.model.version import Engine
 from headgate.reprocess.conditions import LOCAL
 from headgate.reprocess.plan import Plan
-from headgate.reprocess.scenario import SUPPORTED, Asked, Kind, Option, Scenario, needs, refused
+from headgate.reprocess.scenario import (
+    SUPPORTED,
+    Kind,
+    Option,
+    PlanRequest,
+    Scenario,
+    needs,
+    refused,
+)
 from headgate.reprocess.scenarios.repair import consumer_group as repair_group
 from headgate.reprocess.scenarios.repair import spark as repair_spark
 
 
-def build(asked: Asked) -> Plan:
+def build(request: PlanRequest) -> Plan:
     """Return the plan for the pipeline's engine."""
-    if asked.pipeline.engine is Engine.SPARK:
-        return repair_spark.build(asked)
-    return repair_group.build(asked)
+    if request.pipeline.engine is Engine.SPARK:
+        return repair_spark.build(request)
+    return repair_group.build(request)
 
 
 _SPARK = frozenset({Engine.SPARK})

@@ -8,13 +8,13 @@ from headgate.errors import EvidenceError, HeadgateError
 from headgate.model.registered_pipelines import Pipeline
 from headgate.model.version import Version
 from headgate.reprocess.checkpoint.files import CheckpointFiles
-from headgate.reprocess.checkpoint.find_issues import Checkup, check_up, known_of
-from headgate.reprocess.checkpoint.issue import Flaw
+from headgate.reprocess.checkpoint.find_issues import CheckpointCheck, check_checkpoint, known_of
+from headgate.reprocess.checkpoint.issue import CheckpointIssue
 from headgate.reprocess.plan import Plan
 from headgate.reprocess.ports.checkpoints import Checkpoint
-from headgate.reprocess.ports.inspector import World
+from headgate.reprocess.ports.inspector import Inspector
 from headgate.reprocess.ports.processes import Status
-from headgate.reprocess.scenario import Asked
+from headgate.reprocess.scenario import PlanRequest
 from headgate.reprocess.scenarios.shared import common
 from headgate.reprocess.steps.base.step import Step
 from headgate.reprocess.steps.checkpoint.repair import (
@@ -31,27 +31,27 @@ _CHECKPOINT = "checkpoint"
 _LOOKED = 10
 
 
-def build(asked: Asked) -> Plan:
+def build(request: PlanRequest) -> Plan:
     """Return the plan: repair a copy, rehearse on it, put it in place; or why there is none."""
-    pipeline, world = asked.pipeline, asked.world
+    pipeline, inspector = request.pipeline, request.inspector
     if not pipeline.checkpoint:
-        return asked.block("headgate.toml names no `checkpoint` of it")
-    if world.status(pipeline.name) is Status.RUNS:
-        return asked.block(
+        return request.block("headgate.toml names no `checkpoint` of it")
+    if inspector.status(pipeline.name) is Status.RUNS:
+        return request.block(
             f"{pipeline.name} runs: a batch that is under way looks like a broken one. Where it"
             " fails again and again, stop it first"
         )
-    found = world.checkpoint_files(pipeline.checkpoint, _sink(asked.version))
+    found = inspector.checkpoint_files(pipeline.checkpoint, _sink(request.version))
     if found is None:
-        return asked.block(f"there is no checkpoint at {pipeline.checkpoint}")
-    looked = check_up(found, known_of(asked.version, dict(asked.options)))
-    looked, unseen = _with_state(asked, found, looked)
+        return request.block(f"there is no checkpoint at {pipeline.checkpoint}")
+    looked = check_checkpoint(found, known_of(request.version, dict(request.options)))
+    looked, unseen = _with_state(request, found, looked)
     if looked.left or not looked.edits:
-        return asked.block(*_reasons(asked, found, looked))
+        return request.block(*_reasons(request, found, looked))
     return Plan(
-        scenario=asked.scenario,
+        scenario=request.scenario,
         pipeline=pipeline.name,
-        steps=_steps(pipeline, world, found, looked),
+        steps=_steps(pipeline, inspector, found, looked),
         preconditions={
             "checkpoint": {"location": found.location, "logs": found.digest},
             "flaws": [f"{flaw.code}: {flaw.what}" for flaw in looked.flaws],
@@ -59,18 +59,18 @@ def build(asked: Asked) -> Plan:
         },
         impact={
             "flaws": [flaw.what for flaw in looked.flaws],
-            "snapshot": asdict(world.snapshot_size(found.location)),
+            "snapshot": asdict(inspector.snapshot_size(found.location)),
         },
         risks=(*_risks(pipeline, looked), *unseen),
-        blockers=tuple(_blockers(pipeline, world, found)),
+        blockers=tuple(_blockers(pipeline, inspector, found)),
         resources=(f"checkpoint:{found.location}",),
     )
 
 
 def _steps(
-    pipeline: Pipeline, world: World, found: CheckpointFiles, looked: Checkup
+    pipeline: Pipeline, inspector: Inspector, found: CheckpointFiles, looked: CheckpointCheck
 ) -> tuple[Step, ...]:
-    watched = found.location if _readable(world, found.location) else None
+    watched = found.location if _readable(inspector, found.location) else None
     stop = common.stop_step(pipeline, checkpoint=watched)
     copy = RepairCopy(
         pipeline=pipeline.name,
@@ -88,17 +88,17 @@ def _steps(
     return (stop, copy, *proof, place, start_or_ask(stop))
 
 
-def _readable(world: World, location: str) -> Checkpoint | None:
+def _readable(inspector: Inspector, location: str) -> Checkpoint | None:
     """Return the checkpoint; None without a `metadata`: then its logs can't be watched."""
     try:
-        return world.checkpoint(location)
+        return inspector.checkpoint(location)
     except EvidenceError:
         return None
 
 
 def _with_state(
-    asked: Asked, found: CheckpointFiles, looked: Checkup
-) -> tuple[Checkup, tuple[str, ...]]:
+    request: PlanRequest, found: CheckpointFiles, looked: CheckpointCheck
+) -> tuple[CheckpointCheck, tuple[str, ...]]:
     """Add what the next start needs of every partition's state and is not there.
 
     The second are risks: what could not be looked at is not called sound.
@@ -107,23 +107,25 @@ def _with_state(
     if last is None or looked.left:
         return looked, ()
     if not any(name.startswith("state/") for name in found.names):
-        return _without_state(asked, looked), ()
+        return _without_state(request, looked), ()
     try:
-        missing = asked.world.rewind(found.location, last).missing
+        missing = request.inspector.rewind(found.location, last).missing
     except EvidenceError as error:
         return looked, (f"whether all files of its state are there was not looked at: {error}",)
     # What the logs lack is for the checkup to find, and to repair.
-    lost = [Flaw(code="state", what=m, scenario=_REWIND) for m in missing if _is_of_state(m)]
+    lost = [
+        CheckpointIssue(code="state", what=m, scenario=_REWIND) for m in missing if _is_of_state(m)
+    ]
     return replace(looked, left=tuple(lost), notes=() if lost else looked.notes), ()
 
 
-def _without_state(asked: Asked, looked: Checkup) -> Checkup:
+def _without_state(request: PlanRequest, looked: CheckpointCheck) -> CheckpointCheck:
     """Return what a checkpoint without `state` is: broken, whole, or nobody has told which."""
-    version = asked.version
+    version = request.version
     if version is not None and version.stateful:
         count = len(version.stateful)
         what = f"`state` is missing, and the stored version has {count} stateful operator(s)"
-        return replace(looked, left=(Flaw(code="state", what=what, scenario=_SCRATCH),))
+        return replace(looked, left=(CheckpointIssue(code="state", what=what, scenario=_SCRATCH),))
     if version is not None and any(e.kind != _CHECKPOINT for e in version.evidence):
         return looked
     note = (
@@ -137,60 +139,62 @@ def _is_of_state(missing: str) -> bool:
     return not missing.startswith("offsets/")
 
 
-def _reasons(asked: Asked, found: CheckpointFiles, looked: Checkup) -> list[str]:
+def _reasons(request: PlanRequest, found: CheckpointFiles, looked: CheckpointCheck) -> list[str]:
     """Say what can't be repaired and what gets over it, or that nothing is broken."""
     if looked.is_sound:
-        reason = f"there is nothing to repair: the checkpoint of {asked.pipeline.name} is sound"
+        reason = f"there is nothing to repair: the checkpoint of {request.pipeline.name} is sound"
         return ["; ".join((reason, *looked.notes))]
     repairable = [f"could be repaired: {flaw.what}" for flaw in looked.flaws]
-    return [*(_beyond(asked, found, flaw) for flaw in looked.left), *repairable]
+    return [*(_beyond(request, found, flaw) for flaw in looked.left), *repairable]
 
 
-def _beyond(asked: Asked, found: CheckpointFiles, flaw: Flaw) -> str:
-    way = _way(asked, found, flaw)
+def _beyond(request: PlanRequest, found: CheckpointFiles, flaw: CheckpointIssue) -> str:
+    way = _way(request, found, flaw)
     gets_over = f": `headgate plan {way}` gets over it" if way else ""
     return f"can't be repaired: {flaw.what.rstrip('.')}{gets_over}"
 
 
-def _way(asked: Asked, found: CheckpointFiles, flaw: Flaw) -> str | None:
+def _way(request: PlanRequest, found: CheckpointFiles, flaw: CheckpointIssue) -> str | None:
     """Return what gets over a flaw; a scenario that can't read what is left is none."""
     if flaw.scenario is None:
         return None
     if flaw.scenario == _REWIND:
-        batch = _whole_batch(asked.world, found)
+        batch = _whole_batch(request.inspector, found)
         if batch is not None:
             return f"{_REWIND} --batch {batch}"
-    elif _has_steps(asked, flaw.scenario):
+    elif _has_steps(request, flaw.scenario):
         return flaw.scenario
-    return _SCRATCH if _has_steps(asked, _SCRATCH) else None
+    return _SCRATCH if _has_steps(request, _SCRATCH) else None
 
 
-def _whole_batch(world: World, found: CheckpointFiles) -> int | None:
+def _whole_batch(inspector: Inspector, found: CheckpointFiles) -> int | None:
     """Return the newest batch before the last one whose state is all there."""
     try:
-        older = [b.number for b in world.batches(found.location) if b.number < found.logged[-1]]
+        older = [b.number for b in inspector.batches(found.location) if b.number < found.logged[-1]]
         for batch in reversed(older[-_LOOKED:]):
-            if not world.rewind(found.location, batch).missing:
+            if not inspector.rewind(found.location, batch).missing:
                 return batch
     except EvidenceError:
         pass
     return None
 
 
-def _has_steps(asked: Asked, scenario: str) -> bool:
+def _has_steps(request: PlanRequest, scenario: str) -> bool:
     # Imported here: a plan is built by what imports this.
     from headgate.reprocess.scenarios.build import build_plan
 
     try:
-        plan = build_plan(scenario, asked.pipeline.name, asked.world, version=asked.version)
+        plan = build_plan(
+            scenario, request.pipeline.name, request.inspector, version=request.version
+        )
     except HeadgateError:
         return False
     return bool(plan.steps)
 
 
-def _blockers(pipeline: Pipeline, world: World, found: CheckpointFiles) -> list[str]:
-    blockers = common.must_be_stopped(pipeline, world)
-    readable = _readable(world, found.location)
+def _blockers(pipeline: Pipeline, inspector: Inspector, found: CheckpointFiles) -> list[str]:
+    blockers = common.must_be_stopped(pipeline, inspector)
+    readable = _readable(inspector, found.location)
     if readable is None and pipeline.commands.status is None:
         blockers.append(
             f"{pipeline.name} has no status command, and without `metadata` its logs don't tell"
@@ -201,7 +205,7 @@ def _blockers(pipeline: Pipeline, world: World, found: CheckpointFiles) -> list[
     return blockers
 
 
-def _risks(pipeline: Pipeline, looked: Checkup) -> list[str]:
+def _risks(pipeline: Pipeline, looked: CheckpointCheck) -> list[str]:
     risks = [flaw.risk for flaw in looked.flaws if flaw.risk]
     if not pipeline.entry_point:
         risks.append(

@@ -9,7 +9,7 @@ from typing import Any
 from headgate.model.cluster import Partition, Topic
 from headgate.model.kafka_streams import StreamsApplication
 from headgate.reprocess.plan import Plan
-from headgate.reprocess.scenario import Asked
+from headgate.reprocess.scenario import PlanRequest
 from headgate.reprocess.scenarios.repartition.downstream_topics import own_numbers, reach
 from headgate.reprocess.scenarios.repartition.kafka_streams_checks import (
     Growth,
@@ -17,12 +17,11 @@ from headgate.reprocess.scenarios.repartition.kafka_streams_checks import (
     risks,
     unknown,
 )
-from headgate.reprocess.scenarios.shared import common
-from headgate.reprocess.scenarios.shared import kafka_streams_options as ask
+from headgate.reprocess.scenarios.shared import common, kafka_streams_options
 from headgate.reprocess.scenarios.shared.consumer_group_offsets import preview
 from headgate.reprocess.scenarios.shared.kafka_streams_reset import (
-    Seen,
-    StreamsWish,
+    ResetFacts,
+    ResetRequest,
     build_plan_of,
     look,
     with_targets,
@@ -39,21 +38,21 @@ from headgate.reprocess.steps import (
 )
 from headgate.reprocess.steps.base.step import Step
 from headgate.reprocess.steps.offsets.partition_offsets import chosen
-from headgate.reprocess.steps.offsets.target import Place, Target, find
+from headgate.reprocess.steps.offsets.target import Target, TargetKind, find
 
-_BEGINNING = Target(place=Place.BEGINNING)
+_BEGINNING = Target(place=TargetKind.BEGINNING)
 
 
-def build(asked: Asked) -> Plan:
+def build(request: PlanRequest) -> Plan:
     """Return the plan: stop, record, raise, read all again where there is state, start, prove.
 
     Without state only the partitions that are added get an offset: the application would begin at
     its `auto.offset.reset` there, and skip what came before it starts where that is `latest`.
     """
-    facts = asked.version.streams if asked.version else None
-    if (why := unknown(asked)) or facts is None:
-        return asked.block(why or "")
-    seen = look(asked, _wish(asked))
+    facts = request.version.streams if request.version else None
+    if (why := unknown(request)) or facts is None:
+        return request.block(why or "")
+    seen = look(request, _wish(request))
     growth = _growth(seen, facts)
     if not growth.reach.sized:
         stays = replace(seen.wish, target=None, internal=None, keep_internal=True)
@@ -68,33 +67,35 @@ def build(asked: Asked) -> Plan:
         preconditions={**plan.preconditions, "partitions": dict(growth.now)},
         resources=tuple(dict.fromkeys(topics)),
     )
-    if growth.reach.sized and "outputs" in asked.options:
-        plan = with_outputs(asked, plan)
+    if growth.reach.sized and "outputs" in request.options:
+        plan = with_outputs(request, plan)
     return replace(plan, steps=_with_proof(plan.steps, seen, growth))
 
 
-def _wish(asked: Asked) -> StreamsWish:
-    internal = ask.names(asked.options, ask.INTERNAL_TOPICS)
-    return StreamsWish(
+def _wish(request: PlanRequest) -> ResetRequest:
+    internal = kafka_streams_options.names(request.options, kafka_streams_options.INTERNAL_TOPICS)
+    return ResetRequest(
         target=_BEGINNING,
-        intermediate=ask.names(asked.options, ask.INTERMEDIATE_TOPICS),
+        intermediate=kafka_streams_options.names(
+            request.options, kafka_streams_options.INTERMEDIATE_TOPICS
+        ),
         internal=internal or None,
-        instances=ask.names(asked.options, ask.CLEARED),
+        instances=kafka_streams_options.names(request.options, kafka_streams_options.CLEARED),
         repartitions_inputs=True,
     )
 
 
-def _growth(seen: Seen, facts: StreamsApplication) -> Growth:
-    named = ask.names(seen.asked.options, ask.INPUT_TOPICS)
+def _growth(seen: ResetFacts, facts: StreamsApplication) -> Growth:
+    named = kafka_streams_options.names(seen.request.options, kafka_streams_options.INPUT_TOPICS)
     topics = [t for t in named or seen.inputs if t in seen.inputs]
-    there = seen.asked.world.shapes([t for t in seen.internals if t in seen.topics])
+    there = seen.request.inspector.shapes([t for t in seen.internals if t in seen.topics])
     internal = {name: shape.partitions for name, shape in there.items()}
     other = _other_numbers(seen, facts, internal)
     # One that has ended may have ended of that: somebody has given an input more of them.
     fixed = other if seen.group.is_at_work else {}
     return Growth(
         application=seen.application,
-        to=seen.asked.options["partitions"],
+        to=seen.request.options["partitions"],
         facts=facts,
         reach=reach(facts, topics, fixed),
         now={t: len(seen.known[t].partitions) for t in topics if t in seen.known},
@@ -106,7 +107,7 @@ def _growth(seen: Seen, facts: StreamsApplication) -> Growth:
 
 
 def _other_numbers(
-    seen: Seen, facts: StreamsApplication, internal: Mapping[str, int]
+    seen: ResetFacts, facts: StreamsApplication, internal: Mapping[str, int]
 ) -> dict[str, int]:
     """Return the repartition topics with a number of their own, as the facts name them."""
     bare = "" if facts.application_id else f"{seen.application}-"
@@ -134,19 +135,19 @@ def _grown(known: Mapping[str, Topic], growth: Growth) -> dict[str, Topic]:
     }
 
 
-def _with_raise(steps: tuple[Step, ...], seen: Seen, growth: Growth) -> tuple[Step, ...]:
+def _with_raise(steps: tuple[Step, ...], seen: ResetFacts, growth: Growth) -> tuple[Step, ...]:
     """Put it behind what is recorded: before it all can be taken back, and after it nothing."""
     at = next(i for i, s in enumerate(steps) if isinstance(s, RecordOffsets)) + 1
     return (*steps[:at], *_raise(seen, growth), *steps[at:])
 
 
-def _raise(seen: Seen, growth: Growth) -> list[Step]:
+def _raise(seen: ResetFacts, growth: Growth) -> list[Step]:
     if not growth.raised:
         return []
     who: dict[str, Any] = {
         "group": seen.group.id,
         "group_type": seen.group.type.value,
-        "pipeline": seen.asked.pipeline.name,
+        "pipeline": seen.request.pipeline.name,
     }
     topics = {n: {"id": seen.known[n].id, "partitions": growth.raised[n]} for n in growth.raised}
     recorded = tuple(sorted({*growth.raised, *growth.internal}))
@@ -157,11 +158,11 @@ def _raise(seen: Seen, growth: Growth) -> list[Step]:
     return steps if growth.reach.sized else [*steps, _begin_added(seen, growth, who)]
 
 
-def _begin_added(seen: Seen, growth: Growth, who: dict[str, Any]) -> ResetOffsets:
+def _begin_added(seen: ResetFacts, growth: Growth, who: dict[str, Any]) -> ResetOffsets:
     topics = common.topic_facts({name: seen.known[name] for name in growth.raised})
     only = {name: list(range(count, growth.to)) for name, count in growth.raised.items()}
     parts = chosen(topics, only)
-    found = find(_BEGINNING, seen.asked.world, seen.known, parts, seen.positions)
+    found = find(_BEGINNING, seen.request.inspector, seen.known, parts, seen.positions)
     return ResetOffsets(
         target=_BEGINNING,
         topics=topics,
@@ -171,13 +172,13 @@ def _begin_added(seen: Seen, growth: Growth, who: dict[str, Any]) -> ResetOffset
     )
 
 
-def _with_proof(steps: tuple[Step, ...], seen: Seen, growth: Growth) -> tuple[Step, ...]:
+def _with_proof(steps: tuple[Step, ...], seen: ResetFacts, growth: Growth) -> tuple[Step, ...]:
     """Add the proof where the run itself waits for a start."""
     last = steps[-1]
     if not (isinstance(last, StartPipeline) or (isinstance(last, ManualStep) and last.waits)):
         return steps
     anew = {n: growth.internal[n] for n in seen.deleted if n in growth.internal}
     proof = VerifyPartitions(
-        pipeline=seen.asked.pipeline.name, group=seen.group.id, topics=anew, to=growth.to
+        pipeline=seen.request.pipeline.name, group=seen.group.id, topics=anew, to=growth.to
     )
     return (*steps, proof)

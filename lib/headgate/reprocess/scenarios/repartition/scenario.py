@@ -8,11 +8,10 @@ from headgate.errors import ScenarioError
 from headgate.model.version import Engine
 from headgate.reprocess.conditions import LOCAL, Answered, Condition, Facts, met, missing, unknown
 from headgate.reprocess.plan import Plan
-from headgate.reprocess.scenario import Asked, Kind, Option, Scenario, needs, refused
+from headgate.reprocess.scenario import Kind, Option, PlanRequest, Scenario, needs, refused
 from headgate.reprocess.scenarios.repartition import kafka_streams as repartition_streams
 from headgate.reprocess.scenarios.repartition import spark as repartition_spark
-from headgate.reprocess.scenarios.shared import kafka_streams_options as streams_options
-from headgate.reprocess.scenarios.shared import output_topics as outputs
+from headgate.reprocess.scenarios.shared import kafka_streams_options, output_topics
 
 _MOST = 1_000_000
 _STREAMS = frozenset({Engine.KAFKA_STREAMS})
@@ -20,14 +19,14 @@ _STREAMS = frozenset({Engine.KAFKA_STREAMS})
 _NOT_ASKED = frozenset({"back-up-outputs"})
 
 
-def build(asked: Asked) -> Plan:
+def build(request: PlanRequest) -> Plan:
     """Return the plan for the pipeline's engine."""
-    wanted = asked.options["partitions"]
+    wanted = request.options["partitions"]
     if not 0 < wanted <= _MOST:
         raise ScenarioError(f"--partitions: expected a number from 1, found {wanted}")
-    if asked.pipeline.engine is Engine.SPARK:
-        return repartition_spark.build(asked)
-    return repartition_streams.build(asked)
+    if request.pipeline.engine is Engine.SPARK:
+        return repartition_spark.build(request)
+    return repartition_streams.build(request)
 
 
 OPTIONS = (
@@ -40,11 +39,11 @@ OPTIONS = (
         metavar="N",
         required=True,
     ),
-    streams_options.INPUT_TOPICS,
-    streams_options.INTERMEDIATE_TOPICS,
-    streams_options.INTERNAL_TOPICS,
-    streams_options.CLEARED,
-    *(replace(o, engines=_STREAMS) for o in outputs.OPTIONS if o.name not in _NOT_ASKED),
+    kafka_streams_options.INPUT_TOPICS,
+    kafka_streams_options.INTERMEDIATE_TOPICS,
+    kafka_streams_options.INTERNAL_TOPICS,
+    kafka_streams_options.CLEARED,
+    *(replace(o, engines=_STREAMS) for o in output_topics.OPTIONS if o.name not in _NOT_ASKED),
 )
 
 

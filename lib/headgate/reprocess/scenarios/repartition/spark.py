@@ -8,13 +8,13 @@ from headgate.reprocess.plan import Plan
 from headgate.reprocess.ports.checkpoints import Checkpoint
 from headgate.reprocess.ports.processes import Status
 from headgate.reprocess.ports.source_offsets import QueryPosition
-from headgate.reprocess.scenario import Asked
+from headgate.reprocess.scenario import PlanRequest
 from headgate.reprocess.scenarios.shared import common
 from headgate.reprocess.scenarios.shared.start_from_offsets import found_query
 from headgate.reprocess.steps import RepartitionState, SwapNewCheckpoint
 from headgate.reprocess.steps.checkpoint.repartition_state import PARTITIONS, REPARTITIONED
 from headgate.reprocess.steps.process.stop_start import start_or_ask
-from headgate.text.numbers import named
+from headgate.text.numbers import name_list
 
 _PROVIDER = "spark.sql.streaming.stateStore.providerClass"
 _FIRST = (4, 2)
@@ -51,29 +51,29 @@ SPREADS = Condition(need="state in RocksDB and no limit()", ask=_spreads)
 NEW_ENOUGH = Condition(need="a query on Spark 4.2 or newer", ask=_is_new_enough)
 
 
-def build(asked: Asked) -> Plan:
+def build(request: PlanRequest) -> Plan:
     """Return the plan: stop, copy, let Spark spread the copy's state, put it in place, start."""
-    found = found_query(asked)
+    found = found_query(request)
     if isinstance(found, Plan):
         return found
     checkpoint, position = found
-    wanted = asked.options["partitions"]
-    pipeline = asked.pipeline
+    wanted = request.options["partitions"]
+    pipeline = request.pipeline
     what = {
         "pipeline": pipeline.name,
         "checkpoint": checkpoint.location,
         "query_id": checkpoint.query_id,
     }
     now = position.pinned.get(PARTITIONS)
-    stopped = asked.world.status(pipeline.name) is Status.STOPPED
+    stopped = request.inspector.status(pipeline.name) is Status.STOPPED
     stop = common.stop_step(pipeline, checkpoint=checkpoint.location)
     was = int(now) if now and now.isdecimal() else None
     return Plan(
-        scenario=asked.scenario,
+        scenario=request.scenario,
         pipeline=pipeline.name,
         steps=(
             stop,
-            common.snapshot_step(asked.world, **what),
+            common.snapshot_step(request.inspector, **what),
             RepartitionState(**what, partitions=wanted, was_partitions=was),
             SwapNewCheckpoint(**what, word=REPARTITIONED),
             start_or_ask(stop),
@@ -84,13 +84,13 @@ def build(asked: Asked) -> Plan:
             "provider": _provider(position),
             "commands": common.command_facts(pipeline),
         },
-        risks=tuple(_risks(asked.version)),
+        risks=tuple(_risks(request.version)),
         blockers=(
-            *common.must_be_stopped(pipeline, asked.world),
-            *common.shared_checkpoint(pipeline, asked.world),
-            *_blockers(checkpoint, position, asked.version, wanted, stopped=stopped),
+            *common.must_be_stopped(pipeline, request.inspector),
+            *common.shared_checkpoint(pipeline, request.inspector),
+            *_blockers(checkpoint, position, request.version, wanted, stopped=stopped),
         ),
-        options=dict(asked.options),
+        options=dict(request.options),
         resources=(f"checkpoint:{checkpoint.location}",),
     )
 
@@ -157,7 +157,7 @@ def _risks(version: Version | None) -> list[str]:
         "a batch without input is added: a sink that counts batches sees none of that number",
     ]
     if timed := [o for o in (version.stateful if version else None) or () if _has_timers(o)]:
-        names = named(o.name or o.kind.value for o in timed)
+        names = name_list(o.name or o.kind.value for o in timed)
         risks.append(
             f"timers of {names} go with its state: each fires once, and those that come due while"
             " it is stopped with its first batch, as at any restart (measured on Spark 4.2.0, from"

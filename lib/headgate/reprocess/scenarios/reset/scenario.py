@@ -12,13 +12,12 @@ from dataclasses import replace
 from headgate.errors import ScenarioError
 from headgate.model.version import Engine
 from headgate.reprocess.plan import RESET, Plan
-from headgate.reprocess.scenario import SUPPORTED, Asked, Kind, Option, Scenario, refused
+from headgate.reprocess.scenario import SUPPORTED, Kind, Option, PlanRequest, Scenario, refused
 from headgate.reprocess.scenarios.from_point import kafka_streams as from_point_streams
 from headgate.reprocess.scenarios.from_point import scenario as from_point
-from headgate.reprocess.scenarios.shared import kafka_streams_options as ask
-from headgate.reprocess.scenarios.shared import kafka_streams_topology as told
-from headgate.reprocess.scenarios.shared.kafka_streams_reset import StreamsWish
-from headgate.reprocess.steps.offsets.target import Place, Target
+from headgate.reprocess.scenarios.shared import kafka_streams_options, kafka_streams_topology
+from headgate.reprocess.scenarios.shared.kafka_streams_reset import ResetRequest
+from headgate.reprocess.steps.offsets.target import Target, TargetKind
 
 _POINTS = (
     *("to-offset", "to-earliest", "to-latest", "to-datetime", "by-duration", "shift-by"),
@@ -39,34 +38,36 @@ FORCE = Option(
 )
 
 
-def build(asked: Asked) -> Plan:
+def build(request: PlanRequest) -> Plan:
     """Return the plan; without input topics offsets stay, as with Kafka's tool."""
-    asked = from_point.resolved(asked)
-    target = _target(asked)
-    inputs = ask.names(asked.options, INPUT_TOPICS)
-    if target.place is Place.LISTED and not inputs:
+    request = from_point.resolved(request)
+    target = _target(request)
+    inputs = kafka_streams_options.names(request.options, INPUT_TOPICS)
+    if target.place is TargetKind.LISTED and not inputs:
         inputs = tuple(sorted({row.topic for row in target.listed}))
-    internal = ask.names(asked.options, ask.INTERNAL_TOPICS)
-    wish = StreamsWish(
+    internal = kafka_streams_options.names(request.options, kafka_streams_options.INTERNAL_TOPICS)
+    wish = ResetRequest(
         target=target if inputs else None,
         inputs=inputs,
-        intermediate=ask.names(asked.options, ask.INTERMEDIATE_TOPICS),
+        intermediate=kafka_streams_options.names(
+            request.options, kafka_streams_options.INTERMEDIATE_TOPICS
+        ),
         internal=internal or None,
-        keep_internal=ask.KEEP_INTERNAL.name in asked.options,
-        force=FORCE.name in asked.options,
-        back_up=ask.BACK_UP.name in asked.options,
-        instances=ask.names(asked.options, ask.CLEARED),
+        keep_internal=kafka_streams_options.KEEP_INTERNAL.name in request.options,
+        force=FORCE.name in request.options,
+        back_up=kafka_streams_options.BACK_UP.name in request.options,
+        instances=kafka_streams_options.names(request.options, kafka_streams_options.CLEARED),
     )
-    return from_point_streams.reset(asked, wish)
+    return from_point_streams.reset(request, wish)
 
 
-def _target(asked: Asked) -> Target:
-    given = [name for name in _POINTS if name in asked.options]
+def _target(request: PlanRequest) -> Target:
+    given = [name for name in _POINTS if name in request.options]
     if not given:
-        return Target(place=Place.BEGINNING)
-    if INPUT_TOPICS.name not in asked.options and given != ["to-offsets"]:
+        return Target(place=TargetKind.BEGINNING)
+    if INPUT_TOPICS.name not in request.options and given != ["to-offsets"]:
         raise ScenarioError(f"--{given[0]} needs --input-topics: it says where those go")
-    return from_point.target_of(asked)
+    return from_point.target_of(request)
 
 
 def _points() -> tuple[Option, ...]:
@@ -93,10 +94,19 @@ SCENARIO = Scenario(
     options=(
         INPUT_TOPICS,
         *_points(),
-        *ask.OPTIONS,
+        *kafka_streams_options.OPTIONS,
         FORCE,
         *CONNECTION,
-        *map(_hidden, (told.INTERNAL, told.SOURCE, told.PATTERN, told.SINK, told.STORE)),
+        *map(
+            _hidden,
+            (
+                kafka_streams_topology.INTERNAL,
+                kafka_streams_topology.SOURCE,
+                kafka_streams_topology.PATTERN,
+                kafka_streams_topology.SINK,
+                kafka_streams_topology.STORE,
+            ),
+        ),
     ),
     support={
         Engine.KAFKA_STREAMS: SUPPORTED,

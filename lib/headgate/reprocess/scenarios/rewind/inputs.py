@@ -9,7 +9,7 @@ from typing import Any
 from headgate.model.cluster import Topic
 from headgate.model.restore_points import LoggedBatch
 from headgate.reprocess.ports.checkpoints import Checkpoint
-from headgate.reprocess.ports.inspector import World
+from headgate.reprocess.ports.inspector import Inspector
 from headgate.reprocess.scenarios.shared import common
 
 
@@ -24,17 +24,20 @@ class Inputs:
 
 
 def read_inputs(
-    world: World, checkpoint: Checkpoint, batch: LoggedBatch, batches: tuple[LoggedBatch, ...]
+    inspector: Inspector,
+    checkpoint: Checkpoint,
+    batch: LoggedBatch,
+    batches: tuple[LoggedBatch, ...],
 ) -> Inputs:
     """Return what is read again from Kafka; what no batch up to `batch` has read is new anyway."""
-    read = batch.offsets if world.has_cluster() else {}
-    topics = world.topics(read) if read else {}
+    read = batch.offsets if inspector.has_cluster() else {}
+    topics = inspector.topics(read) if read else {}
     blockers: list[str] = []
     if read:
         blockers += common.topic_blockers(set(read), topics)
         blockers += _not_held(batch, topics)
     risks = list(_kept(topics))
-    if batch.offsets and not world.has_cluster():
+    if batch.offsets and not inspector.has_cluster():
         names = ", ".join(sorted(batch.offsets))
         risks.append(f"no Kafka cluster is configured: the topics {names} were not looked at")
     if batch.other_sources:
@@ -44,7 +47,7 @@ def read_inputs(
         )
     if late := _watermark_gone_back(batch, batches):
         risks.append(late)
-    facts = {"cluster_id": world.cluster_id()} if read else {}
+    facts = {"cluster_id": inspector.cluster_id()} if read else {}
     return Inputs(
         again=_again(batch.offsets, checkpoint.offsets),
         facts={**facts, "topics": common.topic_facts(topics)},
@@ -73,15 +76,16 @@ def _not_held(batch: LoggedBatch, topics: Mapping[str, Topic]) -> Iterator[str]:
             at = ends.get(part.number)
             if at is None or part.begin is None:
                 continue
-            where = f"{name}[{part.number}]"
+            location = f"{name}[{part.number}]"
             if at < part.begin:
                 yield (
-                    f"{part.begin - at} records of {where} after batch {batch.number} are past"
+                    f"{part.begin - at} records of {location} after batch {batch.number} are past"
                     f" retention: the batch ended at {at}, the log begins at {part.begin}"
                 )
             elif part.end is not None and at > part.end:
                 yield (
-                    f"batch {batch.number} ended at {at} of {where}, whose log ends at {part.end}:"
+                    f"batch {batch.number} ended at {at} of {location}, whose log ends at"
+                    f" {part.end}:"
                     " the topic was made anew since"
                 )
 

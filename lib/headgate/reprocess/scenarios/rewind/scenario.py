@@ -9,11 +9,11 @@ from typing import Any
 from headgate.errors import ScenarioError
 from headgate.model.restore_points import LoggedBatch, Rewind
 from headgate.model.version import Engine
-from headgate.reprocess import remote_checkpoint as elsewhere
+from headgate.reprocess import remote_checkpoint
 from headgate.reprocess.conditions import BATCH_DONE, CHECKPOINT, COPIES_STATE
 from headgate.reprocess.plan import Plan
 from headgate.reprocess.ports.checkpoints import Checkpoint
-from headgate.reprocess.scenario import Asked, Kind, Option, Scenario, needs, refused
+from headgate.reprocess.scenario import Kind, Option, PlanRequest, Scenario, needs, refused
 from headgate.reprocess.scenarios.rewind.inputs import Inputs, read_inputs
 from headgate.reprocess.scenarios.shared import common
 from headgate.reprocess.scenarios.shared.sink_replay import SINKS, SinkPlan, plan_sink
@@ -42,45 +42,45 @@ class _Found:
     sink: SinkPlan
 
 
-def build(asked: Asked) -> Plan:
+def build(request: PlanRequest) -> Plan:
     """Return the plan: stop, copy to the batch, read the state, cut the sink, change, start.
 
     A time becomes the batch that it means, so that the plan stays the same.
     """
-    pipeline, world = asked.pipeline, asked.world
-    checkpoint = world.checkpoint(pipeline.checkpoint) if pipeline.checkpoint else None
+    pipeline, inspector = request.pipeline, request.inspector
+    checkpoint = inspector.checkpoint(pipeline.checkpoint) if pipeline.checkpoint else None
     if checkpoint is None:
-        where = f"there is no checkpoint at {pipeline.checkpoint}"
-        missing = where if pipeline.checkpoint else "headgate.toml names no `checkpoint` of it"
-        return asked.block(missing)
-    batches = world.batches(checkpoint.location)
-    batch = _chosen(asked, batches)
+        location = f"there is no checkpoint at {pipeline.checkpoint}"
+        missing = location if pipeline.checkpoint else "headgate.toml names no `checkpoint` of it"
+        return request.block(missing)
+    batches = inspector.batches(checkpoint.location)
+    batch = _chosen(request, batches)
     if isinstance(batch, str):
-        return asked.block(batch)
-    options = {k: v for k, v in asked.options.items() if k != "at"} | {"batch": batch.number}
-    asked = replace(asked, options=options)
+        return request.block(batch)
+    options = {k: v for k, v in request.options.items() if k != "at"} | {"batch": batch.number}
+    request = replace(request, options=options)
     found = _Found(
         checkpoint=checkpoint,
         batch=batch,
-        rewind=world.rewind(checkpoint.location, batch.number),
-        inputs=read_inputs(world, checkpoint, batch, batches),
+        rewind=inspector.rewind(checkpoint.location, batch.number),
+        inputs=read_inputs(inspector, checkpoint, batch, batches),
         sink=plan_sink(
-            asked,
+            request,
             batch.number,
             checkpoint.last_offset_batch or batch.number,
             since=next((b.planned_ms for b in batches if b.number == batch.number + 1), None),
         ),
     )
-    return _plan(asked, found)
+    return _plan(request, found)
 
 
-def _plan(asked: Asked, found: _Found) -> Plan:
-    pipeline, at = asked.pipeline, found.checkpoint
-    place = elsewhere.new_place(asked.world, pipeline) if at.remote else None
+def _plan(request: PlanRequest, found: _Found) -> Plan:
+    pipeline, at = request.pipeline, found.checkpoint
+    place = remote_checkpoint.new_place(request.inspector, pipeline) if at.remote else None
     return Plan(
-        scenario=asked.scenario,
+        scenario=request.scenario,
         pipeline=pipeline.name,
-        steps=_steps_elsewhere(asked, found, place) if place else _steps(asked, found),
+        steps=_steps_elsewhere(request, found, place) if place else _steps(request, found),
         preconditions={
             **found.inputs.facts,
             "batch": _ends(found.batch),
@@ -100,11 +100,11 @@ def _plan(asked: Asked, found: _Found) -> Plan:
             },
         },
         risks=(
-            *_risks(asked, found),
-            *(elsewhere.risks(pipeline, at, place) if place else ()),
+            *_risks(request, found),
+            *(remote_checkpoint.risks(pipeline, at, place) if place else ()),
         ),
-        blockers=tuple(_blockers(asked, found)),
-        options=dict(asked.options),
+        blockers=tuple(_blockers(request, found)),
+        options=dict(request.options),
         resources=(
             *(f"checkpoint:{p}" for p in (at.location, place) if p),
             *found.sink.resources,
@@ -112,18 +112,18 @@ def _plan(asked: Asked, found: _Found) -> Plan:
     )
 
 
-def _chosen(asked: Asked, batches: tuple[LoggedBatch, ...]) -> LoggedBatch | str:
+def _chosen(request: PlanRequest, batches: tuple[LoggedBatch, ...]) -> LoggedBatch | str:
     """Return the batch that a number or a time means, or why there is none."""
     if not batches:
         return "no batch of the query is done: there is nothing to go back to"
     reach = _reach(batches)
-    if (at := asked.options.get("at")) is not None:
+    if (at := request.options.get("at")) is not None:
         when = milliseconds(moment(at, option="at"))
         before = [b for b in batches if b.planned_ms is not None and b.planned_ms <= when]
         return before[-1] if before else f"no batch was planned at or before {at}: {reach}"
-    number = asked.options["batch"]
+    number = request.options["batch"]
     if number < 0:
-        raise ScenarioError(f"--batch of {asked.scenario}: expected 0 or more, found {number}")
+        raise ScenarioError(f"--batch of {request.scenario}: expected 0 or more, found {number}")
     same = [b for b in batches if b.number == number]
     return same[0] if same else f"batch {number} is not in both logs: {reach}"
 
@@ -134,8 +134,8 @@ def _reach(batches: tuple[LoggedBatch, ...]) -> str:
     return f"its logs hold batches {first.number} to {last.number}{at}"
 
 
-def _steps(asked: Asked, found: _Found) -> tuple[Step, ...]:
-    pipeline, at, batch = asked.pipeline, found.checkpoint, found.batch
+def _steps(request: PlanRequest, found: _Found) -> tuple[Step, ...]:
+    pipeline, at, batch = request.pipeline, found.checkpoint, found.batch
     stop = common.stop_step(pipeline, checkpoint=at.location)
     what: dict[str, Any] = {
         "pipeline": pipeline.name,
@@ -166,11 +166,11 @@ def _steps(asked: Asked, found: _Found) -> tuple[Step, ...]:
     )
 
 
-def _steps_elsewhere(asked: Asked, found: _Found, place: str) -> tuple[Step, ...]:
+def _steps_elsewhere(request: PlanRequest, found: _Found, place: str) -> tuple[Step, ...]:
     at, batch = found.checkpoint, found.batch
-    stop = common.stop_step(asked.pipeline, checkpoint=at.location)
+    stop = common.stop_step(request.pipeline, checkpoint=at.location)
     copy = CopyRemoteCheckpoint(
-        pipeline=asked.pipeline.name,
+        pipeline=request.pipeline.name,
         checkpoint=at.location,
         query_id=at.query_id,
         place=place,
@@ -188,7 +188,7 @@ def _steps_elsewhere(asked: Asked, found: _Found, place: str) -> tuple[Step, ...
         copy,
         *((read,) if found.rewind.stores else ()),
         *found.sink.steps,
-        *elsewhere.switch_and_start(stop, at, place, fresh=again, made=True),
+        *remote_checkpoint.switch_and_start(stop, at, place, fresh=again, made=True),
     )
 
 
@@ -204,14 +204,14 @@ def _ends(batch: LoggedBatch) -> dict[str, dict[str, int]]:
     return {t: {str(p): o for p, o in sorted(ps.items())} for t, ps in batch.offsets.items()}
 
 
-def _blockers(asked: Asked, found: _Found) -> list[str]:
+def _blockers(request: PlanRequest, found: _Found) -> list[str]:
     at, batch = found.checkpoint, found.batch
-    blockers = [*common.must_be_stopped(asked.pipeline, asked.world)]
-    blockers += common.shared_checkpoint(asked.pipeline, asked.world)
+    blockers = [*common.must_be_stopped(request.pipeline, request.inspector)]
+    blockers += common.shared_checkpoint(request.pipeline, request.inspector)
     if batch.number == at.last_offset_batch:
         blockers.append(f"batch {batch.number} is the last one: there is nothing to go back from")
     if at.remote:
-        blockers += elsewhere.blockers(asked.pipeline)
+        blockers += remote_checkpoint.blockers(request.pipeline)
     elif at.fixed:
         blockers.append(f"{at.location} can't be replaced: {at.fixed}")
     blockers += [f"batch {batch.number} can't be gone back to: {m}" for m in found.rewind.missing]
@@ -223,16 +223,16 @@ def _blockers(asked: Asked, found: _Found) -> list[str]:
     return [*blockers, *found.inputs.blockers, *found.sink.blockers]
 
 
-def _risks(asked: Asked, found: _Found) -> list[str]:
+def _risks(request: PlanRequest, found: _Found) -> list[str]:
     risks = [*found.inputs.risks, *found.sink.risks]
-    if found.rewind.strangers:
+    if found.rewind.foreign_schema_files:
         risks.append(
             f"{found.checkpoint.location} is a copy: its state's metadata names the schema files of"
-            f" {found.rewind.strangers[0]}; from now on it names its own"
+            f" {found.rewind.foreign_schema_files[0]}; from now on it names its own"
         )
-    if asked.pipeline.commands.status is None:
+    if request.pipeline.commands.status is None:
         risks.append(
-            f"{asked.pipeline.name} has no status command: whether it runs is told from its logs"
+            f"{request.pipeline.name} has no status command: whether it runs is told from its logs"
             " alone, and a session that outlives its query may still write to the old state for a"
             " minute: stop the whole application"
         )

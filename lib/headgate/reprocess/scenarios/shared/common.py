@@ -9,11 +9,11 @@ from headgate.model.cluster import Group, Topic
 from headgate.model.registered_pipelines import Pipeline
 from headgate.model.sinks import BatchIds
 from headgate.model.version import Version
-from headgate.reprocess.ports.inspector import World
+from headgate.reprocess.ports.inspector import Inspector
 from headgate.reprocess.ports.processes import Status
 from headgate.reprocess.steps import SnapshotCheckpoint, StopPipeline
 from headgate.reprocess.steps.process.wait_until_stopped import PENDING_SECONDS, STOP_SECONDS
-from headgate.text.numbers import named
+from headgate.text.numbers import name_list
 
 
 def stop_step(pipeline: Pipeline, *, checkpoint: str | None = None) -> StopPipeline:
@@ -31,10 +31,10 @@ def stop_step(pipeline: Pipeline, *, checkpoint: str | None = None) -> StopPipel
 
 
 def snapshot_step(
-    world: World, *, pipeline: str, checkpoint: str, query_id: str
+    inspector: Inspector, *, pipeline: str, checkpoint: str, query_id: str
 ) -> SnapshotCheckpoint:
     """Return the step that copies a checkpoint, with the size that it has now."""
-    size = world.snapshot_size(checkpoint)
+    size = inspector.snapshot_size(checkpoint)
     return SnapshotCheckpoint(
         pipeline=pipeline,
         checkpoint=checkpoint,
@@ -80,13 +80,14 @@ def group_risks(group: Group) -> list[str]:
     risks = []
     if static := [m.instance_id for m in group.members or () if m.instance_id]:
         risks.append(
-            f"{group.id} has {len(static)} static member(s) ({named(static)}): after their stop"
+            f"{group.id} has {len(static)} static member(s) ({name_list(static)}): after their stop"
             " they count as members until their session ends (session.timeout.ms), and the run is"
             f" refused where that takes longer than {STOP_SECONDS:.0f} s"
         )
     if group.pending:
         risks.append(
-            f"a transaction is open now at the offsets of {group.id} on {named(group.pending)}: the"
+            f"a transaction is open now at the offsets of {group.id} on"
+            f" {name_list(group.pending)}: the"
             f" run waits {PENDING_SECONDS:.0f} s for its end after the stop, and is refused then"
         )
     return risks
@@ -127,15 +128,15 @@ def records_again(
     return {"records": counts, "total": sum(counts.values()), "to_read": to_read}
 
 
-def shared_checkpoint(pipeline: Pipeline, world: World) -> list[str]:
+def shared_checkpoint(pipeline: Pipeline, inspector: Inspector) -> list[str]:
     """Refuse where another registered pipeline has the same checkpoint: only one can be stopped."""
     if pipeline.checkpoint is None:
         return []
-    mine = world.place(pipeline.checkpoint)
+    mine = inspector.place(pipeline.checkpoint)
     others = [
         p.name
-        for p in world.pipelines()
-        if p.name != pipeline.name and p.checkpoint and world.place(p.checkpoint) == mine
+        for p in inspector.pipelines()
+        if p.name != pipeline.name and p.checkpoint and inspector.place(p.checkpoint) == mine
     ]
     return [
         f"{name} is registered on the same checkpoint {mine}: give each its own, or remove one"
@@ -159,14 +160,14 @@ def skipped_batches(version: Version | None, then: str) -> list[str]:
     ]
 
 
-def must_be_stopped(pipeline: Pipeline, world: World) -> list[str]:
+def must_be_stopped(pipeline: Pipeline, inspector: Inspector) -> list[str]:
     """Refuse a pipeline that has no stop command and is not proven to be stopped."""
-    if pipeline.commands.stop is not None or world.status(pipeline.name) is Status.STOPPED:
+    if pipeline.commands.stop is not None or inspector.status(pipeline.name) is Status.STOPPED:
         return []
     if pipeline.commands.status is None:
         why = "and no status command either: nothing proves that it is stopped"
     else:
-        why = f"and its status is {world.status(pipeline.name)}: stop it first"
+        why = f"and its status is {inspector.status(pipeline.name)}: stop it first"
     return [
         f"{pipeline.name} has no stop command, {why}; a person may be one, see docs/commands.md"
     ]

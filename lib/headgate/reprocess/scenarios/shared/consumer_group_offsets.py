@@ -9,20 +9,20 @@ from typing import Any
 from headgate.model.cluster import Group, GroupType, Topic
 from headgate.model.registered_pipelines import Pipeline
 from headgate.reprocess.plan import Plan
-from headgate.reprocess.scenario import Asked
+from headgate.reprocess.scenario import PlanRequest
 from headgate.reprocess.scenarios.shared import common
 from headgate.reprocess.steps import RecordOffsets, ResetOffsets
 from headgate.reprocess.steps.base.step import Step, active_reason
 from headgate.reprocess.steps.offsets.partition_offsets import chosen, commits_of, shown
 from headgate.reprocess.steps.offsets.target import Found, Target, TopicPart, cut_risks, find
 from headgate.reprocess.steps.process.stop_start import start_or_ask
-from headgate.text.numbers import named, span
+from headgate.text.numbers import name_list, span
 
 _TYPES = (GroupType.CLASSIC, GroupType.CONSUMER)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Wish:
+class OffsetsRequest:
     """Where to go, and with what: `only` limits topics to some partitions, `topics` the topics.
 
     Without `topics` those with a committed offset move, and the registered ones. `read` is how far
@@ -35,17 +35,17 @@ class Wish:
     read: Mapping[TopicPart, int] = field(default_factory=dict)
 
 
-def move_group(asked: Asked, wish: Wish) -> Plan:
+def move_group(request: PlanRequest, wish: OffsetsRequest) -> Plan:
     """Return the plan: make sure that nobody is in the group, record, move, start again."""
-    pipeline, world = asked.pipeline, asked.world
+    pipeline, inspector = request.pipeline, request.inspector
     assert pipeline.group is not None
-    group = world.group(pipeline.group)
+    group = inspector.group(pipeline.group)
     positions = {key: c.offset for key, c in commits_of(group).items()}
     wanted = set(wish.topics) or {topic for topic, _ in positions} | set(pipeline.topics)
-    topics = world.topics(wanted)
+    topics = inspector.topics(wanted)
     facts = common.topic_facts(topics)
     parts = chosen(facts, wish.only)
-    found = find(wish.target, world, topics, parts, positions)
+    found = find(wish.target, inspector, topics, parts, positions)
     reset = ResetOffsets(
         group=group.id,
         group_type=group.type.value,
@@ -56,11 +56,11 @@ def move_group(asked: Asked, wish: Wish) -> Plan:
         pipeline=pipeline.name,
     )
     return Plan(
-        scenario=asked.scenario,
+        scenario=request.scenario,
         pipeline=pipeline.name,
         steps=_steps(pipeline, reset),
         preconditions={
-            "cluster_id": world.cluster_id(),
+            "cluster_id": inspector.cluster_id(),
             "group": {"id": group.id, "type": group.type.value},
             "topics": facts,
             "commands": common.command_facts(pipeline),
@@ -72,8 +72,8 @@ def move_group(asked: Asked, wish: Wish) -> Plan:
             *cut_risks(wish.target, found.to, positions),
             *common.group_risks(group),
         ),
-        blockers=tuple(_blockers(asked, group, wanted, topics, found)),
-        options=dict(asked.options),
+        blockers=tuple(_blockers(request, group, wanted, topics, found)),
+        options=dict(request.options),
         resources=(f"group:{group.id}",),
     )
 
@@ -162,7 +162,7 @@ def move_risks(
         )
     if on:
         count = sum(found.to[part] - at for part, at in on.items())
-        spans = named(span(part, at, found.to[part]) for part, at in on.items())
+        spans = name_list(span(part, at, found.to[part]) for part, at in on.items())
         risks.append(
             f"{pipeline.name} never reads up to {count} records of {len(on)} partition(s): {spans}"
         )
@@ -187,13 +187,13 @@ def _all_reached(
 
 
 def _blockers(
-    asked: Asked, group: Group, wanted: set[str], topics: Mapping[str, Topic], found: Found
+    request: PlanRequest, group: Group, wanted: set[str], topics: Mapping[str, Topic], found: Found
 ) -> list[str]:
     blockers = common.topic_blockers(wanted, topics)
     if group.type not in _TYPES and group.state != "dead":
         return [*blockers, f"group {group.id} is of type {group.type}, not a consumer group"]
-    if not group.is_inactive and (asked.pipeline.commands.stop is None or group.state == "dead"):
-        blockers.append(active_reason(asked.world, group.id))
+    if not group.is_inactive and (request.pipeline.commands.stop is None or group.state == "dead"):
+        blockers.append(active_reason(request.inspector, group.id))
     if not wanted:
         blockers.append(f"group {group.id} has no committed offset and no topics are registered")
     return blockers + [r for r in found.blockers if r not in blockers]

@@ -40,7 +40,7 @@ class Internal:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Surroundings:
+class ClusterOwners:
     """What is known of the cluster and of all applications.
 
     `topics` are the names of all topics, `versions` those stored of registered pipelines by name.
@@ -53,7 +53,7 @@ class Surroundings:
 
 
 def judge(
-    application: str, named: Mapping[str, str], around: Surroundings, *, but: Iterable[str] = ()
+    application: str, named: Mapping[str, str], around: ClusterOwners, *, but: Iterable[str] = ()
 ) -> dict[str, Internal]:
     """Return every topic that looks like an internal one of the application, by its name.
 
@@ -77,7 +77,7 @@ def _judged(
     application: str,
     named: str | None,
     proven: Mapping[str, str],
-    around: Surroundings,
+    around: ClusterOwners,
     committed: Mapping[str, tuple[str, ...]],
 ) -> Internal:
     own = named or proven.get(application)
@@ -96,14 +96,14 @@ def _judged(
     return Internal(topic=topic, claim=Claim.OWNED, why=own)
 
 
-def _proofs(around: Surroundings) -> dict[str, dict[str, str]]:
+def _proofs(around: ClusterOwners) -> dict[str, dict[str, str]]:
     """Return by topic what proves whose it is, by application id."""
     cluster = Cluster(id="", at="", bootstrap="", groups=dict(around.groups))
     return proofs(Registry(pipelines=around.pipelines), around.versions or {}, cluster)
 
 
 def _theirs(
-    topic: str, application: str, proven: Mapping[str, str], around: Surroundings
+    topic: str, application: str, proven: Mapping[str, str], around: ClusterOwners
 ) -> Iterator[tuple[str, str]]:
     """Yield the other applications that claim a topic, each with the reason."""
     for other, proof in sorted(proven.items()):
@@ -115,7 +115,7 @@ def _theirs(
             yield other, f"its name begins with the longer id of {other}"
 
 
-def _pipelines_of(topic: str, around: Surroundings) -> Iterator[tuple[str, str]]:
+def _pipelines_of(topic: str, around: ClusterOwners) -> Iterator[tuple[str, str]]:
     """Yield the other pipelines that read a topic; a Spark query shows in no group."""
     for name, version in sorted((around.versions or {}).items()):
         streams = version.streams.sources if version.streams else ()
@@ -124,12 +124,12 @@ def _pipelines_of(topic: str, around: Surroundings) -> Iterator[tuple[str, str]]
             yield name, f"pipeline {name} reads it"
 
 
-def _ids(around: Surroundings) -> set[str]:
+def _ids(around: ClusterOwners) -> set[str]:
     registered = {p.group for p in around.pipelines if p.engine is Engine.KAFKA_STREAMS and p.group}
     return registered | around.groups.keys()
 
 
-def _committers(around: Surroundings, topics: Iterable[str]) -> dict[str, tuple[str, ...]]:
+def _committers(around: ClusterOwners, topics: Iterable[str]) -> dict[str, tuple[str, ...]]:
     found: dict[str, list[str]] = {name: [] for name in topics}
     for group in around.groups.values():
         for topic in {o.topic for o in group.offsets if o.offset is not None} & found.keys():

@@ -13,10 +13,15 @@ from typing import Any
 from headgate.model.cluster import Group, Topic
 from headgate.model.kafka_streams import InternalKind, internal_kind
 from headgate.reprocess.plan import Plan
-from headgate.reprocess.scenario import Asked
+from headgate.reprocess.scenario import PlanRequest
 from headgate.reprocess.scenarios.shared import common
 from headgate.reprocess.scenarios.shared.consumer_group_offsets import impact_of, preview
-from headgate.reprocess.scenarios.shared.internal_topics import Claim, Internal, Surroundings, judge
+from headgate.reprocess.scenarios.shared.internal_topics import (
+    Claim,
+    ClusterOwners,
+    Internal,
+    judge,
+)
 from headgate.reprocess.scenarios.shared.kafka_streams_topology import Topology, topology
 from headgate.reprocess.steps import (
     AwaitTransactions,
@@ -30,16 +35,16 @@ from headgate.reprocess.steps import (
 )
 from headgate.reprocess.steps.base.step import Step
 from headgate.reprocess.steps.offsets.partition_offsets import chosen
-from headgate.reprocess.steps.offsets.target import Found, Place, Target, TopicPart, find
+from headgate.reprocess.steps.offsets.target import Found, Target, TargetKind, TopicPart, find
 from headgate.reprocess.steps.process.stop_start import start_or_ask
 from headgate.reprocess.steps.records.back_up_records import sizes_of
 from headgate.reprocess.steps.topics.delete_topics import topic_shapes
 
-END = Target(place=Place.END)
+END = Target(place=TargetKind.END)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class StreamsWish:
+class ResetRequest:
     """What is to be reset. Without a `target` offsets stay as they are.
 
     `inputs` None means all that are known; `internal` None means all that are proven, else exactly
@@ -60,15 +65,15 @@ class StreamsWish:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Seen:
+class ResetFacts:
     """The wish beside what the world says of it; the checks and the plan are made from this.
 
     `known` are the input and intermediate topics that exist, `internals` every topic that looks
     like an internal one of the application, `positions` what is committed by partition.
     """
 
-    asked: Asked
-    wish: StreamsWish
+    request: PlanRequest
+    wish: ResetRequest
     group: Group
     groups: Mapping[str, Group]
     topology: Topology
@@ -99,25 +104,25 @@ class Seen:
         return chosen(common.topic_facts({n: self.known[n] for n in names if n in self.known}), {})
 
 
-def look(asked: Asked, wish: StreamsWish) -> Seen:
+def look(request: PlanRequest, wish: ResetRequest) -> ResetFacts:
     """Ask the world everything that the plan depends on, each call for all topics at once."""
-    world, application = asked.world, str(asked.pipeline.group)
-    groups = world.groups()
+    inspector, application = request.inspector, str(request.pipeline.group)
+    groups = inspector.groups()
     group = groups.get(application) or Group(id=application, state="dead", members=())
-    told = topology(asked.options, asked.version, application, group)
+    told = topology(request.options, request.version, application, group)
     positions = {(o.topic, o.partition): o.offset for o in group.offsets if o.offset is not None}
-    around = Surroundings(
-        topics=world.topic_names(),
+    around = ClusterOwners(
+        topics=inspector.topic_names(),
         groups=groups,
-        pipelines=world.pipelines(),
-        versions=asked.others,
+        pipelines=inspector.pipelines(),
+        versions=request.others,
     )
     every = judge(application, told.internal, around)
-    inputs, intermediate = _reads(wish, told, every, {t for t, _ in positions}, asked)
+    inputs, intermediate = _reads(wish, told, every, {t for t, _ in positions}, request)
     named = {*inputs, *intermediate}
     kept = {n: i for n, i in every.items() if n not in named or i.claim is Claim.OWNED}
-    return Seen(
-        asked=asked,
+    return ResetFacts(
+        request=request,
         wish=wish,
         group=group,
         groups=groups,
@@ -125,18 +130,18 @@ def look(asked: Asked, wish: StreamsWish) -> Seen:
         topics=around.topics,
         inputs=inputs,
         intermediate=intermediate,
-        known=world.topics(named),
+        known=inspector.topics(named),
         internals=kept,
         positions=positions,
     )
 
 
 def _reads(
-    wish: StreamsWish,
+    wish: ResetRequest,
     told: Topology,
     internals: Mapping[str, Internal],
     committed: set[str],
-    asked: Asked,
+    request: PlanRequest,
 ) -> tuple[tuple[str, ...], tuple[str, ...]]:
     """Return inputs and intermediate topics: as they are named, completed by the topology."""
     inputs = set(wish.inputs or ())
@@ -144,34 +149,34 @@ def _reads(
     intermediate = set(wish.intermediate) | (told.loops - inputs)
     if wish.inputs is None:
         outside = {t for t in committed if t not in internals}
-        registered = {t for t in asked.pipeline.topics if t not in internals}
+        registered = {t for t in request.pipeline.topics if t not in internals}
         matching = {t for t in outside if told.reads(t)}
         known = {*told.sources, *matching} if told.is_told else outside
         inputs = (known | registered) - intermediate
     return tuple(sorted(inputs)), tuple(sorted(intermediate))
 
 
-def with_targets(seen: Seen) -> dict[str, Found]:
+def with_targets(seen: ResetFacts) -> dict[str, Found]:
     """Return where the partitions of inputs and intermediate topics go, by `inputs` and so on."""
-    world, wish = seen.asked.world, seen.wish
+    inspector, wish = seen.request.inspector, seen.wish
     wanted = {"inputs": (wish.target, seen.inputs), "intermediate": (END, seen.intermediate)}
     return {
-        word: find(target, world, seen.known, seen.parts(names), seen.positions)
+        word: find(target, inspector, seen.known, seen.parts(names), seen.positions)
         for word, (target, names) in wanted.items()
         if target is not None and names
     }
 
 
-def build_plan_of(seen: Seen, *, blockers: tuple[str, ...], risks: tuple[str, ...]) -> Plan:
+def build_plan_of(seen: ResetFacts, *, blockers: tuple[str, ...], risks: tuple[str, ...]) -> Plan:
     """Return the plan of what was seen; its blockers and risks were found elsewhere."""
-    asked, pipeline, world = seen.asked, seen.asked.pipeline, seen.asked.world
-    shapes = topic_shapes(world.shapes([t for t in seen.deleted if t in seen.topics]))
+    request, pipeline, inspector = seen.request, seen.request.pipeline, seen.request.inspector
+    shapes = topic_shapes(inspector.shapes([t for t in seen.deleted if t in seen.topics]))
     return Plan(
-        scenario=asked.scenario,
+        scenario=request.scenario,
         pipeline=pipeline.name,
         steps=tuple(_steps(seen, shapes)),
         preconditions={
-            "cluster_id": world.cluster_id(),
+            "cluster_id": inspector.cluster_id(),
             "group": {"id": seen.application, "type": seen.group.type.value},
             "topics": common.topic_facts(seen.known),
             "internal_topics": {name: shape["id"] for name, shape in shapes.items()},
@@ -180,13 +185,13 @@ def build_plan_of(seen: Seen, *, blockers: tuple[str, ...], risks: tuple[str, ..
         impact=_impact(seen),
         risks=risks,
         blockers=blockers,
-        options=dict(asked.options),
+        options=dict(request.options),
         resources=(f"group:{seen.application}", *(f"topic:{name}" for name in sorted(shapes))),
     )
 
 
-def _steps(seen: Seen, shapes: dict[str, dict[str, Any]]) -> list[Step]:
-    pipeline, group = seen.asked.pipeline, seen.group
+def _steps(seen: ResetFacts, shapes: dict[str, dict[str, Any]]) -> list[Step]:
+    pipeline, group = seen.request.pipeline, seen.group
     who: dict[str, Any] = {"group": group.id, "group_type": group.type.value}
     stop = common.stop_step(pipeline)
     steps: list[Step] = [RemoveMembers(**who)] if seen.wish.force else []
@@ -216,23 +221,23 @@ def _by_kind(
     return changelogs, {n: s for n, s in shapes.items() if n not in changelogs}
 
 
-def back_up_steps(seen: Seen, shapes: Mapping[str, dict[str, Any]]) -> list[Step]:
+def back_up_steps(seen: ResetFacts, shapes: Mapping[str, dict[str, Any]]) -> list[Step]:
     """Return the steps that keep internal topics' records, where that is wished."""
     changelogs, between = _by_kind(shapes) if seen.wish.back_up else ({}, {})
-    name, world = seen.asked.pipeline.name, seen.asked.world
+    name, inspector = seen.request.pipeline.name, seen.request.inspector
     steps: list[Step] = []
     if changelogs:
-        sizes = sizes_of(world, world.topics(changelogs))
+        sizes = sizes_of(inspector, inspector.topics(changelogs))
         steps.append(BackUpRecords(topics=changelogs, pipeline=name, sizes=sizes))
     if between:
         steps.append(BackUpUnreadRecords(topics=between, pipeline=name, group=seen.group.id))
     return steps
 
 
-def deletion_steps(seen: Seen, shapes: dict[str, dict[str, Any]]) -> list[Step]:
+def deletion_steps(seen: ResetFacts, shapes: dict[str, dict[str, Any]]) -> list[Step]:
     """Return the steps that delete internal topics; an undo puts back what was backed up."""
     who: dict[str, Any] = {
-        "pipeline": seen.asked.pipeline.name,
+        "pipeline": seen.request.pipeline.name,
         "group": seen.group.id,
         "group_type": seen.group.type.value,
     }
@@ -245,12 +250,12 @@ def deletion_steps(seen: Seen, shapes: dict[str, dict[str, Any]]) -> list[Step]:
     return [*steps, *([DeleteTopics(topics=between, **who)] if between else [])]
 
 
-def clears_state(seen: Seen) -> bool:
+def clears_state(seen: ResetFacts) -> bool:
     """Whether local state has to go: not without stores, and not where internal topics stay."""
     return not seen.wish.keep_internal and seen.topology.stores != frozenset()
 
 
-def _moves(seen: Seen) -> list[Step]:
+def _moves(seen: ResetFacts) -> list[Step]:
     wanted = {"inputs": (seen.wish.target, seen.inputs), "intermediate": (END, seen.intermediate)}
     steps: list[Step] = []
     for word, (target, names) in wanted.items():
@@ -264,13 +269,13 @@ def _moves(seen: Seen) -> list[Step]:
                 target=target,
                 topics=common.topic_facts({n: seen.known[n] for n in names if n in seen.known}),
                 offsets=tuple(preview(parts, seen.positions, seen.found[word])),
-                pipeline=seen.asked.pipeline.name,
+                pipeline=seen.request.pipeline.name,
             )
         )
     return steps
 
 
-def _impact(seen: Seen) -> dict[str, Any]:
+def _impact(seen: ResetFacts) -> dict[str, Any]:
     every = Found()
     for found in seen.found.values():
         every.to.update(found.to)

@@ -10,19 +10,19 @@ from headgate.reprocess.plan import RESET
 from headgate.reprocess.scenarios.shared import common
 from headgate.reprocess.scenarios.shared.consumer_group_offsets import move_risks
 from headgate.reprocess.scenarios.shared.internal_topics import Claim
-from headgate.reprocess.scenarios.shared.kafka_streams_reset import Seen, clears_state
+from headgate.reprocess.scenarios.shared.kafka_streams_reset import ResetFacts, clears_state
 from headgate.reprocess.steps.base.step import active_reason
 from headgate.reprocess.steps.offsets.await_transactions import OPEN_SECONDS
-from headgate.reprocess.steps.offsets.target import Found, Place, cut_risks
+from headgate.reprocess.steps.offsets.target import Found, TargetKind, cut_risks
 from headgate.text.near_names import near_names
-from headgate.text.numbers import named
+from headgate.text.numbers import name_list
 
 _REGISTER = "Name a description of its topology in `evidence` of headgate.toml"
 # A type that could not be told is no proof of anything, and said so further down.
 _TYPES = (GroupType.CLASSIC, GroupType.CONSUMER, GroupType.STREAMS, GroupType.UNKNOWN)
 
 
-def blockers(seen: Seen) -> tuple[str, ...]:
+def blockers(seen: ResetFacts) -> tuple[str, ...]:
     """Return why the plan may not be applied, each reason once."""
     found = [*_of_group(seen), *_of_topics(seen), *_of_named(seen), *_of_internals(seen)]
     if not found:
@@ -31,8 +31,8 @@ def blockers(seen: Seen) -> tuple[str, ...]:
     return tuple(dict.fromkeys(found))
 
 
-def _of_group(seen: Seen) -> Iterator[str]:
-    group, commands = seen.group, seen.asked.pipeline.commands
+def _of_group(seen: ResetFacts) -> Iterator[str]:
+    group, commands = seen.group, seen.request.pipeline.commands
     if group.state == "dead":
         near = near_names(group.id, seen.groups)
         hint = f"; similar ids are {', '.join(near)}" if near else ""
@@ -52,10 +52,10 @@ def _of_group(seen: Seen) -> Iterator[str]:
     if not group.is_inactive and not seen.wish.force and commands.stop is None:
         classic = group.type is GroupType.CLASSIC and bool(group.members)
         hint = " (--force removes what a killed process left behind)" if classic else ""
-        yield active_reason(seen.asked.world, group.id) + hint
+        yield active_reason(seen.request.inspector, group.id) + hint
 
 
-def _of_topics(seen: Seen) -> Iterator[str]:
+def _of_topics(seen: ResetFacts) -> Iterator[str]:
     yield from common.topic_blockers({*seen.inputs, *seen.intermediate}, seen.known)
     for topic in sorted({*seen.inputs} & {*seen.intermediate}):
         yield f"{topic} is named both as an input and as an intermediate topic"
@@ -64,11 +64,11 @@ def _of_topics(seen: Seen) -> Iterator[str]:
         if own is not None:
             yield f"{topic} is an internal topic of {seen.application}, not an input: {own.why}"
         elif topic in seen.known and seen.topology.is_told and not seen.topology.reads(topic):
-            reads = named(seen.topology.sources) or "no topic by its name"
+            reads = name_list(seen.topology.sources) or "no topic by its name"
             yield f"{seen.application} does not read {topic}: its topology reads {reads}"
 
 
-def _of_named(seen: Seen) -> Iterator[str]:
+def _of_named(seen: ResetFacts) -> Iterator[str]:
     """Refuse what `--internal-topics` names and is none, or not there."""
     if seen.wish.keep_internal and seen.wish.internal:
         yield "--internal-topics names what to delete, --keep-internal keeps it: give one of them"
@@ -83,7 +83,7 @@ def _of_named(seen: Seen) -> Iterator[str]:
             yield f"{topic} {kind} an internal topic, but not like one of {seen.application}: kept"
 
 
-def _of_internals(seen: Seen) -> Iterator[str]:
+def _of_internals(seen: ResetFacts) -> Iterator[str]:
     if seen.wish.keep_internal:
         return
     wanted = seen.wish.internal
@@ -97,7 +97,7 @@ def _of_internals(seen: Seen) -> Iterator[str]:
             yield f"{topic} is not {seen.application}'s: {one.why}"
         elif one.claim is Claim.UNPROVEN and wanted is None:
             what = "name what is to be deleted with --internal-topics"
-            is_reset = seen.asked.scenario == RESET
+            is_reset = seen.request.scenario == RESET
             told = "Give its topology (--topology)" if is_reset else _REGISTER
             ways = f"{told}, {what}, or keep all with --keep-internal"
             if seen.wish.repartitions_inputs:
@@ -105,24 +105,24 @@ def _of_internals(seen: Seen) -> Iterator[str]:
             yield f"nothing proves that {topic} is {seen.application}'s: {one.why}. {ways}"
 
 
-def _of_list(seen: Seen) -> Iterator[str]:
+def _of_list(seen: ResetFacts) -> Iterator[str]:
     """A list of offsets has to say where every partition of the inputs goes."""
     target = seen.wish.target
-    if target is None or target.place is not Place.LISTED:
+    if target is None or target.place is not TargetKind.LISTED:
         return
     listed = {(row.topic, row.partition) for row in target.listed}
     left = [f"{t}[{p}]" for t, p in seen.parts(seen.inputs) if (t, p) not in listed]
     if left:
-        yield f"no offset is listed for {named(left)}: all inputs have to begin at one point"
+        yield f"no offset is listed for {name_list(left)}: all inputs have to begin at one point"
 
 
-def risks(seen: Seen) -> tuple[str, ...]:
+def risks(seen: ResetFacts) -> tuple[str, ...]:
     """Return what the reset risks, each once."""
     every = Found()
     for found in seen.found.values():
         every.to.update(found.to)
     said = [risk for found in seen.found.values() for risk in found.risks]
-    pipeline = seen.asked.pipeline
+    pipeline = seen.request.pipeline
     said += move_risks(pipeline, seen.known, seen.positions, every)
     if seen.wish.target is not None:
         # Which inputs stay is said of whole topics below.
@@ -131,17 +131,18 @@ def risks(seen: Seen) -> tuple[str, ...]:
     return tuple(dict.fromkeys([*said, *_of_inputs(seen), *_of_state(seen), *_of_outputs(seen)]))
 
 
-def _of_transactions(seen: Seen) -> Iterator[str]:
+def _of_transactions(seen: ResetFacts) -> Iterator[str]:
     """Name what a transaction is open on now; after the stop the run looks by their ids."""
     there = [name for name in seen.deleted if name in seen.topics]
-    if there and (locked := seen.asked.world.topics_in_transaction(there)):
+    if there and (locked := seen.request.inspector.topics_in_transaction(there)):
         yield (
-            f"a transaction is open now on {named(locked)}: the run waits {OPEN_SECONDS:.0f} s for"
+            f"a transaction is open now on {name_list(locked)}: the run waits {OPEN_SECONDS:.0f}"
+            " s for"
             " its end after the stop, and is refused then"
         )
 
 
-def _of_inputs(seen: Seen) -> Iterator[str]:
+def _of_inputs(seen: ResetFacts) -> Iterator[str]:
     read = {t for t, _ in seen.positions} - set(seen.internals) | seen.topology.sources
     if seen.wish.target is None:
         yield (
@@ -150,7 +151,8 @@ def _of_inputs(seen: Seen) -> Iterator[str]:
         )
     elif left := sorted(read - {*seen.inputs, *seen.intermediate}):
         yield (
-            f"{seen.application} also reads {named(left)}: not named, so offsets there stay where"
+            f"{seen.application} also reads {name_list(left)}: not named, so offsets there stay"
+            " where"
             " they are"
         )
     for topic in seen.inputs:
@@ -164,10 +166,10 @@ def _of_inputs(seen: Seen) -> Iterator[str]:
 
 
 def _reading(topics: set[str]) -> str:
-    return f" on {named(topics)}" if topics else ""
+    return f" on {name_list(topics)}" if topics else ""
 
 
-def _of_state(seen: Seen) -> Iterator[str]:
+def _of_state(seen: ResetFacts) -> Iterator[str]:
     gone = {*seen.deleted, *seen.inputs, *seen.intermediate}
     own, unproven = (
         [n for n, i in seen.internals.items() if i.claim is claim and n not in gone]
@@ -175,12 +177,13 @@ def _of_state(seen: Seen) -> Iterator[str]:
     )
     if own:
         yield (
-            f"kept: {named(own)}; its stores keep their contents, and what is read again counts"
+            f"kept: {name_list(own)}; its stores keep their contents, and what is read again counts"
             " twice"
         )
     if unproven:
         yield (
-            f"kept, and not proven to be {seen.application}'s: {named(unproven)}; where it is, what"
+            f"kept, and not proven to be {seen.application}'s: {name_list(unproven)}; where it"
+            " is, what"
             " is read again counts twice"
         )
     for topic in sorted(set(seen.deleted) & seen.internals.keys()):
@@ -188,11 +191,11 @@ def _of_state(seen: Seen) -> Iterator[str]:
             yield f"{topic} is deleted because it was named: {seen.internals[topic].why}"
     if seen.deleted and not (seen.wish.back_up or seen.wish.repartitions_inputs):
         yield (
-            f"the records of {named(seen.deleted)} are gone for good: an undo makes the topics"
+            f"the records of {name_list(seen.deleted)} are gone for good: an undo makes the topics"
             " anew and empty, so the state of before does not come back (--back-up-internal"
             " copies it)"
         )
-    if not clears_state(seen) or seen.asked.pipeline.commands.clean is not None:
+    if not clears_state(seen) or seen.request.pipeline.commands.clean is not None:
         return
     if seen.wish.instances:
         yield (
@@ -207,8 +210,8 @@ def _of_state(seen: Seen) -> Iterator[str]:
         )
 
 
-def _of_outputs(seen: Seen) -> Iterator[str]:
-    if "outputs" in seen.asked.options:
+def _of_outputs(seen: ResetFacts) -> Iterator[str]:
+    if "outputs" in seen.request.options:
         return
     for topic in sorted(seen.topology.sinks - seen.topology.loops):
         readers = sorted(
@@ -216,5 +219,5 @@ def _of_outputs(seen: Seen) -> Iterator[str]:
             for g in seen.groups.values()
             if any(o.topic == topic and o.offset is not None for o in g.offsets)
         )
-        by = f": {named(readers)} reads it" if readers else ""
+        by = f": {name_list(readers)} reads it" if readers else ""
         yield f"the output topic {topic} stays, and results are written to it again{by}"

@@ -10,7 +10,7 @@ from typing import Any
 from headgate.model.open_state import OpenState, OpenStore
 from headgate.model.stateful_operators import OPERATOR_KINDS
 from headgate.model.version import OperatorKind, StatefulOperator, Version
-from headgate.reprocess.ports.inspector import World
+from headgate.reprocess.ports.inspector import Inspector
 from headgate.reprocess.ports.source_offsets import QueryPosition
 from headgate.reprocess.scenarios.shared.state_losses import Holder, Loss, Mode, losses_of
 from headgate.text.times import from_milliseconds, iso
@@ -71,7 +71,7 @@ class _Operator:
 
 
 def state_risks(
-    world: World,
+    inspector: Inspector,
     location: str,
     position: QueryPosition,
     version: Version | None,
@@ -86,7 +86,7 @@ def state_risks(
         return LostState()
     if position.batch is None:
         return LostState(risks=("No batch has completed: there is no state to lose",))
-    state = world.open_state(location, position.batch)
+    state = inspector.open_state(location, position.batch)
     operators = list(_operators(position, version, state))
     names = ", ".join(position.operators)
     risks = [f"The state of batch {position.batch} is dropped ({names}): the query begins empty."]

@@ -9,7 +9,7 @@ from headgate.model.sinks import BatchIds, is_one_place, is_within
 from headgate.model.version import Engine
 from headgate.reprocess.ports.checkpoints import Checkpoint
 from headgate.reprocess.ports.verdict import Output
-from headgate.reprocess.scenario import Asked, Kind, Option
+from headgate.reprocess.scenario import Kind, Option, PlanRequest
 from headgate.reprocess.steps.process.verify_output import VerifyOutput
 
 _SPARK = frozenset({Engine.SPARK})
@@ -33,62 +33,64 @@ OPTIONS = (
 )
 
 
-def known_outputs(asked: Asked, query_id: str | None) -> tuple[Output, ...]:
+def known_outputs(request: PlanRequest, query_id: str | None) -> tuple[Output, ...]:
     """Return where the query is known to write, by stored version, evidence and watch."""
-    sink = asked.version.sink if asked.version else None
+    sink = request.version.sink if request.version else None
     stored = (Output(place=sink.place, told_by=STORED),) if sink and sink.place else ()
-    name, world = asked.pipeline.name, asked.world
-    seen = world.outputs(name, query_id) if query_id else ()
-    return (*stored, *world.outputs(name), *seen)
+    name, inspector = request.pipeline.name, request.inspector
+    seen = inspector.outputs(name, query_id) if query_id else ()
+    return (*stored, *inspector.outputs(name), *seen)
 
 
-def output_blockers(asked: Asked, found: Checkpoint) -> list[str]:
+def output_blockers(request: PlanRequest, found: Checkpoint) -> list[str]:
     """Return what contradicts the new folder; a sink that drops no numbers needs none."""
-    path = asked.options.get("output-path")
+    path = request.options.get("output-path")
     if path is None:
-        if asked.options.get("new-output") and _drops(asked):
+        if request.options.get("new-output") and _drops(request):
             return ["--new-output: say with --output-path which folder it writes to"]
         return []
-    if not asked.options.get("new-output"):
+    if not request.options.get("new-output"):
         return ["--output-path needs --new-output"]
-    return list(dict.fromkeys(_contradictions(asked, found, path)))
+    return list(dict.fromkeys(_contradictions(request, found, path)))
 
 
-def output_risks(asked: Asked) -> list[str]:
+def output_risks(request: PlanRequest) -> list[str]:
     """Return what of the new folder can't be checked before the start."""
-    path = asked.options.get("output-path")
+    path = request.options.get("output-path")
     if path is None:
         return []
     try:
-        asked.world.sink_batch(path)
+        request.inspector.sink_batch(path)
     except HeadgateError as error:
         return [f"--output-path: whether {path} has a file sink's log is unknown: {error}"]
     return []
 
 
-def verify_output(asked: Asked, found: Checkpoint, checkpoint: str) -> tuple[VerifyOutput, ...]:
+def verify_output(
+    request: PlanRequest, found: Checkpoint, checkpoint: str
+) -> tuple[VerifyOutput, ...]:
     """Return the step that looks, after the start, where the query writes."""
-    path = asked.options.get("output-path")
+    path = request.options.get("output-path")
     if path is None:
         return ()
     step = VerifyOutput(
-        pipeline=asked.pipeline.name,
+        pipeline=request.pipeline.name,
         checkpoint=checkpoint,
         new=(path,),
         folder=path,
-        old=tuple(dict.fromkeys(o.place for o in known_outputs(asked, found.query_id))),
+        old=tuple(dict.fromkeys(o.place for o in known_outputs(request, found.query_id))),
     )
     return (step,)
 
 
-def _drops(asked: Asked) -> bool:
-    sink = asked.version.sink if asked.version else None
+def _drops(request: PlanRequest) -> bool:
+    sink = request.version.sink if request.version else None
     return sink is None or sink.traits.batch_ids in (BatchIds.DROPS, BatchIds.UNKNOWN)
 
 
-def _contradictions(asked: Asked, found: Checkpoint, path: str) -> Iterator[str]:
-    name = asked.pipeline.name
-    for output in known_outputs(asked, found.query_id):
+def _contradictions(request: PlanRequest, found: Checkpoint, path: str) -> Iterator[str]:
+    name = request.pipeline.name
+    for output in known_outputs(request, found.query_id):
         if is_one_place(path, output.place):
             yield (
                 f"--output-path: {path} is the old output of {name}: {output.told_by} says"
@@ -96,12 +98,12 @@ def _contradictions(asked: Asked, found: Checkpoint, path: str) -> Iterator[str]
             )
     if is_within(path, found.location):
         yield f"--output-path: {path} is in the checkpoint {found.location}"
-    for source in (asked.version.sources if asked.version else None) or ():
+    for source in (request.version.sources if request.version else None) or ():
         read = source.path or source.options.get("path")
         if read and (is_within(path, read) or is_within(read, path)):
             yield f"--output-path: {name} reads {read}: it would read what it writes to {path}"
     try:
-        batch = asked.world.sink_batch(path)
+        batch = request.inspector.sink_batch(path)
     except HeadgateError:
         return
     if batch is not None:

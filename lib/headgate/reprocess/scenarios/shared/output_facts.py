@@ -11,108 +11,110 @@ from headgate.model.version import Engine
 from headgate.reprocess.impact import again
 from headgate.reprocess.output_effects import Fact
 from headgate.reprocess.plan import RESET, Plan
-from headgate.reprocess.scenario import Asked
-from headgate.text.numbers import named
+from headgate.reprocess.scenario import PlanRequest
+from headgate.text.numbers import name_list
 
 # Scenarios after which a query begins with empty state.
 _EMPTY = frozenset({"from-scratch", "from-point", "new-checkpoint"})
 
 
-def facts_of(asked: Asked, plan: Plan) -> frozenset[Fact]:
+def facts_of(request: PlanRequest, plan: Plan) -> frozenset[Fact]:
     """Return what is true of the plan; what isn't known counts as the worse of both."""
-    return frozenset(_facts(asked, plan))
+    return frozenset(_facts(request, plan))
 
 
-def words_of(asked: Asked) -> dict[str, str]:
+def words_of(request: PlanRequest) -> dict[str, str]:
     """Return what stands for the gaps in a statement: pipeline, outputs, and the point."""
     return {
-        "name": asked.pipeline.name,
-        "to": outputs_of(asked) or "its outputs",
-        "point": str(asked.options.get("to-datetime", "the first offset that it reads")),
+        "name": request.pipeline.name,
+        "to": outputs_of(request) or "its outputs",
+        "point": str(request.options.get("to-datetime", "the first offset that it reads")),
     }
 
 
-def outputs_of(asked: Asked) -> str:
+def outputs_of(request: PlanRequest) -> str:
     """Return where the pipeline writes, empty where nothing tells."""
-    if given := asked.options.get("output-topics"):
-        return named(n.strip() for text in given for n in text.split(","))
-    sink = asked.version.sink if asked.version else None
+    if given := request.options.get("output-topics"):
+        return name_list(n.strip() for text in given for n in text.split(","))
+    sink = request.version.sink if request.version else None
     if sink is not None:
         return sink.place or ""
-    if asked.pipeline.engine is not Engine.KAFKA_STREAMS:
+    if request.pipeline.engine is not Engine.KAFKA_STREAMS:
         return ""
-    told = _topology(asked)
-    return named(told.sinks - told.loops)
+    told = _topology(request)
+    return name_list(told.sinks - told.loops)
 
 
-def _facts(asked: Asked, plan: Plan) -> Iterator[Fact]:
+def _facts(request: PlanRequest, plan: Plan) -> Iterator[Fact]:
     actions = {step.action for step in plan.steps}
     # How many rows of files a query reads again nothing tells; of a group its offsets do.
-    read = again(plan.impact) if asked.pipeline.engine is Engine.SPARK else plan.impact.get("total")
+    read = (
+        again(plan.impact) if request.pipeline.engine is Engine.SPARK else plan.impact.get("total")
+    )
     if read != 0:
         yield Fact.REPROCESSES
     if sum(plan.impact.get("skipped", {}).values()):
         yield Fact.SKIPS
-    yield from _of_outputs(asked)
-    yield from _of_actions(asked, actions)
-    if asked.pipeline.engine is Engine.SPARK:
-        yield from _of_query(asked)
-    elif asked.pipeline.engine is Engine.KAFKA_STREAMS:
-        yield from _of_state(asked, plan, actions)
+    yield from _of_outputs(request)
+    yield from _of_actions(request, actions)
+    if request.pipeline.engine is Engine.SPARK:
+        yield from _of_query(request)
+    elif request.pipeline.engine is Engine.KAFKA_STREAMS:
+        yield from _of_state(request, plan, actions)
     if _is_cut(plan):
         yield Fact.CUT
 
 
-def _of_outputs(asked: Asked) -> Iterator[Fact]:
-    how = asked.options.get("outputs")
-    if how == "new" or asked.options.get("new-output"):
+def _of_outputs(request: PlanRequest) -> Iterator[Fact]:
+    how = request.options.get("outputs")
+    if how == "new" or request.options.get("new-output"):
         yield Fact.NEW_OUTPUTS
     if how == "empty":
         yield Fact.EMPTIED
-        if "back-up-outputs" in asked.options:
+        if "back-up-outputs" in request.options:
             yield Fact.BACKED_UP
 
 
-def _of_actions(asked: Asked, actions: set[str]) -> Iterator[Fact]:
+def _of_actions(request: PlanRequest, actions: set[str]) -> Iterator[Fact]:
     if "add_partitions" in actions:
         yield Fact.RAISED
     if "abort_transaction" in actions:
         yield Fact.ABORTED
-    if asked.options.get("resume"):
+    if request.options.get("resume"):
         yield Fact.RESUMED
     if "pause_processing" not in actions and "resume_processing" not in actions:
         yield Fact.RESTARTED
 
 
-def _of_query(asked: Asked) -> Iterator[Fact]:
-    if asked.scenario in _EMPTY and (asked.version is None or asked.version.stateful != ()):
+def _of_query(request: PlanRequest) -> Iterator[Fact]:
+    if request.scenario in _EMPTY and (request.version is None or request.version.stateful != ()):
         yield Fact.STATE_GONE
     # Imported here: only a Spark query has a sink that counts batches.
     from headgate.reprocess.scenarios.shared.sink_replay import sink_of
 
-    if sink_of(asked).batch_ids in (BatchIds.DROPS, BatchIds.DROPS_OF_QUERY):
+    if sink_of(request).batch_ids in (BatchIds.DROPS, BatchIds.DROPS_OF_QUERY):
         yield Fact.BY_BATCH
 
 
-def _of_state(asked: Asked, plan: Plan, actions: set[str]) -> Iterator[Fact]:
+def _of_state(request: PlanRequest, plan: Plan, actions: set[str]) -> Iterator[Fact]:
     """Say what becomes of an application's state; one that nothing describes may have some."""
-    if _topology(asked).stores == frozenset():
+    if _topology(request).stores == frozenset():
         return
     if actions & {"clear_local_state", "delete_topics"}:
         yield Fact.STATE_GONE
-        if {"back-up-internal", "back-up"} & asked.options.keys():
+        if {"back-up-internal", "back-up"} & request.options.keys():
             yield Fact.STATE_RESTORED
     else:
         yield Fact.STATE_KEPT
 
 
-def _topology(asked: Asked) -> Any:
+def _topology(request: PlanRequest) -> Any:
     # Imported here: other engines' plans don't need what reads a Kafka Streams topology.
     from headgate.reprocess.scenarios.shared.kafka_streams_topology import topology
 
-    application = str(asked.pipeline.group)
+    application = str(request.pipeline.group)
     group = Group(id=application, state="dead", members=())
-    return topology(asked.options, asked.version, application, group)
+    return topology(request.options, request.version, application, group)
 
 
 def _is_cut(plan: Plan) -> bool:

@@ -12,7 +12,7 @@ from dataclasses import replace
 from headgate.model.version import Engine
 from headgate.reprocess.output_effects import Declared, Fact, OutputEffects, Statement, says
 from headgate.reprocess.plan import RESET, Plan
-from headgate.reprocess.scenario import Asked
+from headgate.reprocess.scenario import PlanRequest
 from headgate.reprocess.scenarios.shared.output_facts import facts_of, words_of
 
 _SPARK, _STREAMS, _GROUP = Engine.SPARK, Engine.KAFKA_STREAMS, Engine.CONSUMER_GROUP
@@ -325,18 +325,18 @@ BEHIND = (
 UNSTATED = "What the run wrote stays: the undo deletes and corrects nothing in its outputs."
 
 
-def with_statements(asked: Asked, plan: Plan) -> Plan:
+def with_statements(request: PlanRequest, plan: Plan) -> Plan:
     """Return the plan with what is declared of its scenario; one without steps does nothing."""
-    declared = STATEMENTS.get((asked.scenario, asked.pipeline.engine))
+    declared = STATEMENTS.get((request.scenario, request.pipeline.engine))
     if declared is None or not plan.steps:
         return plan
     # Answers that a builder has resolved, such as a time in place of a duration.
-    asked = replace(asked, options=plan.options or asked.options)
-    facts, words = facts_of(asked, plan), words_of(asked)
+    request = replace(request, options=plan.options or request.options)
+    facts, words = facts_of(request, plan), words_of(request)
     true = [s for s in declared.statements if s.when <= facts and not s.unless & facts]
-    effects = OutputEffects(
+    applier = OutputEffects(
         run=tuple(s.run.format(**words) for s in true if s.run),
         undo=tuple(s.undo.format(**words) for s in true if s.undo),
         remains=declared.remains or Fact.RESUMED in facts,
     )
-    return replace(plan, outputs=plan.outputs.joined(effects))
+    return replace(plan, outputs=plan.outputs.joined(applier))

@@ -12,7 +12,7 @@ from headgate.model.cluster import Topic
 from headgate.model.kafka_streams import StreamsApplication
 from headgate.model.version import Engine
 from headgate.reprocess.plan import Plan
-from headgate.reprocess.scenario import Asked, Kind, Option
+from headgate.reprocess.scenario import Kind, Option, PlanRequest
 from headgate.reprocess.steps import (
     BackUpRecords,
     CreateTopics,
@@ -26,7 +26,7 @@ from headgate.reprocess.steps import (
 from headgate.reprocess.steps.base.step import Step
 from headgate.reprocess.steps.records.back_up_records import sizes_of
 from headgate.reprocess.steps.topics.delete_topics import topic_shapes
-from headgate.text.numbers import named
+from headgate.text.numbers import name_list
 
 _ENGINES = frozenset(Engine)
 
@@ -85,61 +85,66 @@ class Outputs:
     folder: str | None = None
 
 
-def with_outputs(asked: Asked, plan: Plan) -> Plan:
+def with_outputs(request: PlanRequest, plan: Plan) -> Plan:
     """Return the plan of a start from scratch with the steps that the outputs need."""
-    how = How(asked.options.get("outputs", How.KEEP))
+    how = How(request.options.get("outputs", How.KEEP))
     if not plan.steps:
         return plan
-    found = _outputs(asked)
-    readers = tuple(_reader_risks(asked, found, how))
+    found = _outputs(request)
+    readers = tuple(_reader_risks(request, found, how))
     if how is How.KEEP:
         return replace(plan, risks=(*plan.risks, *readers))
-    shapes = topic_shapes(asked.world.shapes(found.topics))
-    steps = _emptying(asked, plan, found, shapes) if how is How.EMPTY else _new(asked, shapes)
-    blockers = tuple(_blockers(asked, plan, found, how))
+    shapes = topic_shapes(request.inspector.shapes(found.topics))
+    steps = _emptying(request, plan, found, shapes) if how is How.EMPTY else _new(request, shapes)
+    blockers = tuple(_blockers(request, plan, found, how))
     facts = {"outputs": {name: shape["id"] for name, shape in shapes.items()}}
     return replace(
         plan,
-        steps=_placed(asked, plan, steps, found, how),
+        steps=_placed(request, plan, steps, found, how),
         preconditions={**plan.preconditions, **facts},
         impact={**plan.impact, "outputs": {n: t.records for n, t in found.topics.items()}},
-        risks=(*plan.risks, *readers, *_loss_risks(asked, found, how)),
+        risks=(*plan.risks, *readers, *_loss_risks(request, found, how)),
         blockers=(*plan.blockers, *blockers),
         resources=(*plan.resources, *(f"topic:{name}" for name in sorted(found.topics))),
     )
 
 
-def _outputs(asked: Asked) -> Outputs:
-    names, sink = _given(asked) or _told(asked), asked.version.sink if asked.version else None
-    topics = asked.world.topics(names) if names and asked.world.has_cluster() else {}
+def _outputs(request: PlanRequest) -> Outputs:
+    names, sink = (
+        _given(request) or _told(request),
+        request.version.sink if request.version else None,
+    )
+    topics = request.inspector.topics(names) if names and request.inspector.has_cluster() else {}
     files = sink if sink is not None and sink.is_files else None
     folder = (files.target or files.options.get("path")) if files else None
     return Outputs(topics=topics, missing=tuple(sorted(names - topics.keys())), folder=folder)
 
 
-def _given(asked: Asked) -> set[str]:
-    given = [n.strip() for text in asked.options.get("output-topics", ()) for n in text.split(",")]
+def _given(request: PlanRequest) -> set[str]:
+    given = [
+        n.strip() for text in request.options.get("output-topics", ()) for n in text.split(",")
+    ]
     return {name for name in given if name}
 
 
-def _told(asked: Asked) -> set[str]:
+def _told(request: PlanRequest) -> set[str]:
     """Return the topics that the stored version writes."""
-    version = asked.version
+    version = request.version
     if version is not None and version.sink is not None and version.sink.format == "kafka":
         return {version.sink.place} if version.sink.place else set()
     return _written(version.streams) if version is not None and version.streams else set()
 
 
-def _foreign(asked: Asked) -> set[str]:
+def _foreign(request: PlanRequest) -> set[str]:
     """Return the topics that were given and that the stored version does not write.
 
     None where records name their topics, or the version doesn't tell all.
     """
-    told, version = _told(asked), asked.version
+    told, version = _told(request), request.version
     streams = version.streams if version else None
     if not told or (streams and any(s.extractor is not None for s in streams.sinks)):
         return set()
-    return _given(asked) - told
+    return _given(request) - told
 
 
 def _written(application: StreamsApplication) -> set[str]:
@@ -152,15 +157,15 @@ def _written(application: StreamsApplication) -> set[str]:
 
 
 def _emptying(
-    asked: Asked, plan: Plan, found: Outputs, shapes: dict[str, dict[str, Any]]
+    request: PlanRequest, plan: Plan, found: Outputs, shapes: dict[str, dict[str, Any]]
 ) -> list[Step]:
-    pipeline, backed_up = asked.pipeline.name, "back-up-outputs" in asked.options
+    pipeline, backed_up = request.pipeline.name, "back-up-outputs" in request.options
     steps: list[Step] = []
     if shapes and backed_up:
-        sizes = sizes_of(asked.world, found.topics)
+        sizes = sizes_of(request.inspector, found.topics)
         steps.append(BackUpRecords(topics=shapes, pipeline=pipeline, sizes=sizes))
     if shapes:
-        group = asked.pipeline.group
+        group = request.pipeline.group
         steps.append(
             DeleteRecords(topics=shapes, pipeline=pipeline, group=group, backed_up=backed_up)
         )
@@ -177,48 +182,48 @@ def _emptying(
     return steps
 
 
-def _new(asked: Asked, shapes: dict[str, dict[str, Any]]) -> list[Step]:
-    topics = {new: {**shapes[old], "id": ""} for old, new in _renamed(asked, shapes).items()}
-    return [CreateTopics(topics=topics, pipeline=asked.pipeline.name)] if topics else []
+def _new(request: PlanRequest, shapes: dict[str, dict[str, Any]]) -> list[Step]:
+    topics = {new: {**shapes[old], "id": ""} for old, new in _renamed(request, shapes).items()}
+    return [CreateTopics(topics=topics, pipeline=request.pipeline.name)] if topics else []
 
 
-def _renamed(asked: Asked, names: Mapping[str, Any]) -> dict[str, str]:
-    suffix = asked.options.get("new-suffix", "-new")
+def _renamed(request: PlanRequest, names: Mapping[str, Any]) -> dict[str, str]:
+    suffix = request.options.get("new-suffix", "-new")
     return {name: f"{name}{suffix}" for name in names}
 
 
 def _placed(
-    asked: Asked, plan: Plan, steps: list[Step], found: Outputs, how: How
+    request: PlanRequest, plan: Plan, steps: list[Step], found: Outputs, how: How
 ) -> tuple[Step, ...]:
     """Put the steps before the start; whoever writes to new outputs is started by a person."""
     before = [s for s in plan.steps if not isinstance(s, StartPipeline | ManualStep)]
     start = [s for s in plan.steps if isinstance(s, StartPipeline | ManualStep)]
     stop = next((s for s in before if isinstance(s, StopPipeline)), None)
     if how is How.NEW and stop is not None:
-        ask = _ask(asked, stop, found, fresh=any(s.fresh for s in start))
-        return (*before, *steps, ask, *_look(asked, stop, found))
+        ask = _ask(request, stop, found, fresh=any(s.fresh for s in start))
+        return (*before, *steps, ask, *_look(request, stop, found))
     return (*before, *steps, *start)
 
 
-def _look(asked: Asked, stop: StopPipeline, found: Outputs) -> list[VerifyOutput]:
+def _look(request: PlanRequest, stop: StopPipeline, found: Outputs) -> list[VerifyOutput]:
     """Return the step that sees that a query no longer writes to its old outputs."""
-    if asked.pipeline.engine is not Engine.SPARK or stop.checkpoint is None:
+    if request.pipeline.engine is not Engine.SPARK or stop.checkpoint is None:
         return []
     step = VerifyOutput(
         pipeline=stop.pipeline,
         checkpoint=stop.checkpoint,
-        new=tuple(_renamed(asked, found.topics).values()),
+        new=tuple(_renamed(request, found.topics).values()),
         old=(*found.topics, *([found.folder] if found.folder else [])),
     )
     return [step]
 
 
-def _ask(asked: Asked, stop: StopPipeline, found: Outputs, *, fresh: bool) -> ManualStep:
-    pairs = [f"{new} in place of {old}" for old, new in _renamed(asked, found.topics).items()]
-    where = named(pairs) if pairs else f"another folder than {found.folder}"
+def _ask(request: PlanRequest, stop: StopPipeline, found: Outputs, *, fresh: bool) -> ManualStep:
+    pairs = [f"{new} in place of {old}" for old, new in _renamed(request, found.topics).items()]
+    location = name_list(pairs) if pairs else f"another folder than {found.folder}"
     return ManualStep(
         pipeline=stop.pipeline,
-        request=f"configure {stop.pipeline} to write to {where}, and start it",
+        request=f"configure {stop.pipeline} to write to {location}, and start it",
         waits=stop.command is not None,
         reenable_first=False,
         stop=stop.command,
@@ -231,21 +236,21 @@ def _ask(asked: Asked, stop: StopPipeline, found: Outputs, *, fresh: bool) -> Ma
     )
 
 
-def _blockers(asked: Asked, plan: Plan, found: Outputs, how: How) -> Iterator[str]:
+def _blockers(request: PlanRequest, plan: Plan, found: Outputs, how: How) -> Iterator[str]:
     if not (found.topics or found.missing or found.folder):
         yield (
-            f"what {asked.pipeline.name} writes is not known: name its topics with"
+            f"what {request.pipeline.name} writes is not known: name its topics with"
             " --output-topics, or capture a version that tells its sink"
         )
-    for name in sorted(_foreign(asked)):
+    for name in sorted(_foreign(request)):
         yield (
-            f"--output-topics: {asked.pipeline.name} does not write {name}: the stored version"
-            f" writes {named(_told(asked))}"
+            f"--output-topics: {request.pipeline.name} does not write {name}: the stored version"
+            f" writes {name_list(_told(request))}"
         )
     for name in found.missing:
         yield f"the output topic {name} does not exist"
     for name in sorted(found.topics.keys() & plan.preconditions.get("topics", {}).keys()):
-        yield f"{name} is an input of {asked.pipeline.name}, too: it is not touched as an output"
+        yield f"{name} is an input of {request.pipeline.name}, too: it is not touched as an output"
     for name, topic in sorted(found.topics.items()):
         if how is How.EMPTY and topic.cleanup_policy == "compact":
             yield (
@@ -253,39 +258,40 @@ def _blockers(asked: Asked, plan: Plan, found: Outputs, how: How) -> Iterator[st
                 " or write to a new one (--outputs=new)"
             )
     if how is How.NEW:
-        names = _renamed(asked, found.topics).values()
-        yield from (f"there is a topic {n} already" for n in asked.world.shapes(names))
+        names = _renamed(request, found.topics).values()
+        yield from (f"there is a topic {n} already" for n in request.inspector.shapes(names))
     if how is How.EMPTY and found.folder and local(found.folder) is None:
         yield f"{found.folder} is not on a local file system: it can't be set aside in one step"
 
 
-def _reader_risks(asked: Asked, found: Outputs, how: How) -> Iterator[str]:
+def _reader_risks(request: PlanRequest, found: Outputs, how: How) -> Iterator[str]:
     if not found.topics:
         return
-    for name, groups in sorted(asked.world.topic_readers(found.topics).items()):
-        readers = sorted(g for g in groups if g != asked.pipeline.group)
+    for name, groups in sorted(request.inspector.topic_readers(found.topics).items()):
+        readers = sorted(g for g in groups if g != request.pipeline.group)
         if readers and how is How.KEEP:
-            yield f"{name} is read by {named(readers)}: results reach them a second time"
+            yield f"{name} is read by {name_list(readers)}: results reach them a second time"
         elif readers and how is How.EMPTY:
             yield (
-                f"{name} is read by {named(readers)}: what they have not read yet is lost to them,"
+                f"{name} is read by {name_list(readers)}: what they have not read yet is lost to"
+                " them,"
                 " and what they have read comes again"
             )
         elif readers:
-            yield f"{name} is read by {named(readers)}: they get nothing new until they follow"
+            yield f"{name} is read by {name_list(readers)}: they get nothing new until they follow"
 
 
-def _loss_risks(asked: Asked, found: Outputs, how: How) -> Iterator[str]:
+def _loss_risks(request: PlanRequest, found: Outputs, how: How) -> Iterator[str]:
     if how is not How.EMPTY:
         if found.topics:
             yield "the new topics stay after an undo, with what was written to them"
         return
-    names = named(found.topics)
+    names = name_list(found.topics)
     if found.topics:
-        yield f"everything in {names} goes, also what others than {asked.pipeline.name} wrote"
-    if found.topics and "back-up-outputs" not in asked.options:
+        yield f"everything in {names} goes, also what others than {request.pipeline.name} wrote"
+    if found.topics and "back-up-outputs" not in request.options:
         # Once partitions were added no undo would bring back what is backed up: it is not asked.
-        option = "" if asked.scenario == "repartition" else " (--back-up-outputs)"
+        option = "" if request.scenario == "repartition" else " (--back-up-outputs)"
         yield f"the records of {names} are gone for good: nothing backs them up{option}"
     elif found.topics:
         yield (

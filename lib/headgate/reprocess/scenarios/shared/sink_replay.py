@@ -6,11 +6,11 @@ from dataclasses import dataclass
 
 from headgate.errors import RefusedError
 from headgate.model.sinks import BatchIds, SinkFormat, is_one_place, sink_format
-from headgate.reprocess.scenario import Asked
+from headgate.reprocess.scenario import PlanRequest
 from headgate.reprocess.steps import CutSinkLog, RecordOutput
 from headgate.reprocess.steps.base.step import Step
 from headgate.reprocess.steps.checkpoint.record_output import spans, written_since
-from headgate.text.numbers import named
+from headgate.text.numbers import name_list
 
 NO_FOLDER = "the folder of the file sink is not known: say it with --sink-path"
 # `other` is whatever writes a batch again.
@@ -29,48 +29,48 @@ class SinkPlan:
     new_query_id: bool = False
 
 
-def plan_sink(asked: Asked, batch: int, last: int, since: int | None) -> SinkPlan:
+def plan_sink(request: PlanRequest, batch: int, last: int, since: int | None) -> SinkPlan:
     """Return what the batches after `batch`, up to `last`, need when their numbers come again.
 
     `since` is when the first of them was planned (Unix milliseconds), None where nothing tells.
     """
-    new_id = bool(asked.options.get("new-query-id"))
-    sink, where = sink_of(asked), sink_place(asked)
+    new_id = bool(request.options.get("new-query-id"))
+    sink, location = sink_of(request), sink_place(request)
     again = f"batches {batch + 1} to {last}" if last > batch + 1 else f"batch {last}"
-    if reasons := contradictions(asked):
+    if reasons := contradictions(request):
         return SinkPlan(blockers=reasons)
     if sink.is_files:
-        return _files(asked, batch, where, new_id=new_id)
+        return _files(request, batch, location, new_id=new_id)
     match sink.batch_ids:
         case BatchIds.UNKNOWN:
-            return SinkPlan(blockers=(unknown_sink(asked, sink),))
+            return SinkPlan(blockers=(unknown_sink(request, sink),))
         case BatchIds.DROPS:
-            return SinkPlan(blockers=(_dropped(sink, where, again),))
+            return SinkPlan(blockers=(_dropped(sink, location, again),))
         case BatchIds.DROPS_OF_QUERY:
-            return _of_query(sink, where, again, new_id=new_id)
+            return _of_query(sink, location, again, new_id=new_id)
         case BatchIds.BY_FUNCTION:
-            return _foreach(asked, again, new_id=new_id)
-    if sink.format == "kafka" and where and since and asked.world.has_cluster():
-        return _kafka(asked, where, batch, again, since, new_id=new_id)
-    return _doubled(asked, where, again, new_id=new_id)
+            return _foreach(request, again, new_id=new_id)
+    if sink.format == "kafka" and location and since and request.inspector.has_cluster():
+        return _kafka(request, location, batch, again, since, new_id=new_id)
+    return _doubled(request, location, again, new_id=new_id)
 
 
-def sink_of(asked: Asked) -> SinkFormat:
+def sink_of(request: PlanRequest) -> SinkFormat:
     """Return what is known of the sink's format; its name is empty if nothing tells it."""
-    said = asked.options.get("sink")
+    said = request.options.get("sink")
     if said == _OTHER.format:
         return _OTHER
-    known = asked.version.sink.traits if asked.version and asked.version.sink else None
+    known = request.version.sink.traits if request.version and request.version.sink else None
     return sink_format(said) if said else known or sink_format(None)
 
 
-def contradictions(asked: Asked) -> tuple[str, ...]:
+def contradictions(request: PlanRequest) -> tuple[str, ...]:
     """Return what the stored version says against the answers about the sink."""
-    known = asked.version.sink if asked.version else None
-    said, path = asked.options.get("sink"), asked.options.get("sink-path")
+    known = request.version.sink if request.version else None
+    said, path = request.options.get("sink"), request.options.get("sink-path")
     if known is None:
         return ()
-    now, found = sink_of(asked), known.traits
+    now, found = sink_of(request), known.traits
     reasons: list[str] = []
     is_known = found.batch_ids is not BatchIds.UNKNOWN
     if said and is_known and (now.batch_ids, now.is_files) != (found.batch_ids, found.is_files):
@@ -83,50 +83,51 @@ def contradictions(asked: Asked) -> tuple[str, ...]:
     return tuple(reasons)
 
 
-def sink_place(asked: Asked) -> str | None:
+def sink_place(request: PlanRequest) -> str | None:
     """Return the folder, table or topic that the sink writes to; None if nothing tells it."""
-    sink = asked.version.sink if asked.version else None
-    return asked.options.get("sink-path") or (sink.place if sink else None)
+    sink = request.version.sink if request.version else None
+    return request.options.get("sink-path") or (sink.place if sink else None)
 
 
-def unknown_sink(asked: Asked, sink: SinkFormat) -> str:
+def unknown_sink(request: PlanRequest, sink: SinkFormat) -> str:
     """Return the blocker of a query whose sink may drop batches that come again."""
     if sink.format:
         return (
-            f"whether the sink {sink.format} of {asked.pipeline.name} drops batch numbers that it"
+            f"whether the sink {sink.format} of {request.pipeline.name} drops batch numbers that it"
             " has is not known: say --sink other if it writes them again, --sink delta if it"
             " drops them by query id"
         )
     return (
-        f"what {asked.pipeline.name} writes to is not known, and some sinks drop batches whose"
+        f"what {request.pipeline.name} writes to is not known, and some sinks drop batches whose"
         " numbers they have: capture the query (`headgate capture --pipeline"
-        f" {asked.pipeline.name}`), or say it with --sink"
+        f" {request.pipeline.name}`), or say it with --sink"
     )
 
 
-def without_log(where: str) -> str:
+def without_log(location: str) -> str:
     """Return the blocker of a folder that a file sink keeps no log in."""
-    return f"{where} has no _spark_metadata: it is not where a file sink writes to"
+    return f"{location} has no _spark_metadata: it is not where a file sink writes to"
 
 
-def _files(asked: Asked, batch: int, where: str | None, *, new_id: bool) -> SinkPlan:
-    if where is None:
+def _files(request: PlanRequest, batch: int, location: str | None, *, new_id: bool) -> SinkPlan:
+    if location is None:
         return SinkPlan(blockers=(NO_FOLDER,))
     try:
-        found = asked.world.sink_log(where, batch)
+        found = request.inspector.sink_log(location, batch)
     except RefusedError:
         return SinkPlan(
             blockers=(
-                f"the file sink writes to {where} on a remote file system, where its log can't be"
+                f"the file sink writes to {location} on a remote file system, where its log can't"
+                " be"
                 " cut in one step: it would drop the output of the batches that come again",
             )
         )
     if found is None:
-        return SinkPlan(blockers=(without_log(where),))
+        return SinkPlan(blockers=(without_log(location),))
     if found.problem is not None:
         return SinkPlan(blockers=(found.problem,))
     cut = CutSinkLog(
-        pipeline=asked.pipeline.name,
+        pipeline=request.pipeline.name,
         target=found.target,
         batch=batch,
         later=len(found.later),
@@ -135,7 +136,7 @@ def _files(asked: Asked, batch: int, where: str | None, *, new_id: bool) -> Sink
     return SinkPlan(
         steps=(cut,) if found.later else (),
         risks=(
-            f"whoever has read the {found.files} file(s) of later batches in {where} gets their"
+            f"whoever has read the {found.files} file(s) of later batches in {location} gets their"
             " results again: the files are put aside, and others come",
         ),
         resources=(f"folder:{found.target}",),
@@ -143,17 +144,18 @@ def _files(asked: Asked, batch: int, where: str | None, *, new_id: bool) -> Sink
     )
 
 
-def _dropped(sink: SinkFormat, where: str | None, again: str) -> str:
+def _dropped(sink: SinkFormat, location: str | None, again: str) -> str:
     """Return the blocker of a table that drops numbers whichever query writes them."""
     return (
-        f"the {sink.title}{f' {where}' if where else ''} remembers its last batch number, whatever"
+        f"the {sink.title}{f' {location}' if location else ''} remembers its last batch number,"
+        " whatever"
         f" the query's id, and drops {again} without an error: restore the table to its state"
         " before them, or write to another table"
     )
 
 
-def _of_query(sink: SinkFormat, where: str | None, again: str, *, new_id: bool) -> SinkPlan:
-    table = f"the {sink.title}{f' {where}' if where else ''}"
+def _of_query(sink: SinkFormat, location: str | None, again: str, *, new_id: bool) -> SinkPlan:
+    table = f"the {sink.title}{f' {location}' if location else ''}"
     if not new_id:
         return SinkPlan(
             blockers=(
@@ -168,10 +170,10 @@ def _of_query(sink: SinkFormat, where: str | None, again: str, *, new_id: bool) 
     )
 
 
-def _foreach(asked: Asked, again: str, *, new_id: bool) -> SinkPlan:
+def _foreach(request: PlanRequest, again: str, *, new_id: bool) -> SinkPlan:
     return SinkPlan(
         risks=(
-            f"the function of {asked.pipeline.name} gets {again} a second time, cut in other"
+            f"the function of {request.pipeline.name} gets {again} a second time, cut in other"
             " places: if it skips numbers that it has seen, rows are lost; if not, it writes them"
             " twice, unless it overwrites by key",
         ),
@@ -180,10 +182,10 @@ def _foreach(asked: Asked, again: str, *, new_id: bool) -> SinkPlan:
 
 
 def _kafka(
-    asked: Asked, topic: str, batch: int, again: str, since: int, *, new_id: bool
+    request: PlanRequest, topic: str, batch: int, again: str, since: int, *, new_id: bool
 ) -> SinkPlan:
     """Say exactly what comes twice: nothing can be taken out of the end of a topic."""
-    written = written_since(asked.world, topic, since)
+    written = written_since(request.inspector, topic, since)
     step = RecordOutput(topic=topic, batch=batch, since=since, written=written)
     risks = [
         f"{topic} keeps what {again} wrote, and gets their results again behind it: whoever reads"
@@ -191,17 +193,18 @@ def _kafka(
         f" ({spans(topic, written)}; the run writes down what they are after the stop, and"
         " `headgate plan skip-records` lets a group that has not read them step over them)"
     ]
-    groups = asked.world.topic_readers([topic]).get(topic, {})
-    if readers := sorted(g for g in groups if g != asked.pipeline.group):
-        risks.append(f"{topic} is read by {named(readers)}: results reach them a second time")
+    groups = request.inspector.topic_readers([topic]).get(topic, {})
+    if readers := sorted(g for g in groups if g != request.pipeline.group):
+        risks.append(f"{topic} is read by {name_list(readers)}: results reach them a second time")
     return SinkPlan(steps=(step,), risks=tuple(risks), new_query_id=new_id)
 
 
-def _doubled(asked: Asked, where: str | None, again: str, *, new_id: bool) -> SinkPlan:
+def _doubled(request: PlanRequest, location: str | None, again: str, *, new_id: bool) -> SinkPlan:
     return SinkPlan(
         risks=(
-            f"{asked.pipeline.name} writes the results of {again} again"
-            f"{f' to {where}' if where else ''}: whoever reads them gets them twice, unless the"
+            f"{request.pipeline.name} writes the results of {again} again"
+            f"{f' to {location}' if location else ''}: whoever reads them gets them twice, unless"
+            " the"
             " sink overwrites by key",
         ),
         new_query_id=new_id,

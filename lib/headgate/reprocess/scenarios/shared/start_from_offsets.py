@@ -9,12 +9,12 @@ from pathlib import PurePosixPath
 from headgate.model.cluster import Topic
 from headgate.model.sinks import BatchIds
 from headgate.model.version import Version
-from headgate.reprocess import remote_checkpoint as elsewhere
+from headgate.reprocess import remote_checkpoint
 from headgate.reprocess.plan import Plan
 from headgate.reprocess.ports.checkpoints import Checkpoint
-from headgate.reprocess.ports.inspector import World
+from headgate.reprocess.ports.inspector import Inspector
 from headgate.reprocess.ports.source_offsets import QueryPosition
-from headgate.reprocess.scenario import Asked
+from headgate.reprocess.scenario import PlanRequest
 from headgate.reprocess.scenarios.shared import common, new_output
 from headgate.reprocess.scenarios.shared.lost_state import LostState, state_risks
 from headgate.reprocess.steps import (
@@ -27,13 +27,13 @@ from headgate.reprocess.steps import (
 )
 from headgate.reprocess.steps.base.step import Step
 from headgate.reprocess.steps.checkpoint.source_succession import Begun, Take, begin, impact
-from headgate.reprocess.steps.offsets.target import Place, Target, TopicPart, cut_risks
+from headgate.reprocess.steps.offsets.target import Target, TargetKind, TopicPart, cut_risks
 from headgate.reprocess.steps.process.stop_start import start_or_ask
-from headgate.text.numbers import named
+from headgate.text.numbers import name_list
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Wish:
+class StartRequest:
     """Where to begin and with what; `only` limits what moves, see `succession.begin`.
 
     `to` is a place for the new checkpoint, None: that of the old one. `new_output` says that the
@@ -52,26 +52,28 @@ class Wish:
     risks: tuple[str, ...] = ()
 
 
-def found_query(asked: Asked) -> tuple[Checkpoint, QueryPosition] | Plan:
+def found_query(request: PlanRequest) -> tuple[Checkpoint, QueryPosition] | Plan:
     """Return the old checkpoint and where its sources are, or a plan that says why not."""
-    location = asked.pipeline.checkpoint
-    found = asked.world.checkpoint(location) if location else None
-    position = asked.world.query_position(location) if location and found else None
+    location = request.pipeline.checkpoint
+    found = request.inspector.checkpoint(location) if location else None
+    position = request.inspector.query_position(location) if location and found else None
     if found is None or position is None:
-        where = f"there is no checkpoint at {location}"
-        return asked.block(where if location else "headgate.toml names no `checkpoint` of it")
+        missing = f"there is no checkpoint at {location}"
+        return request.block(missing if location else "headgate.toml names no `checkpoint` of it")
     if not position.sources:
-        return asked.block(f"{found.location} tells of no source: the query never began")
+        return request.block(f"{found.location} tells of no source: the query never began")
     return found, position
 
 
-def begin_query(asked: Asked, found: Checkpoint, position: QueryPosition, wish: Wish) -> Plan:
+def start_from_offsets(
+    request: PlanRequest, found: Checkpoint, position: QueryPosition, wish: StartRequest
+) -> Plan:
     """Return the plan: stop, make the new checkpoint beside, put it in place, start."""
-    world, pipeline = asked.world, asked.pipeline
-    begun = begin(wish.takes, position, wish.target, world, wish.only)
-    names = sorted({way.topic for way in begun.ways}) if world.has_cluster() else []
-    topics = world.topics(names) if names else {}
-    place = elsewhere.new_place(world, pipeline) if found.remote else None
+    inspector, pipeline = request.inspector, request.pipeline
+    begun = begin(wish.takes, position, wish.target, inspector, wish.only)
+    names = sorted({way.topic for way in begun.ways}) if inspector.has_cluster() else []
+    topics = inspector.topics(names) if names else {}
+    place = remote_checkpoint.new_place(inspector, pipeline) if found.remote else None
     make = (CreateRemoteCheckpoint if found.remote else CreateCheckpoint)(
         pipeline=pipeline.name,
         checkpoint=found.location,
@@ -83,16 +85,16 @@ def begin_query(asked: Asked, found: Checkpoint, position: QueryPosition, wish: 
         only=dict(wish.only),
         offsets=tuple(way.shown() for way in begun.ways),
     )
-    lost = _lost(asked, found, position, wish)
-    risks = [*wish.risks, *_risks(asked, position, wish, begun, topics, lost)]
+    lost = _lost(request, found, position, wish)
+    risks = [*wish.risks, *_risks(request, position, wish, begun, topics, lost)]
     if place is not None:
-        risks += elsewhere.risks(pipeline, found, place)
+        risks += remote_checkpoint.risks(pipeline, found, place)
     return Plan(
-        scenario=asked.scenario,
+        scenario=request.scenario,
         pipeline=pipeline.name,
-        steps=_steps(asked, found, wish, make),
+        steps=_steps(request, found, wish, make),
         preconditions={
-            **({"cluster_id": world.cluster_id()} if names else {}),
+            **({"cluster_id": inspector.cluster_id()} if names else {}),
             "topics": make.topics,
             "checkpoint": {"location": found.location, "query_id": found.query_id},
             "sources": {s.name: s.kind.value for s in position.sources},
@@ -100,21 +102,23 @@ def begin_query(asked: Asked, found: Checkpoint, position: QueryPosition, wish: 
         },
         impact={**impact(begun.ways, topics), "open_state": list(lost.rows)},
         risks=tuple(dict.fromkeys(risks)),
-        blockers=tuple(dict.fromkeys(_blockers(asked, found, wish, begun, names, topics))),
-        options=dict(asked.options),
+        blockers=tuple(dict.fromkeys(_blockers(request, found, wish, begun, names, topics))),
+        options=dict(request.options),
         resources=tuple(f"checkpoint:{p}" for p in {found.location: 0, make.place: 0}),
     )
 
 
-def _steps(asked: Asked, found: Checkpoint, wish: Wish, make: CreateCheckpoint) -> tuple[Step, ...]:
-    stop = common.stop_step(asked.pipeline, checkpoint=found.location)
+def _steps(
+    request: PlanRequest, found: Checkpoint, wish: StartRequest, make: CreateCheckpoint
+) -> tuple[Step, ...]:
+    stop = common.stop_step(request.pipeline, checkpoint=found.location)
     what = {
         "pipeline": make.pipeline,
         "checkpoint": make.checkpoint,
         "query_id": make.query_id,
     }
     rehearsal: tuple[Step, ...] = ()
-    if wish.rehearse and (function := asked.pipeline.entry_point):
+    if wish.rehearse and (function := request.pipeline.entry_point):
         rehearsal = (
             RehearseNewCheckpoint(
                 pipeline=make.pipeline,
@@ -123,13 +127,13 @@ def _steps(asked: Asked, found: Checkpoint, wish: Wish, make: CreateCheckpoint) 
                 made=found.remote,
             ),
         )
-    look = new_output.verify_output(asked, found, make.place)
+    look = new_output.verify_output(request, found, make.place)
     if found.remote:
-        lead = elsewhere.switch_and_start(stop, found, make.place, fresh=True, made=True)
+        lead = remote_checkpoint.switch_and_start(stop, found, make.place, fresh=True, made=True)
         return (stop, *wish.before, make, *rehearsal, *lead, *look)
     if wish.to is None:
         start = start_or_ask(stop, fresh=True)
-        snapshot = common.snapshot_step(asked.world, **what)
+        snapshot = common.snapshot_step(request.inspector, **what)
         place = SwapNewCheckpoint(**what)
         return (stop, *wish.before, snapshot, make, *rehearsal, place, start, *look)
     offer = InstallNewCheckpoint(pipeline=make.pipeline, place=make.place)
@@ -149,22 +153,22 @@ def _steps(asked: Asked, found: Checkpoint, wish: Wish, make: CreateCheckpoint) 
 
 
 def _blockers(
-    asked: Asked,
+    request: PlanRequest,
     found: Checkpoint,
-    wish: Wish,
+    wish: StartRequest,
     begun: Begun,
     names: list[str],
     topics: Mapping[str, Topic],
 ) -> list[str]:
-    blockers = [*common.must_be_stopped(asked.pipeline, asked.world), *wish.blockers]
+    blockers = [*common.must_be_stopped(request.pipeline, request.inspector), *wish.blockers]
     blockers += begun.blockers
-    blockers += common.shared_checkpoint(asked.pipeline, asked.world)
+    blockers += common.shared_checkpoint(request.pipeline, request.inspector)
     blockers += common.topic_blockers(set(names), topics)
     if found.remote:
-        blockers += elsewhere.blockers(asked.pipeline)
+        blockers += remote_checkpoint.blockers(request.pipeline)
     elif wish.to is None and found.fixed:
         blockers.append(f"{found.location} can't be replaced: {found.fixed}")
-    if wish.rehearse and asked.pipeline.entry_point is None:
+    if wish.rehearse and request.pipeline.entry_point is None:
         blockers.append("headgate.toml names no `entry_point` of it that could be rehearsed")
     if wish.to is not None and found.remote:
         blockers.append(
@@ -172,38 +176,40 @@ def _blockers(
             " own beside the old one, which stays; leave --to out"
         )
     elif wish.to is not None:
-        blockers += _bad_place(wish.to, found.location, asked.world)
-    blockers += new_output.output_blockers(asked, found)
+        blockers += _bad_place(wish.to, found.location, request.inspector)
+    blockers += new_output.output_blockers(request, found)
     if not wish.new_output:
         blockers += common.skipped_batches(
-            asked.version,
+            request.version,
             "a new checkpoint begins at 0: what the new version reads would be silently dropped;"
             " let it write to another folder and say so with --new-output --output-path FOLDER",
         )
     return blockers
 
 
-def _bad_place(to: str, old: str, world: World) -> list[str]:
+def _bad_place(to: str, old: str, inspector: Inspector) -> list[str]:
     place = PurePosixPath(to)
     if not place.is_absolute():
         return [f"--to: expected an absolute path, found {to!r}"]
     if place == PurePosixPath(old) or PurePosixPath(old) in place.parents:
         return [f"--to: {to} is the old checkpoint, or lies in it"]
-    if world.checkpoint(to) is not None:
+    if inspector.checkpoint(to) is not None:
         return [f"there is a checkpoint at {to} already"]
     return []
 
 
-def _lost(asked: Asked, found: Checkpoint, position: QueryPosition, wish: Wish) -> LostState:
-    continues = wish.target.place is Place.CURRENT
+def _lost(
+    request: PlanRequest, found: Checkpoint, position: QueryPosition, wish: StartRequest
+) -> LostState:
+    continues = wish.target.place is TargetKind.CURRENT
     point = None if continues else "the point"
-    return state_risks(asked.world, found.location, position, asked.version, point=point)
+    return state_risks(request.inspector, found.location, position, request.version, point=point)
 
 
 def _risks(
-    asked: Asked,
+    request: PlanRequest,
     position: QueryPosition,
-    wish: Wish,
+    wish: StartRequest,
     begun: Begun,
     topics: Mapping[str, Topic],
     lost: LostState,
@@ -217,30 +223,31 @@ def _risks(
     if back:
         risks += common.topic_risks({name: t for name, t in topics.items() if name in back})
         risks.append(
-            f"{asked.pipeline.name} writes results of what it reads again: whoever reads them gets"
+            f"{request.pipeline.name} writes results of what it reads again: whoever reads them"
+            " gets"
             " them twice, unless the sink overwrites by key"
         )
     if skipped := sum(counted["skipped"].values()):
-        spans = named(counted["never_read"])
-        risks.append(f"{asked.pipeline.name} never reads up to {skipped} records: {spans}")
+        spans = name_list(counted["never_read"])
+        risks.append(f"{request.pipeline.name} never reads up to {skipped} records: {spans}")
     if position.begun is not None:
         risks.append(
             f"batch {position.begun} was begun and not committed: its input is read again, and what"
             " the sink got of it already it gets twice"
         )
-    if begun.ways and not asked.world.has_cluster():
+    if begun.ways and not request.inspector.has_cluster():
         risks.append("no Kafka cluster is configured: whether the offsets still exist is not known")
-    return [*risks, *_sink_risks(asked.version, wish), *new_output.output_risks(asked)]
+    return [*risks, *_sink_risks(request.version, wish), *new_output.output_risks(request)]
 
 
-def _moves(wish: Wish, part: TopicPart) -> bool:
+def _moves(wish: StartRequest, part: TopicPart) -> bool:
     topic, number = part
-    if wish.target.place is Place.LISTED:
+    if wish.target.place is TargetKind.LISTED:
         return part in {(row.topic, row.partition) for row in wish.target.listed}
     return not wish.only or (topic in wish.only and number in (wish.only[topic] or [number]))
 
 
-def _sink_risks(version: Version | None, wish: Wish) -> list[str]:
+def _sink_risks(version: Version | None, wish: StartRequest) -> list[str]:
     known = version.sink.traits.batch_ids if version and version.sink else BatchIds.UNKNOWN
     if wish.new_output or known in (BatchIds.WRITES, BatchIds.DROPS_OF_QUERY):
         return []

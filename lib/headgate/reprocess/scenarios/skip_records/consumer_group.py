@@ -6,7 +6,7 @@ from headgate.model.cluster import GroupType
 from headgate.model.version import Engine
 from headgate.reprocess.plan import Plan
 from headgate.reprocess.ports.record_backup import Span
-from headgate.reprocess.scenario import Asked
+from headgate.reprocess.scenario import PlanRequest
 from headgate.reprocess.scenarios.shared import common
 from headgate.reprocess.scenarios.skip_records.offset_range import outside_log, read_span
 from headgate.reprocess.steps import BackUpRecords, RecordOffsets, SkipRecords
@@ -19,12 +19,12 @@ from headgate.reprocess.steps.topics.delete_topics import topic_shapes
 _TYPES = (GroupType.CLASSIC, GroupType.CONSUMER, GroupType.STREAMS)
 
 
-def build(asked: Asked) -> Plan:
+def build(request: PlanRequest) -> Plan:
     """Return the plan: stop, record, back up the range, step over it, start."""
-    span = read_span(asked.options["records"])
-    pipeline, world = asked.pipeline, asked.world
-    group = world.group(str(pipeline.group))
-    topics = world.topics([span.topic])
+    span = read_span(request.options["records"])
+    pipeline, inspector = request.pipeline, request.inspector
+    group = inspector.group(str(pipeline.group))
+    topics = inspector.topics([span.topic])
     at = commits_of(group).get((span.topic, span.partition))
     position = at.offset if at else None
     blockers = [
@@ -34,11 +34,11 @@ def build(asked: Asked) -> Plan:
     if group.type not in _TYPES or (group.state == "dead" and not group.offsets):
         blockers.append(f"there is no group {group.id} of consumers")
     elif not group.is_inactive and pipeline.commands.stop is None:
-        blockers.append(active_reason(world, group.id))
+        blockers.append(active_reason(inspector, group.id))
     if not blockers and (reason := outside(position, span.begin, span.end)):
         blockers.append(f"{group.id} on {span.topic}[{span.partition}]: {reason}")
     if span.topic not in topics or not topics[span.topic].id:
-        return asked.block(*blockers)
+        return request.block(*blockers)
     over = SkipRecords(
         group=group.id,
         group_type=group.type.value,
@@ -57,11 +57,11 @@ def build(asked: Asked) -> Plan:
         ),
     )
     return Plan(
-        scenario=asked.scenario,
+        scenario=request.scenario,
         pipeline=pipeline.name,
-        steps=_steps(asked, span, over),
+        steps=_steps(request, span, over),
         preconditions={
-            "cluster_id": world.cluster_id(),
+            "cluster_id": inspector.cluster_id(),
             "group": {"id": group.id, "type": group.type.value},
             "topics": common.topic_facts(topics),
             "commands": common.command_facts(pipeline),
@@ -71,32 +71,32 @@ def build(asked: Asked) -> Plan:
             "total": 0,
             "skipped": {span.topic: max(span.end - max(position or 0, span.begin), 0)},
         },
-        risks=(*_risks(asked, span), *common.group_risks(group)),
+        risks=(*_risks(request, span), *common.group_risks(group)),
         blockers=tuple(blockers),
-        options=dict(asked.options),
+        options=dict(request.options),
         resources=(f"group:{group.id}",),
     )
 
 
-def _steps(asked: Asked, span: Span, over: SkipRecords) -> tuple[Step, ...]:
-    pipeline = asked.pipeline
+def _steps(request: PlanRequest, span: Span, over: SkipRecords) -> tuple[Step, ...]:
+    pipeline = request.pipeline
     stop = common.stop_step(pipeline)
-    shapes = topic_shapes(asked.world.shapes([span.topic]))
+    shapes = topic_shapes(request.inspector.shapes([span.topic]))
     back_up = BackUpRecords(topics=shapes, only=(span,), pipeline=pipeline.name)
     steps: tuple[Step, ...] = (stop, RecordOffsets(group=over.group), back_up, over)
     has_commands = stop.command is not None or stop.start is not None
     return (*steps, start_or_ask(stop)) if has_commands else steps
 
 
-def _risks(asked: Asked, span: Span) -> tuple[str, ...]:
+def _risks(request: PlanRequest, span: Span) -> tuple[str, ...]:
     risks = [
-        f"{asked.pipeline.name} never reads {span.begin} to {span.end - 1} of"
+        f"{request.pipeline.name} never reads {span.begin} to {span.end - 1} of"
         f" {span.topic}[{span.partition}]: its results lack what they would have added",
         "the records stay where they are, so other readers meet them, too; their copy in a backup"
         " topic (headgate-backup-RUN-...) stays until you delete it, also after an undo",
         "an undo puts the group back in front of them: what it has read since comes again",
     ]
-    if asked.pipeline.engine is Engine.KAFKA_STREAMS:
+    if request.pipeline.engine is Engine.KAFKA_STREAMS:
         risks.append(
             "state that the application had made of a part of the range before it failed stays,"
             " unless it processes exactly once"

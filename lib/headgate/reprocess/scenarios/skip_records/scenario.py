@@ -7,7 +7,7 @@ from dataclasses import replace
 from headgate.model.version import Engine
 from headgate.reprocess.conditions import ALL_KAFKA, BATCH_DONE, CUT_COMMANDS, LOCAL
 from headgate.reprocess.plan import Plan
-from headgate.reprocess.scenario import SUPPORTED, Asked, Option, Scenario, needs
+from headgate.reprocess.scenario import SUPPORTED, Option, PlanRequest, Scenario, needs
 from headgate.reprocess.scenarios.rewind import scenario as rewind
 from headgate.reprocess.scenarios.skip_records import consumer_group as skip_group
 from headgate.reprocess.scenarios.skip_records import spark as skip_spark
@@ -16,11 +16,11 @@ _SPARK = frozenset({Engine.SPARK})
 _SINK = tuple(replace(o, engines=_SPARK) for o in rewind.OPTIONS if o.name in ("sink", "sink-path"))
 
 
-def build(asked: Asked) -> Plan:
+def build(request: PlanRequest) -> Plan:
     """Return the plan for the pipeline's engine."""
-    if asked.pipeline.engine is Engine.SPARK:
-        return skip_spark.build(asked)
-    return skip_group.build(asked)
+    if request.pipeline.engine is Engine.SPARK:
+        return skip_spark.build(request)
+    return skip_group.build(request)
 
 
 SCENARIO = Scenario(

@@ -17,7 +17,7 @@ from headgate.reprocess.plan import Plan
 from headgate.reprocess.ports.checkpoints import Checkpoint
 from headgate.reprocess.ports.processes import Status
 from headgate.reprocess.ports.record_backup import Span
-from headgate.reprocess.scenario import Asked
+from headgate.reprocess.scenario import PlanRequest
 from headgate.reprocess.scenarios.shared import common
 from headgate.reprocess.scenarios.skip_records.offset_range import outside_log, read_span
 from headgate.reprocess.scenarios.skip_records.sink import SkipSink, look_at_sink
@@ -54,36 +54,36 @@ class _Cut:
         return with_end(self.texts[batch], self.span.topic, self.span.partition, end)
 
 
-def build(asked: Asked) -> Plan:
+def build(request: PlanRequest) -> Plan:
     """Return the plan: stop, back up the range, do what is in front of it, step over it, start."""
-    pipeline, world = asked.pipeline, asked.world
-    span = read_span(asked.options["records"])
+    pipeline, inspector = request.pipeline, request.inspector
+    span = read_span(request.options["records"])
     if not pipeline.checkpoint:
-        return asked.block("headgate.toml names no `checkpoint` of it")
-    at = world.checkpoint(pipeline.checkpoint)
-    files = world.checkpoint_files(pipeline.checkpoint)
+        return request.block("headgate.toml names no `checkpoint` of it")
+    at = inspector.checkpoint(pipeline.checkpoint)
+    files = inspector.checkpoint_files(pipeline.checkpoint)
     if at is None or files is None:
-        return asked.block(f"there is no checkpoint at {pipeline.checkpoint}")
-    if not world.has_cluster():
-        return asked.block("no Kafka cluster is configured: the records could not be backed up")
-    topics = world.topics([span.topic])
+        return request.block(f"there is no checkpoint at {pipeline.checkpoint}")
+    if not inspector.has_cluster():
+        return request.block("no Kafka cluster is configured: the records could not be backed up")
+    topics = inspector.topics([span.topic])
     missing = [
         *common.topic_blockers({span.topic}, topics),
         *outside_log(span, topics.get(span.topic)),
     ]
     if missing:
-        return asked.block(*missing)
+        return request.block(*missing)
     try:
         cut = _cut(span, files)
     except RefusedError as error:
-        return asked.block(str(error))
-    sink = look_at_sink(asked, cut.done, cut.part)
+        return request.block(str(error))
+    sink = look_at_sink(request, cut.done, cut.part)
     return Plan(
-        scenario=asked.scenario,
+        scenario=request.scenario,
         pipeline=pipeline.name,
-        steps=_steps(asked, at, cut, files.digest, sink),
+        steps=_steps(request, at, cut, files.digest, sink),
         preconditions={
-            "cluster_id": world.cluster_id(),
+            "cluster_id": inspector.cluster_id(),
             "topics": common.topic_facts(topics),
             "checkpoint": {
                 "location": at.location,
@@ -96,11 +96,11 @@ def build(asked: Asked) -> Plan:
             "records": {span.topic: 0},
             "total": 0,
             "skipped": {span.topic: max(span.end - max(cut.at, span.begin), 0)},
-            "snapshot": asdict(world.snapshot_size(at.location)),
+            "snapshot": asdict(inspector.snapshot_size(at.location)),
         },
-        risks=(*_risks(asked, cut), *sink.risks),
-        blockers=(*_blockers(asked, at, cut), *sink.blockers),
-        options=dict(asked.options),
+        risks=(*_risks(request, cut), *sink.risks),
+        blockers=(*_blockers(request, at, cut), *sink.blockers),
+        options=dict(request.options),
         resources=(f"checkpoint:{at.location}", *sink.resources),
     )
 
@@ -139,13 +139,13 @@ def _end(span: Span, files: CheckpointFiles, batch: int) -> int:
             f"{others} of its sources are not Kafka, or write their offsets in a form that is not"
             " known: where they are in the batch can't be kept"
         )
-    where = f"{span.topic}[{span.partition}]"
+    location = f"{span.topic}[{span.partition}]"
     if (readers := readers_of(log, span.topic, span.partition)) > 1:
-        raise RefusedError(f"{readers} of its sources read {where}: one of them can't be told")
+        raise RefusedError(f"{readers} of its sources read {location}: one of them can't be told")
     end = end_in(log, span.topic, span.partition)
     if end is None:
         raise RefusedError(
-            f"batch {batch} has not read {where}: it is not known to have come to it"
+            f"batch {batch} has not read {location}: it is not known to have come to it"
         )
     return end
 
@@ -163,10 +163,12 @@ def _reason(cut: _Cut) -> str | None:
     return outside(cut.at, span.begin, span.end)
 
 
-def _steps(asked: Asked, at: Checkpoint, cut: _Cut, logs: str, sink: SkipSink) -> tuple[Step, ...]:
-    pipeline = asked.pipeline
+def _steps(
+    request: PlanRequest, at: Checkpoint, cut: _Cut, logs: str, sink: SkipSink
+) -> tuple[Step, ...]:
+    pipeline = request.pipeline
     stop = common.stop_step(pipeline, checkpoint=at.location)
-    shapes = topic_shapes(asked.world.shapes([cut.span.topic]))
+    shapes = topic_shapes(request.inspector.shapes([cut.span.topic]))
     back_up = BackUpRecords(topics=shapes, only=(cut.span,), pipeline=pipeline.name)
     what: dict[str, Any] = {
         "pipeline": pipeline.name,
@@ -216,12 +218,12 @@ def _finish(what: dict[str, Any], batch: int, stop: StopPipeline) -> tuple[Finis
     return (step,)
 
 
-def _blockers(asked: Asked, at: Checkpoint, cut: _Cut) -> list[str]:
-    pipeline, world = asked.pipeline, asked.world
-    blockers = common.must_be_stopped(pipeline, world)
+def _blockers(request: PlanRequest, at: Checkpoint, cut: _Cut) -> list[str]:
+    pipeline, inspector = request.pipeline, request.inspector
+    blockers = common.must_be_stopped(pipeline, inspector)
     if at.fixed:
         blockers.append(f"{at.location} can't be replaced: {at.fixed}")
-    missing = world.rewind(at.location, cut.done).missing
+    missing = inspector.rewind(at.location, cut.done).missing
     blockers += [f"batch {cut.done} can't be gone back to: {m}" for m in missing]
     if cut.part is None:
         return blockers
@@ -232,16 +234,16 @@ def _blockers(asked: Asked, at: Checkpoint, cut: _Cut) -> list[str]:
             f"batch {cut.part} has {cut.span.begin - cut.at} record(s) in front of the range, which"
             f" {pipeline.name} must do first, and it has no {' and no '.join(absent)} command"
         )
-    if commands.status is not None and world.status(pipeline.name) is Status.PAUSED:
+    if commands.status is not None and inspector.status(pipeline.name) is Status.PAUSED:
         blockers.append(f"{pipeline.name} is paused: resume or stop it first")
     return blockers
 
 
-def _risks(asked: Asked, cut: _Cut) -> list[str]:
-    span, name = cut.span, asked.pipeline.name
-    where = f"{span.begin} to {span.end - 1} of {span.topic}[{span.partition}]"
+def _risks(request: PlanRequest, cut: _Cut) -> list[str]:
+    span, name = cut.span, request.pipeline.name
+    location = f"{span.begin} to {span.end - 1} of {span.topic}[{span.partition}]"
     risks = [
-        f"{name} never reads {where}: its results lack what they would have added",
+        f"{name} never reads {location}: its results lack what they would have added",
         "the records stay where they are, so other readers meet them, too; their copy in a backup"
         " topic (headgate-backup-RUN-...) stays until you delete it, also after an undo",
         "an undo puts the checkpoint back, in front of them: what the query has written since stays"
@@ -259,12 +261,12 @@ def _risks(asked: Asked, cut: _Cut) -> list[str]:
             " it is stopped: where the record does not fail it after all, it reads it as any"
             " other, nothing is stepped over, and the run says so"
         )
-    return [_proof(asked, cut), *risks]
+    return [_proof(request, cut), *risks]
 
 
-def _proof(asked: Asked, cut: _Cut) -> str:
+def _proof(request: PlanRequest, cut: _Cut) -> str:
     """Say what shows that the query fails on the record, or that nothing does."""
-    name, told = asked.pipeline.name, asked.world.told(asked.pipeline.name)
+    name, told = request.pipeline.name, request.inspector.driver_status(request.pipeline.name)
     if told.error:
         return (
             f"the last run of {name} ended with `{told.error}`, as its watch told: whether that is"

@@ -6,15 +6,16 @@ from typing import Any, ClassVar
 
 import msgspec
 
-from headgate.reprocess.ports.inspector import Effects, World
-from headgate.reprocess.steps.base.step import Step, Was
+from headgate.reprocess.ports.inspector import Applier, Inspector
+from headgate.reprocess.steps.base.step import PriorState, Step
 
 
 class StepBase:
     """The usual answers of a step; a step says for itself what differs.
 
     `moving` names the fields that move by themselves on a live pipeline: they are shown, and no
-    part of what is approved. Most steps are never settled: their `apply` does what is missing.
+    part of what is approved. Most steps are never known to be applied: their `apply` does what is
+    missing.
     """
 
     __slots__ = ()
@@ -33,37 +34,37 @@ class StepBase:
         kept = {k: v for k, v in self.details().items() if k not in self.moving}
         return {"action": self.action, **kept}
 
-    def check(self, world: World, *, again: bool = False) -> None:
+    def check(self, inspector: Inspector, *, again: bool = False) -> None:
         """Nothing to refuse."""
 
-    def bind(self, effects: Effects) -> Was:
+    def bind(self, applier: Applier) -> PriorState:
         """Nothing is replaced."""
         return {}
 
-    def settled(self, effects: Effects, was: Was) -> bool:
+    def is_applied(self, applier: Applier, was: PriorState) -> bool:
         """Never: doing once more what is done already does no harm."""
         return False
 
-    def reached(self, effects: Effects, was: Was) -> bool:
+    def reached(self, applier: Applier, was: PriorState) -> bool:
         """As after a crash: the effect that is there counts, whoever reported a failure."""
-        return self.settled(effects, was)
+        return self.is_applied(applier, was)
 
-    def undo(self, was: Was) -> tuple[Step, ...]:
+    def undo(self, was: PriorState) -> tuple[Step, ...]:
         """Nothing is put back."""
         return ()
 
-    def remains(self, world: World, was: Was) -> tuple[str, ...] | None:
+    def remains(self, inspector: Inspector, was: PriorState) -> tuple[str, ...] | None:
         """All that it did, where it can't be undone."""
         return None
 
-    def facts(self, world: World) -> dict[str, Any]:
+    def facts(self, inspector: Inspector) -> dict[str, Any]:
         """Nothing must hold."""
         return {}
 
-    def blockers(self, world: World) -> tuple[str, ...]:
+    def blockers(self, inspector: Inspector) -> tuple[str, ...]:
         """Nothing is in the way."""
         return ()
 
-    def risks(self, world: World) -> tuple[str, ...]:
+    def risks(self, inspector: Inspector) -> tuple[str, ...]:
         """Nothing is lost."""
         return ()

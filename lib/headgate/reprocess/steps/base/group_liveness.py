@@ -3,22 +3,22 @@
 from __future__ import annotations
 
 from headgate.model.cluster import Group
-from headgate.reprocess.ports.inspector import World
+from headgate.reprocess.ports.inspector import Inspector
 from headgate.reprocess.steps.base.step import check_found_inactive
 
 
 def check_gone_or_inactive(
-    world: World, group: str, planned_type: str | None, *, again: bool
+    inspector: Inspector, group: str, planned_type: str | None, *, again: bool
 ) -> None:
     """Refuse unless nobody is in the group; one whose last offset is gone exists no more.
 
     Kafka forgets the offsets of a topic with the topic, and an empty group with its last offset:
     once something was deleted, a group that does not exist is what is left of an empty one.
     """
-    found = world.group(group)
+    found = inspector.group(group)
     if again and has_gone(found):
         return
-    check_found_inactive(world, found, planned_type or found.type.value)
+    check_found_inactive(inspector, found, planned_type or found.type.value)
 
 
 def has_gone(group: Group) -> bool:

@@ -7,17 +7,17 @@ from typing import Any, ClassVar, Protocol, TypeAlias
 
 from headgate.errors import RefusedError, StalePlanError
 from headgate.model.cluster import Group, Partition, Topic
-from headgate.reprocess.ports.inspector import Effects, World
-from headgate.text.numbers import named
+from headgate.reprocess.ports.inspector import Applier, Inspector
+from headgate.text.numbers import name_list
 
-Was: TypeAlias = dict[str, Any]
+PriorState: TypeAlias = dict[str, Any]
 
 
 class Step(Protocol):
     """One action that can be checked, applied, verified and undone; a frozen value.
 
     The executor calls `check`, then `bind`, journals what `bind` returned (`was`), then `apply`
-    and `verify`. After a crash it calls `settled` with the journalled `was`: the world is looked
+    and `verify`. After a crash it calls `is_applied` with the journalled `was`: the world is looked
     at before anything is done again, and `apply` does only what is still missing. So `check` and
     `apply` must stand being called when the effect is there already; `again` says so.
     """
@@ -38,46 +38,46 @@ class Step(Protocol):
     def intent(self) -> dict[str, Any]:
         """Return what is approved: `details` without what moves by itself on a live pipeline."""
 
-    def check(self, world: World, *, again: bool = False) -> None:
+    def check(self, inspector: Inspector, *, again: bool = False) -> None:
         """Raise RefusedError where the step must not be done now."""
 
-    def bind(self, effects: Effects) -> Was:
+    def bind(self, applier: Applier) -> PriorState:
         """Read the values that the effect replaces and decide names; no effect of its own."""
 
-    def settled(self, effects: Effects, was: Was) -> bool:
+    def is_applied(self, applier: Applier, was: PriorState) -> bool:
         """Return whether the effect is already there, for a step that was begun before."""
 
-    def reached(self, effects: Effects, was: Was) -> bool:
+    def reached(self, applier: Applier, was: PriorState) -> bool:
         """Return whether the effect is there although `apply` or `verify` just failed."""
 
-    def apply(self, effects: Effects, was: Was) -> None:
+    def apply(self, applier: Applier, was: PriorState) -> None:
         """Do what is missing of the effect."""
 
-    def verify(self, effects: Effects, was: Was) -> None:
+    def verify(self, applier: Applier, was: PriorState) -> None:
         """Raise StepError where the world is not as the step leaves it."""
 
-    def undo(self, was: Was) -> tuple[Step, ...]:
+    def undo(self, was: PriorState) -> tuple[Step, ...]:
         """Return the steps that put back what was; none where nothing needs to be put back."""
 
-    def remains(self, world: World, was: Was) -> tuple[str, ...] | None:
+    def remains(self, inspector: Inspector, was: PriorState) -> tuple[str, ...] | None:
         """Return why the undo of its run is refused, once a step that can't be undone was begun.
 
         Empty where it did nothing yet, None where all that it says of itself is there for good.
         """
 
-    def facts(self, world: World) -> dict[str, Any]:
+    def facts(self, inspector: Inspector) -> dict[str, Any]:
         """Return what must still hold when an undo that has this step begins."""
 
-    def blockers(self, world: World) -> tuple[str, ...]:
+    def blockers(self, inspector: Inspector) -> tuple[str, ...]:
         """Return why an undo that has this step can't begin now."""
 
-    def risks(self, world: World) -> tuple[str, ...]:
+    def risks(self, inspector: Inspector) -> tuple[str, ...]:
         """Return what an undo that has this step doesn't bring back, or loses."""
 
 
-def check_command(world: World, pipeline: str, word: str, planned: str | None) -> None:
+def check_command(inspector: Inspector, pipeline: str, word: str, planned: str | None) -> None:
     """Refuse where the registered command is not the one that was shown in the plan."""
-    registered = world.registered(pipeline)
+    registered = inspector.registered(pipeline)
     if registered is None:
         raise StalePlanError(f"{pipeline} is not registered any more")
     now = getattr(registered.commands, word)
@@ -85,16 +85,16 @@ def check_command(world: World, pipeline: str, word: str, planned: str | None) -
         raise StalePlanError(f"the {word} command of {pipeline} is another one now: plan again")
 
 
-def check_entry_point(world: World, pipeline: str, planned: str) -> None:
+def check_entry_point(inspector: Inspector, pipeline: str, planned: str) -> None:
     """Refuse where the registered function is not the one that was shown in the plan."""
-    registered = world.registered(pipeline)
+    registered = inspector.registered(pipeline)
     if registered is None or registered.entry_point != planned:
         raise RefusedError(f"the entry point of {pipeline} is another one now: plan again")
 
 
-def check_topics(world: World, planned: Mapping[str, Mapping[str, Any]]) -> None:
+def check_topics(inspector: Inspector, planned: Mapping[str, Mapping[str, Any]]) -> None:
     """Refuse where a topic is gone, was made anew, or has other partitions than planned."""
-    _refuse_other_topics(world.identities(planned), planned)
+    _refuse_other_topics(inspector.identities(planned), planned)
 
 
 def check_found_topics(
@@ -133,17 +133,17 @@ def known_log(topic: str, part: Partition) -> tuple[int, int]:
     return part.begin, part.end
 
 
-def check_inactive(world: World, group_id: str, planned_type: str) -> None:
+def check_inactive(inspector: Inspector, group_id: str, planned_type: str) -> None:
     """Refuse unless it is proven that the group has no members and is of the planned type."""
-    check_found_inactive(world, world.group(group_id), planned_type)
+    check_found_inactive(inspector, inspector.group(group_id), planned_type)
 
 
-def check_found_inactive(world: World, group: Group, planned_type: str) -> None:
+def check_found_inactive(inspector: Inspector, group: Group, planned_type: str) -> None:
     """Refuse as `check_inactive` does, of a group that was just read."""
     if group.state != "dead" and group.type.value != planned_type:
         raise StalePlanError(f"group {group.id} is of type {group.type} now, not {planned_type}")
     if not group.is_inactive:
-        raise RefusedError(active_reason(world, group.id))
+        raise RefusedError(active_reason(inspector, group.id))
     if group.pending:
         raise RefusedError(pending_reason(group))
 
@@ -151,15 +151,15 @@ def check_found_inactive(world: World, group: Group, planned_type: str) -> None:
 def pending_reason(group: Group) -> str:
     """Say that a transaction is at the group's offsets: its producer counts as alive."""
     return (
-        f"committed offsets of {group.id} on {named(group.pending)} wait for the end of a"
+        f"committed offsets of {group.id} on {name_list(group.pending)} wait for the end of a"
         " transaction: something of it is alive, or was killed just now; stop it, or wait until"
         " the broker ends the transaction (transaction.timeout.ms)"
     )
 
 
-def active_reason(world: World, group_id: str) -> str:
+def active_reason(inspector: Inspector, group_id: str) -> str:
     """Say why a group is not proven to be without members."""
-    group = world.group(group_id)
+    group = inspector.group(group_id)
     if group.members:
         names = ", ".join(sorted({m.client_id or m.id for m in group.members})[:3])
         return f"group {group_id} has {len(group.members)} member(s) ({names}): stop them first"

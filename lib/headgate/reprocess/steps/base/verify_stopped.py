@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from headgate.errors import RefusedError, StalePlanError
 from headgate.reprocess.ports.checkpoints import Checkpoint
-from headgate.reprocess.ports.inspector import World
+from headgate.reprocess.ports.inspector import Inspector
 from headgate.reprocess.ports.processes import Status
 from headgate.reprocess.steps.base.step import active_reason, pending_reason
 
@@ -18,7 +18,7 @@ QUIET_TIMES, QUIET_MIN, QUIET_MAX = 3.0, 3.0, 180.0
 
 
 def prove_stopped(
-    world: World,
+    inspector: Inspector,
     pipeline: str | None,
     *,
     group: str | None = None,
@@ -34,40 +34,40 @@ def prove_stopped(
     moved just now, unless one of the first two proves the end. `pipeline` is None for what nobody
     has registered. RefusedError names what speaks against it.
     """
-    proven = pipeline is not None and _said(world, pipeline)
+    proven = pipeline is not None and _said(inspector, pipeline)
     if group is not None:
-        _nobody_in(world, group)
+        _nobody_in(inspector, group)
     if checkpoint is not None and not proven:
-        _quiet(world, pipeline, checkpoint)
+        _quiet(inspector, pipeline, checkpoint)
 
 
-def _nobody_in(world: World, group: str) -> None:
-    found = world.group(group)
+def _nobody_in(inspector: Inspector, group: str) -> None:
+    found = inspector.group(group)
     if not found.is_inactive:
-        raise RefusedError(active_reason(world, group))
+        raise RefusedError(active_reason(inspector, group))
     if found.pending:
         raise RefusedError(pending_reason(found))
 
 
-def _said(world: World, pipeline: str) -> bool:
+def _said(inspector: Inspector, pipeline: str) -> bool:
     """Return whether somebody says that it is stopped; refuse where somebody says otherwise."""
-    registered = world.registered(pipeline)
+    registered = inspector.registered(pipeline)
     if registered is None:
         raise StalePlanError(f"{pipeline} is not registered any more")
     if registered.commands.status is not None:
-        status = world.status(pipeline)
+        status = inspector.status(pipeline)
         if status is not Status.STOPPED:
             raise RefusedError(
                 f"{pipeline} was to stay stopped, and its status is {status}: stop it"
             )
-    told = world.told(pipeline)
+    told = inspector.driver_status(pipeline)
     if told.status is Status.RUNS:
         raise RefusedError(f"{pipeline} was to stay stopped, and {told.why}: stop it")
     return registered.commands.status is not None or told.status is Status.STOPPED
 
 
-def _quiet(world: World, pipeline: str | None, location: str) -> None:
-    found = world.checkpoint(location)
+def _quiet(inspector: Inspector, pipeline: str | None, location: str) -> None:
+    found = inspector.checkpoint(location)
     if found is None or found.quiet_seconds is None:
         return
     if found.quiet_seconds < min(quiet_needed(found), QUIET_MAX):

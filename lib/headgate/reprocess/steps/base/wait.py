@@ -5,17 +5,17 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from headgate.errors import RefusedError, StepError
-from headgate.reprocess.ports.inspector import Effects
+from headgate.reprocess.ports.inspector import Applier
 from headgate.reprocess.ports.processes import Status
 
 
-def ask_and_wait(effects: Effects, word: str, request: str) -> None:
+def ask_and_wait(applier: Applier, word: str, request: str) -> None:
     """Return once somebody confirmed `request`; `word` is the command that they stand in for.
 
     StepError where nobody did for a day: what was done so far stays, and a resume asks again.
     """
     try:
-        effects.manual_step(word, request[:1].upper() + request[1:])
+        applier.manual_step(word, request[:1].upper() + request[1:])
     except RefusedError as error:
         # A refusal would take back what is done, perhaps below a pipeline that runs by now.
         raise StepError(str(error)) from None
@@ -28,14 +28,14 @@ class Wait:
     `ended` is for how long at a stretch, up to now, a pipeline was seen to have ended.
     """
 
-    effects: Effects
+    applier: Applier
     poll: float = 0.5
     seconds: float = 0.0
     ended: float = 0.0
 
     def look(self, pipeline: str) -> bool:
         """Return whether the status is `stopped`; it may be so for a moment during a start."""
-        has_ended = self.effects.status(pipeline) is Status.STOPPED
+        has_ended = self.applier.status(pipeline) is Status.STOPPED
         self.saw(has_ended=has_ended)
         return has_ended
 
@@ -45,5 +45,5 @@ class Wait:
 
     def pause(self) -> None:
         """Let time pass until the next look; a run that is cancelled ends here."""
-        self.effects.pause(self.poll)
+        self.applier.pause(self.poll)
         self.seconds += self.poll

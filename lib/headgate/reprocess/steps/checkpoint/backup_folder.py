@@ -6,9 +6,9 @@ from pathlib import PurePosixPath
 from typing import ClassVar
 
 from headgate.errors import RefusedError, StepError
-from headgate.reprocess.ports.inspector import Effects
+from headgate.reprocess.ports.inspector import Applier
 from headgate.reprocess.steps.base.document import StepBase
-from headgate.reprocess.steps.base.step import Was
+from headgate.reprocess.steps.base.step import PriorState
 
 
 class RestoreFolder(StepBase):
@@ -36,33 +36,33 @@ class RestoreFolder(StepBase):
         """What it is, in a word or two."""
         raise NotImplementedError
 
-    def bind(self, effects: Effects) -> Was:
+    def bind(self, applier: Applier) -> PriorState:
         """Refuse where the old one is not as it was left; decide where the new one goes."""
-        kept = effects.tree_hash(self.aside)
-        if kept is None and effects.tree_hash(self.place) != self.hash:
+        kept = applier.tree_hash(self.aside)
+        if kept is None and applier.tree_hash(self.place) != self.hash:
             raise RefusedError(f"the old {self.thing} is gone: {self.aside} is not there")
         if kept is not None and kept != self.hash:
             raise RefusedError(
                 f"the old {self.thing} {self.aside} was changed since it was put aside"
             )
-        return {self.key: beside(self.place, self.word, effects.run)}
+        return {self.key: beside(self.place, self.word, applier.run)}
 
-    def settled(self, effects: Effects, was: Was) -> bool:
+    def is_applied(self, applier: Applier, was: PriorState) -> bool:
         """Return whether the old one is in its place."""
-        gone = not effects.exists(self.aside)
-        return gone and effects.tree_hash(self.place) == self.hash
+        gone = not applier.exists(self.aside)
+        return gone and applier.tree_hash(self.place) == self.hash
 
-    def apply(self, effects: Effects, was: Was) -> None:
+    def apply(self, applier: Applier, was: PriorState) -> None:
         """Move the new one away and the old one back, each in one step."""
-        if not effects.exists(self.aside):
+        if not applier.exists(self.aside):
             return
-        if effects.exists(self.place):
-            effects.move(self.place, was[self.key])
-        effects.move(self.aside, self.place)
+        if applier.exists(self.place):
+            applier.move(self.place, was[self.key])
+        applier.move(self.aside, self.place)
 
-    def verify(self, effects: Effects, was: Was) -> None:
+    def verify(self, applier: Applier, was: PriorState) -> None:
         """Fail where a byte differs."""
-        if effects.tree_hash(self.place) != self.hash:
+        if applier.tree_hash(self.place) != self.hash:
             raise StepError(f"{self.place} is not byte for byte what it was")
 
 
@@ -72,21 +72,21 @@ def beside(place: str, word: str, run: str) -> str:
     return str(path.with_name(f".{path.name}.{word}-{run}"))
 
 
-def swap(effects: Effects, place: str, *, made: str, aside: str) -> None:
+def swap(applier: Applier, place: str, *, made: str, aside: str) -> None:
     """Move what is at `place` to `aside` and `made` into its place, each in one step.
 
     What was done before a crash is not done again. StepError where `made` is gone before
     anything was moved.
     """
-    if not effects.exists(aside):
-        if not effects.exists(made):
+    if not applier.exists(aside):
+        if not applier.exists(made):
             raise StepError(f"the copy {made} is gone: nothing was moved")
-        effects.move(place, aside)
-    if effects.exists(made):
-        effects.move(made, place)
+        applier.move(place, aside)
+    if applier.exists(made):
+        applier.move(made, place)
 
 
-def check_kept(effects: Effects, place: str, was: Was) -> None:
+def check_kept(applier: Applier, place: str, was: PriorState) -> None:
     """Fail where what was moved aside from `place` has not the `hash` that it had there."""
-    if effects.tree_hash(was["aside"]) != was["hash"]:
+    if applier.tree_hash(was["aside"]) != was["hash"]:
         raise StepError(f"{was['aside']} is not what {place} was: something writes")

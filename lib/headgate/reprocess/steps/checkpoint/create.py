@@ -7,10 +7,10 @@ from dataclasses import dataclass, field
 from typing import Any, ClassVar
 
 from headgate.errors import RefusedError, StepError
-from headgate.reprocess.ports.inspector import Effects, World
+from headgate.reprocess.ports.inspector import Applier, Inspector
 from headgate.reprocess.ports.source_offsets import Beginning, read_beginning
 from headgate.reprocess.steps.base.document import StepBase
-from headgate.reprocess.steps.base.step import Step, Was, check_entry_point, check_topics
+from headgate.reprocess.steps.base.step import PriorState, Step, check_entry_point, check_topics
 from headgate.reprocess.steps.base.verify_stopped import prove_stopped
 from headgate.reprocess.steps.checkpoint.backup_folder import beside, check_kept, swap
 from headgate.reprocess.steps.checkpoint.replace import check_movable, check_query, restore_steps
@@ -44,65 +44,67 @@ class CreateCheckpoint(StepBase):
 
     def describe(self) -> str:
         """Return one line for the preview, the command line and the journal alike."""
-        where = self.target.describe()
-        if where == "where it is":
-            where = "where the last committed batch ended"
+        location = self.target.describe()
+        if location == "where it is":
+            location = "where the last committed batch ended"
         count = len(self.takes)
         sources = "source" if count == 1 else "sources"
-        return f"make a new checkpoint for {count} {sources} that begins at {where}, without state"
+        return (
+            f"make a new checkpoint for {count} {sources} that begins at {location}, without state"
+        )
 
-    def check(self, world: World, *, again: bool = False) -> None:
+    def check(self, inspector: Inspector, *, again: bool = False) -> None:
         """Refuse where the query runs (again), or a topic or the checkpoint is not the planned."""
-        prove_stopped(world, self.pipeline, checkpoint=self.checkpoint)
-        check_query(world, self.checkpoint, self.query_id)
+        prove_stopped(inspector, self.pipeline, checkpoint=self.checkpoint)
+        check_query(inspector, self.checkpoint, self.query_id)
         if self.topics:
-            check_topics(world, self.topics)
+            check_topics(inspector, self.topics)
 
-    def bind(self, effects: Effects) -> Was:
+    def bind(self, applier: Applier) -> PriorState:
         """Find where each source begins now, and decide the new query's id and the draft's name."""
-        position = effects.query_position(self.checkpoint)
+        position = applier.query_position(self.checkpoint)
         if position is None:
             raise RefusedError(f"there is no checkpoint at {self.checkpoint}")
-        found = begin(self.takes, position, self.target, effects, self.only)
+        found = begin(self.takes, position, self.target, applier, self.only)
         if found.blockers:
             raise RefusedError(first_blockers(found))
         return {
-            "draft": beside(self.place, DRAFT, effects.run),
+            "draft": beside(self.place, DRAFT, applier.run),
             "query_id": str(uuid.uuid4()),
             "beginnings": [one.document() for one in found.beginnings],
             "offsets": [way.shown() for way in found.ways],
         }
 
-    def settled(self, effects: Effects, was: Was) -> bool:
+    def is_applied(self, applier: Applier, was: PriorState) -> bool:
         """Return whether the draft is whole."""
-        return self._differs(effects, was) is None
+        return self._differs(applier, was) is None
 
-    def apply(self, effects: Effects, was: Was) -> None:
+    def apply(self, applier: Applier, was: PriorState) -> None:
         """Write it; what an earlier try left goes first."""
-        effects.create_checkpoint(
+        applier.create_checkpoint(
             was["draft"], self.checkpoint, was["query_id"], beginnings_of(was)
         )
 
-    def verify(self, effects: Effects, was: Was) -> None:
+    def verify(self, applier: Applier, was: PriorState) -> None:
         """Read it back and fail where it differs from what was to be written."""
-        wrong = self._differs(effects, was)
+        wrong = self._differs(applier, was)
         if wrong is not None:
             raise StepError(wrong)
         for row in was["offsets"][:20]:
             before = "none" if row["from"] is None else row["from"]
-            effects.note(f"{row['topic']}[{row['partition']}]: {before} -> {row['to']}")
+            applier.note(f"{row['topic']}[{row['partition']}]: {before} -> {row['to']}")
 
-    def _differs(self, effects: Effects, was: Was) -> str | None:
-        return effects.made_otherwise(
+    def _differs(self, applier: Applier, was: PriorState) -> str | None:
+        return applier.made_otherwise(
             was["draft"], self.checkpoint, was["query_id"], beginnings_of(was)
         )
 
-    def undo(self, was: Was) -> tuple[Step, ...]:
+    def undo(self, was: PriorState) -> tuple[Step, ...]:
         """Remove the draft, where it was not put in place."""
         return (DeleteDraft(draft=was["draft"]),)
 
 
-def beginnings_of(was: Was) -> tuple[Beginning, ...]:
+def beginnings_of(was: PriorState) -> tuple[Beginning, ...]:
     """Return where each source of the new checkpoint begins, as it was journalled."""
     return tuple(read_beginning(one) for one in was["beginnings"])
 
@@ -126,20 +128,20 @@ class RehearseNewCheckpoint(StepBase):
         """Return one line for the preview, the command line and the journal alike."""
         return f"rehearse {self.entry_point} on a copy of the new checkpoint: Spark must do a batch"
 
-    def check(self, world: World, *, again: bool = False) -> None:
+    def check(self, inspector: Inspector, *, again: bool = False) -> None:
         """Refuse where another function is registered by now."""
-        check_entry_point(world, self.pipeline, self.entry_point)
+        check_entry_point(inspector, self.pipeline, self.entry_point)
 
-    def apply(self, effects: Effects, was: Was) -> None:
+    def apply(self, applier: Applier, was: PriorState) -> None:
         """Rehearse; RefusedError unless Spark does a batch, so that all is taken back."""
-        effects.note(f"starting {self.entry_point} on a copy: its output goes nowhere")
-        at = self.place if self.made else beside(self.place, DRAFT, effects.run)
-        proof = effects.rehearse(at, self.entry_point)
+        applier.note(f"starting {self.entry_point} on a copy: its output goes nowhere")
+        at = self.place if self.made else beside(self.place, DRAFT, applier.run)
+        proof = applier.rehearse(at, self.entry_point)
         if proof.outcome != "resumes":
             raise RefusedError(f"{self.entry_point} does not begin there: {proof.why}")
-        effects.note(f"Spark began there and took {proof.rows_in or 0} rows")
+        applier.note(f"Spark began there and took {proof.rows_in or 0} rows")
 
-    def verify(self, effects: Effects, was: Was) -> None:
+    def verify(self, applier: Applier, was: PriorState) -> None:
         """The rehearsal was the proof."""
 
 
@@ -156,15 +158,15 @@ class DeleteDraft(StepBase):
         """Return one line for the preview, the command line and the journal alike."""
         return f"remove {self.draft} if it was not put in place"
 
-    def settled(self, effects: Effects, was: Was) -> bool:
+    def is_applied(self, applier: Applier, was: PriorState) -> bool:
         """Return whether it is gone."""
-        return not effects.exists(self.draft)
+        return not applier.exists(self.draft)
 
-    def apply(self, effects: Effects, was: Was) -> None:
+    def apply(self, applier: Applier, was: PriorState) -> None:
         """Remove it; fine if it is gone."""
-        effects.delete_draft(self.draft)
+        applier.delete_draft(self.draft)
 
-    def verify(self, effects: Effects, was: Was) -> None:
+    def verify(self, applier: Applier, was: PriorState) -> None:
         """`delete_draft` returns only when it is gone."""
 
 
@@ -187,37 +189,37 @@ class SwapNewCheckpoint(StepBase):
         """Return one line for the preview, the command line and the journal alike."""
         return f"move the checkpoint {self.checkpoint} aside and put the new one in its place"
 
-    def check(self, world: World, *, again: bool = False) -> None:
+    def check(self, inspector: Inspector, *, again: bool = False) -> None:
         """Refuse where the query runs (again), or the checkpoint is another's or can't be moved."""
-        prove_stopped(world, self.pipeline, checkpoint=None if again else self.checkpoint)
+        prove_stopped(inspector, self.pipeline, checkpoint=None if again else self.checkpoint)
         if again:
             return
-        check_movable(world, self.checkpoint, self.query_id)
+        check_movable(inspector, self.checkpoint, self.query_id)
 
-    def bind(self, effects: Effects) -> Was:
+    def bind(self, applier: Applier) -> PriorState:
         """Decide where the old one goes, and take the hashes that prove both."""
-        draft = beside(self.checkpoint, self.word, effects.run)
-        made = effects.tree_hash(draft)
+        draft = beside(self.checkpoint, self.word, applier.run)
+        made = applier.tree_hash(draft)
         if made is None:
             raise RefusedError(f"the new checkpoint {draft} is not there")
         return {
             "draft": draft,
             "made": made,
-            "aside": beside(self.checkpoint, "before", effects.run),
-            "hash": effects.tree_hash(self.checkpoint),
+            "aside": beside(self.checkpoint, "before", applier.run),
+            "hash": applier.tree_hash(self.checkpoint),
         }
 
-    def apply(self, effects: Effects, was: Was) -> None:
+    def apply(self, applier: Applier, was: PriorState) -> None:
         """Rename what is not renamed yet."""
-        swap(effects, self.checkpoint, made=was["draft"], aside=was["aside"])
+        swap(applier, self.checkpoint, made=was["draft"], aside=was["aside"])
 
-    def verify(self, effects: Effects, was: Was) -> None:
+    def verify(self, applier: Applier, was: PriorState) -> None:
         """Fail where the old one is not whole, or what stands in its place is not the new one."""
-        check_kept(effects, self.checkpoint, was)
-        if effects.tree_hash(self.checkpoint) != was["made"]:
+        check_kept(applier, self.checkpoint, was)
+        if applier.tree_hash(self.checkpoint) != was["made"]:
             raise StepError(f"{self.checkpoint} is not the new checkpoint: something writes there")
 
-    def undo(self, was: Was) -> tuple[Step, ...]:
+    def undo(self, was: PriorState) -> tuple[Step, ...]:
         """Put the old one back."""
         return restore_steps(self.pipeline, self.checkpoint, was)
 
@@ -236,36 +238,36 @@ class InstallNewCheckpoint(StepBase):
         """Return one line for the preview, the command line and the journal alike."""
         return f"put the new checkpoint at {self.place}; the old one stays"
 
-    def check(self, world: World, *, again: bool = False) -> None:
+    def check(self, inspector: Inspector, *, again: bool = False) -> None:
         """Refuse where something stands there already."""
-        if not again and world.checkpoint(self.place) is not None:
+        if not again and inspector.checkpoint(self.place) is not None:
             raise RefusedError(f"there is a checkpoint at {self.place} already")
 
-    def bind(self, effects: Effects) -> Was:
+    def bind(self, applier: Applier) -> PriorState:
         """Take the hash that the place must have then."""
-        draft = beside(self.place, DRAFT, effects.run)
-        made = effects.tree_hash(draft)
+        draft = beside(self.place, DRAFT, applier.run)
+        made = applier.tree_hash(draft)
         if made is None:
             raise RefusedError(f"the new checkpoint {draft} is not there")
-        if effects.exists(self.place):
+        if applier.exists(self.place):
             raise RefusedError(f"{self.place} exists already: name a folder that does not")
         return {"draft": draft, "made": made}
 
-    def settled(self, effects: Effects, was: Was) -> bool:
+    def is_applied(self, applier: Applier, was: PriorState) -> bool:
         """Return whether it is there."""
-        return effects.tree_hash(self.place) == str(was["made"])
+        return applier.tree_hash(self.place) == str(was["made"])
 
-    def apply(self, effects: Effects, was: Was) -> None:
+    def apply(self, applier: Applier, was: PriorState) -> None:
         """Rename, unless that was done."""
-        if effects.exists(was["draft"]):
-            effects.move(was["draft"], self.place)
+        if applier.exists(was["draft"]):
+            applier.move(was["draft"], self.place)
 
-    def verify(self, effects: Effects, was: Was) -> None:
+    def verify(self, applier: Applier, was: PriorState) -> None:
         """Fail where something else stands there."""
-        if not self.settled(effects, was):
+        if not self.is_applied(applier, was):
             raise StepError(f"{self.place} is not the new checkpoint: something writes there")
 
-    def undo(self, was: Was) -> tuple[Step, ...]:
+    def undo(self, was: PriorState) -> tuple[Step, ...]:
         """Move it aside."""
         return (MoveNewCheckpointToBackup(pipeline=self.pipeline, place=self.place),)
 
@@ -284,24 +286,24 @@ class MoveNewCheckpointToBackup(StepBase):
         """Return one line for the preview, the command line and the journal alike."""
         return f"move the new checkpoint {self.place} aside"
 
-    def check(self, world: World, *, again: bool = False) -> None:
+    def check(self, inspector: Inspector, *, again: bool = False) -> None:
         """Refuse where the query runs."""
-        prove_stopped(world, self.pipeline, checkpoint=self.place)
+        prove_stopped(inspector, self.pipeline, checkpoint=self.place)
 
-    def bind(self, effects: Effects) -> Was:
+    def bind(self, applier: Applier) -> PriorState:
         """Decide where it goes."""
-        return {"aside": beside(self.place, "after", effects.run)}
+        return {"aside": beside(self.place, "after", applier.run)}
 
-    def settled(self, effects: Effects, was: Was) -> bool:
+    def is_applied(self, applier: Applier, was: PriorState) -> bool:
         """Return whether it is gone from its place."""
-        return not effects.exists(self.place)
+        return not applier.exists(self.place)
 
-    def apply(self, effects: Effects, was: Was) -> None:
+    def apply(self, applier: Applier, was: PriorState) -> None:
         """Rename, unless that was done."""
-        if effects.exists(self.place):
-            effects.move(self.place, was["aside"])
+        if applier.exists(self.place):
+            applier.move(self.place, was["aside"])
 
-    def verify(self, effects: Effects, was: Was) -> None:
+    def verify(self, applier: Applier, was: PriorState) -> None:
         """Fail where it still stands there."""
-        if effects.exists(self.place):
+        if applier.exists(self.place):
             raise StepError(f"{self.place} is there again: something writes there")

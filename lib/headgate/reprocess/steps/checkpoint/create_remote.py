@@ -7,9 +7,9 @@ from typing import Any, ClassVar
 from uuid import NAMESPACE_URL, uuid5
 
 from headgate.errors import StalePlanError, StepError
-from headgate.reprocess.ports.inspector import Effects, World
+from headgate.reprocess.ports.inspector import Applier, Inspector
 from headgate.reprocess.steps.base.document import StepBase
-from headgate.reprocess.steps.base.step import Step, Was
+from headgate.reprocess.steps.base.step import PriorState, Step
 from headgate.reprocess.steps.base.verify_stopped import prove_stopped
 from headgate.reprocess.steps.checkpoint.create import CreateCheckpoint, beginnings_of
 from headgate.reprocess.steps.checkpoint.replace import check_query
@@ -48,25 +48,25 @@ class CopyRemoteCheckpoint(StepBase):
         much = f": {size(self.bytes)} in {self.files} files" if self.bytes is not None else ""
         return f"copy the checkpoint {self.checkpoint} to {self.place}{end}{at}{new}{much}"
 
-    def check(self, world: World, *, again: bool = False) -> None:
+    def check(self, inspector: Inspector, *, again: bool = False) -> None:
         """Refuse where the query runs (again), or the new place is taken."""
-        prove_stopped(world, self.pipeline, checkpoint=self.checkpoint)
-        check_query(world, self.checkpoint, self.query_id)
+        prove_stopped(inspector, self.pipeline, checkpoint=self.checkpoint)
+        check_query(inspector, self.checkpoint, self.query_id)
         if not again:
-            check_free(world, self.place)
+            check_free(inspector, self.place)
 
-    def bind(self, effects: Effects) -> Was:
+    def bind(self, applier: Applier) -> PriorState:
         """Take the listing that the old place must keep; a new query id follows from the run's."""
-        made = str(uuid5(NAMESPACE_URL, effects.run)) if self.new_query_id else None
-        return {"hash": effects.listing_hash(self.checkpoint), "query_id": made}
+        made = str(uuid5(NAMESPACE_URL, applier.run)) if self.new_query_id else None
+        return {"hash": applier.listing_hash(self.checkpoint), "query_id": made}
 
-    def settled(self, effects: Effects, was: Was) -> bool:
+    def is_applied(self, applier: Applier, was: PriorState) -> bool:
         """Return whether the copy is whole, as its manifest says."""
-        return effects.remote_checkpoint_issue(self.place) is None
+        return applier.remote_checkpoint_issue(self.place) is None
 
-    def apply(self, effects: Effects, was: Was) -> None:
+    def apply(self, applier: Applier, was: PriorState) -> None:
         """Copy what is not copied yet."""
-        effects.copy_remote_checkpoint(
+        applier.copy_remote_checkpoint(
             self.checkpoint,
             self.place,
             expected=str(was["hash"]),
@@ -74,15 +74,15 @@ class CopyRemoteCheckpoint(StepBase):
             query_id=was["query_id"],
         )
 
-    def verify(self, effects: Effects, was: Was) -> None:
+    def verify(self, applier: Applier, was: PriorState) -> None:
         """Fail where a file is not what was to be written."""
-        if wrong := effects.remote_checkpoint_issue(self.place):
+        if wrong := applier.remote_checkpoint_issue(self.place):
             raise StepError(wrong)
-        found = effects.checkpoint(self.place)
+        found = applier.checkpoint(self.place)
         if found is None or (self.batch is not None and found.head != (self.batch, self.batch)):
             raise StepError(f"{self.place} does not end at batch {self.batch}")
 
-    def undo(self, was: Was) -> tuple[Step, ...]:
+    def undo(self, was: PriorState) -> tuple[Step, ...]:
         """Remove the copy, unless a query has used it."""
         return (DeleteRemoteCheckpoint(place=self.place, source=self.checkpoint),)
 
@@ -97,26 +97,26 @@ class CreateRemoteCheckpoint(CreateCheckpoint):
         """Return one line for the preview, the command line and the journal alike."""
         return f"{CreateCheckpoint.describe(self)}, at {self.place}"
 
-    def check(self, world: World, *, again: bool = False) -> None:
+    def check(self, inspector: Inspector, *, again: bool = False) -> None:
         """Refuse as for any new checkpoint, and where the new place is taken."""
-        CreateCheckpoint.check(self, world, again=again)
+        CreateCheckpoint.check(self, inspector, again=again)
         if not again:
-            check_free(world, self.place)
+            check_free(inspector, self.place)
 
-    def settled(self, effects: Effects, was: Was) -> bool:
+    def is_applied(self, applier: Applier, was: PriorState) -> bool:
         """Return whether it is whole, as its manifest says."""
-        return effects.remote_checkpoint_issue(self.place) is None
+        return applier.remote_checkpoint_issue(self.place) is None
 
-    def apply(self, effects: Effects, was: Was) -> None:
+    def apply(self, applier: Applier, was: PriorState) -> None:
         """Write it; what an earlier try has written is written again."""
-        effects.create_remote_checkpoint(
+        applier.create_remote_checkpoint(
             self.place, self.checkpoint, was["query_id"], beginnings_of(was)
         )
 
-    def _differs(self, effects: Effects, was: Was) -> str | None:
-        return effects.remote_checkpoint_issue(self.place)
+    def _differs(self, applier: Applier, was: PriorState) -> str | None:
+        return applier.remote_checkpoint_issue(self.place)
 
-    def undo(self, was: Was) -> tuple[Step, ...]:
+    def undo(self, was: PriorState) -> tuple[Step, ...]:
         """Remove it, unless a query has used it."""
         return (DeleteRemoteCheckpoint(place=self.place),)
 
@@ -135,12 +135,12 @@ class DeleteRemoteCheckpoint(StepBase):
         """Return one line for the preview, the command line and the journal alike."""
         return f"remove what was put at {self.place}, unless a query has used it"
 
-    def apply(self, effects: Effects, was: Was) -> None:
+    def apply(self, applier: Applier, was: PriorState) -> None:
         """Remove it; fine if it is gone."""
-        if kept := effects.delete_remote_checkpoint(self.place, self.source):
-            effects.note(kept)
+        if kept := applier.delete_remote_checkpoint(self.place, self.source):
+            applier.note(kept)
 
-    def verify(self, effects: Effects, was: Was) -> None:
+    def verify(self, applier: Applier, was: PriorState) -> None:
         """What is kept does no harm."""
 
 
@@ -164,19 +164,19 @@ class ReadRemoteState(StepBase):
             " state reader"
         )
 
-    def apply(self, effects: Effects, was: Was) -> None:
+    def apply(self, applier: Applier, was: PriorState) -> None:
         """Read it; nothing is changed."""
-        for store in effects.read_state(self.place, self.batch):
+        for store in applier.read_state(self.place, self.batch):
             rows = "a form that the reader does not know" if store.rows is None else store.rows
-            effects.note(f"state of operator {store.operator}, {store.store}: rows {rows}")
+            applier.note(f"state of operator {store.operator}, {store.store}: rows {rows}")
 
-    def verify(self, effects: Effects, was: Was) -> None:
+    def verify(self, applier: Applier, was: PriorState) -> None:
         """Fail where something writes there already."""
-        if wrong := effects.remote_checkpoint_issue(self.place):
+        if wrong := applier.remote_checkpoint_issue(self.place):
             raise StepError(wrong)
 
 
-def check_free(world: World, place: str) -> None:
+def check_free(inspector: Inspector, place: str) -> None:
     """Refuse where something stands at a new place by now."""
-    if not world.is_free(place):
+    if not inspector.is_free(place):
         raise StalePlanError(f"{place} is taken by now: plan again")

@@ -13,9 +13,9 @@ from typing import ClassVar
 from headgate.errors import RefusedError, StalePlanError, StepError
 from headgate.reprocess.checkpoint.files import Edit
 from headgate.reprocess.checkpoint.offset_cut import end_in, with_end
-from headgate.reprocess.ports.inspector import Effects, World
+from headgate.reprocess.ports.inspector import Applier, Inspector
 from headgate.reprocess.steps.base.document import StepBase
-from headgate.reprocess.steps.base.step import Step, Was
+from headgate.reprocess.steps.base.step import PriorState, Step
 from headgate.reprocess.steps.base.verify_stopped import prove_stopped
 from headgate.reprocess.steps.checkpoint.backup_folder import beside, check_kept, swap
 from headgate.reprocess.steps.checkpoint.repair import DeleteCopy
@@ -62,32 +62,32 @@ class CutCopy(StepBase):
         what = (
             f"batch {self.entry} ends" if self.is_part else f"the batch after {self.batch} begins"
         )
-        where = f"at {self.end} of {self.topic}[{self.partition}]"
-        return f"make a copy of {self.checkpoint}, its state by links, in which {what} {where}"
+        location = f"at {self.end} of {self.topic}[{self.partition}]"
+        return f"make a copy of {self.checkpoint}, its state by links, in which {what} {location}"
 
-    def check(self, world: World, *, again: bool = False) -> None:
+    def check(self, inspector: Inspector, *, again: bool = False) -> None:
         """Refuse where the query runs, or its logs or its state are not the planned ones."""
-        prove_stopped(world, self.pipeline, checkpoint=self.checkpoint)
-        found = check_query(world, self.checkpoint, self.query_id)
+        prove_stopped(inspector, self.pipeline, checkpoint=self.checkpoint)
+        found = check_query(inspector, self.checkpoint, self.query_id)
         last = found.last_commit_batch
         if last is None or last < self.batch or (self.logs is not None and last > self.batch):
             raise StalePlanError(
                 f"{self.checkpoint} ends at batch {last} now, not at {self.batch}: plan again"
             )
         if self.logs is not None:
-            files = world.checkpoint_files(self.checkpoint)
+            files = inspector.checkpoint_files(self.checkpoint)
             if files is None or files.digest != self.logs:
                 raise StalePlanError(f"the logs of {self.checkpoint} have moved since: plan again")
-        check_whole(world, self.checkpoint, last)
+        check_whole(inspector, self.checkpoint, last)
 
-    def bind(self, effects: Effects) -> Was:
+    def bind(self, applier: Applier) -> PriorState:
         """Decide where the copy goes, and after another cut what the query has read since."""
-        copy = beside(self.checkpoint, REWOUND, effects.run)
-        return {"copy": copy} | (self._since(effects) if self.logs is None else {})
+        copy = beside(self.checkpoint, REWOUND, applier.run)
+        return {"copy": copy} | (self._since(applier) if self.logs is None else {})
 
-    def _since(self, effects: Effects) -> Was:
+    def _since(self, applier: Applier) -> PriorState:
         """Return the batch that the query is at, its offset, and the entry that is to be there."""
-        files = effects.checkpoint_files(self.checkpoint)
+        files = applier.checkpoint_files(self.checkpoint)
         last = files.last_commit if files else None
         log = files.offsets(last) if files and last is not None else None
         at = end_in(log, self.topic, self.partition) if log else None
@@ -97,47 +97,47 @@ class CutCopy(StepBase):
         moved = with_end(text, self.topic, self.partition, self.end)
         return {"batch": last, "from": at, "text": moved}
 
-    def _last(self, was: Was) -> int:
+    def _last(self, was: PriorState) -> int:
         """Return the batch that the copy is of: the planned one, or the one that was bound."""
         return int(was.get("batch", self.batch))
 
-    def is_read(self, was: Was) -> bool:
+    def is_read(self, was: PriorState) -> bool:
         """Whether the query has read the whole range by itself."""
         return int(was.get("from", -1)) >= self.end
 
-    def apply(self, effects: Effects, was: Was) -> None:
+    def apply(self, applier: Applier, was: PriorState) -> None:
         """Copy and edit; what an earlier try left goes first."""
         if said := self.said(was):
-            effects.note(said)
+            applier.note(said)
         if self.is_read(was):
             return
         batch = self._last(was)
         edit = entry_edit(batch, was["text"]) if "text" in was else self.edit
-        effects.copy_to_batch(self.checkpoint, batch, was["copy"])
-        effects.edit_copy(self.checkpoint, was["copy"], (edit,))
+        applier.copy_to_batch(self.checkpoint, batch, was["copy"])
+        applier.edit_copy(self.checkpoint, was["copy"], (edit,))
 
-    def said(self, was: Was) -> str | None:
+    def said(self, was: PriorState) -> str | None:
         """Return a sentence where the query did not fail as expected, None where it did."""
         if (last := self._last(was)) == self.batch:
             return None
-        where = f"{self.topic}[{self.partition}]"
-        how = f"{self.pipeline} went on to batch {last}, up to {was['from']} of {where}"
+        location = f"{self.topic}[{self.partition}]"
+        how = f"{self.pipeline} went on to batch {last}, up to {was['from']} of {location}"
         if self.is_read(was):
             return f"{how}, and did not fail on the record: it has read it, and nothing is skipped"
         return f"{how}, before it was stopped: it steps over what is left from there"
 
-    def verify(self, effects: Effects, was: Was) -> None:
+    def verify(self, applier: Applier, was: PriorState) -> None:
         """Fail where the copy does not say the end, or lacks a file of its state."""
         if self.is_read(was):
             return
-        found = effects.checkpoint(was["copy"])
+        found = applier.checkpoint(was["copy"])
         at = found.offsets.get(self.topic, {}).get(self.partition) if found else None
         if at != self.end:
-            where = f"{self.topic}[{self.partition}]"
-            raise StepError(f"{was['copy']} ends at {at} of {where}, not at {self.end}")
-        check_whole(effects, was["copy"], self._last(was))
+            location = f"{self.topic}[{self.partition}]"
+            raise StepError(f"{was['copy']} ends at {at} of {location}, not at {self.end}")
+        check_whole(applier, was["copy"], self._last(was))
 
-    def undo(self, was: Was) -> tuple[Step, ...]:
+    def undo(self, was: PriorState) -> tuple[Step, ...]:
         """Remove the copy, where there is one that was not put in place."""
         if self.is_read(was):
             return ()
@@ -172,51 +172,51 @@ class SwapCutCheckpoint(StepBase):
         """Return one line for the preview, the command line and the journal alike."""
         return f"move {self.checkpoint} aside and put the copy in its place"
 
-    def check(self, world: World, *, again: bool = False) -> None:
+    def check(self, inspector: Inspector, *, again: bool = False) -> None:
         """Refuse where the query runs (again), or the checkpoint is another's or can't be moved."""
-        prove_stopped(world, self.pipeline, checkpoint=self.checkpoint)
+        prove_stopped(inspector, self.pipeline, checkpoint=self.checkpoint)
         if not again:
-            check_movable(world, self.checkpoint, self.query_id)
+            check_movable(inspector, self.checkpoint, self.query_id)
 
-    def bind(self, effects: Effects) -> Was:
+    def bind(self, applier: Applier) -> PriorState:
         """Decide where the old one goes, and take the hash that an undo restores."""
         word = "before" if self.first else "before-cut"
-        copy = beside(self.checkpoint, REWOUND, effects.run)
-        was: Was = {
+        copy = beside(self.checkpoint, REWOUND, applier.run)
+        was: PriorState = {
             "copy": copy,
-            "aside": beside(self.checkpoint, word, effects.run),
-            "hash": effects.tree_hash(self.checkpoint),
+            "aside": beside(self.checkpoint, word, applier.run),
+            "hash": applier.tree_hash(self.checkpoint),
         }
         if self.first:
             return was
-        made = effects.checkpoint(copy) if effects.exists(copy) else None
+        made = applier.checkpoint(copy) if applier.exists(copy) else None
         return {**was, "batch": made.last_commit_batch if made else None}
 
-    def _last(self, was: Was) -> int | None:
+    def _last(self, was: PriorState) -> int | None:
         """Return the batch that the copy ends at, None where there is no copy to put in place."""
         batch: int | None = was.get("batch", self.batch)
         return batch
 
-    def apply(self, effects: Effects, was: Was) -> None:
+    def apply(self, applier: Applier, was: PriorState) -> None:
         """Rename both, unless that was done, or there is nothing to put in place."""
         if self._last(was) is None:
             return
-        swap(effects, self.checkpoint, made=was["copy"], aside=was["aside"])
+        swap(applier, self.checkpoint, made=was["copy"], aside=was["aside"])
 
-    def verify(self, effects: Effects, was: Was) -> None:
+    def verify(self, applier: Applier, was: PriorState) -> None:
         """Fail where the old one is not whole or the new one is not there."""
         batch = self._last(was)
-        found = effects.checkpoint(self.checkpoint)
+        found = applier.checkpoint(self.checkpoint)
         if batch is None:
             at = found.offsets.get(self.topic, {}).get(self.partition) if found else None
             if at is None or at < self.end:
                 raise StepError(f"the copy {was['copy']} is gone: nothing was moved")
             return
-        check_kept(effects, self.checkpoint, was)
+        check_kept(applier, self.checkpoint, was)
         if found is None or found.last_commit_batch != batch:
             raise StepError(f"{self.checkpoint} does not end at batch {batch}")
 
-    def undo(self, was: Was) -> tuple[Step, ...]:
+    def undo(self, was: PriorState) -> tuple[Step, ...]:
         """Put the query's own back; what was cut on the way is no state to go back to."""
         if not self.first:
             return ()

@@ -6,10 +6,10 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from headgate.errors import RefusedError, StepError
-from headgate.reprocess.ports.inspector import Effects, World
+from headgate.reprocess.ports.inspector import Applier, Inspector
 from headgate.reprocess.ports.processes import Status
 from headgate.reprocess.steps.base.document import StepBase
-from headgate.reprocess.steps.base.step import Step, Was, check_command
+from headgate.reprocess.steps.base.step import PriorState, Step, check_command
 from headgate.reprocess.steps.base.wait import Wait
 from headgate.reprocess.steps.checkpoint.replace import check_query
 from headgate.reprocess.steps.process.stop_start import STOPPED_SECONDS, StopPipeline
@@ -41,27 +41,27 @@ class FinishBatch(StepBase):
             f" in front of the record, and stop it again with `{self.stop}`"
         )
 
-    def check(self, world: World, *, again: bool = False) -> None:
+    def check(self, inspector: Inspector, *, again: bool = False) -> None:
         """Refuse where the commands or the query are not the planned ones."""
-        check_command(world, self.pipeline, "start", self.start)
-        check_command(world, self.pipeline, "stop", self.stop)
-        check_query(world, self.checkpoint, self.query_id)
+        check_command(inspector, self.pipeline, "start", self.start)
+        check_command(inspector, self.pipeline, "stop", self.stop)
+        check_query(inspector, self.checkpoint, self.query_id)
 
-    def apply(self, effects: Effects, was: Was) -> None:
+    def apply(self, applier: Applier, was: PriorState) -> None:
         """Start it unless it runs or has done the batch, wait, and stop it."""
-        if not self._is_done(effects):
+        if not self._is_done(applier):
             if self.reenable is not None:
-                effects.command(self.pipeline, "reenable")
-            if effects.status(self.pipeline) is not Status.RUNS:
-                effects.command(self.pipeline, "start")
-            self._wait(effects)
+                applier.command(self.pipeline, "reenable")
+            if applier.status(self.pipeline) is not Status.RUNS:
+                applier.command(self.pipeline, "start")
+            self._wait(applier)
         stop = self._stop()
-        stop.apply(effects, {})
-        stop.verify(effects, {})
+        stop.apply(applier, {})
+        stop.verify(applier, {})
 
-    def _wait(self, effects: Effects) -> None:
-        wait = Wait(effects=effects)
-        while not self._is_done(effects):
+    def _wait(self, applier: Applier) -> None:
+        wait = Wait(applier=applier)
+        while not self._is_done(applier):
             wait.look(self.pipeline)
             if wait.ended >= STOPPED_SECONDS:
                 raise RefusedError(
@@ -75,18 +75,18 @@ class FinishBatch(StepBase):
                 )
             wait.pause()
 
-    def verify(self, effects: Effects, was: Was) -> None:
+    def verify(self, applier: Applier, was: PriorState) -> None:
         """Fail where the batch is not done; what it did beyond is looked at by the next cut."""
-        if not self._is_done(effects):
+        if not self._is_done(applier):
             raise StepError(f"{self.pipeline} has not done batch {self.batch}: undo the run")
-        effects.note(f"{self.pipeline} has done batch {self.batch}, in front of the record")
+        applier.note(f"{self.pipeline} has done batch {self.batch}, in front of the record")
 
-    def undo(self, was: Was) -> tuple[Step, ...]:
+    def undo(self, was: PriorState) -> tuple[Step, ...]:
         """Make sure that it is stopped; what it wrote meanwhile stays in the sink."""
         return (self._stop(),)
 
-    def _is_done(self, effects: Effects) -> bool:
-        found = effects.checkpoint(self.checkpoint)
+    def _is_done(self, applier: Applier) -> bool:
+        found = applier.checkpoint(self.checkpoint)
         at = found.last_commit_batch if found else None
         return at is not None and at >= self.batch
 

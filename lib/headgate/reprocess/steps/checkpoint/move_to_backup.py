@@ -6,9 +6,9 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from headgate.errors import StepError
-from headgate.reprocess.ports.inspector import Effects, World
+from headgate.reprocess.ports.inspector import Applier, Inspector
 from headgate.reprocess.steps.base.document import StepBase
-from headgate.reprocess.steps.base.step import Step, Was
+from headgate.reprocess.steps.base.step import PriorState, Step
 from headgate.reprocess.steps.base.verify_stopped import prove_stopped
 from headgate.reprocess.steps.checkpoint.backup_folder import RestoreFolder, beside, check_kept
 
@@ -33,38 +33,38 @@ class MoveToBackup(StepBase):
         """Return one line for the preview, the command line and the journal alike."""
         return f"set the {self.what} {self.folder} aside: it is kept beside it until it is removed"
 
-    def check(self, world: World, *, again: bool = False) -> None:
+    def check(self, inspector: Inspector, *, again: bool = False) -> None:
         """Refuse where the pipeline runs."""
         looked_at = None if again else self.checkpoint
-        prove_stopped(world, self.pipeline, checkpoint=looked_at)
+        prove_stopped(inspector, self.pipeline, checkpoint=looked_at)
 
-    def bind(self, effects: Effects) -> Was:
+    def bind(self, applier: Applier) -> PriorState:
         """Decide where it goes, and take the hash that an undo restores."""
-        aside = beside(self.folder, "aside", effects.run)
-        return {"aside": aside, "hash": effects.tree_hash(self.folder)}
+        aside = beside(self.folder, "aside", applier.run)
+        return {"aside": aside, "hash": applier.tree_hash(self.folder)}
 
-    def settled(self, effects: Effects, was: Was) -> bool:
+    def is_applied(self, applier: Applier, was: PriorState) -> bool:
         """Return whether it is aside, or was never there."""
         if was["hash"] is None:
-            return not effects.exists(self.folder)
-        return effects.exists(was["aside"]) and not effects.exists(self.folder)
+            return not applier.exists(self.folder)
+        return applier.exists(was["aside"]) and not applier.exists(self.folder)
 
-    def apply(self, effects: Effects, was: Was) -> None:
+    def apply(self, applier: Applier, was: PriorState) -> None:
         """Rename it."""
-        if was["hash"] is not None and not effects.exists(was["aside"]):
-            effects.move(self.folder, was["aside"])
+        if was["hash"] is not None and not applier.exists(was["aside"]):
+            applier.move(self.folder, was["aside"])
 
-    def verify(self, effects: Effects, was: Was) -> None:
+    def verify(self, applier: Applier, was: PriorState) -> None:
         """Fail where something writes: it is there again, or the one aside is not whole."""
-        if effects.exists(self.folder):
+        if applier.exists(self.folder):
             raise StepError(f"{self.folder} is there again: something writes to it")
         if was["hash"] is None:
-            effects.note(f"there is no {self.what} at {self.folder}")
+            applier.note(f"there is no {self.what} at {self.folder}")
         else:
-            check_kept(effects, self.folder, was)
-            effects.note(f"{self.folder} is kept as {was['aside']}")
+            check_kept(applier, self.folder, was)
+            applier.note(f"{self.folder} is kept as {was['aside']}")
 
-    def undo(self, was: Was) -> tuple[Step, ...]:
+    def undo(self, was: PriorState) -> tuple[Step, ...]:
         """Put it back."""
         if was["hash"] is None:
             return ()
@@ -106,10 +106,10 @@ class RestoreFromBackup(RestoreFolder):
         """Return one line for the preview, the command line and the journal alike."""
         return f"put the {self.what} {self.folder} back"
 
-    def risks(self, world: World) -> tuple[str, ...]:
+    def risks(self, inspector: Inspector) -> tuple[str, ...]:
         """Say where goes what was written since."""
         return (f"what was written to {self.folder} since is set aside",)
 
-    def check(self, world: World, *, again: bool = False) -> None:
+    def check(self, inspector: Inspector, *, again: bool = False) -> None:
         """Refuse where the pipeline runs."""
-        prove_stopped(world, self.pipeline)
+        prove_stopped(inspector, self.pipeline)

@@ -8,9 +8,9 @@ from dataclasses import asdict, dataclass
 from pathlib import PurePosixPath
 from typing import Any, ClassVar
 
-from headgate.reprocess.ports.inspector import Effects, World
+from headgate.reprocess.ports.inspector import Applier, Inspector
 from headgate.reprocess.steps.base.document import StepBase
-from headgate.reprocess.steps.base.step import Was
+from headgate.reprocess.steps.base.step import PriorState
 
 _SHOWN = 3
 
@@ -49,34 +49,34 @@ class RecordOutput(StepBase):
             f" {spans(self.topic, self.written)}"
         )
 
-    def bind(self, effects: Effects) -> Was:
+    def bind(self, applier: Applier) -> PriorState:
         """Look, now that nothing more comes, and decide where the record goes."""
         return {
-            "file": str(PurePosixPath(effects.snapshot_place()) / "output.json"),
-            "written": [asdict(one) for one in written_since(effects, self.topic, self.since)],
+            "file": str(PurePosixPath(applier.snapshot_folder()) / "output.json"),
+            "written": [asdict(one) for one in written_since(applier, self.topic, self.since)],
         }
 
-    def apply(self, effects: Effects, was: Was) -> None:
+    def apply(self, applier: Applier, was: PriorState) -> None:
         """Write it, and say it."""
         rows = [Written(**one) for one in was["written"]]
         record: dict[str, Any] = {"topic": self.topic, "batch": self.batch, "since": self.since}
         text = json.dumps({**record, "written": was["written"]}, indent=1) + "\n"
-        effects.write_record(was["file"], text)
-        effects.note(f"results that come again: {spans(self.topic, rows)}")
+        applier.write_record(was["file"], text)
+        applier.note(f"results that come again: {spans(self.topic, rows)}")
 
-    def verify(self, effects: Effects, was: Was) -> None:
+    def verify(self, applier: Applier, was: PriorState) -> None:
         """`write_record` returns only when the file is on disk."""
 
 
-def written_since(world: World, topic: str, since: int) -> tuple[Written, ...]:
+def written_since(inspector: Inspector, topic: str, since: int) -> tuple[Written, ...]:
     """Return what each partition holds from the first record on that is not older than `since`."""
-    return tuple(_written(world, topic, since))
+    return tuple(_written(inspector, topic, since))
 
 
-def _written(world: World, topic: str, since: int) -> Iterator[Written]:
-    found = world.topics([topic]).get(topic)
+def _written(inspector: Inspector, topic: str, since: int) -> Iterator[Written]:
+    found = inspector.topics([topic]).get(topic)
     parts = found.partitions if found else ()
-    first = world.first_at([(topic, p.number) for p in parts], since) if parts else {}
+    first = inspector.first_at([(topic, p.number) for p in parts], since) if parts else {}
     for part in parts:
         begin = first.get((topic, part.number))
         if begin is not None and part.end is not None and begin < part.end:

@@ -7,11 +7,11 @@ from typing import ClassVar
 
 from headgate.errors import RefusedError, StalePlanError, StepError
 from headgate.reprocess.checkpoint.files import Edit
-from headgate.reprocess.checkpoint.find_issues import check_up
+from headgate.reprocess.checkpoint.find_issues import check_checkpoint
 from headgate.reprocess.checkpoint.issue import Known
-from headgate.reprocess.ports.inspector import Effects, World
+from headgate.reprocess.ports.inspector import Applier, Inspector
 from headgate.reprocess.steps.base.document import StepBase
-from headgate.reprocess.steps.base.step import Step, Was, check_entry_point
+from headgate.reprocess.steps.base.step import PriorState, Step, check_entry_point
 from headgate.reprocess.steps.base.verify_stopped import prove_stopped
 from headgate.reprocess.steps.checkpoint.backup_folder import beside, swap
 from headgate.reprocess.steps.checkpoint.replace import restore_steps
@@ -40,33 +40,33 @@ class RepairCopy(StepBase):
         what = ", ".join(edit.describe() for edit in self.edits)
         return f"copy the checkpoint {self.checkpoint} and repair the copy: {what}"
 
-    def check(self, world: World, *, again: bool = False) -> None:
+    def check(self, inspector: Inspector, *, again: bool = False) -> None:
         """Refuse where the query runs (again), or has done something since it was looked at."""
-        prove_stopped(world, self.pipeline, checkpoint=self.checkpoint)
-        found = world.checkpoint_files(self.checkpoint)
+        prove_stopped(inspector, self.pipeline, checkpoint=self.checkpoint)
+        found = inspector.checkpoint_files(self.checkpoint)
         if found is None or found.digest != self.logs:
             raise StalePlanError(f"the logs of {self.checkpoint} have moved since: plan again")
 
-    def bind(self, effects: Effects) -> Was:
+    def bind(self, applier: Applier) -> PriorState:
         """Decide where the copy goes, and take the hash of what is copied."""
-        copy = beside(self.checkpoint, REPAIRED, effects.run)
-        return {"copy": copy, "hash": effects.tree_hash(self.checkpoint)}
+        copy = beside(self.checkpoint, REPAIRED, applier.run)
+        return {"copy": copy, "hash": applier.tree_hash(self.checkpoint)}
 
-    def apply(self, effects: Effects, was: Was) -> None:
+    def apply(self, applier: Applier, was: PriorState) -> None:
         """Copy and edit; what an earlier try left goes first."""
-        effects.copy_beside(self.checkpoint, was["copy"], self.edits)
+        applier.copy_beside(self.checkpoint, was["copy"], self.edits)
 
-    def verify(self, effects: Effects, was: Was) -> None:
+    def verify(self, applier: Applier, was: PriorState) -> None:
         """Refuse where somebody writes; fail where something is still wrong with the copy."""
-        if effects.tree_hash(self.checkpoint) != was["hash"]:
+        if applier.tree_hash(self.checkpoint) != was["hash"]:
             raise RefusedError(f"{self.checkpoint} changed while it was copied: something writes")
-        found = effects.checkpoint_files(was["copy"])
-        wrong = check_up(found, Known()) if found else None
+        found = applier.checkpoint_files(was["copy"])
+        wrong = check_checkpoint(found, Known()) if found else None
         if wrong is None or not wrong.is_sound:
             what = "; ".join(f.what for f in (*wrong.flaws, *wrong.left)) if wrong else "it is gone"
             raise StepError(f"the repaired copy {was['copy']} is not sound: {what}")
 
-    def undo(self, was: Was) -> tuple[Step, ...]:
+    def undo(self, was: PriorState) -> tuple[Step, ...]:
         """Remove the copy, unless it was put in place, where it is not a copy any more."""
         return (DeleteCopy(checkpoint=self.checkpoint, copy=was["copy"]),)
 
@@ -85,17 +85,17 @@ class DeleteCopy(StepBase):
         """Return one line for the preview, the command line and the journal alike."""
         return f"remove the copy {self.copy}"
 
-    def settled(self, effects: Effects, was: Was) -> bool:
+    def is_applied(self, applier: Applier, was: PriorState) -> bool:
         """Return whether the copy is gone."""
-        return not effects.exists(self.copy)
+        return not applier.exists(self.copy)
 
-    def apply(self, effects: Effects, was: Was) -> None:
+    def apply(self, applier: Applier, was: PriorState) -> None:
         """Remove it."""
-        effects.remove_beside(self.checkpoint, self.copy)
+        applier.remove_beside(self.checkpoint, self.copy)
 
-    def verify(self, effects: Effects, was: Was) -> None:
+    def verify(self, applier: Applier, was: PriorState) -> None:
         """Fail where it is still there."""
-        if effects.exists(self.copy):
+        if applier.exists(self.copy):
             raise StepError(f"{self.copy} is still there")
 
 
@@ -114,25 +114,25 @@ class VerifyRepair(StepBase):
         """Return one line for the preview, the command line and the journal alike."""
         return f"rehearse {self.entry_point} on the repaired copy: Spark must do a batch there"
 
-    def check(self, world: World, *, again: bool = False) -> None:
+    def check(self, inspector: Inspector, *, again: bool = False) -> None:
         """Refuse where another function is registered by now."""
-        check_entry_point(world, self.pipeline, self.entry_point)
+        check_entry_point(inspector, self.pipeline, self.entry_point)
 
-    def apply(self, effects: Effects, was: Was) -> None:
+    def apply(self, applier: Applier, was: PriorState) -> None:
         """Rehearse; RefusedError unless Spark does a batch, so that all is taken back."""
-        effects.note(f"starting {self.entry_point} on a copy: its output goes nowhere")
-        copy = beside(self.checkpoint, REPAIRED, effects.run)
-        proof = effects.rehearse(copy, self.entry_point)
+        applier.note(f"starting {self.entry_point} on a copy: its output goes nowhere")
+        copy = beside(self.checkpoint, REPAIRED, applier.run)
+        proof = applier.rehearse(copy, self.entry_point)
         if proof.outcome == "resumes":
             rows = f"and took {proof.rows_in} rows" if proof.rows_in else _START_ALONE
-            effects.note(f"Spark resumed there {rows}")
+            applier.note(f"Spark resumed there {rows}")
             return
         word = "is refused" if proof.outcome == "refuses" else "did not get through its batch"
         raise RefusedError(
             f"the repair is not proven: {self.entry_point} {word} on the repaired copy: {proof.why}"
         )
 
-    def verify(self, effects: Effects, was: Was) -> None:
+    def verify(self, applier: Applier, was: PriorState) -> None:
         """The rehearsal was the proof."""
 
 
@@ -150,30 +150,30 @@ class SwapRepairedCheckpoint(StepBase):
         """Return one line for the preview, the command line and the journal alike."""
         return f"move {self.checkpoint} aside and put the repaired copy in its place"
 
-    def check(self, world: World, *, again: bool = False) -> None:
+    def check(self, inspector: Inspector, *, again: bool = False) -> None:
         """Refuse where the query runs (again)."""
-        prove_stopped(world, self.pipeline, checkpoint=self.checkpoint)
+        prove_stopped(inspector, self.pipeline, checkpoint=self.checkpoint)
 
-    def bind(self, effects: Effects) -> Was:
+    def bind(self, applier: Applier) -> PriorState:
         """Decide where the broken one goes; take both hashes."""
-        copy = beside(self.checkpoint, REPAIRED, effects.run)
+        copy = beside(self.checkpoint, REPAIRED, applier.run)
         return {
-            "aside": beside(self.checkpoint, BROKEN, effects.run),
+            "aside": beside(self.checkpoint, BROKEN, applier.run),
             "copy": copy,
-            "hash": effects.tree_hash(self.checkpoint),
-            "repaired": effects.tree_hash(copy),
+            "hash": applier.tree_hash(self.checkpoint),
+            "repaired": applier.tree_hash(copy),
         }
 
-    def apply(self, effects: Effects, was: Was) -> None:
+    def apply(self, applier: Applier, was: PriorState) -> None:
         """Rename twice, each unless it was done."""
-        swap(effects, self.checkpoint, made=was["copy"], aside=was["aside"])
+        swap(applier, self.checkpoint, made=was["copy"], aside=was["aside"])
 
-    def verify(self, effects: Effects, was: Was) -> None:
+    def verify(self, applier: Applier, was: PriorState) -> None:
         """Fail where either is not byte for byte what it was."""
         for place, kept in ((was["aside"], was["hash"]), (self.checkpoint, was["repaired"])):
-            if effects.tree_hash(place) != kept:
+            if applier.tree_hash(place) != kept:
                 raise StepError(f"{place} is not what was put there: something writes")
 
-    def undo(self, was: Was) -> tuple[Step, ...]:
+    def undo(self, was: PriorState) -> tuple[Step, ...]:
         """Put the broken one back, byte for byte."""
         return restore_steps(self.pipeline, self.checkpoint, was)

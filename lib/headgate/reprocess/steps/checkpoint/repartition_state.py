@@ -8,9 +8,9 @@ from pathlib import PurePosixPath
 from typing import ClassVar
 
 from headgate.errors import RefusedError, StepError
-from headgate.reprocess.ports.inspector import Effects, World
+from headgate.reprocess.ports.inspector import Applier, Inspector
 from headgate.reprocess.steps.base.document import StepBase
-from headgate.reprocess.steps.base.step import Step, Was
+from headgate.reprocess.steps.base.step import PriorState, Step
 from headgate.reprocess.steps.base.verify_stopped import prove_stopped
 from headgate.reprocess.steps.checkpoint.backup_folder import beside
 from headgate.reprocess.steps.checkpoint.create import DeleteDraft
@@ -41,43 +41,43 @@ class RepartitionState(StepBase):
             " and compare it row by row"
         )
 
-    def check(self, world: World, *, again: bool = False) -> None:
+    def check(self, inspector: Inspector, *, again: bool = False) -> None:
         """Refuse where the query runs, the checkpoint is another's, or its last batch is open."""
-        prove_stopped(world, self.pipeline, checkpoint=self.checkpoint)
-        found = check_query(world, self.checkpoint, self.query_id)
+        prove_stopped(inspector, self.pipeline, checkpoint=self.checkpoint)
+        found = check_query(inspector, self.checkpoint, self.query_id)
         if found.last_offset_batch != found.last_commit_batch:
             raise RefusedError(
                 f"batch {found.last_offset_batch} of {self.checkpoint} was begun and not committed:"
                 " let the query finish it first"
             )
 
-    def bind(self, effects: Effects) -> Was:
+    def bind(self, applier: Applier) -> PriorState:
         """Decide where the copy and its record go, and take the hash of what is copied."""
         return {
-            "draft": beside(self.checkpoint, REPARTITIONED, effects.run),
-            "hash": effects.tree_hash(self.checkpoint),
-            "record": str(PurePosixPath(effects.snapshot_place()) / "repartitioned.json"),
+            "draft": beside(self.checkpoint, REPARTITIONED, applier.run),
+            "hash": applier.tree_hash(self.checkpoint),
+            "record": str(PurePosixPath(applier.snapshot_folder()) / "repartitioned.json"),
         }
 
-    def apply(self, effects: Effects, was: Was) -> None:
+    def apply(self, applier: Applier, was: PriorState) -> None:
         """Copy and let Spark work; what an earlier try left goes first."""
-        effects.note(f"Spark spreads the state over {self.partitions} partitions, on a copy")
-        stores = effects.repartition_state(self.checkpoint, was["draft"], self.partitions)
+        applier.note(f"Spark spreads the state over {self.partitions} partitions, on a copy")
+        stores = applier.repartition_state(self.checkpoint, was["draft"], self.partitions)
         for store in stores:
-            effects.note(f"operator {store.operator}, {store.store}: {store.rows} rows, all equal")
+            applier.note(f"operator {store.operator}, {store.store}: {store.rows} rows, all equal")
         rows = [{"operator": s.operator, "store": s.store, "rows": s.rows} for s in stores]
         text = json.dumps({"partitions": self.partitions, "stores": rows}, indent=1) + "\n"
-        effects.write_record(was["record"], text)
+        applier.write_record(was["record"], text)
 
-    def verify(self, effects: Effects, was: Was) -> None:
+    def verify(self, applier: Applier, was: PriorState) -> None:
         """Refuse where somebody wrote meanwhile; fail where the copy has not one batch more."""
-        if effects.tree_hash(self.checkpoint) != was["hash"]:
+        if applier.tree_hash(self.checkpoint) != was["hash"]:
             raise RefusedError(f"{self.checkpoint} changed while it was copied: something writes")
-        old, new = effects.checkpoint(self.checkpoint), effects.checkpoint(was["draft"])
+        old, new = applier.checkpoint(self.checkpoint), applier.checkpoint(was["draft"])
         if old is None or new is None or old.last_commit_batch is None:
             raise StepError(f"{was['draft']} is not there")
         end = old.last_commit_batch + 1
-        position = effects.query_position(was["draft"])
+        position = applier.query_position(was["draft"])
         pinned = position.pinned.get(PARTITIONS) if position else None
         if new.head != (end, end) or pinned != str(self.partitions):
             raise StepError(
@@ -85,7 +85,7 @@ class RepartitionState(StepBase):
                 f" with {self.partitions}"
             )
 
-    def undo(self, was: Was) -> tuple[Step, ...]:
+    def undo(self, was: PriorState) -> tuple[Step, ...]:
         """Remove the copy, where it was not put in place."""
         return (DeleteDraft(draft=was["draft"]),)
 
@@ -106,36 +106,36 @@ class ExportState(StepBase):
         """Return one line for the preview, the command line and the journal alike."""
         return f"write the state of the last committed batch to {self.folder} as Parquet"
 
-    def check(self, world: World, *, again: bool = False) -> None:
+    def check(self, inspector: Inspector, *, again: bool = False) -> None:
         """Refuse where the query runs (again) or the checkpoint is not the planned query's."""
-        prove_stopped(world, self.pipeline, checkpoint=self.checkpoint)
-        check_query(world, self.checkpoint, self.query_id)
+        prove_stopped(inspector, self.pipeline, checkpoint=self.checkpoint)
+        check_query(inspector, self.checkpoint, self.query_id)
 
-    def bind(self, effects: Effects) -> Was:
+    def bind(self, applier: Applier) -> PriorState:
         """Decide where it is built; refuse a folder that is there already."""
-        if effects.exists(self.folder):
+        if applier.exists(self.folder):
             raise RefusedError(f"{self.folder} exists already: name a folder that does not")
-        return {"draft": beside(self.folder, EXPORT, effects.run)}
+        return {"draft": beside(self.folder, EXPORT, applier.run)}
 
-    def settled(self, effects: Effects, was: Was) -> bool:
+    def is_applied(self, applier: Applier, was: PriorState) -> bool:
         """Return whether it is there: it gets its name only when it is whole."""
-        return effects.exists(self.folder) and not effects.exists(was["draft"])
+        return applier.exists(self.folder) and not applier.exists(was["draft"])
 
-    def apply(self, effects: Effects, was: Was) -> None:
+    def apply(self, applier: Applier, was: PriorState) -> None:
         """Let Spark read and write, then rename; what an earlier try left goes first."""
-        manifest = effects.export_state(self.checkpoint, was["draft"])
-        effects.move(was["draft"], self.folder)
+        manifest = applier.export_state(self.checkpoint, was["draft"])
+        applier.move(was["draft"], self.folder)
         for one in manifest["operators"]:
             columns = ", ".join(one["columns"])
-            effects.note(f"{self.folder}/{one['folder']}: {one['rows']} rows of {columns}")
+            applier.note(f"{self.folder}/{one['folder']}: {one['rows']} rows of {columns}")
             if left := one.get("timers_left"):
-                effects.note(f"{left} timers are not exported: handleInitialState must set them")
+                applier.note(f"{left} timers are not exported: handleInitialState must set them")
 
-    def verify(self, effects: Effects, was: Was) -> None:
+    def verify(self, applier: Applier, was: PriorState) -> None:
         """Fail where it is not there."""
-        if not self.settled(effects, was):
+        if not self.is_applied(applier, was):
             raise StepError(f"{self.folder} is not there")
 
-    def undo(self, was: Was) -> tuple[Step, ...]:
+    def undo(self, was: PriorState) -> tuple[Step, ...]:
         """Remove what was not finished; an export that is whole does no harm and stays."""
         return (DeleteDraft(draft=was["draft"]),)

@@ -8,9 +8,9 @@ from typing import ClassVar
 
 from headgate.errors import RefusedError, StalePlanError, StepError
 from headgate.reprocess.ports.checkpoints import Checkpoint
-from headgate.reprocess.ports.inspector import Effects, World
+from headgate.reprocess.ports.inspector import Applier, Inspector
 from headgate.reprocess.steps.base.document import StepBase
-from headgate.reprocess.steps.base.step import Step, Was
+from headgate.reprocess.steps.base.step import PriorState, Step
 from headgate.reprocess.steps.base.verify_stopped import prove_stopped
 from headgate.reprocess.steps.checkpoint.backup_folder import RestoreFolder, beside, check_kept
 from headgate.text.numbers import size
@@ -41,30 +41,30 @@ class SnapshotCheckpoint(StepBase):
         how = "its state by links" if linked else "every byte of it"
         return f"copy the checkpoint {self.checkpoint}, {size(self.bytes)}, {how}"
 
-    def check(self, world: World, *, again: bool = False) -> None:
+    def check(self, inspector: Inspector, *, again: bool = False) -> None:
         """Refuse where the query runs (again) or the checkpoint is not the planned query's."""
-        prove_stopped(world, self.pipeline, checkpoint=self.checkpoint)
-        check_query(world, self.checkpoint, self.query_id)
+        prove_stopped(inspector, self.pipeline, checkpoint=self.checkpoint)
+        check_query(inspector, self.checkpoint, self.query_id)
 
-    def bind(self, effects: Effects) -> Was:
+    def bind(self, applier: Applier) -> PriorState:
         """Decide where the copy goes, and take the hash that the copy must have."""
-        copy = str(PurePosixPath(effects.snapshot_place()) / "checkpoint")
-        return {"copy": copy, "hash": effects.tree_hash(self.checkpoint)}
+        copy = str(PurePosixPath(applier.snapshot_folder()) / "checkpoint")
+        return {"copy": copy, "hash": applier.tree_hash(self.checkpoint)}
 
-    def settled(self, effects: Effects, was: Was) -> bool:
+    def is_applied(self, applier: Applier, was: PriorState) -> bool:
         """Return whether the copy is whole."""
-        return effects.tree_hash(was["copy"]) == str(was["hash"])
+        return applier.tree_hash(was["copy"]) == str(was["hash"])
 
-    def apply(self, effects: Effects, was: Was) -> None:
+    def apply(self, applier: Applier, was: PriorState) -> None:
         """Copy; what an earlier try left goes first."""
-        effects.copy_tree(self.checkpoint, was["copy"])
+        applier.copy_tree(self.checkpoint, was["copy"])
 
-    def verify(self, effects: Effects, was: Was) -> None:
+    def verify(self, applier: Applier, was: PriorState) -> None:
         """Refuse where the copy differs: then somebody writes to the checkpoint."""
-        if not self.settled(effects, was):
+        if not self.is_applied(applier, was):
             raise RefusedError(f"{self.checkpoint} changed while it was copied: something writes")
 
-    def undo(self, was: Was) -> tuple[Step, ...]:
+    def undo(self, was: PriorState) -> tuple[Step, ...]:
         """Drop the copy, once the checkpoint is as it was."""
         drop = DeleteSnapshot(checkpoint=self.checkpoint, copy=was["copy"], hash=was["hash"])
         return (drop,)
@@ -85,35 +85,35 @@ class ReplaceCheckpoint(StepBase):
         """Return one line for the preview, the command line and the journal alike."""
         return f"move the checkpoint {self.checkpoint} aside and put an empty folder in its place"
 
-    def check(self, world: World, *, again: bool = False) -> None:
+    def check(self, inspector: Inspector, *, again: bool = False) -> None:
         """Refuse where the query runs (again), or the checkpoint is another's or can't be moved."""
-        prove_stopped(world, self.pipeline, checkpoint=self.checkpoint)
+        prove_stopped(inspector, self.pipeline, checkpoint=self.checkpoint)
         if again:
             return
-        check_movable(world, self.checkpoint, self.query_id)
+        check_movable(inspector, self.checkpoint, self.query_id)
 
-    def bind(self, effects: Effects) -> Was:
+    def bind(self, applier: Applier) -> PriorState:
         """Decide where the old one goes, and take the hash that an undo restores."""
-        aside = beside(self.checkpoint, "before", effects.run)
-        return {"aside": aside, "hash": effects.tree_hash(self.checkpoint)}
+        aside = beside(self.checkpoint, "before", applier.run)
+        return {"aside": aside, "hash": applier.tree_hash(self.checkpoint)}
 
-    def settled(self, effects: Effects, was: Was) -> bool:
+    def is_applied(self, applier: Applier, was: PriorState) -> bool:
         """Never: `apply` sees for itself which half is missing."""
         return False
 
-    def apply(self, effects: Effects, was: Was) -> None:
+    def apply(self, applier: Applier, was: PriorState) -> None:
         """Rename, unless that was done, and make the empty folder."""
-        if not effects.exists(was["aside"]):
-            effects.move(self.checkpoint, was["aside"])
-        effects.make_like(self.checkpoint, was["aside"])
+        if not applier.exists(was["aside"]):
+            applier.move(self.checkpoint, was["aside"])
+        applier.make_like(self.checkpoint, was["aside"])
 
-    def verify(self, effects: Effects, was: Was) -> None:
+    def verify(self, applier: Applier, was: PriorState) -> None:
         """Fail where the old one is not whole or the new place is not empty."""
-        check_kept(effects, self.checkpoint, was)
-        if effects.checkpoint(self.checkpoint) is not None:
+        check_kept(applier, self.checkpoint, was)
+        if applier.checkpoint(self.checkpoint) is not None:
             raise StepError(f"{self.checkpoint} has a checkpoint again: something started a query")
 
-    def undo(self, was: Was) -> tuple[Step, ...]:
+    def undo(self, was: PriorState) -> tuple[Step, ...]:
         """Put the old one back."""
         return restore_steps(self.pipeline, self.checkpoint, was)
 
@@ -145,14 +145,14 @@ class RestoreCheckpoint(RestoreFolder):
         """Return one line for the preview, the command line and the journal alike."""
         return f"put the old checkpoint back to {self.checkpoint} from {self.aside}"
 
-    def check(self, world: World, *, again: bool = False) -> None:
+    def check(self, inspector: Inspector, *, again: bool = False) -> None:
         """Refuse where the query runs; hashes are for `bind` and `verify`, only they may read."""
-        prove_stopped(world, self.pipeline, checkpoint=self.checkpoint)
+        prove_stopped(inspector, self.pipeline, checkpoint=self.checkpoint)
 
-    def verify(self, effects: Effects, was: Was) -> None:
+    def verify(self, applier: Applier, was: PriorState) -> None:
         """Fail where a byte differs, and say that none does."""
-        RestoreFolder.verify(self, effects, was)
-        effects.note(f"{self.checkpoint} is byte for byte what it was ({self.hash[:12]})")
+        RestoreFolder.verify(self, applier, was)
+        applier.note(f"{self.checkpoint} is byte for byte what it was ({self.hash[:12]})")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -170,29 +170,29 @@ class DeleteSnapshot(StepBase):
         """Return one line for the preview, the command line and the journal alike."""
         return f"remove the copy {self.copy}"
 
-    def check(self, world: World, *, again: bool = False) -> None:
+    def check(self, inspector: Inspector, *, again: bool = False) -> None:
         """Nothing to refuse: `apply` keeps the copy where it is the last one."""
 
-    def settled(self, effects: Effects, was: Was) -> bool:
+    def is_applied(self, applier: Applier, was: PriorState) -> bool:
         """Return whether the copy is gone."""
-        return not effects.exists(self.copy)
+        return not applier.exists(self.copy)
 
-    def apply(self, effects: Effects, was: Was) -> None:
+    def apply(self, applier: Applier, was: PriorState) -> None:
         """Remove it, if the checkpoint is what the copy is of."""
-        if effects.tree_hash(self.checkpoint) == self.hash:
-            effects.remove_tree(self.copy)
+        if applier.tree_hash(self.checkpoint) == self.hash:
+            applier.remove_tree(self.copy)
         else:
-            effects.note(f"the copy {self.copy} is kept: {self.checkpoint} differs from it")
+            applier.note(f"the copy {self.copy} is kept: {self.checkpoint} differs from it")
 
-    def verify(self, effects: Effects, was: Was) -> None:
+    def verify(self, applier: Applier, was: PriorState) -> None:
         """A copy that is kept does no harm."""
 
-    def undo(self, was: Was) -> tuple[Step, ...]:
+    def undo(self, was: PriorState) -> tuple[Step, ...]:
         """An undo is not undone: plan anew."""
         return ()
 
 
-def restore_steps(pipeline: str, checkpoint: str, was: Was) -> tuple[Step, ...]:
+def restore_steps(pipeline: str, checkpoint: str, was: PriorState) -> tuple[Step, ...]:
     """Return the undo of a step that kept a checkpoint: `was` has its `aside` and its `hash`."""
     return (
         RestoreCheckpoint(
@@ -201,16 +201,16 @@ def restore_steps(pipeline: str, checkpoint: str, was: Was) -> tuple[Step, ...]:
     )
 
 
-def check_movable(world: World, location: str, query_id: str) -> None:
+def check_movable(inspector: Inspector, location: str, query_id: str) -> None:
     """Refuse where the checkpoint is missing, another query's, or can't be moved aside."""
-    found = check_query(world, location, query_id)
+    found = check_query(inspector, location, query_id)
     if found.fixed:
         raise RefusedError(f"{location} can't be replaced: {found.fixed}")
 
 
-def check_query(world: World, location: str, query_id: str) -> Checkpoint:
+def check_query(inspector: Inspector, location: str, query_id: str) -> Checkpoint:
     """Return the checkpoint there; refuse where it is missing or another query's."""
-    found = world.checkpoint(location)
+    found = inspector.checkpoint(location)
     if found is None:
         raise RefusedError(f"there is no checkpoint at {location}")
     if found.query_id != query_id:

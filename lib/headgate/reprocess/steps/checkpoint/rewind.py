@@ -7,9 +7,9 @@ from typing import Any, ClassVar
 from uuid import NAMESPACE_URL, uuid5
 
 from headgate.errors import RefusedError, StepError
-from headgate.reprocess.ports.inspector import Effects, World
+from headgate.reprocess.ports.inspector import Applier, Inspector
 from headgate.reprocess.steps.base.document import StepBase
-from headgate.reprocess.steps.base.step import Step, Was
+from headgate.reprocess.steps.base.step import PriorState, Step
 from headgate.reprocess.steps.base.verify_stopped import prove_stopped
 from headgate.reprocess.steps.checkpoint.backup_folder import beside, check_kept, swap
 from headgate.reprocess.steps.checkpoint.repair import DeleteCopy
@@ -65,29 +65,29 @@ class CopyToBatch(StepBase):
         of = f", of {self.input_files} files" if self.input_files else ""
         return f"; what {self.last - self.batch} later batch(es) read comes again{of}"
 
-    def check(self, world: World, *, again: bool = False) -> None:
+    def check(self, inspector: Inspector, *, again: bool = False) -> None:
         """Refuse where the query runs, or something of the batch was cleaned up meanwhile."""
-        prove_stopped(world, self.pipeline, checkpoint=self.checkpoint)
-        check_query(world, self.checkpoint, self.query_id)
-        check_whole(world, self.checkpoint, self.batch)
+        prove_stopped(inspector, self.pipeline, checkpoint=self.checkpoint)
+        check_query(inspector, self.checkpoint, self.query_id)
+        check_whole(inspector, self.checkpoint, self.batch)
 
-    def bind(self, effects: Effects) -> Was:
+    def bind(self, applier: Applier) -> PriorState:
         """Decide where the copy goes; a new query id follows from the run's."""
-        made = str(uuid5(NAMESPACE_URL, effects.run)) if self.new_query_id else None
-        return {"copy": beside(self.checkpoint, REWOUND, effects.run), "query_id": made}
+        made = str(uuid5(NAMESPACE_URL, applier.run)) if self.new_query_id else None
+        return {"copy": beside(self.checkpoint, REWOUND, applier.run), "query_id": made}
 
-    def apply(self, effects: Effects, was: Was) -> None:
+    def apply(self, applier: Applier, was: PriorState) -> None:
         """Copy; what an earlier try left goes first."""
-        effects.copy_to_batch(
+        applier.copy_to_batch(
             self.checkpoint, self.batch, was["copy"], query_id=was.get("query_id")
         )
 
-    def verify(self, effects: Effects, was: Was) -> None:
+    def verify(self, applier: Applier, was: PriorState) -> None:
         """Fail where the copy does not end at the batch or lacks a file of its state."""
-        check_end(effects, was["copy"], self.batch)
-        check_whole(effects, was["copy"], self.batch)
+        check_end(applier, was["copy"], self.batch)
+        check_whole(applier, was["copy"], self.batch)
 
-    def undo(self, was: Was) -> tuple[Step, ...]:
+    def undo(self, was: PriorState) -> tuple[Step, ...]:
         """Remove the copy, where it was not put in place."""
         return (DeleteCopy(checkpoint=self.checkpoint, copy=was["copy"]),)
 
@@ -110,22 +110,22 @@ class ReadState(StepBase):
         """Return one line for the preview, the command line and the journal alike."""
         return f"read the state at batch {self.batch} back with Spark's own state reader"
 
-    def bind(self, effects: Effects) -> Was:
+    def bind(self, applier: Applier) -> PriorState:
         """Remember which copy is read, and what the original is."""
         return {
-            "copy": beside(self.checkpoint, REWOUND, effects.run),
-            "hash": effects.tree_hash(self.checkpoint),
+            "copy": beside(self.checkpoint, REWOUND, applier.run),
+            "hash": applier.tree_hash(self.checkpoint),
         }
 
-    def apply(self, effects: Effects, was: Was) -> None:
+    def apply(self, applier: Applier, was: PriorState) -> None:
         """Read it; nothing is changed."""
-        for store in effects.read_state(was["copy"], self.batch):
+        for store in applier.read_state(was["copy"], self.batch):
             rows = "a form that the reader does not know" if store.rows is None else store.rows
-            effects.note(f"state of operator {store.operator}, {store.store}: rows {rows}")
+            applier.note(f"state of operator {store.operator}, {store.store}: rows {rows}")
 
-    def verify(self, effects: Effects, was: Was) -> None:
+    def verify(self, applier: Applier, was: PriorState) -> None:
         """Refuse where something wrote to the original while the copy was read."""
-        if effects.tree_hash(self.checkpoint) != was["hash"]:
+        if applier.tree_hash(self.checkpoint) != was["hash"]:
             raise RefusedError(
                 f"{self.checkpoint} changed while its copy was read: a session that outlives the"
                 " query still writes there; stop the whole application"
@@ -152,47 +152,47 @@ class SwapCheckpoint(StepBase):
         """Return one line for the preview, the command line and the journal alike."""
         return f"move {self.checkpoint} aside and put the copy in its place"
 
-    def check(self, world: World, *, again: bool = False) -> None:
+    def check(self, inspector: Inspector, *, again: bool = False) -> None:
         """Refuse where the query runs (again), or the checkpoint is another's or can't be moved."""
-        prove_stopped(world, self.pipeline, checkpoint=self.checkpoint)
+        prove_stopped(inspector, self.pipeline, checkpoint=self.checkpoint)
         if again:
             return
-        check_movable(world, self.checkpoint, self.query_id)
+        check_movable(inspector, self.checkpoint, self.query_id)
 
-    def bind(self, effects: Effects) -> Was:
+    def bind(self, applier: Applier) -> PriorState:
         """Decide where the old one goes, and take the hash that an undo restores."""
         return {
-            "copy": beside(self.checkpoint, self.word, effects.run),
-            "aside": beside(self.checkpoint, "before", effects.run),
-            "hash": effects.tree_hash(self.checkpoint),
+            "copy": beside(self.checkpoint, self.word, applier.run),
+            "aside": beside(self.checkpoint, "before", applier.run),
+            "hash": applier.tree_hash(self.checkpoint),
         }
 
-    def apply(self, effects: Effects, was: Was) -> None:
+    def apply(self, applier: Applier, was: PriorState) -> None:
         """Rename both, unless that was done."""
-        swap(effects, self.checkpoint, made=was["copy"], aside=was["aside"])
+        swap(applier, self.checkpoint, made=was["copy"], aside=was["aside"])
 
-    def verify(self, effects: Effects, was: Was) -> None:
+    def verify(self, applier: Applier, was: PriorState) -> None:
         """Fail where the old one is not whole or the new one does not end at the batch."""
-        check_kept(effects, self.checkpoint, was)
-        check_end(effects, self.checkpoint, self.batch)
+        check_kept(applier, self.checkpoint, was)
+        check_end(applier, self.checkpoint, self.batch)
 
-    def undo(self, was: Was) -> tuple[Step, ...]:
+    def undo(self, was: PriorState) -> tuple[Step, ...]:
         """Put the old one back."""
         return restore_steps(self.pipeline, self.checkpoint, was)
 
 
-def check_whole(world: World, location: str, batch: int) -> None:
+def check_whole(inspector: Inspector, location: str, batch: int) -> None:
     """Refuse where what the end of the batch needs is not there."""
-    found = world.rewind(location, batch)
+    found = inspector.rewind(location, batch)
     if found.missing:
         raise RefusedError(f"{location} can't go back to batch {batch}: {found.missing[0]}")
     if found.lost_inputs:
         raise RefusedError(f"{found.lost_inputs[0]}, which later batches have read, is gone")
 
 
-def check_end(effects: Effects, location: str, batch: int) -> None:
+def check_end(applier: Applier, location: str, batch: int) -> None:
     """Fail where the logs of a checkpoint do not both end at the batch."""
-    found = effects.checkpoint(location)
+    found = applier.checkpoint(location)
     if found is None or found.head != (batch, batch):
         at = found.head if found else None
         raise StepError(f"{location} does not end at batch {batch}, but at {at}")

@@ -7,17 +7,24 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from headgate.model.cluster import Topic
-from headgate.reprocess.ports.inspector import World
+from headgate.reprocess.ports.inspector import Inspector
 from headgate.reprocess.ports.source_offsets import (
     Beginning,
     QueryPosition,
     SourceKind,
     SourcePosition,
 )
-from headgate.reprocess.steps.offsets.target import Found, Place, Target, TopicPart, find, say_cut
+from headgate.reprocess.steps.offsets.target import (
+    Found,
+    Target,
+    TargetKind,
+    TopicPart,
+    find,
+    say_cut,
+)
 from headgate.text.numbers import span
 
-CARRY = Target(place=Place.CURRENT)
+CARRY = Target(place=TargetKind.CURRENT)
 # Of many partitions only the first are named in a sentence.
 _SHOWN = 5
 
@@ -71,7 +78,7 @@ def begin(
     takes: Iterable[Take],
     position: QueryPosition,
     target: Target,
-    world: World,
+    inspector: Inspector,
     only: Mapping[str, list[int]] | None = None,
 ) -> Begun:
     """Return where the sources begin as the world is now.
@@ -89,7 +96,7 @@ def begin(
             continue
         match known[0].kind:
             case SourceKind.KAFKA if all(o.kind is SourceKind.KAFKA for o in known):
-                _Kafka(found, take, known, target, only).go(world)
+                _Kafka(found, take, known, target, only).go(inspector)
             case SourceKind.FILES if len(known) == 1:
                 _files(found, take, known[0], target)
             case _:
@@ -116,9 +123,9 @@ def _unfit(olds: list[SourcePosition]) -> str:
 def _files(found: Begun, take: Take, old: SourcePosition, target: Target) -> None:
     same = Beginning(name=take.name, files_of=old.name, entry=old.entry)
     match target.place:
-        case Place.BEGINNING:
+        case TargetKind.BEGINNING:
             return
-        case Place.TIME:
+        case TargetKind.TIME:
             found.beginnings.append(
                 Beginning(name=take.name, files_of=old.name, entry=old.entry, before=target.at)
             )
@@ -126,13 +133,13 @@ def _files(found: Begun, take: Take, old: SourcePosition, target: Target) -> Non
                 f"source {old.name} reads those of its files again that were changed since then,"
                 " if they still are there: a file's time says nothing of its rows' times"
             )
-        case Place.END:
+        case TargetKind.END:
             found.blockers.append(
                 f"source {old.name} reads files: it can't leave out those that wait"
             )
         case _:
             found.beginnings.append(same)
-            if target.place is not Place.CURRENT:
+            if target.place is not TargetKind.CURRENT:
                 found.risks.append(
                     f"source {old.name} reads files, which have no offsets: it stays where it is"
                 )
@@ -164,12 +171,12 @@ class _Kafka:
                     f" ({self.at[part]} and {offset}): they can't become one"
                 )
 
-    def go(self, world: World) -> None:
+    def go(self, inspector: Inspector) -> None:
         """Look at the logs, where there is a cluster, and add what was found."""
         begins = dict(self.at)
-        if world.has_cluster():
-            begins |= self._found(world)
-        elif self.target.place is not Place.CURRENT:
+        if inspector.has_cluster():
+            begins |= self._found(inspector)
+        elif self.target.place is not TargetKind.CURRENT:
             self.found.blockers.append("no Kafka cluster is configured: the point can't be found")
         offsets: dict[str, dict[int, int]] = {}
         for (topic, number), to in sorted(begins.items()):
@@ -186,13 +193,13 @@ class _Kafka:
         if offsets:
             self.found.beginnings.append(Beginning(name=self.take.name, offsets=offsets))
 
-    def _found(self, world: World) -> dict[TopicPart, int]:
-        topics = world.topics(sorted({topic for topic, _ in self.at}))
+    def _found(self, inspector: Inspector) -> dict[TopicPart, int]:
+        topics = inspector.topics(sorted({topic for topic, _ in self.at}))
         moving = [part for part in self._parts(topics) if self._moves(part)]
         staying = [part for part in self.at if part not in set(moving)]
         to: dict[TopicPart, int] = {}
         for target, parts in ((self.target, moving), (CARRY, staying)):
-            found = find(target, world, topics, parts, self.at, are_all=False)
+            found = find(target, inspector, topics, parts, self.at, are_all=False)
             self.found.cut.extend(found.cut)
             self.found.within.extend(found.within)
             self.found.blockers.extend(found.blockers)
@@ -202,10 +209,10 @@ class _Kafka:
 
     def _parts(self, topics: Mapping[str, Topic]) -> list[TopicPart]:
         """Return the partitions to look at; one that is new is read from its beginning anyway."""
-        if self.target.place in (Place.CURRENT, Place.SHIFT):
+        if self.target.place in (TargetKind.CURRENT, TargetKind.SHIFT):
             return sorted(self.at)
         there = {(t.name, p.number) for t in topics.values() for p in t.partitions}
-        if self.target.place is Place.LISTED:
+        if self.target.place is TargetKind.LISTED:
             there = {(row.topic, row.partition) for row in self.target.listed}
             there = {part for part in there if part[0] in topics}
         return sorted(there)

@@ -7,9 +7,9 @@ from pathlib import PurePosixPath
 from typing import ClassVar
 
 from headgate.errors import RefusedError, StepError
-from headgate.reprocess.ports.inspector import Effects, World
+from headgate.reprocess.ports.inspector import Applier, Inspector
 from headgate.reprocess.steps.base.document import StepBase
-from headgate.reprocess.steps.base.step import Step, Was
+from headgate.reprocess.steps.base.step import PriorState, Step
 from headgate.reprocess.steps.base.verify_stopped import prove_stopped
 
 LOG = "_spark_metadata"
@@ -39,46 +39,46 @@ class CutSinkLog(StepBase):
         size = f": {self.files} file(s) of {self.later} batch(es)" if self.later else ""
         return f"put aside what {self.target} has of batches after {self.batch}{size}"
 
-    def check(self, world: World, *, again: bool = False) -> None:
+    def check(self, inspector: Inspector, *, again: bool = False) -> None:
         """Refuse where the query runs, or the log can't be cut at the batch any more."""
-        prove_stopped(world, self.pipeline)
+        prove_stopped(inspector, self.pipeline)
         if again:
             return
-        found = world.sink_log(self.target, self.batch)
+        found = inspector.sink_log(self.target, self.batch)
         if found is None:
             raise RefusedError(f"{self.target} has no {LOG}")
         if found.problem is not None:
             raise RefusedError(found.problem)
 
-    def bind(self, effects: Effects) -> Was:
+    def bind(self, applier: Applier) -> PriorState:
         """Decide where it goes, and list the files, which the log no longer tells afterwards."""
         log = str(PurePosixPath(self.target) / LOG)
         return {
-            "aside": _aside(self.target, "before", effects.run),
-            "files": effects.later_files(self.target, self.batch),
-            "hash": effects.tree_hash(log),
+            "aside": _aside(self.target, "before", applier.run),
+            "files": applier.later_files(self.target, self.batch),
+            "hash": applier.tree_hash(log),
         }
 
-    def apply(self, effects: Effects, was: Was) -> None:
+    def apply(self, applier: Applier, was: PriorState) -> None:
         """Make the shorter log, change it for the longer one, then move the files."""
         log, old, new = _places(self.target, was["aside"])
-        if not effects.exists(old):
-            effects.copy_sink_log(self.target, self.batch, new)
-            effects.move(log, old)
-        if not effects.exists(log):
-            effects.move(new, log)
-        effects.move_files(self.target, f"{was['aside']}/files", was["files"])
+        if not applier.exists(old):
+            applier.copy_sink_log(self.target, self.batch, new)
+            applier.move(log, old)
+        if not applier.exists(log):
+            applier.move(new, log)
+        applier.move_files(self.target, f"{was['aside']}/files", was["files"])
 
-    def verify(self, effects: Effects, was: Was) -> None:
+    def verify(self, applier: Applier, was: PriorState) -> None:
         """Fail where the log still has a later batch, or a file is still in its place."""
-        found = effects.sink_log(self.target, self.batch)
+        found = applier.sink_log(self.target, self.batch)
         if found is None or found.later:
             raise StepError(f"{self.target}/{LOG} does not end at batch {self.batch}")
-        left = [name for name in was["files"] if effects.exists(f"{self.target}/{name}")]
+        left = [name for name in was["files"] if applier.exists(f"{self.target}/{name}")]
         if left:
             raise StepError(f"{self.target}/{left[0]} is still there")
 
-    def undo(self, was: Was) -> tuple[Step, ...]:
+    def undo(self, was: PriorState) -> tuple[Step, ...]:
         """Put the log and the files back."""
         back = RestoreSinkLog(
             pipeline=self.pipeline,
@@ -112,46 +112,46 @@ class RestoreSinkLog(StepBase):
             " and what was written since aside"
         )
 
-    def check(self, world: World, *, again: bool = False) -> None:
+    def check(self, inspector: Inspector, *, again: bool = False) -> None:
         """Refuse where the query runs."""
-        prove_stopped(world, self.pipeline)
+        prove_stopped(inspector, self.pipeline)
 
-    def bind(self, effects: Effects) -> Was:
+    def bind(self, applier: Applier) -> PriorState:
         """Refuse where the old log is gone; list what was written since."""
         log, old, _ = _places(self.target, self.aside)
-        if not effects.exists(old):
-            if effects.tree_hash(log) != self.hash:
+        if not applier.exists(old):
+            if applier.tree_hash(log) != self.hash:
                 raise RefusedError(f"the old log of {self.target} is gone: {old} is not there")
-            return {"fresh": _aside(self.target, "after", effects.run), "files": []}
+            return {"fresh": _aside(self.target, "after", applier.run), "files": []}
         return {
-            "fresh": _aside(self.target, "after", effects.run),
-            "files": effects.later_files(self.target, self.batch),
+            "fresh": _aside(self.target, "after", applier.run),
+            "files": applier.later_files(self.target, self.batch),
         }
 
-    def settled(self, effects: Effects, was: Was) -> bool:
+    def is_applied(self, applier: Applier, was: PriorState) -> bool:
         """Never: `apply` sees for itself what is missing."""
         return False
 
-    def apply(self, effects: Effects, was: Was) -> None:
+    def apply(self, applier: Applier, was: PriorState) -> None:
         """Move the new files and log aside, then the old ones back."""
         log, old, _ = _places(self.target, self.aside)
         fresh = was["fresh"]
-        effects.move_files(self.target, f"{fresh}/files", was["files"])
-        effects.move_files(f"{self.aside}/files", self.target, self.files)
-        if effects.exists(old):
-            if effects.exists(log):
-                effects.move(log, f"{fresh}/log")
-            effects.move(old, log)
+        applier.move_files(self.target, f"{fresh}/files", was["files"])
+        applier.move_files(f"{self.aside}/files", self.target, self.files)
+        if applier.exists(old):
+            if applier.exists(log):
+                applier.move(log, f"{fresh}/log")
+            applier.move(old, log)
 
-    def verify(self, effects: Effects, was: Was) -> None:
+    def verify(self, applier: Applier, was: PriorState) -> None:
         """Fail where the log is not what it was, or a file is not back."""
-        if effects.tree_hash(f"{self.target}/{LOG}") != self.hash:
+        if applier.tree_hash(f"{self.target}/{LOG}") != self.hash:
             raise StepError(f"{self.target}/{LOG} is not byte for byte what it was")
-        absent = [name for name in self.files if not effects.exists(f"{self.target}/{name}")]
+        absent = [name for name in self.files if not applier.exists(f"{self.target}/{name}")]
         if absent:
             raise StepError(f"{self.target}/{absent[0]} is not back")
 
-    def undo(self, was: Was) -> tuple[Step, ...]:
+    def undo(self, was: PriorState) -> tuple[Step, ...]:
         """An undo is not undone: plan anew."""
         return ()
 

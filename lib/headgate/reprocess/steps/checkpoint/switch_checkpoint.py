@@ -10,9 +10,9 @@ from typing import Any, ClassVar
 
 from headgate.errors import RefusedError, StepError
 from headgate.reprocess.ports.checkpoints import Checkpoint
-from headgate.reprocess.ports.inspector import Effects, World
+from headgate.reprocess.ports.inspector import Applier, Inspector
 from headgate.reprocess.steps.base.document import StepBase
-from headgate.reprocess.steps.base.step import Step, Was
+from headgate.reprocess.steps.base.step import PriorState, Step
 from headgate.reprocess.steps.base.verify_stopped import prove_stopped
 from headgate.reprocess.steps.checkpoint.create_remote import check_free
 from headgate.reprocess.steps.checkpoint.replace import check_query
@@ -43,33 +43,33 @@ class SwitchCheckpoint(StepBase):
             f" HEADGATE_CHECKPOINT for its commands; {self.checkpoint} stays as it is"
         )
 
-    def check(self, world: World, *, again: bool = False) -> None:
+    def check(self, inspector: Inspector, *, again: bool = False) -> None:
         """Refuse where the query runs (again), or another one's checkpoint is there."""
-        prove_stopped(world, self.pipeline, checkpoint=self.checkpoint)
-        check_query(world, self.checkpoint, self.query_id)
+        prove_stopped(inspector, self.pipeline, checkpoint=self.checkpoint)
+        check_query(inspector, self.checkpoint, self.query_id)
         if not again and not self.made:
-            check_free(world, self.place)
+            check_free(inspector, self.place)
 
-    def bind(self, effects: Effects) -> Was:
+    def bind(self, applier: Applier) -> PriorState:
         """Take the hash of the listing by which an undo knows the old place."""
-        return {"hash": effects.listing_hash(self.checkpoint)}
+        return {"hash": applier.listing_hash(self.checkpoint)}
 
-    def settled(self, effects: Effects, was: Was) -> bool:
+    def is_applied(self, applier: Applier, was: PriorState) -> bool:
         """Return whether it is there by now."""
-        return _place_of(effects, self.pipeline) == self.place
+        return _place_of(applier, self.pipeline) == self.place
 
-    def apply(self, effects: Effects, was: Was) -> None:
+    def apply(self, applier: Applier, was: PriorState) -> None:
         """Record it."""
-        effects.switch_checkpoint(self.pipeline, self.place)
+        applier.switch_checkpoint(self.pipeline, self.place)
 
-    def verify(self, effects: Effects, was: Was) -> None:
+    def verify(self, applier: Applier, was: PriorState) -> None:
         """Fail where the registry does not have it, or the old place is not what it was."""
-        if not self.settled(effects, was):
+        if not self.is_applied(applier, was):
             raise StepError(f"{self.pipeline} was not led to {self.place}")
-        if effects.listing_hash(self.checkpoint) != was["hash"]:
+        if applier.listing_hash(self.checkpoint) != was["hash"]:
             raise RefusedError(f"{self.checkpoint} changed meanwhile: something writes")
 
-    def undo(self, was: Was) -> tuple[Step, ...]:
+    def undo(self, was: PriorState) -> tuple[Step, ...]:
         """Lead it back."""
         back = SwitchToOldCheckpoint(
             pipeline=self.pipeline,
@@ -96,15 +96,15 @@ class SwitchToOldCheckpoint(StepBase):
         """Return one line for the preview, the command line and the journal alike."""
         return f"let the checkpoint of {self.pipeline} be at {self.checkpoint} again"
 
-    def facts(self, world: World) -> dict[str, Any]:
+    def facts(self, inspector: Inspector) -> dict[str, Any]:
         """The old place must be what it was when the run left it."""
         return {"place": {"location": self.checkpoint, "listing": self.hash}}
 
-    def blockers(self, world: World) -> tuple[str, ...]:
+    def blockers(self, inspector: Inspector) -> tuple[str, ...]:
         """Refuse where the pipeline was led elsewhere, or the old place is not what it was."""
-        if _place_of(world, self.pipeline) not in (self.place, self.checkpoint):
+        if _place_of(inspector, self.pipeline) not in (self.place, self.checkpoint):
             return (f"the checkpoint of {self.pipeline} is no longer at {self.place}",)
-        now = world.listing_hash(self.checkpoint)
+        now = inspector.listing_hash(self.checkpoint)
         if now is None:
             return (f"the old checkpoint is gone: {self.checkpoint} is not there",)
         if now != self.hash:
@@ -114,7 +114,7 @@ class SwitchToOldCheckpoint(StepBase):
             )
         return ()
 
-    def risks(self, world: World) -> tuple[str, ...]:
+    def risks(self, inspector: Inspector) -> tuple[str, ...]:
         """Say what is not taken back."""
         return (
             "what the query wrote since the run stays in the sink; the old checkpoint goes on"
@@ -123,26 +123,26 @@ class SwitchToOldCheckpoint(StepBase):
             " kept ([runs] keep_snapshots)",
         )
 
-    def check(self, world: World, *, again: bool = False) -> None:
+    def check(self, inspector: Inspector, *, again: bool = False) -> None:
         """Refuse where the query runs."""
-        prove_stopped(world, self.pipeline, checkpoint=self.place)
+        prove_stopped(inspector, self.pipeline, checkpoint=self.place)
 
-    def settled(self, effects: Effects, was: Was) -> bool:
+    def is_applied(self, applier: Applier, was: PriorState) -> bool:
         """Return whether it is there again."""
-        return _place_of(effects, self.pipeline) == self.checkpoint
+        return _place_of(applier, self.pipeline) == self.checkpoint
 
-    def apply(self, effects: Effects, was: Was) -> None:
+    def apply(self, applier: Applier, was: PriorState) -> None:
         """Record it."""
-        effects.switch_checkpoint(self.pipeline, self.checkpoint)
+        applier.switch_checkpoint(self.pipeline, self.checkpoint)
 
-    def verify(self, effects: Effects, was: Was) -> None:
+    def verify(self, applier: Applier, was: PriorState) -> None:
         """Fail where the registry does not have it."""
-        if not self.settled(effects, was):
+        if not self.is_applied(applier, was):
             raise StepError(f"{self.pipeline} was not led back to {self.checkpoint}")
-        if effects.listing_hash(self.checkpoint) == self.hash:
-            effects.note(f"{self.checkpoint} is object for object what it was")
+        if applier.listing_hash(self.checkpoint) == self.hash:
+            applier.note(f"{self.checkpoint} is object for object what it was")
         else:
-            effects.note(f"{self.checkpoint} was changed meanwhile, by something that ran on it")
+            applier.note(f"{self.checkpoint} was changed meanwhile, by something that ran on it")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -159,25 +159,25 @@ class StartAtCheckpoint(StartPipeline):
         """Return one line for the preview, the command line and the journal alike."""
         return f"{StartPipeline.describe(self)} at {self.checkpoint}"
 
-    def bind(self, effects: Effects) -> Was:
+    def bind(self, applier: Applier) -> PriorState:
         """Remember both logs' newest batches."""
-        old = effects.checkpoint(self.old)
-        return {**StartPipeline.bind(self, effects), "old": _head_of(old)}
+        old = applier.checkpoint(self.old)
+        return {**StartPipeline.bind(self, applier), "old": _head_of(old)}
 
-    def verify(self, effects: Effects, was: Was) -> None:
+    def verify(self, applier: Applier, was: PriorState) -> None:
         """Refuse where it does not run, or runs at the old place: then all is taken back."""
         try:
-            StartPipeline.verify(self, effects, was)
+            StartPipeline.verify(self, applier, was)
         except StepError as error:
             raise RefusedError(f"{error}, with its checkpoint at {self.checkpoint}") from None
-        self._check_old(effects, was)
+        self._check_old(applier, was)
 
-    def _is_up(self, effects: Effects, was: Was) -> bool:
-        self._check_old(effects, was)
-        return StartPipeline._is_up(self, effects, was)
+    def _is_up(self, applier: Applier, was: PriorState) -> bool:
+        self._check_old(applier, was)
+        return StartPipeline._is_up(self, applier, was)
 
-    def _check_old(self, effects: Effects, was: Was) -> None:
-        now = _head_of(effects.checkpoint(self.old))
+    def _check_old(self, applier: Applier, was: PriorState) -> None:
+        now = _head_of(applier.checkpoint(self.old))
         if now != was["old"]:
             raise RefusedError(
                 f"{self.pipeline} goes on at the old checkpoint {self.old}, at batch {now[-1]}: its"
@@ -189,6 +189,6 @@ def _head_of(found: Checkpoint | None) -> list[Any]:
     return [found.query_id, *found.head] if found else [None, None, None]
 
 
-def _place_of(world: World, pipeline: str) -> str | None:
-    registered = world.registered(pipeline)
+def _place_of(inspector: Inspector, pipeline: str) -> str | None:
+    registered = inspector.registered(pipeline)
     return registered.checkpoint.rstrip("/") if registered and registered.checkpoint else None

@@ -7,9 +7,9 @@ from typing import Any, ClassVar
 
 from headgate.errors import RefusedError, StepError
 from headgate.model.transactions import Transaction
-from headgate.reprocess.ports.inspector import Effects, World
+from headgate.reprocess.ports.inspector import Applier, Inspector
 from headgate.reprocess.steps.base.document import StepBase
-from headgate.reprocess.steps.base.step import Was
+from headgate.reprocess.steps.base.step import PriorState
 from headgate.reprocess.steps.base.wait import Wait
 
 # The coordinator writes the end into all partitions before it says that it is done.
@@ -37,9 +37,9 @@ class AbortTransaction(StepBase):
         """Return one line for the preview, the command line and the journal alike."""
         return f"abort the open transaction {self.transaction} and fence its producer"
 
-    def check(self, world: World, *, again: bool = False) -> None:
+    def check(self, inspector: Inspector, *, again: bool = False) -> None:
         """Refuse where it is not open any more, or another producer has it."""
-        found = self._found(world)
+        found = self._found(inspector)
         if found is None and not again:
             raise RefusedError(f"{self.transaction} is not open any more: there is nothing to do")
         if found is not None and not self._is_same(found):
@@ -48,38 +48,38 @@ class AbortTransaction(StepBase):
                 " somebody uses it"
             )
 
-    def settled(self, effects: Effects, was: Was) -> bool:
+    def is_applied(self, applier: Applier, was: PriorState) -> bool:
         """Return whether it is not open any more."""
-        return self._found(effects) is None
+        return self._found(applier) is None
 
-    def apply(self, effects: Effects, was: Was) -> None:
+    def apply(self, applier: Applier, was: PriorState) -> None:
         """Abort it."""
-        found = self._found(effects)
+        found = self._found(applier)
         if found is not None and self._is_same(found):
-            effects.abort_transaction(found)
+            applier.abort_transaction(found)
 
-    def verify(self, effects: Effects, was: Was) -> None:
+    def verify(self, applier: Applier, was: PriorState) -> None:
         """Wait for its end; fail where it stays open."""
-        wait = Wait(effects=effects)
-        while (found := self._found(effects)) is not None and self._is_same(found):
+        wait = Wait(applier=applier)
+        while (found := self._found(applier)) is not None and self._is_same(found):
             if wait.seconds >= END_SECONDS:
                 raise StepError(
                     f"{self.transaction} is open still, {wait.seconds:.0f} s after its abort"
                 )
             wait.pause()
-        effects.note(f"{self.transaction} is open no more")
+        applier.note(f"{self.transaction} is open no more")
 
-    def remains(self, world: World, was: Was) -> tuple[str, ...] | None:
+    def remains(self, inspector: Inspector, was: PriorState) -> tuple[str, ...] | None:
         """Its records, which no reader of committed ones ever gets."""
         return (f"the transaction {self.transaction} stays aborted",)
 
-    def _found(self, world: World) -> Transaction | None:
+    def _found(self, inspector: Inspector) -> Transaction | None:
         parts = [
             (name, number)
             for name, f in sorted(self.topics.items())
             for number in range(f["partitions"])
         ]
-        found = world.open_transactions(parts)
+        found = inspector.open_transactions(parts)
         return next((t for t in found if t.name == self.transaction), None)
 
     def _is_same(self, found: Transaction) -> bool:

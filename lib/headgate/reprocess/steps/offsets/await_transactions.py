@@ -8,9 +8,9 @@ from typing import Any, ClassVar
 
 from headgate.errors import RefusedError
 from headgate.model.transactions import Transaction, is_of_application
-from headgate.reprocess.ports.inspector import Effects
+from headgate.reprocess.ports.inspector import Applier
 from headgate.reprocess.steps.base.document import StepBase
-from headgate.reprocess.steps.base.step import Was
+from headgate.reprocess.steps.base.step import PriorState
 from headgate.reprocess.steps.base.wait import Wait
 
 # Kafka Streams' transactions time out after 10 s unless configured, and the broker looks for them
@@ -37,26 +37,26 @@ class AwaitTransactions(StepBase):
         """Return one line for the preview, the command line and the journal alike."""
         return f"make sure that {self.application} has no pending transaction"
 
-    def apply(self, effects: Effects, was: Was) -> None:
+    def apply(self, applier: Applier, was: PriorState) -> None:
         """Wait until the broker has ended those that a killed process left open."""
-        wait = Wait(effects=effects, poll=_POLL)
-        while (pending := self._pending(effects)) and wait.seconds < OPEN_SECONDS:
+        wait = Wait(applier=applier, poll=_POLL)
+        while (pending := self._pending(applier)) and wait.seconds < OPEN_SECONDS:
             if wait.seconds == 0:
-                effects.note(f"waiting for the end of {_named(pending)}")
+                applier.note(f"waiting for the end of {_named(pending)}")
             wait.pause()
 
-    def verify(self, effects: Effects, was: Was) -> None:
+    def verify(self, applier: Applier, was: PriorState) -> None:
         """Refuse where one is still open."""
-        if pending := self._pending(effects):
+        if pending := self._pending(applier):
             raise RefusedError(
                 f"{self.application} has a pending transaction, so something of it is alive:"
                 f" {_named(pending)}; stop it, or abort the transaction"
             )
 
-    def _pending(self, effects: Effects) -> list[Transaction]:
+    def _pending(self, applier: Applier) -> list[Transaction]:
         return [
             t
-            for t in effects.open_transactions(_parts(self.topics))
+            for t in applier.open_transactions(_parts(self.topics))
             if (t.id and is_of_application(t.id, self.application)) or t.topics & self.topics.keys()
         ]
 

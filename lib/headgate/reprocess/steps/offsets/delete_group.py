@@ -8,12 +8,12 @@ from typing import Any, ClassVar
 
 from headgate.errors import RefusedError, StepError
 from headgate.model.cluster import GroupOffset
-from headgate.reprocess.ports.inspector import Effects, World
+from headgate.reprocess.ports.inspector import Applier, Inspector
 from headgate.reprocess.steps.base.document import StepBase
-from headgate.reprocess.steps.base.step import Step, Was, active_reason, check_inactive
+from headgate.reprocess.steps.base.step import PriorState, Step, active_reason, check_inactive
 from headgate.reprocess.steps.base.verify_stopped import prove_stopped
 from headgate.reprocess.steps.offsets.partition_offsets import Commit, committed
-from headgate.text.numbers import named
+from headgate.text.numbers import name_list
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -31,18 +31,18 @@ class DeleteGroup(StepBase):
         """Return one line for the preview, the command line and the journal alike."""
         return f"delete the group {self.group} with its offsets"
 
-    def check(self, world: World, *, again: bool = False) -> None:
+    def check(self, inspector: Inspector, *, again: bool = False) -> None:
         """Refuse where somebody is in the group; after a crash it may be gone."""
         if self.pipeline is not None:
-            prove_stopped(world, self.pipeline)
-        if again and is_gone(world, self.group):
+            prove_stopped(inspector, self.pipeline)
+        if again and is_gone(inspector, self.group):
             return
-        check_inactive(world, self.group, self.group_type)
+        check_inactive(inspector, self.group, self.group_type)
 
-    def bind(self, effects: Effects) -> Was:
+    def bind(self, applier: Applier) -> PriorState:
         """Read what is committed, and the ids of the topics that it is about."""
-        found = committed(effects, self.group)
-        topics = effects.topics({topic for topic, _ in found})
+        found = committed(applier, self.group)
+        topics = applier.topics({topic for topic, _ in found})
         return {
             "offsets": [
                 {"topic": t, "partition": p, **asdict(c)} for (t, p), c in sorted(found.items())
@@ -50,20 +50,20 @@ class DeleteGroup(StepBase):
             "topics": {name: topic.id for name, topic in sorted(topics.items())},
         }
 
-    def settled(self, effects: Effects, was: Was) -> bool:
+    def is_applied(self, applier: Applier, was: PriorState) -> bool:
         """Return whether it is gone."""
-        return is_gone(effects, self.group)
+        return is_gone(applier, self.group)
 
-    def apply(self, effects: Effects, was: Was) -> None:
+    def apply(self, applier: Applier, was: PriorState) -> None:
         """Delete it."""
-        effects.delete_group(self.group)
+        applier.delete_group(self.group)
 
-    def verify(self, effects: Effects, was: Was) -> None:
+    def verify(self, applier: Applier, was: PriorState) -> None:
         """Fail where it is there: somebody joined or committed."""
-        if not is_gone(effects, self.group):
+        if not is_gone(applier, self.group):
             raise StepError(f"group {self.group} is there again: who uses it?")
 
-    def undo(self, was: Was) -> tuple[Step, ...]:
+    def undo(self, was: PriorState) -> tuple[Step, ...]:
         """Commit what was committed."""
         if not was["offsets"]:
             return ()
@@ -89,59 +89,61 @@ class RestoreGroup(StepBase):
         """Return one line for the preview, the command line and the journal alike."""
         return f"make the group {self.group} anew, with its {len(self.offsets)} offset(s)"
 
-    def facts(self, world: World) -> dict[str, Any]:
+    def facts(self, inspector: Inspector) -> dict[str, Any]:
         """The cluster must be the same one."""
-        return {"cluster_id": world.cluster_id()}
+        return {"cluster_id": inspector.cluster_id()}
 
-    def blockers(self, world: World) -> tuple[str, ...]:
+    def blockers(self, inspector: Inspector) -> tuple[str, ...]:
         """Refuse where somebody uses the name by now."""
-        return () if _is_free(world, self.group) else (active_reason(world, self.group),)
+        return () if _is_free(inspector, self.group) else (active_reason(inspector, self.group),)
 
-    def risks(self, world: World) -> tuple[str, ...]:
+    def risks(self, inspector: Inspector) -> tuple[str, ...]:
         """Name the topics whose offsets don't come back."""
-        lost = {str(o["topic"]) for o in self.offsets} - {o["topic"] for o in self._alive(world)}
+        lost = {str(o["topic"]) for o in self.offsets} - {
+            o["topic"] for o in self._alive(inspector)
+        }
         if not lost:
             return ()
         return (
-            f"offsets of {self.group} on {named(lost)} don't come back: records have other"
+            f"offsets of {self.group} on {name_list(lost)} don't come back: records have other"
             " offsets there",
         )
 
-    def check(self, world: World, *, again: bool = False) -> None:
+    def check(self, inspector: Inspector, *, again: bool = False) -> None:
         """Refuse where somebody is in a group of that name."""
-        if not _is_free(world, self.group):
-            raise RefusedError(active_reason(world, self.group))
+        if not _is_free(inspector, self.group):
+            raise RefusedError(active_reason(inspector, self.group))
 
-    def settled(self, effects: Effects, was: Was) -> bool:
+    def is_applied(self, applier: Applier, was: PriorState) -> bool:
         """Return whether all that can come back is committed."""
-        now = committed(effects, self.group)
-        return all(now.get(part) == commit for part, commit in self._wanted(effects).items())
+        now = committed(applier, self.group)
+        return all(now.get(part) == commit for part, commit in self._wanted(applier).items())
 
-    def apply(self, effects: Effects, was: Was) -> None:
+    def apply(self, applier: Applier, was: PriorState) -> None:
         """Commit what can come back."""
-        effects.alter_offsets(
+        applier.alter_offsets(
             self.group,
             [
                 GroupOffset(topic=t, partition=p, **asdict(c))
-                for (t, p), c in self._wanted(effects).items()
+                for (t, p), c in self._wanted(applier).items()
             ],
         )
 
-    def verify(self, effects: Effects, was: Was) -> None:
+    def verify(self, applier: Applier, was: PriorState) -> None:
         """Fail where an offset is another one."""
-        if not self.settled(effects, was):
+        if not self.is_applied(applier, was):
             raise StepError(f"group {self.group} has not what it had")
 
-    def _wanted(self, world: World) -> Mapping[tuple[str, int], Commit]:
+    def _wanted(self, inspector: Inspector) -> Mapping[tuple[str, int], Commit]:
         return {
             (o["topic"], o["partition"]): Commit(
                 offset=o["offset"], leader_epoch=o["leader_epoch"], metadata=o["metadata"]
             )
-            for o in self._alive(world)
+            for o in self._alive(inspector)
         }
 
-    def _alive(self, world: World) -> Iterable[dict[str, Any]]:
-        now = world.topics(self.topics)
+    def _alive(self, inspector: Inspector) -> Iterable[dict[str, Any]]:
+        now = inspector.topics(self.topics)
         return [
             o
             for o in self.offsets
@@ -149,11 +151,11 @@ class RestoreGroup(StepBase):
         ]
 
 
-def is_gone(world: World, group: str) -> bool:
+def is_gone(inspector: Inspector, group: str) -> bool:
     """Return whether no group of that name exists that may be seen."""
-    found = world.group(group)
+    found = inspector.group(group)
     return found.state == "dead" and found.members == () and not found.offsets
 
 
-def _is_free(world: World, group: str) -> bool:
-    return is_gone(world, group) or world.group(group).is_inactive
+def _is_free(inspector: Inspector, group: str) -> bool:
+    return is_gone(inspector, group) or inspector.group(group).is_inactive

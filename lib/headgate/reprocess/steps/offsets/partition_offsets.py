@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from headgate.model.cluster import Group, GroupOffset
-from headgate.reprocess.ports.inspector import World
-from headgate.reprocess.steps.base.step import Was
+from headgate.reprocess.ports.inspector import Inspector
+from headgate.reprocess.steps.base.step import PriorState
 from headgate.reprocess.steps.offsets.target import TopicPart
 
 
@@ -63,7 +63,7 @@ def replace_was(move: Move, now: Commit | None) -> Move:
     return Move(topic=move.topic, partition=move.partition, was=now, to=move.to)
 
 
-def moves_of(was: Was) -> tuple[Move, ...]:
+def moves_of(was: PriorState) -> tuple[Move, ...]:
     """Read the moves back from the journal."""
     return tuple(
         Move(
@@ -76,9 +76,9 @@ def moves_of(was: Was) -> tuple[Move, ...]:
     )
 
 
-def committed(world: World, group_id: str) -> dict[tuple[str, int], Commit]:
+def committed(inspector: Inspector, group_id: str) -> dict[tuple[str, int], Commit]:
     """Return what is committed by partition; a partition without a commit is not in it."""
-    return commits_of(world.group(group_id))
+    return commits_of(inspector.group(group_id))
 
 
 def commits_of(group: Group) -> dict[tuple[str, int], Commit]:

@@ -7,9 +7,9 @@ from dataclasses import dataclass
 from pathlib import PurePosixPath
 from typing import ClassVar
 
-from headgate.reprocess.ports.inspector import Effects, World
+from headgate.reprocess.ports.inspector import Applier, Inspector
 from headgate.reprocess.steps.base.document import StepBase
-from headgate.reprocess.steps.base.step import Step, Was
+from headgate.reprocess.steps.base.step import PriorState, Step
 from headgate.reprocess.steps.offsets.partition_offsets import committed
 
 
@@ -26,31 +26,31 @@ class RecordOffsets(StepBase):
         """Return one line for the preview, the command line and the journal alike."""
         return f"record the committed offsets of {self.group}"
 
-    def check(self, world: World, *, again: bool = False) -> None:
+    def check(self, inspector: Inspector, *, again: bool = False) -> None:
         """Nothing to refuse: reading does no harm."""
 
-    def bind(self, effects: Effects) -> Was:
+    def bind(self, applier: Applier) -> PriorState:
         """Decide where the record goes."""
-        return {"file": str(PurePosixPath(effects.snapshot_place()) / "offsets.json")}
+        return {"file": str(PurePosixPath(applier.snapshot_folder()) / "offsets.json")}
 
-    def settled(self, effects: Effects, was: Was) -> bool:
+    def is_applied(self, applier: Applier, was: PriorState) -> bool:
         """Never: no offset was moved yet, so it is simply written anew."""
         return False
 
-    def apply(self, effects: Effects, was: Was) -> None:
+    def apply(self, applier: Applier, was: PriorState) -> None:
         """Write topic, partition, offset, leader epoch and metadata of every committed offset."""
         rows = [
             {"topic": t, "partition": p, **c.row()}
-            for (t, p), c in sorted(committed(effects, self.group).items())
+            for (t, p), c in sorted(committed(applier, self.group).items())
         ]
         # A row a line; json's own indentation takes ten times as long.
         lines = ",\n".join(json.dumps(row) for row in rows)
         group = json.dumps(self.group)
-        effects.write_record(was["file"], f'{{"group": {group}, "offsets": [\n{lines}\n]}}\n')
+        applier.write_record(was["file"], f'{{"group": {group}, "offsets": [\n{lines}\n]}}\n')
 
-    def verify(self, effects: Effects, was: Was) -> None:
+    def verify(self, applier: Applier, was: PriorState) -> None:
         """`write_record` returns only when the file is on disk."""
 
-    def undo(self, was: Was) -> tuple[Step, ...]:
+    def undo(self, was: PriorState) -> tuple[Step, ...]:
         """The record stays; nothing was changed."""
         return ()

@@ -6,9 +6,9 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from headgate.errors import RefusedError, StalePlanError
-from headgate.reprocess.ports.inspector import Effects, World
+from headgate.reprocess.ports.inspector import Applier, Inspector
 from headgate.reprocess.steps.base.document import StepBase
-from headgate.reprocess.steps.base.step import Was
+from headgate.reprocess.steps.base.step import PriorState
 from headgate.reprocess.steps.base.wait import Wait
 
 # A member that is alive learns of its removal by its next heartbeat, 3 s unless configured, and
@@ -32,24 +32,24 @@ class RemoveMembers(StepBase):
             f"remove the members that are left in {self.group}, and make sure that none comes back"
         )
 
-    def check(self, world: World, *, again: bool = False) -> None:
+    def check(self, inspector: Inspector, *, again: bool = False) -> None:
         """Refuse a group of another type: only classic ones let go of members."""
-        found = world.group(self.group)
+        found = inspector.group(self.group)
         if found.type.value != self.group_type:
             raise StalePlanError(
                 f"group {self.group} is of type {found.type} now, not {self.group_type}"
             )
 
-    def apply(self, effects: Effects, was: Was) -> None:
+    def apply(self, applier: Applier, was: PriorState) -> None:
         """Remove them, where there are any."""
-        if effects.group(self.group).members:
-            effects.remove_members(self.group)
+        if applier.group(self.group).members:
+            applier.remove_members(self.group)
 
-    def verify(self, effects: Effects, was: Was) -> None:
+    def verify(self, applier: Applier, was: PriorState) -> None:
         """Refuse where a member comes back: it is alive, and nothing else was done."""
-        wait = Wait(effects=effects)
+        wait = Wait(applier=applier)
         while True:
-            if members := effects.group(self.group).members:
+            if members := applier.group(self.group).members:
                 names = ", ".join(sorted({m.client_id or m.id for m in members})[:3])
                 raise RefusedError(
                     f"{len(members)} member(s) of {self.group} came back after they were removed"

@@ -9,12 +9,12 @@ from typing import Any, ClassVar
 
 from headgate.errors import RefusedError, StepError
 from headgate.model.cluster import GroupOffset, Topic
-from headgate.reprocess.ports.inspector import Effects, World
+from headgate.reprocess.ports.inspector import Applier, Inspector
 from headgate.reprocess.steps.base.document import StepBase
 from headgate.reprocess.steps.base.group_liveness import check_gone_or_inactive
 from headgate.reprocess.steps.base.step import (
+    PriorState,
     Step,
-    Was,
     check_found_inactive,
     check_found_topics,
     check_inactive,
@@ -38,7 +38,7 @@ _HOUR_MS = 3_600_000
 
 
 def expiry_risks(
-    world: World, targets: Mapping[tuple[str, int], int], now_ms: int | None = None
+    inspector: Inspector, targets: Mapping[tuple[str, int], int], now_ms: int | None = None
 ) -> list[str]:
     """Name the topics of which retention soon takes records that these offsets still have to read.
 
@@ -46,11 +46,11 @@ def expiry_risks(
     `retention.ms` after its own time, and later where its segment is not full.
     """
     now = int(time.time() * 1000) if now_ms is None else now_ms
-    topics = world.topics({topic for topic, _ in targets})
+    topics = inspector.topics({topic for topic, _ in targets})
     return [
         text
         for name, topic in sorted(topics.items())
-        for text in _of(world, topic, dict(_unread(topic, targets)), now)
+        for text in _of(inspector, topic, dict(_unread(topic, targets)), now)
     ]
 
 
@@ -64,12 +64,14 @@ def _unread(
             yield (topic.name, part.number), at
 
 
-def _of(world: World, topic: Topic, unread: dict[tuple[str, int], int], now: int) -> Iterable[str]:
+def _of(
+    inspector: Inspector, topic: Topic, unread: dict[tuple[str, int], int], now: int
+) -> Iterable[str]:
     keeps = topic.retention_ms
     if not unread or keeps is None or keeps < 0 or "delete" not in (topic.cleanup_policy or ""):
         return
     for hours in HOURS:
-        first = world.first_at(unread, now - keeps + hours * _HOUR_MS)
+        first = inspector.first_at(unread, now - keeps + hours * _HOUR_MS)
         # No record so young, or only after the offset: what stands there is older.
         old = [p for p, at in unread.items() if (f := first.get(p)) is None or at < f]
         if old:
@@ -117,32 +119,32 @@ class ResetOffsets(StepBase):
         """The partitions that move, or are left where the target says so."""
         return chosen(self.topics, self.only)
 
-    def check(self, world: World, *, again: bool = False) -> None:
+    def check(self, inspector: Inspector, *, again: bool = False) -> None:
         """Refuse where the pipeline is not proven stopped; `bind` looks at group and topics."""
         if self.pipeline is not None:
-            prove_stopped(world, self.pipeline)
+            prove_stopped(inspector, self.pipeline)
         if again:
             # What `bind` has found holds only for the group and the topics that it saw.
-            check_inactive(world, self.group, self.group_type)
-            check_topics(world, self.topics)
+            check_inactive(inspector, self.group, self.group_type)
+            check_topics(inspector, self.topics)
 
-    def bind(self, effects: Effects) -> Was:
+    def bind(self, applier: Applier) -> PriorState:
         """Read what is committed now, and find where each partition goes now.
 
         Refuses where the group is not proven empty or a topic is not the planned one.
         """
-        topics = effects.topics(self.topics)
+        topics = applier.topics(self.topics)
         check_found_topics(topics, self.topics)
         # Read last: what is proven of the group is then as young as can be.
-        group = effects.group(self.group)
-        check_found_inactive(effects, group, self.group_type)
+        group = applier.group(self.group)
+        check_found_inactive(applier, group, self.group_type)
         before = commits_of(group)
         at = {part: commit.offset for part, commit in before.items()}
-        found = find(self.target, effects, topics, self.parts, at)
+        found = find(self.target, applier, topics, self.parts, at)
         if found.blockers:
             raise RefusedError("; ".join(found.blockers[:_SHOWN]))
         for risk in found.risks[:_SHOWN]:
-            effects.note(risk)
+            applier.note(risk)
         return {
             "moves": [
                 Move(topic=t, partition=p, was=before.get((t, p)), to=Commit(offset=to)).row()
@@ -150,19 +152,19 @@ class ResetOffsets(StepBase):
             ]
         }
 
-    def settled(self, effects: Effects, was: Was) -> bool:
+    def is_applied(self, applier: Applier, was: PriorState) -> bool:
         """Return whether every partition is where it was to go."""
-        return _all_there(effects, self.group, moves_of(was))
+        return _all_there(applier, self.group, moves_of(was))
 
-    def apply(self, effects: Effects, was: Was) -> None:
+    def apply(self, applier: Applier, was: PriorState) -> None:
         """Commit the new offsets."""
-        _go(effects, self.group, moves_of(was))
+        _go(applier, self.group, moves_of(was))
 
-    def verify(self, effects: Effects, was: Was) -> None:
+    def verify(self, applier: Applier, was: PriorState) -> None:
         """Fail where a partition is not where it was to go."""
-        _prove(effects, self.group, moves_of(was))
+        _prove(applier, self.group, moves_of(was))
 
-    def undo(self, was: Was) -> tuple[Step, ...]:
+    def undo(self, was: PriorState) -> tuple[Step, ...]:
         """Put back what was committed; what was not committed is deleted again."""
         moves = moves_of(was)
         back = RestoreOffsets(
@@ -214,68 +216,68 @@ class RestoreOffsets(StepBase):
             "to": to,
         }
 
-    def check(self, world: World, *, again: bool = False) -> None:
+    def check(self, inspector: Inspector, *, again: bool = False) -> None:
         """Refuse where the group is not proven empty or a topic is not the one it was."""
-        if again and _all_there(world, self.group, self.moves):
+        if again and _all_there(inspector, self.group, self.moves):
             return
         if self.pipeline is not None:
-            prove_stopped(world, self.pipeline)
+            prove_stopped(inspector, self.pipeline)
         # A group whose last offset is deleted, or has expired, is gone; a commit makes it anew.
-        check_gone_or_inactive(world, self.group, self.group_type, again=True)
-        check_topics(world, self.topics)
+        check_gone_or_inactive(inspector, self.group, self.group_type, again=True)
+        check_topics(inspector, self.topics)
 
-    def risks(self, world: World) -> tuple[str, ...]:
+    def risks(self, inspector: Inspector) -> tuple[str, ...]:
         """Say until when the old offsets still find their records."""
         to = {(m.topic, m.partition): m.to.offset for m in self.moves if m.to is not None}
-        return tuple(expiry_risks(world, to))
+        return tuple(expiry_risks(inspector, to))
 
-    def bind(self, effects: Effects) -> Was:
+    def bind(self, applier: Applier) -> PriorState:
         """Read what is committed now, for the record."""
-        now = committed(effects, self.group)
+        now = committed(applier, self.group)
         return {
             "moves": [replace_was(m, now.get((m.topic, m.partition))).row() for m in self.moves]
         }
 
-    def settled(self, effects: Effects, was: Was) -> bool:
+    def is_applied(self, applier: Applier, was: PriorState) -> bool:
         """Return whether every partition is as it was."""
-        return _all_there(effects, self.group, self.moves)
+        return _all_there(applier, self.group, self.moves)
 
-    def apply(self, effects: Effects, was: Was) -> None:
+    def apply(self, applier: Applier, was: PriorState) -> None:
         """Commit the old offsets and delete those that there were none of."""
-        _go(effects, self.group, self.moves)
+        _go(applier, self.group, self.moves)
 
-    def verify(self, effects: Effects, was: Was) -> None:
+    def verify(self, applier: Applier, was: PriorState) -> None:
         """Fail where a partition is not as it was."""
-        _prove(effects, self.group, self.moves)
+        _prove(applier, self.group, self.moves)
 
-    def undo(self, was: Was) -> tuple[Step, ...]:
+    def undo(self, was: PriorState) -> tuple[Step, ...]:
         """An undo is not undone: plan anew."""
         return ()
 
 
-def _all_there(world: World, group_id: str, moves: Iterable[Move]) -> bool:
-    now = committed(world, group_id)
+def _all_there(inspector: Inspector, group_id: str, moves: Iterable[Move]) -> bool:
+    now = committed(inspector, group_id)
     return all(now.get((m.topic, m.partition)) == m.to for m in moves)
 
 
-def _go(effects: Effects, group_id: str, moves: Iterable[Move]) -> None:
+def _go(applier: Applier, group_id: str, moves: Iterable[Move]) -> None:
     """Commit what is to be committed, also what is there already, then delete what is not to be."""
     moves = tuple(moves)
     if alter := [_offset(m, m.to) for m in moves if m.to is not None]:
-        effects.alter_offsets(group_id, alter)
+        applier.alter_offsets(group_id, alter)
     if gone := [(m.topic, m.partition) for m in moves if m.to is None]:
-        now = committed(effects, group_id)
+        now = committed(applier, group_id)
         if delete := [part for part in gone if part in now]:
-            effects.delete_offsets(group_id, delete)
-    effects.progress(len(moves), len(moves), "partitions")
+            applier.delete_offsets(group_id, delete)
+    applier.progress(len(moves), len(moves), "partitions")
 
 
 def _offset(move: Move, to: Commit) -> GroupOffset:
     return GroupOffset(topic=move.topic, partition=move.partition, **to.row())
 
 
-def _prove(effects: Effects, group_id: str, moves: Iterable[Move]) -> None:
-    now = committed(effects, group_id)
+def _prove(applier: Applier, group_id: str, moves: Iterable[Move]) -> None:
+    now = committed(applier, group_id)
     wrong = [
         f"{m.topic}[{m.partition}] is at {_word(now.get((m.topic, m.partition)))},"
         f" not at {_word(m.to)}"

@@ -7,9 +7,9 @@ from typing import Any, ClassVar
 
 from headgate.errors import RefusedError, StepError
 from headgate.model.cluster import GroupOffset
-from headgate.reprocess.ports.inspector import Effects, World
+from headgate.reprocess.ports.inspector import Applier, Inspector
 from headgate.reprocess.steps.base.document import StepBase
-from headgate.reprocess.steps.base.step import Step, Was, check_inactive, check_topics
+from headgate.reprocess.steps.base.step import PriorState, Step, check_inactive, check_topics
 from headgate.reprocess.steps.base.verify_stopped import prove_stopped
 from headgate.reprocess.steps.offsets.partition_offsets import Commit, Move, committed, moves_of
 from headgate.reprocess.steps.offsets.reset_offsets import RestoreOffsets
@@ -44,43 +44,43 @@ class SkipRecords(StepBase):
 
     def describe(self) -> str:
         """Return one line for the preview, the command line and the journal alike."""
-        where = f"{self.topic}[{self.partition}]"
+        location = f"{self.topic}[{self.partition}]"
         last = self.next - 1
         what = f"record {last}" if last == self.first else f"records {self.first} to {last}"
-        return f"move {self.group} on {where} past {what}"
+        return f"move {self.group} on {location} past {what}"
 
-    def check(self, world: World, *, again: bool = False) -> None:
+    def check(self, inspector: Inspector, *, again: bool = False) -> None:
         """Refuse where somebody is in the group, or the topic is not the planned one."""
         if self.pipeline is not None:
-            prove_stopped(world, self.pipeline)
-        check_inactive(world, self.group, self.group_type)
-        check_topics(world, self.topics)
+            prove_stopped(inspector, self.pipeline)
+        check_inactive(inspector, self.group, self.group_type)
+        check_topics(inspector, self.topics)
 
-    def bind(self, effects: Effects) -> Was:
+    def bind(self, applier: Applier) -> PriorState:
         """Read where the group is now; refuse where that is not within the range."""
-        at = committed(effects, self.group).get((self.topic, self.partition))
+        at = committed(applier, self.group).get((self.topic, self.partition))
         if reason := outside(at.offset if at else None, self.first, self.next):
             raise RefusedError(f"{self.group} on {self.topic}[{self.partition}]: {reason}")
         move = Move(topic=self.topic, partition=self.partition, was=at, to=Commit(offset=self.next))
         return {"moves": [asdict(move)]}
 
-    def settled(self, effects: Effects, was: Was) -> bool:
+    def is_applied(self, applier: Applier, was: PriorState) -> bool:
         """Return whether the group is behind the range."""
-        at = committed(effects, self.group).get((self.topic, self.partition))
+        at = committed(applier, self.group).get((self.topic, self.partition))
         return at is not None and at.offset == self.next
 
-    def apply(self, effects: Effects, was: Was) -> None:
+    def apply(self, applier: Applier, was: PriorState) -> None:
         """Commit the offset behind the range."""
         to = GroupOffset(topic=self.topic, partition=self.partition, offset=self.next)
-        effects.alter_offsets(self.group, [to])
-        effects.progress(1, 1, "partitions")
+        applier.alter_offsets(self.group, [to])
+        applier.progress(1, 1, "partitions")
 
-    def verify(self, effects: Effects, was: Was) -> None:
+    def verify(self, applier: Applier, was: PriorState) -> None:
         """Fail where the group is somewhere else."""
-        if not self.settled(effects, was):
+        if not self.is_applied(applier, was):
             raise StepError(f"{self.group} is not at {self.next} of {self.topic}[{self.partition}]")
 
-    def undo(self, was: Was) -> tuple[Step, ...]:
+    def undo(self, was: PriorState) -> tuple[Step, ...]:
         """Put the group back in front of what was stepped over."""
         back = tuple(
             Move(topic=m.topic, partition=m.partition, was=m.to, to=m.was) for m in moves_of(was)

@@ -8,14 +8,14 @@ from enum import StrEnum
 
 from headgate.errors import ScenarioError
 from headgate.model.cluster import Topic
-from headgate.reprocess.ports.inspector import World
-from headgate.text.numbers import named
+from headgate.reprocess.ports.inspector import Inspector
+from headgate.text.numbers import name_list
 from headgate.text.times import from_milliseconds, iso
 
 TopicPart = tuple[str, int]
 
 
-class Place(StrEnum):
+class TargetKind(StrEnum):
     """The kinds of target; LISTED names an offset for each partition."""
 
     BEGINNING = "beginning"
@@ -52,7 +52,7 @@ class Target:
     accepts that retention may have taken records since then, so that some begin later.
     """
 
-    place: Place
+    place: TargetKind
     at: int | None = None
     offset: int | None = None
     by: int | None = None
@@ -63,17 +63,17 @@ class Target:
     def describe(self) -> str:
         """Return it as the end of `move G to ...`."""
         match self.place:
-            case Place.TIME:
+            case TargetKind.TIME:
                 return f"the first record at or after {iso(from_milliseconds(self.at or 0))}"
-            case Place.OFFSET:
+            case TargetKind.OFFSET:
                 return f"offset {self.offset}"
-            case Place.SHIFT:
+            case TargetKind.SHIFT:
                 way = "back" if (self.by or 0) < 0 else "further"
                 count = abs(self.by or 0)
                 return f"{count:,} record{'' if count == 1 else 's'} {way}"
-            case Place.CURRENT:
+            case TargetKind.CURRENT:
                 return "where it is"
-            case Place.LISTED:
+            case TargetKind.LISTED:
                 return "the offsets that are listed"
         return f"the {self.place}"
 
@@ -95,7 +95,7 @@ class Found:
 
 def find(
     target: Target,
-    world: World,
+    inspector: Inspector,
     topics: Mapping[str, Topic],
     parts: Iterable[TopicPart],
     committed: Mapping[TopicPart, int],
@@ -111,7 +111,7 @@ def find(
     """
     found = Found()
     wanted = list(parts)
-    first = world.first_at(wanted, target.at) if target.at is not None else {}
+    first = inspector.first_at(wanted, target.at) if target.at is not None else {}
     listed = {(row.topic, row.partition): row.offset for row in target.listed}
     logs = {(topic.name, p.number): p for topic in topics.values() for p in topic.partitions}
     for part in wanted:
@@ -124,7 +124,7 @@ def find(
             found.blockers.append(f"where the log of {_name(part)} begins and ends is not known")
             continue
         finder = _Finder(found, part, log.begin, log.end, committed.get(part))
-        if target.place is Place.LISTED:
+        if target.place is TargetKind.LISTED:
             finder.exact(listed.get(part))
         else:
             finder.go(target, first.get(part))
@@ -142,7 +142,7 @@ def say_cut(found: Found, target: Target) -> None:
     """
     if not found.cut:
         return
-    parts, at = named(_name(part) for part in found.cut), iso(from_milliseconds(target.at or 0))
+    parts, at = name_list(_name(part) for part in found.cut), iso(from_milliseconds(target.at or 0))
     said = (
         f"retention may have taken records of {parts} since {at}: the first that is left there is"
         " as young, so the inputs do not begin at one point"
@@ -171,17 +171,17 @@ class _Finder:
 
     def go(self, target: Target, first: int | None) -> None:
         match target.place:
-            case Place.BEGINNING:
+            case TargetKind.BEGINNING:
                 self._to(self.begin)
-            case Place.END:
+            case TargetKind.END:
                 self._to(self.end)
-            case Place.OFFSET:
+            case TargetKind.OFFSET:
                 self.exact(target.offset)
-            case Place.TIME:
+            case TargetKind.TIME:
                 self._time(target, first)
-            case Place.CURRENT:
+            case TargetKind.CURRENT:
                 self._current()
-            case Place.SHIFT:
+            case TargetKind.SHIFT:
                 self._shift(target.by or 0)
 
     def _to(self, offset: int) -> None:
@@ -193,9 +193,9 @@ class _Finder:
         if self.begin <= offset <= self.end:
             self._to(offset)
             return
-        where = "before the first" if offset < self.begin else "beyond the end"
+        location = "before the first" if offset < self.begin else "beyond the end"
         self.found.blockers.append(
-            f"offset {offset} of {_name(self.part)} is {where}: its log holds"
+            f"offset {offset} of {_name(self.part)} is {location}: its log holds"
             f" {self.begin} to {self.end}"
         )
 
@@ -266,15 +266,15 @@ def _numbered(rows: Iterable[str]) -> Iterator[tuple[int, str]]:
             yield number, text
 
 
-def _row(row: str, where: str) -> Listed:
+def _row(row: str, location: str) -> Listed:
     cells = [cell.strip().strip('"') for cell in row.split(",")]
     if len(cells) != 3 or not cells[0] or not all(c.isascii() and c.isdecimal() for c in cells[1:]):
-        raise ScenarioError(f"{where}: expected TOPIC,PARTITION,OFFSET, found {row!r}")
+        raise ScenarioError(f"{location}: expected TOPIC,PARTITION,OFFSET, found {row!r}")
     return Listed(topic=cells[0], partition=int(cells[1]), offset=int(cells[2]))
 
 
 # A number of records is another time in every partition; a beginning or an end is one for all.
-_OF_EACH = frozenset({Place.OFFSET, Place.SHIFT})
+_OF_EACH = frozenset({TargetKind.OFFSET, TargetKind.SHIFT})
 
 
 def cut_risks(
@@ -286,7 +286,7 @@ def cut_risks(
     their author meant, as long as no partition is left out.
     """
     there = set(moving)
-    if target.place is Place.CURRENT or not there:
+    if target.place is TargetKind.CURRENT or not there:
         return ()
     risks = []
     if target.place in _OF_EACH and len(there) > 1:
@@ -295,7 +295,7 @@ def cut_risks(
             " joined or counted over them begins at no one point in time (--to-datetime is one)"
         )
     if left := set(read) - there:
-        parts = named(f"{topic}[{number}]" for topic, number in left)
+        parts = name_list(f"{topic}[{number}]" for topic, number in left)
         stay = "stays where it is" if len(left) == 1 else "stay where they are"
         risks.append(f"{parts} {stay}: the inputs do not begin at one point")
     return tuple(risks)

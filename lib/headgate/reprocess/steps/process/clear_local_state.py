@@ -5,10 +5,10 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import ClassVar
 
-from headgate.reprocess.ports.inspector import Effects, World
+from headgate.reprocess.ports.inspector import Applier, Inspector
 from headgate.reprocess.steps.base.document import StepBase
 from headgate.reprocess.steps.base.group_liveness import check_gone_or_inactive
-from headgate.reprocess.steps.base.step import Step, Was, check_command
+from headgate.reprocess.steps.base.step import PriorState, Step, check_command
 from headgate.reprocess.steps.base.wait import ask_and_wait
 
 
@@ -44,23 +44,23 @@ class ClearLocalState(StepBase):
             " command is registered for it"
         )
 
-    def check(self, world: World, *, again: bool = False) -> None:
+    def check(self, inspector: Inspector, *, again: bool = False) -> None:
         """Refuse where the command is not the planned one, or somebody runs."""
-        check_command(world, self.pipeline, "clean", self.command)
-        check_gone_or_inactive(world, self.group, None, again=True)
+        check_command(inspector, self.pipeline, "clean", self.command)
+        check_gone_or_inactive(inspector, self.group, None, again=True)
 
-    def apply(self, effects: Effects, was: Was) -> None:
+    def apply(self, applier: Applier, was: PriorState) -> None:
         """Run the command, or say what was taken on trust, or ask."""
         if self.command is not None:
-            effects.command(self.pipeline, "clean")
+            applier.command(self.pipeline, "clean")
         elif self.instances:
             names = ", ".join(self.instances)
-            effects.note(f"UNPROVEN: somebody said that the local state of {names} is cleared.")
+            applier.note(f"UNPROVEN: somebody said that the local state of {names} is cleared.")
         elif self.waits:
-            ask_and_wait(effects, "clean", self._request)
-            effects.note(f"UNPROVEN: that the local state of {self.pipeline} is cleared was said.")
+            ask_and_wait(applier, "clean", self._request)
+            applier.note(f"UNPROVEN: that the local state of {self.pipeline} is cleared was said.")
         else:
-            effects.note(f"Now {self._request}.")
+            applier.note(f"Now {self._request}.")
 
     @property
     def _request(self) -> str:
@@ -69,9 +69,9 @@ class ClearLocalState(StepBase):
             " KafkaStreams#cleanUp(), or <state.dir>/<application.id>"
         )
 
-    def verify(self, effects: Effects, was: Was) -> None:
+    def verify(self, applier: Applier, was: PriorState) -> None:
         """Nobody can look at the disks of other hosts: the command's exit code has to do."""
 
-    def undo(self, was: Was) -> tuple[Step, ...]:
+    def undo(self, was: PriorState) -> tuple[Step, ...]:
         """Clear it again: what was kept since belongs to topics that the undo replaces."""
         return (replace(self, instances=()),)

@@ -6,10 +6,10 @@ from dataclasses import asdict, dataclass
 from typing import ClassVar
 
 from headgate.errors import RefusedError, StepError
-from headgate.reprocess.ports.inspector import Effects, World
+from headgate.reprocess.ports.inspector import Applier, Inspector
 from headgate.reprocess.ports.processes import Status
 from headgate.reprocess.steps.base.document import StepBase
-from headgate.reprocess.steps.base.step import Step, Was, check_command
+from headgate.reprocess.steps.base.step import PriorState, Step, check_command
 from headgate.reprocess.steps.base.verify_stopped import prove_stopped
 from headgate.reprocess.steps.base.wait import Wait
 
@@ -41,39 +41,39 @@ class PauseProcessing(StepBase):
         """Return one line for the preview, the command line and the journal alike."""
         return f"pause {self.pipeline} with `{self.command}` and make sure that nothing moves"
 
-    def check(self, world: World, *, again: bool = False) -> None:
+    def check(self, inspector: Inspector, *, again: bool = False) -> None:
         """Refuse where the commands are not the planned ones."""
-        check_command(world, self.pipeline, "pause", self.command)
-        check_command(world, self.pipeline, "resume", self.resume)
+        check_command(inspector, self.pipeline, "pause", self.command)
+        check_command(inspector, self.pipeline, "resume", self.resume)
 
-    def apply(self, effects: Effects, was: Was) -> None:
+    def apply(self, applier: Applier, was: PriorState) -> None:
         """Run the command, unless the status says that it is paused."""
-        if effects.status(self.pipeline) is not Status.PAUSED:
-            effects.command(self.pipeline, "pause")
+        if applier.status(self.pipeline) is not Status.PAUSED:
+            applier.command(self.pipeline, "pause")
 
-    def verify(self, effects: Effects, was: Was) -> None:
+    def verify(self, applier: Applier, was: PriorState) -> None:
         """Refuse where it is not proven that it is paused: the command is all that was done."""
-        if _follows(effects, self.pipeline, Status.PAUSED):
-            effects.note(f"the status of {self.pipeline} is paused")
+        if _follows(applier, self.pipeline, Status.PAUSED):
+            applier.note(f"the status of {self.pipeline} is paused")
             return
-        wait, still = Wait(effects=effects, poll=_POLL), 0.0
-        before = self._position(effects)
+        wait, still = Wait(applier=applier, poll=_POLL), 0.0
+        before = self._position(applier)
         while still < STILL_SECONDS:
             if wait.seconds >= MOST_SECONDS:
                 raise RefusedError(
                     f"{self.pipeline} still moves {wait.seconds:.0f} s after its pause"
                 )
             wait.pause()
-            now = self._position(effects)
+            now = self._position(applier)
             still, before = (still + _POLL if now == before else 0.0), now
-        effects.note(f"{self.pipeline} stands still for {still:.0f} s: it committed nothing")
+        applier.note(f"{self.pipeline} stands still for {still:.0f} s: it committed nothing")
 
-    def undo(self, was: Was) -> tuple[Step, ...]:
+    def undo(self, was: PriorState) -> tuple[Step, ...]:
         """Go on."""
         return (ResumeProcessing(**asdict(self)),)
 
-    def _position(self, effects: Effects) -> object:
-        return position(effects, self.group, self.checkpoint)
+    def _position(self, applier: Applier) -> object:
+        return position(applier, self.group, self.checkpoint)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -93,22 +93,22 @@ class ResumeProcessing(StepBase):
         """Return one line for the preview, the command line and the journal alike."""
         return f"go on with {self.pipeline} with `{self.resume}`"
 
-    def check(self, world: World, *, again: bool = False) -> None:
+    def check(self, inspector: Inspector, *, again: bool = False) -> None:
         """Refuse where the command is not the planned one."""
-        check_command(world, self.pipeline, "resume", self.resume)
+        check_command(inspector, self.pipeline, "resume", self.resume)
 
-    def apply(self, effects: Effects, was: Was) -> None:
+    def apply(self, applier: Applier, was: PriorState) -> None:
         """Run the command, unless the status says that it runs."""
-        if effects.status(self.pipeline) is not Status.RUNS:
-            effects.command(self.pipeline, "resume")
+        if applier.status(self.pipeline) is not Status.RUNS:
+            applier.command(self.pipeline, "resume")
 
-    def verify(self, effects: Effects, was: Was) -> None:
+    def verify(self, applier: Applier, was: PriorState) -> None:
         """Fail where the status still says `paused`; without a status nothing proves it at once."""
-        _follows(effects, self.pipeline, Status.RUNS)
-        if effects.status(self.pipeline) is Status.PAUSED:
+        _follows(applier, self.pipeline, Status.RUNS)
+        if applier.status(self.pipeline) is Status.PAUSED:
             raise StepError(f"the status of {self.pipeline} is still paused")
 
-    def undo(self, was: Was) -> tuple[Step, ...]:
+    def undo(self, was: PriorState) -> tuple[Step, ...]:
         """Pause it again."""
         return (PauseProcessing(**asdict(self)),)
 
@@ -128,21 +128,21 @@ class ConfirmDrained(StepBase):
         """Return one line for the preview, the command line and the journal alike."""
         return f"confirm that {self.pipeline} is paused, and what of it was in flight"
 
-    def check(self, world: World, *, again: bool = False) -> None:
+    def check(self, inspector: Inspector, *, again: bool = False) -> None:
         """Refuse where somebody runs it again."""
-        prove_stopped(world, self.pipeline, group=self.group, checkpoint=self.checkpoint)
+        prove_stopped(inspector, self.pipeline, group=self.group, checkpoint=self.checkpoint)
 
-    def apply(self, effects: Effects, was: Was) -> None:
+    def apply(self, applier: Applier, was: PriorState) -> None:
         """Say it: nothing is changed."""
-        effects.note(self._stands(effects))
+        applier.note(self._stands(applier))
 
-    def verify(self, effects: Effects, was: Was) -> None:
+    def verify(self, applier: Applier, was: PriorState) -> None:
         """The proof was made before."""
 
-    def _stands(self, effects: Effects) -> str:
+    def _stands(self, applier: Applier) -> str:
         if self.group is not None:
-            return f"{self.pipeline} is paused: {_waiting(effects, self.group)}"
-        found = effects.checkpoint(self.checkpoint) if self.checkpoint else None
+            return f"{self.pipeline} is paused: {_waiting(applier, self.group)}"
+        found = applier.checkpoint(self.checkpoint) if self.checkpoint else None
         if found is None:
             return f"{self.pipeline} is paused; it has no checkpoint yet"
         begun, done = found.head
@@ -170,21 +170,21 @@ class Notify(StepBase):
         """Return one line for the preview, the command line and the journal alike."""
         return f"notify with `{self.command}`: {self.message}"
 
-    def check(self, world: World, *, again: bool = False) -> None:
+    def check(self, inspector: Inspector, *, again: bool = False) -> None:
         """Refuse where the command is not the planned one."""
-        check_command(world, self.pipeline, "notify", self.command)
+        check_command(inspector, self.pipeline, "notify", self.command)
 
-    def apply(self, effects: Effects, was: Was) -> None:
+    def apply(self, applier: Applier, was: PriorState) -> None:
         """Run the command; twice after a crash."""
         try:
-            effects.command(self.pipeline, "notify", f"{self.message} (run {effects.run})")
+            applier.command(self.pipeline, "notify", f"{self.message} (run {applier.run})")
         except StepError as error:
-            effects.note(f"nobody was told: {error}")
+            applier.note(f"nobody was told: {error}")
 
-    def verify(self, effects: Effects, was: Was) -> None:
+    def verify(self, applier: Applier, was: PriorState) -> None:
         """Whether anybody reads it is not ours to know."""
 
-    def undo(self, was: Was) -> tuple[Step, ...]:
+    def undo(self, was: PriorState) -> tuple[Step, ...]:
         """Tell of the way back."""
         again = Notify(
             pipeline=self.pipeline, command=self.command, message=self.back, back=self.message
@@ -192,31 +192,31 @@ class Notify(StepBase):
         return (again,)
 
 
-def position(world: World, group: str | None, checkpoint: str | None) -> object:
+def position(inspector: Inspector, group: str | None, checkpoint: str | None) -> object:
     """Return what moves while something is processed."""
     if group is not None:
-        offsets = world.group(group).offsets
+        offsets = inspector.group(group).offsets
         return sorted((o.topic, o.partition, o.offset or 0) for o in offsets)
-    found = world.checkpoint(checkpoint) if checkpoint else None
+    found = inspector.checkpoint(checkpoint) if checkpoint else None
     return found.head if found else None
 
 
-def _follows(effects: Effects, pipeline: str, wanted: Status) -> bool:
+def _follows(applier: Applier, pipeline: str, wanted: Status) -> bool:
     """Return whether the status comes to be the wanted one; one that knows no pause never does."""
-    wait, found = Wait(effects=effects, poll=_POLL), effects.status(pipeline)
+    wait, found = Wait(applier=applier, poll=_POLL), applier.status(pipeline)
     while found not in (wanted, Status.UNKNOWN) and wait.seconds < FOLLOW_SECONDS:
         wait.pause()
-        found = effects.status(pipeline)
+        found = applier.status(pipeline)
     return found is wanted
 
 
-def _waiting(effects: Effects, group: str) -> str:
+def _waiting(applier: Applier, group: str) -> str:
     offsets = {
         (o.topic, o.partition): o.offset
-        for o in effects.group(group).offsets
+        for o in applier.group(group).offsets
         if o.offset is not None
     }
-    topics = effects.topics({topic for topic, _ in offsets})
+    topics = applier.topics({topic for topic, _ in offsets})
     waits = sum(
         max((part.end or 0) - offsets.get((name, part.number), part.end or 0), 0)
         for name, topic in topics.items()

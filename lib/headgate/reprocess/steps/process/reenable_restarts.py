@@ -5,9 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import ClassVar
 
-from headgate.reprocess.ports.inspector import Effects, World
+from headgate.reprocess.ports.inspector import Applier, Inspector
 from headgate.reprocess.steps.base.document import StepBase
-from headgate.reprocess.steps.base.step import Was, check_command
+from headgate.reprocess.steps.base.step import PriorState, check_command
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -25,13 +25,13 @@ class ReenableRestarts(StepBase):
         """Return one line for the preview, the command line and the journal alike."""
         return f"re-enable restarts of {self.pipeline} with `{self.command}`"
 
-    def check(self, world: World, *, again: bool = False) -> None:
+    def check(self, inspector: Inspector, *, again: bool = False) -> None:
         """Refuse where the command is not the planned one."""
-        check_command(world, self.pipeline, "reenable", self.command)
+        check_command(inspector, self.pipeline, "reenable", self.command)
 
-    def apply(self, effects: Effects, was: Was) -> None:
+    def apply(self, applier: Applier, was: PriorState) -> None:
         """Run the command, which does no harm if they are enabled."""
-        effects.command(self.pipeline, "reenable")
+        applier.command(self.pipeline, "reenable")
 
-    def verify(self, effects: Effects, was: Was) -> None:
+    def verify(self, applier: Applier, was: PriorState) -> None:
         """Only the command's own success shows it."""

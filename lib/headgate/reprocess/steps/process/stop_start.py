@@ -6,10 +6,10 @@ from dataclasses import dataclass
 from typing import Any, ClassVar
 
 from headgate.errors import RunCancelledError, StepError
-from headgate.reprocess.ports.inspector import Effects, World
-from headgate.reprocess.ports.processes import Status, Told
+from headgate.reprocess.ports.inspector import Applier, Inspector
+from headgate.reprocess.ports.processes import DriverStatus, Status
 from headgate.reprocess.steps.base.document import StepBase
-from headgate.reprocess.steps.base.step import Step, Was, check_command
+from headgate.reprocess.steps.base.step import PriorState, Step, check_command
 from headgate.reprocess.steps.base.wait import Wait, ask_and_wait
 from headgate.reprocess.steps.process.reenable_restarts import ReenableRestarts
 from headgate.reprocess.steps.process.wait_until_stopped import is_running, wait_until_stopped
@@ -26,7 +26,7 @@ STOPPED_SECONDS = 20.0
 class StopPipeline(StepBase):
     """Suspend restarts, run the registered stop command, and prove that it no longer runs.
 
-    Without `command` it only proves; `plan.stopped` says how. Without `suspend` nothing keeps an
+    Without `command` it only proves; `verify_stopped` says how. Without `suspend` nothing keeps an
     orchestrator from starting the pipeline again, so each destructive step proves it anew.
     """
 
@@ -49,53 +49,53 @@ class StopPipeline(StepBase):
             return f"{first}make sure that {self.pipeline} is stopped"
         return f"{first}stop {self.pipeline} with `{self.command}` and make sure that it is stopped"
 
-    def check(self, world: World, *, again: bool = False) -> None:
+    def check(self, inspector: Inspector, *, again: bool = False) -> None:
         """Refuse where the commands are not the planned ones."""
-        check_command(world, self.pipeline, "stop", self.command)
-        check_command(world, self.pipeline, "start", self.start)
+        check_command(inspector, self.pipeline, "stop", self.command)
+        check_command(inspector, self.pipeline, "start", self.start)
         if self.suspend is not None:
-            check_command(world, self.pipeline, "suspend", self.suspend)
-            check_command(world, self.pipeline, "reenable", self.reenable)
+            check_command(inspector, self.pipeline, "suspend", self.suspend)
+            check_command(inspector, self.pipeline, "reenable", self.reenable)
 
-    def bind(self, effects: Effects) -> Was:
+    def bind(self, applier: Applier) -> PriorState:
         """Remember whether it ran: an undo starts only what ran before."""
-        return {"running": is_running(effects, self.pipeline, self.group)}
+        return {"running": is_running(applier, self.pipeline, self.group)}
 
-    def settled(self, effects: Effects, was: Was) -> bool:
+    def is_applied(self, applier: Applier, was: PriorState) -> bool:
         """Never: stopping what is stopped does no harm, and the proof is wanted anyway."""
         return False
 
-    def apply(self, effects: Effects, was: Was) -> None:
+    def apply(self, applier: Applier, was: PriorState) -> None:
         """Suspend restarts first, then run the command unless it is known that nothing runs."""
         if self.suspend is not None:
-            effects.command(self.pipeline, "suspend")
+            applier.command(self.pipeline, "suspend")
         if self.command is None:
             return
-        if is_running(effects, self.pipeline, self.group) is not False:
-            self._stop(effects)
+        if is_running(applier, self.pipeline, self.group) is not False:
+            self._stop(applier)
 
-    def _stop(self, effects: Effects) -> None:
+    def _stop(self, applier: Applier) -> None:
         """Run the command; if it fails, the pipeline may have stopped all the same."""
         try:
-            effects.command(self.pipeline, "stop")
+            applier.command(self.pipeline, "stop")
         except RunCancelledError:
             raise
         except StepError as error:
-            if is_running(effects, self.pipeline, self.group) is not False:
+            if is_running(applier, self.pipeline, self.group) is not False:
                 raise
-            effects.note(f"{error}. Checked once more: {self.pipeline} is stopped")
+            applier.note(f"{error}. Checked once more: {self.pipeline} is stopped")
 
-    def verify(self, effects: Effects, was: Was) -> None:
+    def verify(self, applier: Applier, was: PriorState) -> None:
         """Refuse where it is not proven that the pipeline has stopped: nothing else was done."""
         wait_until_stopped(
-            effects,
+            applier,
             self.pipeline,
             group=self.group,
             checkpoint=self.checkpoint,
             patient=self.command is not None,
         )
 
-    def undo(self, was: Was) -> tuple[Step, ...]:
+    def undo(self, was: PriorState) -> tuple[Step, ...]:
         """Start it again; only reenable what did not run before or was not stopped from here."""
         if was["running"] is not False and self.command is not None:
             return (start_or_ask(self),)
@@ -107,7 +107,7 @@ class StopPipeline(StepBase):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Beginning(StepBase):
+class StartStep(StepBase):
     """What all steps have in common after which a pipeline runs: to see it run, and to stop it.
 
     `fresh` says that it starts without a checkpoint: then it must write one of its own.
@@ -133,18 +133,18 @@ class Beginning(StepBase):
     def _reenables(self) -> str:
         return f"re-enable restarts with `{self.reenable}`, " if self.reenable else ""
 
-    def _reenable_restarts(self, effects: Effects) -> None:
+    def _reenable_restarts(self, applier: Applier) -> None:
         if self.reenable is not None:
-            effects.command(self.pipeline, "reenable")
+            applier.command(self.pipeline, "reenable")
 
-    def bind(self, effects: Effects) -> Was:
+    def bind(self, applier: Applier) -> PriorState:
         """Remember the logs' newest batches and the watched run: later ones show that it runs."""
-        return {"head": self._head(effects), "run": effects.told(self.pipeline).run}
+        return {"head": self._head(applier), "run": applier.driver_status(self.pipeline).run}
 
-    def verify(self, effects: Effects, was: Was) -> None:
+    def verify(self, applier: Applier, was: PriorState) -> None:
         """Fail where the pipeline doesn't run, as far as that can be told."""
-        wait = Wait(effects=effects)
-        while not self._is_up(effects, was):
+        wait = Wait(applier=applier)
+        while not self._is_up(applier, was):
             wait.look(self.pipeline)
             if wait.seconds >= START_SECONDS or wait.ended >= STOPPED_SECONDS:
                 raise StepError(
@@ -152,7 +152,7 @@ class Beginning(StepBase):
                 )
             wait.pause()
 
-    def undo(self, was: Was) -> tuple[Step, ...]:
+    def undo(self, was: PriorState) -> tuple[Step, ...]:
         """Suspend restarts and stop it."""
         stop = StopPipeline(
             pipeline=self.pipeline,
@@ -166,29 +166,29 @@ class Beginning(StepBase):
         )
         return (stop,)
 
-    def _is_up(self, effects: Effects, was: Was) -> bool:
-        if self.has_status and effects.status(self.pipeline) is not Status.RUNS:
+    def _is_up(self, applier: Applier, was: PriorState) -> bool:
+        if self.has_status and applier.status(self.pipeline) is not Status.RUNS:
             return False
         if self.fresh:
             # A process that runs is no proof: the query may still be refused at its start.
-            return self._shows(effects, was)
+            return self._shows(applier, was)
         # A query without new input writes no batch, so its silence proves nothing.
-        return self.has_status or self.group is None or self._shows(effects, was)
+        return self.has_status or self.group is None or self._shows(applier, was)
 
-    def _shows(self, effects: Effects, was: Was) -> bool:
+    def _shows(self, applier: Applier, was: PriorState) -> bool:
         """Return whether the pipeline itself shows a trace of running."""
         if self.group is not None:
-            return bool(effects.group(self.group).members)
-        head = self._head(effects)
+            return bool(applier.group(self.group).members)
+        head = self._head(applier)
         return head is not None and head != was["head"]
 
-    def _head(self, effects: Effects) -> list[Any] | None:
-        found = effects.checkpoint(self.checkpoint) if self.checkpoint else None
+    def _head(self, applier: Applier) -> list[Any] | None:
+        found = applier.checkpoint(self.checkpoint) if self.checkpoint else None
         return [found.query_id, *found.head] if found else None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class StartPipeline(Beginning):
+class StartPipeline(StartStep):
     """Re-enable restarts, run the registered start command and see the pipeline run."""
 
     action: ClassVar[str] = "start_pipeline"
@@ -203,79 +203,79 @@ class StartPipeline(Beginning):
         """Return one line for the preview, the command line and the journal alike."""
         return f"{self._reenables}start {self.pipeline} with `{self.command}`"
 
-    def check(self, world: World, *, again: bool = False) -> None:
+    def check(self, inspector: Inspector, *, again: bool = False) -> None:
         """Refuse where the command is not the planned one."""
-        check_command(world, self.pipeline, "start", self.command)
+        check_command(inspector, self.pipeline, "start", self.command)
         if self.reenable is not None:
-            check_command(world, self.pipeline, "reenable", self.reenable)
+            check_command(inspector, self.pipeline, "reenable", self.reenable)
 
-    def settled(self, effects: Effects, was: Was) -> bool:
+    def is_applied(self, applier: Applier, was: PriorState) -> bool:
         """Return whether it runs, its restarts re-enabled; what was begun may take a while."""
-        if not self._came_up(effects, was):
+        if not self._came_up(applier, was):
             return False
         # It may run while restarts are suspended: it was never stopped, or a person started it.
-        self._reenable_restarts(effects)
+        self._reenable_restarts(applier)
         return True
 
-    def _came_up(self, effects: Effects, was: Was) -> bool:
-        wait = Wait(effects=effects)
-        while not self._runs(effects, was):
+    def _came_up(self, applier: Applier, was: PriorState) -> bool:
+        wait = Wait(applier=applier)
+        while not self._runs(applier, was):
             # What the command left behind may still be on its way up.
-            left = effects.has_left(self.pipeline, "start")
+            left = applier.has_left(self.pipeline, "start")
             if wait.seconds >= (SIGN_SECONDS if left else GRACE_SECONDS):
-                return left and effects.status(self.pipeline) is Status.UNKNOWN
+                return left and applier.status(self.pipeline) is Status.UNKNOWN
             wait.pause()
         return True
 
-    def _runs(self, effects: Effects, was: Was) -> bool:
-        status = effects.status(self.pipeline)
+    def _runs(self, applier: Applier, was: PriorState) -> bool:
+        status = applier.status(self.pipeline)
         if status is Status.UNKNOWN:
-            return self._shows(effects, was)
+            return self._shows(applier, was)
         return status is Status.RUNS
 
-    def reached(self, effects: Effects, was: Was) -> bool:
+    def reached(self, applier: Applier, was: PriorState) -> bool:
         """Return whether it runs although its start command failed, or gave up waiting for it.
 
         A sign of the pipeline itself is waited for. If nothing could give one, its status command
         is believed once it has said `runs` for a while: a process may live on without its query.
         """
-        if not self._runs_after_all(effects, was):
+        if not self._runs_after_all(applier, was):
             return False
-        self._reenable_restarts(effects)
+        self._reenable_restarts(applier)
         return True
 
-    def _runs_after_all(self, effects: Effects, was: Was) -> bool:
-        wait, told = Wait(effects=effects), effects.told(self.pipeline)
-        while not self._gives_sign(effects, was, told):
-            status = effects.status(self.pipeline)
+    def _runs_after_all(self, applier: Applier, was: PriorState) -> bool:
+        wait, told = Wait(applier=applier), applier.driver_status(self.pipeline)
+        while not self._gives_sign(applier, was, told):
+            status = applier.status(self.pipeline)
             is_silent = told.status is Status.UNKNOWN and not self.fresh and self.group is None
             if status is Status.RUNS and is_silent and wait.seconds >= STOPPED_SECONDS:
                 return True
-            if status is Status.STOPPED or wait.seconds >= self._patience(effects, status):
+            if status is Status.STOPPED or wait.seconds >= self._patience(applier, status):
                 return False
             wait.pause()
-            told = effects.told(self.pipeline)
+            told = applier.driver_status(self.pipeline)
         return True
 
-    def _patience(self, effects: Effects, status: Status) -> float:
+    def _patience(self, applier: Applier, status: Status) -> float:
         """Return for how long a sign is waited for after a start command that failed."""
         if status is Status.RUNS:
             return START_SECONDS
-        return SIGN_SECONDS if effects.has_left(self.pipeline, "start") else GRACE_SECONDS
+        return SIGN_SECONDS if applier.has_left(self.pipeline, "start") else GRACE_SECONDS
 
-    def _gives_sign(self, effects: Effects, was: Was, told: Told) -> bool:
+    def _gives_sign(self, applier: Applier, was: PriorState, told: DriverStatus) -> bool:
         is_new_run = told.status is Status.RUNS and told.run != was.get("run")
-        return self._shows(effects, was) or (is_new_run and not self.fresh)
+        return self._shows(applier, was) or (is_new_run and not self.fresh)
 
-    def apply(self, effects: Effects, was: Was) -> None:
+    def apply(self, applier: Applier, was: PriorState) -> None:
         """Re-enable restarts; run the command unless it is known to run already."""
-        self._reenable_restarts(effects)
-        if effects.status(self.pipeline) is not Status.RUNS:
-            effects.command(self.pipeline, "start")
+        self._reenable_restarts(applier)
+        if applier.status(self.pipeline) is not Status.RUNS:
+            applier.command(self.pipeline, "start")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class ManualStep(Beginning):
+class ManualStep(StartStep):
     """Ask a person to start it, because no command is registered for that; wait, and see it run.
 
     Who stopped the pipeline before the run starts it when they like: without `waits` they are told,
@@ -297,22 +297,22 @@ class ManualStep(Beginning):
         steps = (self._reenables, ask) if self.reenable_first else (ask, self._reenables)
         return f"{''.join(steps)}and see that it runs"
 
-    def apply(self, effects: Effects, was: Was) -> None:
+    def apply(self, applier: Applier, was: PriorState) -> None:
         """Re-enable restarts, ask, and wait until somebody confirms it."""
         if self.reenable_first:
-            self._reenable_restarts(effects)
+            self._reenable_restarts(applier)
         if self.waits:
-            ask_and_wait(effects, "start", self.request)
+            ask_and_wait(applier, "start", self.request)
         else:
-            effects.note(f"Now {self.request}.")
+            applier.note(f"Now {self.request}.")
         if self.waits and not self.reenable_first:
-            self._reenable_restarts(effects)
+            self._reenable_restarts(applier)
 
-    def verify(self, effects: Effects, was: Was) -> None:
+    def verify(self, applier: Applier, was: PriorState) -> None:
         """Fail where it doesn't run though somebody confirmed it, as far as that can be told."""
         if self.waits:
             # Named, because dataclass(slots=True) makes a class anew, which super() does not know.
-            Beginning.verify(self, effects, was)
+            StartStep.verify(self, applier, was)
 
 
 def start_or_ask(stop: StopPipeline, *, fresh: bool = False) -> StartPipeline | ManualStep:

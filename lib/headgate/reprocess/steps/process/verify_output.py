@@ -7,12 +7,12 @@ from typing import ClassVar
 
 from headgate.errors import HeadgateError, StepError
 from headgate.model.sinks import is_one_place
-from headgate.reprocess.ports.inspector import Effects
+from headgate.reprocess.ports.inspector import Applier
 from headgate.reprocess.ports.verdict import Output
 from headgate.reprocess.steps.base.document import StepBase
-from headgate.reprocess.steps.base.step import Was
+from headgate.reprocess.steps.base.step import PriorState
 from headgate.reprocess.steps.base.wait import Wait
-from headgate.text.numbers import named
+from headgate.text.numbers import name_list
 
 # How long a first batch may take; how long one that never begins is waited for; and how long a
 # watch may take to tell of a batch that is done.
@@ -41,61 +41,61 @@ class VerifyOutput(StepBase):
 
     def describe(self) -> str:
         """Return one line for the preview, the command line and the journal alike."""
-        where = f"to {named(self.new)}" if self.new else "to another output"
-        return f"verify that {self.pipeline} writes {where}{self._not_to}"
+        location = f"to {name_list(self.new)}" if self.new else "to another output"
+        return f"verify that {self.pipeline} writes {location}{self._not_to}"
 
     @property
     def _not_to(self) -> str:
-        return f", not to {named(self.old)}" if self.old else ""
+        return f", not to {name_list(self.old)}" if self.old else ""
 
-    def apply(self, effects: Effects, was: Was) -> None:
+    def apply(self, applier: Applier, was: PriorState) -> None:
         """Wait for the first batch, then look; StepError if the query writes elsewhere."""
-        wait, done = Wait(effects=effects, poll=_POLL), 0.0
-        while not self._is_seen(effects, is_last=done >= TOLD_SECONDS):
-            found = effects.checkpoint(self.checkpoint)
+        wait, done = Wait(applier=applier, poll=_POLL), 0.0
+        while not self._is_seen(applier, is_last=done >= TOLD_SECONDS):
+            found = applier.checkpoint(self.checkpoint)
             begun = found is not None and found.last_offset_batch is not None
             if found is not None and found.last_commit_batch is not None:
                 done += _POLL
             if done > TOLD_SECONDS or wait.seconds >= (BATCH_SECONDS if begun else IDLE_SECONDS):
                 why = "nothing shows its output" if done else "no batch has completed"
-                effects.note(f"unknown: where {self.pipeline} writes: {why}")
+                applier.note(f"unknown: where {self.pipeline} writes: {why}")
                 return
             wait.pause()
 
-    def verify(self, effects: Effects, was: Was) -> None:
+    def verify(self, applier: Applier, was: PriorState) -> None:
         """`apply` looked."""
 
-    def _is_seen(self, effects: Effects, *, is_last: bool) -> bool:
+    def _is_seen(self, applier: Applier, *, is_last: bool) -> bool:
         """Return whether it writes where it should; `is_last` once its log must be there."""
-        found = effects.checkpoint(self.checkpoint)
+        found = applier.checkpoint(self.checkpoint)
         query_id = found.query_id if found else None
-        seen = effects.outputs(self.pipeline, query_id) if query_id else ()
+        seen = applier.outputs(self.pipeline, query_id) if query_id else ()
         if seen:
-            self._judge(effects, seen[0])
+            self._judge(applier, seen[0])
             return True
         if self.folder is None:
             return False
         try:
-            batch = effects.sink_batch(self.folder)
+            batch = applier.sink_batch(self.folder)
         except HeadgateError as error:
-            effects.note(f"the log of {self.folder} can't be read: {error}")
+            applier.note(f"the log of {self.folder} can't be read: {error}")
             return False
         if batch is not None:
-            effects.note(f"{self.folder} has batch {batch} of {self.pipeline}")
+            applier.note(f"{self.folder} has batch {batch} of {self.pipeline}")
         elif is_last:
-            raise self._error(effects, f"a batch has completed, and {self.folder} has none")
+            raise self._error(applier, f"a batch has completed, and {self.folder} has none")
         return batch is not None
 
-    def _judge(self, effects: Effects, seen: Output) -> None:
+    def _judge(self, applier: Applier, seen: Output) -> None:
         is_new = any(is_one_place(seen.place, place) for place in self.new)
         is_old = any(is_one_place(seen.place, place) for place in self.old)
         if not is_new and (self.new or is_old):
-            raise self._error(effects, f"{seen.told_by} shows that it writes to {seen.place}")
-        effects.note(f"{seen.told_by} shows that {self.pipeline} writes to {seen.place}")
+            raise self._error(applier, f"{seen.told_by} shows that it writes to {seen.place}")
+        applier.note(f"{seen.told_by} shows that {self.pipeline} writes to {seen.place}")
 
-    def _error(self, effects: Effects, why: str) -> StepError:
-        where = f"to {named(self.new)}" if self.new else "to another output"
+    def _error(self, applier: Applier, why: str) -> StepError:
+        location = f"to {name_list(self.new)}" if self.new else "to another output"
         return StepError(
-            f"{self.pipeline} does not write {where}: {why}. Run `headgate undo {effects.run}`,"
+            f"{self.pipeline} does not write {location}: {why}. Run `headgate undo {applier.run}`,"
             " change its output, then plan again"
         )

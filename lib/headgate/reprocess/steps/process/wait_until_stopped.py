@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from headgate.errors import RefusedError
 from headgate.model.cluster import Group
-from headgate.reprocess.ports.inspector import Effects, World
+from headgate.reprocess.ports.inspector import Applier, Inspector
 from headgate.reprocess.ports.processes import Status
-from headgate.reprocess.steps.base import verify_stopped as proof
+from headgate.reprocess.steps.base import verify_stopped
 from headgate.reprocess.steps.base.step import active_reason, pending_reason
 from headgate.reprocess.steps.base.wait import Wait
 
@@ -17,20 +17,20 @@ STOP_SECONDS, TOLD_SECONDS = 90.0, 120.0
 PENDING_SECONDS = 75.0
 
 
-def is_running(world: World, pipeline: str, group: str | None) -> bool | None:
+def is_running(inspector: Inspector, pipeline: str, group: str | None) -> bool | None:
     """Return whether the pipeline runs, None where that can't be told."""
-    status = world.status(pipeline)
+    status = inspector.status(pipeline)
     if status is not Status.UNKNOWN:
         return status is not Status.STOPPED
     if group is not None:
-        found = world.group(group)
+        found = inspector.group(group)
         return False if found.is_inactive else (True if found.members else None)
-    told = world.told(pipeline).status
+    told = inspector.driver_status(pipeline).status
     return None if told is Status.UNKNOWN else told is Status.RUNS
 
 
 def wait_until_stopped(
-    effects: Effects,
+    applier: Applier,
     pipeline: str,
     *,
     group: str | None = None,
@@ -44,35 +44,35 @@ def wait_until_stopped(
     one usually takes; the logs must not move in any case. Without `patient` nothing was done that
     would need time.
     """
-    registered = effects.registered(pipeline)
+    registered = applier.registered(pipeline)
     has_status = registered is not None and registered.commands.status is not None
     if has_status:
-        _wait_for_status(effects, pipeline, patient)
+        _wait_for_status(applier, pipeline, patient)
     if group is not None:
-        found = _wait_for_empty_group(effects, group, patient, proven=has_status)
-        _wait_for_transactions(effects, found)
-    told = _wait_for_driver(effects, pipeline, patient)
+        found = _wait_for_empty_group(applier, group, patient, proven=has_status)
+        _wait_for_transactions(applier, found)
+    told = _wait_for_driver(applier, pipeline, patient)
     if checkpoint is not None:
         proven = has_status or told is Status.STOPPED
-        _watch_logs(effects, pipeline, checkpoint, proven=proven)
+        _watch_logs(applier, pipeline, checkpoint, proven=proven)
 
 
-def _wait_for_status(effects: Effects, pipeline: str, patient: bool) -> None:
-    wait, status = Wait(effects=effects), effects.status(pipeline)
+def _wait_for_status(applier: Applier, pipeline: str, patient: bool) -> None:
+    wait, status = Wait(applier=applier), applier.status(pipeline)
     while status is not Status.STOPPED and wait.seconds < STOP_SECONDS and patient:
         wait.pause()
-        status = effects.status(pipeline)
+        status = applier.status(pipeline)
     if status is not Status.STOPPED:
         how = "still runs" if status is Status.RUNS else f"may still run: its status is {status}"
         raise RefusedError(f"{pipeline} {how}, {wait.seconds:.0f} s after it was to stop")
 
 
-def _wait_for_empty_group(effects: Effects, group: str, patient: bool, *, proven: bool) -> Group:
+def _wait_for_empty_group(applier: Applier, group: str, patient: bool, *, proven: bool) -> Group:
     """Wait until nobody is in it; one that is gone shows nothing, unless the status `proven` it."""
-    wait = Wait(effects=effects)
-    while not _is_empty(found := effects.group(group), proven=proven):
+    wait = Wait(applier=applier)
+    while not _is_empty(found := applier.group(group), proven=proven):
         if wait.seconds >= STOP_SECONDS or not patient:
-            raise RefusedError(active_reason(effects, group))
+            raise RefusedError(active_reason(applier, group))
         wait.pause()
     return found
 
@@ -82,23 +82,23 @@ def _is_empty(group: Group, *, proven: bool) -> bool:
     return group.is_inactive or (proven and is_gone)
 
 
-def _wait_for_transactions(effects: Effects, found: Group) -> None:
+def _wait_for_transactions(applier: Applier, found: Group) -> None:
     """Wait also where nothing was done: the broker ends what a killed producer left open."""
-    wait = Wait(effects=effects)
+    wait = Wait(applier=applier)
     while found.pending:
         if wait.seconds >= PENDING_SECONDS:
             raise RefusedError(pending_reason(found))
         if wait.seconds == 0:
-            effects.note(f"waiting for the end of a transaction of {found.id}")
+            applier.note(f"waiting for the end of a transaction of {found.id}")
         wait.pause()
-        found = effects.group(found.id)
+        found = applier.group(found.id)
 
 
-def _wait_for_driver(effects: Effects, pipeline: str, patient: bool) -> Status:
-    wait, told = Wait(effects=effects), effects.told(pipeline)
+def _wait_for_driver(applier: Applier, pipeline: str, patient: bool) -> Status:
+    wait, told = Wait(applier=applier), applier.driver_status(pipeline)
     while told.status is Status.RUNS and wait.seconds < TOLD_SECONDS and patient:
         wait.pause()
-        told = effects.told(pipeline)
+        told = applier.driver_status(pipeline)
     if told.status is Status.RUNS:
         raise RefusedError(
             f"{pipeline} still runs: {told.why}, {wait.seconds:.0f} s after it was to stop"
@@ -106,28 +106,28 @@ def _wait_for_driver(effects: Effects, pipeline: str, patient: bool) -> Status:
     return told.status
 
 
-def _watch_logs(effects: Effects, pipeline: str, location: str, *, proven: bool) -> None:
+def _watch_logs(applier: Applier, pipeline: str, location: str, *, proven: bool) -> None:
     """Refuse where a batch comes; watch for as long as needed where nothing else proves the end."""
-    before = effects.checkpoint(location)
+    before = applier.checkpoint(location)
     if before is None:
         return
-    seconds = min(proof.quiet_needed(before), proof.QUIET_MAX)
+    seconds = min(verify_stopped.quiet_needed(before), verify_stopped.QUIET_MAX)
     if proven:
         # Somebody said so already: then the silence up to now counts, too, as in each later proof.
-        seconds = min(seconds, max(proof.QUIET_MIN, proof.QUIET_MAX / 3))
-        seconds = max(seconds - (before.quiet_seconds or 0), proof.QUIET_MIN)
-    elif proof.quiet_needed(before) > proof.QUIET_MAX:
-        needed = proof.quiet_needed(before)
+        seconds = min(seconds, max(verify_stopped.QUIET_MIN, verify_stopped.QUIET_MAX / 3))
+        seconds = max(seconds - (before.quiet_seconds or 0), verify_stopped.QUIET_MIN)
+    elif verify_stopped.quiet_needed(before) > verify_stopped.QUIET_MAX:
+        needed = verify_stopped.quiet_needed(before)
         raise RefusedError(
             f"nothing tells that {pipeline} has stopped: silence would prove it only after"
             f" {needed:.0f} s, its batches are that long or that rare. Register a status command,"
             " or a stop command that asks a person"
         )
-    effects.note(f"watching the logs of {location} for {seconds:.0f} s: no batch may come")
-    wait = Wait(effects=effects)
+    applier.note(f"watching the logs of {location} for {seconds:.0f} s: no batch may come")
+    wait = Wait(applier=applier)
     while wait.seconds < seconds:
         wait.pause()
-        now = effects.checkpoint(location)
+        now = applier.checkpoint(location)
         if now is None or now.head != before.head or now.query_id != before.query_id:
             at = now.head if now else None
             raise RefusedError(

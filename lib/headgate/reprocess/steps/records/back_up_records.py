@@ -9,13 +9,13 @@ from typing import Any, ClassVar
 
 from headgate.errors import RefusedError, RunCancelledError, StepError
 from headgate.model.cluster import Topic
-from headgate.reprocess.ports.inspector import Effects, World
+from headgate.reprocess.ports.inspector import Applier, Inspector
 from headgate.reprocess.ports.kafka import TopicShape
 from headgate.reprocess.ports.record_backup import Digest, Span
 from headgate.reprocess.steps.base.document import StepBase
-from headgate.reprocess.steps.base.step import Step, Was, check_topics, known_log
+from headgate.reprocess.steps.base.step import PriorState, Step, check_topics, known_log
 from headgate.reprocess.steps.base.verify_stopped import prove_stopped
-from headgate.text.numbers import named
+from headgate.text.numbers import name_list
 
 _LONGEST = str(2**63 - 1)
 # Old, late and large records are taken as they are, and nothing is removed by age or by key.
@@ -54,58 +54,60 @@ class BackUpRecords(StepBase):
     def describe(self) -> str:
         """Return one line for the preview, the command line and the journal alike."""
         if self.only:
-            parts = named(f"{s.topic}[{s.partition}] {s.begin} to {s.end - 1}" for s in self.only)
+            parts = name_list(
+                f"{s.topic}[{s.partition}] {s.begin} to {s.end - 1}" for s in self.only
+            )
             return f"copy to a backup topic: {parts}"
         count = sum(size["records"] for size in self.sizes.values())
         sizes = [size["bytes"] for size in self.sizes.values()]
         known = f", {sum(sizes):,} bytes" if sizes and None not in sizes else ""
-        return f"copy {named(self.topics)} to backup topics: {count} record(s) at most{known}"
+        return f"copy {name_list(self.topics)} to backup topics: {count} record(s) at most{known}"
 
-    def check(self, world: World, *, again: bool = False) -> None:
+    def check(self, inspector: Inspector, *, again: bool = False) -> None:
         """Refuse where the pipeline runs, a topic is not the planned one, or can't be read."""
         if self.pipeline is not None:
-            prove_stopped(world, self.pipeline)
-        check_topics(world, self.topics)
-        if open_on := world.topics_in_transaction(self.topics):
+            prove_stopped(inspector, self.pipeline)
+        check_topics(inspector, self.topics)
+        if open_on := inspector.topics_in_transaction(self.topics):
             raise RefusedError(
-                f"a transaction is open on {named(open_on)}: its records can't be read yet;"
+                f"a transaction is open on {name_list(open_on)}: its records can't be read yet;"
                 " wait for its end"
             )
 
-    def bind(self, effects: Effects) -> Was:
+    def bind(self, applier: Applier) -> PriorState:
         """Decide what is backed up, and where."""
-        spans = self.only or spans_of(effects.topics(self.topics))
+        spans = self.only or spans_of(applier.topics(self.topics))
         return {
             "spans": [asdict(span) for span in spans],
-            "backup": {name: backup_topic_name(effects.run, name) for name in self.topics},
+            "backup": {name: backup_topic_name(applier.run, name) for name in self.topics},
         }
 
-    def settled(self, effects: Effects, was: Was) -> bool:
+    def is_applied(self, applier: Applier, was: PriorState) -> bool:
         """Never: `apply` goes on behind what is backed up already."""
         return False
 
-    def apply(self, effects: Effects, was: Was) -> None:
+    def apply(self, applier: Applier, was: PriorState) -> None:
         """Make the backup topics that are missing, and copy what is missing."""
-        there = effects.shapes(was["backup"].values())
+        there = applier.shapes(was["backup"].values())
         for name, backup in sorted(was["backup"].items()):
             if backup not in there:
-                effects.create_topic(self._shape(name, backup))
-            effects.back_up_records(_spans(was, name), backup)
+                applier.create_topic(self._shape(name, backup))
+            applier.back_up_records(_spans(was, name), backup)
 
-    def verify(self, effects: Effects, was: Was) -> None:
+    def verify(self, applier: Applier, was: PriorState) -> None:
         """Compare record by record; a copy that is not exact is dropped, and nothing else done."""
         for name, backup in sorted(was["backup"].items()):
             try:
-                digests = effects.verify_backup(_spans(was, name), backup)
+                digests = applier.verify_backup(_spans(was, name), backup)
             except RunCancelledError:
                 raise
             except StepError:
                 # A try that goes on from here begins with an empty one.
-                effects.delete_topic(effects.shapes([backup])[backup])
+                applier.delete_topic(applier.shapes([backup])[backup])
                 raise
-            effects.note(f"{name} is backed up in {backup}: {_shown(digests)}")
+            applier.note(f"{name} is backed up in {backup}: {_shown(digests)}")
 
-    def undo(self, was: Was) -> tuple[Step, ...]:
+    def undo(self, was: PriorState) -> tuple[Step, ...]:
         """Drop the backup topics, once the records are back; of what was stepped over they stay.
 
         Retention may have deleted those records from their own topic meanwhile.
@@ -134,25 +136,26 @@ class DeleteBackupTopics(StepBase):
 
     def describe(self) -> str:
         """Return one line for the preview, the command line and the journal alike."""
-        return f"delete the backup topic(s) {named(self.topics.values())} of {named(self.topics)}"
+        names = name_list(self.topics.values())
+        return f"delete the backup topic(s) {names} of {name_list(self.topics)}"
 
-    def bind(self, effects: Effects) -> Was:
+    def bind(self, applier: Applier) -> PriorState:
         """Read which are there."""
-        return {"shapes": [asdict(s) for s in effects.shapes(self.topics.values()).values()]}
+        return {"shapes": [asdict(s) for s in applier.shapes(self.topics.values()).values()]}
 
-    def settled(self, effects: Effects, was: Was) -> bool:
+    def is_applied(self, applier: Applier, was: PriorState) -> bool:
         """Return whether they are gone."""
-        return not effects.shapes(self.topics.values())
+        return not applier.shapes(self.topics.values())
 
-    def apply(self, effects: Effects, was: Was) -> None:
+    def apply(self, applier: Applier, was: PriorState) -> None:
         """Delete those that are left."""
         for shape in was["shapes"]:
-            effects.delete_topic(TopicShape(**shape))
+            applier.delete_topic(TopicShape(**shape))
 
-    def verify(self, effects: Effects, was: Was) -> None:
+    def verify(self, applier: Applier, was: PriorState) -> None:
         """Fail where one is left."""
-        if left := effects.shapes(self.topics.values()):
-            raise StepError(f"{named(left)} could not be deleted")
+        if left := applier.shapes(self.topics.values()):
+            raise StepError(f"{name_list(left)} could not be deleted")
 
 
 def backup_topic_name(run: str, topic: str) -> str:
@@ -179,16 +182,16 @@ def spans_of(topics: Mapping[str, Topic]) -> tuple[Span, ...]:
     )
 
 
-def sizes_of(world: World, topics: Mapping[str, Topic]) -> dict[str, dict[str, Any]]:
+def sizes_of(inspector: Inspector, topics: Mapping[str, Topic]) -> dict[str, dict[str, Any]]:
     """Return how much would be backed up, by topic: `records` at most, and `bytes` on disk."""
-    disk = world.topic_bytes(topics)
+    disk = inspector.topic_bytes(topics)
     return {
         name: {"records": topic.records or 0, "bytes": disk[name]}
         for name, topic in sorted(topics.items())
     }
 
 
-def _spans(was: Was, topic: str) -> tuple[Span, ...]:
+def _spans(was: PriorState, topic: str) -> tuple[Span, ...]:
     return tuple(Span(**s) for s in was["spans"] if s["topic"] == topic)
 
 

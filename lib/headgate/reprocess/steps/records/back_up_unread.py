@@ -6,9 +6,9 @@ from collections.abc import Iterator
 from dataclasses import asdict, dataclass
 from typing import ClassVar
 
-from headgate.reprocess.ports.inspector import Effects
+from headgate.reprocess.ports.inspector import Applier
 from headgate.reprocess.ports.record_backup import Span
-from headgate.reprocess.steps.base.step import Step, Was, known_log
+from headgate.reprocess.steps.base.step import PriorState, Step, known_log
 from headgate.reprocess.steps.offsets.partition_offsets import committed
 from headgate.reprocess.steps.records.back_up_records import (
     BackUpRecords,
@@ -16,7 +16,7 @@ from headgate.reprocess.steps.records.back_up_records import (
     backup_topic_name,
 )
 from headgate.reprocess.steps.records.restore_records import RestoreRecords
-from headgate.text.numbers import named
+from headgate.text.numbers import name_list
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -32,24 +32,26 @@ class BackUpUnreadRecords(BackUpRecords):
 
     def describe(self) -> str:
         """Return one line for the preview, the command line and the journal alike."""
-        return f"copy what {self.group} has not read yet of {named(self.topics)} to backup topics"
+        return (
+            f"copy what {self.group} has not read yet of {name_list(self.topics)} to backup topics"
+        )
 
-    def bind(self, effects: Effects) -> Was:
+    def bind(self, applier: Applier) -> PriorState:
         """Find out where the group stands, now that it has stopped."""
         return {
-            "spans": [asdict(span) for span in self._unread(effects)],
-            "backup": {name: backup_topic_name(effects.run, name) for name in self.topics},
+            "spans": [asdict(span) for span in self._unread(applier)],
+            "backup": {name: backup_topic_name(applier.run, name) for name in self.topics},
         }
 
-    def undo(self, was: Was) -> tuple[Step, ...]:
+    def undo(self, was: PriorState) -> tuple[Step, ...]:
         """Put them back, then drop the backup topics."""
         backup = dict(was["backup"])
         back = RestoreRecords(backup=backup, pipeline=self.pipeline, group=self.group)
         return (back, DeleteBackupTopics(topics=backup))
 
-    def _unread(self, effects: Effects) -> Iterator[Span]:
-        at = committed(effects, self.group)
-        for name, topic in sorted(effects.topics(self.topics).items()):
+    def _unread(self, applier: Applier) -> Iterator[Span]:
+        at = committed(applier, self.group)
+        for name, topic in sorted(applier.topics(self.topics).items()):
             for part in topic.partitions:
                 begin, end = known_log(name, part)
                 read = at.get((name, part.number))

@@ -6,12 +6,12 @@ from dataclasses import dataclass, field
 from typing import Any, ClassVar
 
 from headgate.errors import RefusedError, StepError
-from headgate.reprocess.ports.inspector import Effects, World
+from headgate.reprocess.ports.inspector import Applier, Inspector
 from headgate.reprocess.steps.base.document import StepBase
 from headgate.reprocess.steps.base.group_liveness import check_gone_or_inactive
-from headgate.reprocess.steps.base.step import Step, Was
+from headgate.reprocess.steps.base.step import PriorState, Step
 from headgate.reprocess.steps.base.verify_stopped import prove_stopped
-from headgate.text.numbers import named
+from headgate.text.numbers import name_list
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -34,81 +34,81 @@ class RestoreRecords(StepBase):
 
     def describe(self) -> str:
         """Return one line for the preview, the command line and the journal alike."""
-        return f"put the backed-up records of {named(self.backup)} back, in place of newer ones"
+        return f"put the backed-up records of {name_list(self.backup)} back, in place of newer ones"
 
-    def facts(self, world: World) -> dict[str, Any]:
+    def facts(self, inspector: Inspector) -> dict[str, Any]:
         """The cluster must be the same one, and the backup topics there."""
-        return {"cluster_id": world.cluster_id()}
+        return {"cluster_id": inspector.cluster_id()}
 
-    def blockers(self, world: World) -> tuple[str, ...]:
+    def blockers(self, inspector: Inspector) -> tuple[str, ...]:
         """Refuse where a backup topic is gone."""
-        needed = self._lost(world).values()
-        gone = needed - world.shapes(needed).keys()
-        return (f"the backed-up records are gone: no topic {named(gone)}",) if gone else ()
+        needed = self._lost(inspector).values()
+        gone = needed - inspector.shapes(needed).keys()
+        return (f"the backed-up records are gone: no topic {name_list(gone)}",) if gone else ()
 
-    def risks(self, world: World) -> tuple[str, ...]:
+    def risks(self, inspector: Inspector) -> tuple[str, ...]:
         """Say what differs afterwards, and who is hit by it."""
-        backup = self._lost(world)
+        backup = self._lost(inspector)
         if not backup:
             return ()
         risks = [
-            f"records put back into {named(backup)} have other offsets than before:"
+            f"records put back into {name_list(backup)} have other offsets than before:"
             " an offset that somebody noted of them means another record now"
         ]
-        held = {n: t.records for n, t in world.topics(backup).items() if t.records}
+        held = {n: t.records for n, t in inspector.topics(backup).items() if t.records}
         risks += [
             f"{name} holds {count} record(s) that were written since: they are deleted"
             for name, count in sorted(held.items())
         ]
-        for name, groups in sorted(world.topic_readers(backup).items()):
+        for name, groups in sorted(inspector.topic_readers(backup).items()):
             if groups:
-                risks.append(f"{named(groups)} gets the records put back into {name} once more")
+                risks.append(f"{name_list(groups)} gets the records put back into {name} once more")
         return tuple(risks)
 
-    def check(self, world: World, *, again: bool = False) -> None:
+    def check(self, inspector: Inspector, *, again: bool = False) -> None:
         """Refuse where the pipeline runs or something is missing."""
-        prove_stopped(world, self.pipeline)
+        prove_stopped(inspector, self.pipeline)
         if self.group is not None:
-            check_gone_or_inactive(world, self.group, None, again=True)
-        lost = self._lost(world)
+            check_gone_or_inactive(inspector, self.group, None, again=True)
+        lost = self._lost(inspector)
         wanted = {*lost, *lost.values()}
-        if gone := wanted - world.shapes(wanted).keys():
-            raise RefusedError(f"topic {named(gone)} does not exist: nothing can be put back")
+        if gone := wanted - inspector.shapes(wanted).keys():
+            raise RefusedError(f"topic {name_list(gone)} does not exist: nothing can be put back")
 
-    def bind(self, effects: Effects) -> Was:
+    def bind(self, applier: Applier) -> PriorState:
         """Decide up to where the topics are emptied first."""
-        topics = effects.topics(self._lost(effects))
+        topics = applier.topics(self._lost(applier))
         ends = {
             name: {str(p.number): p.end for p in topic.partitions if p.end != p.begin}
             for name, topic in topics.items()
         }
         return {"before": ends}
 
-    def settled(self, effects: Effects, was: Was) -> bool:
+    def is_applied(self, applier: Applier, was: PriorState) -> bool:
         """Never: `apply` goes on behind what is back already."""
         return False
 
-    def apply(self, effects: Effects, was: Was) -> None:
+    def apply(self, applier: Applier, was: PriorState) -> None:
         """Delete what was written since, and copy what is missing."""
         before = {(t, int(n)): end for t, ends in was["before"].items() for n, end in ends.items()}
-        effects.delete_records(before)
-        for name, backup in sorted(self._lost(effects).items()):
-            effects.restore_records(backup, name)
+        applier.delete_records(before)
+        for name, backup in sorted(self._lost(applier).items()):
+            applier.restore_records(backup, name)
 
-    def verify(self, effects: Effects, was: Was) -> None:
+    def verify(self, applier: Applier, was: PriorState) -> None:
         """Compare record by record with what was backed up."""
-        for name, backup in sorted(self._lost(effects).items()):
-            digests = effects.verify_restored(backup, name).values()
+        for name, backup in sorted(self._lost(applier).items()):
+            digests = applier.verify_restored(backup, name).values()
             count = sum(d.records for d in digests)
-            effects.note(f"{name} holds what was backed up of it again: {count} record(s)")
+            applier.note(f"{name} holds what was backed up of it again: {count} record(s)")
 
-    def undo(self, was: Was) -> tuple[Step, ...]:
+    def undo(self, was: PriorState) -> tuple[Step, ...]:
         """An undo is not undone: plan anew."""
         return ()
 
-    def _lost(self, world: World) -> dict[str, str]:
+    def _lost(self, inspector: Inspector) -> dict[str, str]:
         """Return topics, and where they are backed up, but those that were never deleted."""
-        there = world.identities(self.ids) if self.ids else {}
+        there = inspector.identities(self.ids) if self.ids else {}
         kept = {name for name, (id_, _) in there.items() if id_ == self.ids[name]}
         return {name: at for name, at in self.backup.items() if name not in kept}
 
@@ -124,34 +124,34 @@ class ConfigureTopics(StepBase):
 
     def describe(self) -> str:
         """Return one line for the preview, the command line and the journal alike."""
-        return f"give {named(self.configs)} the settings of before"
+        return f"give {name_list(self.configs)} the settings of before"
 
-    def check(self, world: World, *, again: bool = False) -> None:
+    def check(self, inspector: Inspector, *, again: bool = False) -> None:
         """Refuse where a topic is missing."""
-        if gone := self.configs.keys() - world.shapes(self.configs).keys():
-            raise RefusedError(f"topic {named(gone)} does not exist")
+        if gone := self.configs.keys() - inspector.shapes(self.configs).keys():
+            raise RefusedError(f"topic {name_list(gone)} does not exist")
 
-    def bind(self, effects: Effects) -> Was:
+    def bind(self, applier: Applier) -> PriorState:
         """Read the settings that they have now."""
-        return {"configs": {n: s.configs for n, s in effects.shapes(self.configs).items()}}
+        return {"configs": {n: s.configs for n, s in applier.shapes(self.configs).items()}}
 
-    def settled(self, effects: Effects, was: Was) -> bool:
+    def is_applied(self, applier: Applier, was: PriorState) -> bool:
         """Return whether each has them."""
-        now = effects.shapes(self.configs)
+        now = applier.shapes(self.configs)
         return all(n in now and now[n].configs == configs for n, configs in self.configs.items())
 
-    def apply(self, effects: Effects, was: Was) -> None:
+    def apply(self, applier: Applier, was: PriorState) -> None:
         """Set what differs, and take away what is not among them."""
         for name, configs in sorted(self.configs.items()):
-            effects.configure_topic(name, configs)
+            applier.configure_topic(name, configs)
 
-    def verify(self, effects: Effects, was: Was) -> None:
+    def verify(self, applier: Applier, was: PriorState) -> None:
         """Fail where a topic has others."""
-        effects_now = effects.shapes(self.configs)
+        effects_now = applier.shapes(self.configs)
         wrong = [n for n, c in self.configs.items() if effects_now[n].configs != c]
         if wrong:
-            raise StepError(f"settings of {named(wrong)} are not as they were to be")
+            raise StepError(f"settings of {name_list(wrong)} are not as they were to be")
 
-    def undo(self, was: Was) -> tuple[Step, ...]:
+    def undo(self, was: PriorState) -> tuple[Step, ...]:
         """Give them the settings of before."""
         return (ConfigureTopics(configs=was["configs"]),)

@@ -6,13 +6,13 @@ from dataclasses import dataclass
 from typing import Any, ClassVar
 
 from headgate.errors import RefusedError, StalePlanError, StepError
-from headgate.reprocess.ports.inspector import Effects, World
+from headgate.reprocess.ports.inspector import Applier, Inspector
 from headgate.reprocess.steps.base.document import StepBase
 from headgate.reprocess.steps.base.group_liveness import check_gone_or_inactive
-from headgate.reprocess.steps.base.step import Was, check_topics
+from headgate.reprocess.steps.base.step import PriorState, check_topics
 from headgate.reprocess.steps.base.verify_stopped import prove_stopped
 from headgate.reprocess.steps.base.wait import Wait
-from headgate.text.numbers import named
+from headgate.text.numbers import name_list
 
 # How long an application may take to join its group and to make its internal topics, and for how
 # long a status of `stopped` means that it has ended.
@@ -39,54 +39,57 @@ class AddPartitions(StepBase):
     def describe(self) -> str:
         """Return one line for the preview, the command line and the journal alike."""
         froms = [f"{n} (it has {t['partitions']})" for n, t in sorted(self.topics.items())]
-        return f"give {named(froms)} {self.to} partitions"
+        return f"give {name_list(froms)} {self.to} partitions"
 
-    def check(self, world: World, *, again: bool = False) -> None:
+    def check(self, inspector: Inspector, *, again: bool = False) -> None:
         """Refuse where somebody runs, a topic is not the planned one, or the broker would refuse.
 
         After a crash some of them may have all their partitions already.
         """
-        prove_stopped(world, self.pipeline)
+        prove_stopped(inspector, self.pipeline)
         if self.group is not None:
-            check_gone_or_inactive(world, self.group, self.group_type, again=again)
-        left = self._left(world) if again else self.topics
-        check_topics(world, {name: self.topics[name] for name in left})
-        if why := world.unraisable(dict.fromkeys(left, self.to)):
+            check_gone_or_inactive(inspector, self.group, self.group_type, again=again)
+        left = self._left(inspector) if again else self.topics
+        check_topics(inspector, {name: self.topics[name] for name in left})
+        if why := inspector.unraisable(dict.fromkeys(left, self.to)):
             raise RefusedError("; ".join(why.values()))
 
-    def bind(self, effects: Effects) -> Was:
+    def bind(self, applier: Applier) -> PriorState:
         """Remember how many there are; `check` has compared it with the plan."""
         return {"partitions": {name: facts["partitions"] for name, facts in self.topics.items()}}
 
-    def apply(self, effects: Effects, was: Was) -> None:
+    def apply(self, applier: Applier, was: PriorState) -> None:
         """Raise those that have fewer, and wait until all have their leaders."""
-        self._left(effects)
+        self._left(applier)
         for name in sorted(self.topics):
-            effects.add_partitions(name, self.to)
+            applier.add_partitions(name, self.to)
 
-    def verify(self, effects: Effects, was: Was) -> None:
+    def verify(self, applier: Applier, was: PriorState) -> None:
         """Fail where one has another number, or another topic has its name."""
-        now = effects.identities(self.topics)
+        now = applier.identities(self.topics)
         wrong = [n for n, t in self.topics.items() if now.get(n) != (t["id"], self.to)]
         if wrong:
-            raise StepError(f"not the topic that had {self.to} partitions to get: {named(wrong)}")
+            raise StepError(
+                f"not the topic that had {self.to} partitions to get: {name_list(wrong)}"
+            )
 
-    def remains(self, world: World, was: Was) -> tuple[str, ...]:
+    def remains(self, inspector: Inspector, was: PriorState) -> tuple[str, ...]:
         """Name the topics that keep more partitions than they had."""
-        now = world.identities(self.topics)
+        now = inspector.identities(self.topics)
         raised = [n for n, had in was["partitions"].items() if n in now and now[n][1] > had]
         if not raised:
             return ()
         return (
-            f"can't be undone: {named(raised)} keeps {self.to} partitions, Kafka takes none away",
+            f"can't be undone: {name_list(raised)} keeps {self.to} partitions, Kafka takes none"
+            " away",
         )
 
-    def _left(self, world: World) -> list[str]:
+    def _left(self, inspector: Inspector) -> list[str]:
         """Return those that have not enough; StalePlanError for one that was made anew since."""
-        now = world.identities(self.topics)
+        now = inspector.identities(self.topics)
         other = [n for n, t in self.topics.items() if n not in now or now[n][0] != t["id"]]
         if other:
-            raise StalePlanError(f"gone or made anew since this was planned: {named(other)}")
+            raise StalePlanError(f"gone or made anew since this was planned: {name_list(other)}")
         return [name for name in self.topics if now[name][1] < self.to]
 
 
@@ -109,37 +112,39 @@ class VerifyPartitions(StepBase):
 
     def describe(self) -> str:
         """Return one line for the preview, the command line and the journal alike."""
-        anew = f" and makes {named(self.topics)} anew" if self.topics else ""
+        anew = f" and makes {name_list(self.topics)} anew" if self.topics else ""
         return f"see that {self.group} has members that share its tasks{anew}"
 
-    def apply(self, effects: Effects, was: Was) -> None:
+    def apply(self, applier: Applier, was: PriorState) -> None:
         """Wait for both; StepError where it ends meanwhile, or does neither."""
-        wait = Wait(effects=effects)
-        while missing := self._missing(effects):
+        wait = Wait(applier=applier)
+        while missing := self._missing(applier):
             has_ended = wait.look(self.pipeline)
             if wait.ended >= STOPPED_SECONDS or wait.seconds >= PROVE_SECONDS:
                 how = "ended" if has_ended else f"was waited for {wait.seconds:.0f} s"
                 raise StepError(f"{self.pipeline} {how}, and {missing}: its own log says why")
             wait.pause()
-        effects.note(self._said(effects))
+        applier.note(self._said(applier))
 
-    def verify(self, effects: Effects, was: Was) -> None:
+    def verify(self, applier: Applier, was: PriorState) -> None:
         """The waiting was the proof."""
 
-    def _missing(self, effects: Effects) -> str | None:
-        group = effects.group(self.group)
+    def _missing(self, applier: Applier) -> str | None:
+        group = applier.group(self.group)
         if not group.members:
             return f"{self.group} has no members"
         # Before that its leader may still find an internal topic of another number, and end.
         if not group.is_at_work:
             return f"{self.group} is {group.state}, not stable"
-        gone = sorted(self.topics.keys() - effects.identities(self.topics).keys())
-        return f"{named(gone)} does not exist" if gone else None
+        gone = sorted(self.topics.keys() - applier.identities(self.topics).keys())
+        return f"{name_list(gone)} does not exist" if gone else None
 
-    def _said(self, effects: Effects) -> str:
-        now = {name: count for name, (_, count) in effects.identities(self.topics).items()}
+    def _said(self, applier: Applier) -> str:
+        now = {name: count for name, (_, count) in applier.identities(self.topics).items()}
         said = [f"{name} has {count} partitions" for name, count in sorted(now.items())]
         fixed = [name for name, count in sorted(now.items()) if count != self.to]
-        why = f"; the code fixes the number of {named(fixed)}, or another input" if fixed else ""
-        made = f"; {named(said)}{why}" if said else ""
+        why = (
+            f"; the code fixes the number of {name_list(fixed)}, or another input" if fixed else ""
+        )
+        made = f"; {name_list(said)}{why}" if said else ""
         return f"{self.group} has members that share its tasks{made}"

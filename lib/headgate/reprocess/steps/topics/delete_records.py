@@ -6,14 +6,14 @@ from dataclasses import dataclass
 from typing import Any, ClassVar
 
 from headgate.errors import StepError
-from headgate.reprocess.ports.inspector import Effects, World
+from headgate.reprocess.ports.inspector import Applier, Inspector
 from headgate.reprocess.steps.base.document import StepBase
-from headgate.reprocess.steps.base.step import Step, Was, check_topics, known_log
+from headgate.reprocess.steps.base.step import PriorState, Step, check_topics, known_log
 from headgate.reprocess.steps.base.verify_stopped import prove_stopped
 from headgate.reprocess.steps.records.back_up_records import backup_topic_name, filling
 from headgate.reprocess.steps.records.restore_records import ConfigureTopics, RestoreRecords
 from headgate.reprocess.steps.topics.delete_topics import check_all_backed_up
-from headgate.text.numbers import named
+from headgate.text.numbers import name_list
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -39,16 +39,16 @@ class DeleteRecords(StepBase):
 
     def describe(self) -> str:
         """Return one line for the preview, the command line and the journal alike."""
-        return f"delete all records of {named(self.topics)}"
+        return f"delete all records of {name_list(self.topics)}"
 
-    def check(self, world: World, *, again: bool = False) -> None:
+    def check(self, inspector: Inspector, *, again: bool = False) -> None:
         """Refuse where the pipeline runs or a topic is not the planned one."""
-        prove_stopped(world, self.pipeline, group=self.group)
-        check_topics(world, self.topics)
+        prove_stopped(inspector, self.pipeline, group=self.group)
+        check_topics(inspector, self.topics)
 
-    def bind(self, effects: Effects) -> Was:
+    def bind(self, applier: Applier) -> PriorState:
         """Read up to where the topics go now, and their settings."""
-        shapes = effects.shapes(self.topics)
+        shapes = applier.shapes(self.topics)
         return {
             "before": {
                 name: {
@@ -57,29 +57,29 @@ class DeleteRecords(StepBase):
                     for begin, end in (known_log(name, part),)
                     if end != begin
                 }
-                for name, topic in effects.topics(self.topics).items()
+                for name, topic in applier.topics(self.topics).items()
             },
             "configs": {name: shapes[name].configs for name in sorted(self.topics)},
-            "backup": {n: backup_topic_name(effects.run, n) for n in self.topics if self.backed_up},
+            "backup": {n: backup_topic_name(applier.run, n) for n in self.topics if self.backed_up},
         }
 
-    def settled(self, effects: Effects, was: Was) -> bool:
+    def is_applied(self, applier: Applier, was: PriorState) -> bool:
         """Return whether all that was there is gone."""
-        return not self._left(effects, was)
+        return not self._left(applier, was)
 
-    def apply(self, effects: Effects, was: Was) -> None:
+    def apply(self, applier: Applier, was: PriorState) -> None:
         """Delete up to the offsets that were bound."""
-        left = self._left(effects, was)
+        left = self._left(applier, was)
         for name in sorted({topic for topic, _ in left} & was["backup"].keys()):
-            check_all_backed_up(effects, name, was["backup"][name])
-        effects.delete_records(left)
+            check_all_backed_up(applier, name, was["backup"][name])
+        applier.delete_records(left)
 
-    def verify(self, effects: Effects, was: Was) -> None:
+    def verify(self, applier: Applier, was: PriorState) -> None:
         """Fail where something of it is left."""
-        if left := self._left(effects, was):
-            raise StepError(f"not emptied: {named(f'{t}[{p}]' for t, p in left)}")
+        if left := self._left(applier, was):
+            raise StepError(f"not emptied: {name_list(f'{t}[{p}]' for t, p in left)}")
 
-    def undo(self, was: Was) -> tuple[Step, ...]:
+    def undo(self, was: PriorState) -> tuple[Step, ...]:
         """Put the backed-up records back in place of what was written since."""
         backup = dict(was["backup"])
         if not backup:
@@ -90,10 +90,10 @@ class DeleteRecords(StepBase):
             ConfigureTopics(configs={n: was["configs"][n] for n in backup}),
         )
 
-    def _left(self, world: World, was: Was) -> dict[tuple[str, int], int]:
+    def _left(self, inspector: Inspector, was: PriorState) -> dict[tuple[str, int], int]:
         begins = {
             (t.name, p.number): p.begin or 0
-            for t in world.topics(self.topics).values()
+            for t in inspector.topics(self.topics).values()
             for p in t.partitions
         }
         return {

@@ -7,11 +7,11 @@ from dataclasses import asdict, dataclass, field
 from typing import Any, ClassVar
 
 from headgate.errors import StalePlanError, StepError
-from headgate.reprocess.ports.inspector import Effects, World
+from headgate.reprocess.ports.inspector import Applier, Inspector
 from headgate.reprocess.ports.schema_registry import SubjectVersion
 from headgate.reprocess.steps.base.document import StepBase
-from headgate.reprocess.steps.base.step import Step, Was
-from headgate.text.numbers import named
+from headgate.reprocess.steps.base.step import PriorState, Step
+from headgate.text.numbers import name_list
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -33,38 +33,38 @@ class DeleteSubjects(StepBase):
 
     @property
     def _named(self) -> str:
-        return named(self.subjects)
+        return name_list(self.subjects)
 
-    def check(self, world: World, *, again: bool = False) -> None:
+    def check(self, inspector: Inspector, *, again: bool = False) -> None:
         """Refuse where a subject has other versions than planned; some may be gone already."""
-        now = ids_of(world, self.subjects)
+        now = ids_of(inspector, self.subjects)
         for name, ids in sorted(self.subjects.items()):
             if not (again and name not in now) and now.get(name) != ids:
                 raise StalePlanError(f"subject {name} has other versions than when it was planned")
 
-    def bind(self, effects: Effects) -> Was:
+    def bind(self, applier: Applier) -> PriorState:
         """Read the schemas, and the levels that the subjects have of their own."""
-        found = effects.subjects(self.subjects)
+        found = applier.subjects(self.subjects)
         return {
             "versions": {name: [asdict(v) for v in found[name]] for name in sorted(found)},
-            "levels": dict(effects.subject_levels(self.subjects)),
+            "levels": dict(applier.subject_levels(self.subjects)),
         }
 
-    def settled(self, effects: Effects, was: Was) -> bool:
+    def is_applied(self, applier: Applier, was: PriorState) -> bool:
         """Return whether all are gone."""
-        return not effects.subjects(self.subjects)
+        return not applier.subjects(self.subjects)
 
-    def apply(self, effects: Effects, was: Was) -> None:
+    def apply(self, applier: Applier, was: PriorState) -> None:
         """Delete those that are there."""
         for name in sorted(self.subjects):
-            effects.delete_subject(name)
+            applier.delete_subject(name)
 
-    def verify(self, effects: Effects, was: Was) -> None:
+    def verify(self, applier: Applier, was: PriorState) -> None:
         """Fail where one is there: something registers its schemas again."""
-        if left := effects.subjects(self.subjects):
-            raise StepError(f"registered again right after they were deleted: {named(left)}")
+        if left := applier.subjects(self.subjects):
+            raise StepError(f"registered again right after they were deleted: {name_list(left)}")
 
-    def undo(self, was: Was) -> tuple[Step, ...]:
+    def undo(self, was: PriorState) -> tuple[Step, ...]:
         """Register the schemas again, in the order of their versions, with their levels."""
         if not was["versions"]:
             return ()
@@ -87,53 +87,56 @@ class RestoreSubjects(StepBase):
 
     def describe(self) -> str:
         """Return one line for the preview, the command line and the journal alike."""
-        return f"register the schemas of {named(self.versions)} again"
+        return f"register the schemas of {name_list(self.versions)} again"
 
-    def risks(self, world: World) -> tuple[str, ...]:
+    def risks(self, inspector: Inspector) -> tuple[str, ...]:
         """Say what may differ."""
         return (
-            f"versions of {named(self.versions)} may get other numbers; the schemas are the same",
+            f"versions of {name_list(self.versions)} may get other numbers; the schemas are the"
+            " same",
         )
 
-    def settled(self, effects: Effects, was: Was) -> bool:
+    def is_applied(self, applier: Applier, was: PriorState) -> bool:
         """Return whether all schemas are there, in their order, and the levels as they were."""
-        return self._has_schemas(effects) and self._has_levels(effects)
+        return self._has_schemas(applier) and self._has_levels(applier)
 
-    def _has_levels(self, effects: Effects) -> bool:
-        return dict(effects.subject_levels(self.versions)) == self.levels
+    def _has_levels(self, applier: Applier) -> bool:
+        return dict(applier.subject_levels(self.versions)) == self.levels
 
-    def _has_schemas(self, effects: Effects) -> bool:
-        now = effects.subjects(self.versions)
+    def _has_schemas(self, applier: Applier) -> bool:
+        now = applier.subjects(self.versions)
         return all(
             [_content(v) for v in now.get(name, ())] == [_content(_version(v)) for v in versions]
             for name, versions in self.versions.items()
         )
 
-    def apply(self, effects: Effects, was: Was) -> None:
+    def apply(self, applier: Applier, was: PriorState) -> None:
         """Register what is missing: one that is there stays as it is."""
         for name, versions in sorted(self.versions.items()):
             for number, version in enumerate(versions):
                 if number == 1:
                     # Not before the first: a registry may know no subject without a version.
-                    effects.set_subject_level(name, "NONE")
-                effects.register_schema(name, _version(version))
-            effects.set_subject_level(name, self.levels.get(name))
+                    applier.set_subject_level(name, "NONE")
+                applier.register_schema(name, _version(version))
+            applier.set_subject_level(name, self.levels.get(name))
 
-    def verify(self, effects: Effects, was: Was) -> None:
+    def verify(self, applier: Applier, was: PriorState) -> None:
         """Fail where a subject has others; say which schemas got another id."""
-        if not self._has_schemas(effects):
-            raise StepError(f"{named(self.versions)} has not the schemas that it had")
-        if not self._has_levels(effects):
-            raise StepError(f"{named(self.versions)} has not the compatibility levels that it had")
+        if not self._has_schemas(applier):
+            raise StepError(f"{name_list(self.versions)} has not the schemas that it had")
+        if not self._has_levels(applier):
+            raise StepError(
+                f"{name_list(self.versions)} has not the compatibility levels that it had"
+            )
         before = {name: [v["id"] for v in versions] for name, versions in self.versions.items()}
-        now = ids_of(effects, self.versions)
+        now = ids_of(applier, self.versions)
         if other := [name for name, ids in before.items() if now.get(name) != ids]:
-            effects.note(f"schemas of {named(other)} have other ids now: {now}")
+            applier.note(f"schemas of {name_list(other)} have other ids now: {now}")
 
 
-def ids_of(world: World, names: Iterable[str]) -> dict[str, list[int]]:
+def ids_of(inspector: Inspector, names: Iterable[str]) -> dict[str, list[int]]:
     """Return the ids of the subjects' schemas, oldest version first."""
-    return {name: [v.id for v in found] for name, found in world.subjects(names).items()}
+    return {name: [v.id for v in found] for name, found in inspector.subjects(names).items()}
 
 
 def _version(given: dict[str, Any]) -> SubjectVersion:

@@ -7,15 +7,15 @@ from dataclasses import asdict, dataclass, replace
 from typing import Any, ClassVar
 
 from headgate.errors import RefusedError, StepError
-from headgate.reprocess.ports.inspector import Effects, World
+from headgate.reprocess.ports.inspector import Applier, Inspector
 from headgate.reprocess.ports.kafka import TopicShape
 from headgate.reprocess.steps.base.document import StepBase
 from headgate.reprocess.steps.base.group_liveness import check_gone_or_inactive
-from headgate.reprocess.steps.base.step import Step, Was, check_topics
+from headgate.reprocess.steps.base.step import PriorState, Step, check_topics
 from headgate.reprocess.steps.base.verify_stopped import prove_stopped
 from headgate.reprocess.steps.records.back_up_records import backup_topic_name, filling, spans_of
 from headgate.reprocess.steps.records.restore_records import ConfigureTopics, RestoreRecords
-from headgate.text.numbers import named
+from headgate.text.numbers import name_list
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -46,61 +46,63 @@ class DeleteTopics(StepBase):
 
     def describe(self) -> str:
         """Return one line for the preview, the command line and the journal alike."""
-        return f"delete {len(self.topics)} topic(s): {named(self.topics)}"
+        return f"delete {len(self.topics)} topic(s): {name_list(self.topics)}"
 
-    def remains(self, world: World, was: Was) -> tuple[str, ...] | None:
+    def remains(self, inspector: Inspector, was: PriorState) -> tuple[str, ...] | None:
         """Say of outgrown ones why they don't come back; empty where all of them are there."""
         ids = {shape.name: shape.id for shape in shapes_of(was)}
-        there = world.identities(ids)
+        there = inspector.identities(ids)
         gone = [n for n in ids if n not in there or there[n][0] != ids[n]]
         why = "had fewer partitions than the inputs call for: with them it would refuse to start"
-        return (f"can't be undone: {named(gone)} {why}",) if gone else ()
+        return (f"can't be undone: {name_list(gone)} {why}",) if gone else ()
 
-    def check(self, world: World, *, again: bool = False) -> None:
+    def check(self, inspector: Inspector, *, again: bool = False) -> None:
         """Refuse where somebody runs or reads, or a topic is not the planned one.
 
         After a crash some of them may be gone already.
         """
         if self.pipeline is not None:
-            prove_stopped(world, self.pipeline)
+            prove_stopped(inspector, self.pipeline)
         if self.group is not None:
-            check_gone_or_inactive(world, self.group, self.group_type, again=again)
-        left = world.shapes(self.topics) if again else self.topics
-        check_topics(world, {name: self.topics[name] for name in left})
-        check_unread(world, self.topics, but=self.group)
+            check_gone_or_inactive(inspector, self.group, self.group_type, again=again)
+        left = inspector.shapes(self.topics) if again else self.topics
+        check_topics(inspector, {name: self.topics[name] for name in left})
+        check_unread(inspector, self.topics, but=self.group)
 
-    def bind(self, effects: Effects) -> Was:
+    def bind(self, applier: Applier) -> PriorState:
         """Read the settings that the topics have now."""
-        shapes = effects.shapes(self.topics)
-        backup = {name: backup_topic_name(effects.run, name) for name in self.topics}
+        shapes = applier.shapes(self.topics)
+        backup = {name: backup_topic_name(applier.run, name) for name in self.topics}
         return {
             "shapes": [asdict(shapes[name]) for name in sorted(self.topics)],
             "backup": backup if self.backed_up else {},
         }
 
-    def settled(self, effects: Effects, was: Was) -> bool:
+    def is_applied(self, applier: Applier, was: PriorState) -> bool:
         """Return whether all of them are gone."""
-        return not effects.shapes(self.topics)
+        return not applier.shapes(self.topics)
 
-    def apply(self, effects: Effects, was: Was) -> None:
+    def apply(self, applier: Applier, was: PriorState) -> None:
         """Delete those that are there; one made anew since is another topic and refused."""
         shapes = shapes_of(was)
         for count, shape in enumerate(shapes):
-            effects.pause(0)
-            effects.progress(count, len(shapes), "topics")
+            applier.pause(0)
+            applier.progress(count, len(shapes), "topics")
             # An orchestrator may bring the application back between two of them.
             if self.group is not None:
-                check_gone_or_inactive(effects, self.group, self.group_type, again=True)
+                check_gone_or_inactive(applier, self.group, self.group_type, again=True)
             if shape.name in was["backup"]:
-                check_all_backed_up(effects, shape.name, was["backup"][shape.name])
-            effects.delete_topic(shape)
+                check_all_backed_up(applier, shape.name, was["backup"][shape.name])
+            applier.delete_topic(shape)
 
-    def verify(self, effects: Effects, was: Was) -> None:
+    def verify(self, applier: Applier, was: PriorState) -> None:
         """Fail where one of them is there: something makes it anew when it is gone."""
-        if left := effects.shapes(self.topics):
-            raise StepError(f"made anew right after it was deleted: {named(left)}: who uses it?")
+        if left := applier.shapes(self.topics):
+            raise StepError(
+                f"made anew right after it was deleted: {name_list(left)}: who uses it?"
+            )
 
-    def undo(self, was: Was) -> tuple[Step, ...]:
+    def undo(self, was: PriorState) -> tuple[Step, ...]:
         """Make them anew with partitions, replication and settings, and with what was backed up."""
         if self.outgrown:
             return ()
@@ -137,69 +139,69 @@ class RestoreTopics(StepBase):
 
     def describe(self) -> str:
         """Return one line for the preview, the command line and the journal alike."""
-        return f"make {len(self.shapes)} deleted topic(s) anew: {named(self._names)}"
+        return f"make {len(self.shapes)} deleted topic(s) anew: {name_list(self._names)}"
 
     @property
     def _names(self) -> list[str]:
         return [shape["name"] for shape in self.shapes]
 
-    def facts(self, world: World) -> dict[str, Any]:
+    def facts(self, inspector: Inspector) -> dict[str, Any]:
         """The cluster must be the same one."""
-        return {"cluster_id": world.cluster_id()}
+        return {"cluster_id": inspector.cluster_id()}
 
-    def risks(self, world: World) -> tuple[str, ...]:
+    def risks(self, inspector: Inspector) -> tuple[str, ...]:
         """Say what doesn't come back, and what goes."""
         ids = {s["name"]: s["id"] for s in self.shapes}
-        since = [name for name, found in world.shapes(ids).items() if found.id != ids[name]]
+        since = [name for name, found in inspector.shapes(ids).items() if found.id != ids[name]]
         risks = []
         if since:
-            risks.append(f"made since, and deleted with what they hold: {named(since)}")
+            risks.append(f"made since, and deleted with what they hold: {name_list(since)}")
         if not self.backed_up:
             risks.append(
-                f"the records of {named(self._names)} don't come back: none were backed up"
+                f"the records of {name_list(self._names)} don't come back: none were backed up"
             )
         return tuple(risks)
 
-    def check(self, world: World, *, again: bool = False) -> None:
+    def check(self, inspector: Inspector, *, again: bool = False) -> None:
         """Refuse where somebody runs or reads one that would be replaced."""
         if self.pipeline is not None:
-            prove_stopped(world, self.pipeline)
+            prove_stopped(inspector, self.pipeline)
         if self.group is not None:
             # What commits made anew of a group is of the classic type, whatever it was before.
-            check_gone_or_inactive(world, self.group, None, again=True)
-        check_unread(world, self._names, but=self.group)
+            check_gone_or_inactive(inspector, self.group, None, again=True)
+        check_unread(inspector, self._names, but=self.group)
 
-    def bind(self, effects: Effects) -> Was:
+    def bind(self, applier: Applier) -> PriorState:
         """Find out which were made since, by their ids."""
         ids = {s["name"]: s["id"] for s in self.shapes}
-        now = effects.shapes(ids)
+        now = applier.shapes(ids)
         since = [asdict(found) for name, found in sorted(now.items()) if found.id != ids[name]]
         return {"since": since}
 
-    def settled(self, effects: Effects, was: Was) -> bool:
+    def is_applied(self, applier: Applier, was: PriorState) -> bool:
         """Return whether each is there, and none is one that was made since."""
-        return not self._missing(effects, was)
+        return not self._missing(applier, was)
 
-    def apply(self, effects: Effects, was: Was) -> None:
+    def apply(self, applier: Applier, was: PriorState) -> None:
         """Delete what was made since, and make what is missing."""
         for shape in (TopicShape(**s) for s in was["since"]):
-            now = effects.shapes([shape.name]).get(shape.name)
+            now = applier.shapes([shape.name]).get(shape.name)
             if now is not None and now.id == shape.id:
-                effects.delete_topic(shape)
-        for shape in self._missing(effects, was):
-            effects.create_topic(shape)
+                applier.delete_topic(shape)
+        for shape in self._missing(applier, was):
+            applier.create_topic(shape)
 
-    def verify(self, effects: Effects, was: Was) -> None:
+    def verify(self, applier: Applier, was: PriorState) -> None:
         """Fail where a topic is missing, or has not what it had; one never deleted has."""
-        now = effects.shapes(self._names)
+        now = applier.shapes(self._names)
         made = [s for s in self.shapes if s["name"] not in now or now[s["name"]].id != s["id"]]
         wrong = [s["name"] for s in made if not _is_like(now.get(s["name"]), s)]
         if wrong:
-            raise StepError(f"not made anew as they were: {named(wrong)}")
+            raise StepError(f"not made anew as they were: {name_list(wrong)}")
 
-    def _missing(self, effects: Effects, was: Was) -> list[TopicShape]:
+    def _missing(self, applier: Applier, was: PriorState) -> list[TopicShape]:
         since = {s["id"] for s in was["since"]}
-        now = effects.shapes(self._names)
+        now = applier.shapes(self._names)
         there = {name for name, found in now.items() if found.id not in since}
         return [TopicShape(**s) for s in self.shapes if s["name"] not in there]
 
@@ -212,25 +214,27 @@ def topic_shapes(shapes: Mapping[str, TopicShape]) -> dict[str, dict[str, Any]]:
     }
 
 
-def shapes_of(was: Was) -> tuple[TopicShape, ...]:
+def shapes_of(was: PriorState) -> tuple[TopicShape, ...]:
     """Read the shapes back from the journal."""
     return tuple(TopicShape(**s) for s in was["shapes"])
 
 
-def check_unread(world: World, topics: Iterable[str], *, but: str | None = None) -> None:
+def check_unread(inspector: Inspector, topics: Iterable[str], *, but: str | None = None) -> None:
     """Refuse where a member of another group is on one of the topics."""
-    for topic, groups in sorted(world.topic_readers(topics).items()):
+    for topic, groups in sorted(inspector.topic_readers(topics).items()):
         active = sorted(group for group, is_active in groups.items() if is_active and group != but)
         if active:
-            raise RefusedError(f"{topic} is being read by {named(active)}: stop it first")
+            raise RefusedError(f"{topic} is being read by {name_list(active)}: stop it first")
 
 
-def check_all_backed_up(effects: Effects, topic: str, backup: str) -> None:
+def check_all_backed_up(applier: Applier, topic: str, backup: str) -> None:
     """Refuse where the topic holds records that came after the last backed-up one."""
-    if effects.topics_in_transaction([topic]):
+    if applier.topics_in_transaction([topic]):
         raise RefusedError(f"a transaction is open on {topic}: something still writes to it")
-    if since := effects.missing_of_backup(spans_of(effects.topics([topic])), backup):
-        raise RefusedError(f"records came since they were backed up: {named(since)}: what writes?")
+    if since := applier.missing_of_backup(spans_of(applier.topics([topic])), backup):
+        raise RefusedError(
+            f"records came since they were backed up: {name_list(since)}: what writes?"
+        )
 
 
 def _is_like(found: TopicShape | None, planned: Mapping[str, Any]) -> bool:
@@ -250,26 +254,26 @@ class CreateTopics(StepBase):
 
     def describe(self) -> str:
         """Return one line for the preview, the command line and the journal alike."""
-        return f"make {len(self.topics)} topic(s): {named(self.topics)}"
+        return f"make {len(self.topics)} topic(s): {name_list(self.topics)}"
 
-    def check(self, world: World, *, again: bool = False) -> None:
+    def check(self, inspector: Inspector, *, again: bool = False) -> None:
         """Refuse where a name is taken."""
-        if not again and (taken := world.shapes(self.topics)):
-            raise RefusedError(f"there is a topic {named(taken)} already")
+        if not again and (taken := inspector.shapes(self.topics)):
+            raise RefusedError(f"there is a topic {name_list(taken)} already")
 
-    def apply(self, effects: Effects, was: Was) -> None:
+    def apply(self, applier: Applier, was: PriorState) -> None:
         """Make those that are missing."""
-        there = effects.shapes(self.topics)
+        there = applier.shapes(self.topics)
         for name, shape in sorted(self.topics.items()):
             if name not in there:
-                effects.create_topic(TopicShape(name=name, **{**shape, "id": ""}))
+                applier.create_topic(TopicShape(name=name, **{**shape, "id": ""}))
 
-    def verify(self, effects: Effects, was: Was) -> None:
+    def verify(self, applier: Applier, was: PriorState) -> None:
         """Fail where one is missing, or is another one."""
-        now = effects.shapes(self.topics)
+        now = applier.shapes(self.topics)
         if wrong := [n for n, s in self.topics.items() if not _is_like(now.get(n), s)]:
-            raise StepError(f"not made as they were to be: {named(wrong)}")
+            raise StepError(f"not made as they were to be: {name_list(wrong)}")
 
-    def undo(self, was: Was) -> tuple[Step, ...]:
+    def undo(self, was: PriorState) -> tuple[Step, ...]:
         """They stay: what was written to them since is nobody's to throw away."""
         return ()

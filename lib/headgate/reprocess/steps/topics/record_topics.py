@@ -7,9 +7,9 @@ from dataclasses import asdict, dataclass
 from pathlib import PurePosixPath
 from typing import ClassVar
 
-from headgate.reprocess.ports.inspector import Effects
+from headgate.reprocess.ports.inspector import Applier
 from headgate.reprocess.steps.base.document import StepBase
-from headgate.reprocess.steps.base.step import Was
+from headgate.reprocess.steps.base.step import PriorState
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -26,16 +26,16 @@ class RecordTopics(StepBase):
         """Return one line for the preview, the command line and the journal alike."""
         return f"record {len(self.topics)} topic(s) of {self.application} and their settings"
 
-    def bind(self, effects: Effects) -> Was:
+    def bind(self, applier: Applier) -> PriorState:
         """Decide where the record goes."""
-        return {"file": str(PurePosixPath(effects.snapshot_place()) / "topics.json")}
+        return {"file": str(PurePosixPath(applier.snapshot_folder()) / "topics.json")}
 
-    def apply(self, effects: Effects, was: Was) -> None:
+    def apply(self, applier: Applier, was: PriorState) -> None:
         """Write them; what is gone meanwhile is left out."""
-        shapes = effects.shapes(self.topics)
+        shapes = applier.shapes(self.topics)
         rows = [asdict(shapes[name]) for name in sorted(shapes)]
         text = json.dumps({"application": self.application, "topics": rows}, indent=1) + "\n"
-        effects.write_record(was["file"], text)
+        applier.write_record(was["file"], text)
 
-    def verify(self, effects: Effects, was: Was) -> None:
+    def verify(self, applier: Applier, was: PriorState) -> None:
         """`write_record` returns only when the file is on disk."""

@@ -6,10 +6,10 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from headgate.errors import StepError
-from headgate.reprocess.ports.inspector import Effects
-from headgate.reprocess.ports.verdict import Sight, Trace
+from headgate.reprocess.ports.inspector import Applier
+from headgate.reprocess.ports.verdict import RunningVersion, Trace
 from headgate.reprocess.steps.base.document import StepBase
-from headgate.reprocess.steps.base.step import Was
+from headgate.reprocess.steps.base.step import PriorState
 from headgate.reprocess.steps.base.wait import Wait
 from headgate.reprocess.steps.checkpoint.backup_folder import beside
 from headgate.reprocess.steps.upgrade.deploy_version import BEFORE
@@ -43,46 +43,48 @@ class CompareVersion(StepBase):
         """Return one line for the preview, the command line and the journal alike."""
         return f"compare what runs of {self.pipeline} with {self.after}, which was judged"
 
-    def apply(self, effects: Effects, was: Was) -> None:
+    def apply(self, applier: Applier, was: PriorState) -> None:
         """Wait a little until something tells of it, and say what it told."""
-        wait = Wait(effects=effects, poll=_POLL)
+        wait = Wait(applier=applier, poll=_POLL)
         while True:
-            seen = effects.sight(self.pipeline, self.after, self.version, self._trace(effects))
+            seen = applier.running_version(
+                self.pipeline, self.after, self.version, self._trace(applier)
+            )
             if seen.told_by or not self.can_be_told or wait.seconds >= TOLD_SECONDS:
                 break
             wait.pause()
-        self._judge(effects, seen)
+        self._judge(applier, seen)
 
-    def verify(self, effects: Effects, was: Was) -> None:
+    def verify(self, applier: Applier, was: PriorState) -> None:
         """The comparison was the proof."""
 
-    def _trace(self, effects: Effects) -> Trace:
+    def _trace(self, applier: Applier) -> Trace:
         if self.group is not None:
-            return Trace(group=effects.group(self.group))
-        old = effects.checkpoint(self.kept or beside(self.checkpoint or "", BEFORE, effects.run))
+            return Trace(group=applier.group(self.group))
+        old = applier.checkpoint(self.kept or beside(self.checkpoint or "", BEFORE, applier.run))
         return Trace(
             query_id=self.query_id,
             committed=old.last_commit_batch if old else None,
             begun=old.last_offset_batch if old else None,
         )
 
-    def _judge(self, effects: Effects, seen: Sight) -> None:
+    def _judge(self, applier: Applier, seen: RunningVersion) -> None:
         if seen.differs:
             raise StepError(
                 f"what runs of {self.pipeline} is not the version that was judged, {seen.told_by}"
-                f" shows: {'; '.join(seen.differs)}. `headgate undo {effects.run}` takes it back;"
-                f" with the right version in its place `headgate resume {effects.run}` looks again"
+                f" shows: {'; '.join(seen.differs)}. `headgate undo {applier.run}` takes it back;"
+                f" with the right version in its place `headgate resume {applier.run}` looks again"
             )
         if seen.untold:
-            effects.note(
+            applier.note(
                 f"unknown: whether what runs of {self.pipeline} is the version that was judged:"
                 f" {'; '.join(seen.untold)}" + (_as_told(seen) if seen.told_by else "")
             )
         else:
-            effects.note(
+            applier.note(
                 f"{seen.told_by} shows that {self.pipeline} runs the version that was judged"
             )
 
 
-def _as_told(seen: Sight) -> str:
+def _as_told(seen: RunningVersion) -> str:
     return f"; all that {seen.told_by} shows of it is as it was judged"

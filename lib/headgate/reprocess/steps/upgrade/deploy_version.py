@@ -6,10 +6,10 @@ from dataclasses import asdict, dataclass, field
 from typing import Any, ClassVar
 
 from headgate.errors import RefusedError, StalePlanError
-from headgate.reprocess.ports.inspector import Effects, World
+from headgate.reprocess.ports.inspector import Applier, Inspector
 from headgate.reprocess.ports.verdict import new_codes
 from headgate.reprocess.steps.base.document import StepBase
-from headgate.reprocess.steps.base.step import Step, Was, check_command
+from headgate.reprocess.steps.base.step import PriorState, Step, check_command
 from headgate.reprocess.steps.base.verify_stopped import prove_stopped
 from headgate.reprocess.steps.checkpoint.backup_folder import beside
 from headgate.reprocess.steps.checkpoint.replace import check_query, restore_steps
@@ -40,9 +40,9 @@ class RecheckVersion(StepBase):
         """Return one line for the preview, the command line and the journal alike."""
         return f"judge {self.after} once more against what {self.pipeline} has left"
 
-    def apply(self, effects: Effects, was: Was) -> None:
+    def apply(self, applier: Applier, was: PriorState) -> None:
         """Refuse where the gate is closed now, or says what nobody has approved."""
-        now = effects.verdict(self.pipeline, self.after, self.before, self.fail_on)
+        now = applier.verdict(self.pipeline, self.after, self.before, self.fail_on)
         if now.after != self.version:
             raise StalePlanError(f"{self.after} is another version now: plan again")
         if now.closed:
@@ -52,9 +52,9 @@ class RecheckVersion(StepBase):
                 "the verdict says more now than was approved: "
                 + "; ".join(f.sentence() for f in more)
             )
-        effects.note(f"the gate is open: {now.outcome}")
+        applier.note(f"the gate is open: {now.outcome}")
 
-    def verify(self, effects: Effects, was: Was) -> None:
+    def verify(self, applier: Applier, was: PriorState) -> None:
         """Nothing was changed."""
 
 
@@ -73,30 +73,30 @@ class BackUpCheckpoint(StepBase):
         """Return one line for the preview, the command line and the journal alike."""
         return f"keep a copy of the checkpoint {self.checkpoint} beside it"
 
-    def check(self, world: World, *, again: bool = False) -> None:
+    def check(self, inspector: Inspector, *, again: bool = False) -> None:
         """Refuse where the query runs (again) or the checkpoint is not the planned query's."""
-        prove_stopped(world, self.pipeline, checkpoint=self.checkpoint)
-        check_query(world, self.checkpoint, self.query_id)
+        prove_stopped(inspector, self.pipeline, checkpoint=self.checkpoint)
+        check_query(inspector, self.checkpoint, self.query_id)
 
-    def bind(self, effects: Effects) -> Was:
+    def bind(self, applier: Applier) -> PriorState:
         """Decide where the copy goes, and take the hash that it must have."""
-        aside = beside(self.checkpoint, BEFORE, effects.run)
-        return {"aside": aside, "hash": effects.tree_hash(self.checkpoint)}
+        aside = beside(self.checkpoint, BEFORE, applier.run)
+        return {"aside": aside, "hash": applier.tree_hash(self.checkpoint)}
 
-    def settled(self, effects: Effects, was: Was) -> bool:
+    def is_applied(self, applier: Applier, was: PriorState) -> bool:
         """Return whether the copy is whole."""
-        return effects.tree_hash(was["aside"]) == str(was["hash"])
+        return applier.tree_hash(was["aside"]) == str(was["hash"])
 
-    def apply(self, effects: Effects, was: Was) -> None:
+    def apply(self, applier: Applier, was: PriorState) -> None:
         """Copy; what an earlier try left goes first."""
-        effects.copy_beside(self.checkpoint, was["aside"])
+        applier.copy_beside(self.checkpoint, was["aside"])
 
-    def verify(self, effects: Effects, was: Was) -> None:
+    def verify(self, applier: Applier, was: PriorState) -> None:
         """Refuse where the copy differs: then somebody writes to the checkpoint."""
-        if not self.settled(effects, was):
+        if not self.is_applied(applier, was):
             raise RefusedError(f"{self.checkpoint} changed while it was copied: something writes")
 
-    def undo(self, was: Was) -> tuple[Step, ...]:
+    def undo(self, was: PriorState) -> tuple[Step, ...]:
         """Put the copy in the checkpoint's place, whatever the new version left there."""
         return restore_steps(self.pipeline, self.checkpoint, was)
 
@@ -117,20 +117,20 @@ class BackUpOffsets(StepBase):
         """Return one line for the preview, the command line and the journal alike."""
         return f"keep the committed offsets of {self.group}"
 
-    def bind(self, effects: Effects) -> Was:
+    def bind(self, applier: Applier) -> PriorState:
         """Read them."""
-        rows = committed(effects, self.group).items()
+        rows = committed(applier, self.group).items()
         moves = [Move(topic=t, partition=p, was=c, to=c) for (t, p), c in sorted(rows)]
         return {"moves": [asdict(m) for m in moves if m.topic in self.topics]}
 
-    def apply(self, effects: Effects, was: Was) -> None:
+    def apply(self, applier: Applier, was: PriorState) -> None:
         """They are in the journal already."""
-        effects.note(f"{len(was['moves'])} offsets of {self.group} are kept")
+        applier.note(f"{len(was['moves'])} offsets of {self.group} are kept")
 
-    def verify(self, effects: Effects, was: Was) -> None:
+    def verify(self, applier: Applier, was: PriorState) -> None:
         """The journal is on disk."""
 
-    def undo(self, was: Was) -> tuple[Step, ...]:
+    def undo(self, was: PriorState) -> tuple[Step, ...]:
         """Put them back."""
         moves = moves_of(was)
         names = sorted({m.topic for m in moves})
@@ -165,22 +165,22 @@ class DeployVersion(StepBase):
             return f"take {self.after} as deployed already"
         return f"deploy {self.after} with `{self.command}`"
 
-    def check(self, world: World, *, again: bool = False) -> None:
+    def check(self, inspector: Inspector, *, again: bool = False) -> None:
         """Refuse where the pipeline runs (again) or its commands are not the planned ones."""
-        check_command(world, self.pipeline, "rollback", self.rollback)
+        check_command(inspector, self.pipeline, "rollback", self.rollback)
         if self.command is not None:
-            check_command(world, self.pipeline, "deploy", self.command)
-        prove_stopped(world, self.pipeline)
+            check_command(inspector, self.pipeline, "deploy", self.command)
+        prove_stopped(inspector, self.pipeline)
 
-    def apply(self, effects: Effects, was: Was) -> None:
+    def apply(self, applier: Applier, was: PriorState) -> None:
         """Run the command; after a crash once more."""
         if self.command is not None:
-            effects.command(self.pipeline, "deploy", self.after)
+            applier.command(self.pipeline, "deploy", self.after)
 
-    def verify(self, effects: Effects, was: Was) -> None:
+    def verify(self, applier: Applier, was: PriorState) -> None:
         """The command's success is all that can be told before the start."""
 
-    def undo(self, was: Was) -> tuple[Step, ...]:
+    def undo(self, was: PriorState) -> tuple[Step, ...]:
         """Put the old version's code in place again."""
         return (RollBackVersion(pipeline=self.pipeline, command=self.rollback),)
 
@@ -199,16 +199,16 @@ class RollBackVersion(StepBase):
         """Return one line for the preview, the command line and the journal alike."""
         return f"put the version before in place again with `{self.command}`"
 
-    def check(self, world: World, *, again: bool = False) -> None:
+    def check(self, inspector: Inspector, *, again: bool = False) -> None:
         """Refuse where the pipeline runs or no such command is registered any more."""
-        registered = world.registered(self.pipeline)
+        registered = inspector.registered(self.pipeline)
         if registered is None or registered.commands.rollback is None:
             raise RefusedError(f"{self.pipeline} has no rollback command any more: register one")
-        prove_stopped(world, self.pipeline)
+        prove_stopped(inspector, self.pipeline)
 
-    def apply(self, effects: Effects, was: Was) -> None:
+    def apply(self, applier: Applier, was: PriorState) -> None:
         """Run the command; after a crash once more."""
-        effects.command(self.pipeline, "rollback")
+        applier.command(self.pipeline, "rollback")
 
-    def verify(self, effects: Effects, was: Was) -> None:
+    def verify(self, applier: Applier, was: PriorState) -> None:
         """The command's success is all that can be told before the start."""

@@ -7,10 +7,10 @@ from typing import ClassVar
 
 from headgate.errors import RefusedError, StepError
 from headgate.reprocess.ports.checkpoints import Checkpoint
-from headgate.reprocess.ports.inspector import Effects
+from headgate.reprocess.ports.inspector import Applier
 from headgate.reprocess.ports.processes import Status
 from headgate.reprocess.steps.base.document import StepBase
-from headgate.reprocess.steps.base.step import Was
+from headgate.reprocess.steps.base.step import PriorState
 from headgate.reprocess.steps.base.wait import Wait
 from headgate.reprocess.steps.checkpoint.backup_folder import beside
 from headgate.reprocess.steps.offsets.partition_offsets import committed
@@ -33,10 +33,10 @@ class StartVersion(StartPipeline):
 
     action: ClassVar[str] = "start_version"
 
-    def verify(self, effects: Effects, was: Was) -> None:
+    def verify(self, applier: Applier, was: PriorState) -> None:
         """Refuse where it doesn't run: nothing of it is done yet, so the old one can go on."""
         try:
-            StartPipeline.verify(self, effects, was)
+            StartPipeline.verify(self, applier, was)
         except StepError as error:
             raise RefusedError(f"the new version: {error}") from None
 
@@ -63,43 +63,43 @@ class VerifyVersion(StepBase):
         what = f"group {self.group} reads on" if self.group else "it commits a batch"
         return f"see that {self.pipeline} runs and that {what}"
 
-    def bind(self, effects: Effects) -> Was:
+    def bind(self, applier: Applier) -> PriorState:
         """Remember the run whose end is told already: it is the old version's."""
-        told = effects.told(self.pipeline)
+        told = applier.driver_status(self.pipeline)
         return {"ended": told.run if told.status is Status.STOPPED else None}
 
-    def apply(self, effects: Effects, was: Was) -> None:
+    def apply(self, applier: Applier, was: PriorState) -> None:
         """Wait for the proof; where nothing of the new version is done, all is taken back."""
         if self.checkpoint is not None:
-            self._query(effects, self.checkpoint, was)
+            self._query(applier, self.checkpoint, was)
         elif self.group is not None:
-            self._group(effects, self.group, was)
+            self._group(applier, self.group, was)
 
-    def verify(self, effects: Effects, was: Was) -> None:
+    def verify(self, applier: Applier, was: PriorState) -> None:
         """The waiting was the proof."""
 
-    def _query(self, effects: Effects, location: str, was: Was) -> None:
-        kept = effects.checkpoint(self.kept or beside(location, BEFORE, effects.run))
+    def _query(self, applier: Applier, location: str, was: PriorState) -> None:
+        kept = applier.checkpoint(self.kept or beside(location, BEFORE, applier.run))
         old = kept.last_commit_batch if kept else None
-        wait = Wait(effects=effects)
+        wait = Wait(applier=applier)
         while True:
-            now = effects.checkpoint(location)
+            now = applier.checkpoint(location)
             if now is None or now.query_id != self.query_id:
                 found = now.query_id if now else "gone"
                 raise StepError(f"{location} is another query's checkpoint now: {found}")
             if _later(now.last_commit_batch, old):
-                effects.note(f"{self.pipeline} committed batch {now.last_commit_batch}")
+                applier.note(f"{self.pipeline} committed batch {now.last_commit_batch}")
                 return
-            wait.saw(has_ended=_has_ended(effects, self.pipeline, was))
+            wait.saw(has_ended=_has_ended(applier, self.pipeline, was))
             if wait.ended >= STOPPED_SECONDS:
-                why = effects.told(self.pipeline).why
+                why = applier.driver_status(self.pipeline).why
                 raise RefusedError(
                     f"the new version of {self.pipeline} ended before its first batch was done"
                     + (f": {why}" if why else "; its own log says why")
                 )
             is_begun = now.last_offset_batch != now.last_commit_batch
-            if not is_begun and wait.seconds >= IDLE_SECONDS and not _has_input(effects, now):
-                self._idle(effects)
+            if not is_begun and wait.seconds >= IDLE_SECONDS and not _has_input(applier, now):
+                self._idle(applier)
                 return
             if wait.seconds >= PROVE_SECONDS:
                 batch = f"batch {now.last_offset_batch}" if is_begun else "any batch"
@@ -109,29 +109,29 @@ class VerifyVersion(StepBase):
                 )
             wait.pause()
 
-    def _idle(self, effects: Effects) -> None:
+    def _idle(self, applier: Applier) -> None:
         """Without input there is no batch: it is said, and not taken for a proof."""
-        told = effects.told(self.pipeline).status
-        if Status.RUNS not in (effects.status(self.pipeline), told):
+        told = applier.driver_status(self.pipeline).status
+        if Status.RUNS not in (applier.status(self.pipeline), told):
             raise StepError(
                 f"{self.pipeline} shows no batch, and nothing says that it runs: look at it, then"
                 " resume the run, or undo it"
             )
-        effects.note(
+        applier.note(
             f"{self.pipeline} runs, but has begun no batch, and no input is known to wait: no batch"
             " proves yet that the new version goes on with what the old one left"
         )
 
-    def _group(self, effects: Effects, group: str, was: Was) -> None:
-        before = committed(effects, group)
-        wait = Wait(effects=effects)
+    def _group(self, applier: Applier, group: str, was: PriorState) -> None:
+        before = committed(applier, group)
+        wait = Wait(applier=applier)
         while True:
-            now = committed(effects, group)
-            has_members = bool(effects.group(group).members)
-            if has_members and (now != before or not _lags(effects, group)):
-                effects.note(f"{group} has members and reads on")
+            now = committed(applier, group)
+            has_members = bool(applier.group(group).members)
+            if has_members and (now != before or not _lags(applier, group)):
+                applier.note(f"{group} has members and reads on")
                 return
-            wait.saw(has_ended=_has_ended(effects, self.pipeline, was))
+            wait.saw(has_ended=_has_ended(applier, self.pipeline, was))
             if wait.ended >= STOPPED_SECONDS and now == before:
                 raise RefusedError(f"the new version of {self.pipeline} ended before it read on")
             if wait.seconds >= PROVE_SECONDS:
@@ -155,11 +155,11 @@ def _later(batch: int | None, than: int | None) -> bool:
     return batch is not None and (than is None or batch > than)
 
 
-def _has_input(effects: Effects, found: Checkpoint) -> bool:
+def _has_input(applier: Applier, found: Checkpoint) -> bool:
     """Return whether Kafka has records that the query has not taken; of files nobody knows."""
-    if not found.offsets or not effects.has_cluster():
+    if not found.offsets or not applier.has_cluster():
         return False
-    topics = effects.topics(found.offsets)
+    topics = applier.topics(found.offsets)
     ends = {(t.name, p.number): p.end for t in topics.values() for p in t.partitions}
     return any(
         (ends.get((topic, number)) or 0) > offset
@@ -168,20 +168,20 @@ def _has_input(effects: Effects, found: Checkpoint) -> bool:
     )
 
 
-def _has_ended(effects: Effects, pipeline: str, was: Was) -> bool:
+def _has_ended(applier: Applier, pipeline: str, was: PriorState) -> bool:
     """Return whether the new version has ended; till it tells of itself, the old one's end stands.
 
     A query may end in a process that runs on: the status command alone does not tell.
     """
-    if effects.status(pipeline) is Status.STOPPED:
+    if applier.status(pipeline) is Status.STOPPED:
         return True
-    told = effects.told(pipeline)
+    told = applier.driver_status(pipeline)
     return told.status is Status.STOPPED and (told.run is None or told.run != was.get("ended"))
 
 
-def _lags(effects: Effects, group: str) -> bool:
+def _lags(applier: Applier, group: str) -> bool:
     """Return whether a partition of the group has records that it has not read."""
-    at = {part: c.offset for part, c in committed(effects, group).items()}
-    topics = effects.topics({topic for topic, _ in at})
+    at = {part: c.offset for part, c in committed(applier, group).items()}
+    topics = applier.topics({topic for topic, _ in at})
     ends = {(t.name, p.number): p.end for t in topics.values() for p in t.partitions}
     return any((ends.get(part) or 0) > offset for part, offset in at.items())

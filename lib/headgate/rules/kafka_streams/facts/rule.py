@@ -11,7 +11,7 @@ from headgate.model.kafka_streams import InternalTopic, StreamsApplication, Stre
 from headgate.model.version import Version
 from headgate.rules.core.declared_renames import Renames
 from headgate.rules.core.report import Finding
-from headgate.rules.core.rule import Verdict, reason_of
+from headgate.rules.core.rule import RuleResult, reason_of
 from headgate.rules.kafka_streams.facts.expected_partitions import Counts, counts, is_explicit
 from headgate.rules.kafka_streams.facts.flow import Flow, Numbers
 from headgate.rules.kafka_streams.facts.store_pairs import StorePair, pair_stores
@@ -129,7 +129,7 @@ class StreamsComparison:
         return self.old.protocol == self.new.protocol == "streams"
 
 
-StreamsCheck = Callable[[StreamsComparison], Iterable[Verdict]]
+StreamsCheck = Callable[[StreamsComparison], Iterable[RuleResult]]
 
 
 @dataclass(frozen=True, slots=True)

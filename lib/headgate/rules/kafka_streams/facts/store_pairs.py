@@ -10,7 +10,7 @@ from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from headgate.model.kafka_streams import StreamsStore
-from headgate.rules.core.report import Where
+from headgate.rules.core.report import Location
 from headgate.rules.kafka_streams.facts.flow import UNREAD, Flow, Key
 
 _FAMILIES: tuple[tuple[str, frozenset[str]], ...] = (
@@ -55,9 +55,9 @@ class StorePair:
     declared: bool = False
 
     @property
-    def where(self) -> Where:
+    def location(self) -> Location:
         """The nodes of both."""
-        return Where(
+        return Location(
             self.before.node if self.before else None, self.after.node if self.after else None
         )
 
@@ -183,7 +183,7 @@ def _scored(olds: _Placed, news: _Placed) -> Iterator[tuple[int, int]]:
         (-alike, abs(i - j), i, j)
         for i, (b, was) in olds.items()
         for j, (a, now) in news.items()
-        if (alike := likeness(was, now, b.name == a.name))
+        if (alike := similarity(was, now, b.name == a.name))
     )
     taken: tuple[set[int], set[int]] = set(), set()
     for _, _, i, j in scored:
@@ -193,7 +193,7 @@ def _scored(olds: _Placed, news: _Placed) -> Iterator[tuple[int, int]]:
             yield i, j
 
 
-def likeness(was: Meaning, now: Meaning, same_name: bool) -> float:
+def similarity(was: Meaning, now: Meaning, same_name: bool) -> float:
     """Return how alike two stores' meanings are; 0 where nothing that fills them is the same."""
     if was.family != now.family or not was.inputs & now.inputs:
         return 0.0

@@ -30,7 +30,7 @@ class Severity(IntEnum):
 class ReadinessFinding:
     """One thing that a rule noticed.
 
-    `where` is a node's id, None for the whole pipeline. `what` is what stands there, `why` what
+    `location` is a node's id, None for the whole pipeline. `what` is what stands there, `why` what
     comes of it, `remedy` what to do. `keeps_state` says whether the remedy leaves the state as it
     is, None where that is not known or there is none. `question` is what would decide whether
     this matters, None where nothing is open. `source` says how it is known.
@@ -42,7 +42,7 @@ class ReadinessFinding:
     why: str
     remedy: str
     source: str
-    where: str | None = None
+    location: str | None = None
     keeps_state: bool | None = None
     question: str | None = None
     accepted: Acceptance | None = None

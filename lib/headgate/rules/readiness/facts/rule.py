@@ -18,7 +18,7 @@ class Problem:
     severity: Severity
     what: str
     remedy: str
-    where: str | None = None
+    location: str | None = None
     keeps_state: bool | None = None
     question: str | None = None
 
@@ -48,7 +48,7 @@ class ReadinessRule:
         return ReadinessFinding(
             rule=self.code,
             severity=problem.severity,
-            where=problem.where,
+            location=problem.location,
             what=problem.what,
             why=self.why,
             remedy=problem.remedy,

@@ -6,26 +6,26 @@ from collections.abc import Sequence
 
 from headgate.rules.core.match_operators import OperatorPair
 from headgate.rules.core.report import Outcome, StateEffect
-from headgate.rules.core.rule import Verdict
+from headgate.rules.core.rule import RuleResult
 
 
-def guarded(pair: OperatorPair, old: Sequence[object], new: Sequence[object]) -> Verdict:
+def guarded(pair: OperatorPair, old: Sequence[object], new: Sequence[object]) -> RuleResult:
     """Return what becomes of state whose key was null."""
-    return Verdict(
+    return RuleResult(
         outcome=Outcome.RESUMES,
         state_effect=StateEffect.MIXED,
-        where=pair.where,
+        location=pair.location,
         before=list(old),
         after=list(new),
         because="Only rows whose key was null are found under another key.",
     )
 
 
-def hidden(pair: OperatorPair, old: Sequence[object], new: Sequence[object]) -> Verdict:
+def hidden(pair: OperatorPair, old: Sequence[object], new: Sequence[object]) -> RuleResult:
     """Ask what a user's function makes of the columns that both keys read."""
-    return Verdict(
+    return RuleResult(
         outcome=Outcome.UNKNOWN,
-        where=pair.where,
+        location=pair.location,
         before=list(old),
         after=list(new),
         because="A key is made by a function whose body is in no plan.",

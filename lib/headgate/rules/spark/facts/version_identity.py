@@ -14,7 +14,7 @@ from headgate.rules.core.upstream import transforms
 _ANOTHER = "is this the checkpoint of another pipeline?"
 
 
-def strangers(before: Version, after: Version) -> Iterator[str]:
+def unrelated_versions(before: Version, after: Version) -> Iterator[str]:
     """Yield a warning where two versions have nothing in common that a change would leave.
 
     The verdict holds all the same, as what the engine does when the one is started on the other's

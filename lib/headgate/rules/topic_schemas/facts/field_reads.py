@@ -27,7 +27,7 @@ class Certainty(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class FieldRead:
-    """What one pipeline does with one field; `where` are ids of its nodes that read it.
+    """What one pipeline does with one field; `location` are ids of its nodes that read it.
 
     `question` is what would decide it, empty where it is decided.
     """
@@ -35,7 +35,7 @@ class FieldRead:
     pipeline: str
     certainty: Certainty
     sentence: str
-    where: tuple[str, ...] = ()
+    location: tuple[str, ...] = ()
     question: str = ""
 
 
