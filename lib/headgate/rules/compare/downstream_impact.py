@@ -15,7 +15,7 @@ from headgate.rules.core.rule import RuleResult, reason_of
 from headgate.rules.spark.facts.output_columns import OutputChange
 
 _FROM_JSON = "https://spark.apache.org/docs/latest/api/sql/#from_json"
-_FILES = "readers of a file sink's directory, measured on Spark 4.2.0"
+_FILES = "batch reads of a file sink's directory, measured on Spark 4.2.0"
 _AVRO = "https://spark.apache.org/docs/latest/sql-data-sources-avro.html#to_avro-and-from_avro"
 
 
@@ -66,9 +66,11 @@ def downstream_rule(
 
 @downstream_rule("DWN001", _FROM_JSON)
 def reader_reads_it(change: OutputChange, reader: Reader, location: Location) -> RuleResult:
-    """A registered pipeline reads this field. Without it, or with another type, from_json and
-    get_json_object give null, from_avro takes other bytes for it or fails, and nothing tells that
-    query's owner."""
+    """A registered pipeline reads this field.
+
+    If it is missing or has another type, from_json and get_json_object give null. from_avro reads
+    other bytes as the field, or fails. The consumer's owner gets no error or warning before that.
+    """
     return RuleResult(
         outcome=Outcome.SILENTLY_WRONG,
         state_effect=StateEffect.NONE,
@@ -76,15 +78,16 @@ def reader_reads_it(change: OutputChange, reader: Reader, location: Location) ->
         before=change.was,
         after=change.now,
         because=f"{reader.sentence} {_said(change)}",
-        remedy=f"Change {reader.pipeline} first, or go on writing the field until it no longer"
-        " reads it.",
+        remedy=(
+            f"Change {reader.pipeline} first, or keep writing the field until it no longer reads "
+            "it."
+        ),
     )
 
 
 @downstream_rule("DWN002", _FROM_JSON)
 def reader_may_read_it(change: OutputChange, reader: Reader, location: Location) -> RuleResult:
-    """A registered pipeline reads this output, and what it does with the field is not in its
-    evidence."""
+    """A registered pipeline reads this output. Its evidence doesn't show how it uses the field."""
     return RuleResult(
         outcome=Outcome.UNKNOWN,
         location=location,
@@ -92,14 +95,17 @@ def reader_may_read_it(change: OutputChange, reader: Reader, location: Location)
         after=change.now,
         because=f"{reader.sentence} {_said(change)}",
         question=reader.question,
-        remedy="Find out before the field goes.",
+        remedy="Check how it uses the field before you remove it.",
     )
 
 
 @downstream_rule("DWN003", _FILES)
 def reader_of_files(change: OutputChange, reader: Reader, location: Location) -> RuleResult:
-    """A registered pipeline reads these files with a schema of its own. A column that is not in a
-    file gives null; one of another type gives null, other values, or fails that query."""
+    """A registered pipeline reads these files with its own schema.
+
+    A column that is missing in a file gives null. A column of another type gives null or other
+    values, or fails that query.
+    """
     return RuleResult(
         outcome=Outcome.SILENTLY_WRONG,
         state_effect=StateEffect.NONE,
@@ -107,14 +113,15 @@ def reader_of_files(change: OutputChange, reader: Reader, location: Location) ->
         before=change.was,
         after=change.now,
         because=f"{reader.sentence} {_said(change)}",
-        remedy=f"Change {reader.pipeline} first, or go on writing the column.",
+        remedy=f"Change {reader.pipeline} first, or keep writing the column.",
     )
 
 
 @downstream_rule("RDS002", _AVRO)
 def newest_is_not_read(held: Held, location: Location, before: Any, after: Any) -> RuleResult:
-    """What is written to the topic now does not fit the new reading schema. from_json gives null
-    for it, and from_avro and from_protobuf fail, or read bytes as another field."""
+    """The topic's current schema doesn't fit the new reading schema. from_json gives null for
+    missing fields. from_avro and from_protobuf fail, or read bytes as another field.
+    """
     return RuleResult(
         outcome=Outcome.SILENTLY_WRONG,
         state_effect=StateEffect.NONE,
@@ -122,30 +129,36 @@ def newest_is_not_read(held: Held, location: Location, before: Any, after: Any) 
         before=before,
         after=after,
         because=f"{held.topic} holds {held.versions}. {' '.join(held.said)}",
-        remedy="Read with the schema that the registry has for the topic.",
+        remedy="Read with the schema that the schema registry has for the topic.",
     )
 
 
 @downstream_rule("RDS003", _AVRO)
 def older_is_not_read(held: Held, location: Location, before: Any, after: Any) -> RuleResult:
-    """The new reading schema fits what is written now, and not every older version that records
-    of the topic may still have: those that are not read yet, or that a replay reads again."""
+    """The new reading schema fits the topic's current schema, but not every older one.
+
+    Records of an older schema may be unread, or be reprocessed by a replay.
+    """
     return RuleResult(
         outcome=Outcome.UNKNOWN,
         location=location,
         before=before,
         after=after,
         because=f"{held.topic} may hold {held.versions}. {' '.join(held.said)}",
-        question=f"Are all records of {held.versions} read, or gone from {held.topic}?",
+        question=(
+            f"Has the query read all records of {held.versions}, or did {held.topic} delete them?"
+        ),
         rollback=Rollback.SAFE,
-        remedy="Let the old version read to the end before the switch.",
+        remedy="Let the old version read to the end of the topic before the switch.",
     )
 
 
 @downstream_rule("RDS004", "https://avro.apache.org/docs/1.12.0/specification/#schema-resolution")
 def written_otherwise(held: Held, location: Location, before: Any, after: Any) -> RuleResult:
-    """What the new version writes does not fit the schema that the topic is registered with:
-    readers that go by the registry fail, or take fields for others."""
+    """The new version's output doesn't fit the topic's registered schema.
+
+    Consumers that use the schema registry fail, or read wrong fields.
+    """
     return RuleResult(
         outcome=Outcome.SILENTLY_WRONG,
         state_effect=StateEffect.NONE,
@@ -153,7 +166,7 @@ def written_otherwise(held: Held, location: Location, before: Any, after: Any) -
         before=before,
         after=after,
         because=f"{held.topic} is registered with {held.versions}. {' '.join(held.said)}",
-        remedy="Register the new schema first, or write what the registered one says.",
+        remedy="Register the new schema first, or write the fields of the registered one.",
     )
 
 
@@ -170,7 +183,7 @@ RULES = (
 def _said(change: OutputChange) -> str:
     if change.after is None:
         return f"The output no longer has {change.name}."
-    return f"{change.name} was {change.before} and becomes {change.after}."
+    return f"{change.name} was {change.before} and is now {change.after}."
 
 
 def with_seen(report: Report, findings: Iterable[Finding], answered: Iterable[str] = ()) -> Report:

@@ -38,37 +38,41 @@ def judge(report: Report, engine: EngineVerdict) -> Judged:
     if engine.outcome is EngineOutcome.UNKNOWN:
         return Judged(Agreement.OPEN, "The rehearsal decided nothing.")
     if ours is Outcome.UNKNOWN:
-        did = f"refused it ({engine.error_class})" if refuses else "ran it"
-        return Judged(Agreement.OPEN, f"The rules can't tell; the engine {did}.")
+        did = f"failed to start it ({engine.error_class})" if refuses else "ran it"
+        return Judged(Agreement.OPEN, f"The rules say Unknown; the engine {did}.")
     if refuses:
         return _refused(report, engine)
     if ours is Outcome.REFUSES:
-        return Judged(Agreement.DISAGREE, "The rules expect a refusal; the engine ran its batch.")
+        return Judged(
+            Agreement.DISAGREE,
+            ("The rules expect that it fails to start; the engine ran its batch."),
+        )
     if ours is Outcome.SILENTLY_WRONG:
         return _ran_wrong(engine)
-    return Judged(Agreement.AGREE, "Both: it starts again and goes on.")
+    return Judged(Agreement.AGREE, "Both: it restarts and continues.")
 
 
 def _refused(report: Report, engine: EngineVerdict) -> Judged:
     if report.outcome is not Outcome.REFUSES:
-        why = f"The engine refuses ({engine.error_class}); the rules expect that it runs."
+        why = f"The engine fails to start with {engine.error_class}; the rules expect that it runs."
         return Judged(Agreement.DISAGREE, why)
     expected = {f.error_class for f in report.findings if f.outcome is Outcome.REFUSES}
     names = {_last(e) for e in expected if e}
     if names and _last(engine.error_class or "") not in names:
-        why = f"Both: refused; by {engine.error_class}, where the rules expect {_listed(expected)}."
+        why = (
+            f"Both: fails to start. The engine fails with {engine.error_class}; the rules expect "
+            f"{_listed(expected)}."
+        )
         return Judged(Agreement.AGREE, why)
-    return Judged(Agreement.AGREE, f"Both: refused by {engine.error_class}.")
+    return Judged(Agreement.AGREE, f"Both: fails to start with {engine.error_class}.")
 
 
 def _ran_wrong(engine: EngineVerdict) -> Judged:
     seen = engine.output
     if seen is not None and seen.same_input and (seen.only_before or seen.only_after):
-        why = "Both: it runs; and the old version wrote other rows for the same input."
+        why = "Both: it runs. The old version wrote other rows for the same input."
         return Judged(Agreement.AGREE, why)
-    why = (
-        "The engine runs it, as the rules expect; that its results are wrong is not for it to say."
-    )
+    why = "The engine runs it, as the rules expect. One run can't show that its results are wrong."
     return Judged(Agreement.OPEN, why)
 
 
@@ -142,8 +146,12 @@ def judge_streams(report: Report, engine: StreamsVerdict) -> Judged:
         return found
     names = ", ".join(s.store for s in engine.lost)
     if report.outcome is Outcome.SILENTLY_WRONG:
-        return Judged(Agreement.AGREE, f"Both: it runs, and nobody reads {names} any more.")
+        return Judged(
+            Agreement.AGREE, (f"Both: it runs, but the new version no longer reads {names}.")
+        )
     if report.outcome in (Outcome.RESUMES, Outcome.NO_EFFECT):
-        why = f"It runs, but nobody reads {names} any more; the rules expect no harm."
+        why = (
+            f"It runs, but the new version no longer reads {names}; the rules expect no data loss."
+        )
         return Judged(Agreement.OPEN, why)
     return found

@@ -47,7 +47,10 @@ def _opened(upgrade: Upgrade | None, questions: Sequence[Finding]) -> Upgrade | 
     if upgrade is None or upgrade.way is UpgradeWay.UNKNOWN:
         return upgrade
     asked = dict.fromkeys(f"Answer first: {f.question}" for f in questions if f.question)
-    why = f"Which way will do depends on what could not be read. Without that: {upgrade.why}"
+    why = (
+        "The upgrade path depends on the evidence that could not be read. Without it: "
+        f"{upgrade.why}"
+    )
     return Upgrade(UpgradeWay.UNKNOWN, (*asked, *upgrade.steps), why)
 
 

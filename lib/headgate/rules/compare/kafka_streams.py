@@ -74,7 +74,7 @@ def _anchors(c: StreamsComparison) -> Iterator[tuple[str | None, str | None]]:
 def _warnings(c: StreamsComparison, found: Sequence[Finding]) -> Iterator[str]:
     if c.old.described and c.old.internal is None:
         yield (
-            "The old version's internal topics are not in the evidence: numbers of partitions and "
+            "The old version's internal topics are not in the evidence. Partition counts and "
             "logging were not judged."
         )
     for side, app in (("old", c.old), ("new", c.new)):
@@ -82,13 +82,13 @@ def _warnings(c: StreamsComparison, found: Sequence[Finding]) -> Iterator[str]:
             yield f"The {side} version's configuration is not in the evidence."
     if names := _alike(c):
         yield (
-            f"{names} do the same under generated names: that they changed places would be "
-            "seen nowhere. Name them."
+            f"{names} do the same under generated names. If they are swapped, Headgate can't "
+            "detect it. Name them."
         )
     if not c.after.engine_version:
         yield (
-            f"No evidence names the version of Kafka Streams; judged by what {MEASURED_ON} does. "
-            "The application's log names it as it starts."
+            f"No evidence names the version of Kafka Streams; judged as {MEASURED_ON}. The "
+            "application's log names the version at its start."
         )
 
 

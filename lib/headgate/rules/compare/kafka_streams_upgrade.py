@@ -10,7 +10,7 @@ from headgate.rules.kafka_streams.facts.rule import StreamsComparison
 from headgate.rules.kafka_streams.library_versions import releases
 
 _STOP = "Stop all instances of the old version cleanly (KafkaStreams#close), with time to commit."
-_WAIT = "Wait until the group is empty: members that crashed leave it after session.timeout.ms."
+_WAIT = "Wait until the group is empty: crashed members leave it after session.timeout.ms."
 _START = "Start the new version on all instances and wait until they are RUNNING."
 _ALL = (_STOP, _WAIT, _START)
 _BY_RULE: dict[str, tuple[str, ...]] = {
@@ -33,22 +33,22 @@ _BY_RULE["KST090"] = _BY_RULE["KST074"]
 _BY_RULE["KST052"] = _BY_RULE["KST074"]
 _BY_RULE["KST102"] = _ALL
 _RESET = (
-    "Keep the old names and numbers, as the findings say, where that is possible: then no reset is "
-    "needed.",
-    "Else stop all instances and keep what the outputs hold now.",
+    "If possible, keep the old names and numbers, as the findings say: then no reset is needed.",
+    "Else stop all instances, and save the current contents of the outputs.",
     "If the inputs still hold all history, reset the application (input offsets to the start, "
     "internal topics and local state deleted). Else start under a new application id with new "
     "outputs.",
     _START,
-    "Let it process the inputs from the start; switch the outputs' readers once it caught up.",
+    "Let it process the inputs from the start. Switch the outputs' consumers once it has caught "
+    "up.",
 )
 _ROLLING = (
     "Restart the instances one by one with the new version.",
     "Wait until each is RUNNING and its lag is back to normal before the next one.",
 )
 _TWO_BOUNCES = (
-    "Set upgrade.from={old} and bring the new version up on one instance after the other.",
-    "Take upgrade.from away and restart the instances one by one again.",
+    "Set upgrade.from={old}, and start the new version on one instance after the other.",
+    "Remove upgrade.from, and restart the instances one by one again.",
 )
 
 
@@ -77,7 +77,7 @@ def _open(c: StreamsComparison, found: Sequence[Finding]) -> Upgrade:
     asked = [f.question for f in found if f.outcome is Outcome.UNKNOWN and f.question]
     then = _safe(c)
     steps = (*(f"Answer first: {q}" for q in dict.fromkeys(asked)), *then.steps)
-    why = "Which way will do depends on what the evidence does not say. " + then.why
+    why = "The evidence doesn't show which upgrade path is safe. " + then.why
     return Upgrade(UpgradeWay.UNKNOWN, steps, why)
 
 
@@ -85,7 +85,7 @@ def _safe(c: StreamsComparison) -> Upgrade:
     """Return the way of an upgrade that loses nothing."""
     reasons = list(_reasons_to_stop(c))
     if reasons:
-        return Upgrade(UpgradeWay.OFFLINE, _ALL, "A rolling bounce won't do: " + reasons[0])
+        return Upgrade(UpgradeWay.OFFLINE, _ALL, "A rolling bounce doesn't work: " + reasons[0])
     was, now = releases(c)
     if was and now and was < (3, 5) <= now:
         text = f"{was[0]}.{was[1]}"
@@ -94,24 +94,24 @@ def _safe(c: StreamsComparison) -> Upgrade:
             UpgradeWay.ROLLING, steps, f"{text} writes other formats than 3.5 and later."
         )
     why = (
-        "Sub-topologies, inputs and internal topics are the same, so that instances of both "
-        "versions can share the tasks meanwhile."
+        "Sub-topologies, inputs and internal topics are the same, so instances of both versions "
+        "can share tasks during the upgrade."
     )
     return Upgrade(UpgradeWay.ROLLING, _ROLLING, why)
 
 
 def _reasons_to_stop(c: StreamsComparison) -> Iterator[str]:
     if c.old.protocol and c.new.protocol and c.old.protocol != c.new.protocol:
-        yield "a group is of one protocol, and members of the other one are refused."
+        yield "a group has one protocol, and Kafka rejects members with the other one."
     if c.old.application_id != c.new.application_id:
-        yield "the application ids differ, so that both versions would process everything."
+        yield "the application ids differ, so both versions would process everything."
     none: frozenset[str] = frozenset()
     changed = differences(registered(c.old, none), registered(c.new, none))
     if changed:
         parts = ", ".join(dict.fromkeys(w for words in changed.values() for w in words))
         yield (
-            f"the sub-topologies differ ({parts}); instances of both versions in one group get "
-            "tasks that they don't know (TopologyException), or wait for each other for ever."
+            f"the sub-topologies differ ({parts}). Instances of both versions in one group get "
+            "unknown tasks (TopologyException), or wait for each other forever."
         )
     if c.old.config.get("topology.optimization") != c.new.config.get("topology.optimization"):
         yield "tables are restored from other topics."

@@ -17,7 +17,7 @@ def unseen(c: Comparison) -> Iterator[str]:
     if c.spark.assumed:
         yield f"No evidence names the Spark version; judged for {c.spark.text}."
     elif not c.spark.measured:
-        yield f"Spark {c.spark.text} was not tried; judged by what 4.2.0 does."
+        yield f"Headgate was not tested with Spark {c.spark.text}; judged as 4.2.0."
     for side, version in (("old", c.before), ("new", c.after)):
         if version.sink is None or not version.sink.format:
             yield f"The {side} version's sink is not in the evidence; it was not judged."
@@ -31,8 +31,11 @@ def _of_the_world(c: Comparison) -> Iterator[str]:
         return
     if c.cluster is None:
         yield (
-            "Kafka was not asked: whether topics are still there, are the same ones and keep what "
-            "was not read yet is open."
+            "Kafka was not read. Unknown: whether the topics still exist, are the same ones and "
+            "keep all unread records."
         )
     elif not are_current(c.before):
-        yield "The old version's offsets are as old as its capture; Kafka was not asked of them."
+        yield (
+            "The old version's offsets are as old as its capture, and Kafka was not read to "
+            "check them."
+        )

@@ -72,34 +72,34 @@ def two_engines(before: Version, after: Version) -> Iterator[Question]:
 
 @open_rule("EVD004")
 def plain_consumer_group(before: Version, after: Version) -> Iterator[Question]:
-    """A plain consumer group keeps offsets and nothing else that evidence could show.
+    """Evidence of a plain consumer group shows only its offsets.
 
-    What it does with the records is in its code alone.
+    Only its code shows how it processes the records.
     """
     if before.engine is after.engine is Engine.CONSUMER_GROUP:
         yield Question(
             before=before.name,
             after=after.name,
-            question="Does the new version read the same topics, and does it need what was read "
-            "before?",
+            question=(
+                "Does the new version read the same topics, and does it need records from before?"
+            ),
             remedy="Compare the group's committed offsets with what the new version must process.",
         )
 
 
 @open_rule("EVD005")
 def half_read(before: Version, after: Version) -> Iterator[Question]:
-    """What could not be read may hold what decides, so nothing is called harmless without it.
+    """Evidence that could not be read may hold the deciding fact, so the outcome stays Unknown.
 
-    Evidence that is cut off, damaged or of an unknown form is read as far as it goes.
+    Headgate reads truncated, damaged or unknown evidence as far as possible.
     """
     for side, version in (("old", before), ("new", after)):
         if told := [w for w in version.warnings if is_gap(w)]:
             more = f" (and {len(told) - 1} more)" if len(told) > 1 else ""
             yield Question(
-                because=f"The evidence of the {side} version is not whole: {told[0]}{more}.",
-                question=f"What does the part of the {side} version's evidence say that could not "
-                "be read?",
-                remedy="Give the evidence once more, whole and as the engine wrote it.",
+                because=f"The evidence of the {side} version is incomplete: {told[0]}{more}.",
+                question=f"What does the unreadable part of the {side} version's evidence say?",
+                remedy="Add the evidence again, complete and as the engine wrote it.",
             )
 
 

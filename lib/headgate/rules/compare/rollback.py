@@ -10,7 +10,7 @@ _WORDS = {
     Rollback.SAFE: "the old version runs at once",
     Rollback.REPAIRABLE: "the old version runs after a repair",
     Rollback.LOST: "the old version never runs again",
-    Rollback.UNKNOWN: "nobody knows whether the old version runs",
+    Rollback.UNKNOWN: "it is unknown whether the old version runs",
 }
 _ORDER = (Rollback.SAFE, Rollback.REPAIRABLE, Rollback.UNKNOWN, Rollback.LOST)
 
@@ -38,9 +38,9 @@ def judge_rollback(report: Report, back: RollbackTrial) -> Judged:
     """Say in one sentence whether the tried way back is the expected one."""
     expected, found = expected_rollback(report), rollback_of(back)
     if found is Rollback.UNKNOWN:
-        return Judged(Agreement.OPEN, f"The way back was not proven: {_why(back)}.")
+        return Judged(Agreement.OPEN, f"The rollback was not verified: {_why(back)}.")
     if expected is Rollback.UNKNOWN:
-        return Judged(Agreement.OPEN, f"The rules can't tell the way back; {_WORDS[found]}.")
+        return Judged(Agreement.OPEN, f"The rules say Unknown for the rollback; {_WORDS[found]}.")
     if expected is found:
         return Judged(Agreement.AGREE, f"Both: {_WORDS[found]}.")
     why = f"The rules expect that {_WORDS[expected]}; in the rehearsal {_WORDS[found]}."
@@ -49,4 +49,4 @@ def judge_rollback(report: Report, back: RollbackTrial) -> Judged:
 
 
 def _why(back: RollbackTrial) -> str:
-    return back.remark or back.message or "the start on the touched copy was not ended"
+    return back.remark or back.message or "the start on the touched copy did not finish"

@@ -10,7 +10,7 @@ from headgate.model.version import Version
 from headgate.rules.compare.running_version import VersionMatch
 from headgate.rules.kafka_streams.facts.broker_topology import Registered, registered
 
-_CODE = "a group's topology does not show what its processors do"
+_CODE = "a group's topology doesn't show what its processors do"
 
 
 def liken_group(judged: Version, group: Group) -> VersionMatch:
@@ -20,7 +20,7 @@ def liken_group(judged: Version, group: Group) -> VersionMatch:
     """
     app = judged.streams
     if app is None or not app.described:
-        return VersionMatch(untold=("no topology of the version that was judged was read",))
+        return VersionMatch(untold=("no topology of the judged version was read",))
     if group.subtopologies is None:
         return _by_assignment(app, group)
     return VersionMatch(tuple(_differences(app, group.subtopologies)), (_CODE,))
@@ -42,7 +42,7 @@ def _differences(app: StreamsApplication, kept: tuple[GroupSubtopology, ...]) ->
                 yield f"sub-topology {number} has the repartition topics {names[0]}, not {names[1]}"
         # A store without logging has no changelog, and a description does not tell which those are.
         if more := new.changelogs - old.changelogs - old.inputs:
-            yield f"sub-topology {number} has stores that it should not: {_named(more)}"
+            yield f"sub-topology {number} has unexpected stores: {_named(more)}"
 
 
 def _registered(one: GroupSubtopology) -> Registered:

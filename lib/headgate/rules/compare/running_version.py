@@ -44,7 +44,7 @@ def match_versions(judged: Version, running: Version) -> VersionMatch:
     captured the version need not share with the one that runs.
     """
     if not (is_drawn(judged.topology) and is_drawn(running.topology)):
-        side = "what runs" if is_drawn(judged.topology) else "the version that was judged"
+        side = "the running version" if is_drawn(judged.topology) else "the judged version"
         return VersionMatch(untold=(f"no plan of {side} was read",))
     told = _Told(judged, running, compare(judged, running))
     return VersionMatch(tuple(told.differences()), tuple(_untold(counted(judged), running, told)))
@@ -131,23 +131,23 @@ def _in_other_words(node: Node) -> bool:
 
 def _untold(judged: Version, running: Version, told: _Told) -> Iterator[str]:
     if told.has_other_steps():
-        yield "what was read of its plan has its steps in other words than the judged one"
+        yield "the running plan shows its steps in another form than the judged plan"
     yield from (
-        f"what its source {s.name or s.position} reads is not told"
+        f"the topic or path of its source {s.name or s.position} is unknown"
         for s in running.sources or ()
         if not is_located(s)
     )
     if judged.sink is not None and (running.sink is None or running.sink.format is None):
-        yield "where it writes is not told"
+        yield "its sink is unknown"
     names = [f.name for f in judged.functions] or list(judged.user_functions)
     by_code = [o.kind.value for o in judged.stateful or () if o.kind in _BY_CODE]
     if named := [*names, *by_code]:
-        yield f"a plan does not show the code of {', '.join(dict.fromkeys(named))}"
+        yield f"a plan doesn't show the code of {', '.join(dict.fromkeys(named))}"
     if any(_in_other_words(n) for n in judged.topology.nodes if is_stateless(n)):
-        yield "subqueries and metadata columns look otherwise in a running plan"
+        yield "a running plan shows subqueries and metadata columns in another form"
     old, new = judged.engine_version, running.engine_version
     if old and new and old != new:
-        yield f"it runs on Spark {new}, and Spark {old} was judged"
+        yield f"it runs on Spark {new}, but Spark {old} was judged"
 
 
 def _short(text: str) -> str:

@@ -94,13 +94,13 @@ def _warnings(
     for accept in accepts:
         place = f"{ground.file}:{accept.line}: the acceptance of {accept.rule}"
         if accept.rule not in ground.rules:
-            yield f"{place} names no rule that there is; docs/rules lists all codes."
+            yield f"{place} names an unknown rule. See docs/rules for all codes."
         elif not any(_is_of(f, accept, ground) for f in noticed):
             continue
         elif accept.pipeline is not None and not ground.pipelines:
             yield (
-                f"{place} is for pipeline {accept.pipeline}, and nothing says which pipeline "
-                "this is; --pipeline does."
+                f"{place} is for pipeline {accept.pipeline}, but this pipeline's name is unknown. "
+                "Add --pipeline."
             )
         elif _is_here(accept, ground) and accept.until < ground.today:
-            yield f"{place} ended on {accept.until.isoformat()}; it accepts nothing any more."
+            yield f"{place} ended on {accept.until.isoformat()} and no longer applies."

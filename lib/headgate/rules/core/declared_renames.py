@@ -62,7 +62,7 @@ def read_renames(texts: Iterable[str], before: Version, after: Version) -> Renam
     for text in texts:
         kind, old, new = _resolved(text, before, after)
         if old.name in found[kind] or new.name in found[kind].values():
-            raise RenameError(f"--rename {text}: one side of it was renamed by another --rename.")
+            raise RenameError(f"--rename {text}: another --rename already renames one side of it.")
         found[kind][old.name] = new.name
         if old.node and new.node:
             nodes.append((old.node, new.node))
@@ -103,8 +103,8 @@ def _one(text: str, side: str, name: str, kind: RenameKind, known: Sequence[_Thi
     if hits:
         ids = ", ".join(h.node or h.name for h in hits)
         raise RenameError(
-            f"--rename {text}: {len(hits)} {kind}s of the {side} version are called {name!r}; "
-            f"write which: {ids}."
+            f"--rename {text}: {len(hits)} {kind}s of the {side} version have the name {name!r}; "
+            f"use an id: {ids}."
         )
     raise RenameError(
         f"--rename {text}: the {side} version has no {kind} {name!r}; {_offered(name, known)}"

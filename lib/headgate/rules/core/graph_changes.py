@@ -109,8 +109,8 @@ def _changes(
 
 def _renamed(was: Node, now: Node) -> str:
     if was.label == now.label:
-        return f"{now.label}, declared to be the same"
-    return f"{was.label} -> {now.label}, declared to be a rename"
+        return f"{now.label}, declared as the same"
+    return f"{was.label} -> {now.label}, declared as a rename"
 
 
 def _what(node: Node) -> str:

@@ -57,7 +57,7 @@ class SparkVersion:
         """Say how a verdict for this version is known."""
         if self.measured:
             return f"measured on {'.'.join(map(str, self.number))}"
-        return f"measured on 4.2.0; Spark {self.text} itself was not tried"
+        return f"measured on 4.2.0; not tested on Spark {self.text}"
 
 
 def judged_version(before: Version, after: Version, given: str | None) -> SparkVersion:

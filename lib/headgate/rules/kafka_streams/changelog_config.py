@@ -14,9 +14,12 @@ from headgate.rules.kafka_streams.store_keys import kept
 
 @streams_rule("KST080")
 def changelog_of_another_kind(c: StreamsComparison) -> Iterator[RuleResult]:
-    """A changelog's cleanup policy tells the kind of store: `compact` for a plain one,
-    `compact,delete` for windows and sessions, `delete` for the windows of a join. Kafka Streams
-    never alters one that exists, and restores its rows as if they were of the new kind."""
+    """A changelog's cleanup policy shows the kind of store.
+
+    It is `compact` for a plain store, `compact,delete` for windows and sessions, `delete` for the
+    windows of a join. Kafka Streams never alters an existing changelog, and restores its rows as if
+    they were of the new kind.
+    """
     for pair, was, now in _both_listed(c):
         old, new = (_policy(t) for t in (was, now))
         if old != new:
@@ -35,10 +38,11 @@ def changelog_of_another_kind(c: StreamsComparison) -> Iterator[RuleResult]:
 
 @streams_rule("KST081")
 def changelog_of_other_retention(c: StreamsComparison) -> Iterator[RuleResult]:
-    """A window store's retention is its window and grace period, and its local segments are called
-    after it: with another one the rows on the same disk are looked up in the wrong segments, and
-    with another window size those of the changelog are of other windows. The changelog's own
-    retention.ms stays what it was."""
+    """A window store's retention is its window and grace period, and its local segments are named
+    after it. With another retention, Kafka Streams searches the rows on the same disk in the
+    wrong segments. With another window size, the changelog's rows are of other windows. The
+    changelog's own retention.ms stays as it was.
+    """
     for pair, was, now in _both_listed(c):
         old, new = (t.configs.get("retention.ms") for t in (was, now))
         if old != new and _policy(was) == _policy(now):
@@ -49,9 +53,11 @@ def changelog_of_other_retention(c: StreamsComparison) -> Iterator[RuleResult]:
                 before=old,
                 after=new,
                 because=f"{was.name} has retention.ms {old} and would be created with {new}.",
-                remedy="If only the grace period changed and the changelog is complete, delete the "
-                "local state and raise retention.ms with kafka-configs. Else give the store "
-                "another name and replay.",
+                remedy=(
+                    "If only the grace period changed and the changelog is complete, delete the "
+                    "local state and raise retention.ms with kafka-configs. Else give the store "
+                    "another name and replay."
+                ),
                 scenario="from-scratch",
             )
 

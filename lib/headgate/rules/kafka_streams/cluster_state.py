@@ -17,10 +17,12 @@ from headgate.rules.kafka_streams.store_keys import kept
 
 @streams_rule("KST100")
 def group_gone(c: StreamsComparison) -> Iterator[RuleResult]:
-    """The committed offsets are the group's, the state is not: where the group was deleted, or its
-    offsets expired while everything was stopped, the inputs are read from where auto.offset.reset
-    says on top of the state that is still there. From the start, all is counted twice; from the
-    end, what was written in the meantime is skipped."""
+    """The committed offsets belong to the group, the state doesn't.
+
+    If the group was deleted, or its offsets expired while everything was stopped, auto.offset.reset
+    decides where the inputs are read. The old state stays. From the start, everything counts twice.
+    From the end, records written in the meantime are skipped.
+    """
     if c.cluster is None or c.group is not None or c.old.application_id != c.new.application_id:
         return
     left = [(p, s) for p, s, _ in kept(c) if s.changelog in c.cluster.topics]
@@ -32,20 +34,26 @@ def group_gone(c: StreamsComparison) -> Iterator[RuleResult]:
             location=pair.location,
             before=c.old.application_id,
             after=None,
-            because=f"There is no group {c.old.application_id} on the cluster, but "
-            f"{store.changelog} is; it starts at {reset_policy(c.new)}.",
-            remedy="Restore the group's offsets before the start. Only if they are unknown, and "
-            "the inputs still hold all history, reset the application (internal topics and state "
-            "directories too).",
+            because=(
+                f"The group {c.old.application_id} doesn't exist on the cluster, but "
+                f"{store.changelog} does. The group starts at {reset_policy(c.new)}."
+            ),
+            remedy=(
+                "Restore the group's offsets before the start. Only if they are unknown, and the "
+                "inputs still hold all history, reset the application (internal topics and state "
+                "directories too)."
+            ),
             scenario="from-scratch",
         )
 
 
 @streams_rule("KST101")
 def changelog_gone(c: StreamsComparison) -> Iterator[RuleResult]:
-    """A changelog that was deleted is made anew and stays empty until rows are written again. Under
-    exactly_once_v2 the local store, which is ahead of it, is taken for corrupted and wiped; under
-    at_least_once the local rows are kept and exist nowhere else."""
+    """Kafka Streams recreates a deleted changelog, and it stays empty until rows are updated.
+
+    Under exactly_once_v2 the local store is ahead of it: Kafka Streams takes it for corrupted and
+    wipes it. Under at_least_once the local rows are kept and exist nowhere else.
+    """
     if c.cluster is None or not c.internal:
         return
     exactly = c.new.config.get("processing.guarantee", "").lower().startswith("exactly_once")
@@ -60,11 +68,13 @@ def changelog_gone(c: StreamsComparison) -> Iterator[RuleResult]:
             location=pair.location,
             before=was.changelog,
             after=None,
-            because=f"{was.changelog} is no longer on the cluster.",
+            because=f"{was.changelog} no longer exists on the cluster.",
             question=None
             if exactly
-            else f"Do all instances still have {now.name} in their state directories, and will "
-            "they keep it until every row was written again?",
+            else (
+                f"Do all instances still have {now.name} in their state directories, and will "
+                "they keep it until every row was updated?"
+            ),
             remedy="Replay the inputs into a new application id.",
             scenario="from-scratch",
         )
@@ -72,8 +82,10 @@ def changelog_gone(c: StreamsComparison) -> Iterator[RuleResult]:
 
 @streams_rule("KST102")
 def old_members_live(c: StreamsComparison) -> Iterator[RuleResult]:
-    """A group changes its protocol only while it is empty: a member of the other kind is refused,
-    and those that are in it go on undisturbed."""
+    """A group changes its protocol only while it is empty.
+
+    The group doesn't admit a member with the other protocol; its current members continue.
+    """
     changed = c.old.protocol and c.new.protocol and c.old.protocol != c.new.protocol
     if changed and c.group is not None and c.group.members:
         yield RuleResult(

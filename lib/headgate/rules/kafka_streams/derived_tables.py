@@ -18,10 +18,12 @@ _ONLY_NEW_VALUES = frozenset({"to_stream", "for_each", "foreach"})
 
 @streams_rule("KST007")
 def derived_table_kept(c: StreamsComparison) -> Iterator[RuleResult]:
-    """A table that was worked out of another one as it was asked for is now kept in a store of its
-    own. The store starts empty, and only rows that change from now on get into it: a filter takes
-    back no row that it let through before, and what joins or aggregates the table misses the rest.
-    A table that is only published as a stream loses nothing."""
+    """A table that was computed on demand from another table now has its own store.
+
+    The store starts empty and gets only rows that change after the start. A filter doesn't retract
+    rows that it let through before. Joins and aggregates of the table miss the other rows. A table
+    that is only published as a stream loses nothing.
+    """
     for pair in c.stores:
         now = pair.after
         if now is None or pair.before is not None or now.is_global or now.restored_from:
@@ -84,11 +86,14 @@ def _started_empty(now: StreamsStore, outcome: Outcome, what: str) -> RuleResult
         location=Location(None, now.node),
         before=None,
         after=now.name,
-        because=f"The result of {what} had no store and is kept in {now.name} now.",
-        question=f"Is {what} a filter of a table? Then rows that leave it are not taken back."
+        because=f"The result of {what} had no store and is now kept in {now.name}.",
+        question=(
+            f"Is {what} a filter of a table? Then it doesn't retract rows that no longer match."
+        )
         if outcome is Outcome.UNKNOWN
         else None,
-        remedy="Leave the store out (no Materialized), or replay the inputs into a new application "
-        "id.",
+        remedy=(
+            "Remove the store (no Materialized), or replay the inputs into a new application id."
+        ),
         scenario="from-scratch",
     )

@@ -14,9 +14,11 @@ from headgate.rules.kafka_streams.facts.store_pairs import StorePair, twins
 
 @streams_rule("KST006")
 def twins_came_or_went(c: StreamsComparison) -> Iterator[RuleResult]:
-    """Operators that do the same with the same input can only be told apart by their generated
-    numbers, and these are positions: if one was put in front of the others, each of them takes over
-    the state of its neighbour."""
+    """Only their generated numbers distinguish operators that do the same with the same input.
+
+    These numbers are positions: if one operator was inserted before the others, each reads the
+    state of its neighbour.
+    """
     before, after = twins(c.flow_before), twins(c.flow_after)
     for pair in c.stores:
         alone = pair.before or pair.after
@@ -38,7 +40,7 @@ def twins_came_or_went(c: StreamsComparison) -> Iterator[RuleResult]:
                 after=len(likes) + (1 if pair.after else 0),
                 because=f"One of {names} {done}.",
                 question=f"Which of {names} {done}: the last one in the order of the code?",
-                remedy="Name each store as the running version calls it, then add or remove one.",
+                remedy="Give each store its name from the running version, then add or remove one.",
             )
 
 
@@ -60,23 +62,29 @@ def _spared(pair: StorePair, alone: StreamsStore, like: StreamsStore) -> RuleRes
         location=pair.location,
         before=alone.name if gone else None,
         after=None if gone else alone.name,
-        because=f"{alone.name} and {like.name} are the two windows of a self-join, with the same "
-        "rows: one is enough for both sides."
+        because=(
+            f"{alone.name} and {like.name} are the two windows of a self-join, with the same "
+            "rows: one is enough for both sides."
+        )
         if gone
-        else f"{alone.name} is the second window of a self-join. It starts empty, so that new "
-        "records meet none of the old ones on that side.",
-        remedy="Delete the spared changelog only if no rollback is needed any more."
+        else (
+            f"{alone.name} is the second window of a self-join. It starts empty, so new records "
+            "don't match old ones on that side."
+        ),
+        remedy="Delete the unused changelog only if you no longer need a rollback."
         if gone
-        else "Leave topology.optimization as it was.",
+        else "Keep topology.optimization as it was.",
         scenario=None if gone else "from-scratch",
     )
 
 
 @streams_rule("KST008", "Topology#describe(); not measured")
 def twins_exchanged_stores(c: StreamsComparison) -> Iterator[RuleResult]:
-    """The same operators stand where they stood, and the stores of two that do the same changed
-    places. Either their code changed places, and each keeps its state under its name, or the names
-    did, and each operator takes over the other's state."""
+    """The operators have kept their positions, but the stores of two equal operators are swapped.
+
+    If the code of the operators was swapped, each keeps its state under its name. If the names were
+    swapped, each operator reads the other's state.
+    """
     old, new = ({(p.topology, p.name): p for p in a.processors} for a in (c.old, c.new))
     if old.keys() != new.keys() or any(old[k].successors != new[k].successors for k in old):
         return
@@ -86,9 +94,11 @@ def twins_exchanged_stores(c: StreamsComparison) -> Iterator[RuleResult]:
     if len(exchanged) > 1:
         yield RuleResult(
             outcome=Outcome.UNKNOWN,
-            because=f"{' and '.join(exchanged)} changed places.",
-            question="Did the code of their operators change places, too, or do both compute the "
-            "same? If not, each takes over the other's state.",
+            because=f"{' and '.join(exchanged)} are swapped.",
+            question=(
+                "Was the code of their operators swapped, too, or do both compute the same? If "
+                "not, each reads the other's state."
+            ),
             rollback=Rollback.UNKNOWN,
-            remedy="Leave the stores' names with the operators that filled them.",
+            remedy="Keep the stores' names with the operators that filled them.",
         )

@@ -15,19 +15,20 @@ from headgate.rules.kafka_streams.facts.rule import (
 )
 
 AROUND = (
-    "Go through the classic protocol: stop all, start the new version with group.protocol=classic, "
-    "stop it, start it with streams again. Or, if the group is empty, save its committed offsets, "
-    "delete the group, restore the offsets, then start. Deleting only the group counts everything "
-    "twice."
+    "Switch through the classic protocol: stop all, start the new version with "
+    "group.protocol=classic, stop it, start it with streams again. Or, if the group is empty, "
+    "save its committed offsets, delete the group, restore the offsets, then start. Deleting only "
+    "the group counts everything twice."
 )
 
 
 @streams_rule("KST060")
 def registered_topology_changed(c: StreamsComparison) -> Iterator[RuleResult]:
-    """A group of the streams protocol keeps its topology on the broker: per sub-topology the input
-    topics and the internal topics with names, numbers and settings. A member that brings another
-    one is refused ("Topology updates are not supported yet."), also where the group is empty.
-    Operators and sinks are no part of it. Another application id is another group."""
+    """The broker stores the topology of a group of the streams protocol: per sub-topology the input
+    topics, and the internal topics with names, partition counts and settings. It doesn't admit a
+    member with another topology ("Topology updates are not supported yet."), even if the group
+    is empty. Operators and sinks are not part of it. Another application id is another group.
+    """
     if not c.on_streams_protocol() or _is_another_group(c):
         return
     bare = frozenset(s.changelog for s in c.old.stores if s.changelog and c.unlogged(s))
@@ -54,9 +55,10 @@ def _is_another_group(c: StreamsComparison) -> bool:
 
 @streams_rule("KST061")
 def protocol_changed(c: StreamsComparison) -> Iterator[RuleResult]:
-    """The committed offsets and the state are the same under both protocols, but a group is of one
-    of them: while a member of the old kind is in it, one of the new kind is refused
-    (StreamsException on GroupIdNotFoundException). Only a group that is empty changes its kind."""
+    """The committed offsets and the state are the same under both protocols, but a group has only
+    one protocol. While it has a member of the old protocol, a new one fails with
+    StreamsException on GroupIdNotFoundException. Only an empty group can change its protocol.
+    """
     old, new = c.old.protocol, c.new.protocol
     if old and new and old != new:
         yield RuleResult(
@@ -65,17 +67,21 @@ def protocol_changed(c: StreamsComparison) -> Iterator[RuleResult]:
             location=Location(),
             before=old,
             after=new,
-            because=f"group.protocol goes from {old} to {new}.",
-            remedy="Stop all instances, wait until the group is empty (members that crashed leave "
-            "it after session.timeout.ms), then start the new version.",
+            because=f"group.protocol changes from {old} to {new}.",
+            remedy=(
+                "Stop all instances. Wait until the group is empty (crashed members leave it "
+                "after session.timeout.ms). Then start the new version."
+            ),
             scenario="offline-upgrade",
         )
 
 
 @streams_rule("KST062")
 def pattern_under_streams(c: StreamsComparison) -> Iterator[RuleResult]:
-    """The streams protocol has no subscription by pattern yet: the application is refused as it is
-    made, before it joins the group."""
+    """The streams protocol doesn't support subscriptions by pattern yet.
+
+    The application fails when it is built, before it joins the group.
+    """
     found = next((s for s in c.new.sources if s.pattern), None)
     if c.new.protocol == "streams" and found is not None:
         yield RuleResult(
@@ -92,8 +98,9 @@ def pattern_under_streams(c: StreamsComparison) -> Iterator[RuleResult]:
 
 @streams_rule("KST063")
 def static_members_under_streams(c: StreamsComparison) -> Iterator[RuleResult]:
-    """The streams protocol has no static membership: the configuration is refused before anything
-    starts."""
+    """The streams protocol doesn't support static membership: the application fails with a
+    configuration error before anything starts.
+    """
     keys = ("group.instance.id", "consumer.group.instance.id", "main.consumer.group.instance.id")
     said = next((k for k in keys if c.new.config.get(k)), None)
     if c.new.protocol == "streams" and said:
@@ -105,5 +112,5 @@ def static_members_under_streams(c: StreamsComparison) -> Iterator[RuleResult]:
             after=c.new.config[said],
             because=f"{said} is set.",
             error_class=CONFIG_EXCEPTION,
-            remedy=f"Take {said} out, or stay on group.protocol=classic.",
+            remedy=f"Remove {said}, or stay on group.protocol=classic.",
         )

@@ -26,9 +26,11 @@ def _feeds_state(c: StreamsComparison, topic: str) -> bool:
 
 @streams_rule("KST040")
 def input_added(c: StreamsComparison) -> Iterator[RuleResult]:
-    """The group has no offsets for a topic that it never read: it is read from where
-    auto.offset.reset says, from the start by default. Not by a rolling bounce: instances that
-    don't know the topic can't work in a group with those that do."""
+    """The group has no offsets for a topic that it never read.
+
+    So auto.offset.reset decides where it starts; the default is the earliest offset. A rolling
+    bounce doesn't work: instances that don't know the topic can't share a group with those that do.
+    """
     for topic in sorted(_topics(c.new) - _topics(c.old)):
         yield RuleResult(
             outcome=Outcome.RESUMES,
@@ -36,7 +38,7 @@ def input_added(c: StreamsComparison) -> Iterator[RuleResult]:
             location=Location(None, _node(c.new, topic)),
             before=None,
             after=topic,
-            because=f"{topic} is read now.",
+            because=f"{topic} is a new input.",
             remedy="Stop all instances before the new version starts.",
             scenario="offline-upgrade",
         )
@@ -44,8 +46,10 @@ def input_added(c: StreamsComparison) -> Iterator[RuleResult]:
 
 @streams_rule("KST041")
 def input_removed(c: StreamsComparison) -> Iterator[RuleResult]:
-    """What came from the topic stays in the state, and the group's offsets of it stay as well:
-    should a later version read it again, it goes on there."""
+    """The topic's rows stay in the state, and the group's offsets stay as well.
+
+    A later version that reads the topic again resumes at those offsets.
+    """
     for topic in sorted(_topics(c.old) - _topics(c.new)):
         mixed = _feeds_state(c, topic)
         yield RuleResult(
@@ -55,19 +59,22 @@ def input_removed(c: StreamsComparison) -> Iterator[RuleResult]:
             before=topic,
             after=None,
             because=f"{topic} is no longer read.",
-            remedy="Stop all instances before the new version starts. "
-            "Replay into a new application id where its part must go from the state.",
+            remedy=(
+                "Stop all instances before the new version starts. If the topic's rows must "
+                "leave the state, replay into a new application id."
+            ),
             scenario="offline-upgrade",
         )
 
 
 @streams_rule("KST042")
 def input_replaced(c: StreamsComparison) -> Iterator[RuleResult]:
-    """The state that was made from other topics goes on under records of this one, which is read
-    from where auto.offset.reset says: counts of both are added up. That is right where the new
-    topic goes on where the old one ended, and counts twice where it holds the old one's records:
-    what a topic holds is in no description. Where the old topic is still read, it is fed to
-    another store by now, and this one mixes what does not belong together."""
+    """The state was built from other topics and continues with this one. auto.offset.reset decides
+    where it is read, and the counts of both topics add up. That is right if the new topic starts
+    where the old one ended. If it holds the old topic's records, they count twice. No
+    description shows what a topic holds. If the old topic is still read, it now feeds another
+    store, and this store mixes unrelated data.
+    """
     for pair, was, now in kept(c):
         old, new = meaning(c.flow_before, was), meaning(c.flow_after, now)
         if not old or not new or not old.inputs or not new.inputs or old.inputs & new.inputs:
@@ -82,13 +89,17 @@ def input_replaced(c: StreamsComparison) -> Iterator[RuleResult]:
             location=pair.location,
             before=sorted(old.inputs),
             after=sorted(new.inputs),
-            because=f"{now.name} was made from {', '.join(sorted(old.inputs))} and now goes on "
-            f"with {names}.",
-            question=f"Does {names} begin where the old topic ended, with none of its records, or "
-            "are the group's offsets of it set behind them?"
+            because=(
+                f"{now.name} was built from {', '.join(sorted(old.inputs))} and now continues "
+                f"with {names}."
+            ),
+            question=(
+                f"Does {names} start where the old topic ended, with none of its records? Or are "
+                "the group's offsets of it set after them?"
+            )
             if moved
             else None,
-            remedy="Start a new application id on the new topic, or call the store something else.",
+            remedy="Start a new application id on the new topic, or give the store another name.",
             scenario="from-scratch",
         )
 
@@ -105,8 +116,10 @@ def _declared(c: StreamsComparison, old: frozenset[str], new: frozenset[str]) ->
 
 @streams_rule("KST043", "Kafka Streams' MissingSourceTopicException")
 def input_not_known(c: StreamsComparison) -> Iterator[RuleResult]:
-    """A source topic that does not exist stops the application with MissingSourceTopicException:
-    Kafka Streams creates internal topics only."""
+    """If a source topic doesn't exist, the application stops with MissingSourceTopicException.
+
+    Kafka Streams creates only internal topics.
+    """
     known = c.cluster.topics if c.cluster else {**c.new.inputs, **c.old.inputs}
     if not known:
         return
@@ -131,8 +144,10 @@ def input_not_known(c: StreamsComparison) -> Iterator[RuleResult]:
 
 @streams_rule("KST044")
 def pattern_changed(c: StreamsComparison) -> Iterator[RuleResult]:
-    """A pattern is matched against the cluster's topics at run time; which ones, no description
-    says. Where topics are named in its place, the state goes on under those."""
+    """Kafka Streams matches a pattern against the cluster's topics at run time; no description
+    shows which topics match. If named topics replace the pattern, the state continues under
+    those.
+    """
     old = {s.pattern: s.node for s in c.old.sources if s.pattern}
     new = {s.pattern: s.node for s in c.new.sources if s.pattern}
     gone, come = sorted(old.keys() - new.keys()), sorted(new.keys() - old.keys())
@@ -156,8 +171,10 @@ def pattern_changed(c: StreamsComparison) -> Iterator[RuleResult]:
 
 @streams_rule("KST045")
 def output_changed(c: StreamsComparison) -> Iterator[RuleResult]:
-    """The state knows nothing of sinks. Whoever reads the old topic gets nothing more, and nothing
-    that was written before is written to the new one."""
+    """The state doesn't depend on sinks.
+
+    Consumers of the old topic get no new records. Older results are not written to the new topic.
+    """
     old = {s.topic or s.extractor: s.node for s in c.old.sinks}
     new = {s.topic or s.extractor: s.node for s in c.new.sinks}
     for name in sorted(filter(None, old.keys() ^ new.keys())):
@@ -167,6 +184,6 @@ def output_changed(c: StreamsComparison) -> Iterator[RuleResult]:
             location=Location(old.get(name), new.get(name)),
             before=name if name in old else None,
             after=name if name in new else None,
-            because=f"{name} is {'no longer ' if name in old else ''}written.",
-            remedy="Tell those who read the output.",
+            because=f"{name} is {'no longer ' if name in old else 'now '}written.",
+            remedy="Inform the output's consumers.",
         )

@@ -27,8 +27,10 @@ _RELEASE = re.compile(r"(2\.[4-8]|[3-9]\.\d+|null)")
 
 @streams_rule("KST073")
 def value_not_known(c: StreamsComparison) -> Iterator[RuleResult]:
-    """StreamsConfig knows a few values of this setting and refuses any other before it starts;
-    exactly_once and exactly_once_beta went with 4.0, and old releases in upgrade.from as well."""
+    """StreamsConfig accepts only some values of this setting, and fails before the start with any
+    other. 4.0 removed exactly_once and exactly_once_beta, and old releases in upgrade.from as
+    well.
+    """
     for key, (values, folds) in _VALUES.items():
         old, new = c.setting(key)
         if new is None or new == old or _is_known(key, new, values, folds):

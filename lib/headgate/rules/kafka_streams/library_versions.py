@@ -27,9 +27,10 @@ def releases(c: StreamsComparison) -> tuple[Release | None, Release | None]:
 
 @streams_rule("KST090", GUIDE)
 def older_runtime_on_newer_state(c: StreamsComparison) -> Iterator[RuleResult]:
-    """Local stores that a newer runtime wrote can't be opened by an older one: 4.3 keeps offsets in
-    a column family that 4.2 does not know (KIP-1035), 4.0's RocksDB writes files that 3.x can't
-    read, and 3.0's that 2.8 can't."""
+    """An older runtime can't open local stores that a newer one wrote. 4.3 keeps offsets in a
+    column family that 4.2 doesn't know (KIP-1035). 3.x can't read the files of 4.0's RocksDB,
+    and 2.8 can't read those of 3.0.
+    """
     was, now = releases(c)
     if not was or not now or now >= was or not any(now < edge <= was for edge in _EDGES):
         return
@@ -40,10 +41,12 @@ def older_runtime_on_newer_state(c: StreamsComparison) -> Iterator[RuleResult]:
         location=Location(),
         before=c.before.engine_version,
         after=c.after.engine_version,
-        because=f"The runtime goes back from {_text(was)} to {_text(now)}.",
+        because=f"The runtime is downgraded from {_text(was)} to {_text(now)}.",
         error_class=STATE_EXCEPTION if state else None,
-        remedy="If all changelogs are complete, delete the state directories of all instances "
-        "before the start: the stores are restored from them.",
+        remedy=(
+            "If all changelogs are complete, delete the state directories of all instances "
+            "before the start: the stores are restored from them."
+        ),
         rollback=Rollback.SAFE,
         scenario="offline-upgrade",
     )
@@ -54,9 +57,10 @@ _EDGES: tuple[Release, ...] = ((3, 0), (4, 0), (4, 3))
 
 @streams_rule("KST091", GUIDE)
 def formats_on_the_way(c: StreamsComparison) -> Iterator[RuleResult]:
-    """Up to 3.4 table updates in repartition topics and foreign-key joins are written in another
-    format (KIP-904). Newer instances write the old one while upgrade.from names the old release, so
-    that a rolling upgrade needs two bounces; on the way back repartition topics must be empty."""
+    """Up to 3.4 table updates in repartition topics and foreign-key joins have another format
+    (KIP-904). Newer instances write the old format while upgrade.from names the old release, so
+    a rolling upgrade needs two bounces. For a rollback, repartition topics must be empty.
+    """
     was, now = releases(c)
     if not was or not now or was == now:
         return
@@ -67,11 +71,15 @@ def formats_on_the_way(c: StreamsComparison) -> Iterator[RuleResult]:
             location=Location(),
             before=_text(was),
             after=_text(now),
-            because=f"The runtime goes back from {_text(was)} to {_text(now)}.",
-            question="Did the newer version run with upgrade.from before, and are the repartition "
-            "topics read to their end?",
-            remedy=f"Bounce once with upgrade.from={_text(now)}, drain the repartition topics, "
-            "then go back.",
+            because=f"The runtime is downgraded from {_text(was)} to {_text(now)}.",
+            question=(
+                "Did the newer version run with upgrade.from before, and are the repartition "
+                "topics read to their end?"
+            ),
+            remedy=(
+                f"Bounce once with upgrade.from={_text(now)}, drain the repartition topics, then "
+                "roll back."
+            ),
         )
     elif was < now:
         yield RuleResult(
@@ -80,10 +88,10 @@ def formats_on_the_way(c: StreamsComparison) -> Iterator[RuleResult]:
             location=Location(),
             before=_text(was),
             after=_text(now),
-            because=f"The runtime goes from {_text(was)} to {_text(now)}.",
-            remedy="Take two bounces, the first with upgrade.from."
+            because=f"The runtime is upgraded from {_text(was)} to {_text(now)}.",
+            remedy="Do two rolling bounces, the first with upgrade.from."
             if was < (3, 5) <= now
-            else "One rolling bounce will do.",
+            else "One rolling bounce is enough.",
         )
 
 

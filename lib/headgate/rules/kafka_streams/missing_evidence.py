@@ -33,26 +33,29 @@ _DECIDE = FELT | frozenset(
 
 @streams_rule("KST000")
 def nothing_visible_changed(c: StreamsComparison) -> Iterator[RuleResult]:
-    """Nothing that the evidence shows tells the two versions apart, so what the upgrade changes
-    lies where no description looks: serdes, types and sizes of windows, aggregators and other
-    functions, logging, the order of operators that look alike. Upgrades with equal descriptions
-    were measured to resume, to be refused and to go wrong in silence. Where a setting or a number
-    of partitions changed, that is taken for what the upgrade is about, and judged for itself.
-    Threads and clients' settings change along with anything else: they are taken for it only where
-    no repartition topic can hold records that new code might read otherwise."""
+    """The evidence of both versions is equal, so the upgrade changes something that no description
+    shows. That may be serdes, types and sizes of windows, aggregators and other functions,
+    logging, or the order of operators that do the same. Measured upgrades with equal
+    descriptions resumed, failed to start, or gave wrong results without an error. If a setting
+    or a partition count changed, Headgate judges that as the purpose of the upgrade. Threads and
+    client settings often change with anything else. They count as the purpose only if no
+    repartition topic can hold records that new code might read otherwise.
+    """
     if not c.old.described or not c.new.described or not _same_shape(c.old, c.new):
         return
     if _decided(c):
         return
     alike = [s.name for s in c.new.stores if s.is_generated]
-    swapped = f" Did {', '.join(alike)} change places in the code?" if len(alike) > 1 else ""
+    swapped = f" Were {', '.join(alike)} swapped in the code?" if len(alike) > 1 else ""
     yield RuleResult(
         outcome=Outcome.UNKNOWN,
         because="The descriptions are equal.",
         location=Location(),
         question=f"What does the new version change: {_unseen(c)}?" + swapped,
-        remedy="Rehearse the upgrade on a copy of the state, or accept this finding with the "
-        "reason why the change is harmless.",
+        remedy=(
+            "Rehearse the upgrade on a copy of the state, or accept this finding with the reason "
+            "why the change has no effect."
+        ),
     )
 
 
@@ -116,8 +119,10 @@ def _other_settings(c: StreamsComparison) -> bool:
 
 @streams_rule("KST099", "the evidence itself")
 def not_described(c: StreamsComparison) -> Iterator[RuleResult]:
-    """Stores, repartition topics and sub-topologies are compared by their names, which only
-    Topology#describe() tells."""
+    """Headgate compares stores, repartition topics and sub-topologies by their names.
+
+    Only Topology#describe() shows these names.
+    """
     sides = [(c.old, "old", c.before), (c.new, "new", c.after)]
     missing = [word for app, word, v in sides if not app.described or not v.topology.nodes]
     if missing:
@@ -126,6 +131,6 @@ def not_described(c: StreamsComparison) -> Iterator[RuleResult]:
             outcome=Outcome.UNKNOWN,
             because=f"The {words} version's topology is not in the evidence.",
             location=Location(),
-            question=f"What does Topology#describe() of the {words} version say?",
-            remedy="Give its text (print(topology.describe())) with the other evidence.",
+            question=f"What does Topology#describe() of the {words} version show?",
+            remedy="Add its text (print(topology.describe())) to the evidence.",
         )

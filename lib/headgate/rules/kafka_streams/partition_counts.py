@@ -15,20 +15,21 @@ from headgate.rules.kafka_streams.facts.rule import (
 from headgate.rules.kafka_streams.store_keys import kept
 
 _BACK = (
-    "Give the input its old number of partitions back (a new topic, the records copied), or fix "
-    "the number with Repartitioned.withNumberOfPartitions. The reset tool that the exception "
-    "recommends deletes the state: after it the inputs must be replayed from the start; and state "
-    "that is kept by the keys of the wider input itself then comes out wrong without an error, "
-    "because old and new records of one key lie in different partitions. `headgate plan "
-    "repartition` says which of both it is."
+    "Restore the input's old partition count (a new topic, the records copied), or fix the count "
+    "with Repartitioned.withNumberOfPartitions. The reset tool that the exception recommends "
+    "deletes the state: after it the inputs must be replayed from the start. State that is kept "
+    "by the keys of the wider input itself is then wrong without an error, because old and new "
+    "records of one key are in different partitions. `headgate plan repartition` shows which of "
+    "both applies."
 )
 
 
 @streams_rule("KST030")
 def internal_topic_has_other_count(c: StreamsComparison) -> Iterator[RuleResult]:
-    """Repartition topics and changelogs get their partitions from the inputs once, when they are
-    created. At every start the group's leader computes the number anew and refuses to run where an
-    existing internal topic has another one."""
+    """Repartition topics and changelogs get their partition count from the inputs once, when they
+    are created. At every start the group's leader computes the count again. It fails if an
+    existing internal topic has another count.
+    """
     should, here = c.expected.topics, c.existing
     nodes = {s.changelog: s.node for s in c.new.stores if s.changelog}
     nodes |= {r.topic: r.node for r in c.new.repartitions}
@@ -44,7 +45,7 @@ def internal_topic_has_other_count(c: StreamsComparison) -> Iterator[RuleResult]
                 location=Location(was.get(topic), nodes[topic]),
                 before=here[topic],
                 after=should[topic],
-                because=f"{topic} has {here[topic]} partitions and {should[topic]} are expected.",
+                because=f"{topic} has {here[topic]} partitions, but {should[topic]} are expected.",
                 error_class=error,
                 remedy=_BACK,
                 scenario="repartition",
@@ -53,10 +54,11 @@ def internal_topic_has_other_count(c: StreamsComparison) -> Iterator[RuleResult]
 
 @streams_rule("KST031")
 def joined_inputs_differ(c: StreamsComparison) -> Iterator[RuleResult]:
-    """What is joined must have the same number of partitions on both sides, because a task joins
-    partition by partition. The streams protocol checks it, and the classic one where the
-    application has repartition topics; without any it starts, and records whose key is in another
-    partition on the other side never meet."""
+    """Both sides of a join must have the same partition count, because a task joins partition by
+    partition. The streams protocol checks it. The classic one checks it only if the application
+    has repartition topics. Without any it starts, and records whose key is in another partition
+    on the other side never match.
+    """
     checked = c.new.protocol == "streams" or bool(c.new.repartitions)
     for group in c.expected.unequal:
         listed = ", ".join(f"{t} has {n}" for t, n in sorted(group.items()))
@@ -78,9 +80,11 @@ def _source_node(c: StreamsComparison, group: Mapping[str, int]) -> str | None:
 
 @streams_rule("KST032")
 def input_has_other_count(c: StreamsComparison) -> Iterator[RuleResult]:
-    """With another number of partitions new records of a key go to another partition than the old
-    ones. Where no internal topic depends on the number the application starts; state in front of
-    which a repartition with a number of its own stands is not touched."""
+    """With another partition count new records of a key go to another partition than the old ones.
+
+    If no internal topic depends on the count, the application starts. State after a repartition
+    with its own partition count isn't affected.
+    """
     changed = {t: (n, now) for t, n in c.old.inputs.items() if (now := c.inputs.get(t, n)) != n}
     assumed = _assumed(c) if changed else ""
     readers = [{t: s.node for s in reversed(a.sources) for t in s.topics} for a in (c.old, c.new)]
@@ -93,7 +97,7 @@ def input_has_other_count(c: StreamsComparison) -> Iterator[RuleResult]:
             before=was,
             after=now,
             because=f"{topic} had {was} partitions and has {now}.{assumed}",
-            remedy="Expect records of one key out of order where both partitions are read at once.",
+            remedy="Expect records of one key out of order if both partitions are read at once.",
         )
 
 
@@ -102,16 +106,18 @@ def _assumed(c: StreamsComparison) -> str:
     if not named:
         return ""
     return (
-        f" {', '.join(named)} is taken to have a number of its own "
-        "(Repartitioned.withNumberOfPartitions); without one the start is refused."
+        f" Headgate assumes that {', '.join(named)} has its own partition count "
+        "(Repartitioned.withNumberOfPartitions). Without one the application fails to start."
     )
 
 
 @streams_rule("KST033")
 def rows_stay_in_old_partition(c: StreamsComparison) -> Iterator[RuleResult]:
-    """State without a changelog of its own has no number of partitions that could be refused: the
-    application starts, new records of a key go to another task, and that task has none of the
-    rows."""
+    """State without its own changelog has no partition count that Kafka Streams could check.
+
+    The application starts, and new records of a key go to another task that has none of the old
+    rows.
+    """
     was, now = c.derived.tasks, c.expected.tasks
     for pair, old, new in kept(c):
         tasks = was.get(old.subtopology or 0), now.get(new.subtopology or 0)
@@ -123,7 +129,7 @@ def rows_stay_in_old_partition(c: StreamsComparison) -> Iterator[RuleResult]:
                 location=pair.location,
                 before=tasks[0],
                 after=tasks[1],
-                because=f"{new.name} is spread over {tasks[1]} tasks in place of {tasks[0]}.",
+                because=f"{new.name} is spread over {tasks[1]} tasks instead of {tasks[0]}.",
                 remedy=_BACK,
                 scenario="repartition",
             )

@@ -18,9 +18,11 @@ def _key(store: StreamsStore) -> tuple[str | None, str]:
 
 @streams_rule("KST003")
 def store_removed(c: StreamsComparison) -> Iterator[RuleResult]:
-    """A store that no operator uses any more is left behind with its changelog. Should a later
-    version bring the name back, it finds the rows as they are now and misses all that was
-    processed in between."""
+    """A store that no operator uses any more is left behind with its changelog.
+
+    If a later version uses the name again, it finds the old rows and misses everything that was
+    processed in between.
+    """
     left = {_key(s) for s in c.new.stores}
     for pair in c.stores:
         was = pair.before
@@ -36,7 +38,7 @@ def store_removed(c: StreamsComparison) -> Iterator[RuleResult]:
                 before=was.name,
                 after=None,
                 because=f"{was.name} was removed.",
-                remedy=f"Delete {was.changelog or was.name} only if no rollback is needed.",
+                remedy=f"Delete {was.changelog or was.name} only if you no longer need a rollback.",
             )
 
 
@@ -73,19 +75,23 @@ def _replaced(c: StreamsComparison, was: StreamsStore, now: StreamsStore) -> Rul
         location=Location(was.node, now.node),
         before=was.name,
         after=now.name,
-        because=f"{was.name} was removed, and {now.name} of another operator stands in its place. "
-        "It starts empty.",
+        because=(
+            f"{was.name} was removed, and {now.name} of another operator replaces it. It starts "
+            "empty."
+        ),
         question=None
         if lost
-        else f"Is {now.name} meant to go on from what {was.name} holds? It starts empty.",
-        remedy="Replay the inputs into a new application id where the history is needed.",
+        else f"Should {now.name} continue with the rows of {was.name}? It starts empty.",
+        remedy="If the history is needed, replay the inputs into a new application id.",
     )
 
 
 @streams_rule("KST004")
 def suppression_removed(c: StreamsComparison) -> Iterator[RuleResult]:
-    """What suppress() holds back at the upgrade lies in its buffer store alone. Once the operator
-    is gone nobody reads the buffer, and these results are never published."""
+    """Results that suppress() holds back at the upgrade are only in its buffer store.
+
+    Without the operator nothing reads the buffer, and these results are never published.
+    """
     left = {_key(s) for s in c.new.stores}
     for pair in c.stores:
         was = pair.before
@@ -97,8 +103,10 @@ def suppression_removed(c: StreamsComparison) -> Iterator[RuleResult]:
                 before=was.name,
                 after=None,
                 because=f"suppress() with the buffer {was.name} was removed.",
-                remedy="Let stream time pass every open window first (send records that close "
-                "them), so that the buffer is empty, then stop and upgrade.",
+                remedy=(
+                    "Let stream time pass every open window first (send records that close "
+                    "them), so that the buffer is empty. Then stop and upgrade."
+                ),
                 scenario="offline-upgrade",
             )
 

@@ -11,16 +11,17 @@ from headgate.rules.kafka_streams.facts.rule import StreamsComparison, streams_r
 from headgate.rules.kafka_streams.store_keys import kept
 
 _DRAIN = (
-    "Stop what writes the inputs, wait until the group's lag on {topic} is 0, stop all instances, "
-    "then start the new version."
+    "Stop the producers of the inputs. Wait until the group's lag on {topic} is 0. Stop all "
+    "instances, then start the new version."
 )
 
 
 @streams_rule("KST020")
 def repartition_moved(c: StreamsComparison) -> Iterator[RuleResult]:
-    """Records on their way between sub-topologies wait in the repartition topic, which is found by
-    its exact name. Under another name the new version reads another topic, and what still waits in
-    the old one is never processed, although the input offsets say that it was."""
+    """Records between sub-topologies wait in the repartition topic, which Kafka Streams finds by
+    its exact name. Under another name the new version reads another topic. Records that still
+    wait in the old one are never processed, although the input offsets count them as processed.
+    """
     places = _Places(c)
     for old in places.gone:
         now = places.moved_to(old)
@@ -31,7 +32,7 @@ def repartition_moved(c: StreamsComparison) -> Iterator[RuleResult]:
 def _in_flight(c: StreamsComparison, old: Repartition, now: Repartition | None) -> RuleResult:
     waiting = records_waiting(c, old)
     outcome = {0: Outcome.RESUMES, None: Outcome.UNKNOWN}.get(waiting, Outcome.SILENTLY_WRONG)
-    after = f"is now called {now.name}" if now else "is gone"
+    after = f"is now {now.name}" if now else "was removed"
     told = {0: "It is empty.", None: ""}.get(waiting, f"{waiting} records wait in it.")
     return RuleResult(
         outcome=outcome,
@@ -44,7 +45,7 @@ def _in_flight(c: StreamsComparison, old: Repartition, now: Repartition | None) 
         if waiting is None
         else None,
         remedy=_DRAIN.format(topic=old.topic)
-        + " Name it (Grouped.as, Repartitioned.as, StreamJoined.as) as it is called now.",
+        + " Keep its current name (Grouped.as, Repartitioned.as, StreamJoined.as).",
         scenario="offline-upgrade",
     )
 
@@ -100,9 +101,10 @@ class _Places:
 
 @streams_rule("KST022")
 def repartition_exchanged(c: StreamsComparison) -> Iterator[RuleResult]:
-    """Two repartition topics changed places: each name is now written and read by the other's
-    operators. What still waits in one is processed as if it were the other's, under keys that it
-    was not given for."""
+    """Two repartition topics are swapped: each name is now written and read by the other's
+    operators. Records that still wait in one are processed as the other's, under keys that were
+    made for other operators.
+    """
     was, now = c.flow_before.senses, c.flow_after.senses
     both = {r.name: r for r in c.new.repartitions if r.name in was}
     at: dict[Hashable, str] = {now[name]: name for name in reversed(both)}
@@ -120,7 +122,7 @@ def repartition_exchanged(c: StreamsComparison) -> Iterator[RuleResult]:
             location=Location(old.node, here.node),
             before=old.name,
             after=place,
-            because=f"What {old.name} was for is done by {place} now.",
+            because=f"{place} now does the work of {old.name}.",
             question=f"Is everything in {old.topic} processed when the old version stops?"
             if waiting is None
             else None,
@@ -131,9 +133,11 @@ def repartition_exchanged(c: StreamsComparison) -> Iterator[RuleResult]:
 
 @streams_rule("KST021")
 def repartition_merged(c: StreamsComparison) -> Iterator[RuleResult]:
-    """Optimisation reads one repartition topic for several operators. The topic that is spared is
-    left behind on the cluster; the operators go on with the other one from its committed offsets,
-    provided that the spared one was read to its end."""
+    """Optimisation uses one repartition topic for several operators.
+
+    The unused topic is left behind on the cluster. If it was read to its end, the operators
+    continue with the other one from its committed offsets.
+    """
     places = _Places(c)
     for old in places.gone:
         if places.moved_to(old) is None and places.merged(old):

@@ -115,9 +115,10 @@ def _differs(c: StreamsComparison, key: str) -> bool:
 
 @streams_rule("KST083")
 def settings_of_the_runtime(c: StreamsComparison) -> Iterator[RuleResult]:
-    """Threads, standbys, caches, intervals, handlers of exceptions and the clients' own settings
-    decide how fast and in how many steps results come, and what becomes of records that fail from
-    now on. Names, offsets and state are what they were."""
+    """Threads, standbys, caches, intervals, exception handlers and client settings decide how fast,
+    and in how many steps, results are written. They also decide what happens to failing records.
+    Names, offsets and state stay the same.
+    """
     for key in runtime_settings(c):
         old, new = c.setting(key)
         yield RuleResult(
@@ -127,15 +128,16 @@ def settings_of_the_runtime(c: StreamsComparison) -> Iterator[RuleResult]:
             before=old,
             after=new,
             because=f"{key} changed.",
-            remedy="Watch the lag and the memory after the start.",
+            remedy="Watch consumer lag and memory after the start.",
         )
 
 
 @streams_rule("KST082")
 def explicit_names_required(c: StreamsComparison) -> Iterator[RuleResult]:
-    """With this setting StreamsBuilder#build refuses a topology in which a store, a changelog or a
-    repartition topic has a generated name (TopologyException); but only where StreamsBuilder was
-    given the configuration (TopologyConfig). Given to KafkaStreams alone it does nothing."""
+    """With this setting StreamsBuilder#build fails with TopologyException if a store, a changelog
+    or a repartition topic has a generated name. It applies only if StreamsBuilder gets the
+    configuration (TopologyConfig). If only KafkaStreams gets it, it has no effect.
+    """
     old, new = (_is_on(a) for a in (c.old, c.new))
     if old == new:
         return
@@ -146,14 +148,17 @@ def explicit_names_required(c: StreamsComparison) -> Iterator[RuleResult]:
         location=Location(),
         before=c.old.config.get(EXPLICIT_NAMES),
         after=c.new.config.get(EXPLICIT_NAMES),
-        because=f"{', '.join(unnamed)} have generated names." if unnamed else "All names suit it.",
-        question="Is the configuration given to StreamsBuilder as TopologyConfig? Then the build "
-        "is refused."
+        because=f"{', '.join(unnamed)} have generated names."
+        if unnamed
+        else "No name is generated.",
+        question=(
+            "Does StreamsBuilder get the configuration as TopologyConfig? Then the build fails."
+        )
         if unnamed
         else None,
-        remedy="Give each the name that it has now: Materialized.as, Grouped.as, Repartitioned.as."
+        remedy="Set each current name explicitly: Materialized.as, Grouped.as, Repartitioned.as."
         if unnamed
-        else "Keep the setting: it stops generated names from coming back.",
+        else "Keep the setting: it prevents new generated names.",
     )
 
 

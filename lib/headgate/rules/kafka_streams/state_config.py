@@ -27,10 +27,11 @@ _OF_STORES = ("default.dsl.store", "dsl.store.suppliers.class")
 
 @streams_rule("KST070")
 def application_renamed(c: StreamsComparison) -> Iterator[RuleResult]:
-    """The application id is the group, the prefix of every internal topic and the state directory.
-    Under another one nothing is taken over: the state is empty, and the inputs are read from where
-    auto.offset.reset says, so that everything is put out again (earliest) or what was written in
-    the meantime is skipped (latest)."""
+    """The application id is the group id, the prefix of every internal topic and the name of the
+    state directory. Under another id the state is empty, and auto.offset.reset decides where the
+    inputs are read. With earliest, all results are written again; with latest, unread records
+    are skipped.
+    """
     old, new = c.old.application_id, c.new.application_id
     if old and new and old != new:
         yield RuleResult(
@@ -40,9 +41,9 @@ def application_renamed(c: StreamsComparison) -> Iterator[RuleResult]:
             before=old,
             after=new,
             because=f"The application id was {old} and is {new}: with {reset_policy(c.new)} "
-            + ("what was not read is skipped." if reset_policy(c.new) == "latest"
-               else "all results are put out once more."),
-            remedy="Keep the application id; take a new one on purpose only, with new outputs.",
+            + ("unread records are skipped." if reset_policy(c.new) == "latest"
+               else "all results are written a second time."),
+            remedy="Keep the application id. Change it only on purpose, with new outputs.",
             scenario="from-scratch",
         )  # fmt: skip
 
@@ -59,9 +60,10 @@ def reset_policy(app: StreamsApplication) -> str:
 @streams_rule("KST071")
 def optimisation_changed(c: StreamsComparison) -> Iterator[RuleResult]:
     """With optimisation a table is restored from its own topic and has no changelog; without, it
-    has one. Switched on, the old changelog is left behind and the topic's own retention decides
-    what can be restored. Switched off, the new changelog is empty and gets only what is written
-    from now on, so that the rows live on the local disk alone."""
+    has one. If it is switched on, the old changelog is left behind, and the topic's own
+    retention decides what can be restored. If it is switched off, the new changelog is empty and
+    gets only new updates, so older rows are only on the local disk.
+    """
     for pair, was, now in kept(c):
         if not was.restored_from and now.restored_from:
             yield RuleResult(
@@ -70,9 +72,11 @@ def optimisation_changed(c: StreamsComparison) -> Iterator[RuleResult]:
                 location=pair.location,
                 before=was.changelog,
                 after=now.restored_from,
-                because=f"{now.name} is restored from {now.restored_from} now.",
-                remedy=f"See that {now.restored_from} is compacted and never expires. Delete "
-                f"{was.changelog} only if no rollback is needed any more.",
+                because=f"{now.name} is now restored from {now.restored_from}.",
+                remedy=(
+                    f"Make sure that {now.restored_from} is compacted and never expires. Delete "
+                    f"{was.changelog} only if you no longer need a rollback."
+                ),
             )
         elif was.restored_from and not now.restored_from and now.changelog not in c.internal:
             yield RuleResult(
@@ -81,10 +85,14 @@ def optimisation_changed(c: StreamsComparison) -> Iterator[RuleResult]:
                 location=pair.location,
                 before=was.restored_from,
                 after=now.changelog,
-                because=f"{now.changelog} does not exist yet and will not get the rows that "
-                f"{now.name} has.",
-                question="Do all instances keep their state directories, now and until every row "
-                "was written again?",
+                because=(
+                    f"{now.changelog} doesn't exist yet and won't get the existing rows of "
+                    f"{now.name}."
+                ),
+                question=(
+                    "Do all instances keep their state directories, now and until every row was "
+                    "updated?"
+                ),
                 remedy="Leave the optimisation on, or replay the table's topic from the start.",
                 scenario="from-scratch",
             )
@@ -92,8 +100,10 @@ def optimisation_changed(c: StreamsComparison) -> Iterator[RuleResult]:
 
 @streams_rule("KST072")
 def guarantee_changed(c: StreamsComparison) -> Iterator[RuleResult]:
-    """Offsets and state are read alike under both guarantees. After an unclean stop exactly_once_v2
-    wipes local stores and restores them from the changelogs."""
+    """Both guarantees read offsets and state in the same way.
+
+    After an unclean stop exactly_once_v2 wipes local stores and restores them from the changelogs.
+    """
     old, new = (_guarantee(a) for a in (c.old, c.new))
     if old != new and new in GUARANTEES:
         yield RuleResult(
@@ -102,8 +112,8 @@ def guarantee_changed(c: StreamsComparison) -> Iterator[RuleResult]:
             location=Location(),
             before=old,
             after=new,
-            because=f"processing.guarantee goes from {old} to {new}.",
-            remedy="Readers of the outputs need isolation.level=read_committed for exactly once."
+            because=f"processing.guarantee changes from {old} to {new}.",
+            remedy="For exactly once, consumers of the outputs need isolation.level=read_committed."
             if new == "exactly_once_v2"
             else "Expect duplicates after a crash.",
         )
@@ -115,9 +125,12 @@ def _guarantee(app: StreamsApplication) -> str:
 
 @streams_rule("KST074")
 def store_format_changed(c: StreamsComparison) -> Iterator[RuleResult]:
-    """Stores with headers are read by what keeps headers only: RocksDB's files of the newer format
-    are refused, and not converted back. Plain stores are converted to the newer format as they are
-    opened. The changelogs suit both."""
+    """Only stores that keep headers can read stores with headers.
+
+    Plain stores fail on RocksDB's files of the newer format, and don't convert them. Plain stores
+    are converted to the newer format when Kafka Streams opens them. The changelogs suit both
+    formats.
+    """
     old, new = (a.config.get("dsl.store.format", "DEFAULT").upper() for a in (c.old, c.new))
     if old == new:
         return
@@ -129,7 +142,7 @@ def store_format_changed(c: StreamsComparison) -> Iterator[RuleResult]:
         location=pair.location if pair else Location(),
         before=old,
         after=new,
-        because=f"dsl.store.format goes from {old} to {new}.",
+        because=f"dsl.store.format changes from {old} to {new}.",
         error_class=STATE_EXCEPTION if back else None,
         remedy="If all changelogs are complete, delete the state directories of all instances "
         "before the start: the stores are restored from them."
@@ -142,21 +155,25 @@ def store_format_changed(c: StreamsComparison) -> Iterator[RuleResult]:
 
 @streams_rule("KST075")
 def store_supplier_changed(c: StreamsComparison) -> Iterator[RuleResult]:
-    """A store that moves between RocksDB and memory is restored from its changelog; one without a
-    changelog starts empty."""
+    """A store that moves between RocksDB and memory is restored from its changelog.
+
+    A store without a changelog starts empty.
+    """
     for key in _OF_STORES:
         old, new = c.setting(key)
         if old == new:
             continue
-        yield _restored_anew(c, key, remedy="Allow for the time of a full restoration.")
+        yield _restored_anew(c, key, remedy="Plan time for a full restoration.")
 
 
 @streams_rule("KST076")
 def default_serdes_changed(c: StreamsComparison) -> Iterator[RuleResult]:
-    """Records, stores and internal topics for which the code names no serde use the default one.
-    Bytes that another serde wrote are refused where the length does not fit (StreamsException on
-    SerializationException) and silently read as something else where it does. A timestamp
-    extractor puts old and new records into windows by different times."""
+    """If the code names no serde, records, stores and internal topics use the default one.
+
+    For bytes of another serde, Kafka Streams fails if the length doesn't fit (StreamsException on
+    SerializationException). If it fits, the bytes are silently read as something else. With another
+    timestamp extractor, old and new records get windows by different times.
+    """
     for key in _SERDES:
         old, new = (s or _DEFAULTS.get(key) for s in c.setting(key))
         if old != new and c.old.config and c.new.config:
@@ -166,11 +183,15 @@ def default_serdes_changed(c: StreamsComparison) -> Iterator[RuleResult]:
                 location=Location(),
                 before=old,
                 after=new,
-                because=f"{key} goes from {_short(old)} to {_short(new)}.",
-                question=f"Which sources, stores and repartitions leave {key} to the default, and "
-                "is what was written readable with the new one?",
-                remedy="Name the serdes in the code (Consumed, Materialized, Grouped), or replay "
-                "into a new application id.",
+                because=f"{key} changes from {_short(old)} to {_short(new)}.",
+                question=(
+                    f"Which sources, stores and repartitions use the default {key}, and can the "
+                    "new one read the stored data?"
+                ),
+                remedy=(
+                    "Name the serdes in the code (Consumed, Materialized, Grouped), or replay "
+                    "into a new application id."
+                ),
             )
 
 
@@ -180,15 +201,17 @@ def _short(name: str | None) -> str:
 
 @streams_rule("KST077")
 def state_directory_moved(c: StreamsComparison) -> Iterator[RuleResult]:
-    """In an empty state directory every store is restored from its changelog; a store without one
-    starts empty."""
+    """In an empty state directory every store is restored from its changelog.
+
+    A store without one starts empty.
+    """
     old, new = c.setting("state.dir")
     if old == new:
         return
     yield _restored_anew(
         c,
         "state.dir",
-        remedy="Move the directory's content along, or allow for the time of a full restoration.",
+        remedy="Move the directory's content to the new path, or plan time for a full restoration.",
     )
 
 
@@ -210,11 +233,13 @@ def _restored_anew(c: StreamsComparison, key: str, *, remedy: str) -> RuleResult
 
 @streams_rule("KST078")
 def reset_policy_changed(c: StreamsComparison) -> Iterator[RuleResult]:
-    """auto.offset.reset counts only where the group has no committed offset: for a partition that
-    never had a record, a topic that was recreated, a group whose offsets expired while it was
-    stopped, another application id. There `latest` skips in silence what was written before the
-    start, and `earliest` processes it again. Where every partition has its offset nothing
-    changes."""
+    """auto.offset.reset applies only if the group has no committed offset.
+
+    That is so for a partition that never had a record, a recreated topic, a group whose offsets
+    expired while it was stopped, or another application id. There `latest` silently skips records
+    from before the start, and `earliest` reprocesses them. If every partition has its offset,
+    nothing changes.
+    """
     old, new = reset_policy(c.old), reset_policy(c.new)
     if old == new:
         return
@@ -225,13 +250,13 @@ def reset_policy_changed(c: StreamsComparison) -> Iterator[RuleResult]:
         location=Location(),
         before=old,
         after=new,
-        because=f"auto.offset.reset goes from {old} to {new}."
+        because=f"auto.offset.reset changes from {old} to {new}."
         + (" Every input partition has a committed offset." if settled else ""),
         question=None
         if settled
         else "Does the group keep its committed offsets for every input partition (same "
         "application id, no topic recreated, stopped for less than offsets.retention.minutes)?",
-        remedy="Look at the group's committed offsets before the start.",
+        remedy="Check the group's committed offsets before the start.",
     )
 
 
@@ -248,8 +273,10 @@ def _all_committed(c: StreamsComparison) -> bool:
 
 @streams_rule("KST079")
 def only_for_new_topics(c: StreamsComparison) -> Iterator[RuleResult]:
-    """Kafka Streams gives these settings to internal topics that it creates; topics that exist keep
-    theirs."""
+    """Kafka Streams applies these settings only to internal topics that it creates.
+
+    Existing topics keep theirs.
+    """
     for key in for_new_topics(c):
         old, new = c.setting(key)
         yield RuleResult(
@@ -259,7 +286,10 @@ def only_for_new_topics(c: StreamsComparison) -> Iterator[RuleResult]:
             before=old,
             after=new,
             because=f"{key} changed.",
-            remedy="Alter the existing internal topics by kafka-configs where it must hold.",
+            remedy=(
+                "If the setting must apply to existing internal topics, alter them with "
+                "kafka-configs."
+            ),
         )
 
 

@@ -13,7 +13,7 @@ from headgate.rules.kafka_streams.facts.rule import StreamsComparison, streams_r
 from headgate.rules.kafka_streams.facts.store_pairs import StorePair, meaning
 
 _NAME_IT = (
-    "Give the store the name that the running version uses, also where that is a generated one: "
+    "Keep the store's name from the running version, even a generated one: "
     'Materialized.as("{old}") (StreamJoined.withStoreName, Suppressed.withName likewise). Else '
     "start a new application id and replay the inputs."
 )
@@ -21,10 +21,11 @@ _NAME_IT = (
 
 @streams_rule("KST001")
 def store_name_changed(c: StreamsComparison) -> Iterator[RuleResult]:
-    """Kafka Streams looks state up by the store's exact name: the store directory and the
-    changelog <application.id>-<store>-changelog. Under another name the store starts empty while
-    the committed offsets stay where they are, so that everything counted before is gone; the old
-    changelog is left behind, and nothing is logged."""
+    """Kafka Streams finds state by the store's exact name: the store directory and the changelog
+    <application.id>-<store>-changelog. Under another name the store starts empty, while the
+    committed offsets stay. All earlier counts are lost. The old changelog is left behind, and
+    nothing is logged.
+    """
     for pair in c.stores:
         was, now = pair.before, pair.after
         if was is None or now is None or was.name == now.name or was.is_global:
@@ -55,19 +56,23 @@ def _worked_out_anew(pair: StorePair, was: StreamsStore, now: StreamsStore) -> R
         location=pair.location,
         before=was.name,
         after=now.name,
-        because=f"{now.name} starts empty. It keeps a result that is worked out of other stores, "
-        "and no operator reads it back, so that no output changes.",
-        question=f"Does anybody query {was.name}? It has another name now, and misses each row "
-        "until it changes."
+        because=(
+            f"{now.name} starts empty. It keeps a result computed from other stores, and no "
+            "operator reads it, so no output changes."
+        ),
+        question=(
+            f"Does anything query {was.name}? It has another name now, and misses each row until "
+            "it changes."
+        )
         if queried
         else None,
-        remedy=f'Keep the name where the store is queried: Materialized.as("{was.name}").',
+        remedy=f'If the store is queried, keep its name: Materialized.as("{was.name}").',
     )
 
 
 def _renamed(pair: StorePair, was: StreamsStore, now: StreamsStore) -> str:
     if pair.declared:
-        return f"{was.name} was declared to be renamed to {now.name}: no tool moves the state."
+        return f"{was.name} was declared as renamed to {now.name}, but no tool moves the state."
     if was.is_generated and now.is_generated:
         return f"The generated name {was.name} shifted to {now.name}."
     if was.is_generated:
@@ -82,17 +87,19 @@ def _rebuilt(pair: StorePair, was: StreamsStore, now: StreamsStore) -> RuleResul
         location=pair.location,
         before=was.name,
         after=now.name,
-        because=f"{now.name} is filled from the topic {now.restored_from}, so that no row is lost.",
-        remedy="Delete the old changelog only if no rollback is needed any more.",
+        because=f"{now.name} is filled from the topic {now.restored_from}, so no row is lost.",
+        remedy="Delete the old changelog only if you no longer need a rollback.",
     )
 
 
 @streams_rule("KST002")
 def state_adopted(c: StreamsComparison) -> Iterator[RuleResult]:
-    """Another operator than before now has this store's name, so that it takes over the state and
-    the changelog that were left under it, and goes on from numbers that mean something else.
-    Generated names are positions: inserting, removing or swapping operators moves them. There is
-    no exception where the types agree, and no orphaned topic to notice."""
+    """Another operator now has this store's name.
+
+    It uses the state and the changelog that were left under it, and continues from values that mean
+    something else. Generated names are positions: inserting, removing or swapping operators shifts
+    them. If the types agree, there is no exception, and no orphaned topic either.
+    """
     partner = {id(p.after): p for p in c.stores if p.after is not None}
     named = {_key(s): s for s in c.new.stores}
     for old in c.old.stores:
@@ -107,9 +114,9 @@ def state_adopted(c: StreamsComparison) -> Iterator[RuleResult]:
                 location=Location(old.node, now.node),
                 before=_described(c.flow_before, old),
                 after=_described(c.flow_after, now),
-                because=f"{old.name} belongs to another operator now.",
+                because=f"{old.name} now belongs to another operator.",
                 remedy=_NAME_IT.format(old=old.name)
-                + " Give the other operator's store a name of its own.",
+                + " Give the other operator's store its own name.",
                 scenario="from-scratch",
             )
 
@@ -141,8 +148,10 @@ def _key(store: StreamsStore) -> tuple[str | None, str]:
 
 @streams_rule("KST005")
 def store_added(c: StreamsComparison) -> Iterator[RuleResult]:
-    """A new store starts empty and sees what is processed from now on: the committed offsets of
-    inputs that were read before are not moved back for it."""
+    """A new store starts empty and gets only records that are processed after the start.
+
+    The committed offsets of existing inputs are not reset for it.
+    """
     left = {_key(s) for s in c.old.stores}
     for pair in c.stores:
         now = pair.after
@@ -162,7 +171,7 @@ def store_added(c: StreamsComparison) -> Iterator[RuleResult]:
                 before=None,
                 after=now.name,
                 because=f"{now.name} is new.",
-                remedy="Replay the inputs where the new store must know the history.",
+                remedy="If the new store needs the history, replay the inputs.",
             )
 
 
@@ -173,10 +182,14 @@ def _resurrected(now: StreamsStore) -> RuleResult:
         location=Location(None, now.node),
         before=now.changelog,
         after=now.name,
-        because=f"{now.changelog} is on the cluster, left by an earlier version: {now.name} "
-        "restores its old rows, which miss everything that was processed since.",
-        remedy=f"Give the store another name. Or, if the rows of {now.changelog} are no longer "
-        "needed, delete it before the start.",
+        because=(
+            f"{now.changelog} is on the cluster, left by an earlier version. {now.name} restores "
+            "its old rows, which miss everything processed since."
+        ),
+        remedy=(
+            f"Give the store another name. Or, if the rows of {now.changelog} are no longer "
+            "needed, delete it before the start."
+        ),
     )
 
 
@@ -208,8 +221,10 @@ def _other_store(old: StreamsStore, now: StreamsStore) -> RuleResult:
         location=Location(old.node, now.node),
         before=old.name,
         after=now.name,
-        because=f"A processor that used {old.name} uses {now.name} now, which starts empty: what "
-        f"it knew stays in {old.name}.",
+        because=(
+            f"A processor that used {old.name} now uses {now.name}, which starts empty. Its "
+            f"earlier state stays in {old.name}."
+        ),
         remedy=f"Keep it connected to {old.name}, or replay the inputs into a new application id.",
         scenario="from-scratch",
     )
@@ -234,9 +249,13 @@ def _half_a_table(now: StreamsStore, topic: str) -> RuleResult:
         location=Location(None, now.node),
         before=None,
         after=now.name,
-        because=f"{topic} was read as a stream before: the table {now.name} goes on at the "
-        "committed offsets and never gets the rows written before.",
-        remedy="Set topology.optimization to reuse.ktable.source.topics, so that the table is "
-        f"restored from {topic} itself, or take the group's offsets of {topic} back to the start.",
+        because=(
+            f"{topic} was read as a stream before. The table {now.name} continues at the "
+            "committed offsets and never gets the older rows."
+        ),
+        remedy=(
+            "Set topology.optimization to reuse.ktable.source.topics, so that the table is "
+            f"restored from {topic} itself. Or reset the group's offsets of {topic} to the start."
+        ),
         scenario="from-scratch",
     )

@@ -34,9 +34,12 @@ _KEEPS = frozenset(
 
 @streams_rule("KST010")
 def keys_made_elsewhere(c: StreamsComparison) -> Iterator[RuleResult]:
-    """The state is filed under keys. What makes the key of a store's records changed, and no
-    description says how a key is made: the same key goes on where it was, another one leaves the
-    old rows behind for ever and starts from nothing beside them."""
+    """State is stored by key.
+
+    The operators that make the keys of a store's records changed, and no description shows how a
+    key is made. With the same keys the state continues. With other keys the old rows stay forever,
+    and new ones start from nothing beside them.
+    """
     for pair, was, now in kept(c):
         old, new = _key_makers(c.flow_before, was), _key_makers(c.flow_after, now)
         for topic in sorted(old.keys() & new.keys()):
@@ -48,9 +51,11 @@ def keys_made_elsewhere(c: StreamsComparison) -> Iterator[RuleResult]:
                     before=_named(old[topic]),
                     after=_named(new[topic]),
                     because=f"Keys of {now.name} for records of {topic}.",
-                    question=f"Does {_named(new[topic])} give each record of {topic} the same key "
-                    f"that {now.name} had it under?",
-                    remedy="Where keys differ, call the store something else and replay.",
+                    question=(
+                        f"Does {_named(new[topic])} give each record of {topic} the same key that "
+                        f"{now.name} stored it under?"
+                    ),
+                    remedy="If keys differ, give the store another name and replay.",
                 )
 
 
@@ -108,8 +113,9 @@ def _named(makers: frozenset[str]) -> str:
 
 @streams_rule("KST011")
 def values_made_elsewhere(c: StreamsComparison) -> Iterator[RuleResult]:
-    """What was processed before stays in the state as the old operators made it; only new records
-    go through the new ones. The result is what neither version alone would have given."""
+    """The state keeps what the old operators made of earlier records; only new records go through
+    the new ones. The result is what neither version would have given.
+    """
     for pair, was, now in kept(c):
         first, then = c.flow_before.users(was)[:1], c.flow_after.users(now)[:1]
         if not first or not then or c.flow_before.inputs[first[0]] != c.flow_after.inputs[then[0]]:
@@ -122,8 +128,11 @@ def values_made_elsewhere(c: StreamsComparison) -> Iterator[RuleResult]:
                 location=pair.location,
                 before=old,
                 after=new,
-                because=f"What feeds {now.name} changed.",
-                remedy="Replay into a new application id where old records must be judged anew.",
+                because=f"The operators before {now.name} changed.",
+                remedy=(
+                    "If old records must be judged by the new operators, replay into a new "
+                    "application id."
+                ),
             )
 
 
@@ -144,10 +153,12 @@ def _words(flow: Flow, start: Key) -> list[str]:
 
 @streams_rule("KST012")
 def read_as_another_table(c: StreamsComparison) -> Iterator[RuleResult]:
-    """Whether a store is plain, windowed, or of sessions, and of which types, is in no description.
-    What directly follows it now handles keys otherwise, as it must where a table becomes windowed
-    under its old name: then the changelog's keys are read as key and window, which fails for short
-    keys (ProcessorStateException) and silently gives garbage for long ones."""
+    """No description shows whether a store is plain, windowed or of sessions, or its types.
+
+    The operators directly after it now handle keys differently, as they must if a table becomes
+    windowed under its old name. Then the changelog's keys are read as key and window. That fails
+    for short keys (ProcessorStateException) and silently gives garbage for long ones.
+    """
     for pair, was, now in kept(c):
         old, new = _follow(c.flow_before, was), _follow(c.flow_after, now)
         if old and new and not old & new and (old | new) & KEY_CHANGING:
@@ -157,11 +168,13 @@ def read_as_another_table(c: StreamsComparison) -> Iterator[RuleResult]:
                 location=pair.location,
                 before=sorted(old),
                 after=sorted(new),
-                because=f"The result of {now.name} is handled by {_listed(new)} in place of "
-                f"{_listed(old)}.",
+                because=(
+                    f"The result of {now.name} is now handled by {_listed(new)} instead of "
+                    f"{_listed(old)}."
+                ),
                 question=f"Is {now.name} still the same kind of table (plain, windowed, session), "
                 "with the same window and the same key and value types?",
-                remedy="Give the store another name where its kind or types changed, and replay.",
+                remedy="If its kind or types changed, give the store another name and replay.",
             )
 
 
@@ -189,8 +202,10 @@ def _follow(flow: Flow, store: StreamsStore) -> frozenset[str]:
 
 @streams_rule("KST013")
 def other_kind_of_operator(c: StreamsComparison) -> Iterator[RuleResult]:
-    """The store keeps its name, but another kind of operator fills it: the rows that were left are
-    read as that operator's own, whatever they were."""
+    """The store keeps its name, but another kind of operator fills it.
+
+    That operator reads the old rows as its own, whatever they are.
+    """
     for pair, was, now in kept(c):
         first, then = c.flow_before.users(was)[:1], c.flow_after.users(now)[:1]
         old = c.flow_before.nodes[first[0]].operator if first else ""
@@ -208,5 +223,5 @@ def other_kind_of_operator(c: StreamsComparison) -> Iterator[RuleResult]:
             because=f"{now.name} was filled by {old.replace('_', ' ')}.",
             question=f"Do {old.replace('_', ' ')} and {new.replace('_', ' ')} keep rows of the "
             f"same types and meaning in {now.name}?",
-            remedy="Give the store another name and replay where they don't.",
+            remedy="If they don't, give the store another name and replay.",
         )

@@ -17,9 +17,10 @@ from headgate.rules.kafka_streams.store_keys import kept
 
 @streams_rule("KST050")
 def task_moved(c: StreamsComparison) -> Iterator[RuleResult]:
-    """Sub-topologies are numbered in the order of the code, and a task's local state lies in a
-    directory of that number. Under another number the store is restored from its changelog, which
-    takes as long as the changelog is long; the old directory stays on the disk."""
+    """Sub-topologies are numbered in the order of the code, and a task's local state is in a
+    directory of that number. Under another number the store is restored from its changelog,
+    which takes longer for a long changelog. The old directory stays on the disk.
+    """
     for pair, was, now in kept(c):
         if was.subtopology != now.subtopology and not c.unlogged(was):
             yield RuleResult(
@@ -29,16 +30,18 @@ def task_moved(c: StreamsComparison) -> Iterator[RuleResult]:
                 before=was.subtopology,
                 after=now.subtopology,
                 because=f"{now.name} moves from tasks {was.subtopology}_* to {now.subtopology}_*.",
-                remedy="Allow for the time of a full restoration.",
+                remedy="Plan time for a full restoration.",
                 scenario="offline-upgrade",
             )
 
 
 @streams_rule("KST051")
 def unlogged_task_moved(c: StreamsComparison) -> Iterator[RuleResult]:
-    """Without a changelog the store exists on the local disk only, in the directory of its task.
-    Its sub-topology got another number, so that the new task looks into another directory and
-    starts empty, although the store is named and the disk was kept."""
+    """Without a changelog the store exists only on the local disk, in the directory of its task.
+
+    Its sub-topology got another number, so the new task reads another directory and starts empty.
+    That happens although the store is named and the disk was kept.
+    """
     for pair, was, now in kept(c):
         if was.subtopology != now.subtopology and c.unlogged(was) and not now.restored_from:
             yield RuleResult(
@@ -47,7 +50,7 @@ def unlogged_task_moved(c: StreamsComparison) -> Iterator[RuleResult]:
                 location=pair.location,
                 before=was.subtopology,
                 after=now.subtopology,
-                because=f"{was.changelog} does not exist, so {was.name} has no changelog.",
+                because=f"{was.changelog} doesn't exist, so {was.name} has no changelog.",
                 remedy="Keep the order of sub-topologies (declare new ones last), or switch "
                 "logging on and replay the inputs into a new application id.",
                 scenario="from-scratch",
@@ -56,11 +59,13 @@ def unlogged_task_moved(c: StreamsComparison) -> Iterator[RuleResult]:
 
 @streams_rule("KST052", "measured on Kafka Streams 4.3.1; StateDirectory and GlobalStreamThread")
 def global_takes_a_task(c: StreamsComparison) -> Iterator[RuleResult]:
-    """Global stores are numbered along with the sub-topologies, though they have no tasks. At its
-    start Kafka Streams opens the stores of every task directory that it finds: where a directory of
-    that number was left by a stateful sub-topology, the global store is opened for that task, and
-    then refused to the global thread ("Metrics recorder is re-initialised with different task").
-    Instances whose disk is empty start, and those whose stores are in memory."""
+    """Global stores are numbered along with the sub-topologies, though they have no tasks.
+
+    At its start Kafka Streams opens the stores of every task directory that it finds. If a stateful
+    sub-topology left a directory of that number, the global store is opened for that task. The
+    global thread then fails ("Metrics recorder is re-initialised with different task"). Instances
+    whose disk is empty start, and those whose stores are in memory.
+    """
     now = release(c.after.engine_version)
     if (now is not None and now < _OPENS_AT_START) or _in_memory(c):
         return
@@ -74,12 +79,16 @@ def global_takes_a_task(c: StreamsComparison) -> Iterator[RuleResult]:
                 location=Location(old.node, store.node),
                 before=old.name,
                 after=store.name,
-                because=f"The global store {store.name} has the number {store.subtopology}, under "
-                f"which {old.name} lies on the disk.",
+                because=(
+                    f"The global store {store.name} has the number {store.subtopology}, which "
+                    f"{old.name} used on the disk."
+                ),
                 error_class=STREAMS_EXCEPTION,
-                remedy="Declare the global store after all others, so that the numbers stay. Or, "
-                "if all changelogs are complete, delete the state directories of all instances "
-                "before the start: the stores are restored from them.",
+                remedy=(
+                    "Declare the global store after all others, so that the numbers stay. Or, if "
+                    "all changelogs are complete, delete the state directories of all instances "
+                    "before the start: the stores are restored from them."
+                ),
                 rollback=Rollback.SAFE,
                 scenario="offline-upgrade",
             )

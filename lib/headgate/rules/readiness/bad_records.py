@@ -32,53 +32,63 @@ _GUIDE = "documentation: Configuring a Streams Application"
 
 @rule("RDY070", f"{_GUIDE}; proposal: KIP-1034", Engine.KAFKA_STREAMS)
 def skips_records(s: Subject) -> Iterator[Problem]:
-    """A record that can't be read or processed is skipped: a line in a log is all that is left
-    of it. After a change of a producer's schema that may be every record, and nobody notices.
+    """A record that can't be read or processed is skipped; only a log line is left of it.
+
+    After a change of a producer's schema that may be every record, and nobody notices.
     """
     names = [f"{key}={name}" for key, name in _handlers(s) if name in _SKIPPING]
     if names and not s.config(DEAD_LETTERS):
         yield Problem(
             severity=Severity.HIGH,
             what=f"Bad records are dropped ({', '.join(names)}), with no dead letter queue.",
-            remedy=f"Set {DEAD_LETTERS} (4.2 and newer): these handlers then write each skipped "
-            "record there, with the error and its position in the headers. Before 4.2 write a "
-            "handler of your own that does. Both take a rolling restart.",
+            remedy=(
+                f"Set {DEAD_LETTERS} (4.2 and newer): these handlers then write each skipped "
+                "record there, with the error and its position in the headers. Before 4.2, write "
+                "your own handler that does this. Both take a rolling restart."
+            ),
             keeps_state=True,
         )
 
 
 @rule("RDY071", f"{_GUIDE}; proposal: KIP-1034", Engine.KAFKA_STREAMS)
 def stops_at_a_bad_record(s: Subject) -> Iterator[Problem]:
-    """One record that can't be read or processed stops the thread, then the next one that gets
-    its partition, until the application is down. It does not come up again before somebody
-    moves its offset by hand.
+    """One record that can't be read or processed stops the thread, then the next one that gets its
+    partition, until the application is down. It doesn't start again until somebody moves its
+    offset by hand.
     """
     names = [key for key, name in _handlers(s) if name in _STOPPING and "production" not in key]
     if names:
         yield Problem(
             severity=Severity.MEDIUM,
-            what=f"The default stands for {' and '.join(names)}: fail at the first bad record.",
-            remedy=f"Decide it: where a record may wait, LogAndContinue... with {DEAD_LETTERS} "
-            "(4.2 and newer) or a handler of your own that keeps it; where none may be passed "
-            "over, stay, and practise how an offset is moved past one.",
+            what=f"Default of {' and '.join(names)}: fail at the first bad record.",
+            remedy=(
+                "Choose a policy. If a record may wait, use LogAndContinue... with "
+                f"{DEAD_LETTERS} (4.2 and newer), or your own handler that keeps the record. If "
+                "no record may be skipped, keep the default, and practise how to move an offset "
+                "past one."
+            ),
             keeps_state=True,
         )
 
 
 @rule("RDY072", f"{_GUIDE}, exception handlers", Engine.KAFKA_STREAMS)
 def own_handler(s: Subject) -> Iterator[Problem]:
-    """What becomes of a bad record is in this class alone. One that goes on without keeping the
-    record loses it.
+    """Only this class decides what happens to a bad record.
+
+    If it continues without keeping the record, the record is lost.
     """
     own = [f"{key}={name}" for key, name in _handlers(s) if name not in _STOPPING | _SKIPPING]
     if own and not s.config(DEAD_LETTERS):
         yield Problem(
             severity=Severity.LOW,
             what=f"Bad records go to the application's own handler: {', '.join(own)}.",
-            remedy="Let it write the record, with topic, partition and offset, to a topic of its "
-            f"own before it goes on; from 4.2 on {DEAD_LETTERS} names one for all handlers.",
+            remedy=(
+                "Let it write the record, with topic, partition and offset, to a dead letter "
+                f"topic before it continues. From 4.2 on {DEAD_LETTERS} sets one topic for all "
+                "handlers."
+            ),
             keeps_state=True,
-            question="Does the handler keep the records that it passes over?",
+            question="Does the handler keep the records that it skips?",
         )
 
 
@@ -107,9 +117,10 @@ def _short(name: str) -> str:
 
 @rule("RDY073", f"{_GUIDE}, task.timeout.ms; proposal: KIP-572", Engine.KAFKA_STREAMS)
 def task_timeout(s: Subject) -> Iterator[Problem]:
-    """A task that gets no answer from the brokers for this long fails, and takes its thread
-    along. Rolling upgrades of the brokers and network faults take longer than that; every
-    instance that goes has its state restored elsewhere.
+    """A task that gets no answer from the brokers for this long fails, and stops its thread.
+
+    Rolling upgrades of the brokers and network faults take longer than that. The state of every
+    instance that stops is restored on another one.
     """
     text = s.config(TASK_TIMEOUT)
     short = bool(text and text.isdecimal() and int(text) < DEFAULT_TIMEOUT_MS)
@@ -119,7 +130,9 @@ def task_timeout(s: Subject) -> Iterator[Problem]:
         yield Problem(
             severity=Severity.MEDIUM if short else Severity.LOW,
             what=f"{TASK_TIMEOUT} is {now}; the default is {span(DEFAULT_TIMEOUT_MS)}.",
-            remedy=f"Set {TASK_TIMEOUT} above the longest outage that the brokers may have, and an "
-            "uncaught exception handler that replaces the thread; it takes a rolling restart.",
+            remedy=(
+                f"Set {TASK_TIMEOUT} above the longest outage that the brokers may have, and an "
+                "uncaught exception handler that replaces the thread. It takes a rolling restart."
+            ),
             keeps_state=True,
         )

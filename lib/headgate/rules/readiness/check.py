@@ -16,7 +16,7 @@ from headgate.rules.readiness.facts.rule import ReadinessRule
 from headgate.rules.readiness.facts.subject import Subject
 from headgate.rules.spark.facts.cluster_offsets import too_old
 
-_REGISTERED = "a cluster in headgate.toml and --cluster tell"
+_REGISTERED = "register a cluster in headgate.toml and use --cluster"
 
 
 def not_seen(s: Subject) -> tuple[str, ...]:
@@ -27,47 +27,50 @@ def not_seen(s: Subject) -> tuple[str, ...]:
 
 def _spark(s: Subject) -> Iterator[str]:
     if s.version.sources is None:
-        yield "Not looked at: the sources. Explain text, progress or the checkpoint tells them."
+        yield "Not checked: the sources. Add explain text, progress or the checkpoint."
     elif any(not x.options and family(x) in ("kafka", "file") for x in s.sources):
         yield (
-            "Not looked at: options of the sources (starting offsets, limits, failOnDataLoss). "
-            "`headgate capture module:function` tells them."
+            "Not checked: options of the sources (starting offsets, limits, failOnDataLoss). Run "
+            "`headgate capture module:function` for them."
         )
     if s.version.stateful is None:
-        yield "Not looked at: the state. A plan, or the checkpoint with its state, tells it."
+        yield "Not checked: the state. Add a plan, or the checkpoint with its state."
     elif any(o.keys is None for o in s.stateful):
-        yield "Not looked at: what the state is kept by. A plan tells it."
+        yield "Not checked: the keys of the state. Add a plan."
     if s.version.sink is None or not s.version.sink.format:
-        yield "Not looked at: the sink. A plan of the running query, or a capture, tells it."
+        yield "Not checked: the sink. Add a plan of the running query, or a capture."
     if not s.settings_told:
-        yield "Not looked at: the session's settings. A capture, conf.json or an event log tells."
+        yield "Not checked: the session's settings. Add a capture, conf.json or an event log."
     if s.place is None:
-        yield "Not looked at: where the checkpoint is. headgate.toml or a plan tells it."
+        yield "Not checked: the location of the checkpoint. Set it in headgate.toml, or add a plan."
     if s.stateful and s.newest is None:
-        yield "Not looked at: how large the state is. Query progress tells it."
+        yield "Not checked: the size of the state. Add query progress."
     if s.version.engine_version is None:
-        yield "Not looked at: whether this release of Spark is still mended; no evidence names it."
+        yield (
+            "Not checked: whether this release of Spark still gets fixes; no evidence names the "
+            "release."
+        )
     if old_reading := too_old(s.version, s.cluster):
         yield old_reading.replace("Compare again", "Check again")
     if any(family(x) == "kafka" for x in s.sources):
         yield from _kafka(
-            s, "how much history its topics have, how near its position is to the edge"
+            s, "how much history its topics have, how near its position is to the earliest offset"
         )
 
 
 def _streams(s: Subject) -> Iterator[str]:
     if s.version.engine is Engine.KAFKA_STREAMS:
         if not s.app.described:
-            yield "Not looked at: operators and sinks. Topology#describe() tells them."
+            yield "Not checked: operators and sinks. Add the text of Topology#describe()."
         if not s.app.config:
             yield (
-                "Not looked at: the configuration (handlers, standbys, time-outs, state.dir). "
-                "config.json, or the log's `StreamsConfig values:`, tells it."
+                "Not checked: the configuration (handlers, standbys, time-outs, state.dir). Add "
+                "config.json, or the log with `StreamsConfig values:`."
             )
         if s.app.internal is None:
-            yield "Not looked at: internal topics. The cluster, or internal_topics.json, tells."
+            yield "Not checked: internal topics. Read the cluster, or add internal_topics.json."
         elif s.app.stores and s.cluster is not None and not _sized(s):
-            yield "Not looked at: how long stores take to restore; their sizes could not be read."
+            yield "Not checked: how long stores take to restore; their sizes could not be read."
     yield from _kafka(s, "history of the inputs, positions, sizes of stores, expiry of offsets")
 
 
@@ -78,9 +81,9 @@ def _sized(s: Subject) -> bool:
 
 def _kafka(s: Subject, what: str) -> Iterator[str]:
     if s.cluster is None:
-        yield f"Not looked at: Kafka ({what}); {_REGISTERED}."
+        yield f"Not checked: Kafka ({what}); {_REGISTERED}."
     elif not s.cluster.broker_settings and s.version.engine is not Engine.SPARK:
-        yield "Not looked at: when offsets expire; the brokers' settings could not be read."
+        yield "Not checked: when offsets expire; the brokers' settings could not be read."
 
 
 def check(

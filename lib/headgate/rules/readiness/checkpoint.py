@@ -25,30 +25,33 @@ _GUIDE = "documentation: Spark Structured Streaming programming guide, Recoverin
 _TEMPORARY = re.compile(r"^(/private)?(/var)?/tmp/|^/var/folders/|/temporary-[0-9a-f]{8}-")
 _SCHEME = re.compile(r"^(?P<scheme>[a-zA-Z][a-zA-Z0-9+.-]+):")
 _MOVE = (
-    "Stop the query, copy the whole folder to {to}, compare it, and start with the new "
-    "checkpointLocation; the query goes on where it was."
+    "Stop the query, copy the whole folder to {to}, compare the copy, and start with the new "
+    "checkpointLocation. The query resumes from its last batch."
 )
 
 
 @rule("RDY030", _GUIDE, Engine.SPARK)
 def temporary_checkpoint(s: Subject) -> Iterator[Problem]:
-    """Folders for temporary files are emptied by restarts and by clean-up jobs. Without its
-    checkpoint the query loses its position and all of its state.
+    """Restarts and clean-up jobs empty folders for temporary files.
+
+    Without its checkpoint the query loses its position and all of its state.
     """
     place = s.place
     if place and is_local(place, s.version) and _TEMPORARY.search(normal_path(place)):
         yield Problem(
             severity=Severity.HIGH,
             what=f"The checkpoint is in a folder for temporary files: {place}.",
-            remedy=_MOVE.format(to="a storage that lasts"),
+            remedy=_MOVE.format(to="a durable storage"),
             keeps_state=True,
         )
 
 
 @rule("RDY031", _GUIDE, Engine.SPARK)
 def local_checkpoint(s: Subject) -> Iterator[Problem]:
-    """A checkpoint on a machine's own disk is lost with the machine, and a driver or executor
-    that starts on another one does not find it. The query then begins anew, without its state.
+    """A checkpoint on a machine's own disk is lost with the machine.
+
+    A driver or executor that starts on another machine doesn't find it. The query then starts from
+    batch 0, without its state.
     """
     place = s.place
     if place and is_local(place, s.version) and not _TEMPORARY.search(normal_path(place)):
@@ -57,7 +60,7 @@ def local_checkpoint(s: Subject) -> Iterator[Problem]:
             what=f"The checkpoint is on a local file system: {place}.",
             remedy=_MOVE.format(to="an object store or a distributed file system"),
             keeps_state=True,
-            question="Is this path a shared volume that every machine has, and that is kept safe?",
+            question="Is this path a shared volume that every machine has, and that is backed up?",
         )
 
 
@@ -79,17 +82,17 @@ def is_local(place: str, version: Version) -> bool:
     Engine.SPARK,
 )
 def checkpoint_within_data(s: Subject) -> Iterator[Problem]:
-    """Whoever empties, moves, compacts or expires the data takes the checkpoint along, or the
-    other way round; and who reads the folder meets files that are no data.
+    """If somebody empties, moves, compacts or expires the data, the checkpoint is affected too, and
+    vice versa. Consumers of the folder find files that are not data.
     """
     place = s.place
     if not place:
         return
     for node, what, path in _folders(s.version):
         if _within(place, path):
-            said = f"The checkpoint {place} lies within {what}, {path}."
+            said = f"The checkpoint {place} is within {what}, {path}."
         elif _within(path, place):
-            said = f"{what[0].upper()}{what[1:]}, {path}, lies within the checkpoint {place}."
+            said = f"{what[0].upper()}{what[1:]}, {path}, is within the checkpoint {place}."
         else:
             continue
         yield Problem(
@@ -134,8 +137,10 @@ def _parts(address: str) -> tuple[str, str]:
     Engine.SPARK,
 )
 def short_rewind(s: Subject) -> Iterator[Problem]:
-    """The checkpoint keeps offsets and state of its last batches alone. A faulty deployment can
-    be taken back without a replay only while a batch of before it is kept.
+    """The checkpoint keeps offsets and state only of its last batches.
+
+    You can roll back a faulty deployment without a replay only while a batch from before it is
+    kept.
     """
     kept = _retained(s)
     if not s.stateful or kept is None:
@@ -152,9 +157,11 @@ def short_rewind(s: Subject) -> Iterator[Problem]:
         yield Problem(
             severity=Severity.MEDIUM,
             what=f"The checkpoint keeps its last {kept} batches{about}.",
-            remedy=f"Set {RETAINED} to what you need to notice a fault{wanted}. It is not pinned: "
-            "it counts from the next start on. The checkpoint grows by the state's changes of "
-            "those batches; a longer trigger reaches further, too.",
+            remedy=(
+                f"Set {RETAINED} to the time that you need to notice a fault{wanted}. It is not "
+                "pinned: it applies from the next start. The checkpoint grows by the state's "
+                "changes of those batches. A longer trigger interval covers more time, too."
+            ),
             keeps_state=True,
         )
 
@@ -175,8 +182,10 @@ def _interval(s: Subject) -> int | None:
 
 @rule("RDY034", "proposal: a trigger is a decision", Engine.SPARK)
 def no_trigger(s: Subject) -> Iterator[Problem]:
-    """Without a trigger a batch begins as soon as the last one ends. Quiet hours make thousands
-    of tiny batches: small files, requests to the object store, and a rewind window of minutes.
+    """Without a trigger a batch starts as soon as the last one ends.
+
+    Quiet hours create thousands of tiny batches: small files, requests to the object store, and a
+    rewind window of minutes.
     """
     captured = any(e.kind == "capture" for e in s.version.evidence)
     known = captured and output_mode(s.version) is not None and s.version.capture_error is None
@@ -184,7 +193,9 @@ def no_trigger(s: Subject) -> Iterator[Problem]:
         yield Problem(
             severity=Severity.LOW,
             what="The query has no trigger.",
-            remedy="Set trigger(processingTime=...) to what the readers need, or availableNow for "
-            "runs on a schedule. Both can be changed at any restart.",
+            remedy=(
+                "Set trigger(processingTime=...) to what the consumers need, or availableNow for "
+                "scheduled runs. Both can be changed at any restart."
+            ),
             keeps_state=True,
         )

@@ -25,9 +25,10 @@ _GUIDE = "documentation: Configuring a Streams Application"
 
 @rule("RDY080", f"{_GUIDE}, num.standby.replicas", Engine.KAFKA_STREAMS)
 def no_standby(s: Subject) -> Iterator[Problem]:
-    """No other instance has a copy of the state. When an instance goes, its tasks stand still
-    until all of their changelog has been read again; so they do when a disk is lost or an
-    upgrade moves tasks.
+    """No other instance has a copy of the state.
+
+    If an instance stops, its tasks wait until their whole changelog has been reprocessed. The same
+    happens if a disk is lost or an upgrade moves tasks.
     """
     if s.config(_STANDBYS, "0") != "0":
         return
@@ -39,11 +40,15 @@ def no_standby(s: Subject) -> Iterator[Problem]:
         yield Problem(
             severity=Severity.HIGH if takes >= LONG_MS else Severity.MEDIUM,
             location=largest.node,
-            what=f"The stores hold {size(total)} in their changelogs and have no standby. All of "
-            f"it is restored in about {span(takes)}, at {size(RESTORED_A_SECOND)} a second (an "
-            "assumption: one thread, brokers nearby).",
-            remedy=f"Set {_STANDBYS}=1 and run one instance more than the load needs: one instance "
-            "after the other, the state stays. Keep local disks over restarts.",
+            what=(
+                f"The stores hold {size(total)} in their changelogs and have no standby. "
+                f"Restoring all of it takes about {span(takes)}, at {size(RESTORED_A_SECOND)} a "
+                "second (an assumption: one thread, brokers nearby)."
+            ),
+            remedy=(
+                f"Set {_STANDBYS}=1 and run one instance more than the load needs. In a rolling "
+                "restart the state stays. Keep local disks over restarts."
+            ),
             keeps_state=True,
         )
 
@@ -55,9 +60,8 @@ def _bytes(store: StreamsStore, s: Subject) -> int | None:
 
 @rule("RDY081", f"{_GUIDE}, state.dir", Engine.KAFKA_STREAMS)
 def state_in_tmp(s: Subject) -> Iterator[Problem]:
-    """Folders for temporary files are emptied by restarts and by clean-up jobs, and two
-    applications on one machine share this one. All of the state is then restored from its
-    changelogs.
+    """Restarts and clean-up jobs empty folders for temporary files, and two applications on one
+    machine share this one. All of the state is then restored from its changelogs.
     """
     place = s.config(_STATE_DIR, "/tmp/kafka-streams")
     if place and s.app.stores and _TEMPORARY.match(place):
@@ -66,45 +70,52 @@ def state_in_tmp(s: Subject) -> Iterator[Problem]:
             severity=Severity.MEDIUM,
             location=s.app.stores[0].node,
             what=f"{_STATE_DIR} is {place}" + ("." if set_ else ", the default."),
-            remedy=f"Set {_STATE_DIR} to a folder on a disk that outlives the process (on "
-            "Kubernetes a StatefulSet with a volume), and move the old folder there while the "
-            "instance is stopped, so that nothing is restored.",
+            remedy=(
+                f"Set {_STATE_DIR} to a folder on a disk that outlives the process (on Kubernetes "
+                "a StatefulSet with a volume). Move the old folder there while the instance is "
+                "stopped, so that nothing is restored."
+            ),
             keeps_state=True,
-            question=None if set_ else "Are all stores in memory? Then nothing is kept there.",
+            question=None if set_ else "Are all stores in memory? Then this folder holds no state.",
         )
 
 
 @rule("RDY082", f"{_GUIDE}, replication.factor", Engine.KAFKA_STREAMS)
 def single_replica(s: Subject) -> Iterator[Problem]:
-    """Changelogs and repartition topics have one copy. When the broker that has it is
-    restarted, tasks stop; when its disk is lost, so is the state.
+    """Changelogs and repartition topics have only one replica.
+
+    If its broker is restarted, tasks stop. If its disk is lost, so is the state.
     """
     if s.config("replication.factor") == "1":
         yield Problem(
             severity=Severity.HIGH,
-            what="Internal topics are made with replication.factor=1.",
-            remedy="Set replication.factor=-1 (the brokers' default) or 3 for topics to come, and "
-            "add replicas to those that exist with kafka-reassign-partitions: a setting changes no "
-            "topic that is there.",
+            what="Internal topics are created with replication.factor=1.",
+            remedy=(
+                "Set replication.factor=-1 (the brokers' default) or 3 for new topics, and add "
+                "replicas to existing ones with kafka-reassign-partitions: the setting doesn't "
+                "change existing topics."
+            ),
             keeps_state=True,
         )
 
 
 @rule("RDY083", f"{_GUIDE}, processing.guarantee", Engine.KAFKA_STREAMS)
 def counted_twice(s: Subject) -> Iterator[Problem]:
-    """After a crash, records since the last commit are processed again on a state that has seen
-    them: sums and counts count them twice, and outputs are written twice.
+    """After a crash the application reprocesses the records since the last commit on a state that
+    has already counted them. Sums and counts count them twice, and outputs are written twice.
     """
     if s.app.stores and s.config(_GUARANTEE, "at_least_once") == "at_least_once":
         yield Problem(
             severity=Severity.LOW,
             location=s.app.stores[0].node,
             what=f"{_GUARANTEE} is at_least_once, and the application keeps state.",
-            remedy=f"Set {_GUARANTEE}=exactly_once_v2, one instance after the other (measured on "
-            "4.3.1: the state is taken over), and let readers use isolation.level=read_committed. "
-            "Expect stores to be restored after an unclean stop.",
+            remedy=(
+                f"Set {_GUARANTEE}=exactly_once_v2 in a rolling restart (measured on 4.3.1: the "
+                "state is kept), and let consumers use isolation.level=read_committed. Expect "
+                "stores to be restored after an unclean stop."
+            ),
             keeps_state=True,
-            question="Does a record that counts twice matter to the readers?",
+            question="Does a record that counts twice matter to the consumers?",
         )
 
 
@@ -114,24 +125,26 @@ def counted_twice(s: Subject) -> Iterator[Problem]:
     Engine.KAFKA_STREAMS,
 )
 def removed_guarantee(s: Subject) -> Iterator[Problem]:
-    """From 4.0 on this value is none that the configuration takes: the upgraded application
-    does not start.
+    """From 4.0 on the configuration doesn't accept this value: the upgraded application doesn't
+    start.
     """
     value = s.config(_GUARANTEE)
     if value in ("exactly_once", "exactly_once_beta"):
         yield Problem(
             severity=Severity.HIGH,
             what=f"{_GUARANTEE} is {value}, which was removed.",
-            remedy=f"Before the upgrade to 4.x set {_GUARANTEE}=exactly_once_v2 in a rolling "
-            "restart of its own (brokers 2.5 and newer).",
+            remedy=(
+                f"Before the upgrade to 4.x set {_GUARANTEE}=exactly_once_v2 in a separate "
+                "rolling restart (brokers 2.5 and newer)."
+            ),
             keeps_state=True,
         )
 
 
 @rule("RDY085", "documentation: Kafka Streams upgrade guide", Engine.KAFKA_STREAMS)
 def upgrade_from_left(s: Subject) -> Iterator[Problem]:
-    """Left behind by an upgrade, it keeps the application in the old release's formats, and the
-    next upgrade begins in the middle of the last one.
+    """If an upgrade leaves it behind, the application stays in the old release's formats, and the
+    next upgrade starts in the middle of the last one.
     """
     value = s.config("upgrade.from")
     if value and value != "null":
@@ -140,33 +153,37 @@ def upgrade_from_left(s: Subject) -> Iterator[Problem]:
             what=f"upgrade.from is still {value}.",
             remedy="Once all instances run the new release, remove it in a second rolling restart.",
             keeps_state=True,
-            question="Is an upgrade under way?",
+            question="Is an upgrade in progress?",
         )
 
 
 @rule("RDY086", "measured on Kafka Streams 4.3.1; proposal: KIP-1071", Engine.KAFKA_STREAMS)
 def topology_held_by_the_broker(s: Subject) -> Iterator[Problem]:
-    """A group of the streams protocol keeps its topology on the broker and takes no other one:
-    a release that changes inputs, or names, partitions or settings of internal topics, does not
-    start, not even after all instances were stopped.
+    """The broker stores the topology of a group of the streams protocol and accepts no other one.
+
+    A release that changes inputs, or names, partitions or settings of internal topics, doesn't
+    start, even after all instances were stopped.
     """
     if s.app.protocol == "streams":
         yield Problem(
             severity=Severity.MEDIUM,
             what="The application uses group.protocol=streams.",
-            remedy="For such a release stop all instances, start the new one with "
-            "group.protocol=classic once, and go back; or, if the group is empty, save its "
-            "offsets, delete the group, and restore them. `headgate diff` says which releases "
-            "need it.",
+            remedy=(
+                "For such a release stop all instances, start the new one with "
+                "group.protocol=classic once, and switch to streams again. Or, if the group is "
+                "empty, save its offsets, delete the group, and restore them. `headgate diff` "
+                "shows which releases need it."
+            ),
             keeps_state=True,
         )
 
 
 @rule("RDY087", f"{_GUIDE}; measured on Kafka Streams 4.3.1", Engine.KAFKA_STREAMS)
 def begins_at_the_end(s: Subject) -> Iterator[Problem]:
-    """Where no offset is committed the application begins at the end: under a new application
-    id, after its offsets have expired, and on partitions that are added. What was written
-    before is skipped without a word.
+    """If no offset is committed, the application starts at the latest offset.
+
+    That happens under a new application id, after its offsets have expired, and on partitions that
+    are added. Earlier records are silently skipped.
     """
     keys = ("main.consumer.auto.offset.reset", "consumer.auto.offset.reset", "auto.offset.reset")
     found = next(((k, v) for k in keys if (v := s.config(k))), None)
@@ -174,8 +191,10 @@ def begins_at_the_end(s: Subject) -> Iterator[Problem]:
         yield Problem(
             severity=Severity.MEDIUM,
             what=f"{found[0]} is latest.",
-            remedy="Set it to earliest, the default of Kafka Streams: committed offsets are not "
-            "touched by it. Where a source really has to begin at its end, say so for that one "
-            "(Consumed.withOffsetResetPolicy).",
+            remedy=(
+                "Set it to earliest, the default of Kafka Streams; it doesn't affect committed "
+                "offsets. If a source must start at the latest offset, set it only for that one "
+                "(Consumed.withOffsetResetPolicy)."
+            ),
             keeps_state=True,
         )

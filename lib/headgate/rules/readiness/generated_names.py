@@ -13,10 +13,10 @@ from headgate.rules.readiness.facts.rule import Problem, rule
 from headgate.rules.readiness.facts.subject import Subject
 
 _TOGETHER = (
-    "Name all stores and repartitions in one release: a name takes no number, so those behind it "
-    "shift. `headgate diff` against this version shows whether every name is still the old one; "
-    "ensure.explicit.internal.resource.naming=true (4.1 and newer, through a TopologyConfig) then "
-    "keeps it so."
+    "Name all stores and repartitions in one release: a named operator takes no number, so the "
+    "numbers after it shift. `headgate diff` against this version shows whether every name is "
+    "still the old one. Then ensure.explicit.internal.resource.naming=true (4.1 and newer, "
+    "through a TopologyConfig) keeps it so."
 )
 _BY_OPERATOR = (
     ("JOINTHIS", "StreamJoined.withStoreName"),
@@ -39,9 +39,10 @@ _SETTINGS = (
     Engine.KAFKA_STREAMS,
 )
 def unnamed_store(s: Subject) -> Iterator[Problem]:
-    """A generated name holds the operator's number. Whoever inserts or removes an operator
-    before it shifts the number: the store starts empty and leaves its changelog behind, or
-    takes over the changelog of another one. Nothing fails.
+    """A generated name holds the operator's number.
+
+    Inserting or removing an operator before it shifts the number. The store then starts empty and
+    leaves its changelog behind, or uses the changelog of another one. Nothing fails.
     """
     for store in s.app.stores:
         # A store that is restored from its source topic finds its rows under any name.
@@ -56,8 +57,8 @@ def _store(store: StreamsStore) -> Problem:
         how = f'Give it the name that it has: Materialized.as("{store.name}") keeps its changelog.'
     else:
         how = (
-            f"Name it with {call}. That gives the store another name: what it holds is left "
-            "behind once, so do it while little is held, or with a reset."
+            f"Name it with {call}. That gives the store another name, and its current rows are "
+            "left behind once. So do it while there are few, or with a reset."
         )
     return Problem(
         severity=Severity.HIGH,
@@ -74,9 +75,10 @@ def _store(store: StreamsStore) -> Problem:
     Engine.KAFKA_STREAMS,
 )
 def unnamed_repartition(s: Subject) -> Iterator[Problem]:
-    """The topic between two sub-topologies is called after an operator's number. When the
-    number shifts, the application reads a new, empty topic: records that were still in the old
-    one are never read.
+    """The topic between two sub-topologies is named after an operator's number.
+
+    If the number shifts, the application reads a new, empty topic, and never reads records that are
+    still in the old one.
     """
     for repartition in s.app.repartitions:
         if repartition.is_generated:
@@ -86,13 +88,13 @@ def unnamed_repartition(s: Subject) -> Iterator[Problem]:
 def _repartition(found: Repartition) -> Problem:
     base = found.name.removesuffix("-repartition")
     if found.kind is not InternalKind.REPARTITION:
-        how = "Name the foreign-key join with TableJoined.as, after its topics were drained."
+        how = "Drain its topics, then name the foreign-key join with TableJoined.as."
     else:
         how = (
-            f'Name what makes it, with the name that it has: Grouped.as("{base}") or '
-            f'Repartitioned.as("{base}"); an aggregation\'s is called as its store. A join '
-            "adds its own ending to a name (Joined.as, StreamJoined.withName): there, stop the "
-            "writers and let the topic drain first."
+            f'Set its current name explicitly: Grouped.as("{base}") or '
+            f'Repartitioned.as("{base}"). An aggregation\'s topic is named as its store. A join '
+            "adds its own suffix to a name (Joined.as, StreamJoined.withName): there, stop the "
+            "producers and let the topic drain first."
         )
     return Problem(
         severity=Severity.MEDIUM,
@@ -105,27 +107,31 @@ def _repartition(found: Repartition) -> Problem:
 
 @rule("RDY003", "measured on Spark 4.2.0", Engine.SPARK)
 def sources_by_place(s: Subject) -> Iterator[Problem]:
-    """Offsets are kept by a source's place in the query. Adding, removing or exchanging a
-    source later is refused, or gives one source the offsets of another.
+    """Spark keeps offsets by the position of a source in the query.
+
+    If a source is later added, removed or swapped, the query fails to start, or one source gets the
+    offsets of another.
     """
     spark = judged_version(s.version, s.version, None)
     several = len(s.sources) > 1 and not any(x.name for x in s.sources)
     if several and names_known(s.version) and spark.at_least(4, 2):
         yield Problem(
             severity=Severity.LOW,
-            what=f"The query tells its {len(s.sources)} sources apart by their order alone.",
-            remedy="When the query gets a new checkpoint anyway, name every source "
-            f"(DataStreamReader.name, from Spark 4.2 on) and set {_SETTINGS}. On the checkpoint "
-            "that it has, names have no effect: keep number and order of the sources.",
+            what=f"Only their order distinguishes the query's {len(s.sources)} sources.",
+            remedy=(
+                "When the query gets a new checkpoint anyway, name every source "
+                f"(DataStreamReader.name, from Spark 4.2 on) and set {_SETTINGS}. On the current "
+                "checkpoint names have no effect: keep number and order of the sources."
+            ),
             keeps_state=False,
         )
 
 
 @rule("RDY004", "measured on Spark 4.2.0", Engine.SPARK)
 def names_in_vain(s: Subject) -> Iterator[Problem]:
-    """Names of sources count only where the checkpoint was begun with source evolution switched
-    on, the offset log in format 2 and every source named. Otherwise offsets are still kept by
-    place, and whoever trusts the names exchanges offsets.
+    """Names of sources count only if the checkpoint's first run had source evolution on, offset log
+    format 2 and a name for every source. Otherwise Spark still keeps offsets by position.
+    Reordering named sources then swaps their offsets.
     """
     named = [x.name for x in s.sources if x.name]
     known = s.version.pinned or s.settings_told
@@ -133,8 +139,12 @@ def names_in_vain(s: Subject) -> Iterator[Problem]:
         yield Problem(
             severity=Severity.MEDIUM,
             location=next(x.node for x in s.sources if x.name),
-            what=f"The sources are named ({', '.join(named)}), but offsets are kept by place.",
-            remedy=f"Begin a new checkpoint with {_SETTINGS}; until then keep number and order of "
-            "the sources.",
+            what=(
+                f"The sources are named ({', '.join(named)}), but Spark keeps offsets by position."
+            ),
+            remedy=(
+                f"Start a new checkpoint with {_SETTINGS}. Until then keep number and order of "
+                "the sources."
+            ),
             keeps_state=False,
         )

@@ -22,9 +22,10 @@ _JOINS = ("join_window", "stream_join", "stream_outer_join", "stream_left_join")
     Engine.KAFKA_STREAMS,
 )
 def internal_topic_altered(s: Subject) -> Iterator[Problem]:
-    """Kafka Streams makes changelogs compacted and repartition topics without an end. With
-    another policy the brokers delete what is still needed: state that is gone at the next
-    restoration, or records that were never read. No upgrade sets it right.
+    """Kafka Streams creates compacted changelogs, and repartition topics with unlimited retention.
+
+    With another policy the brokers delete data that is still needed: state is missing after the
+    next restoration, or records are never read. No upgrade fixes it.
     """
     for topic in s.app.internal or ():
         policy, keeps = policy_of(topic), retention_ms(topic)
@@ -40,15 +41,17 @@ def internal_topic_altered(s: Subject) -> Iterator[Problem]:
             and keeps is not None
             and keeps >= 0
         ):
-            what, fix = f"keeps records for {span(keeps)} only", "retention.ms=-1"
+            what, fix = f"keeps records for only {span(keeps)}", "retention.ms=-1"
         else:
             continue
         yield Problem(
             severity=Severity.HIGH,
             location=_node(topic.name, s),
             what=f"The internal topic {topic.name} {what}.",
-            remedy=f"Set {fix} on it with kafka-configs; what is already deleted stays deleted, so "
-            "compare the state with its source before the next restoration.",
+            remedy=(
+                f"Set {fix} on it with kafka-configs. Deleted records stay deleted, so compare "
+                "the state with its source before the next restoration."
+            ),
             keeps_state=True,
         )
 
@@ -59,9 +62,10 @@ def internal_topic_altered(s: Subject) -> Iterator[Problem]:
     Engine.KAFKA_STREAMS,
 )
 def changelog_of_windows(s: Subject) -> Iterator[Problem]:
-    """A changelog gets its retention when it is made, and no release changes it. A window or a
-    grace that was lengthened since is longer than its changelog: at the next restoration the
-    oldest windows are missing.
+    """A changelog gets its retention when it is created, and no release changes it.
+
+    A window or a grace period that was lengthened later is longer than its changelog. After the
+    next restoration the oldest windows are missing.
     """
     limited = {t.name: keeps for t in _changelogs(s) if (keeps := _windowed_ms(t)) is not None}
     if limited:
@@ -72,11 +76,15 @@ def changelog_of_windows(s: Subject) -> Iterator[Problem]:
         yield Problem(
             severity=Severity.LOW,
             location=_node(least, s),
-            what=f"Changelogs of windows end: {shown}. Without the {span(extra)} that are added, "
-            f"the shortest has room for windows and grace of {span(reach)}.",
-            remedy="Where windows and grace are longer, raise retention.ms on the changelog with "
-            "kafka-configs before the next restoration; do so with every release that lengthens "
-            "one.",
+            what=(
+                f"Changelogs of windows have limited retention: {shown}. Without the added "
+                f"{span(extra)}, the shortest covers windows and grace of {span(reach)}."
+            ),
+            remedy=(
+                "If windows and grace are longer, raise retention.ms on the changelog with "
+                "kafka-configs before the next restoration. Do so with every release that "
+                "lengthens one."
+            ),
             keeps_state=True,
             question=f"Is the longest window with its grace within {span(reach)}?",
         )
@@ -84,8 +92,9 @@ def changelog_of_windows(s: Subject) -> Iterator[Problem]:
 
 @rule("RDY090", "documentation: Kafka Streams DSL, Aggregating", Engine.KAFKA_STREAMS)
 def rows_for_ever(s: Subject) -> Iterator[Problem]:
-    """A row stays for every key that was ever seen, in the store and in its changelog. Where
-    new keys keep coming, disks fill, and each restoration takes longer than the last.
+    """A row stays for every key that was ever seen, in the store and in its changelog.
+
+    If new keys keep coming, disks fill, and each restoration takes longer than the last.
     """
     kept = {t.name for t in _changelogs(s) if policy_of(t) == "compact"}
     stores = [x for x in s.app.stores if x.changelog in kept and _aggregates(x.processors, s)]
@@ -93,10 +102,13 @@ def rows_for_ever(s: Subject) -> Iterator[Problem]:
         yield Problem(
             severity=Severity.LOW,
             location=stores[0].node,
-            what=f"Nothing ever leaves {some([x.name for x in stores])}: aggregated without a "
-            "window.",
-            remedy="Where keys keep coming, aggregate in windows, or return null for a key that is "
-            "done: that deletes its row, here and in the changelog. The rows that are there stay.",
+            what=(
+                f"Rows never leave {some([x.name for x in stores])}: aggregated without a window."
+            ),
+            remedy=(
+                "If keys keep coming, aggregate in windows, or return null for a completed key: "
+                "that deletes its row, here and in the changelog. Existing rows stay."
+            ),
             keeps_state=True,
             question="Is the number of keys limited?",
         )

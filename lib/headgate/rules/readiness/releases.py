@@ -26,13 +26,14 @@ SPARK_ENDS = {
 }
 SOON = timedelta(days=90)
 _NUMBER = re.compile(r"(\d+)\.(\d+)(?:\.(\d+))?")
-_LEAKING = {(4, 1, 0): "KAFKA-19748, mended in 4.1.1", (4, 3, 0): "KAFKA-20616, mended in 4.3.1"}
+_LEAKING = {(4, 1, 0): "KAFKA-19748, fixed in 4.1.1", (4, 3, 0): "KAFKA-20616, fixed in 4.3.1"}
 
 
 @rule("RDY060", "documentation: Spark versioning policy (18 months of fixes)", Engine.SPARK)
 def spark_ends(s: Subject) -> Iterator[Problem]:
-    """A release without fixes turns the next upgrade into an emergency, and one over several
-    releases at that: a checkpoint moves forward, never back.
+    """A release without fixes makes the next upgrade an emergency, and one over several releases.
+
+    A checkpoint only moves to newer releases, never to older ones.
     """
     found = _NUMBER.match(s.version.engine_version or "")
     ends = SPARK_ENDS.get((int(found[1]), int(found[2]))) if found else None
@@ -43,17 +44,19 @@ def spark_ends(s: Subject) -> Iterator[Problem]:
         severity=Severity.MEDIUM if over else Severity.LOW,
         what=f"Spark {s.version.engine_version} gets {'no more' if over else 'no'} fixes from the "
         f"project {'since' if over else 'after'} {ends.isoformat()}.",
-        remedy="Copy the checkpoint, try the newer release on the copy (`headgate rehearse`), and "
-        "keep the copy: the old release can't read what the new one has written. A vendor may "
-        "mend this release for longer.",
+        remedy=(
+            "Copy the checkpoint, try the newer release on the copy (`headgate rehearse`), and "
+            "keep the copy: the old release can't read the new one's files. A vendor may fix "
+            "this release for longer."
+        ),
         keeps_state=True,
     )
 
 
 @rule("RDY061", "documentation: Kafka Streams upgrade guide", Engine.KAFKA_STREAMS)
 def leaking_release(s: Subject) -> Iterator[Problem]:
-    """This release of Kafka Streams loses memory as it runs: the application is killed after a
-    while, and each time its state has to be restored.
+    """This release of Kafka Streams leaks memory: the operating system kills the application after
+    a while, and each time its state must be restored.
     """
     found = _NUMBER.match(s.version.engine_version or "")
     number = (int(found[1]), int(found[2]), int(found[3] or 0)) if found else (0, 0, 0)

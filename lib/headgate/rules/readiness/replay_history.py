@@ -18,9 +18,9 @@ _KAFKA = "documentation: Kafka topic configuration, retention and log compaction
 
 @rule("RDY100", _KAFKA)
 def history_too_short(s: Subject) -> Iterator[Problem]:
-    """State can only be built again from what its inputs still hold. It is older than that:
-    after a reset, or under a new checkpoint, results begin with the oldest record that is left,
-    and are too small.
+    """State can be rebuilt only from the records that its inputs still hold, and it is older than
+    those. After a reset, or with a new checkpoint, results start with the oldest record that is
+    left, and are too small.
     """
     if s.cluster is None or not s.has_state:
         return
@@ -44,10 +44,12 @@ def history_too_short(s: Subject) -> Iterator[Problem]:
             what=f"{name} {_limits(topic)}; the state {reach or 'may be older'}."
             + (f" {left}" if (left := _left(topic)) else ""),
             question=None if reach else "How far back does the state reach?",
-            remedy="Raise the topic's retention (or use tiered storage) to what a replay must "
-            "reach back, or keep the raw records where a batch can read them (an archive, an "
-            "earlier topic): a replay then begins there. What is deleted is gone, so plan changes "
-            "that keep the state (`headgate diff` says which do).",
+            remedy=(
+                "Raise the topic's retention (or use tiered storage) to the history that a "
+                "replay needs. Or keep the raw records where a batch can read them (an archive, "
+                "an earlier topic), so that a replay starts there. Deleted records are lost, so "
+                "plan changes that keep the state (`headgate diff` shows which do)."
+            ),
             keeps_state=True,
         )
 
@@ -72,7 +74,7 @@ def _limits(topic: Topic) -> str:
     keeps = (topic.retention_ms or -1) >= 0
     if keeps and topic.retention_ms is not None:
         return f"keeps records for {span(topic.retention_ms)}"
-    return f"keeps {topic.retention_bytes:,} bytes for a partition"
+    return f"keeps {topic.retention_bytes:,} bytes per partition"
 
 
 def _left(topic: Topic) -> str:
@@ -86,7 +88,7 @@ def _left(topic: Topic) -> str:
         return ""
     if not gone:
         return "So far nothing was deleted."
-    return f"Of {ever:,} offsets {gone:,} are gone ({100 * gone / ever:.0f} %)."
+    return f"Of {ever:,} offsets {gone:,} are deleted ({100 * gone / ever:.0f} %)."
 
 
 def _needed_ms(s: Subject) -> int | None:
@@ -115,8 +117,10 @@ def _is_endless(s: Subject) -> bool:
 
 @rule("RDY101", _KAFKA)
 def compacted_input(s: Subject) -> Iterator[Problem]:
-    """A compacted topic keeps the last record of each key. A replay does not see those before
-    it: what counts or sums records comes out smaller than it was, with no error.
+    """A compacted topic keeps the last record of each key.
+
+    A replay doesn't see earlier ones: counts and sums of records are smaller than before, without
+    an error.
     """
     if s.cluster is None or not _counts(s):
         return
@@ -128,9 +132,11 @@ def compacted_input(s: Subject) -> Iterator[Problem]:
             yield Problem(
                 severity=Severity.MEDIUM,
                 location=node,
-                what=f"{name} is compacted, and what the pipeline keeps is made of its records.",
-                remedy="Read it as a table (the newest row for a key), or take results that must "
-                "survive a replay from a topic that is not compacted.",
+                what=f"{name} is compacted, and the pipeline's state is built from its records.",
+                remedy=(
+                    "Read it as a table (the newest row for a key). Or build results that must "
+                    "survive a replay from a topic that is not compacted."
+                ),
                 keeps_state=False,
                 question="Does the result depend on every record, or on the newest for each key?",
             )
@@ -153,8 +159,9 @@ def _is_table(name: str, s: Subject) -> bool:
 
 @rule("RDY102", "measured on Spark 4.2.0 and Kafka Streams 4.3.1")
 def input_missing(s: Subject) -> Iterator[Problem]:
-    """The next start is refused, or waits until the topic is there; a topic that somebody makes
-    anew under the name has other records, or none.
+    """The next start fails, or waits until the topic exists.
+
+    A recreated topic of that name has other records, or none.
     """
     if s.cluster is None or not s.cluster.topics:
         return
@@ -163,9 +170,11 @@ def input_missing(s: Subject) -> Iterator[Problem]:
         yield Problem(
             severity=Severity.HIGH,
             location=next(iter(missing.values())),
-            what=f"Kafka does not have {some(list(missing))}.",
-            remedy="Look whether it was deleted or renamed, and whether this is the pipeline's "
-            "cluster; a topic made anew needs the positions on it reset.",
+            what=f"Kafka doesn't have {some(list(missing))}.",
+            remedy=(
+                "Check whether it was deleted or renamed, and whether this is the pipeline's "
+                "cluster. If the topic was recreated, reset the offsets on it."
+            ),
             keeps_state=True,
             question="Is this the cluster that the pipeline reads, and may Headgate see the topic?",
         )

@@ -28,9 +28,10 @@ _SHORT_MS = 2 * 86_400_000
 
 @rule("RDY110", "measured on Spark 4.2.0 and Kafka 4.3.1")
 def already_gone(s: Subject) -> Iterator[Problem]:
-    """Records that were not read yet are deleted. Spark refuses to go on, or skips them with
-    failOnDataLoss=false; a group skips to where auto.offset.reset says, mostly without anybody
-    noticing.
+    """Kafka deletes records before they are read.
+
+    Spark fails, or skips them with failOnDataLoss=false. A group skips to the offset of
+    auto.offset.reset, mostly without anybody noticing.
     """
     lost = [p for p in _positions(s) if p.state is PositionState.DATA_LOST]
     if lost:
@@ -38,19 +39,24 @@ def already_gone(s: Subject) -> Iterator[Problem]:
         yield Problem(
             severity=Severity.HIGH,
             location=_node(lost[0].topic, s),
-            what=f"{gone:,} offsets that were not read are gone: {_partitions(lost)} "
-            "begin behind the pipeline's position.",
-            remedy="Look for the records elsewhere (an archive, a mirror, the producer) before the "
-            "position moves on, and raise the topic's retention; then move the position to the "
-            "beginning on purpose.",
+            what=(
+                f"{gone:,} unread offsets are deleted: {_partitions(lost)} start after the "
+                "pipeline's position."
+            ),
+            remedy=(
+                "Find the records elsewhere (an archive, a mirror, the producer) before the "
+                "position moves, and raise the topic's retention. Then move the position to the "
+                "earliest offset on purpose."
+            ),
             keeps_state=True,
         )
 
 
 @rule("RDY111", "documentation: Kafka topic configuration, retention.ms; proposal: the estimate")
 def near_the_edge(s: Subject) -> Iterator[Problem]:
-    """The pipeline is so far behind that the records which it has yet to read are about to be
-    deleted. If it stands still, or is slower than its topic, they are lost.
+    """The consumer lag is so large that Kafka is about to delete unread records.
+
+    If the pipeline stops, or is slower than its topic, they are lost.
     """
     near = [p for p in _positions(s) if (_age(p, s) or 0) >= NEAR]
     if near:
@@ -61,11 +67,15 @@ def near_the_edge(s: Subject) -> Iterator[Problem]:
         yield Problem(
             severity=Severity.HIGH,
             location=_node(worst.topic, s),
-            what=f"{_partitions(near)}: the next record to be read is near the end of its "
-            f"{span(keeps)}; about {span(left)} are left, at an even rate of writing (an "
-            "assumption).",
-            remedy="Raise retention.ms on the topic now, which keeps what is there, then let the "
-            "pipeline catch up.",
+            what=(
+                f"{_partitions(near)}: the next record to be read is near the end of its "
+                f"{span(keeps)}; about {span(left)} are left, at an even rate of writing (an "
+                "assumption)."
+            ),
+            remedy=(
+                "Raise retention.ms on the topic now, which keeps existing records, then let the "
+                "pipeline catch up."
+            ),
             keeps_state=True,
         )
 
@@ -87,9 +97,10 @@ def _age(position: PartitionLag, s: Subject) -> float | None:
 
 @rule("RDY112", "documentation: Kafka broker configuration, offsets.retention.minutes")
 def offsets_expire(s: Subject) -> Iterator[Problem]:
-    """Kafka forgets a group's offsets some time after its last member has left. A later start
-    does not resume: it begins where auto.offset.reset says, at the end or at the beginning, on
-    top of the state that it has.
+    """Kafka deletes a group's offsets some time after its last member has left.
+
+    A later start doesn't resume: auto.offset.reset decides whether it starts at the latest or the
+    earliest offset. The old state stays.
     """
     keeps = _offsets_kept_ms(s)
     if s.version.engine is Engine.SPARK or keeps is None or s.group is None:
@@ -100,8 +111,10 @@ def offsets_expire(s: Subject) -> Iterator[Problem]:
     elif s.group.is_inactive:
         yield Problem(
             severity=Severity.MEDIUM,
-            what=f"Nobody is in the group {s.group.id}; its offsets go {span(keeps)} after the "
-            "last member left.",
+            what=(
+                f"The group {s.group.id} has no members; its offsets expire {span(keeps)} after "
+                "the last member left."
+            ),
             remedy=_KEEP,
             keeps_state=True,
             question="Since when is it stopped?",
@@ -110,15 +123,17 @@ def offsets_expire(s: Subject) -> Iterator[Problem]:
         yield Problem(
             severity=Severity.MEDIUM,
             what=f"The brokers keep a stopped group's offsets for {span(keeps)}.",
-            remedy=f"Raise {RETENTION} on the brokers above the longest stop that may happen; the "
-            "default is 7 days.",
+            remedy=(
+                f"Raise {RETENTION} on the brokers above the longest stop that may happen; the "
+                "default is 7 days."
+            ),
             keeps_state=True,
         )
 
 
 _KEEP = (
-    "Start the pipeline before that, or write its offsets down now (kafka-consumer-groups "
-    "--reset-offsets --to-current --export) so that they can be set again."
+    "Start the pipeline before that, or save its offsets now (kafka-consumer-groups "
+    "--reset-offsets --to-current --export) so that you can restore them."
 )
 
 
@@ -126,14 +141,16 @@ def _of_stopped(s: Subject, keeps: int, stopped: float) -> Iterator[Problem]:
     assert s.group is not None
     left = keeps - stopped
     if left <= 0:
-        what = "they may be gone already"
+        what = "they may have expired already"
     else:
         at = s.now + timedelta(milliseconds=left)
-        what = f"they go in {span(left)}, at {at:%Y-%m-%d %H:%M} UTC"
+        what = f"they expire in {span(left)}, at {at:%Y-%m-%d %H:%M} UTC"
     yield Problem(
         severity=Severity.HIGH if left < keeps / 2 else Severity.LOW,
-        what=f"The group {s.group.id} is stopped for {span(stopped)}; the brokers keep its offsets "
-        f"for {span(keeps)}: {what}.",
+        what=(
+            f"The group {s.group.id} has been stopped for {span(stopped)}; the brokers keep its "
+            f"offsets for {span(keeps)}: {what}."
+        ),
         remedy=_KEEP,
         keeps_state=True,
     )

@@ -18,8 +18,8 @@ _UNSUPPORTED = "spark.sql.streaming.unsupportedOperationCheck"
 _CORRECTNESS = "spark.sql.streaming.statefulOperator.checkCorrectness.enabled"
 _GUARDS = {
     _SCHEMA_CHECK: "whether the state has the schema that the query expects",
-    _UNSUPPORTED: "whether the query is one that streaming can compute",
-    _CORRECTNESS: "whether one stateful operator may drop what another one makes late",
+    _UNSUPPORTED: "whether streaming can compute the query",
+    _CORRECTNESS: "whether one stateful operator may drop another one's late rows",
 }
 _SKIPS = (
     "spark.sql.files.ignoreCorruptFiles",
@@ -42,24 +42,30 @@ _BYTES_AS_TEXT = re.compile(r"cast\(s\d+\.(?:key|value) as string\)", re.IGNOREC
 
 @rule("RDY040", "measured on Spark 4.2.0", Engine.SPARK)
 def guard_switched_off(s: Subject) -> Iterator[Problem]:
-    """This check refuses a restart that would misread its state or give wrong results. Switched
-    off, the same restart runs: it fails later, in the middle of a batch, or writes nonsense.
+    """This check stops a restart that would misread its state or give wrong results.
+
+    If it is off, the same restart runs. It fails later, in the middle of a batch, or writes wrong
+    data.
     """
     for key, guards in _GUARDS.items():
         if (s.setting(key) or "").lower() == "false":
             yield Problem(
                 severity=Severity.HIGH,
                 what=f"{key} is false: nothing checks {guards}.",
-                remedy="Remove the setting; it is not pinned, the check is back at the next start. "
-                "Where it refuses then, the state is already at odds with the query.",
+                remedy=(
+                    "Remove the setting. It is not pinned, so the check is on at the next start. "
+                    "If the query then fails to start, its state is already inconsistent."
+                ),
                 keeps_state=True,
             )
 
 
 @rule("RDY041", "measured on Spark 4.2.0", Engine.SPARK)
 def settings_not_pinned(s: Subject) -> Iterator[Problem]:
-    """A checkpoint pins some settings and not these. On another cluster, another image or with
-    another default the query resumes, computes something else, and mixes it with what it has.
+    """A checkpoint pins some settings, but not these.
+
+    On another cluster, another image or with another default the query resumes and computes
+    different results. It mixes them with its old state.
     """
     told = {k: v for k, v in s.version.settings.items() if k in _MEANING and v != _MEANING[k]}
     if not reads_time_zone(_expressions(s)):
@@ -68,8 +74,8 @@ def settings_not_pinned(s: Subject) -> Iterator[Problem]:
         shown = ", ".join(f"{k}={v}" for k, v in sorted(told.items()))
         yield Problem(
             severity=Severity.LOW,
-            what=f"The query depends on settings that its checkpoint does not keep: {shown}.",
-            remedy="Set them in the query's own code, with these values, and nowhere else.",
+            what=f"The query depends on settings that its checkpoint doesn't keep: {shown}.",
+            remedy="Set them only in the query's own code, with these values.",
             keeps_state=True,
             question="Does the query itself set them, or the cluster that it runs on?",
         )
@@ -77,18 +83,21 @@ def settings_not_pinned(s: Subject) -> Iterator[Problem]:
 
 @rule("RDY042", "measured on Spark 4.2.0 (the time zone is not pinned)", Engine.SPARK)
 def time_zone_of_the_machine(s: Subject) -> Iterator[Problem]:
-    """The query turns instants into dates, hours or text by the session's time zone, and nobody
-    sets one: it is the machine's. On a machine with another one, groups shift by hours and old
-    state is mixed with new.
+    """The query converts timestamps to dates, hours or text by the session's time zone.
+
+    Nobody sets one, so it is the machine's. On a machine with another one, groups shift by hours
+    and old state is mixed with new.
     """
     reads = reads_time_zone(_expressions(s))
     if reads and s.settings_told and s.setting(TIME_ZONE) is None:
         yield Problem(
             severity=Severity.MEDIUM,
             location=next((o.node for o in s.stateful), None),
-            what=f"The query reads the time zone, and {TIME_ZONE} is not set.",
-            remedy=f"Set {TIME_ZONE} in the query's own code to the zone that it has had until "
-            "now, even where that is UTC.",
+            what=f"The query uses the time zone, but {TIME_ZONE} is not set.",
+            remedy=(
+                f"Set {TIME_ZONE} in the query's own code to the zone that it has used so far, "
+                "even if that is UTC."
+            ),
             keeps_state=True,
         )
 
@@ -101,24 +110,28 @@ def _expressions(s: Subject) -> list[str]:
 
 @rule("RDY043", "documentation: Spark SQL, generic file source options", Engine.SPARK)
 def skips_files(s: Subject) -> Iterator[Problem]:
-    """Files that are damaged or gone are passed over, and count as read: their rows never come,
-    and nothing says so.
+    """Spark silently skips damaged or missing files and marks them as processed: their rows are
+    lost.
     """
     for key in _SKIPS:
         if (s.setting(key) or "").lower() == "true":
             yield Problem(
                 severity=Severity.MEDIUM,
                 what=f"{key} is true.",
-                remedy="Remove the setting, and let the query stop at such a file; it counts from "
-                "the next start on.",
+                remedy=(
+                    "Remove the setting, and let the query fail at such a file. It applies from "
+                    "the next start."
+                ),
                 keeps_state=True,
             )
 
 
 @rule("RDY045", "documentation: Spark SQL, spark.sql.streaming.schemaInference", Engine.SPARK)
 def schema_inferred(s: Subject) -> Iterator[Problem]:
-    """The schema is read off the files that are there when the query starts. A restart over other
-    files gives other columns or types: the state no longer fits, or rows are read as null.
+    """Spark infers the schema from the files that exist when the query starts.
+
+    A restart over other files gives other columns or types: the state no longer fits, or rows are
+    read as null.
     """
     reads_files = next((x for x in s.sources if is_file(x)), None)
     if reads_files and (s.setting(_INFERENCE) or "").lower() == "true":
@@ -126,15 +139,16 @@ def schema_inferred(s: Subject) -> Iterator[Problem]:
             severity=Severity.MEDIUM,
             location=reads_files.node,
             what=f"{_INFERENCE} is true, and the query reads files.",
-            remedy="Give the reader its schema in the query's code, as printSchema shows it today.",
+            remedy="Set the schema in the query's code, as printSchema shows it today.",
             keeps_state=True,
         )
 
 
 @rule("RDY044", "documentation: Spark configuration, speculation; proposal", Engine.SPARK)
 def speculation(s: Subject) -> Iterator[Problem]:
-    """With speculation two copies of a slow task run at once. Files are committed once, but
-    what a task sends to Kafka or to a service is sent twice.
+    """With speculation two copies of a slow task run at once.
+
+    Files are committed once, but records that a task sends to Kafka or to a service are sent twice.
     """
     sink = s.version.sink
     if (s.setting(_SPECULATION) or "").lower() == "true" and sink and sink.traits.writes_in_tasks:

@@ -15,20 +15,24 @@ _GUIDE = "documentation: Spark Structured Streaming programming guide"
 
 @rule("RDY050", f"{_GUIDE}, Using Foreach and ForeachBatch; measured on Spark 4.2.0", Engine.SPARK)
 def function_as_sink(s: Subject) -> Iterator[Problem]:
-    """A function that skips batch numbers which it has seen is right for a batch that is
-    repeated after a failure. After a rewind, and under a new checkpoint, the numbers begin
-    again with other rows in them: those are skipped, and are lost.
+    """A function that skips batch numbers that it has seen is right for a batch that is repeated
+    after a failure. After a rewind, and with a new checkpoint, batch numbers start again with
+    other rows. The function skips those rows, and they are lost.
     """
     sink = s.version.sink
     if sink and sink.format == "foreachBatch":
         yield Problem(
             severity=Severity.MEDIUM,
             location=sink.node,
-            what="Output goes through a foreachBatch function; what it does with a batch that "
-            "comes again is in no plan.",
-            remedy="Write by the rows' own key (merge or upsert). Where the function remembers "
-            "batch numbers, let it remember them by the query's id, and remove what it remembers "
-            "whenever the query is rewound or gets a new checkpoint.",
+            what=(
+                "A foreachBatch function writes the output; no plan shows how it handles a "
+                "repeated batch."
+            ),
+            remedy=(
+                "Write by the rows' own key (merge or upsert). If the function remembers batch "
+                "numbers, let it store them with the query's id. Remove them whenever the query "
+                "is rewound or gets a new checkpoint."
+            ),
             keeps_state=True,
             question="Does the function write by key, or does it skip by batch number?",
         )
@@ -36,15 +40,17 @@ def function_as_sink(s: Subject) -> Iterator[Problem]:
 
 @rule("RDY051", f"{_GUIDE}, Output Sinks; proposal", Engine.SPARK)
 def writes_row_by_row(s: Subject) -> Iterator[Problem]:
-    """A batch that failed half-way is done again, and the rows that were written come again."""
+    """Spark reprocesses a batch that failed midway and writes its rows a second time."""
     sink = s.version.sink
     if sink and sink.format == "foreach":
         yield Problem(
             severity=Severity.LOW,
             location=sink.node,
-            what="Output goes through a foreach writer.",
-            remedy="Write by the rows' own key; open(partition, epoch) tells which part of which "
-            "batch comes again, as long as the query is not rewound.",
+            what="A foreach writer writes the output.",
+            remedy=(
+                "Write by the rows' own key. open(partition, epoch) shows which part of which "
+                "batch is repeated, as long as the query is not rewound."
+            ),
             keeps_state=True,
             question="Does the writer write by key?",
         )
@@ -52,9 +58,10 @@ def writes_row_by_row(s: Subject) -> Iterator[Problem]:
 
 @rule("RDY052", "measured on Spark 4.2.0", Engine.SPARK)
 def log_of_the_file_sink(s: Subject) -> Iterator[Problem]:
-    """A file sink keeps the numbers of its batches in _spark_metadata, in the output's folder.
-    After a rewind, or under a new checkpoint, batches with numbers that stand there are dropped
-    without a word; a new folder under the old checkpoint can't be read at all.
+    """A file sink keeps the numbers of its batches in _spark_metadata, in the output folder.
+
+    After a rewind, or with a new checkpoint, it silently skips batches whose numbers are already
+    there. A new folder under the old checkpoint can't be read at all.
     """
     sink = s.version.sink
     if sink and sink.is_files:
@@ -62,8 +69,11 @@ def log_of_the_file_sink(s: Subject) -> Iterator[Problem]:
             severity=Severity.MEDIUM,
             location=sink.node,
             what=f"Output goes to files{_at(sink)}.",
-            remedy="For a replay plan a new folder and a new checkpoint together, and move the "
-            "readers over. A Delta or Iceberg table takes a replay of a new query in place.",
+            remedy=(
+                "For a replay plan a new folder and a new checkpoint together, and switch the "
+                "consumers to it. A Delta or Iceberg table supports a replay by a new query in "
+                "place."
+            ),
             keeps_state=False,
         )
 
@@ -74,9 +84,9 @@ def log_of_the_file_sink(s: Subject) -> Iterator[Problem]:
     Engine.SPARK,
 )
 def kafka_without_key(s: Subject) -> Iterator[Problem]:
-    """Spark's Kafka sink writes at least once: a task that is tried again, a rewind and a
-    replay all write their records again. Without a key no reader and no compaction can tell a
-    repeated record from a new one.
+    """Spark's Kafka sink writes at least once: a retried task, a rewind and a replay all write
+    their records a second time. Without a key no consumer and no compaction can recognise
+    duplicates.
     """
     sink = s.version.sink
     if sink is None or sink.format != "kafka":
@@ -87,11 +97,15 @@ def kafka_without_key(s: Subject) -> Iterator[Problem]:
             severity=Severity.MEDIUM if keyed is False else Severity.LOW,
             location=sink.node,
             what=f"Records go to Kafka ({sink.target or 'a topic of each row'})"
-            + (" without a key." if keyed is False else "; no plan shows whether with a key."),
-            remedy="Select a `key` column that names the result (grouping keys and window, or "
-            "topic, partition and offset of the input): readers can then drop what they have seen.",
+            + (" without a key." if keyed is False else "; no plan shows whether they have a key."),
+            remedy=(
+                "Select a `key` column that identifies the result (grouping keys and window, or "
+                "topic, partition and offset of the input). Consumers can then drop duplicates."
+            ),
             keeps_state=True,
-            question=None if keyed is False else "Do the records have a key that names the result?",
+            question=None
+            if keyed is False
+            else ("Do the records have a key that identifies the result?"),
         )
 
 
@@ -112,10 +126,12 @@ def _last(s: Subject, sink: str | None) -> Node | None:
     return s.version.topology.node(before)
 
 
-@rule("RDY054", "proposal: who reads has to know", None)
+@rule("RDY054", "proposal: consumers must know about duplicates", None)
 def output_not_compacted(s: Subject) -> Iterator[Problem]:
-    """A replay writes every result again, behind the old ones. A compacted topic keeps the
-    newest for each key; this one keeps both, and whoever sums or counts it counts twice.
+    """A replay writes every result a second time, after the old ones.
+
+    A compacted topic keeps the newest for each key. This one keeps both, and consumers that sum or
+    count count them twice.
     """
     if s.cluster is None or not s.has_state:
         return
@@ -126,10 +142,13 @@ def output_not_compacted(s: Subject) -> Iterator[Problem]:
                 severity=Severity.LOW,
                 location=node,
                 what=f"The output topic {name} is not compacted.",
-                remedy="Let a replay write to a topic of its own and move the readers over, or let "
-                "readers take the newest result for a key; compact the topic where that is all.",
+                remedy=(
+                    "Let a replay write to its own topic, and switch the consumers to it. Or let "
+                    "consumers use only the newest result for a key. If all of them need only "
+                    "that, compact the topic."
+                ),
                 keeps_state=True,
-                question="Do its readers tell a repeated result from a new one?",
+                question="Do its consumers recognise duplicates?",
             )
 
 
@@ -142,8 +161,9 @@ def _outputs(s: Subject) -> Iterator[tuple[str, str | None]]:
 
 @rule("RDY055", f"{_GUIDE}, Output Sinks", Engine.SPARK)
 def output_nowhere(s: Subject) -> Iterator[Problem]:
-    """This sink is for trying things out: its rows are gone with the driver. With a memory sink
-    most queries can't even be restarted from their checkpoint.
+    """This sink is for tests: its rows are lost with the driver.
+
+    With a memory sink most queries can't even be restarted from their checkpoint.
     """
     sink = s.version.sink
     if sink and sink.traits.for_trials:
@@ -151,8 +171,10 @@ def output_nowhere(s: Subject) -> Iterator[Problem]:
             severity=Severity.MEDIUM,
             location=sink.node,
             what=f"The sink is {sink.format}.",
-            remedy="Write to a lasting sink before anybody relies on the query. A sink may be "
-            "exchanged where no file sink is involved; `headgate diff` says so for this query.",
+            remedy=(
+                "Write to a durable sink before anybody relies on the query. If no file sink is "
+                "involved, a sink may be replaced; `headgate diff` shows it for this query."
+            ),
             keeps_state=True,
         )
 

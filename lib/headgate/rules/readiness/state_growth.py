@@ -20,23 +20,23 @@ MANY_ROWS = 1_000_000
 LARGE_BYTES = 1_000_000_000
 """From here on Spark's in-memory provider is a burden: its rows stand in the executors' heap."""
 _GUIDE = "documentation: Spark Structured Streaming programming guide"
-_NO_FUNCTION = "Does the function remove a key's state once it is done with it?"
+_NO_FUNCTION = "Does the function remove a key's state once it no longer needs it?"
 _BY_KIND = {
     OperatorKind.DEDUPLICATE: (
-        "Deduplicate within the watermark (dropDuplicatesWithinWatermark), or put the "
-        "watermarked column among the keys, with a new checkpoint. Adding a watermark alone "
-        "lets nothing go.",
+        "Deduplicate within the watermark (dropDuplicatesWithinWatermark), or add the "
+        "watermarked column to the keys, with a new checkpoint. Adding only a watermark removes "
+        "nothing.",
         False,
     ),
     OperatorKind.STREAM_JOIN: (
-        "Give both sides a watermark, and the join a range of event time with a lower and an upper "
-        "bound. `headgate diff` says whether the stored columns, and so the state, stay.",
+        "Give both sides a watermark, and the join a range of event time with a lower and an "
+        "upper bound. `headgate diff` shows whether the stored columns, and so the state, stay.",
         None,
     ),
 }
 _WINDOWED = (
-    "Put a watermark on the window's column, not less than records come late: what is stored is "
-    "taken over, and older windows go with the first batches.",
+    "Put a watermark on the window's column, at least as long as records may be late. The stored "
+    "state is kept, and older windows are evicted with the first batches.",
     True,
 )
 
@@ -47,8 +47,9 @@ _WINDOWED = (
     Engine.SPARK,
 )
 def state_grows_for_ever(s: Subject) -> Iterator[Problem]:
-    """Nothing ever leaves this state: it grows with every day, until a batch no longer fits,
-    and each restart or move has more to load. A replay gets longer by the same measure.
+    """This state never shrinks: it grows every day, until a batch no longer fits.
+
+    Each restart or move has more to load. A replay takes longer by the same measure.
     """
     for operator in s.stateful:
         if bound_of(operator, s.version) is Bound.GROWS:
@@ -56,7 +57,7 @@ def state_grows_for_ever(s: Subject) -> Iterator[Problem]:
             remedy, keeps = _BY_KIND.get(operator.kind, _WINDOWED)
             if complete and operator.kind not in _BY_KIND:
                 remedy, keeps = (
-                    "Write in update mode, with a watermark: complete mode keeps all.",
+                    "Write in update mode, with a watermark: complete mode keeps everything.",
                     True,
                 )
             yield Problem(
@@ -79,13 +80,15 @@ def _reason(operator: StatefulOperator, s: Subject, complete: bool) -> str:
     if operator.kind is OperatorKind.DEDUPLICATE:
         lacks = "no event time among its keys" if s.version.watermarks else "no watermark"
         return f"keeps every key that it ever saw: it has {lacks}"
-    return "is in complete mode" if complete else "cuts windows, but no watermark closes them"
+    return "is in complete mode" if complete else "has windows, but no watermark closes them"
 
 
 @rule("RDY011", f"{_GUIDE}, Handling Late Data and Watermarking", Engine.SPARK)
 def state_grows_with_keys(s: Subject) -> Iterator[Problem]:
-    """A row stays for every key that was ever seen. That is fine for countries and fatal for
-    sessions: where new keys keep coming, the state grows for ever.
+    """A row stays for every key that was ever seen.
+
+    That is fine for countries and fatal for sessions: if new keys keep coming, the state grows
+    forever.
     """
     for operator in s.stateful:
         if bound_of(operator, s.version) is Bound.KEYS:
@@ -96,9 +99,11 @@ def state_grows_with_keys(s: Subject) -> Iterator[Problem]:
                 severity=Severity.MEDIUM if many else Severity.LOW,
                 location=operator.node,
                 what=f"{_name(operator)} groups by {_keys(operator)}, without an event time.{held}",
-                remedy="Where keys keep coming, group by a window of event time with a watermark, "
-                "or keep the state in transformWithState with a time-to-live; both need a new "
-                "checkpoint.",
+                remedy=(
+                    "If keys keep coming, group by a window of event time with a watermark, or "
+                    "keep the state in transformWithState with a time-to-live. Both need a new "
+                    "checkpoint."
+                ),
                 keeps_state=False,
                 question="Is the number of keys limited?",
             )
@@ -106,8 +111,8 @@ def state_grows_with_keys(s: Subject) -> Iterator[Problem]:
 
 @rule("RDY012", f"{_GUIDE}, Arbitrary Stateful Operations", Engine.SPARK)
 def state_left_to_a_function(s: Subject) -> Iterator[Problem]:
-    """Without timeout, timer or time-to-live, only the function itself removes state, and only
-    for a key that has a new record. Keys that stop coming stay for ever.
+    """Without timeout, timer or time-to-live, only the function itself removes state, and only for
+    a key that has a new record. Keys without new records stay forever.
     """
     for operator in s.stateful:
         if bound_of(operator, s.version) is Bound.FUNCTION:
@@ -127,8 +132,9 @@ def state_left_to_a_function(s: Subject) -> Iterator[Problem]:
 
 @rule("RDY013", f"{_GUIDE}, RocksDB state store implementation", Engine.SPARK)
 def large_state_in_memory(s: Subject) -> Iterator[Problem]:
-    """This provider keeps every row in the executors' heap, in more than one version. Large
-    state means long garbage collections, and after a fail-over each executor reads all of its
+    """This provider keeps every row in the executors' heap, in more than one version.
+
+    Large state causes long garbage collections. After a fail-over each executor reads all of its
     share before the first batch.
     """
     provider = s.in_force(PROVIDER) or ""
@@ -142,28 +148,32 @@ def large_state_in_memory(s: Subject) -> Iterator[Problem]:
                 location=_node(number, s),
                 what=f"{operator.name} keeps {rows:,} rows ({size(held)}) in the executors' heap "
                 "(HDFSBackedStateStoreProvider).",
-                remedy="When the query gets a new checkpoint anyway, set spark.sql.streaming."
-                "stateStore.providerClass to RocksDBStateStoreProvider. The checkpoint pins the "
-                "provider: setting it on this one has no effect.",
+                remedy=(
+                    "When the query gets a new checkpoint anyway, set "
+                    "spark.sql.streaming.stateStore.providerClass to RocksDBStateStoreProvider. "
+                    "The checkpoint pins the provider: setting it on the current one has no "
+                    "effect."
+                ),
                 keeps_state=False,
             )
 
 
 @rule("RDY014", "measured on Spark 4.2.0", Engine.SPARK)
 def partitions_not_recorded(s: Subject) -> Iterator[Problem]:
-    """With the offset log in format 2 a query's first run does not write down its number of
-    state partitions. A restart with fewer shuffle partitions loses keys without a word; with
-    more it fails and breaks the old version, too.
+    """With offset log format 2, a query's first run doesn't record its number of state partitions.
+
+    A restart with fewer shuffle partitions silently loses keys. With more it fails and breaks the
+    old version, too.
     """
     stored = stored_partitions(s.version)
     second = s.version.offset_log_version == 2 or s.setting(OFFSET_LOG) == "2"
     begun = s.version.progress is not None
     if second and begun and s.stateful and PARTITIONS not in s.version.pinned:
-        number = str(stored) if stored else "its present number"
+        number = str(stored) if stored else "its current number"
         yield Problem(
             severity=Severity.HIGH,
             location=s.stateful[0].node,
-            what="The checkpoint does not record how many partitions the state has"
+            what="The checkpoint doesn't record how many partitions the state has"
             + (f" ({stored})." if stored else "."),
             remedy=f"Set {PARTITIONS}={number} in the query's own code, so that no machine and no "
             "cluster default can change it.",
@@ -173,9 +183,9 @@ def partitions_not_recorded(s: Subject) -> Iterator[Problem]:
 
 @rule("RDY015", "measured on Spark 4.2.0", Engine.SPARK)
 def default_partitions(s: Subject) -> Iterator[Problem]:
-    """The number of state partitions is fixed for the life of a checkpoint, and nobody chose
-    this one. Too many make every batch slow and the checkpoint full of small files; too few
-    can't grow with the data.
+    """The number of state partitions is fixed for the life of a checkpoint, and nobody chose this
+    one. Too many make every batch slow and the checkpoint full of small files. Too few can't
+    grow with the data.
     """
     stored = s.version.pinned.get(PARTITIONS)
     if s.stateful and stored == "200" and s.setting(PARTITIONS) is None and s.settings_told:
@@ -189,16 +199,18 @@ def default_partitions(s: Subject) -> Iterator[Problem]:
             severity=Severity.LOW,
             location=s.stateful[0].node,
             what="The state has 200 partitions, Spark's default.",
-            remedy=f"Before the next checkpoint begins, set {PARTITIONS} to two or three times the "
-            f"cores that the query will ever get; on this one it is pinned ({how}).",
+            remedy=(
+                f"Before you start the next checkpoint, set {PARTITIONS} to two or three times "
+                f"the most cores that the query will get. The current checkpoint pins it ({how})."
+            ),
             keeps_state=False,
         )
 
 
 @rule("RDY016", "measured on Spark 4.2.0", Engine.SPARK)
 def run_without_an_end(s: Subject) -> Iterator[Problem]:
-    """A run of availableNow ends once nothing is left to do, and a timeout in processing time is
-    always yet to come: the run makes empty batches for ever, and the schedule waits for its end.
+    """A run of availableNow ends once no work is left, but a timeout in processing time is always
+    still ahead. The run makes empty batches forever, and the schedule waits for its end.
     """
     if not (s.version.trigger or {}).get("availableNow"):
         return
@@ -209,8 +221,10 @@ def run_without_an_end(s: Subject) -> Iterator[Problem]:
                 location=operator.node,
                 what=f"{_name(operator)} has a timeout in processing time, and the trigger is "
                 "availableNow.",
-                remedy="Run the query with a processingTime trigger, which can be set at any "
-                "restart; or time out by event time, which needs a new checkpoint.",
+                remedy=(
+                    "Run the query with a processingTime trigger, which can be set at any "
+                    "restart. Or time out by event time, which needs a new checkpoint."
+                ),
                 keeps_state=True,
             )
 

@@ -20,9 +20,10 @@ _REPLAY = "Start from an empty checkpoint and replay."
 
 @rule("AGG001")
 def grouping_keys(c: Comparison) -> Iterator[RuleResult]:
-    """State rows are found by the grouping columns' values in their order.
+    """Spark finds a state row by the values of the grouping columns, in their order.
 
-    Other columns of the same types pass the check, every look-up misses, and totals restart.
+    Other columns of the same types pass Spark's schema check. But no stored key matches any more,
+    and totals restart from zero.
     """
     for pair in _aggregates(c):
         old, new = _plain_keys(pair)
@@ -40,10 +41,14 @@ def grouping_keys(c: Comparison) -> Iterator[RuleResult]:
             location=pair.location,
             before=list(old),
             after=list(new),
-            because="The grouping columns changed places."
+            because="The grouping columns changed their order."
             if swapped
-            else "It groups by other values of the same types.",
-            remedy=("Group in the old order, and reorder after the aggregate. " if swapped else "")
+            else "The query groups by other values of the same types.",
+            remedy=(
+                "Keep the old order in groupBy, and reorder the columns after the aggregate. "
+                if swapped
+                else ""
+            )
             + _REPLAY,
             scenario="from-scratch",
         )
@@ -51,9 +56,9 @@ def grouping_keys(c: Comparison) -> Iterator[RuleResult]:
 
 @rule("AGG002")
 def buffer_read_as_another(c: Comparison) -> Iterator[RuleResult]:
-    """Aggregation buffers are stored by position, not by name.
+    """Spark stores aggregation buffers by position, not by name.
 
-    Another function with a buffer of the same type takes the stored value for its own.
+    Another function with a buffer of the same type uses the stored value as its own.
     """
     for pair in _aggregates(c):
         for old, new, how in _carried(pair):
@@ -64,7 +69,7 @@ def buffer_read_as_another(c: Comparison) -> Iterator[RuleResult]:
                     location=pair.location,
                     before=str(old),
                     after=str(new),
-                    because=f"The stored value of {old} is taken for {new}.",
+                    because=f"The stored value of {old} is used as {new}.",
                     rollback=Rollback.LOST if how is Carry.OPAQUE else Rollback.SAFE,
                     remedy="Keep the order of the aggregates and add new ones only with a new "
                     "checkpoint. " + _REPLAY,
@@ -74,9 +79,9 @@ def buffer_read_as_another(c: Comparison) -> Iterator[RuleResult]:
 
 @rule("AGG003")
 def same_function_other_input(c: Comparison) -> Iterator[RuleResult]:
-    """The stored value was built from the old expression and goes on with the new one.
+    """The stored value was built with the old expression and continues with the new one.
 
-    New rows count in the new unit, the history stays in the old one.
+    New rows count in the new unit; the history stays in the old unit.
     """
     for pair in _aggregates(c):
         for old, new, how in _carried(pair):
@@ -94,7 +99,7 @@ def same_function_other_input(c: Comparison) -> Iterator[RuleResult]:
 
 @rule("AGG006")
 def opaque_buffer(c: Comparison) -> Iterator[RuleResult]:
-    """Some functions keep their values as bytes, and the type of what is inside is not checked."""
+    """Some functions store their values as bytes. Spark doesn't check the type inside."""
     for pair in _aggregates(c):
         for old, new, how in _carried(pair):
             if how is Carry.UNKNOWN:
@@ -103,8 +108,10 @@ def opaque_buffer(c: Comparison) -> Iterator[RuleResult]:
                     location=pair.location,
                     before=str(old),
                     after=str(new),
-                    question="Has the new argument the same type as the old one? If not, stored "
-                    "bytes are read as something else.",
+                    question=(
+                        "Does the new argument have the same type as the old one? If not, Spark "
+                        "reads stored bytes as another type."
+                    ),
                     remedy=_REPLAY,
                     scenario="from-scratch",
                 )
@@ -112,7 +119,7 @@ def opaque_buffer(c: Comparison) -> Iterator[RuleResult]:
 
 @rule("AGG004")
 def buffer_carried_over(c: Comparison) -> Iterator[RuleResult]:
-    """The new functions keep the same buffers as the old ones, so history carries over exactly."""
+    """The new functions use the same buffers as the old ones, so the history is kept exactly."""
     for pair in _aggregates(c):
         if pair.before is None or pair.after is None or _functions_equal(pair):
             continue
@@ -128,7 +135,7 @@ def buffer_carried_over(c: Comparison) -> Iterator[RuleResult]:
 
 @rule("AGG005")
 def aggregate_not_known(c: Comparison) -> Iterator[RuleResult]:
-    """Equal types do not make equal meaning: columns and functions must be compared, too."""
+    """Equal types don't mean equal content: the columns and functions must be compared, too."""
     for pair in _aggregates(c):
         assert pair.before and pair.after
         known = None not in (pair.before.keys, pair.after.keys)
@@ -140,10 +147,12 @@ def aggregate_not_known(c: Comparison) -> Iterator[RuleResult]:
             before=list(pair.before.functions or ()),
             after=list(pair.after.functions or ()),
             because="The evidence does not show the keys and functions of both versions.",
-            question="Which columns does the aggregate group by, and which functions does it "
-            "compute, in both versions? Their plans tell.",
+            question=(
+                "Which columns does the aggregate group by, and which functions does it compute, "
+                "in both versions? Their plans show it."
+            ),
             rollback=Rollback.UNKNOWN,
-            remedy="Add the plan of the version that has none.",
+            remedy="Add the plan of the version whose plan is missing.",
         )
 
 

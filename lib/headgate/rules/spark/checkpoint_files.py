@@ -19,10 +19,10 @@ _MISSING = "STREAMING_STATEFUL_OPERATOR_MISSING_STATE_DIRECTORY"
 
 @rule("CKP001")
 def metadata_missing(c: Comparison) -> Iterator[RuleResult]:
-    """The file `metadata` holds the query's id.
+    """The file `metadata` in the checkpoint holds the query's id.
 
-    Spark 4.2 refuses a checkpoint that has batches and no such file; older versions write a new
-    one, and the query has another id from then on.
+    If batches exist but this file is missing, Spark 4.2 fails to start. Older versions write a new
+    file, and the query gets another id.
     """
     for fault in _of(c, CheckpointDamageKind.NO_METADATA):
         refused = c.spark.at_least(4, 2) and not _is_off(c, _VERIFY_METADATA)
@@ -32,7 +32,7 @@ def metadata_missing(c: Comparison) -> Iterator[RuleResult]:
             because=fault.what,
             error_class="STREAMING_CHECKPOINT_MISSING_METADATA_FILE" if refused else None,
             rollback=Rollback.REPAIRABLE if refused else Rollback.SAFE,
-            remedy='Write the old id back: {"id":"..."}, as progress and logs show it.',
+            remedy='Restore the old id: write {"id":"..."} with the id from progress or logs.',
         )
 
 
@@ -40,7 +40,7 @@ def metadata_missing(c: Comparison) -> Iterator[RuleResult]:
 def predecessor_missing(c: Comparison) -> Iterator[RuleResult]:
     """On a restart Spark reads the newest entry of the offset log and the one before it.
 
-    So the oldest batch that is kept can't be gone back to.
+    So you can't rewind to the oldest batch that is kept.
     """
     for fault in _of(c, CheckpointDamageKind.NO_PREDECESSOR):
         yield _refused(fault, "IllegalStateException", "Restore the missing file. " + _RESTORE)
@@ -48,7 +48,7 @@ def predecessor_missing(c: Comparison) -> Iterator[RuleResult]:
 
 @rule("CKP003")
 def commit_without_offsets(c: Comparison) -> Iterator[RuleResult]:
-    """The newest batch in `offsets` is run and written again; then its commit is there already.
+    """Spark runs the newest batch in `offsets` again, but its commit already exists.
 
     Spark takes that for a second query on the same checkpoint.
     """
@@ -63,10 +63,10 @@ def commit_without_offsets(c: Comparison) -> Iterator[RuleResult]:
 
 @rule("CKP004")
 def offsets_missing(c: Comparison) -> Iterator[RuleResult]:
-    """Without offsets a query begins at batch 0, and what later batches left is in its way.
+    """Without offsets a query starts at batch 0 and collides with the files of later batches.
 
-    A commit of an earlier batch fails an assertion. From 4.1 on Spark refuses state that is there
-    already; before, it was written over.
+    A commit of an earlier batch fails an assertion. From 4.1 on, Spark fails if state already
+    exists; before 4.1, Spark overwrote it.
     """
     committed = c.before.progress is not None and c.before.progress.last_commit_batch is not None
     for fault in _of(c, CheckpointDamageKind.NO_OFFSETS):
@@ -78,19 +78,19 @@ def offsets_missing(c: Comparison) -> Iterator[RuleResult]:
             yield RuleResult(
                 outcome=Outcome.RESUMES,
                 state_effect=StateEffect.LOST,
-                because=f"{fault.what} The query begins anew, with empty state.",
+                because=f"{fault.what} The query starts from batch 0 with empty state.",
             )
 
 
 _EMPTY = (
-    "Restore the offset log. Only if all input is to be reprocessed, and outputs may get it again: "
-    "move `offsets`, `commits`, `state` and `sources` to a backup together."
+    "Restore the offset log. Only if all input is to be reprocessed, and outputs may get "
+    "duplicates: move `offsets`, `commits`, `state` and `sources` to a backup together."
 )
 
 
 @rule("CKP005")
 def source_log_missing(c: Comparison) -> Iterator[RuleResult]:
-    """A file source is asked once more for the files of the last batch, and they are in its log."""
+    """On a restart Spark lists the files of a file source's last batch from the source's log."""
     sources = [s for s in c.before.sources or () if is_file(s)]
     for fault in _of(c, CheckpointDamageKind.NO_SOURCE_LOG):
         if any(had_data(c.before, s) for s in sources):
@@ -98,9 +98,13 @@ def source_log_missing(c: Comparison) -> Iterator[RuleResult]:
         else:
             yield RuleResult(
                 outcome=Outcome.UNKNOWN,
-                because=f"{fault.what} The last batch took no files, so nothing asks for it.",
-                question="Are the files that were read already still in the source's folder? "
-                "Then they are read again.",
+                because=(
+                    f"{fault.what} The last batch took no files, so Spark doesn't need the log yet."
+                ),
+                question=(
+                    "Are files that were already processed still in the source's folder? Then "
+                    "Spark reprocesses them."
+                ),
                 rollback=Rollback.UNKNOWN,
                 remedy=_RESTORE,
             )
@@ -108,7 +112,10 @@ def source_log_missing(c: Comparison) -> Iterator[RuleResult]:
 
 @rule("CKP006")
 def state_missing(c: Comparison) -> Iterator[RuleResult]:
-    """A batch loads the state that the batch before it left, and does not start without it."""
+    """A batch loads the state that the batch before it wrote.
+
+    Without that state it doesn't start.
+    """
     for fault in _of(c, CheckpointDamageKind.NO_STATE):
         if c.after.stateful:
             yield _refused(fault, c.spark.condition(_MISSING), _RESTORE)
@@ -118,14 +125,15 @@ def state_missing(c: Comparison) -> Iterator[RuleResult]:
 
 @rule("CKP007")
 def partitions_edited(c: Comparison) -> Iterator[RuleResult]:
-    """The offset log says how many partitions state has, and Spark believes it.
+    """Spark takes the number of state partitions from the offset log.
 
-    More than there are can't be loaded; with fewer the keys of the others are not found again.
+    If that number is too high, the missing partitions can't be loaded. If it is too low, the keys
+    of the other partitions are lost.
     """
     for fault in _of(c, CheckpointDamageKind.STATE_PARTITIONS)[:1]:
         pinned = int(c.before.pinned.get("spark.sql.shuffle.partitions", "0"))
         stored = max(s.partitions or 0 for o in c.before.stateful or () for s in o.stores)
-        remedy = f"Set it back to {stored} in the newest files of `offsets`."
+        remedy = f"Set it to {stored} again in the newest files of `offsets`."
         if pinned > stored:
             yield _refused(fault, c.spark.condition("CANNOT_LOAD_STATE_STORE"), remedy)
         else:
@@ -142,10 +150,10 @@ def partitions_edited(c: Comparison) -> Iterator[RuleResult]:
 
 @rule("CKP008")
 def offsets_edited(c: Comparison) -> Iterator[RuleResult]:
-    """Offsets are believed as they stand, and state is not moved with them.
+    """Spark trusts the offsets in the checkpoint, and state doesn't move with them.
 
-    What lies behind an offset that was set back is read, and counted, twice; what was skipped is
-    never read.
+    If an offset was set back, the records after it are counted twice. Records that an edited offset
+    skipped are never read.
     """
     faults = [
         *_of(c, CheckpointDamageKind.UNLIKE_PROGRESS),
@@ -158,8 +166,10 @@ def offsets_edited(c: Comparison) -> Iterator[RuleResult]:
         yield RuleResult(
             outcome=Outcome.UNKNOWN,
             because=faults[0].what,
-            question="Did somebody set the offset back, or was the topic made again while "
-            "failOnDataLoss was off?",
+            question=(
+                "Did somebody set the offset back, or was the topic recreated while "
+                "failOnDataLoss was off?"
+            ),
             rollback=Rollback.UNKNOWN,
             remedy="Restore the checkpoint from a copy.",
         )
@@ -168,16 +178,15 @@ def offsets_edited(c: Comparison) -> Iterator[RuleResult]:
         outcome=Outcome.SILENTLY_WRONG,
         state_effect=StateEffect.MIXED if c.is_stateful else StateEffect.NONE,
         because=faults[0].what,
-        remedy="To go back, rewind both logs together, so that state goes back as well.",
+        remedy="To rewind, rewind both logs together, so that state is rewound as well.",
         scenario="rewind",
     )
 
 
 @rule("CKP009")
 def log_unreadable(c: Comparison) -> Iterator[RuleResult]:
-    """A restart begins with the newest entries of both logs, and fails where one is no entry.
-
-    One that breaks off in the middle of its JSON fails in the JSON reader.
+    """A restart starts with the newest entries of both logs, and fails if one of them is not a
+    valid entry. An entry that ends in the middle of its JSON fails in the JSON parser.
     """
     for fault in _of(c, CheckpointDamageKind.UNREADABLE)[:1]:
         yield _refused(fault, "IllegalStateException", _RESTORE + " If there is no copy and no "
@@ -186,10 +195,10 @@ def log_unreadable(c: Comparison) -> Iterator[RuleResult]:
 
 @rule("CKP010")
 def sink_is_ahead(c: Comparison) -> Iterator[RuleResult]:
-    """A file sink skips batches whose numbers stand in its `_spark_metadata`, without a word.
+    """A file sink silently skips batches whose numbers are in its `_spark_metadata`.
 
-    After a rewind, or with a new checkpoint over an old directory, the numbers come again and take
-    new input with them.
+    After a rewind, or with a new checkpoint over an old directory, batch numbers repeat. Their new
+    input is lost.
     """
     for fault in _of(c, CheckpointDamageKind.SINK_AHEAD):
         if _same_directory(c.before.sink, c.after.sink):
@@ -197,8 +206,10 @@ def sink_is_ahead(c: Comparison) -> Iterator[RuleResult]:
                 outcome=Outcome.SILENTLY_WRONG,
                 state_effect=StateEffect.LOST,
                 because=fault.what,
-                remedy="Write to a new directory, with a checkpoint that begins there; or take the "
-                "batches out of `_spark_metadata`, with their files.",
+                remedy=(
+                    "Write to a new directory with a new checkpoint. Or remove the batches from "
+                    "`_spark_metadata`, with their files."
+                ),
             )
 
 

@@ -68,38 +68,40 @@ _ONCE = (
 
 @rule("WLD001")
 def unread_records_deleted(c: Comparison) -> Iterator[RuleResult]:
-    """Kafka has deleted records that the query has not read.
+    """Kafka deleted records that the query has not read.
 
-    The old version can't read them either. With failOnDataLoss=true the first batch fails after
-    its offsets were written; with false they are skipped with no more than a warning.
+    The old version can't read them either. With failOnDataLoss=true the first batch fails after its
+    offsets were written. With false, Spark only logs a warning and skips them.
     """
     for pair, _, parts in logged_now(c):
         gone = [p for p in parts if p.gone]
         if gone:
-            told = listed(f"{p}: {p.gone} (offset {p.offset}, log from {_begin(p)})" for p in gone)
-            yield _lost(c, pair, f"Records before they were read are gone from {told}.", gone)
+            told = listed(
+                f"{p}: {p.gone} (offset {p.offset}, earliest offset {_begin(p)})" for p in gone
+            )
+            yield _lost(c, pair, f"Kafka deleted unread records of {told}.", gone)
 
 
 @rule("WLD002")
 def offset_beyond_end(c: Comparison) -> Iterator[RuleResult]:
-    """The checkpoint's offset lies beyond the end of the topic: it was deleted and made again.
+    """The checkpoint's offset is after the end of the topic: the topic was deleted and recreated.
 
-    With failOnDataLoss=true Spark refuses; with false it moves to the end, and what the new topic
-    holds so far is never read.
+    With failOnDataLoss=true Spark fails. With false, Spark moves to the end and never reads what
+    the new topic holds so far.
     """
     for pair, _, parts in logged_now(c):
         beyond = [p for p in parts if p.beyond]
         if beyond:
             told = listed(f"{p} (offset {p.offset}, end {_end(p)})" for p in beyond)
-            yield _lost(c, pair, f"Offsets lie beyond the end of {told}.", beyond)
+            yield _lost(c, pair, f"The checkpoint's offsets are after the end of {told}.", beyond)
 
 
 @rule("WLD003")
 def topic_recreated(c: Comparison) -> Iterator[RuleResult]:
-    """Offsets belong to the topic that they were read from, and Spark compares no topic ids.
+    """Offsets belong to the topic that they were read from, but Spark compares no topic ids.
 
-    A topic that was made again and has grown past the old offset is read on from there: all its
-    records below are skipped, whatever failOnDataLoss says.
+    If a recreated topic has grown past the old offset, Spark resumes there. It skips all records
+    before that offset, whatever failOnDataLoss says.
     """
     for pair, cluster, parts in logged_now(c):
         for topic in dict.fromkeys(p.topic for p in parts):
@@ -110,32 +112,32 @@ def topic_recreated(c: Comparison) -> Iterator[RuleResult]:
 
 @rule("WLD005")
 def partitions_gone(c: Comparison) -> Iterator[RuleResult]:
-    """Partitions that the checkpoint has offsets of are gone from the topic, or the topic is.
+    """The checkpoint has offsets of partitions, or of a topic, that no longer exist.
 
-    Kafka never takes a partition away: the topic was deleted.
+    Kafka never removes a partition: the topic was deleted.
     """
     for pair, cluster in asked(c):
         assert pair.before and pair.after
         gone = [str(p) for p in _all_logged(c, pair) if p.now is None]
         topics = _matching_no_more(pair, cluster)
         if gone or (topics and not loses_data_silently(pair.after)):
-            yield _lost(c, pair, f"{listed([*gone, *topics])} is gone.", ())
+            yield _lost(c, pair, f"{listed([*gone, *topics])} no longer exists.", ())
         elif topics:
             yield RuleResult(
                 outcome=Outcome.RESUMES,
                 state_effect=exact(c),
                 location=pair.location,
                 before=topics,
-                because=f"{listed(topics)} is gone, with whatever was not read of it.",
+                because=f"{listed(topics)} no longer exists; its unread records are lost.",
             )
 
 
 @rule("WLD006")
 def partitions_added(c: Comparison) -> Iterator[RuleResult]:
-    """A partition that the checkpoint does not know is read from its earliest offset.
+    """Spark reads a partition that the checkpoint doesn't know from its earliest offset.
 
-    Where that is not 0, records were deleted before anybody read them: data loss, as Spark sees
-    it. startingOffsets does not apply.
+    If that is not 0, records were deleted before they were read. Spark counts that as data loss.
+    startingOffsets doesn't apply.
     """
     for pair, cluster in asked(c):
         assert pair.before
@@ -146,7 +148,7 @@ def partitions_added(c: Comparison) -> Iterator[RuleResult]:
         cut = [p for p in new if p.gone]
         if cut:
             told = listed(f"{p} (from {_begin(p)})" for p in cut)
-            yield _lost(c, pair, f"{told} is new here and does not begin at 0.", cut)
+            yield _lost(c, pair, f"{told} is new here and doesn't start at offset 0.", cut)
         elif new:
             records = sum((p.now.end or 0) - (p.now.begin or 0) for p in new if p.now)
             yield RuleResult(
@@ -154,7 +156,9 @@ def partitions_added(c: Comparison) -> Iterator[RuleResult]:
                 state_effect=exact(c),
                 location=pair.location,
                 after=[str(p) for p in new][:MOST],
-                because=f"{listed(map(str, new))} is new: {records} records from the beginning.",
+                because=(
+                    f"{listed(map(str, new))} is new: {records} records from the earliest offset."
+                ),
             )
 
 
@@ -188,9 +192,11 @@ def _recreated(
             location=pair.location,
             before=told[0],
             after=told[1],
-            because=f"{topic} was deleted and made again.",
-            remedy="If the old topic's records are not needed, start from an empty checkpoint. "
-            "Else restore them first, or give the new topic another name.",
+            because=f"{topic} was deleted and recreated.",
+            remedy=(
+                "If the old topic's records are not needed, start from an empty checkpoint. If "
+                "they are, restore them first, or give the new topic another name."
+            ),
             scenario="from-scratch",
         )
     elif found in (Recreated.LIKELY, Recreated.SINCE_STORED):
@@ -200,17 +206,21 @@ def _recreated(
             before=told[0],
             after=told[1],
             because=_WHY[found].format(topic=topic),
-            question=f"Was {topic} deleted and made again after the query had read from it?",
+            question=f"Was {topic} deleted and recreated after the query had read from it?",
             remedy="If it was, start from an empty checkpoint.",
             scenario="from-scratch",
         )
 
 
 _WHY = {
-    Recreated.LIKELY: "Records of {topic} that this query has read, going by its offsets, are "
-    "younger than the batch that read them.",
-    Recreated.SINCE_STORED: "{topic} has another id than when this version was stored, and nobody "
-    "looked whether the query has read from it since.",
+    Recreated.LIKELY: (
+        "Going by its offsets, this query has read records of {topic} that are younger than the "
+        "batch that read them."
+    ),
+    Recreated.SINCE_STORED: (
+        "{topic} has another id than when this version was stored. Headgate has not checked "
+        "whether the query has read from it since."
+    ),
 }
 
 

@@ -25,9 +25,9 @@ _HOUR = 3_600_000
 
 @rule("WLD004")
 def topic_missing(c: Comparison) -> Iterator[RuleResult]:
-    """Spark asks Kafka for the partitions of every topic that it is told to read.
+    """Spark requests the partitions of every subscribed topic from Kafka.
 
-    One that does not exist fails the query before it has written anything.
+    If a topic doesn't exist, the query fails before it writes anything.
     """
     for source in c.after.sources or ():
         cluster = c.cluster
@@ -40,16 +40,20 @@ def topic_missing(c: Comparison) -> Iterator[RuleResult]:
                 outcome=Outcome.REFUSES,
                 location=pair.location,
                 after=list(source.topics),
-                because=f"{listed(missing)} does not exist.",
+                because=f"{listed(missing)} doesn't exist.",
                 error_class="UnknownTopicOrPartitionException",
-                remedy="Create the topic, or leave it out. Its offsets are those of the old one: a "
-                "new topic of that name is not read from its beginning.",
+                remedy=(
+                    "Create the topic, or remove it from the query. The old topic's offsets "
+                    "stay: Spark doesn't read a new topic of that name from its beginning."
+                ),
             )
 
 
 @rule("WLD007", "Kafka's retention.ms, and the offsets in the checkpoint")
 def retention_is_near(c: Comparison) -> Iterator[RuleResult]:
-    """Records that wait for the new version are deleted when they are older than the retention."""
+    """Kafka deletes records that are older than the retention, even if the new version has not read
+    them.
+    """
     at = c.before.progress.offsets_at if c.before.progress else None
     for pair, cluster, parts in logged_now(c):
         for topic in dict.fromkeys(p.topic for p in parts if not p.gone and _unread(p)):
@@ -62,17 +66,19 @@ def retention_is_near(c: Comparison) -> Iterator[RuleResult]:
                     location=pair.location,
                     before=at,
                     after=kept,
-                    because=f"{topic} keeps records for {_hours(kept)}, and what is not read yet "
-                    f"was written from {at} on.",
+                    because=(
+                        f"{topic} keeps records for {_hours(kept)}, and its unread records were "
+                        f"written from {at} on."
+                    ),
                     remedy="Restart soon, or raise retention.ms first.",
                 )
 
 
 @rule("WLD008", "Kafka's producer: max.block.ms; not measured")
 def sink_topic_missing(c: Comparison) -> Iterator[RuleResult]:
-    """A Kafka sink writes to a topic that is not there: the broker creates it, or the batch fails.
+    """The Kafka sink's topic doesn't exist: the broker creates it, or the batch fails.
 
-    A topic that is created like that has the broker's default number of partitions.
+    A topic that the broker creates has the default number of partitions.
     """
     sink, cluster = c.after.sink, c.cluster
     if sink is None or cluster is None or sink.format != "kafka":
@@ -84,15 +90,15 @@ def sink_topic_missing(c: Comparison) -> Iterator[RuleResult]:
         yield RuleResult(
             outcome=Outcome.UNKNOWN,
             after=topic,
-            because=f"{topic} does not exist.",
-            question="Does the broker create topics by itself (auto.create.topics.enable)?",
-            remedy=f"Create {topic} first, with as many partitions as its readers need.",
+            because=f"{topic} doesn't exist.",
+            question="Does the broker create topics automatically (auto.create.topics.enable)?",
+            remedy=f"Create {topic} first, with as many partitions as its consumers need.",
         )
 
 
-@rule("WLD009", "the evidence and the cluster that was asked")
+@rule("WLD009", "the evidence and the cluster that Headgate read")
 def another_cluster(c: Comparison) -> Iterator[RuleResult]:
-    """The cluster that was asked has none of the topics that the source reads."""
+    """The cluster that Headgate read has none of the topics that the source reads."""
     for pair in c.sources:
         source, cluster = pair.after, c.cluster
         if source is None or cluster is None or family(source) != "kafka":
@@ -103,10 +109,10 @@ def another_cluster(c: Comparison) -> Iterator[RuleResult]:
                 location=pair.location,
                 before=option(source, "kafka.bootstrap.servers"),
                 after=cluster.bootstrap,
-                because="Its addresses are other ones, too.",
-                question="Is the Kafka of headgate.toml the one that this source reads?",
+                because="Its addresses differ, too.",
+                question="Does this source read the Kafka cluster of headgate.toml?",
                 rollback=Rollback.UNKNOWN,
-                remedy="Name that cluster under [kafka].",
+                remedy="Set that cluster under [kafka] in headgate.toml.",
             )
 
 
@@ -128,11 +134,11 @@ def _hours(ms: int) -> str:
 
 @rule("WLD010")
 def offsets_not_asked(c: Comparison) -> Iterator[RuleResult]:
-    """Where the query is the same, only the world decides how its restart ends.
+    """If the query is unchanged, only the state of the cluster decides how its restart ends.
 
-    A topic that was made again, records that were deleted before they were read, and offsets that
-    were edited look like any other restart in the files. Where the two versions differ, the
-    difference is what the comparison is about, and Kafka is a warning.
+    The files don't show whether a topic was recreated, unread records were deleted, or offsets were
+    edited. If the two versions differ, the comparison judges the difference, and Kafka is a
+    warning.
     """
     if c.cluster is not None or not _is_of_checkpoint(c) or not _is_same_query(c):
         return
@@ -143,11 +149,13 @@ def offsets_not_asked(c: Comparison) -> Iterator[RuleResult]:
     yield RuleResult(
         outcome=Outcome.UNKNOWN,
         location=logged[0][0].location,
-        because="Nothing that can be seen differs, and Kafka was not asked.",
-        question=f"Is {topics} still the topic that the offsets were read from, with all that was "
-        "not read yet, and did nobody edit the checkpoint?",
+        because="The versions show no difference, and Headgate did not read Kafka.",
+        question=(
+            f"Is {topics} still the topic that the offsets were read from, with all its unread "
+            "records? And is the checkpoint unedited?"
+        ),
         rollback=Rollback.UNKNOWN,
-        remedy="Compare with `--cluster`, which asks Kafka.",
+        remedy="Compare again with `--cluster`, which reads Kafka.",
     )
 
 

@@ -34,9 +34,9 @@ _OWN_RULE = {ANSI, CHECKPOINT_FORMAT, ENCODING, OFFSET_LOG, PARTITIONS, TIME_ZON
 
 @rule("CFG001")
 def pinned_setting(c: Comparison) -> Iterator[RuleResult]:
-    """The offset log holds this setting, and its value wins over the session's with a warning.
+    """The offset log holds this setting, and its value wins over the session's, with a warning.
 
-    A new value takes effect with a new checkpoint only.
+    A new value takes effect only with a new checkpoint.
     """
     for key in sorted(PINNED - SOURCE_SETTINGS):
         kept, wanted = recorded(c.before, key), effective(c.after, key)
@@ -51,8 +51,8 @@ def pinned_setting(c: Comparison) -> Iterator[RuleResult]:
 def shuffle_partitions(c: Comparison) -> Iterator[RuleResult]:
     """The number of state partitions is fixed when state is first written.
 
-    Offset log v1 pins it. Offset log v2 does not record it in a query's first run (4.2.0): fewer
-    partitions orphan the keys of the others, more fail on state files that do not exist.
+    Offset log v1 pins it. Offset log v2 doesn't record it in a query's first run (4.2.0). With
+    fewer partitions, keys of the others are lost; with more, Spark fails on missing state files.
     """
     wanted = effective(c.after, PARTITIONS)
     pinned = c.before.pinned.get(PARTITIONS)
@@ -74,7 +74,7 @@ def shuffle_partitions(c: Comparison) -> Iterator[RuleResult]:
 
 @rule("CFG003")
 def stateless_partitions(c: Comparison) -> Iterator[RuleResult]:
-    """A query without state uses the session's shuffle partitions whatever the offset log says."""
+    """A query without state uses the session's shuffle partitions, whatever the offset log says."""
     new = effective(c.after, PARTITIONS) if set_by_somebody(c, PARTITIONS) else None
     old = c.before.pinned.get(PARTITIONS, effective(c.before, PARTITIONS))
     if c.before.stateful == () and new is not None and old not in (None, new):
@@ -99,9 +99,9 @@ def offset_log_format(c: Comparison) -> Iterator[RuleResult]:
 
 @rule("CFG005")
 def checkpoint_format(c: Comparison) -> Iterator[RuleResult]:
-    """The format of state checkpoints is not pinned, and neither can read the other's files.
-
-    Format 2 gives them ids, which only RocksDB's provider can.
+    """The offset log doesn't record the format of state checkpoints, and neither format can read
+    the other's files. Format 2 gives state checkpoints ids, which only RocksDB's provider
+    supports.
     """
     old, new = (effective(v, CHECKPOINT_FORMAT) or "1" for v in (c.before, c.after))
     provider = c.before.pinned.get(PROVIDER, effective(c.before, PROVIDER) or "")
@@ -121,13 +121,16 @@ def checkpoint_format(c: Comparison) -> Iterator[RuleResult]:
             after=new,
             because=f"{CHECKPOINT_FORMAT} changed.",
             error_class=condition,
-            remedy="Set it back to what the checkpoint was written with.",
+            remedy="Set it to the value that the checkpoint was written with.",
         )
 
 
 @rule("CFG006")
 def encoding_without_variables(c: Comparison) -> Iterator[RuleResult]:
-    """Avro encoding of state is for transformWithState only; analysis refuses other operators."""
+    """Avro encoding of state is only for transformWithState.
+
+    Spark's analysis fails for other operators.
+    """
     new = c.after.settings.get(ENCODING)
     old = c.before.settings.get(ENCODING)
     if new != "avro" or old == "avro" or not c.after.stateful or _only_transform_with_state(c):
@@ -145,10 +148,10 @@ def encoding_without_variables(c: Comparison) -> Iterator[RuleResult]:
 
 @rule("CFG007")
 def time_zone(c: Comparison) -> Iterator[RuleResult]:
-    """The session time zone is not recorded.
+    """The checkpoint doesn't record the session time zone.
 
-    A key that is a date or a formatted time becomes another key for the same instant; windows
-    over timestamps do not depend on it.
+    If a key is a date or a formatted time, the same instant becomes another key. Windows over
+    timestamps don't depend on it.
     """
     old, new = c.setting(TIME_ZONE)
     hit = next((p for p in c.operators if p.before and reads_time_zone(p.before.keys or ())), None)
@@ -166,14 +169,17 @@ def time_zone(c: Comparison) -> Iterator[RuleResult]:
         location=hit.location if hit else Location(),
         before=old,
         after=new,
-        because=f"{TIME_ZONE} changed" + (" and the key is made with it." if hit else "."),
-        remedy="Set the time zone of the session to the old one." if hit else "",
+        because=f"{TIME_ZONE} changed" + (", and the key is computed with it." if hit else "."),
+        remedy="Set the session's time zone to the old one." if hit else "",
     )
 
 
 @rule("CFG008")
 def ansi_mode(c: Comparison) -> Iterator[RuleResult]:
-    """ANSI mode is not recorded: what gave null before fails the batch with it, and vice versa."""
+    """The checkpoint doesn't record ANSI mode.
+
+    With it, expressions that gave null before fail the batch; without it, they give null again.
+    """
     old, new = (effective(v, ANSI) for v in (c.before, c.after))
     if old is None or new is None or old.lower() == new.lower() or not c.spark.at_least(4, 0):
         return
@@ -183,36 +189,41 @@ def ansi_mode(c: Comparison) -> Iterator[RuleResult]:
             state_effect=StateEffect.EXACT if c.is_stateful else StateEffect.NONE,
             before=old,
             after=new,
-            because="ANSI mode is off from now on.",
+            because="The new version switches ANSI mode off.",
         )
         return
     yield RuleResult(
         outcome=Outcome.UNKNOWN,
         before=old,
         after=new,
-        because="ANSI mode is on from now on.",
-        question="Is there input that a cast, a division or an index turned into null so far? "
-        "It fails the batch now (CAST_INVALID_INPUT and its like).",
-        remedy="Use try_cast and its like, or leave ANSI mode off.",
+        because="The new version switches ANSI mode on.",
+        question=(
+            "Does the input have rows for which a cast, a division or an index gave null? They "
+            "now fail the batch (CAST_INVALID_INPUT and similar errors)."
+        ),
+        remedy="Use try_cast and similar functions, or leave ANSI mode off.",
     )
 
 
 @rule("CFG010")
 def sink_evolution(c: Comparison) -> Iterator[RuleResult]:
-    """With sink evolution on, analysis refuses a sink without a name; no evidence shows names."""
+    """With sink evolution on, Spark's analysis fails for a sink without a name.
+
+    No evidence shows names.
+    """
     if (c.after.settings.get(SINK_EVOLUTION) or "").lower() == "true":
         yield RuleResult(
             outcome=Outcome.UNKNOWN,
             after="true",
             because=f"{SINK_EVOLUTION} is on.",
-            question="Has the new version's sink a name (DataStreamWriter.name)?",
+            question="Does the new version's sink have a name (DataStreamWriter.name)?",
             remedy="Name the sink, or switch sink evolution off.",
         )
 
 
-@rule("CFG009", "documentation of the settings; measured where the report says nothing else")
+@rule("CFG009", "documentation of the settings; measured if the report says nothing else")
 def other_setting(c: Comparison) -> Iterator[RuleResult]:
-    """This setting is not recorded in the checkpoint; it takes effect and leaves state alone."""
+    """The checkpoint doesn't record this setting. It takes effect and doesn't change state."""
     for key, (old, new) in differing(c).items():
         if key in PINNED or key in _OWN_RULE or not key.startswith("spark.sql."):
             continue
@@ -237,7 +248,7 @@ def _no_effect(key: str, recorded: str, wanted: str) -> RuleResult:
         before=recorded,
         after=wanted,
         because=f"{key} stays {recorded.rsplit('.', 1)[-1]}.",
-        remedy="For the new value start from an empty checkpoint.",
+        remedy="To use the new value, start from an empty checkpoint.",
         scenario="from-scratch",
     )
 
@@ -267,10 +278,12 @@ def _log_not_known(old: str | None, wanted: str) -> RuleResult:
         before=old,
         after=wanted,
         because=f"{PARTITIONS} changed, and the evidence has no offset log that holds it.",
-        question="Which version has the checkpoint's offset log (the first line of offsets/N), and "
-        f"how many partitions has its state? v1 pins {PARTITIONS}; v2 may not.",
+        question=(
+            "In which version is the checkpoint's offset log (the first line of offsets/N), and "
+            f"how many partitions does its state have? v1 pins {PARTITIONS}; v2 may not."
+        ),
         rollback=Rollback.UNKNOWN,
-        remedy="Add the old version's checkpoint to the evidence, or leave the setting as it was.",
+        remedy="Add the old version's checkpoint to the evidence, or keep the old value.",
     )
 
 
@@ -284,9 +297,9 @@ def _time_zone_not_known(
             location=hit.location,
             before=old,
             after=new,
-            because=f"Only one version sets {TIME_ZONE}, and the key is made with it.",
-            question="Which time zone does the session have that sets none?",
-            remedy="Set the same time zone in both.",
+            because=f"Only one version sets {TIME_ZONE}, and the key is computed with it.",
+            question="Which time zone does the session use in the version that sets none?",
+            remedy="Set the same time zone in both versions.",
         )
 
 
@@ -303,9 +316,11 @@ def _of_texts(old: str, new: str, pair: OperatorPair) -> RuleResult:
         before=old,
         after=new,
         because=f"{TIME_ZONE} changed, and the key is a number of seconds.",
-        question="Is that number made from a text without an offset? From a timestamp it is the "
-        "same in every zone.",
-        remedy="Set the time zone of the session to the old one.",
+        question=(
+            "Is that number computed from a text without an offset? From a timestamp it is the "
+            "same in every time zone."
+        ),
+        remedy="Set the session's time zone to the old one.",
     )
 
 

@@ -17,10 +17,10 @@ _KINDS = (OperatorKind.DEDUPLICATE, OperatorKind.DEDUPLICATE_WITHIN_WATERMARK)
 
 @rule("DED001")
 def key_columns(c: Comparison) -> Iterator[RuleResult]:
-    """Seen rows are remembered by the values of the key columns in their order.
+    """Spark remembers seen rows by the values of the key columns, in their order.
 
-    With other columns of the same types, or the same ones in another order, nothing that was
-    seen is found again. Without arguments every column counts, in the order of the input.
+    With other columns of the same types, or in another order, Spark finds none of the rows that it
+    has seen. Without arguments every column counts, in the order of the input.
     """
     for pair in _pairs(c):
         assert pair.before and pair.after
@@ -38,10 +38,10 @@ def key_columns(c: Comparison) -> Iterator[RuleResult]:
                 location=pair.location,
                 before=list(old),
                 after=list(new),
-                because="The key columns changed places."
+                because="The key columns changed their order."
                 if swapped
-                else "Duplicates are found by other values of the same types.",
-                remedy="Name the columns in the old order: dropDuplicates([...])."
+                else "The new version finds duplicates by other values of the same types.",
+                remedy="List the columns in the old order: dropDuplicates([...])."
                 if swapped
                 else "Start from an empty checkpoint and replay.",
                 scenario="from-scratch",
@@ -50,7 +50,7 @@ def key_columns(c: Comparison) -> Iterator[RuleResult]:
 
 @rule("DED002")
 def keys_not_known(c: Comparison) -> Iterator[RuleResult]:
-    """Equal types do not make equal keys: the columns must be compared, too."""
+    """Equal types don't mean equal keys: the columns must be compared, too."""
     for pair in _pairs(c):
         assert pair.before and pair.after
         if pair.before.keys is None or pair.after.keys is None:
@@ -59,7 +59,7 @@ def keys_not_known(c: Comparison) -> Iterator[RuleResult]:
                 location=pair.location,
                 question="By which columns, in which order, do both versions find duplicates?",
                 rollback=Rollback.UNKNOWN,
-                remedy="Add the plan of the version that has none.",
+                remedy="Add the plan of the version whose plan is missing.",
             )
 
 

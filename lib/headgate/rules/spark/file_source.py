@@ -17,9 +17,9 @@ _REMEDY = "Start from an empty checkpoint, or keep path and order."
 
 @rule("FIL001")
 def path_changed_after_data(c: Comparison) -> Iterator[RuleResult]:
-    """On a restart Spark asks the file source for the files of its last batch once more.
+    """On a restart Spark asks the file source again for the files of its last batch.
 
-    They lie under the old path, and the new one is not above them.
+    They are under the old path, and the new path doesn't contain it.
     """
     for pair in _moved(c):
         assert pair.before
@@ -29,7 +29,7 @@ def path_changed_after_data(c: Comparison) -> Iterator[RuleResult]:
                 location=pair.location,
                 before=location(pair.before),
                 after=location(pair.after) if pair.after else None,
-                because="The last batch had files, and this source has another path now.",
+                because="The last batch had files, and this source now has another path.",
                 error_class="IllegalArgumentException",
                 remedy=_REMEDY,
                 scenario="from-scratch",
@@ -38,10 +38,10 @@ def path_changed_after_data(c: Comparison) -> Iterator[RuleResult]:
 
 @rule("FIL002")
 def paths_swapped_after_empty_batch(c: Comparison) -> Iterator[RuleResult]:
-    """After a batch without files nothing is asked for, so nothing refuses.
+    """After a batch without files Spark requests no files, so the restart doesn't fail.
 
-    The log remembers files by path, and the other directory's files are all new to it: they are
-    read again from the start.
+    The source's log knows files by their path. All files of the other directory are new to it, so
+    Spark reprocesses them from the start.
     """
     for pair in _moved(c):
         assert pair.before and pair.after
@@ -52,16 +52,16 @@ def paths_swapped_after_empty_batch(c: Comparison) -> Iterator[RuleResult]:
                 location=pair.location,
                 before=location(pair.before),
                 after=location(pair.after),
-                because="This path was read at another place before.",
+                because="Another source position read this path before.",
                 remedy=_REMEDY,
             )
 
 
 @rule("FIL004")
 def wider_path(c: Comparison) -> Iterator[RuleResult]:
-    """A pattern that matches the old directory's files is accepted, and sets no base path.
+    """Spark accepts a pattern that matches the old directory's files; it sets no base path.
 
-    Files that were read are known by their full path; others that it matches are new.
+    Spark knows processed files by their full path. Other files that the pattern matches are new.
     """
     for pair in judged_pairs(c):
         assert pair.before and pair.after
@@ -74,16 +74,17 @@ def wider_path(c: Comparison) -> Iterator[RuleResult]:
                 location=pair.location,
                 before=old,
                 after=new,
-                because="The new path is a pattern over the old one.",
+                because="The new path is a pattern that matches the old one.",
             )
 
 
 @rule("FIL003")
 def path_changed_unknown(c: Comparison) -> Iterator[RuleResult]:
-    """A file source's log remembers files by their full path.
+    """A file source's log knows files by their full path.
 
-    After a batch with files another path is refused; after one without, everything under the new
-    path is read: right for other files, twice for files that were only moved.
+    After a batch with files, Spark fails with another path. After a batch without files, Spark
+    reads everything under the new path. That is right for other files, but files that were only
+    moved count twice.
     """
     for pair in _moved(c):
         assert pair.before and pair.after
@@ -97,7 +98,7 @@ def path_changed_unknown(c: Comparison) -> Iterator[RuleResult]:
             after=location(pair.after),
             question="Did the last batch take files from this source?"
             if data is None
-            else "Does the new path hold files that were read under the old one?",
+            else "Does the new path hold files that were processed under the old one?",
             rollback=Rollback.UNKNOWN,
             remedy=_REMEDY,
         )
@@ -105,7 +106,9 @@ def path_changed_unknown(c: Comparison) -> Iterator[RuleResult]:
 
 @rule("FIL005")
 def names_instead_of_paths(c: Comparison) -> Iterator[RuleResult]:
-    """With fileNameOnly a file counts as read when one of its name was read, in any folder."""
+    """With fileNameOnly Spark takes a file as processed if a file of that name was processed, in
+    any folder.
+    """
     for pair in judged_pairs(c):
         assert pair.before and pair.after
         old, new = ((option(s, "fileNameOnly") or "").lower() for s in (pair.before, pair.after))
@@ -115,18 +118,18 @@ def names_instead_of_paths(c: Comparison) -> Iterator[RuleResult]:
                 location=pair.location,
                 before=old or None,
                 after=new,
-                because="fileNameOnly is on from now on.",
-                question="Do new files bear names that files in other folders have had?",
-                remedy="Leave it off, or make the names unique.",
+                because="The new version sets fileNameOnly.",
+                question="Do new files have names that files in other folders had before?",
+                remedy="Leave fileNameOnly off, or make the file names unique.",
             )
 
 
 @rule("FIL006")
 def archive_without_a_place(c: Comparison) -> Iterator[RuleResult]:
-    """To archive files that were read Spark needs a place where it can't find them again.
+    """To archive processed files Spark needs a folder that the source doesn't read.
 
-    Without one, or with one whose first folders match the source's path, it refuses to start:
-    above the source is as wrong as within it.
+    Spark fails to start if none is set, or if its first folders match the source's path. A folder
+    above the source fails like one within it.
     """
     for pair in judged_pairs(c):
         assert pair.before and pair.after
@@ -143,7 +146,7 @@ def archive_without_a_place(c: Comparison) -> Iterator[RuleResult]:
             after=place,
             because=f"Files from {source} would be archived to {place}."
             if place
-            else "cleanSource is archive, and sourceArchiveDir is not set.",
+            else "cleanSource is archive, but sourceArchiveDir is not set.",
             error_class="IllegalArgumentException",
             remedy="Set sourceArchiveDir to a folder that the source's path does not match.",
         )

@@ -17,10 +17,10 @@ _CLOCKS = {"EventTimeTimeout", "ProcessingTimeTimeout"}
 
 @rule("GRP001")
 def group_keys(c: Comparison) -> Iterator[RuleResult]:
-    """A group's state is found by the values of the grouping columns in their order.
+    """Spark finds a group's state by the values of the grouping columns, in their order.
 
-    Another number of them is refused. Other columns of the same types pass the check, every
-    look-up misses, and each group begins anew.
+    With another number of columns Spark fails. Other columns of the same types pass the check, but
+    no stored key matches, and each group starts from empty state.
     """
     for pair in _groups(c):
         assert pair.before and pair.after
@@ -34,9 +34,9 @@ def group_keys(c: Comparison) -> Iterator[RuleResult]:
                 location=pair.location,
                 before=list(old),
                 after=list(new),
-                because="The grouping columns changed places."
+                because="The grouping columns changed their order."
                 if sorted(old) == sorted(new)
-                else "It groups by other values of the same types.",
+                else "The query groups by other values of the same types.",
                 remedy=f"Group by the old columns in the old order. {_REPLAY}",
                 scenario="from-scratch",
             )
@@ -50,7 +50,7 @@ def _another_number(
         location=pair.location,
         before=list(old),
         after=list(new),
-        because=f"It groups by {len(new)} columns, and state is stored by {len(old)}.",
+        because=f"The query groups by {len(new)} columns, but state is stored by {len(old)}.",
         error_class=c.spark.condition("STATE_STORE_KEY_SCHEMA_NOT_COMPATIBLE"),
         remedy=f"Group by the old columns in the old order. {_REPLAY}",
         scenario="from-scratch",
@@ -59,7 +59,7 @@ def _another_number(
 
 @rule("GRP002")
 def group_keys_not_known(c: Comparison) -> Iterator[RuleResult]:
-    """Equal types do not make equal groups: the columns must be compared, too."""
+    """Equal types don't mean equal groups: the columns must be compared, too."""
     for pair in _groups(c):
         assert pair.before and pair.after
         if pair.before.keys is None or pair.after.keys is None:
@@ -68,15 +68,15 @@ def group_keys_not_known(c: Comparison) -> Iterator[RuleResult]:
                 location=pair.location,
                 question="By which columns, in which order, do both versions group?",
                 rollback=Rollback.UNKNOWN,
-                remedy="Add the plan of the version that has none.",
+                remedy="Add the plan of the version whose plan is missing.",
             )
 
 
 @rule("GRP003")
 def timeout_clock(c: Comparison) -> Iterator[RuleResult]:
-    """A group's deadline is stored as one number, whatever clock it is meant for.
+    """A group's deadline is stored as one number, for either clock.
 
-    Read by the other clock, groups time out at once or never.
+    If the other clock reads it, groups time out at once or never.
     """
     for pair in _groups(c):
         assert pair.before and pair.after
@@ -88,7 +88,7 @@ def timeout_clock(c: Comparison) -> Iterator[RuleResult]:
                 location=pair.location,
                 before=old,
                 after=new,
-                because="The timeout goes by another clock.",
+                because="The timeout uses another clock.",
                 remedy=f"Keep the kind of timeout. {_REPLAY}",
                 scenario="from-scratch",
             )

@@ -31,10 +31,10 @@ _POISONED = (
 
 @rule("KAF001")
 def topic_gone(c: Comparison) -> Iterator[RuleResult]:
-    """Spark compares the partitions of the last offsets with those it now reads.
+    """Spark compares the partitions of the last offsets with those that it reads now.
 
-    Partitions that are gone are data loss: refused, but only after offsets/N was written with
-    the new topics, so the old version can't start again either until that file is deleted.
+    Missing partitions are data loss, and Spark fails. But by then offsets/N has the new topics, so
+    the old version can't start either until that file is deleted.
     """
     for pair, gone in _gone(c):
         assert pair.after
@@ -44,8 +44,10 @@ def topic_gone(c: Comparison) -> Iterator[RuleResult]:
                 location=pair.location,
                 before=_topics(pair.before),
                 after=_topics(pair.after),
-                because=f"Offsets of {', '.join(gone)} are in the checkpoint, and the new version "
-                "does not read it there.",
+                because=(
+                    f"The checkpoint has offsets of {', '.join(gone)}, but this source no longer "
+                    "reads it."
+                ),
                 error_class="KAFKA_DATA_LOSS",
                 rollback=Rollback.REPAIRABLE,
                 remedy=_POISONED + " Start the new version on an empty checkpoint with starting "
@@ -57,10 +59,9 @@ def topic_gone(c: Comparison) -> Iterator[RuleResult]:
 
 @rule("KAF002")
 def topic_gone_silently(c: Comparison) -> Iterator[RuleResult]:
-    """With failOnDataLoss=false Spark only warns, and forgets the offsets of what is gone.
-
-    A topic that is read at another place, or that comes back later, is read from its earliest
-    offset again: its records count twice.
+    """With failOnDataLoss=false Spark only logs a warning, and forgets the offsets of missing
+    topics. If another source reads the topic, or if it returns later, Spark reads it from its
+    earliest offset. Its records count twice.
     """
     for pair, gone in _gone(c):
         assert pair.after
@@ -73,20 +74,19 @@ def topic_gone_silently(c: Comparison) -> Iterator[RuleResult]:
             location=pair.location,
             before=_topics(pair.before),
             after=_topics(pair.after),
-            because=f"{', '.join(moved)} is read once more from its beginning."
+            because=f"{', '.join(moved)} is reprocessed from its earliest offset."
             if moved
-            else f"{', '.join(gone)} is not read any more.",
+            else f"{', '.join(gone)} is no longer read.",
             remedy="Keep the order of the sources." if moved else "",
         )
 
 
 @rule("KAF003")
 def topic_added(c: Comparison) -> Iterator[RuleResult]:
-    """A topic that the offset log does not know is read from its earliest offset.
-
-    startingOffsets does not apply. Where that offset is not 0 any more it counts as data loss, and
-    is refused (WLD006). Going back to the old version is refused until the new topic
-    is taken out of the offset log, or failOnDataLoss is off.
+    """Spark reads a topic that the offset log doesn't know from its earliest offset.
+    startingOffsets doesn't apply. If that offset is no longer 0, it counts as data loss and
+    Spark fails (WLD006). After a rollback the old version fails to start until the new topic is
+    removed from the offset log, or failOnDataLoss is off.
     """
     for pair in kafka_pairs(c):
         assert pair.before and pair.after
@@ -100,14 +100,17 @@ def topic_added(c: Comparison) -> Iterator[RuleResult]:
                 after=_topics(pair.after),
                 because=f"{', '.join(new)} is new.",
                 rollback=Rollback.SAFE if loses_data_silently(pair.before) else Rollback.REPAIRABLE,
-                remedy="To roll back, restore the checkpoint from before. If the new topic's "
-                "records may be skipped, start the old version once with failOnDataLoss=false.",
+                remedy=(
+                    "To roll back, restore the checkpoint from before. If the new topic's "
+                    "records may be skipped, start the old version once with "
+                    "failOnDataLoss=false."
+                ),
             )
 
 
 @rule("KAF004")
 def starting_offsets(c: Comparison) -> Iterator[RuleResult]:
-    """Starting offsets count for an empty checkpoint only; the offset log wins ever after."""
+    """Starting offsets apply only to an empty checkpoint. After that the offset log wins."""
     for pair in kafka_pairs(c):
         assert pair.before and pair.after
         if _topics_added(pair):
@@ -123,7 +126,7 @@ def starting_offsets(c: Comparison) -> Iterator[RuleResult]:
                     before=old,
                     after=new,
                     because=f"{key} is ignored.",
-                    remedy="To read from another point, plan a replay.",
+                    remedy="To start from another offset, plan a replay.",
                     scenario="from-point",
                 )
 
@@ -141,19 +144,19 @@ def other_cluster(c: Comparison) -> Iterator[RuleResult]:
                 location=pair.location,
                 before=old,
                 after=new,
-                because="The bootstrap servers are others.",
-                question="Do both addresses lead to the same Kafka cluster?",
+                because="The bootstrap servers changed.",
+                question="Do both addresses belong to the same Kafka cluster?",
                 rollback=Rollback.UNKNOWN,
-                remedy="For another cluster start from an empty checkpoint.",
+                remedy="For another cluster, start from an empty checkpoint.",
             )
 
 
 @rule("KAF006")
 def assigned_partitions(c: Comparison) -> Iterator[RuleResult]:
-    """Offsets are kept by partition, and `assign` names each of them.
+    """Spark keeps offsets by partition, and `assign` names each partition.
 
-    A partition that is not assigned any more is data loss, as a topic is that is gone; one that
-    is new is read from its earliest offset.
+    A partition that is no longer assigned is data loss, like a missing topic. Spark reads a new one
+    from its earliest offset.
     """
     for pair in kafka_pairs(c):
         assert pair.before and pair.after
@@ -171,7 +174,7 @@ def assigned_partitions(c: Comparison) -> Iterator[RuleResult]:
                 location=pair.location,
                 before=sorted(f"{t}-{p}" for t, p in old),
                 after=sorted(f"{t}-{p}" for t, p in new),
-                because=f"{', '.join(lost)} is not read any more." if lost else "",
+                because=f"{', '.join(lost)} is no longer read." if lost else "",
                 error_class="KAFKA_DATA_LOSS" if lost and not silent else None,
                 rollback=Rollback.REPAIRABLE,
                 remedy=_POISONED,

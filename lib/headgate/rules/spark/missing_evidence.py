@@ -14,7 +14,7 @@ _CONDITION = re.compile(r"\[(?P<name>[A-Z_][A-Z0-9_]*)[.\]]")
 
 @rule("EVD001", "the evidence itself")
 def session_refused(c: Comparison) -> Iterator[RuleResult]:
-    """The session that captured the new version could not build it."""
+    """Spark could not build the new version when it was captured."""
     error = c.after.capture_error
     if not error:
         return
@@ -25,9 +25,9 @@ def session_refused(c: Comparison) -> Iterator[RuleResult]:
     yield RuleResult(
         outcome=Outcome.REFUSES,
         after=error,
-        because=f"Spark said: {error.splitlines()[0]}",
+        because=f"Spark failed with: {error.splitlines()[0]}",
         error_class=match["name"] if match else None,
-        remedy="Correct the query.",
+        remedy="Fix the query.",
         scenario="offline-upgrade",
     )
 
@@ -43,9 +43,11 @@ def _under_other_settings(error: str, settings: list[str]) -> RuleResult:
     return RuleResult(
         outcome=Outcome.UNKNOWN,
         after=error,
-        because=f"Spark said: {error.splitlines()[0]} A restart takes {', '.join(settings)} from "
-        "the offset log.",
-        question="Can the new version be planned with the settings that the offset log holds?",
+        because=(
+            f"Spark failed with: {error.splitlines()[0]} A restart takes {', '.join(settings)} "
+            "from the offset log."
+        ),
+        question="Can Spark plan the new version with the settings that the offset log holds?",
         rollback=Rollback.UNKNOWN,
         remedy="Capture it again with those settings, or rehearse it on a copy of the checkpoint.",
     )
@@ -53,12 +55,12 @@ def _under_other_settings(error: str, settings: list[str]) -> RuleResult:
 
 @rule("EVD002", "the evidence itself")
 def nothing_to_judge(c: Comparison) -> Iterator[RuleResult]:
-    """A verdict needs a plan or a checkpoint of each version."""
+    """A comparison needs a plan or a checkpoint of each version."""
     for side, version in (("old", c.before), ("new", c.after)):
         if _is_empty(version) and not version.capture_error:
             yield RuleResult(
                 outcome=Outcome.UNKNOWN,
-                because=f"The evidence of the {side} version holds no plan.",
+                because=f"The evidence of the {side} version has no plan.",
                 question=f"What is the plan of the {side} version?",
                 rollback=Rollback.UNKNOWN,
                 remedy="Add its explain text, its plan as JSON, or module:function.",

@@ -18,7 +18,7 @@ from headgate.rules.spark.facts.output_columns import (
 from headgate.rules.spark.facts.parsed_columns import shown_schema
 
 _FROM_JSON = "https://spark.apache.org/docs/latest/api/sql/#from_json"
-_MEASURED = "readers of a file sink's directory, measured on Spark 4.2.0"
+_MEASURED = "batch reads of a file sink's directory, measured on Spark 4.2.0"
 _KEY = "https://kafka.apache.org/documentation/#design_compactionbasics"
 _BINARY = ("to_avro", "to_protobuf")
 _NUMBERS = frozenset(("byte", "short", "integer", "long"))
@@ -26,39 +26,39 @@ _NUMBERS = frozenset(("byte", "short", "integer", "long"))
 
 @rule("OUT001", _FROM_JSON)
 def field_gone(c: Comparison) -> Iterator[RuleResult]:
-    """The sink is no part of the checkpoint, so the engine goes on.
+    """The checkpoint doesn't record the sink, so the query continues.
 
-    Whoever takes the field by its name finds null in new rows, or fails.
+    Consumers that read the field by name get null for new rows, or fail.
     """
     for change in _of(c, OutputChangeKind.GONE):
         yield _resumes(
             c,
             change,
             f"The output no longer has {change.name}.",
-            "Ask who reads the output; write the field until nobody does.",
+            "Find the output's consumers. Write the field until none of them needs it.",
         )
 
 
 @rule("OUT002", _FROM_JSON)
 def field_type(c: Comparison) -> Iterator[RuleResult]:
-    """The sink is no part of the checkpoint, so the engine goes on.
+    """The checkpoint doesn't record the sink, so the query continues.
 
-    Readers that expect the old type get null or other values from new rows, or fail.
+    Consumers that expect the old type get null or other values for new rows, or fail.
     """
     for change in _of(c, OutputChangeKind.TYPE):
         yield _resumes(
             c,
             change,
             f"{change.name} has another type.",
-            "Ask who reads the output; give a field of another type another name.",
+            "Find the output's consumers. Give a field of another type another name.",
         )
 
 
 @rule("OUT003", _KEY)
 def record_key(c: Comparison) -> Iterator[RuleResult]:
-    """A record's key decides its partition, what it is ordered with, and what compaction replaces.
+    """A record's key decides its partition, its order, and what compaction replaces.
 
-    Records that were written before the switch keep their old key and stay where they are.
+    Older records keep their old key and stay in their partition.
     """
     sink = c.after.sink
     if sink is None or sink.format != "kafka":
@@ -68,16 +68,16 @@ def record_key(c: Comparison) -> Iterator[RuleResult]:
             yield _resumes(
                 c,
                 change,
-                f"What the records' {change.path} is made of changed.",
-                "Let readers that join, order or compact by key start from a new topic.",
+                f"The expression of the records' {change.path} changed.",
+                "Let consumers that join, order or compact by key start from a new topic.",
             )
 
 
 @rule("OUT004", "what a projection picks")
 def column_of_other_data(c: Comparison) -> Iterator[RuleResult]:
-    """A column keeps its name and its type and holds something else from now on.
+    """A column keeps its name and its type, but now holds other data.
 
-    Neither the engine nor a reader can see that.
+    Neither the engine nor a consumer can detect that.
     """
     for change in _of(c, OutputChangeKind.MADE):
         if change.path not in RECORD:
@@ -85,15 +85,15 @@ def column_of_other_data(c: Comparison) -> Iterator[RuleResult]:
                 c,
                 change,
                 f"{change.name} is taken from another column.",
-                "Make sure that it is meant, and tell who reads the output.",
+                "Make sure that the change is intended, and inform the output's consumers.",
             )
 
 
 @rule("OUT005", _MEASURED)
 def csv_positions(c: Comparison) -> Iterator[RuleResult]:
-    """Readers of CSV take columns by their place, not by their name.
+    """CSV is read by the position of columns, not by their name.
 
-    Where a column went, came in between or moved, they read new rows into the wrong columns.
+    If a column was removed, inserted or moved, consumers read new rows into the wrong columns.
     """
     both = _one_format(c, "csv")
     if both is None:
@@ -107,8 +107,8 @@ def csv_positions(c: Comparison) -> Iterator[RuleResult]:
         location=_where(c),
         before=old,
         after=new,
-        because="The columns stand in other places from now on.",
-        remedy="Add columns at the end alone, or write to a new directory with a new checkpoint.",
+        because="The order of the columns changed.",
+        remedy="Add columns only at the end, or write to a new directory with a new checkpoint.",
     )
 
 
@@ -116,7 +116,7 @@ def csv_positions(c: Comparison) -> Iterator[RuleResult]:
 def mixed_parquet(c: Comparison) -> Iterator[RuleResult]:
     """A directory of Parquet files is read with one schema.
 
-    Where a column is a number in some files and text in others no schema reads all of them.
+    If a column is a number in some files and text in others, no schema reads all of them.
     """
     both = _one_format(c, "parquet")
     if both is None:
@@ -139,9 +139,9 @@ def mixed_parquet(c: Comparison) -> Iterator[RuleResult]:
 
 @rule("OUT007", "https://avro.apache.org/docs/1.12.0/specification/#binary-encoding")
 def binary_layout(c: Comparison) -> Iterator[RuleResult]:
-    """Spark's to_avro and to_protobuf write bytes without names.
+    """Spark's to_avro and to_protobuf write bytes without field names.
 
-    A reader that takes them apart with the old schema fails, or reads fields as others.
+    A consumer that decodes them with the old schema fails, or reads wrong fields.
     """
     old, new = c.before.sink, c.after.sink
     if old is None or new is None or not same_place(old, new):
@@ -161,7 +161,7 @@ def binary_layout(c: Comparison) -> Iterator[RuleResult]:
             after=shown_schema(now.declared) or _described(now.schema),
             because=f"What {was.writer} writes into {was.column} changed.",
             rollback=Rollback.SAFE,
-            remedy="Let readers have the new schema first, or write to a new topic.",
+            remedy="Give consumers the new schema first, or write to a new topic.",
         )
 
 

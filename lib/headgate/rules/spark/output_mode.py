@@ -16,9 +16,9 @@ _CHECKER = "UnsupportedOperationChecker; measured on 4.2.0"
 
 @rule("MOD001", _CHECKER)
 def mode_not_supported(c: Comparison) -> Iterator[RuleResult]:
-    """Spark's analysis refuses some modes for some operators when the query starts.
+    """Spark's analysis doesn't allow some modes for some operators.
 
-    Nothing has been written by then.
+    The query fails at its start, before it writes anything.
     """
     mode = output_mode(c.after)
     problem = _problem(c.after, mode)
@@ -39,7 +39,7 @@ def mode_not_supported(c: Comparison) -> Iterator[RuleResult]:
 
 @rule("MOD004", _CHECKER)
 def mode_not_supported_by_sink(c: Comparison) -> Iterator[RuleResult]:
-    """A file sink appends and does nothing else; Spark's analysis refuses other modes."""
+    """A file sink only appends; Spark's analysis fails for other modes."""
     sink, mode = c.after.sink, output_mode(c.after)
     if sink is None or mode in (None, "append") or not sink.is_files:
         return
@@ -48,7 +48,7 @@ def mode_not_supported_by_sink(c: Comparison) -> Iterator[RuleResult]:
         location=_where(c),
         before=output_mode(c.before),
         after=mode,
-        because=f"The sink writes files ({sink.format}), in {mode} mode.",
+        because=f"The sink writes files ({sink.format}), but the output mode is {mode}.",
         error_class=c.spark.condition(_MODE_ERROR),
         remedy="Use append mode, or foreachBatch.",
     )
@@ -58,8 +58,8 @@ def mode_not_supported_by_sink(c: Comparison) -> Iterator[RuleResult]:
 def held_back_output(c: Comparison) -> Iterator[RuleResult]:
     """In append mode an aggregate holds a group back until the watermark has passed it.
 
-    Update mode emits only what new rows touch, complete mode only what is left: groups that were
-    held back, or were evicted after they had been emitted, are missing.
+    Update mode emits only the groups that new rows change, complete mode only those that are still
+    in state. Groups that were held back, or were evicted after they were emitted, are missing.
     """
     change = _change(c)
     if change is None or change[0] != "append" or not _has(c.before, *AGGREGATES):
@@ -70,16 +70,18 @@ def held_back_output(c: Comparison) -> Iterator[RuleResult]:
         location=_where(c),
         before=change[0],
         after=change[1],
-        because="The mode changed from append.",
-        remedy="Let the old version emit what it holds (advance the watermark) before the switch, "
-        "or replay.",
+        because="The mode was append.",
+        remedy=(
+            "Let the old version emit the groups that it holds back (advance the watermark) "
+            "before the switch, or replay."
+        ),
         scenario="from-scratch",
     )
 
 
 @rule("MOD003")
 def mode_changed(c: Comparison) -> Iterator[RuleResult]:
-    """The state is the same in every mode; only what is emitted differs from now on."""
+    """The state is the same in every mode; only the emitted rows change."""
     change = _change(c)
     if change is None or (change[0] == "append" and _has(c.before, *AGGREGATES)):
         return
@@ -90,7 +92,7 @@ def mode_changed(c: Comparison) -> Iterator[RuleResult]:
         location=_where(c),
         before=change[0],
         after=change[1],
-        because="Groups that were emitted already are emitted once more when they close."
+        because="Groups that were already emitted are emitted again when they close."
         if again
         else "",
     )
@@ -118,13 +120,13 @@ def _problem_of_update(version: Version) -> tuple[str, str] | None:
     if _has(version, OperatorKind.SESSION_AGGREGATE):
         return "Session windows don't work in update mode.", _MODE_ERROR
     if _has(version, OperatorKind.LIMIT):
-        return "`limit()` does not work in update mode.", _OTHER_ERROR
+        return "`limit()` doesn't work in update mode.", _OTHER_ERROR
     outer = [
         o
         for o in version.stateful or ()
         if o.kind is OperatorKind.STREAM_JOIN and "inner" not in (o.join_type or "inner").lower()
     ]
-    return ("Outer joins of two streams work in append mode only.", _OTHER_ERROR) if outer else None
+    return ("Outer joins of two streams work only in append mode.", _OTHER_ERROR) if outer else None
 
 
 def _problem_of_append(version: Version) -> tuple[str, str] | None:

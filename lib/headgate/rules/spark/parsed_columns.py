@@ -21,10 +21,10 @@ _FROM_JSON = "https://spark.apache.org/docs/latest/api/sql/#from_json"
 
 @rule("RDS001", _AVRO)
 def reading_schema(c: Comparison) -> Iterator[RuleResult]:
-    """from_avro and from_protobuf take every record for one that was written with the schema they
-    are given: records of another one fail, or their bytes become other fields.
+    """from_avro and from_protobuf assume that every record was written with their schema.
 
-    The offsets say nothing of the schema of what is still to be read.
+    Records of another schema fail, or their bytes become other fields. Offsets don't say which
+    schema the unread records have.
     """
     for was, now in changed_reading(c.before, c.after):
         if now.function == "from_json" or told_apart(was) == told_apart(now):
@@ -37,16 +37,18 @@ def reading_schema(c: Comparison) -> Iterator[RuleResult]:
             because=f"The schema of {now.function} changed.",
             question=_question(was, now),
             rollback=Rollback.SAFE,
-            remedy="Configure the schema registry, so that it is asked, or let the old version"
-            " read to the end of what was written with the old schema.",
+            remedy=(
+                "Configure the schema registry, so that Headgate can compare the schemas. Or let "
+                "the old version read all records of the old schema first."
+            ),
         )
 
 
 @rule("RDS005", _FROM_JSON)
 def json_schema_read(c: Comparison) -> Iterator[RuleResult]:
-    """from_json gives null for a field that a record does not have, or has in another type.
+    """from_json gives null for a field that a record doesn't have, or has in another type.
 
-    The query goes on either way.
+    The query continues either way.
     """
     for was, now in changed_reading(c.before, c.after):
         if now.function != "from_json" or was.schema is None or now.schema is None:
@@ -57,18 +59,19 @@ def json_schema_read(c: Comparison) -> Iterator[RuleResult]:
             location=_where(c, now),
             before=was.schema.describe(),
             after=now.schema.describe(),
-            because="from_json parses other fields, or others' types.",
-            remedy="Configure the schema registry, so that it is asked whether the records have"
-            " them.",
+            because="from_json parses other fields or other types.",
+            remedy=(
+                "Configure the schema registry, so that Headgate can check whether the records "
+                "have these fields."
+            ),
         )
 
 
 @rule("RDS006", _AVRO)
 def reading_mode(c: Comparison) -> Iterator[RuleResult]:
-    """In mode FAILFAST a record that can't be read stops the query, at that record and at every
-    restart; in mode PERMISSIVE it becomes null.
+    """In mode FAILFAST a record that can't be parsed stops the query, also after every restart.
 
-    The mode is no part of the checkpoint.
+    In mode PERMISSIVE it becomes null. The checkpoint doesn't record the mode.
     """
     for was, now in changed_reading(c.before, c.after):
         if now.function == "from_json" or mode_of(was) == mode_of(now):
@@ -81,8 +84,8 @@ def reading_mode(c: Comparison) -> Iterator[RuleResult]:
             before=mode_of(was),
             after=mode_of(now),
             because=f"The mode of {now.function} changed.",
-            question="Are there records to be read that don't have the schema?" if fails else None,
-            remedy="Keep PERMISSIVE, and send what becomes null to a topic of its own.",
+            question="Are there unread records that don't match the schema?" if fails else None,
+            remedy="Keep PERMISSIVE, and send records that become null to a dead letter topic.",
         )
 
 
@@ -99,8 +102,8 @@ def _shown(one: Parsed, other: Parsed) -> Any:
 
 def _question(was: Parsed, now: Parsed) -> str:
     if was.declared == now.declared and was.message == now.message:
-        return "Can the new avroSchema read what is written, by Avro's rules of resolution?"
-    return "Are all records that are still to be read written with the new schema?"
+        return "Can the new avroSchema read the written records by Avro's schema resolution?"
+    return "Are all unread records written with the new schema?"
 
 
 def _where(c: Comparison, now: Parsed) -> Location:

@@ -13,10 +13,10 @@ from headgate.rules.spark.facts.event_time import output_mode
 
 @rule("SNK001")
 def file_sink_log(c: Comparison) -> Iterator[RuleResult]:
-    """A file sink keeps a log of batches in `_spark_metadata`, and readers need it from batch 0.
+    """A file sink logs its batches in `_spark_metadata`, and Spark reads that log from batch 0.
 
-    In another directory it begins with the number of the next batch, and readers fail with
-    `_spark_metadata/0 doesn't exist`.
+    In another directory the log starts with the number of the next batch. Reading the directory
+    fails with `_spark_metadata/0 doesn't exist`.
     """
     both = _both(c)
     if both is None or not _is_file(both[1]):
@@ -31,7 +31,7 @@ def file_sink_log(c: Comparison) -> Iterator[RuleResult]:
             location=_where(c),
             before=_describe(old),
             after=_describe(new),
-            because="The output goes to a directory that this checkpoint has not written to.",
+            because="This checkpoint has never written to the new output directory.",
             remedy="Use a new checkpoint with the new directory, or copy the old "
             "`_spark_metadata` there.",
             scenario="from-point",
@@ -40,9 +40,9 @@ def file_sink_log(c: Comparison) -> Iterator[RuleResult]:
 
 @rule("SNK002")
 def file_sink_partitions(c: Comparison) -> Iterator[RuleResult]:
-    """Readers discover partition columns from the paths.
+    """Spark infers partition columns from the paths.
 
-    Files that lie in another depth than the new ones are hidden from them.
+    Files at another depth than the new ones are hidden from consumers.
     """
     both = _both(c)
     if both is None or not (_is_file(both[0]) and _is_file(both[1])):
@@ -58,14 +58,16 @@ def file_sink_partitions(c: Comparison) -> Iterator[RuleResult]:
             location=_where(c),
             before=list(old),
             after=list(new),
-            because="The sink is partitioned otherwise from now on.",
+            because="The partition columns of the sink changed.",
             remedy="Rewrite the old files, or write to a new directory with a new checkpoint.",
         )
 
 
 @rule("SNK003")
 def memory_sink(c: Comparison) -> Iterator[RuleResult]:
-    """A memory sink forgets its rows, so only complete mode can recover from a checkpoint."""
+    """A memory sink loses its rows at a restart, so only complete mode can recover from a
+    checkpoint.
+    """
     sink, mode = c.after.sink, output_mode(c.after)
     if sink is None or sink.format != "memory" or mode in (None, "complete"):
         return
@@ -81,9 +83,9 @@ def memory_sink(c: Comparison) -> Iterator[RuleResult]:
 
 @rule("SNK004")
 def other_sink(c: Comparison) -> Iterator[RuleResult]:
-    """The sink is no part of the checkpoint: new rows go to the new sink only.
+    """The checkpoint doesn't record the sink: new rows go only to the new sink.
 
-    Keys that get no new data never reach it.
+    Keys without new data never reach it.
     """
     both = _both(c)
     if both is None or _is_file(both[1]) or both[1].format == "memory":
@@ -96,13 +98,13 @@ def other_sink(c: Comparison) -> Iterator[RuleResult]:
             location=_where(c),
             before=_describe(old),
             after=_describe(new),
-            remedy="If the new sink must hold the history: replay.",
+            remedy="If the new sink must hold the history, replay.",
         )
 
 
 @rule("SNK006")
 def file_sink_not_known(c: Comparison) -> Iterator[RuleResult]:
-    """A file sink must go on in the directory whose `_spark_metadata` this checkpoint filled."""
+    """A file sink must continue in the directory whose `_spark_metadata` this checkpoint wrote."""
     old, new = c.before.sink, c.after.sink
     if new is None or not _is_file(new):
         return
@@ -112,17 +114,17 @@ def file_sink_not_known(c: Comparison) -> Iterator[RuleResult]:
         outcome=Outcome.UNKNOWN,
         location=_where(c),
         after=_describe(new),
-        because="The evidence of the old version does not show its sink."
+        because="The evidence of the old version doesn't show its sink."
         if old is None or not old.format
         else "One version's evidence names a table or a relative path, the other's a directory.",
         question="Did the old version write to the same directory?",
-        remedy="Add a plan or a progress of the old version.",
+        remedy="Add a plan or a progress report of the old version.",
     )
 
 
 @rule("SNK005")
 def file_format(c: Comparison) -> Iterator[RuleResult]:
-    """A directory that holds files of two formats can be read as neither."""
+    """A directory that holds files of two formats can't be read as either of them."""
     both = _both(c)
     if both is None or not (_is_file(both[0]) and _is_file(both[1])):
         return

@@ -25,9 +25,9 @@ from headgate.rules.spark.facts.source_pairs import judged_pairs
 
 @rule("SRC003")
 def named_source_set(c: Comparison) -> Iterator[RuleResult]:
-    """Named sources may be reordered, added and removed: offsets are found by name.
+    """Named sources may be reordered, added and removed: Spark finds offsets by name.
 
-    A new one starts at its starting offsets, one that comes back resumes where it stopped.
+    A new source starts at its starting offsets. One that returns resumes from its stored offsets.
     """
     if not names_count(c.before, c.after):
         return
@@ -44,7 +44,7 @@ def named_source_set(c: Comparison) -> Iterator[RuleResult]:
 
 @rule("SRC004")
 def named_source_renamed(c: Comparison) -> Iterator[RuleResult]:
-    """A source under a new name is a new source: it is read again from its starting offsets."""
+    """A source under a new name is a new source: Spark reads it again from its starting offsets."""
     if not names_count(c.before, c.after):
         return
     for old, new in _renamed(c):
@@ -54,16 +54,16 @@ def named_source_renamed(c: Comparison) -> Iterator[RuleResult]:
             location=SourcePair(old, new).location,
             before=old.name,
             after=new.name,
-            because="What was read already is read once more.",
+            because="Records that were already processed are reprocessed.",
             remedy="Keep the name.",
         )
 
 
 @rule("SRC005")
 def naming_started_or_stopped(c: Comparison) -> Iterator[RuleResult]:
-    """Whether sources have names is fixed by a checkpoint's first run; there is no migration.
+    """A checkpoint's first run fixes whether sources have names; there is no migration.
 
-    A file source looks for its log under `sources/<name>` instead of `sources/<position>`.
+    With names, a file source uses the log `sources/<name>` instead of `sources/<position>`.
     """
     for pair in judged_pairs(c):
         assert pair.before and pair.after
@@ -81,9 +81,9 @@ def naming_started_or_stopped(c: Comparison) -> Iterator[RuleResult]:
             location=pair.location,
             before=pair.before.name,
             after=pair.after.name,
-            because="The source's log is not found under its new place."
+            because="Spark doesn't find the source's log under its new path."
             if files
-            else "The name is ignored: offsets stay positional.",
+            else "Spark ignores the name: offsets stay positional.",
             error_class="IllegalStateException" if files else None,
             remedy="Leave names as they are, or start from an empty checkpoint.",
             scenario="from-scratch",
@@ -97,15 +97,15 @@ def names_not_known(c: Comparison) -> Iterator[RuleResult]:
         yield RuleResult(
             outcome=Outcome.UNKNOWN,
             before=[s.name for s in c.before.sources or ()],
-            question="Which names have the sources of the new version?",
+            question="Which names do the sources of the new version have?",
             rollback=Rollback.UNKNOWN,
-            remedy="Add what `headgate capture module:function` writes.",
+            remedy="Add the output of `headgate capture module:function`.",
         )
 
 
 @rule("SRC006")
 def duplicate_names(c: Comparison) -> Iterator[RuleResult]:
-    """Spark's analysis refuses two sources of one name when the query starts."""
+    """Spark's analysis fails if two sources have the same name."""
     names = Counter(s.name for s in c.after.sources or () if s.name)
     double = sorted(n for n, count in names.items() if count > 1)
     if double:
@@ -115,16 +115,16 @@ def duplicate_names(c: Comparison) -> Iterator[RuleResult]:
             after=[s.name for s in c.after.sources or ()],
             because=f"The name {', '.join(double)} is used twice.",
             error_class="STREAMING_QUERY_EVOLUTION_ERROR",
-            remedy="Give each source a name of its own.",
+            remedy="Give each source its own name.",
             scenario="offline-upgrade",
         )
 
 
 @rule("SRC007")
 def named_but_positional(c: Comparison) -> Iterator[RuleResult]:
-    """Names without offset log v2 move a file source's log, but its offsets stay positional.
+    """Without offset log v2, names move a file source's log, but its offsets stay positional.
 
-    After a reordering the log of one source is asked for the batch of another.
+    After a reordering, Spark looks for one source's batch in the log of another.
     """
     if names_count(c.before, c.after):
         return
@@ -137,7 +137,9 @@ def named_but_positional(c: Comparison) -> Iterator[RuleResult]:
 
 @rule("SRC009")
 def evolution_switched_on(c: Comparison) -> Iterator[RuleResult]:
-    """With source evolution on in the session every source needs a name, whatever is pinned."""
+    """If source evolution is on in the session, every source needs a name, whatever the offset log
+    pins.
+    """
     unnamed = [describe(s) for s in c.after.sources or () if not s.name]
     on = (c.after.settings.get(EVOLUTION) or "").lower() == "true"
     if on and unnamed and names_known(c.after):
@@ -180,9 +182,9 @@ def _names_not_shown(pair: SourcePair) -> RuleResult:
         before=pair.before.name,
         after=pair.after.name,
         because="The plan of a started query shows no names of sources.",
-        question="Which names have the sources of both versions?",
+        question="Which names do the sources of both versions have?",
         rollback=Rollback.UNKNOWN,
-        remedy="Add the checkpoint, or what `headgate capture module:function` writes.",
+        remedy="Add the checkpoint, or the output of `headgate capture module:function`.",
     )
 
 
@@ -194,9 +196,9 @@ def _name_missing(pair: SourcePair) -> RuleResult:
         location=pair.location,
         before=pair.before.name,
         after=None,
-        because=f"The offset log holds {EVOLUTION}=true, and the source has no name any more.",
+        because=f"The offset log holds {EVOLUTION}=true, but the source no longer has a name.",
         error_class="AssertionError",
-        remedy="Give the source its name again.",
+        remedy="Give the source its old name.",
     )
 
 
@@ -210,10 +212,12 @@ def _shifted(c: Comparison, pair: SourcePair, own: Source | None) -> RuleResult:
             location=pair.location,
             before=told[0],
             after=told[1],
-            because="The source's own log does not hold the batch that stands in its place.",
+            because="The source's own log doesn't hold the batch of the offset at its position.",
             error_class="IllegalStateException",
-            remedy="Keep the order. Names count only with offset log v2 and "
-            f"{EVOLUTION} from the first run on.",
+            remedy=(
+                f"Keep the order. Names count only with offset log v2 and {EVOLUTION} from the "
+                "first run on."
+            ),
         )
     if own.offsets is None:
         return RuleResult(
@@ -231,6 +235,6 @@ def _shifted(c: Comparison, pair: SourcePair, own: Source | None) -> RuleResult:
         location=pair.location,
         before=told[0],
         after=told[1],
-        because="All offsets are equal by chance, so nothing is lost this time.",
+        because="All offsets happen to be equal, so nothing is lost this time.",
         remedy="Keep the order.",
     )

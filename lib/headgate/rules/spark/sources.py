@@ -21,10 +21,10 @@ _NEW = "Start from an empty checkpoint with explicit starting offsets."
 
 @rule("SRC001")
 def number_of_sources(c: Comparison) -> Iterator[RuleResult]:
-    """The offset log holds one line a source, by position, and Spark asserts their number.
+    """The offset log holds one line per source, by position, and Spark asserts their number.
 
-    Only sources that were named from the first run, with source evolution on and offset log v2,
-    may be added or removed.
+    Only sources that were named from the first run, with source evolution on and offset log v2, may
+    be added or removed.
     """
     if c.before.sources is None or c.after.sources is None or names_count(c.before, c.after):
         return
@@ -39,8 +39,9 @@ def number_of_sources(c: Comparison) -> Iterator[RuleResult]:
         location=lone.location,
         before=[describe(s) for s in old],
         after=[describe(s) for s in new],
-        because=f"The checkpoint has offsets of {len(old)} sources, the new version reads "
-        f"{len(new)}.",
+        because=(
+            f"The checkpoint has offsets of {len(old)} sources; the new version reads {len(new)}."
+        ),
         error_class="AssertionError",
         remedy=_NEW,
         scenario="from-point",
@@ -72,7 +73,7 @@ def kind_of_source(c: Comparison) -> Iterator[RuleResult]:
                 location=pair.location,
                 before=describe(pair.before),
                 after=describe(pair.after),
-                because=f"The source was {old} and is {new} now.",
+                because=f"The source was {old} and is now {new}.",
                 error_class=_CANNOT_READ_LOG.get((old, new))
                 or _CANNOT_PARSE.get(new, "IllegalStateException"),
                 remedy=_NEW,
@@ -92,7 +93,7 @@ _CANNOT_READ_LOG = {("kafka", "file"): "MALFORMED_LOG_FILE"}
 
 @rule("SRC010")
 def source_not_known(c: Comparison) -> Iterator[RuleResult]:
-    """What a source reads decides whether its offsets still mean something."""
+    """Offsets keep their meaning only if the source still reads the same thing."""
     for pair in judged_pairs(c):
         assert pair.before and pair.after
         for side, source in (("old", pair.before), ("new", pair.after)):
@@ -100,18 +101,23 @@ def source_not_known(c: Comparison) -> Iterator[RuleResult]:
                 yield RuleResult(
                     outcome=Outcome.UNKNOWN,
                     location=pair.location,
-                    because=f"The evidence does not show what source {source.position} of the "
-                    f"{side} version reads.",
+                    because=(
+                        f"The evidence doesn't show what source {source.position} of the {side} "
+                        "version reads."
+                    ),
                     question=f"What does source {source.position} of the {side} version read?",
                     rollback=Rollback.UNKNOWN,
-                    remedy="Add a plan, or what `headgate capture module:function` writes.",
+                    remedy="Add a plan, or the output of `headgate capture module:function`.",
                 )
                 break
 
 
 @rule("SRC008")
 def sources_not_known(c: Comparison) -> Iterator[RuleResult]:
-    """Offsets belong to sources by position; without their list nobody can say to which."""
+    """Offsets belong to sources by position.
+
+    Without the list of sources Headgate can't match them.
+    """
     if c.before.sources is not None and c.after.sources is not None:
         if not names_count(c.before, c.after) and _may_be_read_twice(c):
             yield _times_not_known()
@@ -119,19 +125,21 @@ def sources_not_known(c: Comparison) -> Iterator[RuleResult]:
     side = "old" if c.before.sources is None else "new"
     yield RuleResult(
         outcome=Outcome.UNKNOWN,
-        because=f"The evidence does not show what the {side} version reads.",
+        because=f"The evidence doesn't show what the {side} version reads.",
         question=f"Which sources, in which order, does the {side} version read?",
         rollback=Rollback.UNKNOWN,
-        remedy="Add a plan, or what `headgate capture module:function` writes.",
+        remedy="Add a plan, or the output of `headgate capture module:function`.",
     )
 
 
 def _times_not_known() -> RuleResult:
     return RuleResult(
         outcome=Outcome.UNKNOWN,
-        because="Progress names a source once, and the offset log has an entry for each time that "
-        "the query reads it.",
+        because=(
+            "Progress names a source only once. The offset log has an entry for each time that "
+            "the query reads it."
+        ),
         question="Does the query read one of its sources more than once?",
         rollback=Rollback.UNKNOWN,
-        remedy="Add a plan, or what `headgate capture module:function` writes.",
+        remedy="Add a plan, or the output of `headgate capture module:function`.",
     )

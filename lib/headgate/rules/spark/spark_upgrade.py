@@ -19,7 +19,10 @@ _RISKY = ("cast(", " / ", " % ", "[", "element_at(", "elt(", "to_date(", "to_tim
 
 @rule("SPK001")
 def log_of_newer_spark(c: Comparison) -> Iterator[RuleResult]:
-    """The first line of a log's file is its version, and Spark reads no newer one than it knows."""
+    """The first line of a log file is its format version.
+
+    Spark doesn't read a newer version than it knows.
+    """
     progress = c.before.progress
     found = (
         ("offsets", c.before.offset_log_version, _OFFSETS_SINCE),
@@ -31,22 +34,23 @@ def log_of_newer_spark(c: Comparison) -> Iterator[RuleResult]:
                 outcome=Outcome.REFUSES,
                 before=f"{log} v{version}",
                 after=f"Spark {c.spark.text}",
-                because=f"`{log}` is in version {version}, which Spark {c.spark.text} does not "
-                "read.",
+                because=f"`{log}` has version {version}, which Spark {c.spark.text} doesn't read.",
                 error_class="INVALID_LOG_VERSION" if c.spark.at_least(4, 0) else
                 "IllegalStateException",
-                remedy="Restart with the Spark that wrote the checkpoint, or start an empty one.",
+                remedy=(
+                    "Restart with the Spark that wrote the checkpoint, or start from an empty "
+                    "one."
+                ),
                 scenario="from-scratch",
             )  # fmt: skip
 
 
 @rule("SPK002", "restarts of 3.5.8, 4.0.2 and 4.2.0 on each other's checkpoints; else nothing")
 def spark_changed(c: Comparison) -> Iterator[RuleResult]:
-    """Spark promises nobody that one version goes on from a checkpoint of another one.
-
-    4.2 went on from what 3.5 and 4.0 had written, and both from 4.2's, for every kind of operator
-    but one: 4.2 refused the left outer join of two streams that 3.5 had written
-    (STATE_STORE_VALUE_SCHEMA_NOT_COMPATIBLE), for its stored keys may be null for 4.2.
+    """Spark doesn't guarantee that one version continues from the checkpoint of another. 4.2
+    resumed from what 3.5 and 4.0 wrote, and both resumed from 4.2's, for every kind of operator
+    but one. 4.2 failed to start with STATE_STORE_VALUE_SCHEMA_NOT_COMPATIBLE on 3.5's left outer
+    join of two streams: in 4.2 its stored keys may be null.
     """
     old = writer(c.before)
     if old is None or old.number == c.spark.number:
@@ -54,7 +58,7 @@ def spark_changed(c: Comparison) -> Iterator[RuleResult]:
     joins = any(o.kind is OperatorKind.STREAM_JOIN for o in c.before.stateful or ())
     tried = (old.number, c.spark.number) in MEASURED_RESTARTS
     looser = joins and not old.at_least(4, 0) and c.spark.at_least(4, 0)
-    sentence = f"The checkpoint was written by Spark {old.text}; {c.spark.text} takes it over."
+    sentence = f"Spark {old.text} wrote the checkpoint; Spark {c.spark.text} resumes from it."
     if tried and not looser:
         yield RuleResult(
             outcome=Outcome.RESUMES,
@@ -69,8 +73,9 @@ def spark_changed(c: Comparison) -> Iterator[RuleResult]:
         outcome=Outcome.UNKNOWN,
         before=old.text,
         after=c.spark.text,
-        because=sentence + ("" if tried else " Nobody has tried this pair."),
-        question="Does the new version go on from a copy of the checkpoint (a rehearsal)?",
+        because=sentence
+        + ("" if tried else (" Headgate was not tested with this pair of versions.")),
+        question="Does the new version resume from a copy of the checkpoint (a rehearsal)?",
         rollback=Rollback.UNKNOWN,
         remedy="Rehearse it on a copy of the checkpoint.",
     )
@@ -78,7 +83,9 @@ def spark_changed(c: Comparison) -> Iterator[RuleResult]:
 
 @rule("SPK003", "Spark's migration guide: ANSI mode is on by default since 4.0")
 def ansi_by_default(c: Comparison) -> Iterator[RuleResult]:
-    """What gave null before 4.0 fails the batch from 4.0 on, unless ANSI mode is switched off."""
+    """Expressions that gave null before 4.0 fail the batch from 4.0 on, unless ANSI mode is
+    switched off.
+    """
     old = writer(c.before)
     if old is None or old.at_least(4, 0) or not c.spark.at_least(4, 0):
         return
@@ -92,7 +99,9 @@ def ansi_by_default(c: Comparison) -> Iterator[RuleResult]:
         before=old.text,
         after=c.spark.text,
         because=f"{risky[0]} may be such an expression." if risky else "",
-        question="Is there input that a cast, a division or an index turned into null so far? "
-        "It fails the batch now (CAST_INVALID_INPUT and its like).",
-        remedy=f"Use try_cast and its like, or set {ANSI}=false.",
+        question=(
+            "Does the input have rows for which a cast, a division or an index gave null? They "
+            "now fail the batch (CAST_INVALID_INPUT and similar errors)."
+        ),
+        remedy=f"Use try_cast and similar functions, or set {ANSI}=false.",
     )

@@ -13,18 +13,25 @@ from headgate.rules.spark.facts.pinned_settings import differing
 _S = "spark.sql."
 # What each asks, where its value changes.
 _QUESTIONS = {
-    _S + "files.ignoreCorruptFiles": "Are there files that can't be read? With the setting on they "
-    "are taken as done, without their rows and without a word.",
-    _S + "files.ignoreMissingFiles": "Are files gone that the source has listed? With the setting "
-    "on they are taken as done, without a word.",
-    _S + "streaming.disabledV2MicroBatchReaders": "Can the other reader of this source go on from "
-    "the offsets that the old one has logged?",
-    _S + "streaming.disabledV2Writers": "Does the other writer of this sink go on where the old "
-    "one ended?",
-    _S + "streaming.internal.stateStore.partitions": "Why is it set? Spark sets it itself, from "
-    "the offset log.",
+    _S + "files.ignoreCorruptFiles": (
+        "Are there files that can't be read? With the setting on, Spark silently skips their "
+        "rows and marks them as processed."
+    ),
+    _S + "files.ignoreMissingFiles": (
+        "Are files missing that the source has listed? With the setting on, Spark silently marks "
+        "them as processed."
+    ),
+    _S + "streaming.disabledV2MicroBatchReaders": (
+        "Can the source's other implementation resume from the offsets that the old one logged?"
+    ),
+    _S + "streaming.disabledV2Writers": (
+        "Can the sink's other implementation resume from the last batch of the old one?"
+    ),
+    _S + "streaming.internal.stateStore.partitions": (
+        "Why is it set? Spark sets it itself, from the offset log."
+    ),
 }
-_REBASE = "Are there dates before 1582 or timestamps before 1900 in the input? They become others."
+_REBASE = "Does the input have dates before 1582 or timestamps before 1900? Their values change."
 _ONLY_ON = frozenset({_S + "files.ignoreCorruptFiles", _S + "files.ignoreMissingFiles"})
 _REBASED = tuple(
     f"{_S}{k}ModeInRead"
@@ -39,9 +46,9 @@ def decides_what_is_read(key: str) -> bool:
 
 @rule("CFG012", "documentation of the settings; not measured")
 def what_is_read(c: Comparison) -> Iterator[RuleResult]:
-    """The setting is not recorded, and no plan shows what it makes of the input.
+    """The checkpoint doesn't record the setting, and no plan shows its effect on the input.
 
-    What the state holds was read the old way.
+    The rows in state were read under the old setting.
     """
     for key, (old, new) in differing(c).items():
         if not decides_what_is_read(key) or (key in _ONLY_ON and (new or "").lower() != "true"):
@@ -53,7 +60,7 @@ def what_is_read(c: Comparison) -> Iterator[RuleResult]:
             because=f"{key} changed.",
             question=_QUESTIONS.get(key, _REBASE),
             rollback=Rollback.SAFE,
-            remedy="Leave the setting as it was, or rehearse the new version.",
+            remedy="Keep the old value, or rehearse the new version.",
         )
 
 
@@ -93,9 +100,9 @@ def changes_meaning(key: str) -> bool:
 
 @rule("CFG011", "documentation of the settings; measured with spark.sql.legacy.timeParserPolicy")
 def meaning_of_expressions(c: Comparison) -> Iterator[RuleResult]:
-    """New rows are computed under the new setting, and state keeps what the old one gave.
+    """New rows are computed under the new setting; state keeps the results of the old one.
 
-    A key that comes out otherwise for the same row is another key.
+    If the key of a row changes, Spark doesn't find its state.
     """
     for key, (old, new) in differing(c).items():
         if not changes_meaning(key):
@@ -117,7 +124,7 @@ def meaning_of_expressions(c: Comparison) -> Iterator[RuleResult]:
             question="Does the setting change what the keys' expressions give for the same row?"
             if hit
             else None,
-            remedy="Leave the setting as it was." if hit else "",
+            remedy="Keep the old value." if hit else "",
         )
 
 
@@ -136,12 +143,16 @@ def _types_may_differ(old: str | None, new: str | None, pair: OperatorPair) -> R
         location=pair.location,
         before=old,
         after=new,
-        because="Precision and scale of what is computed from decimals follow this setting, and "
-        "so may the types of the state.",
-        question="Which state schema does the new version plan? `headgate capture "
-        "module:function` under the new setting tells.",
+        because=(
+            "Precision and scale of computed decimals follow this setting. So the types of the "
+            "state may change, too."
+        ),
+        question=(
+            "Which state schema does the new version plan? `headgate capture module:function` "
+            "under the new setting shows it."
+        ),
         rollback=Rollback.UNKNOWN,
-        remedy="Leave the setting as it was.",
+        remedy="Keep the old value.",
     )
 
 
@@ -164,8 +175,9 @@ def _pattern_refused(old: str | None, new: str | None, pair: OperatorPair) -> Ru
         location=pair.location,
         before=old,
         after=new,
-        because="Only the old time parser knows the pattern by which a key is written; the first "
-        "row fails.",
+        because=(
+            "Only the old time parser supports the pattern that formats a key; the first row fails."
+        ),
         error_class="INCONSISTENT_BEHAVIOR_CROSS_VERSION",
         rollback=Rollback.REPAIRABLE,
         remedy="Leave the policy at LEGACY, or use extract().",

@@ -23,9 +23,9 @@ _NAMED = re.compile(r"^collate\(.*, (?P<name>\w+)\)$|^string collate (?P<type>\w
 
 @rule("STA005")
 def key_of_a_collation(c: Comparison) -> Iterator[RuleResult]:
-    """State is found by the bytes of its key.
+    """Spark finds state by the bytes of its key.
 
-    Under a collation that takes different bytes for one value Spark refuses to keep state by it.
+    Under some collations different bytes are equal values. Spark fails to keep state by such a key.
     """
     for pair in c.operators:
         if pair.after is None:
@@ -37,10 +37,12 @@ def key_of_a_collation(c: Comparison) -> Iterator[RuleResult]:
                 location=pair.location,
                 before=list(pair.before.keys or ()) if pair.before else None,
                 after=list(pair.after.keys or ()),
-                because=f"A key is compared by {found}.",
+                because=f"The key's collation is {found}.",
                 error_class="STATE_STORE_UNSUPPORTED_OPERATION_BINARY_INEQUALITY",
-                remedy="Group by what the collation makes equal, such as lower(column), with a new "
-                "checkpoint.",
+                remedy=(
+                    "Group by an expression that makes equal values the same, such as "
+                    "lower(column), with a new checkpoint."
+                ),
             )
 
 
@@ -124,8 +126,8 @@ _NEW_CHECKPOINT = (
 def key_schema(c: Comparison) -> Iterator[RuleResult]:
     """Spark compares the key of every state store with the stored one before the first batch.
 
-    Number, order and types must be equal and a field that was stored as not null must stay so;
-    names are ignored.
+    Number, order and types of fields must be equal, and a field stored as not null must stay not
+    null. Names are ignored.
     """
     for pair, store, how in _refused(c, KEY):
         yield _refusal(c, pair, store, how, KEY)
@@ -135,9 +137,9 @@ def key_schema(c: Comparison) -> Iterator[RuleResult]:
 def value_schema(c: Comparison) -> Iterator[RuleResult]:
     """Spark compares the value of every state store with the stored one before the first batch.
 
-    Number, order and types must be equal and a field that was stored as not null must stay so;
-    names are ignored. Pruning and inferred `isnotnull` filters decide what is stored, so a change
-    after the operator or far above it can be the cause.
+    Number, order and types of fields must be equal, and a field stored as not null must stay not
+    null. Names are ignored. Column pruning and inferred `isnotnull` filters decide what is stored.
+    So a change after the operator, or far before it, can be the cause.
     """
     for pair, store, how in _refused(c, VALUE):
         if not fit(store.stored(KEY), store.planned(KEY)).refused:
@@ -146,7 +148,7 @@ def value_schema(c: Comparison) -> Iterator[RuleResult]:
 
 @rule("STA003", _DOC)
 def schema_not_known(c: Comparison) -> Iterator[RuleResult]:
-    """Explain text has neither the types nor the nullability of what is stored."""
+    """Explain text shows neither the types nor the nullability of stored fields."""
     for pair in c.operators:
         if pair.kind is None or _opaque(pair) or unchanged_input(c, pair):
             continue
@@ -155,9 +157,11 @@ def schema_not_known(c: Comparison) -> Iterator[RuleResult]:
             yield RuleResult(
                 outcome=Outcome.UNKNOWN,
                 location=pair.location,
-                because="What the new version will store can't be told from this evidence.",
-                question="Which state schema does the new version plan? `headgate capture "
-                "module:function` of the new code, or its plan as JSON, tells.",
+                because="This evidence doesn't show what the new version will store.",
+                question=(
+                    "Which state schema does the new version plan? `headgate capture "
+                    "module:function` of the new code, or its plan as JSON, shows it."
+                ),
                 rollback=Rollback.UNKNOWN,
                 remedy="Capture both versions, or rehearse the new one on a copy of the state.",
             )
@@ -165,7 +169,9 @@ def schema_not_known(c: Comparison) -> Iterator[RuleResult]:
 
 @rule("STA004")
 def schema_check_switched_off(c: Comparison) -> Iterator[RuleResult]:
-    """`spark.sql.streaming.stateStore.stateSchemaCheck` is off, so bytes are read as they are."""
+    """`spark.sql.streaming.stateStore.stateSchemaCheck` is off, so Spark reads stored bytes without
+    a check.
+    """
     if not check_is_off(c):
         return
     for pair in c.operators:
@@ -217,10 +223,12 @@ def _unreadable(c: Comparison, pair: OperatorPair, store: StorePair, part: str) 
         location=pair.location,
         before=stored.describe() if stored else None,
         after=planned.describe() if planned else None,
-        because=f"Rows of `{store.name}` have another number of fields; the row format check "
-        "fails in the first task.",
+        because=(
+            f"Rows of `{store.name}` have another number of fields; the row format check fails in "
+            "the first task."
+        ),
         error_class="CANNOT_LOAD_STATE_STORE",
-        remedy="Switch the state schema check on again. " + _NEW_CHECKPOINT,
+        remedy="Switch the state schema check on. " + _NEW_CHECKPOINT,
         scenario="from-scratch",
     )
 
@@ -235,8 +243,11 @@ def _garbage(pair: OperatorPair, store: StorePair, part: str) -> RuleResult:
         location=pair.location,
         before=stored.describe() if stored else None,
         after=planned.describe() if planned else None,
-        because=f"The {part} of `{store.name}` has other types: stored bits are read as them.",
-        remedy="Switch the state schema check on again. " + _NEW_CHECKPOINT,
+        because=(
+            f"The {part} of `{store.name}` has other types: Spark reads the stored bits as the "
+            "new types."
+        ),
+        remedy="Switch the state schema check on. " + _NEW_CHECKPOINT,
         scenario="from-scratch",
     )
 
@@ -249,11 +260,13 @@ def _right_unless_negative(
         location=pair.location,
         before=stored.describe(),
         after=planned.describe(),
-        because=f"The value of `{store.name}` has wider integers, and stored bits are read as "
-        "them: right for numbers from zero up, wrong for negative ones.",
-        question=f"Is any stored number in `{store.name}` negative? The state reader tells.",
+        because=(
+            f"The value of `{store.name}` has wider integers, and Spark reads the stored bits as "
+            "them. Numbers from zero up are right, negative ones are wrong."
+        ),
+        question=f"Is any stored number in `{store.name}` negative? Spark's state reader shows it.",
         rollback=Rollback.SAFE,
-        remedy="Switch the state schema check on again. " + _NEW_CHECKPOINT,
+        remedy="Switch the state schema check on. " + _NEW_CHECKPOINT,
     )
 
 

@@ -22,8 +22,8 @@ _OF_MANY_NAMES = (OperatorKind.MAP_GROUPS, OperatorKind.TRANSFORM_WITH_STATE)
 def operators_differ(c: Comparison) -> Iterator[RuleResult]:
     """Spark compares the ids and names of all stateful operators with `state/*/_metadata`.
 
-    Ids are given from the output up (the last operator is 0), so one operator more or less shifts
-    all that lie above it. `limit()` counts as one.
+    Ids count from the output up (the last operator is 0), so one operator more or less shifts all
+    operators before it. `limit()` counts as one.
     """
     if not c.before.stateful or c.after.stateful is None or not names_are_checked(c):
         return
@@ -43,7 +43,7 @@ def operators_differ(c: Comparison) -> Iterator[RuleResult]:
 
 @rule("OPS002")
 def first_stateful_operator(c: Comparison) -> Iterator[RuleResult]:
-    """A checkpoint that has run without state has no `state/` directory to continue from."""
+    """A checkpoint of a query without state has no `state/` directory to continue from."""
     if c.before.stateful != () or not c.after.stateful:
         return
     first = c.after.stateful[0]
@@ -56,17 +56,20 @@ def first_stateful_operator(c: Comparison) -> Iterator[RuleResult]:
         because=f"The new version adds the query's first state ({first.kind.value}).",
         error_class=c.spark.condition(_MISSING),
         rollback=Rollback.REPAIRABLE if poisoned else Rollback.SAFE,
-        remedy="Start the new version on a checkpoint of its own, with the old one's offsets as "
-        "starting offsets or with a replay.",
+        remedy=(
+            "Start the new version with a new checkpoint: use the old one's offsets as starting "
+            "offsets, or replay."
+        ),
         scenario="from-scratch",
     )
 
 
 @rule("OPS003")
 def operators_differ_unchecked(c: Comparison) -> Iterator[RuleResult]:
-    """Spark 3.5 stores no operator names: what newer versions refuse runs here.
+    """Spark 3.5 stores no operator names, so it starts where newer versions fail.
 
-    An operator that is gone leaves its state behind; one that took another's id reads its state.
+    A removed operator leaves its state behind. An operator that got another's id reads that
+    operator's state.
     """
     if not c.before.stateful or c.after.stateful is None or names_are_checked(c):
         return
@@ -76,9 +79,9 @@ def operators_differ_unchecked(c: Comparison) -> Iterator[RuleResult]:
 
 @rule("OPS005")
 def branches_swapped(c: Comparison) -> Iterator[RuleResult]:
-    """Operators of one kind are told apart by their place alone.
+    """Spark tells operators of one kind apart only by their position.
 
-    When two branches of a union or a join change places, each reads the other's state.
+    If two branches of a union or a join change their order, each reads the other's state.
     """
     pairs = [p for p in c.operators if p.kind is not None]
     if len(pairs) < 2:
@@ -96,8 +99,10 @@ def branches_swapped(c: Comparison) -> Iterator[RuleResult]:
                 outcome=Outcome.SILENTLY_WRONG,
                 state_effect=StateEffect.REINTERPRETED,
                 location=pair.location,
-                because="This operator stands where another one of its kind stood, and reads "
-                "that one's state.",
+                because=(
+                    "This operator has the position of another one of its kind, and reads that "
+                    "one's state."
+                ),
                 remedy="Keep the order of the branches. " + _REMEDY,
                 scenario="from-scratch",
             )
@@ -105,15 +110,17 @@ def branches_swapped(c: Comparison) -> Iterator[RuleResult]:
 
 @rule("OPS004")
 def operators_not_known(c: Comparison) -> Iterator[RuleResult]:
-    """Without the stateful operators of both versions nothing can be said of the state."""
+    """Headgate can't judge the state without the stateful operators of both versions."""
     if c.before.stateful is not None and c.after.stateful is not None:
         return
     side = "old" if c.before.stateful is None else "new"
     yield RuleResult(
         outcome=Outcome.UNKNOWN,
-        because=f"The evidence of the {side} version does not say which stateful operators it has.",
-        question=f"What is the plan of the {side} version? Give its explain text, a checkpoint "
-        "with state metadata, or module:function.",
+        because=f"The evidence of the {side} version doesn't show its stateful operators.",
+        question=(
+            f"What is the plan of the {side} version? Give its explain text, a checkpoint with "
+            "state metadata, or module:function."
+        ),
         rollback=Rollback.UNKNOWN,
         remedy="Add a plan to the evidence.",
     )
@@ -166,7 +173,7 @@ def _sentence(c: Comparison, differing: list[OperatorPair]) -> str:
     if new == 0:
         return "The new version keeps no state at all, but the checkpoint holds some."
     if old != new:
-        return f"The checkpoint holds {old} stateful operators, the new version has {new}."
+        return f"The checkpoint holds {old} stateful operators; the new version has {new}."
     first = differing[0]
     if first.kind is not None and first.before and first.after:
         return f"{first.before.name} became {first.after.name}."

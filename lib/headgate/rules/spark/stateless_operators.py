@@ -27,10 +27,10 @@ _OWN_RULE = {
 
 @rule("TRF001")
 def stateless_change(c: Comparison) -> Iterator[RuleResult]:
-    """What holds no state may change: new rows follow the new version.
+    """A part without state may change: new rows follow the new version.
 
-    Above a stateful operator it changes what goes into the state from now on, while the history
-    stays as it was counted.
+    A change before a stateful operator affects only new rows in the state; the history stays as it
+    was counted.
     """
     for change in changed_transforms(c):
         yield RuleResult(
@@ -49,7 +49,7 @@ def stateless_change(c: Comparison) -> Iterator[RuleResult]:
 
 @rule("TRF002")
 def source_option(c: Comparison) -> Iterator[RuleResult]:
-    """Rate limits and client settings of a source are no part of the checkpoint."""
+    """The checkpoint doesn't record rate limits and client settings of a source."""
     for pair in judged_pairs(c):
         assert pair.before and pair.after
         if not (pair.before.options and pair.after.options):
@@ -72,9 +72,9 @@ def source_option(c: Comparison) -> Iterator[RuleResult]:
 
 @rule("TRG001")
 def continuous_trigger(c: Comparison) -> Iterator[RuleResult]:
-    """Continuous processing reads offsets by another reader than micro-batches do.
+    """Continuous processing parses offsets differently than micro-batches.
 
-    The rate source's micro-batch offset is a number, and its continuous reader expects an object.
+    The rate source's micro-batch offset is a number, but its continuous reader expects an object.
     """
     if "continuous" in (c.before.trigger or {}) or "continuous" not in (c.after.trigger or {}):
         return
@@ -97,8 +97,8 @@ def continuous_trigger(c: Comparison) -> Iterator[RuleResult]:
             outcome=Outcome.UNKNOWN,
             before=c.before.trigger,
             after=c.after.trigger,
-            because="The trigger became continuous.",
-            question="Can this source's continuous reader read its micro-batch offsets?",
+            because="The trigger is now continuous.",
+            question="Can this source's continuous mode parse its micro-batch offsets?",
             rollback=Rollback.UNKNOWN,
             remedy="Start from an empty checkpoint, or keep micro-batches.",
         )
@@ -111,13 +111,13 @@ def _not_continuous(c: Comparison) -> tuple[str | None, str | None]:
     `UnsupportedOperationChecker.checkForContinuous`.
     """
     if c.after.sink and c.after.sink.format == "foreachBatch":
-        return "foreachBatch does not run continuously.", "_LEGACY_ERROR_TEMP_1195"
+        return "foreachBatch doesn't run in continuous mode.", "_LEGACY_ERROR_TEMP_1195"
     if c.after.stateful:
         return "Continuous processing has no stateful operators.", "_LEGACY_ERROR_TEMP_3102"
     if "file" in {family(s) for s in c.after.sources or ()}:
-        return "Files can't be read continuously.", "_LEGACY_ERROR_TEMP_3102"
+        return "File sources don't support continuous mode.", "_LEGACY_ERROR_TEMP_3102"
     if "rate" in {family(s) for s in c.before.sources or ()}:
-        return "The trigger became continuous.", "MappingException"
+        return "The trigger is now continuous.", "MappingException"
     return None, None
 
 
@@ -134,10 +134,10 @@ def _trigger_not_known(c: Comparison) -> RuleResult:
 
 @rule("TRG003", "RealTimeModeAllowlist, Spark 4.1-4.2; measured on 4.2.0")
 def real_time_trigger(c: Comparison) -> Iterator[RuleResult]:
-    """Real-time mode runs in update mode only, and only operators and sinks of a short list.
+    """Real-time mode supports only update mode, and only some operators and sinks.
 
-    In 4.1 and 4.2 nothing that keeps state or shuffles is on it; of the sinks Kafka, foreach,
-    memory and the console are.
+    In 4.1 and 4.2 it supports no operator that keeps state or shuffles. Of the sinks it supports
+    Kafka, foreach, memory and the console.
     """
     if "realTime" in (c.before.trigger or {}) or "realTime" not in (c.after.trigger or {}):
         return
@@ -146,11 +146,11 @@ def real_time_trigger(c: Comparison) -> Iterator[RuleResult]:
         outcome=Outcome.REFUSES if reason else Outcome.UNKNOWN,
         before=c.before.trigger,
         after=c.after.trigger,
-        because=reason or "The trigger became real-time.",
+        because=reason or "The trigger is now real-time.",
         error_class="STREAMING_REAL_TIME_MODE" if reason else None,
         question=None
         if reason
-        else "Does the new version start in real-time mode? A rehearsal tells.",
+        else "Does the new version start in real-time mode? A rehearsal shows it.",
         rollback=Rollback.SAFE if reason else Rollback.UNKNOWN,
         remedy="Keep micro-batches.",
     )
@@ -160,19 +160,19 @@ def _not_in_real_time(c: Comparison) -> str | None:
     """Return why Spark refuses the query at its start, None where nothing says so."""
     mode, sink = output_mode(c.after), c.after.sink
     if mode not in (None, "update"):
-        return f"Real-time mode asks for output mode update, and it is {mode}."
+        return f"Real-time mode needs output mode update, but it is {mode}."
     if (c.after.settings.get(_REAL_TIME_CHECK) or "").lower() == "false":
         return None
     if sink and sink.format and not sink.traits.in_real_time:
-        return f"The sink {sink.format} is not on real-time mode's list."
+        return f"Real-time mode doesn't support the sink {sink.format}."
     if c.after.stateful and not c.spark.at_least(4, 3):
-        return "The query keeps state, and real-time mode has no such operators."
+        return "The query keeps state, and real-time mode supports no stateful operators."
     return None
 
 
 @rule("TRG002")
 def other_trigger(c: Comparison) -> Iterator[RuleResult]:
-    """When batches begin is no part of the checkpoint."""
+    """The checkpoint doesn't record when batches start."""
     old, new = c.before.trigger, c.after.trigger
     if old and new and old != new and not {"continuous", "realTime"} & {*old, *new}:
         yield RuleResult(

@@ -17,9 +17,9 @@ _REPLAY = "Start from an empty checkpoint and replay both sides."
 
 @rule("JOI001")
 def join_keys(c: Comparison) -> Iterator[RuleResult]:
-    """Both sides' rows are stored under the values of the old join keys.
+    """Spark stores the rows of both sides under the values of the old join keys.
 
-    Keys of the same types over other columns pass the check, and stored rows are never found.
+    Keys of the same types over other columns pass the check, but Spark never finds the stored rows.
     """
     for pair, old, new in _joins(c):
         was, now = (old.keys, old.right_keys), (new.keys, new.right_keys)
@@ -37,7 +37,7 @@ def join_keys(c: Comparison) -> Iterator[RuleResult]:
             location=pair.location,
             before=[list(k or ()) for k in was],
             after=[list(k or ()) for k in now],
-            because="The join keys read other columns.",
+            because="The join keys use other columns.",
             remedy=_REPLAY,
             scenario="from-scratch",
         )
@@ -45,7 +45,9 @@ def join_keys(c: Comparison) -> Iterator[RuleResult]:
 
 @rule("JOI002")
 def sides_swapped(c: Comparison) -> Iterator[RuleResult]:
-    """State is stored by side: what was left is read as right when the sides change places."""
+    """State is stored by side: if the sides are swapped, Spark reads the left side's rows as the
+    right side's.
+    """
     for pair, old, new in _joins(c):
         if _sides_swapped(old, new):
             yield RuleResult(
@@ -54,7 +56,7 @@ def sides_swapped(c: Comparison) -> Iterator[RuleResult]:
                 location=pair.location,
                 before=[list(old.keys or ()), list(old.right_keys or ())],
                 after=[list(new.keys or ()), list(new.right_keys or ())],
-                because="The two sides of the join changed places.",
+                because="The two sides of the join are swapped.",
                 remedy="Keep the sides, and reorder columns after the join. " + _REPLAY,
                 scenario="from-scratch",
             )
@@ -62,7 +64,7 @@ def sides_swapped(c: Comparison) -> Iterator[RuleResult]:
 
 @rule("JOI003")
 def stored_columns(c: Comparison) -> Iterator[RuleResult]:
-    """Rows of a join are stored column by column; names do not count, places do."""
+    """Spark stores rows of a join column by column: positions count, names don't."""
     for pair, old, new in _joins(c):
         for side in ("left_columns", "right_columns"):
             was, now = old.extra.get(side), new.extra.get(side)
@@ -74,9 +76,9 @@ def stored_columns(c: Comparison) -> Iterator[RuleResult]:
 
 @rule("JOI004")
 def join_type(c: Comparison) -> Iterator[RuleResult]:
-    """Every join type stores the same rows and whether they were matched.
+    """Every join type stores the same rows, and whether they were matched.
 
-    Where the stored columns fit, the new type goes on with them.
+    If the stored columns fit, the new type continues with them.
     """
     for pair, old, new in _joins(c):
         if old.join_type and new.join_type and old.join_type != new.join_type:
@@ -91,9 +93,9 @@ def join_type(c: Comparison) -> Iterator[RuleResult]:
 
 @rule("JOI005")
 def join_condition(c: Comparison) -> Iterator[RuleResult]:
-    """The condition is applied to stored rows as they are found.
+    """Spark applies the condition to stored rows unchanged.
 
-    Rows that were evicted under a narrower time range can't match any more.
+    Rows that were evicted under a narrower time range can no longer match.
     """
     for pair, old, new in _joins(c):
         if old.condition != new.condition and not _sides_swapped(old, new):
@@ -109,7 +111,7 @@ def join_condition(c: Comparison) -> Iterator[RuleResult]:
 
 @rule("JOI006")
 def join_not_known(c: Comparison) -> Iterator[RuleResult]:
-    """Equal types do not make equal keys: the joined columns must be compared, too."""
+    """Equal types don't mean equal keys: the joined columns must be compared, too."""
     for pair, old, new in _joins(c):
         if None in (old.keys, old.right_keys, new.keys, new.right_keys):
             yield RuleResult(
@@ -117,7 +119,7 @@ def join_not_known(c: Comparison) -> Iterator[RuleResult]:
                 location=pair.location,
                 question="Which columns does the join compare in both versions?",
                 rollback=Rollback.UNKNOWN,
-                remedy="Add the plan of the version that has none.",
+                remedy="Add the plan of the version whose plan is missing.",
             )
 
 
@@ -145,7 +147,7 @@ def _swapped(pair: OperatorPair, was: list[str], now: list[str]) -> RuleResult:
         location=pair.location,
         before=list(was),
         after=list(now),
-        because="Stored columns of the same types changed places.",
+        because="Stored columns of the same types changed their order.",
         remedy="Keep the order of the columns before the join. " + _REPLAY,
         scenario="from-scratch",
     )
@@ -158,5 +160,5 @@ def _other_values(pair: OperatorPair, was: list[str], now: list[str]) -> RuleRes
         location=pair.location,
         before=list(was),
         after=list(now),
-        because="Rows that are stored keep the old values, new ones get the new ones.",
+        because="Stored rows keep the old values, new rows get the new ones.",
     )

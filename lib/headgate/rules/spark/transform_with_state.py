@@ -21,7 +21,7 @@ _AVRO = "State data source and schema evolution of transformWithState, Spark 4.x
 def kind_of_variable(c: Comparison) -> Iterator[RuleResult]:
     """Spark records the kind of each state variable and compares it with the new version's.
 
-    A value can't become a list or a map under one name.
+    A value can't become a list or a map under the same name.
     """
     for pair, old, new in _variables(c):
         for name in old.keys() & new.keys():
@@ -31,8 +31,10 @@ def kind_of_variable(c: Comparison) -> Iterator[RuleResult]:
                     location=pair.location,
                     before=old[name].kind,
                     after=new[name].kind,
-                    because=f"The state variable `{name}` was a {old[name].kind} and is a "
-                    f"{new[name].kind} now.",
+                    because=(
+                        f"The state variable `{name}` was a {old[name].kind} and is now a "
+                        f"{new[name].kind}."
+                    ),
                     error_class="STATE_STORE_INVALID_VARIABLE_TYPE_CHANGE",
                     remedy="Give the new variable another name. If the old one's history is not "
                     "needed, delete it with `handle.deleteIfExists`.",
@@ -42,9 +44,9 @@ def kind_of_variable(c: Comparison) -> Iterator[RuleResult]:
 
 @rule("TWS002")
 def variable_renamed(c: Comparison) -> Iterator[RuleResult]:
-    """State variables are found by name: under another name they start empty.
+    """Spark finds state variables by name: under another name they start empty.
 
-    What the old name held stays in the store, where nobody reads it.
+    The old name's state stays in the store, but no variable reads it.
     """
     for pair, old, new in _variables(c):
         gone, made = sorted(old.keys() - new.keys()), sorted(new.keys() - old.keys())
@@ -55,7 +57,7 @@ def variable_renamed(c: Comparison) -> Iterator[RuleResult]:
                 location=pair.location,
                 before=gone,
                 after=made,
-                because=f"{_listed(gone)} went and {_listed(made)} came.",
+                because=f"{_listed(gone)} was removed and {_listed(made)} was added.",
                 remedy=f"Keep the names. {_REPLAY}",
                 scenario="from-scratch",
             )
@@ -63,9 +65,9 @@ def variable_renamed(c: Comparison) -> Iterator[RuleResult]:
 
 @rule("TWS003")
 def variable_added_or_removed(c: Comparison) -> Iterator[RuleResult]:
-    """A variable that is added starts empty; one that is removed stays in the store, unread.
+    """An added variable starts empty.
 
-    The others keep what they hold.
+    A removed one stays in the store, unread. The others keep their state.
     """
     for pair, old, new in _variables(c):
         gone, made = sorted(old.keys() - new.keys()), sorted(new.keys() - old.keys())
@@ -77,7 +79,7 @@ def variable_added_or_removed(c: Comparison) -> Iterator[RuleResult]:
             location=pair.location,
             before=sorted(old),
             after=sorted(new),
-            because=f"{_listed(gone)} went." if gone else f"{_listed(made)} came.",
+            because=f"{_listed(gone)} was removed." if gone else f"{_listed(made)} was added.",
             remedy="If its history is not needed, `handle.deleteIfExists` frees its disk space."
             if gone
             else "",
@@ -86,10 +88,10 @@ def variable_added_or_removed(c: Comparison) -> Iterator[RuleResult]:
 
 @rule("TWS004", _AVRO)
 def avro_value(c: Comparison) -> Iterator[RuleResult]:
-    """In Avro stored values are resolved against the new schema by the names of their fields.
+    """With Avro encoding Spark resolves stored values against the new schema by field name.
 
-    Fields may be added, removed, reordered and widened (int to long, float or double; long to
-    float or double; float to double); another type is refused.
+    Fields may be added, removed, reordered and widened (int to long, float or double; long to float
+    or double; float to double). With another type Spark fails.
     """
     if check_is_off(c):
         return
@@ -101,8 +103,10 @@ def avro_value(c: Comparison) -> Iterator[RuleResult]:
                 location=pair.location,
                 before=stored.describe(),
                 after=planned.describe(),
-                because=f"Field {_listed(lost)} of `{store.name}` has a type that can't be read "
-                "from the stored one.",
+                because=(
+                    f"The new type of field {_listed(lost)} of `{store.name}` can't be read from "
+                    "the stored one."
+                ),
                 error_class="STATE_STORE_INVALID_VALUE_SCHEMA_EVOLUTION",
                 remedy="Keep the stored type, or widen it. " + _REPLAY,
                 scenario="from-scratch",
@@ -111,9 +115,10 @@ def avro_value(c: Comparison) -> Iterator[RuleResult]:
 
 @rule("TWS005", _AVRO)
 def avro_field_renamed(c: Comparison) -> Iterator[RuleResult]:
-    """In Avro a field that is not found by its name is null.
+    """With Avro encoding a field whose name is not stored is null.
 
-    A renamed field has lost its history; one that is only added or only removed was meant so.
+    A renamed field loses its history. A field that is only added, or only removed, loses nothing
+    else.
     """
     for pair, store, stored, planned in _avro_values(c):
         found = evolution(stored, planned)
@@ -135,9 +140,9 @@ def avro_field_renamed(c: Comparison) -> Iterator[RuleResult]:
 
 @rule("TWS010", "layout of UnsafeRow, and restarts on Spark 4.2.0")
 def fields_exchanged(c: Comparison) -> Iterator[RuleResult]:
-    """In UnsafeRow a stored field is known by its place, and names are not compared.
+    """In UnsafeRow Spark knows a stored field by its position and ignores its name.
 
-    Fields of equal types that change places take each other's values.
+    If fields of equal types change their order, they get each other's values.
     """
     for pair, old, new in _variables(c):
         for store in store_pairs(pair):
@@ -161,7 +166,7 @@ def _exchanged(pair: OperatorPair, store: StorePair, part: str) -> Iterator[Rule
             location=pair.location,
             before=stored.describe(),
             after=planned.describe(),
-            because=f"{_listed(places)} of `{store.name}` changed places.",
+            because=f"{_listed(places)} of `{store.name}` changed their order.",
             remedy=f"Keep the order of the fields. {_REPLAY}",
             scenario="from-scratch",
         )

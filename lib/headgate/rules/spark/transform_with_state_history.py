@@ -26,10 +26,10 @@ _WITH_INITIAL = "transformWithStateWithInitStateUDF"
 
 @rule("TWS006", _SOURCE)
 def variable_came_back(c: Comparison) -> Iterator[RuleResult]:
-    """A variable that went stays in the store, and its schema in the checkpoint's schema files.
+    """A removed variable stays in the store, and its schema in the checkpoint's schema files.
 
-    One of the same name is checked against that schema, and finds the values of the time when it
-    went, unless `handle.deleteIfExists` purged them.
+    Spark checks a new variable of the same name against that schema. It starts with the old values,
+    unless `handle.deleteIfExists` purged them.
     """
     for pair in _operators(c):
         made = {s.store: s for s in (pair.after.stores if pair.after else ())}
@@ -49,15 +49,15 @@ def _came_back(
         location=pair.location,
         before=schemas[-1].value.describe(),
         after=store.value_schema.describe() if store.value_schema else None,
-        because=f"`{store.store}` was declared before, and comes back"
+        because=f"`{store.store}` existed before, and is declared again"
         + (" with another schema." if error else "."),
         error_class=error,
         remedy="Give the variable a name that was never used."
         + (
             ""
             if error
-            else " Or, if its old values are no longer "
-            "needed, delete it with `handle.deleteIfExists` before it comes back."
+            else " Or, if its old values are no longer needed, delete the variable with "
+            "`handle.deleteIfExists` before you declare it again."
         ),
         scenario="from-scratch" if error else None,
     )
@@ -79,10 +79,10 @@ def _refusal(pair: OperatorPair, store: StateStore, schemas: tuple[Past, ...]) -
 
 @rule("TWS007", _SOURCE)
 def older_values(c: Comparison) -> Iterator[RuleResult]:
-    """In Avro a new schema must be able to read every schema that a value ever had.
+    """With Avro encoding a new schema must be able to read every schema that a value ever had.
 
-    Spark doesn't know whether a value of an older one is still there: what was widened can't
-    become narrow again.
+    Spark doesn't know whether values of an older schema still exist: a widened type can't become
+    narrow again.
     """
     if check_is_off(c):
         return
@@ -97,8 +97,10 @@ def older_values(c: Comparison) -> Iterator[RuleResult]:
                     location=pair.location,
                     before=old.value.describe(),
                     after=planned.describe(),
-                    because=f"`{store.name}` had {', '.join(lost)} of a type that can't be read "
-                    "as the new one.",
+                    because=(
+                        f"The stored types of `{store.name}` ({', '.join(lost)}) can't be read as "
+                        "the new one."
+                    ),
                     error_class="STATE_STORE_INVALID_VALUE_SCHEMA_EVOLUTION",
                     remedy="Keep a type that reads all of them, or give the variable another "
                     "name. " + _REPLAY,
@@ -109,11 +111,11 @@ def older_values(c: Comparison) -> Iterator[RuleResult]:
 
 @rule("TWS008", _SOURCE)
 def limits(c: Comparison) -> Iterator[RuleResult]:
-    """Spark counts how often a value's schema evolved, and the files of an operator's schemas.
+    """Spark limits how often a value's schema evolves, and how many schema files an operator has.
 
-    At `spark.sql.streaming.stateStore.valueStateSchemaEvolutionThreshold` (16) and, once a
-    variable comes or goes, at `spark.sql.streaming.stateStore.maxNumStateSchemaFiles` (128) it
-    refuses the next.
+    The limits are `spark.sql.streaming.stateStore.valueStateSchemaEvolutionThreshold` (16) and,
+    when a variable is added or removed, `spark.sql.streaming.stateStore.maxNumStateSchemaFiles`
+    (128). Above them Spark fails.
     """
     if check_is_off(c):
         return
@@ -125,7 +127,7 @@ def limits(c: Comparison) -> Iterator[RuleResult]:
         if files is not None and files == most and old != new:
             yield _too_many(
                 pair,
-                f"{files} schema files are there, and {SCHEMA_FILES} is {most}.",
+                f"The operator has {files} schema files, and {SCHEMA_FILES} is {most}.",
                 "STATE_STORE_STATE_SCHEMA_FILES_THRESHOLD_EXCEEDED",
                 SCHEMA_FILES,
             )
@@ -163,7 +165,9 @@ def _limit(c: Comparison, key: str) -> int:
 
 @rule("TWS009", "IncrementalExecution of Spark 4.2.0, and restarts on it")
 def initial_state(c: Comparison) -> Iterator[RuleResult]:
-    """Initial state is read in a query's very first batch, and never again on its checkpoint."""
+    """Spark reads initial state only in a query's very first batch, and never again on its
+    checkpoint.
+    """
     for pair in _operators(c):
         assert pair.before and pair.after
         old, new = (o.extra.get("function") for o in (pair.before, pair.after))
@@ -177,9 +181,9 @@ def initial_state(c: Comparison) -> Iterator[RuleResult]:
             after="initial state" if came else None,
             because="The initial state that was added is not loaded."
             if came
-            else "The initial state went; what was loaded of it stays.",
+            else "The initial state was removed; its loaded rows stay.",
             rollback=Rollback.SAFE,
-            remedy="For another initial state start from an empty checkpoint.",
+            remedy="To load another initial state, start from an empty checkpoint.",
             scenario="from-scratch",
         )
 

@@ -108,8 +108,8 @@ _REMEDY = "Rehearse the new version on a copy of the checkpoint, or replay."
 def state_variables(c: Comparison) -> Iterator[RuleResult]:
     """transformWithState declares its variables in the processor's code; no plan shows them.
 
-    A capture of the code does, and so does the checkpoint. What the code makes of a variable
-    stands in its body alone.
+    A capture of the code shows them, and so does the checkpoint. Only the code shows how it uses a
+    variable.
     """
     for pair in c.operators:
         if pair.kind is not OperatorKind.TRANSFORM_WITH_STATE:
@@ -139,7 +139,7 @@ def _unseen(pair: OperatorPair, name: str) -> RuleResult:
     return RuleResult(
         outcome=Outcome.UNKNOWN,
         location=pair.location,
-        because="The state variables of both versions are known, the code of both is not.",
+        because="The state variables of both versions are known, but not the code of both.",
         question=f"Did the code of {name} change what it keeps in its state variables?",
         rollback=Rollback.SAFE,
         remedy="Capture the old version, too. " + _REMEDY,
@@ -154,8 +154,10 @@ def _changed(pair: OperatorPair, code: Body) -> RuleResult:
         after=short(code.after),
         because=f"The code of {code.name} changed (SHA-256 {short(code.before)}, now "
         f"{short(code.after)}).",
-        question=f"Does the new code of {code.name} read what the old one has stored as it was "
-        "meant?",
+        question=(
+            f"Does the new code of {code.name} read the stored values in the meaning that the old "
+            "code gave them?"
+        ),
         rollback=Rollback.SAFE,
         remedy=_REMEDY,
     )
@@ -163,7 +165,10 @@ def _changed(pair: OperatorPair, code: Body) -> RuleResult:
 
 @rule("FUN004", "STATE_STORE_INVALID_CONFIG_AFTER_RESTART, Spark 4.x")
 def operator_properties(c: Comparison) -> Iterator[RuleResult]:
-    """transformWithState records its time mode and output mode and compares them on a restart."""
+    """transformWithState records its time mode and output mode.
+
+    Spark compares them on a restart.
+    """
     for pair in c.operators:
         if pair.kind is not OperatorKind.TRANSFORM_WITH_STATE:
             continue
@@ -177,13 +182,16 @@ def operator_properties(c: Comparison) -> Iterator[RuleResult]:
                     before=old,
                     after=new,
                     error_class="STATE_STORE_INVALID_CONFIG_AFTER_RESTART",
-                    remedy="Set it back.",
+                    remedy="Set it to the old value.",
                 )
 
 
 @rule("FUN002")
 def state_function(c: Comparison) -> Iterator[RuleResult]:
-    """What a state function does with its state stands in its body, and no plan shows it."""
+    """Only the body of a state function shows what it does with its state.
+
+    No plan shows the body.
+    """
     for pair in c.operators:
         if pair.kind is not OperatorKind.MAP_GROUPS:
             continue
@@ -197,9 +205,11 @@ def state_function(c: Comparison) -> Iterator[RuleResult]:
                 location=pair.location,
                 because="The state function has another name."
                 if _is_renamed(pair)
-                else "Nothing that can be seen differs.",
-                question="Did the body of the state function change, so that stored values mean "
-                "something else?",
+                else "The versions show no difference.",
+                question=(
+                    "Did the body of the state function change, so that stored values mean "
+                    "something else?"
+                ),
                 rollback=Rollback.SAFE,
                 remedy=_REMEDY,
             )
@@ -213,7 +223,10 @@ def _is_renamed(pair: OperatorPair) -> bool:
 
 @rule("FUN003")
 def user_function(c: Comparison) -> Iterator[RuleResult]:
-    """A user-defined function's body is in no plan; history keeps what the old body made of it."""
+    """The body of a user-defined function is in no plan.
+
+    The history keeps what the old body computed.
+    """
     if not c.is_stateful:
         return
     found = list(called(c))
@@ -224,8 +237,10 @@ def user_function(c: Comparison) -> Iterator[RuleResult]:
             after=short(code.after),
             because=f"The body of {code.name} changed (SHA-256 {short(code.before)}, now "
             f"{short(code.after)}).",
-            question=f"Does {code.name} still give the same for the same rows, so that the "
-            "history and what is added to it agree?",
+            question=(
+                f"Does {code.name} still give the same results for the same rows, so that the "
+                "history and new rows agree?"
+            ),
             rollback=Rollback.SAFE,
             remedy=_REMEDY,
         )
@@ -235,7 +250,7 @@ def user_function(c: Comparison) -> Iterator[RuleResult]:
             outcome=Outcome.UNKNOWN,
             before=unseen,
             after=unseen,
-            because="Nothing that can be seen differs.",
+            because="The versions show no difference.",
             question=f"Did the body of {', '.join(unseen)} change?",
             rollback=Rollback.SAFE,
             remedy="Capture both versions. " + _REMEDY,

@@ -18,7 +18,7 @@ _UNTOLD = "unknown"
 
 @rule("WMK001")
 def watermark_added(c: Comparison) -> Iterator[RuleResult]:
-    """State is taken over; the new watermark starts at 0 and rises with the data."""
+    """Spark restores the state. The new watermark starts at 0 and rises with the data."""
     if not c.is_stateful or not is_drawn(c.before.topology):
         return
     if len(c.after.watermarks) <= len(c.before.watermarks):
@@ -35,9 +35,10 @@ def watermark_added(c: Comparison) -> Iterator[RuleResult]:
 
 @rule("WMK002")
 def watermark_delay(c: Comparison) -> Iterator[RuleResult]:
-    """The watermark reached so far is in the offset log and never moves back.
+    """The offset log holds the watermark reached so far, and it never moves back.
 
-    A shorter delay takes effect after the first batch; a longer one brings nothing back.
+    A shorter delay takes effect after the first batch. A longer delay restores nothing that was
+    evicted.
     """
     for old, new in _pairs(c):
         if old.delay != new.delay and _UNTOLD not in (old.delay, new.delay):
@@ -53,9 +54,9 @@ def watermark_delay(c: Comparison) -> Iterator[RuleResult]:
 
 @rule("WMK003")
 def event_time(c: Comparison) -> Iterator[RuleResult]:
-    """The watermark that was reached belongs to the old event time.
+    """The watermark in the offset log belongs to the old event time.
 
-    With another one rows are late, or groups are closed early, at once.
+    With another event time, rows are late or groups close early, at once.
     """
     if not c.is_stateful:
         return
@@ -69,7 +70,7 @@ def event_time(c: Comparison) -> Iterator[RuleResult]:
                 location=Location(old.node, new.node),
                 before=old.column,
                 after=new.column,
-                because="The event time is another expression, and no operator goes by it.",
+                because="The event time is another expression, but no operator uses it.",
             )
         elif old.column != new.column and not _goes_by_time(c.after):
             # For the operators that went by the old one it is as if there were none any more.
@@ -103,18 +104,18 @@ def _time_not_known(old: Watermark, new: Watermark) -> RuleResult:
         location=Location(old.node, new.node),
         before=old.column,
         after=new.column,
-        because="The evidence of one version does not show where its event time comes from.",
+        because="The evidence of one version doesn't show the source of its event time.",
         question="Is the event time the same column in both versions?",
         rollback=Rollback.UNKNOWN,
-        remedy="Add a plan of a batch with data, or what `headgate capture` writes.",
+        remedy="Add a plan of a batch with data, or the output of `headgate capture`.",
     )
 
 
 @rule("WMK004")
 def watermark_removed(c: Comparison) -> Iterator[RuleResult]:
-    """Without a watermark state is never evicted again.
+    """Without a watermark Spark never evicts state.
 
-    What was evicted before is gone: windows and keys that come back start from zero.
+    What was evicted before is lost: windows and keys that return start from zero.
     """
     if not c.is_stateful or c.after.watermarks or not c.before.watermarks:
         return
@@ -127,10 +128,10 @@ def watermark_removed(c: Comparison) -> Iterator[RuleResult]:
 
 @rule("WMK005", "documentation of watermarks, `UnsupportedOperationChecker`; not measured")
 def one_watermark_fewer(c: Comparison) -> Iterator[RuleResult]:
-    """The slowest watermark decides for all operators; without one of them another does.
+    """The slowest watermark counts for all operators; without one of them another is the slowest.
 
-    It may jump, so that rows are late and groups close at once. An outer join needs the watermark
-    of the side that it waits for, and does not start without it.
+    The watermark may jump, so that rows are late and groups close at once. An outer join needs the
+    watermark of the side that it waits for, and doesn't start without it.
     """
     old, new = c.before.watermarks, c.after.watermarks
     if not c.is_stateful or not new or len(new) >= len(old) or not is_drawn(c.after.topology):
@@ -141,8 +142,10 @@ def one_watermark_fewer(c: Comparison) -> Iterator[RuleResult]:
         before=_listed(old),
         after=_listed(new),
         because="A watermark was removed, and others are left.",
-        question="Is the event time of what is left ahead of that of the stream without one? Then "
-        "rows that come late now are dropped. Is it an outer join's?",
+        question=(
+            "Is the remaining event time ahead of that of the stream without a watermark? Then "
+            "its late rows are now dropped. Does an outer join need the removed watermark?"
+        ),
         rollback=Rollback.SAFE,
         remedy="Keep the watermark, or rehearse the new version.",
     )
@@ -167,8 +170,10 @@ def _removed(c: Comparison, pair: OperatorPair) -> RuleResult:
         before=told,
         after=[],
         because="The watermark was removed.",
-        question="Has the old version evicted groups whose event time can still occur in new "
-        "data? Then they reopen from zero and go silently wrong.",
+        question=(
+            "Has the old version evicted groups whose event time can still occur in new data? "
+            "Then those groups restart from zero, and their results are wrong without an error."
+        ),
         rollback=Rollback.SAFE,
         remedy="Keep the watermark, or start from an empty checkpoint and replay.",
         scenario="from-scratch",

@@ -15,7 +15,7 @@ _REMEDY = "Start from an empty checkpoint and replay, or let the old query drain
 
 @rule("WIN001")
 def window_grid(c: Comparison) -> Iterator[RuleResult]:
-    """A window's bounds are stored as the key of its row; the length and the grid are not checked.
+    """A window's bounds are the key of its state row; Spark doesn't check the length and the grid.
 
     Rows of the old grid stay, rows of the new one are added beside them, and counts are split.
     """
@@ -27,7 +27,7 @@ def window_grid(c: Comparison) -> Iterator[RuleResult]:
                 location=pair.location,
                 before=_describe(old),
                 after=_describe(new),
-                because="Window length, slide or start changed.",
+                because="The window's length, slide or start changed.",
                 remedy=_REMEDY,
                 scenario="from-scratch",
             )
@@ -55,7 +55,7 @@ def session_gap(c: Comparison) -> Iterator[RuleResult]:
 
 @rule("WIN003")
 def window_column(c: Comparison) -> Iterator[RuleResult]:
-    """Windows in state were cut by the old time column; the new one mixes two time bases."""
+    """The windows in state use the old time column; the new column mixes two time bases."""
     for pair, old, new in _windows(c):
         if old.column != new.column:
             yield RuleResult(
@@ -64,7 +64,7 @@ def window_column(c: Comparison) -> Iterator[RuleResult]:
                 location=pair.location,
                 before=old.column,
                 after=new.column,
-                because="The window is cut over another time.",
+                because="The window uses another time column.",
                 remedy=_REMEDY,
                 scenario="from-scratch",
             )
@@ -72,7 +72,7 @@ def window_column(c: Comparison) -> Iterator[RuleResult]:
 
 @rule("WIN004")
 def window_added_or_removed(c: Comparison) -> Iterator[RuleResult]:
-    """A time window that is gone, or new, changes what one row of state stands for."""
+    """Adding or removing a time window changes what one row of state means."""
     for pair in _read_aggregates(c):
         assert pair.before and pair.after
         known = pair.before.keys is not None and pair.after.keys is not None

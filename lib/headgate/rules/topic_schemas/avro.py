@@ -46,13 +46,14 @@ def _same_kind(pair: Pair, *kinds: str) -> bool:
 )
 def type_is_not_promoted(pair: Pair) -> Iterator[Breach]:
     """Avro only widens: int to long, float and double, long to float and double, float to double,
-    and string and bytes to each other. Every other pair of types fails when a record is read."""
+    and string and bytes to each other. Reading a record fails with every other pair of types.
+    """
     reader, writer = pair.reader, pair.writer
     if reader.type in UNIONS or writer.type in UNIONS or _kind(reader) == _kind(writer):
         return
     if reader.type not in PROMOTED_TO.get(writer.type, ()):
         was, now = type_name(writer), type_name(reader)
-        yield Breach(pair.path, now, was, f"{now} cannot read {was}.")
+        yield Breach(pair.path, now, was, f"{now} can't read {was}.")
 
 
 @rule(
@@ -61,21 +62,26 @@ def type_is_not_promoted(pair: Pair) -> Iterator[Breach]:
     remedy="Give the field a default (for one that may be missing: null, in a union with null).",
 )
 def field_without_default(pair: Pair) -> Iterator[Breach]:
-    """A reader fills a field that the record lacks with the field's default; without one it fails.
-    A field can only be added (for backward) or removed (for forward) where it has a default."""
+    """If a record lacks a field, the reading schema's default fills it.
+
+    Without a default reading fails. So a field can only be added (for backward) or removed (for
+    forward) if it has a default.
+    """
     if not _same_kind(pair, "record"):
         return
     for field, other in counterparts(pair):
         if other is None and not field.has_default:
             path = f"{pair.path}.{field.name}" if pair.path else field.name
-            because = "It has no default, and the records that are read lack it."
+            because = "It has no default, and the written records lack it."
             yield Breach(path, type_name(field.type), None, because)
 
 
 @rule("SCH103", AVRO_SPEC, remedy="Keep the name, or give the new type the old full name as alias.")
 def name_changed(pair: Pair) -> Iterator[Breach]:
-    """Records, enums and fixed types are matched by name; a reader takes another name only where
-    it lists it among its aliases."""
+    """Avro matches records, enums and fixed types by name.
+
+    The reading schema accepts another name only if it lists it among its aliases.
+    """
     if not _same_kind(pair, *NAMED):
         return
     reader, writer = pair.reader, pair.writer
@@ -90,12 +96,12 @@ def _full(aliases: Any, reader: Any) -> set[str]:
     return {a if "." in a or not space else f"{space}.{a}" for a in aliases}
 
 
-@rule("SCH104", AVRO_SPEC, remedy="Keep the symbol, or give the reader's enum a default symbol.")
+@rule("SCH104", AVRO_SPEC, remedy="Keep the symbol, or give the reading enum a default symbol.")
 def enum_symbol_missing(pair: Pair) -> Iterator[Breach]:
-    """A reader fails at a symbol that its enum lacks, unless that enum has a default symbol."""
+    """Reading fails at a symbol that the reading enum lacks, unless that enum has a default symbol."""
     if _same_kind(pair, "enum") and (lost := _lost_symbols(pair)) and not _enum_default(pair):
         reader, writer = pair.reader.symbols, pair.writer.symbols
-        because = f"The reader's enum lacks {', '.join(lost)}."
+        because = f"The reading enum lacks {', '.join(lost)}."
         yield Breach(pair.path, ", ".join(reader), ", ".join(writer), because)
 
 
@@ -110,16 +116,18 @@ def _enum_default(pair: Pair) -> str | None:
 
 @rule("SCH105", AVRO_SPEC, remedy="Keep the size, or add a field with another fixed type.")
 def fixed_size_changed(pair: Pair) -> Iterator[Breach]:
-    """A fixed type of another size cannot be read."""
+    """A fixed type of another size can't be read."""
     if _same_kind(pair, "fixed") and pair.reader.size != pair.writer.size:
         sizes = [f"{n.size} bytes" for n in (pair.reader, pair.writer)]
         yield Breach(pair.path, sizes[0], sizes[1], "")
 
 
-@rule("SCH106", AVRO_SPEC, remedy="Keep the branch in the union that reads.")
+@rule("SCH106", AVRO_SPEC, remedy="Keep the branch in the reading union.")
 def union_branch_missing(pair: Pair) -> Iterator[Breach]:
-    """A reader must be able to read every branch of the union that was written: a branch that goes
-    (null above all) makes it fail at the records that have it."""
+    """The reading schema must be able to read every branch of the written union.
+
+    If a branch is removed (null above all), reading fails at the records that have it.
+    """
     reader, writer = pair.reader, pair.writer
     if reader.type not in UNIONS and writer.type not in UNIONS:
         return
@@ -128,7 +136,7 @@ def union_branch_missing(pair: Pair) -> Iterator[Breach]:
     for branch in writer.schemas if writer.type in UNIONS else (writer,):
         if id(branch) not in paired and not _reads(pair, branch):
             was, now = type_name(branch), type_name(reader)
-            yield Breach(pair.path, now, type_name(writer), f"{now} cannot read {was}.")
+            yield Breach(pair.path, now, type_name(writer), f"{now} can't read {was}.")
 
 
 def _reads(pair: Pair, branch: Any) -> bool:
@@ -143,8 +151,11 @@ def _reads(pair: Pair, branch: Any) -> bool:
     remedy="Keep the logical type, or add a field of another name for the new one.",
 )
 def logical_type_changed(pair: Pair) -> Iterator[Breach]:
-    """Registries compare the types beneath and no logical types: readers that know only one of
-    them take the same number for another time, date or amount."""
+    """Schema registries compare the underlying types, not the logical types.
+
+    A consumer that knows only one logical type reads the same number as another time, date or
+    amount.
+    """
     reader, writer = pair.reader, pair.writer
     if reader.type in (*UNIONS, "record") or reader.type != writer.type:
         return
@@ -153,21 +164,22 @@ def logical_type_changed(pair: Pair) -> Iterator[Breach]:
         yield Breach(pair.path, type_name(reader), type_name(writer), "")
 
 
-@rule("SCH112", EVOLUTION, Effect.SILENTLY_WRONG, remedy="Tell the readers, or keep the field.")
+@rule("SCH112", EVOLUTION, Effect.SILENTLY_WRONG, remedy="Inform the consumers, or keep the field.")
 def default_stands_in(pair: Pair) -> Iterator[Breach]:
-    """Readers with the old schema keep reading: they get the default in place of a value that
-    nobody writes any more, and nothing tells them."""
+    """Consumers with the old schema continue: they get the default for a value that is no longer
+    written, without an error.
+    """
     if pair.direction is not Direction.FORWARD or not _same_kind(pair, "record"):
         return
     for field, other in counterparts(pair):
         if other is None and field.has_default:
             path = f"{pair.path}.{field.name}" if pair.path else field.name
-            yield Breach(path, type_name(field.type), None, "The field goes.")
+            yield Breach(path, type_name(field.type), None, "The field is removed.")
 
 
-@rule("SCH113", AVRO_SPEC, Effect.SILENTLY_WRONG, remedy="Keep the symbol in the reader's enum.")
+@rule("SCH113", AVRO_SPEC, Effect.SILENTLY_WRONG, remedy="Keep the symbol in the reading enum.")
 def symbol_becomes_default(pair: Pair) -> Iterator[Breach]:
-    """A reader takes the enum's default symbol for every symbol that it lacks."""
+    """A consumer gets the enum's default symbol for every symbol that its enum lacks."""
     if _same_kind(pair, "enum") and (lost := _lost_symbols(pair)) and (word := _enum_default(pair)):
         because = f"{', '.join(lost)} is read as {word}."
         yield Breach(

@@ -15,18 +15,20 @@ SPARK = "https://spark.apache.org/docs/latest/api/sql/#from_json"
     "SCH401",
     SPARK,
     Effect.SILENTLY_WRONG,
-    remedy="Change the pipeline first, or go on writing the field until it no longer reads it.",
+    remedy="Change the pipeline first, or keep writing the field until it no longer reads it.",
 )
 def pipeline_reads_it(_: Pair) -> Iterable[Breach]:
-    """A registered pipeline reads this field. Without it from_json and get_json_object give null
-    and the query goes on; from_avro and from_protobuf fail or give null by their mode."""
+    """A registered pipeline reads this field.
+
+    Without it from_json and get_json_object give null, and the query continues. from_avro and
+    from_protobuf fail or give null, depending on their mode.
+    """
     return ()
 
 
-@rule("SCH402", SPARK, Effect.UNKNOWN, remedy="Find out before the field goes.")
+@rule("SCH402", SPARK, Effect.UNKNOWN, remedy="Check how it uses the field before you remove it.")
 def pipeline_may_read_it(_: Pair) -> Iterable[Breach]:
-    """A registered pipeline reads this topic, and what it does with this field is not in its
-    evidence."""
+    """A registered pipeline reads this topic. Its evidence doesn't show how it uses this field."""
     return ()
 
 

@@ -10,8 +10,10 @@ from headgate.rules.topic_schemas.facts.rule import EVOLUTION, Breach, Pair, rul
 
 @rule("SCH001", EVOLUTION, remedy="Write the new format to a topic of its own.")
 def format_changed(pair: Pair) -> Iterator[Breach]:
-    """A reader of one format cannot read another one's bytes, and a registry refuses a version of
-    another format in a subject that checks compatibility."""
+    """A consumer of one format can't read another format's bytes.
+
+    If a subject checks compatibility, a schema registry rejects a version of another format.
+    """
     reader, writer = pair.reader, pair.writer
     if (
         isinstance(reader, TopicSchema)

@@ -38,10 +38,16 @@ def _shown(node: JsonNode) -> str:
     return type_name(node)
 
 
-@rule("SCH301", JSON_RULES, remedy="Keep the old type among those that the reader accepts.")
+@rule(
+    "SCH301",
+    JSON_RULES,
+    remedy=("Keep the old type among the types that the reading schema accepts."),
+)
 def type_narrowed(pair: Pair) -> Iterator[Breach]:
-    """A reader must accept every type that was written; integers are numbers, too. Registries take
-    an enum that names no type for a type of its own."""
+    """The reading schema must accept every written type; integers are numbers, too.
+
+    Schema registries treat an enum without a type as a separate type.
+    """
     reader, writer = pair.reader, pair.writer
     if reader.accepts_all or writer.accepts_none:
         return
@@ -60,7 +66,9 @@ def type_narrowed(pair: Pair) -> Iterator[Breach]:
 
 @rule("SCH302", JSON_RULES, remedy="Leave the property optional, or give it a default.")
 def property_required(pair: Pair) -> Iterator[Breach]:
-    """A reader that requires a property refuses the records that lack it; a default stands in."""
+    """If the reading schema requires a property, records that lack it are invalid, unless it has a
+    default.
+    """
     if not (both := _plain(pair)):
         return
     reader, writer = both
@@ -94,12 +102,16 @@ def _covering(node: JsonNode, name: str) -> JsonNode | None:
 @rule(
     "SCH303",
     JSON_RULES,
-    remedy="Close the content model (additionalProperties: false) before properties are added, or"
-    " check in the other direction.",
+    remedy=(
+        "Close the content model (additionalProperties: false) before you add properties, or "
+        "check in the other direction."
+    ),
 )
 def property_added_to_open_model(pair: Pair) -> Iterator[Breach]:
-    """The writer's schema let records hold any other property, so this one may be there already
-    with another type, and the reader refuses it then."""
+    """The writing schema allowed any other property.
+
+    So older records may have this property with another type, and the reading schema rejects them.
+    """
     if not (both := _plain(pair)):
         return
     reader, writer = both
@@ -110,7 +122,7 @@ def property_added_to_open_model(pair: Pair) -> Iterator[Breach]:
             if not inner.accepts_all and _is_object(writer):
                 yield Breach(_at(pair, name), _shown(inner), None, "")
         elif (cover := _covering(writer, name)) is not None and not pair.fits(inner, cover):
-            because = "Other properties were allowed with a type that the reader refuses."
+            because = "Other properties were allowed, with a type that the reading schema rejects."
             yield Breach(_at(pair, name), _shown(inner), _shown(cover), because)
 
 
@@ -118,9 +130,15 @@ def _is_object(node: JsonNode) -> bool:
     return node.types is None or "object" in node.types
 
 
-@rule("SCH304", JSON_RULES, remedy="Keep the property, or let the reader accept additional ones.")
+@rule(
+    "SCH304",
+    JSON_RULES,
+    remedy=("Keep the property, or let the reading schema accept additional ones."),
+)
 def property_removed_from_closed_model(pair: Pair) -> Iterator[Breach]:
-    """A reader that accepts no other properties refuses records that still hold this one."""
+    """If the reading schema accepts no other properties, it rejects records that still have this
+    one.
+    """
     if not (both := _plain(pair)):
         return
     reader, writer = both
@@ -134,7 +152,9 @@ def property_removed_from_closed_model(pair: Pair) -> Iterator[Breach]:
 
 @rule("SCH305", JSON_RULES, remedy="Keep accepting additional properties and items.")
 def content_model_narrowed(pair: Pair) -> Iterator[Breach]:
-    """A reader that accepts fewer additional properties or items refuses records that hold them."""
+    """If the reading schema accepts fewer additional properties or items, it rejects records that
+    have them.
+    """
     if not (both := _plain(pair)):
         return
     reader, writer = both
@@ -148,8 +168,9 @@ def content_model_narrowed(pair: Pair) -> Iterator[Breach]:
 
 @rule("SCH306", JSON_RULES, remedy="Only widen limits.")
 def limit_narrowed(pair: Pair) -> Iterator[Breach]:
-    """A reader with a narrower limit (length, range, count, pattern, multiple, uniqueness) refuses
-    values that were allowed when they were written."""
+    """If the reading schema has a narrower limit (length, range, count, pattern, multiple,
+    uniqueness), it rejects values that were allowed when they were written.
+    """
     if not (both := _plain(pair)):
         return
     reader, writer = both
@@ -174,7 +195,7 @@ def _narrower(key: str, now: Any, was: Any) -> bool:
 
 @rule("SCH307", JSON_RULES, remedy="Keep every value; only add to an enum.")
 def values_narrowed(pair: Pair) -> Iterator[Breach]:
-    """A reader refuses the values that its enum or constant lacks."""
+    """The reading schema rejects the values that its enum or constant lacks."""
     if not (both := _plain(pair)):
         return
     allowed, written = (values_of(n) for n in both)
@@ -186,8 +207,10 @@ def values_narrowed(pair: Pair) -> Iterator[Breach]:
 
 @rule("SCH308", JSON_RULES, remedy="Keep every alternative of anyOf and oneOf; add none to allOf.")
 def combination_changed(pair: Pair) -> Iterator[Breach]:
-    """A reader must accept each alternative that was allowed (anyOf, oneOf), and may not ask for
-    more at once (allOf); registries also refuse most changes from one of them to another."""
+    """The reading schema must accept each alternative that was allowed (anyOf, oneOf), and must not
+    require more at once (allOf). Schema registries also reject most changes from one of them to
+    another.
+    """
     if not (both := _plain(pair)):
         return
     reader, writer = both
@@ -255,10 +278,11 @@ def _matched(
     return all(place(i, set()) for i in range(len(each)))
 
 
-@rule("SCH309", JSON_RULES, remedy="Keep what depends on what; only loosen it.")
+@rule("SCH309", JSON_RULES, remedy="Keep these dependencies; only loosen them.")
 def dependency_added(pair: Pair) -> Iterator[Breach]:
-    """A reader that asks for other properties where one is present refuses the records that have
-    that one alone."""
+    """If the reading schema requires other properties beside one, it rejects the records that have
+    only that one.
+    """
     if not (both := _plain(pair)):
         return
     for key in ("dependencies", "dependentRequired", "dependentSchemas"):
@@ -277,7 +301,7 @@ def _asks_less(asked: Any, old: Any) -> bool:
 
 @rule("SCH310", JSON_RULES, remedy="Exclude no more than before.")
 def exclusion_widened(pair: Pair) -> Iterator[Breach]:
-    """A reader that excludes more (`not`) refuses records that were allowed."""
+    """If the reading schema excludes more (`not`), it rejects records that were allowed."""
     if not (both := _plain(pair)):
         return
     reader, writer = both
@@ -291,8 +315,11 @@ def exclusion_widened(pair: Pair) -> Iterator[Breach]:
 
 @rule("SCH311", JSON_RULES, remedy="Keep items as they were, or check in the other direction.")
 def tuple_items_changed(pair: Pair) -> Iterator[Breach]:
-    """Items by position: a reader refuses those that it newly restricts, and those that it no
-    longer knows where it accepts no additional ones."""
+    """Items are compared by position.
+
+    The reading schema rejects items that it newly restricts. If it accepts no additional items, it
+    also rejects those that it no longer lists.
+    """
     if not (both := _plain(pair)):
         return
     now, was = (tuple_items(n) for n in both)
@@ -318,8 +345,9 @@ def tuple_items(node: JsonNode) -> list[JsonNode]:
 
 @rule("SCH312", JSON_RULES, Effect.SILENTLY_WRONG, remedy="Keep the format, or add a property.")
 def format_changed(pair: Pair) -> Iterator[Breach]:
-    """Registries do not compare `format`: the same text is read as another kind of time, number
-    or name."""
+    """Schema registries don't compare `format`: the same text is read as another kind of time,
+    number or name.
+    """
     if (both := _plain(pair)) and both[0].get("format") != both[1].get("format"):
         now, was = (str(n.get("format") or "none") for n in both)
         yield Breach(pair.path, now, was, "")

@@ -87,10 +87,12 @@ def _shared(pair: Pair) -> Iterator[tuple[Side, ProtoField, Side, ProtoField]]:
                 yield reader, f, writer, written[f.number]
 
 
-@rule("SCH201", PROTOBUF_RULES, remedy="Keep the message, even where nothing uses it any more.")
+@rule("SCH201", PROTOBUF_RULES, remedy="Keep the message, even if nothing uses it any more.")
 def message_removed(pair: Pair) -> Iterator[Breach]:
-    """A reader must know every message that was written: registries allow new messages, and none
-    to be removed or to get another name."""
+    """A consumer must know every message that was written.
+
+    Schema registries allow new messages, but none to be removed or renamed.
+    """
     if not (files := _files(pair)):
         return
     reader, writer = files
@@ -98,19 +100,25 @@ def message_removed(pair: Pair) -> Iterator[Breach]:
     for message in writer.messages:
         name = writer.local(message.name)
         if name not in known and "." not in name:
-            yield Breach(name, None, f"message {name}", f"The reader has no message {name}.")
+            yield Breach(name, None, f"message {name}", f"The reading schema lacks message {name}.")
         elif name not in known:
-            yield Breach(name, None, f"message {name}", f"The reader has no nested message {name}.")
+            yield Breach(
+                name,
+                None,
+                f"message {name}",
+                (f"The reading schema lacks the nested message {name}."),
+            )
 
 
-@rule("SCH202", PROTOBUF_SPEC, remedy="Give the new field a number of its own; reserve the old.")
+@rule("SCH202", PROTOBUF_SPEC, remedy="Give the new field its own number; reserve the old one.")
 def wire_type_changed(pair: Pair) -> Iterator[Breach]:
-    """Only types that look alike on the wire may replace each other: the plain integers, bool and
-    enums; sint32 and sint64; string and bytes; fixed32 and sfixed32; fixed64 and sfixed64."""
+    """Only types with the same wire format may replace each other: the plain integers, bool and
+    enums; sint32 and sint64; string and bytes; fixed32 and sfixed32; fixed64 and sfixed64.
+    """
     for reader, f, writer, other in _shared(pair):
         was, now = _looks(writer, other), _looks(reader, f)
         if was != now:
-            because = f"Number {f.number} is {now} to the reader and was written as {was}."
+            because = f"Field number {f.number} is read as {now}, but was written as {was}."
             yield Breach(_path(pair, f.name), f.shown, other.shown, because)
 
 
@@ -120,8 +128,10 @@ def _looks(side: Side, f: ProtoField) -> str:
 
 @rule("SCH203", PROTOBUF_RULES, remedy="Keep the message's name, or add a field of another number.")
 def message_type_changed(pair: Pair) -> Iterator[Breach]:
-    """A field of another message type is read as that message: numbers that both have are taken
-    for each other, so registries refuse it."""
+    """A field of another message type is read as that message.
+
+    Field numbers that both have are mixed up, so schema registries reject it.
+    """
     for reader, f, writer, other in _shared(pair):
         if _looks(reader, f) != _looks(writer, other) or reader.group(f.type) != "a message":
             continue
@@ -131,14 +141,16 @@ def message_type_changed(pair: Pair) -> Iterator[Breach]:
 
 @rule("SCH204", PROTOBUF_SPEC, remedy="Never add or remove a required field; make it optional.")
 def required_field(pair: Pair) -> Iterator[Breach]:
-    """A message that lacks a required field of its reader cannot be parsed at all, and registries
-    let no required field come or go."""
+    """A message that lacks a required field can't be parsed at all.
+
+    Schema registries don't allow adding or removing a required field.
+    """
     if not (sides := _sides(pair)):
         return
     reader, writer = (s.message for s in sides)
     for f in reader.fields:
         if f.label == "required" and f.number not in writer.by_number():
-            yield Breach(_path(pair, f.name), f.shown, None, "The reader requires it.")
+            yield Breach(_path(pair, f.name), f.shown, None, "The reading schema requires it.")
     for f in writer.fields:
         if f.label == "required" and f.number not in reader.by_number():
             yield Breach(_path(pair, f.name), None, f.shown, "It was required.")
@@ -146,8 +158,11 @@ def required_field(pair: Pair) -> Iterator[Breach]:
 
 @rule("SCH205", PROTOBUF_SPEC, remedy="Put at most one existing field into a new oneof.")
 def fields_moved_into_oneof(pair: Pair) -> Iterator[Breach]:
-    """Of the fields of a oneof a reader keeps the last that was written: several fields that were
-    independent, or one put into a oneof that exists, lose values."""
+    """Of the fields of a oneof, a consumer keeps the last that was written.
+
+    If several independent fields, or one field moved into an existing oneof, become its members,
+    values are lost.
+    """
     if not (sides := _sides(pair)):
         return
     written = sides[1].message.by_number()
@@ -164,7 +179,7 @@ def fields_moved_into_oneof(pair: Pair) -> Iterator[Breach]:
 
 @rule("SCH206", PROTOBUF_RULES, remedy="Keep the field in its oneof; mark it deprecated.")
 def oneof_field_removed(pair: Pair) -> Iterator[Breach]:
-    """A reader without a field of a oneof sees the oneof empty where that field was written."""
+    """If the written field of a oneof is missing in the reading schema, the oneof is empty."""
     if not (sides := _sides(pair)):
         return
     reader, writer = (s.message for s in sides)
@@ -176,8 +191,10 @@ def oneof_field_removed(pair: Pair) -> Iterator[Breach]:
 
 @rule("SCH207", PROTOBUF_RULES, remedy="Keep the package.")
 def package_changed(pair: Pair) -> Iterator[Breach]:
-    """Messages are known by package and name: readers that look one up by its full name, such as
-    `Any` and generated code, do not find it."""
+    """Messages are known by package and name.
+
+    Code that looks one up by its full name, such as `Any` and generated code, doesn't find it.
+    """
     if (files := _files(pair)) and files[0].package != files[1].package:
         yield Breach("", files[0].package, files[1].package, "")
 
@@ -189,25 +206,28 @@ def package_changed(pair: Pair) -> Iterator[Breach]:
     remedy="Keep writing the field until nothing reads it; then reserve its number and its name.",
 )
 def default_stands_in(pair: Pair) -> Iterator[Breach]:
-    """Readers with the old schema keep reading: Protobuf gives them zero, an empty text or an
-    empty list for a field that nobody writes any more, and nothing tells them."""
+    """Consumers with the old schema continue: Protobuf gives them zero, an empty text or an empty
+    list for a field that is no longer written. They get no error.
+    """
     if pair.direction is not Direction.FORWARD or not (sides := _sides(pair)):
         return
     written = sides[1].message.by_number()
     for f in sides[0].message.fields:
         if f.number not in written and f.label != "required":
-            yield Breach(_path(pair, f.name), f.shown, None, "The field goes.")
+            yield Breach(_path(pair, f.name), f.shown, None, "The field is removed.")
 
 
 @rule(
     "SCH212",
     PROTOBUF_SPEC,
     Effect.SILENTLY_WRONG,
-    remedy="Give a field of another meaning a number of its own; reserve the old one.",
+    remedy="Give a field of another meaning its own number; reserve the old one.",
 )
 def number_reused(pair: Pair) -> Iterator[Breach]:
-    """The name is not on the wire: a reader takes the number's value for its own field, and
-    whatever reads by name (JSON, Spark's from_protobuf) loses it."""
+    """The name is not on the wire: a consumer reads the number's value as its own field.
+
+    Code that reads by name (JSON, Spark's from_protobuf) loses the field.
+    """
     for _, f, _, other in _shared(pair):
         if f.name != other.name:
             because = f"Number {f.number} is {f.name} here and {other.name} there."
@@ -216,8 +236,9 @@ def number_reused(pair: Pair) -> Iterator[Breach]:
 
 @rule("SCH213", PROTOBUF_SPEC, Effect.SILENTLY_WRONG, remedy="Keep the wider type.")
 def number_is_cut(pair: Pair) -> Iterator[Breach]:
-    """A reader of a narrower integer cuts what does not fit into it, or takes large numbers for
-    negative ones; it does not fail."""
+    """A consumer with a narrower integer truncates larger values, or reads large numbers as
+    negative ones. It doesn't fail.
+    """
     for reader, f, writer, other in _shared(pair):
         if f.key or other.key or _looks(reader, f) != _looks(writer, other):
             continue
@@ -229,8 +250,10 @@ def number_is_cut(pair: Pair) -> Iterator[Breach]:
 
 @rule("SCH214", PROTOBUF_SPEC, Effect.SILENTLY_WRONG, remedy="Add a field of another number.")
 def repeated_changed(pair: Pair) -> Iterator[Breach]:
-    """A reader of one value takes the last of many, and loses packed numbers altogether; nothing
-    tells it."""
+    """A consumer of one value gets the last of many, and loses packed numbers altogether.
+
+    It gets no error.
+    """
     for reader, f, writer, other in _shared(pair):
         if f.key or other.key or _looks(reader, f) != _looks(writer, other):
             continue
@@ -240,8 +263,11 @@ def repeated_changed(pair: Pair) -> Iterator[Breach]:
 
 @rule("SCH215", PROTOBUF_SPEC, Effect.SILENTLY_WRONG, remedy="Keep every value and its number.")
 def enum_value_changed(pair: Pair) -> Iterator[Breach]:
-    """An enum's numbers are on the wire, its names are not: a reader without the number sees an
-    unknown value (the first one, in proto2), one with another name for it sees that name."""
+    """An enum's numbers are on the wire, its names are not.
+
+    A consumer whose enum lacks the number gets an unknown value (the first one, in proto2). One
+    with another name for the number gets that name.
+    """
     if not (files := _files(pair)):
         return
     reader, writer = files
@@ -258,7 +284,9 @@ def _enum_breaches(name: str, reader: ProtoEnum, writer: ProtoEnum) -> Iterator[
         known.setdefault(number, []).append(word)
     for word, number in writer.values.items():
         if number not in known:
-            yield Breach(f"{name}.{word}", None, f"{word} = {number}", "The reader lacks it.")
+            yield Breach(
+                f"{name}.{word}", None, f"{word} = {number}", ("The reading schema lacks it.")
+            )
         elif word not in known[number]:
             now = f"{known[number][0]} = {number}"
             yield Breach(f"{name}.{word}", now, f"{word} = {number}", "")
@@ -268,10 +296,10 @@ def _enum_breaches(name: str, reader: ProtoEnum, writer: ProtoEnum) -> Iterator[
     "SCH216",
     PROTOBUF_SPEC,
     Effect.SILENTLY_WRONG,
-    remedy="Take another number and another name; keep those that are reserved.",
+    remedy="Choose another number and another name; keep the reserved ones.",
 )
 def reserved_is_used(pair: Pair) -> Iterator[Breach]:
-    """A number or a name was reserved because records with its old meaning may still be there."""
+    """A number or a name was reserved because records with its old meaning may still exist."""
     if not (sides := _sides(pair)):
         return
     # What the old version reserved must not come back in the new one, whoever reads.

@@ -17,7 +17,7 @@ def guarded(pair: OperatorPair, old: Sequence[object], new: Sequence[object]) ->
         location=pair.location,
         before=list(old),
         after=list(new),
-        because="Only rows whose key was null are found under another key.",
+        because="Only rows whose key was null get another key.",
     )
 
 
@@ -28,7 +28,7 @@ def hidden(pair: OperatorPair, old: Sequence[object], new: Sequence[object]) -> 
         location=pair.location,
         before=list(old),
         after=list(new),
-        because="A key is made by a function whose body is in no plan.",
+        because="A function whose body is in no plan computes a key.",
         question="Does the new expression give the same key as the old one for every row?",
         remedy="Start from an empty checkpoint and replay.",
         scenario="from-scratch",

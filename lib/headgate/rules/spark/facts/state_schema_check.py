@@ -21,7 +21,7 @@ class Fit(Enum):
     UNKNOWN = "unknown"
     NUMBER = "number of fields"
     TYPE = "type of a field"
-    NULLABLE = "nullable where the stored field is not"
+    NULLABLE = "nullable, but the stored field is not"
 
     @property
     def refused(self) -> bool:

@@ -32,8 +32,8 @@ def unrelated_versions(before: Version, after: Version) -> Iterator[str]:
         is_other = _families(before).isdisjoint(_families(after))
     if is_other:
         yield (
-            f"The old version reads {_shown(old)}, the new one {_shown(new)}, and no state of one "
-            f"is of a kind that the other has: {_ANOTHER}"
+            f"The old version reads {_shown(old)}, the new one {_shown(new)}. They have no kind of "
+            f"state in common: {_ANOTHER}"
         )
 
 

@@ -65,10 +65,10 @@ class TopicUse:
             said = f"{self.pipeline} reads the topic; {self.blind}."
             return FieldRead(self.pipeline, Certainty.UNKNOWN, said, (), question)
         if self.whole:
-            said = f"{self.pipeline} hands whole records on ({', '.join(self.whole)})."
+            said = f"{self.pipeline} passes whole records ({', '.join(self.whole)})."
             return FieldRead(self.pipeline, Certainty.POSSIBLE, said, self.whole, question)
         if any(touches(p, path) for p in self.parsed):
-            said = f"{self.pipeline} parses {path} and may hand it on."
+            said = f"{self.pipeline} parses {path} and may pass it."
             return FieldRead(self.pipeline, Certainty.POSSIBLE, said, (), question)
         said = f"{self.pipeline} reads the topic, but not {path}."
         return FieldRead(self.pipeline, Certainty.NO, said)
@@ -96,13 +96,13 @@ def topic_use(
     `engine` is the pipeline's where it has no version yet.
     """
     if (version.engine if version else engine) is not Engine.SPARK:
-        return _blind(pipeline, "what its code does with a record is in no evidence of it")
+        return _blind(pipeline, "its evidence doesn't show how its code uses a record")
     if version is None:
         return _blind(pipeline, "none of its versions was read yet")
     sources = [s for s in version.sources or () if _reads(s, topic)]
     has_plan = any(n.kind is NodeKind.TRANSFORM for n in version.topology.nodes)
     if not sources or not (has_plan or _is_whole_graph(version, sources)):
-        words = "its evidence holds no plan"
+        words = "its evidence has no plan"
         return _blind(pipeline, "its plan reads it as a table" if has_plan else words)
     return _used(pipeline, version, sources, column)
 
@@ -150,7 +150,7 @@ def _used(pipeline: str, version: Version, sources: list[Source], column: str) -
         if source.node in ends:
             whole[_shown(version, source.node)] = None
     if not (is_named or whole or blind):
-        blind = "its plan names no column of it"
+        blind = "its plan names none of its columns"
     found = {p: tuple(n) for p, n in read.items()}
     return TopicUse(pipeline, found, frozenset(parsed), tuple(whole), blind)
 

@@ -78,10 +78,10 @@ def _of_record(
         yield from _differences(mine.type, theirs.type, here, depth + 1, seen)
     more, fewer = read.fields[len(names) :], written.fields[len(read.fields) :]
     for field in more:
-        yield f"{f'{path}.' if path else ''}{field.name} is read and not written."
+        yield f"{f'{path}.' if path else ''}{field.name} is read but not written."
     # What follows the last field of the record itself is not looked at.
     for field in fewer if path else ():
-        yield f"{path}.{field.name} is written and not read."
+        yield f"{path}.{field.name} is written but not read."
 
 
 def _of_union(
