@@ -67,7 +67,7 @@ def test_text_groups_what_differs_in_its_place_alone(tmp_path):
     text = CASES.parent / "golden" / "streams" / "4.3.1" / "stream_left_join.txt"
     shown = check(str(text)).stdout
     assert shown.count("· RDY001") == 1 and shown.count("has a generated name.") > 1
-    assert "Not looked at: the configuration" in shown
+    assert "Not checked: the configuration" in shown
 
 
 def test_markdown_begins_with_the_counts_and_shows_names_as_they_are():

@@ -115,7 +115,7 @@ def test_many_damaged_stores_are_counted(written):
 def test_logs_that_can_not_be_read(written):
     folder = written("kafka_source")
     (folder / "offsets" / "1").write_text("v1\n")
-    with pytest.raises(EvidenceError, match=r"offsets/1 can't be read: it was not written"):
+    with pytest.raises(EvidenceError, match=r"offsets/1 can't be read: it is incomplete"):
         read_batches(folder)
 
 

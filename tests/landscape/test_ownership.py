@@ -76,7 +76,9 @@ def test_an_application_does_not_own_what_begins_with_another_ones_id():
     assert owners(found)["my-app-counts-changelog"] == "the my-app"
     unproven = found["my-app-v1-counts-changelog"]
     assert (unproven.owner, unproven.candidates) == (None, ("my-app-v1", "my-app"))
-    assert unproven.proof.startswith("unproven: the name begins like my-app-v1 or my-app")
+    assert unproven.proof.startswith(
+        "unverified: the name starts with the id of my-app-v1 or my-app"
+    )
 
 
 def test_two_topologies_that_imply_one_topic_contradict_each_other():

@@ -144,7 +144,7 @@ def test_forged_expired_and_foreign_requests_stop_nothing(spark, running, tmp_pa
         assert "holds for longer" in answers["forever"]
         assert "signature" in answers["changed"]
         assert running.isActive
-        with pytest.raises(StepError, match="its signature is not of this watch's token"):
+        with pytest.raises(StepError, match="it isn't signed with this watch's token"):
             applier.command("q", "stop")
         assert running.isActive
 

@@ -59,7 +59,7 @@ def test_a_finding_shows_its_rule_and_leads_to_its_scenario(open_page, seeded):
     at = open_page("compare", **ORDERS, finding="0", node="aggregate-city")
     said = text(at)
     assert "Rule AGG001" in said
-    assert "State rows are found by the grouping columns&#x27; values in their order." in said
+    assert "Spark finds a state row by the values of the grouping columns, in their order." in said
     assert "sum by city and hour → sum by region and hour" in said
     (link,) = at.get("page_link")
     assert link.proto.page == "reprocess"
@@ -97,7 +97,7 @@ def test_a_store_is_declared_to_be_renamed(open_page, streams):
     assert at.query_params["rename"] == f"store:{name}1={name}2"
     said = text(at)
     assert "1 removed" not in said
-    assert any("was declared to be renamed" in b.label.replace("\\", "") for b in at.button)
+    assert any("was declared as renamed" in b.label.replace("\\", "") for b in at.button)
 
 
 def test_a_report_is_taken_along_as_diff_writes_it(open_page, seeded):

@@ -75,13 +75,13 @@ def test_the_sessions_refusal_is_kept():
 def test_progress_of_another_shape_is_a_warning(part):
     broken = PROGRESS.replace(b'"sources":[],"sink":{}', part)
     version = assemble(gathered(PLAN, broken))
-    assert "f1 looks like query progress and can't be read" in version.warnings[0]
+    assert "f1 looks like query progress, but can't be read" in version.warnings[0]
 
 
 def test_several_checkpoints_are_several_queries():
     found = gathered(PROGRESS + b"\n" + OTHER)
     found.checkpoints = [(f"ck-{q}", Checkpoint(query_id=q)) for q in ("q2", "q1")]
-    with pytest.raises(EvidenceError, match="2 queries, say which with --query:\nother\norders"):
+    with pytest.raises(EvidenceError, match="2 queries: choose one with --query:\nother\norders"):
         assemble(found)
     assert (assemble(found, query="orders").query_id) == "q1"
     assert not assemble(found, query="orders").warnings
@@ -135,7 +135,7 @@ NODE = Node(id="a", kind=NodeKind.SINK, operator="sink", label="sink")
 @pytest.mark.parametrize(
     ("topology", "said"),
     [
-        (Topology((NODE,), (Edge("b", "a"),)), "an edge ends at 'b', which is no node"),
+        (Topology((NODE,), (Edge("b", "a"),)), "an edge ends at 'b', which isn't a node"),
         (Topology((NODE, NODE)), "two nodes are 'a'"),
     ],
 )

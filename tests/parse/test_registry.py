@@ -193,7 +193,7 @@ def test_a_watch_is_a_folder_of_the_file_a_uri_or_a_topic(written, read_as):
     [
         (f'{SPARK}watch = "kafka:"\n', 5, "expected kafka:TOPIC with a topic's name"),
         (f'{SPARK}watch = "kafka:a b"\n', 5, "expected kafka:TOPIC with a topic's name"),
-        (f'{GROUP}watch = "w"\n', 5, "tells of Spark queries, this is consumer-group"),
+        (f'{GROUP}watch = "w"\n', 5, "reports only Spark queries, this is consumer-group"),
         (f'{GROUP}query = "q"\n', 5, "names a Spark query, this is consumer-group"),
         (f"{SPARK}watch = 1\n", 5, "'watch' must be a string"),
     ],

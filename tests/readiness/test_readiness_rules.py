@@ -375,9 +375,9 @@ def test_what_was_not_looked_at_is_said():
                  engine_version=None)  # fmt: skip
     said = " ".join(check(bare).warnings)
     for word in ("the sources", "the state", "the sink", "settings", "the checkpoint is"):
-        assert f"Not looked at: {word}" in said or word in said
+        assert f"Not checked: {word}" in said or word in said
     assert check(spark(), cluster=running()).warnings == ()
-    assert "Not looked at: Kafka" in " ".join(check(streams()).warnings)
+    assert "Not checked: Kafka" in " ".join(check(streams()).warnings)
 
 
 def test_evidence_without_options_and_settings_gives_no_guess():

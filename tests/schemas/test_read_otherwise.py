@@ -96,7 +96,7 @@ def record(*fields):
         (record(("a", "long")), record(("renamed", "long")), ()),
         (record(("a", "long"), ("b", "int")), record(("a", "long")), ()),
         (record(("a", "long")), record(("a", "long"), ("b", "int")),
-         ("b is read and not written.",)),
+         ("b is read but not written.",)),
         (record(("a", "string")), record(("a", ["null", "string"])),
          ("a is written as string and read as null | string.",)),
     ],

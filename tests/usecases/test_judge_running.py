@@ -51,7 +51,7 @@ def test_another_version_is_named_with_what_differs(context, tmp_path):
     tell_run(tmp_path / "w", CASE / "before", query=QUERY)
     found = judged(context)
     assert found.differs == (
-        "The stored value was built from the old expression and goes on with the new one"
+        "The stored value was built with the old expression and continues with the new one"
         " (sum((s0.v * 10)) -> sum(s0.v), AGG003)",
         "A project was removed (v -> none, TRF001)",
     )

@@ -146,7 +146,7 @@ def test_avro_that_is_turned_into_what_it_cannot_be(diff):
     new = reading(function="from_avro", declared=FIRST, evolved=SECOND)
     plain = diff(old, new)
     assert told(plain) == [("RDS001", Outcome.UNKNOWN)]
-    assert "by Avro's rules of resolution" in plain.findings[0].question
+    assert "by Avro's schema resolution" in plain.findings[0].question
     report = diff(old, new, DECLARED, **{"order.avsc": FIRST})
     assert told(report) == [("RDS002", Outcome.SILENTLY_WRONG)]
     fewer = reading(function="from_avro", declared=FIRST, evolved=avro(("id", "long")))
@@ -171,7 +171,7 @@ JSON_SCHEMA = json.dumps(
 def test_json_that_has_the_field_in_another_type(diff):
     report = diff(reading(ID), reading(ID, TOTAL), DECLARED, **{"order.avsc": JSON_SCHEMA})
     assert told(report) == [("RDS002", Outcome.SILENTLY_WRONG), ("RDS005", Outcome.RESUMES)]
-    assert "total is string there and is parsed as double" in report.findings[0].why
+    assert "total is string there, but is parsed as double" in report.findings[0].why
 
 
 def test_json_that_may_have_the_field(diff):

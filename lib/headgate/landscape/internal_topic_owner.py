@@ -212,7 +212,7 @@ def _ownership(
     if len(proofs) > 1:
         said = "; ".join(f"{a}: {p}" for a, p in sorted(proofs.items()))
         candidates = tuple(sorted(proofs, key=_longest))
-        return replace(found, candidates=candidates, proof=f"contradicting proofs: {said}")
+        return replace(found, candidates=candidates, proof=f"contradicting evidence: {said}")
     ((application, proof),) = proofs.items()
     owner = ids.get(application)
     said = proof if owner else f"{proof}; no pipeline declares {application}"
@@ -222,10 +222,13 @@ def _ownership(
 def _unproven(found: Ownership, ids: Iterable[str]) -> Ownership:
     candidates = tuple(sorted((i for i in ids if found.topic.startswith(f"{i}-")), key=_longest))
     if not candidates:
-        proof = "unproven: no known application has an id that begins this name"
+        proof = "unverified: no known application id is a prefix of this name"
     else:
         said = " or ".join(candidates)
-        proof = f"unproven: the name begins like {said}, and nothing else says whose it is"
+        proof = (
+            f"unverified: the name starts with the id of {said}, and no other evidence shows its "
+            "owner"
+        )
     return replace(found, candidates=candidates, proof=proof)
 
 

@@ -181,13 +181,13 @@ def _warnings(
     cluster: Cluster | None,
 ) -> Iterator[str]:
     if version is not None and pipeline_topics.writes_anywhere(version):
-        yield f"{pipeline.name} names a topic in each record: what it writes is not known."
+        yield f"{pipeline.name} names a topic in each record: its output topics are unknown."
     if cluster is None:
         return
     for verb, found in (("reads", inputs), ("writes", outputs)):
         for topic in dict.fromkeys(j.topic for j in found):
             if topic not in cluster.topics:
                 yield (
-                    f"{pipeline.name} {verb} {topic}, which Kafka does not list: it does not "
-                    "exist, or may not be seen."
+                    f"{pipeline.name} {verb} {topic}, which Kafka doesn't list: it doesn't exist, "
+                    "or Headgate has no permission to see it."
                 )

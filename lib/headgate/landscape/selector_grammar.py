@@ -125,7 +125,7 @@ class _Reader:
         after = _AFTER.search(shape, before.end())
         if before["at"] and (before["plus"] or after):
             at = before.start("plus") if before["plus"] else after.start() if after else 0
-            raise self._fail("`@` stands for everything around: no `+` beside it", start + at)
+            raise self._fail("`@` means all neighbours: don't combine it with `+`", start + at)
         value = cells[before.end() : after.start() if after else None]
         if not any(c.character for c in value):
             what = f"a value is expected after `{before['method']}:`" if before["method"] else None

@@ -34,7 +34,7 @@ METHODS: Mapping[str, str] = {
     "engine": "pipelines by their engine: " + ", ".join(Engine),
     "kind": "nodes by their kind: " + ", ".join(LandscapeKind),
     "operator": "nodes by their operator, such as aggregate or stream_join",
-    "status": "pipelines by how they were seen last: " + ", ".join(STATUSES),
+    "status": "pipelines by their last known state: " + ", ".join(STATUSES),
     "state": "unused (neither written nor read), unread and unwritten topics, unowned internal"
     " topics, undeclared groups",
 }
@@ -100,8 +100,7 @@ class Catalog:
         near = near_names(factor.method[:LONGEST], METHODS, NEAR)
         hint = f"near: {', '.join(near)}" if near else f"there are {', '.join(METHODS)}"
         return self._error(
-            f"there is no method `{_short(factor.method)}` ({hint}); a name with a colon needs"
-            " quotes",
+            f"unknown method `{_short(factor.method)}` ({hint}); a name with a colon needs quotes",
             factor.method_position,
         )
 

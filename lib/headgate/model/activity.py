@@ -65,7 +65,7 @@ class Activity:
     since: str | None = None
     seen_at: str | None = None
     batch: int | None = None
-    reason: str = "nothing was looked at yet"
+    reason: str = "not checked yet"
     proof: tuple[str, ...] = ()
     feed: str | None = None
     run_id: str | None = None

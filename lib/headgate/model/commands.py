@@ -99,7 +99,7 @@ class Ask:
     @property
     def shown(self) -> str:
         """The command in one line, as plans show it."""
-        return f"ask a person: {self.text}"
+        return f"manual step: {self.text}"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -10,7 +10,7 @@ _MODULES = (
     ("Spark", "headgate.rules.spark.codes"),
     ("Kafka Streams", "headgate.rules.kafka_streams.codes"),
     ("Any engine", "headgate.rules.compare.other_engines"),
-    ("What lies around", "headgate.rules.compare.downstream_impact"),
+    ("Downstream impact", "headgate.rules.compare.downstream_impact"),
     ("Readiness", "headgate.rules.readiness.codes"),
     ("Schemas", "headgate.rules.topic_schemas.codes"),
 )

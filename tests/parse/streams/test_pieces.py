@@ -147,10 +147,12 @@ def test_contradictions_are_said():
     ).warnings
     assert any("file0 is used, file1 not" in w for w in warnings)
     assert "application.id is app in file2 and b in file3" in warnings
-    assert any("input in has 2 partitions in one list and 3" in w for w in warnings)
+    assert any("input in has 2 partitions in one list, but 3" in w for w in warnings)
     orphan = [*INTERNAL, {**INTERNAL[0], "name": "app-old-changelog"}]
     said = read(DESCRIBED, CONFIG, orphan).warnings
-    assert any("no store or repartition for: app-old-changelog" in w for w in said)
+    assert any(
+        "without a store or repartition in this topology: app-old-changelog" in w for w in said
+    )
 
 
 def test_an_empty_list_of_internal_topics_says_that_there_are_none():
@@ -160,7 +162,9 @@ def test_an_empty_list_of_internal_topics_says_that_there_are_none():
 
 @pytest.mark.parametrize("data", [[], {"a": 1}])
 def test_what_only_completes_a_description_is_no_evidence_alone_or_beside_spark(data):
-    with pytest.raises(EvidenceError, match="file0 is evidence beside a topology's description"):
+    with pytest.raises(
+        EvidenceError, match="file0 is evidence only together with a topology's description"
+    ):
         read(data)
     plan = (ROOT / "golden/spark/agg_add_column/before/explain.txt").read_bytes()
     assert "file0 says nothing here and was not read" in read(data, plan).warnings
@@ -175,8 +179,8 @@ def test_spark_and_streams_together_are_one_sentence():
     with pytest.raises(EvidenceError) as error:
         read(DESCRIBED, plan)
     assert str(error.value) == (
-        "file0 is of a Kafka Streams application, file1 of a Spark query: one version is of one "
-        "engine, so read them apart"
+        "file0 is of a Kafka Streams application, but file1 is of a Spark query. A version has only "
+        "one engine: read them separately"
     )
 
 

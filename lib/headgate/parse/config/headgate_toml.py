@@ -139,7 +139,7 @@ def _topics(top: Table, folder: PurePath) -> tuple[DeclaredTopic, ...]:
     found = []
     for name in topics.data:
         if not _TOPIC_NAME.fullmatch(name):
-            topics.fail(name, f"{name!r} is no topic's name")
+            topics.fail(name, f"{name!r} isn't a topic name")
         table = topics.table(name, f"[topics.{name}]")
         table.allow("schema", "key_schema", "subject", "key_subject")
         files = [table.text(key) for key in ("schema", "key_schema")]
@@ -204,7 +204,7 @@ def _pipelines(top: Table, folder: PurePath) -> tuple[Pipeline, ...]:
         pipeline = _pipeline(table, folder)
         if pipeline.name in seen:
             first = seen[pipeline.name]
-            table.fail("name", f"pipeline {pipeline.name!r} stands on line {first} already")
+            table.fail("name", f"pipeline {pipeline.name!r} is already on line {first}")
         seen[pipeline.name] = table.line("name")
         pipelines.append(pipeline)
     return tuple(pipelines)
@@ -227,7 +227,10 @@ def _pipeline(table: Table, folder: PurePath) -> Pipeline:
         table.fail("group", f"pipeline {name!r} needs `group`, its {what}")
     commands = read_commands(table, folder)
     if isinstance(commands.calls.get("stop"), WatchControl) and not table.text("watch"):
-        table.fail("commands", "`stop = { watch = true }` needs `watch`: where the driver listens")
+        table.fail(
+            "commands",
+            ("`stop = { watch = true }` needs `watch`: the topic where the driver listens"),
+        )
     return Pipeline(
         name=name,
         engine=engine,
@@ -249,9 +252,7 @@ def _rules_url(top: Table) -> str | None:
     docs = top.table("docs", "[docs]").allow("rules_url")
     url = docs.text("rules_url")
     if url is not None and not url.startswith(("https://", "http://")):
-        docs.fail(
-            "rules_url", "expected the address of the folder of the rules' pages, https://..."
-        )
+        docs.fail("rules_url", "expected the URL of the folder with the rules' pages, https://...")
     return url
 
 
@@ -261,7 +262,7 @@ def _accept(table: Table) -> Accept:
     if rule is None:
         table.fail("rule", "an acceptance needs `rule`, the code of a rule such as AGG001")
     if reason is None:
-        table.fail("reason", "an acceptance needs `reason`: who lives with it, and why")
+        table.fail("reason", "an acceptance needs `reason`: who accepts the finding, and why")
     until = table.day("until")
     if until is None:
         table.fail("until", "an acceptance needs `until`, its last day, such as 2026-12-31")
@@ -280,9 +281,9 @@ def _name(table: Table) -> str:
     if name is None:
         table.fail("name", "a pipeline needs `name`")
     if "@" in name:
-        table.fail("name", f"{name!r} holds '@', but NAME@N means version N of pipeline NAME")
+        table.fail("name", f"{name!r} contains '@', but NAME@N means version N of pipeline NAME")
     if not _NAME.fullmatch(name):
-        table.fail("name", f"{name!r} is no name: use letters, digits, '_', '-', '.' and spaces")
+        table.fail("name", f"{name!r} isn't a name: use letters, digits, '_', '-', '.' and spaces")
     return name
 
 
@@ -291,7 +292,7 @@ def _watch(table: Table, engine: Engine, folder: PurePath) -> str | None:
     if watch is None:
         return None
     if engine is not Engine.SPARK:
-        table.fail("watch", f"`headgate.watch` tells of Spark queries, this is {engine.value}")
+        table.fail("watch", f"`headgate.watch` reports only Spark queries, this is {engine.value}")
     topic = watch.removeprefix(_TOPIC)
     if topic == watch:
         return _located(watch, folder)

@@ -63,10 +63,10 @@ def _pairs(table: Table, found: Commands) -> None:
     """Refuse what could not be taken back, or not be told after a crash."""
     for word, back in (("suspend", "reenable"), ("pause", "resume"), ("deploy", "rollback")):
         if getattr(found, word) and not getattr(found, back):
-            table.fail(word, f"{word!r} needs {back!r} beside it, which takes it back")
+            table.fail(word, f"{word!r} also needs {back!r}, which reverses it")
     if isinstance(found.calls.get("start"), HttpCall) and found.status is None:
-        why = "only that tells, after a crash, whether the call was made"
-        table.fail("start", f"'start' as an HTTP call needs 'status' beside it: {why}")
+        why = "after a crash, only 'status' shows whether the call was made"
+        table.fail("start", f"'start' as an HTTP call also needs 'status': {why}")
 
 
 def _call(table: Table, word: str, folder: PurePath) -> Call:
@@ -79,7 +79,7 @@ def _call(table: Table, word: str, folder: PurePath) -> Call:
 
 def _ask(table: Table, word: str) -> Ask:
     if word in ("status", "notify"):
-        table.fail("ask", f"nobody can be asked for {word!r}: write a command or an HTTP call")
+        table.fail("ask", f"{word!r} can't be a manual step: write a command or an HTTP call")
     text = table.allow("ask").text("ask")
     assert text is not None
     return Ask(text=text)
@@ -87,10 +87,10 @@ def _ask(table: Table, word: str) -> Ask:
 
 def _control(table: Table, word: str) -> WatchControl:
     if word != "stop" or table.allow("watch", "token").data["watch"] is not True:
-        table.fail("watch", "`watch = true` is for `stop` alone: a driver can't start itself")
+        table.fail("watch", "`watch = true` is only for `stop`: a driver can't start itself")
     token = table.text("token")
     if token is not None and not _VARIABLE.fullmatch(token):
-        table.fail("token", "write the token as ${NAME} or ${file:PATH}, it is a secret")
+        table.fail("token", "the token is a secret: write it as ${NAME} or ${file:PATH}")
     return WatchControl(token=token)
 
 
@@ -148,12 +148,12 @@ def _request(table: Table, folder: PurePath, usual: str) -> Request:
 def _url(table: Table) -> str:
     url = table.text("url")
     if url is None:
-        table.fail("url", f"{table.title} needs `url`, the address that is called")
+        table.fail("url", f"{table.title} needs `url`, the address to call")
     parts = urlsplit(_VARIABLE.sub("x", url))
     if parts.scheme not in ("http", "https") or not parts.hostname:
         table.fail("url", "expected an address, http://... or https://...")
     if parts.username is not None or mask_text(_VARIABLE.sub("", url)) != _VARIABLE.sub("", url):
-        table.fail("url", "an address is shown in plans: put secrets into `headers` as ${NAME}")
+        table.fail("url", "plans show the address: put secrets into `headers` as ${NAME}")
     return url
 
 
@@ -217,7 +217,7 @@ def _path(table: Table, key: str) -> str | None:
 def _needed_path(table: Table) -> str:
     path = _path(table, "path")
     if path is None:
-        table.fail("path", f"{table.title} needs `path`: where in the JSON that is answered")
+        table.fail("path", f"{table.title} needs `path`: the path in the JSON of the response")
     return path
 
 
@@ -235,7 +235,7 @@ def _wait(table: Table, folder: PurePath) -> Wait | None:
     found.allow(*_REQUEST, "path", "done", "failed", "every", "within")
     done = found.texts("done")
     if not done:
-        found.fail("done", "`wait` needs `done`: the words at `path` that mean it has worked")
+        found.fail("done", "`wait` needs `done`: the values at `path` that mean success")
     return Wait(
         request=_request(found, folder, "GET"),
         path=_needed_path(found),
@@ -250,7 +250,7 @@ def _reading(table: Table) -> Reading:
     lists = {word: table.texts(word) for word in MEANINGS}
     absent = table.choice("absent", MEANINGS) if "absent" in table.data else None
     if "stopped" not in (absent, *_meant(table)) and not lists["stopped"]:
-        table.fail("stopped", "nothing in this `status` ever says `stopped`: list its words")
+        table.fail("stopped", "nothing in this `status` means `stopped`: list its values")
     _distinct(table, lists)
     return Reading(path=_needed_path(table), **lists, absent=absent, codes=_code_words(table))
 
@@ -260,7 +260,7 @@ def _distinct(table: Table, lists: dict[str, tuple[str, ...]]) -> None:
     for meaning, words in lists.items():
         for word in words:
             if word in seen:
-                table.fail(meaning, f"{word!r} means {seen[word]} already")
+                table.fail(meaning, f"{word!r} already means {seen[word]}")
             seen[word] = meaning
 
 
@@ -273,6 +273,6 @@ def _code_words(table: Table) -> tuple[tuple[int, str], ...]:
     found = []
     for code in sorted(codes.data):
         if not re.fullmatch(r"[1-5]\d\d", code):
-            codes.fail(code, f"{code!r} is no status code")
+            codes.fail(code, f"{code!r} isn't a status code")
         found.append((int(code), codes.choice(code, MEANINGS)))
     return tuple(found)

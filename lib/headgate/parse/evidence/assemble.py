@@ -82,7 +82,9 @@ def _made(found: Gathered, query: str | None) -> list[Version]:
     found.pieces = [p for p in found.pieces if p not in weak]
     found.warnings.extend(f"{p.path} says nothing here and was not read" for p in weak)
     if weak and found.is_empty:
-        raise EvidenceError(f"{weak[0].path} is evidence beside a topology's description only")
+        raise EvidenceError(
+            f"{weak[0].path} is evidence only together with a topology's description"
+        )
     return [build_version(_spark_pieces(found, query))] if _says_something(found) else []
 
 
@@ -261,7 +263,7 @@ def _chosen(
         meant = _newest_of(meant, reports, logs)
     elif len(known) > 1 and (len(reports) > 1 or len(found.checkpoints) > 1 or logs):
         raise QueryChoiceError(
-            f"the evidence holds {len(known)} queries, say which with --query", names
+            f"the evidence has {len(known)} queries: choose one with --query", names
         )
     else:
         meant = set(known)
@@ -284,7 +286,8 @@ def completed(version: Version, other: Version, path: str) -> Version:
     """Fill what `version` does not say with what `other`, read from `path`, says."""
     if version.engine is not other.engine:
         raise EvidenceError(
-            f"{path} is of {other.engine.value}, the other evidence of {version.engine.value}"
+            f"{path} is of {other.engine.value}, but the other evidence is of "
+            f"{version.engine.value}"
         )
     changes: dict[str, Any] = {
         f.name: getattr(other, f.name)

@@ -40,7 +40,7 @@ def _release(pieces: Sequence[Piece], problems: list[str]) -> str | None:
     found = dict.fromkeys(p.value.release for p in pieces if p.value.release is not None)
     first = next(iter(found), None)
     if len(found) > 1:
-        problems.append(f"logs name Kafka Streams {', '.join(found)}: {first} is taken")
+        problems.append(f"logs name Kafka Streams {', '.join(found)}: {first} is used")
     return first
 
 
@@ -76,7 +76,7 @@ def _config(pieces: Sequence[Piece], problems: list[str]) -> Config | None:
     for path, config in sorted(found, key=lambda f: f[1].is_whole):
         for key, value in config.values.items():
             if values.setdefault(key, value) != value:
-                problems.append(f"{key} is {values[key]} in {said_by[key]} and {value} in {path}")
+                problems.append(f"{key} is {values[key]} in {said_by[key]}, but {value} in {path}")
             said_by.setdefault(key, path)
     return Config(dict(sorted(values.items())), any(c.is_whole for _, c in found))
 
@@ -91,7 +91,7 @@ def _internal(pieces: Sequence[Piece], problems: list[str]) -> tuple[InternalTop
             known = found.setdefault(topic.name, topic)
             if known.partitions != topic.partitions:
                 problems.append(
-                    f"{topic.name} has {known.partitions} partitions in one list and "
+                    f"{topic.name} has {known.partitions} partitions in one list, but "
                     f"{topic.partitions} in {piece.path}"
                 )
     return tuple(found[name] for name in sorted(found))
@@ -103,7 +103,7 @@ def _inputs(pieces: Sequence[Piece], problems: list[str]) -> dict[str, int]:
         for name, partitions in (piece.value.inputs or {}).items():
             if found.setdefault(name, partitions) != partitions:
                 problems.append(
-                    f"input {name} has {found[name]} partitions in one list and {partitions} in "
+                    f"input {name} has {found[name]} partitions in one list, but {partitions} in "
                     f"{piece.path}"
                 )
     return found

@@ -11,12 +11,12 @@ from headgate.model.topology import NodeKind
 from headgate.model.version import Engine, OperatorKind, Source, StatefulOperator, Version
 
 _NEVER = (
-    "serdes, window sizes and grace, the code of aggregations and filters, types of stores and "
-    "which of them have logging switched off: no description of a topology tells, only the code"
+    "serdes, window sizes and grace, the code of aggregations and filters, types of stores, and "
+    "which of them have logging off: only the code shows these"
 )
 _INTERNAL = (
-    "internal topics, their partitions and settings: registered in headgate.toml with its `group`, "
-    "the application is completed from the cluster; internal_topics.json tells them, too"
+    "internal topics, their partitions and settings: register the application with its `group` in "
+    "headgate.toml to read them from the cluster, or add internal_topics.json"
 )
 
 
@@ -27,17 +27,17 @@ def limits_of_streams(app: StreamsApplication) -> tuple[str, ...]:
 
 def _limits(app: StreamsApplication) -> Iterator[str]:
     if not app.described:
-        yield "operators, sinks and stores without a changelog: Topology#describe() tells them"
+        yield "operators, sinks and stores without a changelog: add the text of Topology#describe()"
     if not app.application_id:
-        yield "the application id: config.json with `application.id` tells it"
+        yield "the application id: add config.json with `application.id`"
     if not app.config:
-        yield "the configuration: config.json, or the log's `StreamsConfig values:`, tells it"
+        yield "the configuration: add config.json, or the log with `StreamsConfig values:`"
     elif not app.config_is_whole:
-        yield "settings that are not named are at their release's defaults, which it does not name"
+        yield "settings that are not listed: they have their release's defaults"
     if app.internal is None:
         yield _INTERNAL
     if any(s.pattern for s in app.sources) and not app.inputs:
-        yield "which topics a pattern subscribes to: only the cluster tells"
+        yield "which topics a pattern subscribes to: only the cluster shows them"
     if app.described:
         yield _NEVER
 
@@ -122,15 +122,15 @@ def _no_plan(version: Version) -> str | None:
     if _kinds(version) & _PLANS:
         return None
     return (
-        "What happens between sources and sink is not known:"
-        " explain text, a plan's JSON or an event log tells."
+        "Unknown: what happens between sources and sink. Add explain text, a plan's JSON or an "
+        "event log."
     )
 
 
 def _sources(version: Version) -> str | None:
     if version.sources is not None:
         return None
-    return "The sources are not known: explain text, query progress or the checkpoint tells."
+    return "Unknown: the sources. Add explain text, query progress or the checkpoint."
 
 
 def _topics(version: Version) -> str | None:
@@ -139,8 +139,8 @@ def _topics(version: Version) -> str | None:
     if not open_:
         return None
     return (
-        f"The topics of {_named(open_)} are not known, no plan prints them:"
-        f" query progress, the checkpoint or {_CAPTURE} tells."
+        f"Unknown: the topics of {_named(open_)}; no plan shows them. Add query progress, the "
+        f"checkpoint or the output of {_CAPTURE}."
     )
 
 
@@ -156,15 +156,15 @@ def _options(version: Version) -> str | None:
     if not open_ or (version.sink and version.sink.options):
         return None
     return (
-        "The options of sources and sink (starting offsets, limits per batch) are not known:"
-        f" {_CAPTURE} tells."
+        "Unknown: the options of sources and sink (starting offsets, limits per batch). Run "
+        f"{_CAPTURE}."
     )
 
 
 def _state(version: Version) -> str | None:
     if version.stateful is not None:
         return None
-    return "Whether there is state is not known: a plan, or the checkpoint with its state, tells."
+    return "Unknown: whether there is state. Add a plan, or the checkpoint with its state."
 
 
 def _physical(version: Version) -> str | None:
@@ -173,8 +173,8 @@ def _physical(version: Version) -> str | None:
     if not version.stateful or planned or not _kinds(version) & _PLANS:
         return None
     return (
-        "Exchanges and what the planner makes of an operator are not known, a logical plan has"
-        " none: explain text with its physical plan tells."
+        "Unknown: exchanges and physical operators; a logical plan has none. Add explain text "
+        "with its physical plan."
     )
 
 
@@ -184,8 +184,8 @@ def _types(version: Version) -> str | None:
     if not open_:
         return None
     return (
-        f"Types and nullability of the state of {_operators(open_)} are not all known:"
-        " a plan's JSON of the same session, or the checkpoint, tells."
+        f"Unknown: some types and nullability of the state of {_operators(open_)}. Add a plan's "
+        "JSON of the same session, or the checkpoint."
     )
 
 
@@ -207,8 +207,8 @@ def _variables(version: Version) -> str | None:
     if not operators or "checkpoint" in _kinds(version):
         return None
     return (
-        f"The state variables, timers and time-to-live of {_operators(operators)} are not known,"
-        f" no plan prints them: the checkpoint or {_CAPTURE} tells."
+        f"Unknown: state variables, timers and time-to-live of {_operators(operators)}; no plan "
+        f"shows them. Add the checkpoint or the output of {_CAPTURE}."
     )
 
 
@@ -216,18 +216,15 @@ def _provider(version: Version) -> str | None:
     stores = [s for o in version.stateful or () for s in o.stores]
     if not stores or any(s.provider for s in stores) or version.settings or version.pinned:
         return None
-    return (
-        "Which state store provider holds the state is not known:"
-        " the checkpoint or the session's settings tell."
-    )
+    return "Unknown: the state store provider. Add the checkpoint or the session's settings."
 
 
 def _mode(version: Version) -> str | None:
     if version.output_mode:
         return None
     return (
-        "The output mode is not known, a plan made before its query starts always says Append:"
-        f" {_CAPTURE} or a plan of the running query tells."
+        "Unknown: the output mode; a plan from before the query's start always shows Append. Run "
+        f"{_CAPTURE}, or add a plan of the running query."
     )
 
 
@@ -235,14 +232,15 @@ def _sink(version: Version) -> str | None:
     if version.sink and version.sink.format:
         return None
     return (
-        f"The sink is not known: query progress, a plan of the running query or {_CAPTURE} tells."
+        "Unknown: the sink. Add query progress, a plan of the running query or the output of "
+        f"{_CAPTURE}."
     )
 
 
 def _trigger(version: Version) -> str | None:
     if version.trigger:
         return None
-    return f"The trigger is not known: {_CAPTURE} tells."
+    return f"Unknown: the trigger. Run {_CAPTURE}."
 
 
 def _functions(version: Version) -> str | None:
@@ -250,8 +248,8 @@ def _functions(version: Version) -> str | None:
     if not hidden:
         return None
     return (
-        f"What the functions {_listed(sorted(hidden))} do is not known,"
-        f" a plan has their names alone: {_CAPTURE} tells Python's."
+        f"Unknown: what the functions {_listed(sorted(hidden))} do; a plan has only their names. "
+        f"For Python functions run {_CAPTURE}."
     )
 
 
@@ -260,8 +258,8 @@ def _history(version: Version) -> str | None:
     if known or version.pinned or "checkpoint" in _kinds(version):
         return None
     return (
-        "What the query has pinned (shuffle partitions, formats of the state), and how far it is,"
-        " is not known: its checkpoint tells."
+        "Unknown: pinned settings (shuffle partitions, state formats) and the position of the "
+        "query. Add its checkpoint."
     )
 
 

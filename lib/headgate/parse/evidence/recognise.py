@@ -108,7 +108,9 @@ def _explain(text: str, path: str) -> Piece | None:
         return None
     # A private key has lines of its own, which no operator would keep together.
     found = read_explain(mask_text(text) if "PRIVATE KEY-----" in text else text)
-    refused = tuple(f"{path} lacks a plan, Spark refused: {mask_text(r)}" for r in found.refusals)
+    refused = tuple(
+        f"{path} has no plan, Spark failed with: {mask_text(r)}" for r in found.refusals
+    )
     if refused and not found.plans:
         raise EvidenceError(refused[0])
     return Piece(PieceKind.EXPLAIN, path, found.plans, refused) if found.plans else None
@@ -136,7 +138,7 @@ def not_read_yet(data: bytes) -> str | None:
     """Return what the bytes are where nothing that is known is in them: packed, or broken JSON."""
     for magic, packing in _PACKED.items():
         if data.startswith(magic):
-            return f"packed with {packing}, as event logs are, and begins with no whole event"
+            return f"packed with {packing}, as event logs are, but its start has no complete event"
     text = (_text(data) or "").lstrip("\ufeff \t\r\n")
     if text[:1] in ("{", "["):
         try:
@@ -189,8 +191,8 @@ def _cut_plan(text: str, path: str) -> Piece | None:
         return None
     at = len(text[:at].encode("utf-8", "replace"))
     warning = (
-        f"{path} looks like a plan's JSON and breaks off at byte {at}:"
-        f" what follows its first {len(nodes)} operators is missing"
+        f"{path} looks like a plan's JSON, but ends early at byte {at}: what follows its first "
+        f"{len(nodes)} operators is missing"
     )
     plan = replace(read_json_plan(nodes), is_whole=False)
     return Piece(PieceKind.PLAN_JSON, path, plan, (warning,))
@@ -216,7 +218,7 @@ def _progress(reports: list[Any], path: str, warnings: tuple[str, ...]) -> Piece
     try:
         read_reports(reports)
     except ValueError as error:
-        broken = f"{path} looks like query progress and can't be read: {error}"
+        broken = f"{path} looks like query progress, but can't be read: {error}"
         return Piece(PieceKind.PROGRESS, path, [], (*warnings, broken))
     return Piece(PieceKind.PROGRESS, path, mask_json(reports), warnings)
 
@@ -249,7 +251,7 @@ def _object(
         try:
             return Piece(PieceKind.CAPTURE, path, read_session(found), warnings)
         except (ValueError, TypeError) as error:
-            broken = f"{path} looks like a capture and can't be read: {error}"
+            broken = f"{path} looks like a capture, but can't be read: {error}"
             return Piece(PieceKind.CAPTURE, path, Session(), (broken,))
     if all(isinstance(v, (str, int, float, bool)) for v in found.values()) and all(
         k.startswith("spark.") for k in found

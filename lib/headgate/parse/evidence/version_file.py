@@ -54,7 +54,7 @@ def load(data: bytes, *, source: str) -> Version:
     try:
         head = msgspec.json.decode(data, type=_Head)
         if head.kind != KIND:
-            raise ParseError(f"no version file: kind is not {KIND!r}", source=source, line=1)
+            raise ParseError(f"not a version file: kind is not {KIND!r}", source=source, line=1)
         if head.schema > SCHEMA:
             reason = f"written by a newer headgate (schema {head.schema}, this one reads {SCHEMA})"
             raise ParseError(reason, source=source, line=1)
@@ -76,8 +76,8 @@ def check_graph(topology: Topology, *, source: str) -> None:
     twice = next((i for i, n in Counter(ids).items() if n > 1), None)
     if loose is None and twice is None:
         return
-    said = f"an edge ends at {loose!r}" if loose is not None else f"two nodes are {twice!r}"
-    why = "which is no node" if loose is not None else "and an id is one node's"
+    said = f"an edge ends at {loose!r}" if loose is not None else f"two nodes have the id {twice!r}"
+    why = "which isn't a node" if loose is not None else "but ids must be unique"
     raise ParseError(f"damaged version file: {said}, {why}", source=source, line=1)
 
 

@@ -83,7 +83,7 @@ def _placed(nodes: Iterable[DescribedNode], warnings: list[str]) -> list[Describ
     if known and number == min(known):
         number = max(known) + 1
     warnings.append(
-        f"line {lost[0].line}: no sub-topology stands above {lost[0].name}; taken for {number}"
+        f"line {lost[0].line}: no sub-topology is above {lost[0].name}; taken for {number}"
     )
     return [replace(n, subtopology=number) if n.subtopology == NOT_KNOWN else n for n in out]
 
@@ -179,7 +179,7 @@ class _Reader:
         elif not first.is_prefixed or self.draft.nodes:
             what = KINDS[str(first.key)]
             self.draft.warnings.append(
-                f"line {first.number} looks like a {what} and can't be read: {_shown(parts[0])}"
+                f"line {first.number} looks like a {what}, but can't be read: {_shown(parts[0])}"
             )
             self.current = None
 
@@ -201,7 +201,7 @@ class _Reader:
         match = _NUMBER.match(line.rest)
         self.current = None
         if match is None:
-            self.draft.warnings.append(f"line {line.number}: no number of a sub-topology")
+            self.draft.warnings.append(f"line {line.number}: not the number of a sub-topology")
             return
         self.subtopology = int(match["number"])
         self.is_global = "global" in match["rest"]
@@ -265,7 +265,7 @@ class _Reader:
         known = self.draft.nodes.setdefault(node.key, node)
         if known is not node and replace(known, line=node.line) != node:
             self.draft.warnings.append(
-                f"line {node.line}: {_shown(node.name)} is described on line {known.line} already"
+                f"line {node.line}: {_shown(node.name)} is already described on line {known.line}"
             )
 
     def _arrow(self, line: Line) -> None:
@@ -277,7 +277,7 @@ class _Reader:
             return
         if self.current is None:
             if self.draft.nodes and not line.is_prefixed:
-                self.draft.warnings.append(f"line {line.number}: no node stands above this arrow")
+                self.draft.warnings.append(f"line {line.number}: no node is above this arrow")
             return
         node, was_prefixed = self.current
         if line.is_prefixed and not was_prefixed:

@@ -54,7 +54,8 @@ def _edge(
     here = arrow.node[1]
     if other not in known:
         return (
-            f"line {arrow.line}: {_short(here)} is joined to {_short(name)}, which is not described"
+            f"line {arrow.line}: {_short(here)} is connected to {_short(name)}, which is not "
+            "described"
         )
     edge = (arrow.node, other) if arrow.arrow == "-->" else (other, arrow.node)
     if known[edge[0]].kind == "sink" or known[edge[1]].kind == "source" or edge[0] == edge[1]:
@@ -72,9 +73,11 @@ def _one_sided(said: Mapping[tuple[Key, Key], set[str]], arrows: Sequence[Arrow]
         if len(ways) == 1 and ((edge[0], "-->") if "<--" in ways else (edge[1], "<--")) in listing
     ]
     for source, target in lonely[:3]:
-        yield f"only one of {_short(source[1])} and {_short(target[1])} says that they are joined"
+        yield (
+            f"only one of {_short(source[1])} and {_short(target[1])} shows that they are connected"
+        )
     if len(lonely) > 3:
-        yield f"and {len(lonely) - 3} more joins that only one end says"
+        yield f"and {len(lonely) - 3} more connections that only one end shows"
 
 
 def _resolved(arrow: Arrow, known: set[str]) -> tuple[str, ...]:

@@ -89,8 +89,8 @@ def _identified(app: StreamsApplication, application_id: str) -> StreamsApplicat
         return app
     if app.application_id is not None:
         raise EvidenceError(
-            f"the evidence is of the application {app.application_id}, but the pipeline's group "
-            f"is {application_id}: correct `group` or `evidence` in headgate.toml"
+            f"the evidence is of the application {app.application_id}, but the pipeline's group is "
+            f"{application_id}: correct `group` or `evidence` in headgate.toml"
         )
     stores = tuple(
         replace(s, changelog=f"{application_id}-{s.changelog}") if s.changelog else s
@@ -172,6 +172,6 @@ def _other_topology(app: StreamsApplication) -> Iterator[str]:
     strange = sorted(kept - app.expected_topics().keys() - inputs)
     if strange:
         yield (
-            "the streams group's topology on the broker is not the described one: it has "
+            "the streams group's topology on the broker differs from the description: it has "
             f"{some(strange)}"
         )

@@ -68,7 +68,7 @@ def _processor(
         if word and len(found.users[node.topology, store]) == 1:
             return word, f"its store {store}"
     if word := _by_place(node, found, joints):
-        return word, "its place"
+        return word, "its position"
     return ("stateful_processor" if node.stores else "processor"), "nothing: the code names it"
 
 

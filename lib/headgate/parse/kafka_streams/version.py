@@ -16,12 +16,12 @@ from headgate.parse.kafka_streams.operators import UNREAD
 from headgate.parse.kafka_streams.topology import draw
 
 NO_ID = (
-    "the application id is not in the evidence: internal topics are named without it "
-    "(config.json with `application.id` says it)"
+    "the evidence has no application id: internal topics are named without it (add config.json "
+    "with `application.id`)"
 )
 NO_DESCRIPTION = (
-    "no description of the topology is in the evidence: operators, sinks and stores without a "
-    "changelog are not known (print Topology#describe())"
+    "the evidence has no description of the topology: operators, sinks and stores without a "
+    "changelog are unknown (print Topology#describe())"
 )
 _SHOWN_CONFIGS = ("cleanup.policy", "retention.ms", "min.compaction.lag.ms", "segment.bytes")
 
@@ -131,9 +131,7 @@ def disagreements(app: StreamsApplication) -> Iterator[str]:
         return
     strange = [t.name for t in app.internal if t.name not in expected]
     if strange:
-        yield (
-            f"internal topics that this topology has no store or repartition for: {some(strange)}"
-        )
+        yield (f"internal topics without a store or repartition in this topology: {some(strange)}")
 
 
 def some(names: Iterable[str]) -> str:

@@ -40,7 +40,9 @@ def _parse(text: str, name: str, names: Any) -> Any:
     try:
         data = json.loads(text)
     except (ValueError, RecursionError) as error:
-        raise SchemaError(f"{name} is no JSON, so no Avro schema: {_line(error)}") from None
+        raise SchemaError(
+            f"{name} isn't JSON, so it isn't an Avro schema: {_line(error)}"
+        ) from None
     try:
         with warnings.catch_warnings():
             # A logical type that does not fit its type is to be ignored, says the specification.
@@ -49,7 +51,7 @@ def _parse(text: str, name: str, names: Any) -> Any:
     except RecursionError:
         raise SchemaError(f"{name} is nested too deeply to be an Avro schema") from None
     except (AvroException, AttributeError, TypeError, ValueError, KeyError) as error:
-        raise SchemaError(f"{name} is no Avro schema: {_line(error)}") from None
+        raise SchemaError(f"{name} isn't an Avro schema: {_line(error)}") from None
 
 
 def _line(error: Exception) -> str:

@@ -103,7 +103,7 @@ def read_json(given: SchemaText) -> TopicSchema:
         draft.check_schema(data)
     except WrongError as error:
         location = "/".join(str(p) for p in error.absolute_path) or "its root"
-        reason = f"{given.name} is no JSON Schema: {_line(error.message)} (at {location})"
+        reason = f"{given.name} isn't a JSON Schema: {_line(error.message)} (at {location})"
         raise SchemaError(reason) from None
     except (RecursionError, TypeError, ValueError):
         raise SchemaError(f"{given.name} is nested too deeply to be a JSON Schema") from None
@@ -120,7 +120,7 @@ def read_json(given: SchemaText) -> TopicSchema:
         _check_references(tree, given.name)
     except _LostError as error:
         raise SchemaError(
-            f"{given.name} refers to {error}, which is not there: put that file beside it"
+            f"{given.name} refers to {error}, which was not found: put that file beside it"
         ) from None
     except RecursionError:
         raise SchemaError(f"{given.name} is nested too deeply to be a JSON Schema") from None
@@ -139,9 +139,9 @@ def _load(text: str, name: str) -> Any:
     try:
         data = json.loads(text)
     except (ValueError, RecursionError) as error:
-        raise SchemaError(f"{name} is no JSON, so no JSON Schema: {_line(error)}") from None
+        raise SchemaError(f"{name} isn't JSON, so it isn't a JSON Schema: {_line(error)}") from None
     if not isinstance(data, (dict, bool)):
-        raise SchemaError(f"{name} is no JSON Schema: an object or a boolean was expected")
+        raise SchemaError(f"{name} isn't a JSON Schema: an object or a boolean was expected")
     return data
 
 
@@ -176,7 +176,7 @@ def _check_references(root: JsonNode, name: str) -> None:
                 seen.add(found.place)
                 stack.append(found)
         if len(seen) > MOST_FIELDS * 5:
-            raise SchemaError(f"{name} is too large a JSON Schema")
+            raise SchemaError(f"{name} is too large for a JSON Schema")
 
 
 def _below(node: JsonNode) -> Iterator[Any]:

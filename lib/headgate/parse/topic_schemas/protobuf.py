@@ -134,7 +134,7 @@ def _parse(text: str, name: str) -> Any:
     ANTLR mends what it can't read; here the first error counts.
     """
     if len(text) > LONGEST:
-        raise SchemaError(f"{name} is larger than {LONGEST >> 20} MiB, which is no .proto file")
+        raise SchemaError(f"{name} is larger than {LONGEST >> 20} MiB, too large for a .proto file")
     if text.count("{") > 5000 or _depth(text) > 60:
         raise SchemaError(f"{name} is nested too deeply to be a .proto file")
     from antlr4.error.ErrorListener import ErrorListener
@@ -155,8 +155,8 @@ def _parse(text: str, name: str) -> Any:
     with contextlib.suppress(RecursionError, AttributeError, ValueError, TypeError, IndexError):
         tree = Parser(setup_lexer=listen, setup_parser=listen).parse(text)
     if found or tree is None:
-        reason = found[0] if found else "it cannot be parsed"
-        raise SchemaError(f"{name} is no Protobuf schema: {reason}")
+        reason = found[0] if found else "it can't be parsed"
+        raise SchemaError(f"{name} isn't a Protobuf schema: {reason}")
     return tree
 
 
@@ -273,9 +273,9 @@ def _type(word: str, scope: str, names: _Names, name: str, missing: tuple[str, .
     if missing:
         files = ", ".join(missing)
         raise SchemaError(
-            f"{name} uses {word}, but what it imports was not found: put {files} beside it"
+            f"{name} uses {word}, but its imports were not found: put {files} beside it"
         )
-    raise SchemaError(f"{name} uses {word}, which it neither declares nor imports")
+    raise SchemaError(f"{name} uses {word}, but neither declares nor imports it")
 
 
 def _reserved(elements: Iterable[Any]) -> tuple[tuple[tuple[int, int], ...], frozenset[str]]:

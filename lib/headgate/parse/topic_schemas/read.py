@@ -27,7 +27,9 @@ def read_schema(given: SchemaText) -> TopicSchema:
     Where the format is not told it is found by content, never by the file's name.
     """
     if len(given.text) > LONGEST:
-        raise SchemaError(f"{given.name} is larger than {LONGEST >> 20} MiB, which is no schema")
+        raise SchemaError(
+            f"{given.name} is larger than {LONGEST >> 20} MiB, too large for a schema"
+        )
     if not given.text.strip():
         raise SchemaError(f"{given.name} is empty: an Avro, Protobuf or JSON schema was expected")
     return _READERS[given.format or format_of(given.text, given.name)](given)
@@ -49,7 +51,7 @@ def format_of(text: str, name: str) -> SchemaFormat:
         return SchemaFormat.AVRO
     if isinstance(data, (dict, bool)):
         return SchemaFormat.JSON
-    raise SchemaError(f"{name} is neither an Avro, a Protobuf nor a JSON schema")
+    raise SchemaError(f"{name} isn't an Avro, Protobuf or JSON schema")
 
 
 def _is_avro(data: dict[str, object]) -> bool:

@@ -13,9 +13,9 @@ from headgate.rules.spark.facts.version_identity import unrelated_versions
 
 # How readers say that a plan or a description goes on where its text ends.
 _CUT = re.compile(
-    r"ends in the middle|is not whole|is missing|begins in the middle|line \d+ is cut"
+    r"ends in the middle|is not complete|is missing|starts in the middle|line \d+ is cut"
     r"|may be missing|is incomplete|lacks the details"
-    r"|which is not described|looks like a (?:source|processor|sink) and can't be read"
+    r"|which is not described|looks like a (?:source|processor|sink), but can't be read"
 )
 _SESSION = "EVD001"
 """What a session said itself needs no plan."""

@@ -143,8 +143,9 @@ def removed_guarantee(s: Subject) -> Iterator[Problem]:
 
 @rule("RDY085", "documentation: Kafka Streams upgrade guide", Engine.KAFKA_STREAMS)
 def upgrade_from_left(s: Subject) -> Iterator[Problem]:
-    """If an upgrade leaves it behind, the application stays in the old release's formats, and the
-    next upgrade starts in the middle of the last one.
+    """A leftover upgrade.from keeps the application in the old release's formats.
+
+    The next upgrade then starts in the middle of the last one.
     """
     value = s.config("upgrade.from")
     if value and value != "null":

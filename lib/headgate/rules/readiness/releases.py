@@ -55,8 +55,9 @@ def spark_ends(s: Subject) -> Iterator[Problem]:
 
 @rule("RDY061", "documentation: Kafka Streams upgrade guide", Engine.KAFKA_STREAMS)
 def leaking_release(s: Subject) -> Iterator[Problem]:
-    """This release of Kafka Streams leaks memory: the operating system kills the application after
-    a while, and each time its state must be restored.
+    """This release of Kafka Streams leaks memory.
+
+    After a while the application is killed, and each time its state must be restored.
     """
     found = _NUMBER.match(s.version.engine_version or "")
     number = (int(found[1]), int(found[2]), int(found[3] or 0)) if found else (0, 0, 0)

@@ -98,7 +98,7 @@ def _full(aliases: Any, reader: Any) -> set[str]:
 
 @rule("SCH104", AVRO_SPEC, remedy="Keep the symbol, or give the reading enum a default symbol.")
 def enum_symbol_missing(pair: Pair) -> Iterator[Breach]:
-    """Reading fails at a symbol that the reading enum lacks, unless that enum has a default symbol."""
+    """Reading fails if the reading enum lacks a symbol and has no default symbol."""
     if _same_kind(pair, "enum") and (lost := _lost_symbols(pair)) and not _enum_default(pair):
         reader, writer = pair.reader.symbols, pair.writer.symbols
         because = f"The reading enum lacks {', '.join(lost)}."

@@ -56,7 +56,7 @@ def readiness_list(report: ReadinessReport, sketch: Sketch) -> None:
         for number, finding in enumerate(report.findings):
             _row(number, finding, sketch)
     if report.warnings:
-        with st.expander(f"Not looked at ({len(report.warnings)})"):
+        with st.expander(f"Not checked ({len(report.warnings)})"):
             st.html(markup.bullets(map(_brief, report.warnings)))
 
 
@@ -136,5 +136,5 @@ def cards_about(report: ReadinessReport, node: str) -> None:
 
 
 def _brief(warning: str) -> str:
-    short = warning.removeprefix("Not looked at: ")
+    short = warning.removeprefix("Not checked: ")
     return short[:1].upper() + short[1:]

@@ -59,14 +59,14 @@ def _foreign(reader: Reader, folder: str, numbers: Sequence[int]) -> Iterator[st
     known = set(map(str, numbers))
     names = [n for n in reader.below(folder) if n not in known]
     if names:
-        yield f"{reader.source}/{folder} holds what is no batch: {_listed(names)}"
+        yield f"{reader.source}/{folder} contains files that aren't batches: {_listed(names)}"
 
 
 def _strangers(reader: Reader) -> Iterator[str]:
     """Name what stands beside the logs, another checkpoint for instance; it was not read."""
     top = {p for p in reader.listing if "/" not in p.rstrip("/")} - _KNOWN
     if top:
-        yield f"{reader.source} holds what is no part of it: {_listed(sorted(top))}"
+        yield f"{reader.source} contains files that aren't part of it: {_listed(sorted(top))}"
 
 
 def _listed(names: Sequence[str]) -> str:
@@ -239,8 +239,8 @@ def _advanced(
         if log.version == 1 and len(old) != len(log.offsets):
             # No query goes on with another number of them: one of the files is broken off.
             reader.warn(
-                f"{reader.source}/offsets/{batch} has {len(log.offsets)} sources,"
-                f" {batch - 1} has {len(old)}"
+                f"{reader.source}/offsets/{batch} has {len(log.offsets)} sources, {batch - 1} has "
+                f"{len(old)}"
             )
         return sources
     moved = [was[1] != now[1] for was, now in zip(old, log.offsets, strict=True)]

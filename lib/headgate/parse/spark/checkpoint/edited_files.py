@@ -43,13 +43,17 @@ def log_faults(
     if _lacks_predecessor(logged, committed):
         yield CheckpointDamage(
             kind=CheckpointDamageKind.NO_PREDECESSOR,
-            what=f"`offsets/{logged[-1]}` is the newest one, and `offsets/{logged[-1] - 1}` is"
-            " missing.",
+            what=(
+                f"`offsets/{logged[-1]}` is the newest one, but `offsets/{logged[-1] - 1}` is "
+                "missing."
+            ),
         )
     if committed and committed[-1] > logged[-1]:
         yield CheckpointDamage(
             kind=CheckpointDamageKind.COMMIT_WITHOUT_OFFSETS,
-            what=f"`commits` goes on to batch {committed[-1]}, `offsets` ends at {logged[-1]}.",
+            what=(
+                f"`commits` continues to batch {committed[-1]}, but `offsets` ends at {logged[-1]}."
+            ),
         )
     read = (*(f"offsets/{b}" for b in logged[-2:]), *(f"commits/{b}" for b in committed[-1:]))
     for path in read:
@@ -94,8 +98,10 @@ def progress_faults(
         for place, was, now in _differing(old, new):
             yield CheckpointDamage(
                 kind=CheckpointDamageKind.UNLIKE_PROGRESS,
-                what=f"{place} stood at {was} after batch {batch}, as the query reported, and"
-                f" stands at {now} in `offsets/{batch}`.",
+                what=(
+                    f"{place} was at {was} after batch {batch}, as the query reported, but is at "
+                    f"{now} in `offsets/{batch}`."
+                ),
             )
 
 
@@ -114,8 +120,10 @@ def offset_faults(
                 continue
             yield CheckpointDamage(
                 kind=CheckpointDamageKind.OFFSETS_WENT_BACK,
-                what=f"{place} stands at {was} in `offsets/{logged[-2]}` and at {now} in"
-                f" `offsets/{logged[-1]}`.",
+                what=(
+                    f"{place} was at {was} in `offsets/{logged[-2]}`, but is at {now} in "
+                    f"`offsets/{logged[-1]}`."
+                ),
             )
 
 
@@ -143,7 +151,7 @@ def source_faults(reader: Reader, log: OffsetLog) -> Iterator[CheckpointDamage]:
         if isinstance(wanted, int) and newest < wanted and seen and _is_whole(reader):
             yield CheckpointDamage(
                 kind=CheckpointDamageKind.NO_SOURCE_LOG,
-                what=f"`sources/{folder}` does not hold entry {wanted}, where the source stands.",
+                what=f"`sources/{folder}` doesn't contain entry {wanted}, the source's position.",
             )
 
 
@@ -165,8 +173,10 @@ def state_faults(
         if operator.name and shuffle.isdecimal() and stored and int(shuffle) != stored:
             yield CheckpointDamage(
                 kind=CheckpointDamageKind.STATE_PARTITIONS,
-                what=f"`offsets` says {shuffle} partitions, state of operator"
-                f" {operator.operator_id} has {stored}.",
+                what=(
+                    f"`offsets` says {shuffle} partitions, but state of operator "
+                    f"{operator.operator_id} has {stored}."
+                ),
             )
     if committed:
         yield from _version_faults(reader, committed[-1] + 1)
@@ -189,8 +199,10 @@ def _version_faults(reader: Reader, wanted: int) -> Iterator[CheckpointDamage]:
         if gone:
             yield CheckpointDamage(
                 kind=CheckpointDamageKind.STATE_VERSION_GONE,
-                what=f"`state/{operator}/{store}` lacks version {gone[0]}, and the next batch loads"
-                f" version {wanted}.",
+                what=(
+                    f"`state/{operator}/{store}` lacks version {gone[0]}, but the next batch "
+                    f"loads version {wanted}."
+                ),
             )
 
 
@@ -201,7 +213,7 @@ def missing_state(
     if is_planned and has_none and batch is not None:
         yield CheckpointDamage(
             kind=CheckpointDamageKind.NO_STATE,
-            what="The plan has stateful operators, and the checkpoint has no `state`.",
+            what="The plan has stateful operators, but the checkpoint has no `state`.",
         )
 
 

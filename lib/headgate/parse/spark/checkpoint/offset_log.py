@@ -50,10 +50,10 @@ def read_offsets(data: bytes) -> OffsetLog:
     if version not in (1, 2):
         raise ValueError(f"version {version} of the offset log is not known")
     if len(lines) < 2:
-        raise ValueError("it was not written to its end")
+        raise ValueError("it is incomplete")
     metadata = read_json(lines[0] or "{}")
     if not isinstance(metadata, dict) or not isinstance(metadata.get("conf", {}), dict):
-        raise ValueError("its metadata is no object")
+        raise ValueError("its metadata isn't an object")
     read = _named if version == 2 else _positional
     return OffsetLog(version, metadata, tuple(read(line) for line in lines[1:]))
 

@@ -42,7 +42,7 @@ def read_source_entry(data: bytes, *, is_cut: bool = False) -> SourceEntry:
     version, lines = versioned(data.lstrip(b"\0"))
     found = [offset_json(line) for line in lines if line]
     if not found:
-        raise ValueError("it was not written to its end")
+        raise ValueError("it is incomplete")
     if not _is_file(found[0]):
         return SourceEntry(version, start=found[0])
     files = tuple((str(f["path"]), _batch(f)) for f in found if _is_file(f))
@@ -67,7 +67,7 @@ def read_sink_entry(data: bytes, *, is_cut: bool = False) -> tuple[dict[str, Any
     _, lines = versioned(data)
     found = [read_json(line) for line in lines if line]
     if not all(isinstance(f, dict) and isinstance(f.get("path"), str) for f in found):
-        raise ValueError("its lines are no files of a sink")
+        raise ValueError("its lines aren't files of a sink")
     return tuple(found)
 
 
@@ -84,7 +84,7 @@ def cut_entries(files: Mapping[str, bytes], last: int) -> dict[str, bytes]:
     head, lines = _all_lines(files)
     absent = [n for n in range(last + 1) if n not in lines]
     if absent:
-        raise ValueError(f"the source's log has no entry {absent[0]} any more")
+        raise ValueError(f"the source's log no longer has entry {absent[0]}")
     interval = _interval(files)
     compact = (last + 1) // interval * interval - 1
     groups = {str(n): [n] for n in range(compact + 1, last + 1)}

@@ -144,8 +144,8 @@ def _check_partitions(
     said = max((s.partitions or 0 for s in stores), default=0)
     if said and seen.partitions and seen.partitions > said:
         reader.warn(
-            f"{reader.source}/state/{number} has folders of {seen.partitions} partitions,"
-            f" its metadata says {said}"
+            f"{reader.source}/state/{number} has folders of {seen.partitions} partitions, but its "
+            f"metadata says {said}"
         )
 
 
@@ -162,13 +162,13 @@ def _metadata(reader: Reader, number: int, names: list[str]) -> dict[str, Any] |
 def _read_metadata(data: bytes) -> dict[str, Any]:
     _, lines = versioned(data)
     if not lines:
-        raise ValueError("it was not written to its end")
+        raise ValueError("it is incomplete")
     found = read_json(lines[0])
     if not isinstance(found, dict):
-        raise ValueError("no object in its second line")
+        raise ValueError("its second line isn't an object")
     said = found.get("operatorInfo") or {}
     if not isinstance(said, dict) or not isinstance(said.get("operatorName"), str | None):
-        raise ValueError("its operatorInfo is no object with a name")
+        raise ValueError("its operatorInfo isn't an object with a name")
     if isinstance(text := found.get("operatorPropertiesJson"), str):
         read_json(text or "{}")
     return found

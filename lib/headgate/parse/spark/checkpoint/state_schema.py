@@ -40,7 +40,7 @@ class _Bytes:
 
     def take(self, count: int) -> bytes:
         if count < 0 or self.at + count > len(self.data):
-            raise ValueError("it was not written to its end")
+            raise ValueError("it is incomplete")
         self.at += count
         return self.data[self.at - count : self.at]
 
@@ -50,7 +50,7 @@ class _Bytes:
     def count(self) -> int:
         found = int(struct.unpack(">i", self.take(4))[0])
         if not 0 <= found <= _MOST:
-            raise ValueError(f"{found} is no count")
+            raise ValueError(f"{found} isn't a count")
         return found
 
     def text(self) -> str:

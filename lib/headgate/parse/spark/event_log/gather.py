@@ -117,7 +117,7 @@ class Gatherer:
             out.append(f"has more than {_MOST_RUNS} runs of queries, the others were not read")
         if left := sum(r.plans_left_out for r in runs):
             many = "1 batch" if left == 1 else f"{left} batches"
-            out.append(f"has plans that were left out: those of {many} were too large or too many")
+            out.append(f"lacks the plans of {many}, which were too large or too many")
         return out
 
     def _application(self, event: Event) -> None:

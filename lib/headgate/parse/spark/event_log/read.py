@@ -11,7 +11,7 @@ from headgate.parse.spark.event_log.lines import kind_of
 from headgate.parse.spark.event_log.runs import QueryRun
 
 MOST_REPORTS = 20_000
-_NO_EVENT = "it is no event"
+_NO_EVENT = "it isn't an event"
 _NAMES_QUERY = b'"sql.streaming.queryId"'
 
 
@@ -118,13 +118,13 @@ class EventLogReader:
             at = self._first
             many = f"{self._unread} lines are" if self._unread > 1 else "a line is"
             out.append(
-                f"{self._path}: {many} no event that can be read,"
-                f" the first is {at.path}:{at.line} ({at.reason})"
+                f"{self._path}: {many} unreadable as events, the first is {at.path}:{at.line} "
+                f"({at.reason})"
             )
         for at in self._cut:
             out.append(
-                f"{at.path}:{at.line}: the log breaks off here ({at.reason}),"
-                " everything before it was read"
+                f"{at.path}:{at.line}: the log ends early here ({at.reason}), everything before it "
+                "was read"
             )
         return out
 

@@ -37,8 +37,8 @@ _BATCH = re.compile(r"\nid = (?P<query>\S+)\nrunId = (?P<run>\S+)\nbatch = (?P<b
 PLANS = 4
 """Batches of each run whose plan is asked for: one without data shows less of a query."""
 MISSING = (
-    "Spark's REST interface tells neither progress and offsets nor the end of a query;"
-    " `headgate.watch`, the event log or the checkpoint does"
+    "Spark's REST interface shows neither progress and offsets nor the end of a query: use "
+    "`headgate.watch`, the event log or the checkpoint"
 )
 
 

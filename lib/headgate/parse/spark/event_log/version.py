@@ -196,8 +196,8 @@ def _warnings(query: LoggedQuery, found: LoggedRun) -> list[str]:
         else:
             ended = "logged no plan"
         return [
-            f"{found.path}: the newest run {newest.run_id} {ended};"
-            f" this is the version of run {found.run.run_id}, which began {found.run.started_at}"
+            f"{found.path}: the newest run {newest.run_id} {ended}; this is the version of run "
+            f"{found.run.run_id}, which started {found.run.started_at}"
         ]
     missing = [
         what
@@ -214,6 +214,6 @@ def _of_empty(found: LoggedRun, plans: tuple[Plan, ...]) -> list[str]:
     if not _empties(plans):
         return []
     return [
-        f"{found.path}: run {found.run.run_id} logged plans of batches without data alone:"
-        " what had none is shown as an empty local table"
+        f"{found.path}: run {found.run.run_id} logged only plans of batches without data: a source "
+        "without data is shown as an empty local table"
     ]

@@ -126,9 +126,7 @@ class _Reading:
         self.found.rows.append(Row(0, _ROOT, line.number))
         self.open = [False]
         self.shift = line.column // 3
-        self.found.gaps.append(
-            f"begins in the middle: what stands above line {line.number} is missing"
-        )
+        self.found.gaps.append(f"starts in the middle: what is above line {line.number} is missing")
 
     def _row(self, line: Line) -> None:
         depth = max(line.column // 3 + 1 - self.shift, 1)
@@ -207,7 +205,7 @@ class _Reading:
             self.left_out += 1
             if self.left_out == 1:
                 shown = line.text.strip()[:_MOST_SHOWN]
-                self.found.notes.append(f"line {line.number} is no part of the plan: {shown}")
+                self.found.notes.append(f"line {line.number} isn't part of the plan: {shown}")
         return True
 
     def _next_row(self) -> Line | None:
@@ -241,7 +239,7 @@ class _Reading:
 
     def _lost(self, line: int) -> None:
         if not self.lost:
-            self.found.gaps.append(f"is not whole: an input is missing above line {line}")
+            self.found.gaps.append(f"is not complete: an input is missing above line {line}")
         self.lost = True
 
     def _add(self, depth: int, text: str, line: int) -> None:
@@ -251,6 +249,6 @@ class _Reading:
 
     def _end(self) -> None:
         if self.left_out > 1:
-            self.found.notes.append(f"{self.left_out - 1} more lines are no part of the plan")
+            self.found.notes.append(f"{self.left_out - 1} more lines aren't part of the plan")
         if self.brackets > 0 and not any(line.strip() for line in self.found.rest):
             self.found.gaps.append(f"ends in the middle of line {self.found.rows[-1].line}")

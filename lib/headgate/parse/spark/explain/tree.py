@@ -42,7 +42,7 @@ def read_section(section: Section) -> Plan | None:
     gaps = [*read.gaps, *_without_details(nodes, numbers, details)]
     last = nodes[-1]
     if not is_formatted and _ends_early(last, texts):
-        gaps.append(f"ends in the middle of line {last.line}, or lacks what feeds {last.name}")
+        gaps.append(f"ends in the middle of line {last.line}, or lacks the input of {last.name}")
     if section.subtree:
         gaps.append(_CODEGEN)
     warnings = (*(f"the {form} plan {gap}" for gap in gaps), *read.notes, *_cut(nodes, form))
@@ -57,8 +57,8 @@ def _ends_early(last: PlanNode, texts: Sequence[str]) -> bool:
 
 
 _CODEGEN = (
-    "was printed as codegen, which shows compiled parts alone: operators above and between them"
-    " may be missing"
+    "was printed as codegen, which shows only compiled parts: operators above and between them "
+    "may be missing"
 )
 
 
@@ -172,8 +172,8 @@ def _cut(nodes: Sequence[PlanNode], form: str) -> tuple[str, ...]:
     if not cut:
         return ()
     return (
-        f"the {form} plan was cut: {cut} fields are missing; raise"
-        " spark.sql.debug.maxToStringFields and print it again",
+        f"the {form} plan was cut: {cut} fields are missing; raise "
+        "spark.sql.debug.maxToStringFields and print it again",
     )
 
 

@@ -209,7 +209,7 @@ def _meant(groups: Sequence[_Group], query: str | None, others: frozenset[str]) 
     if query is None or query in others:
         told = "" if query is None else f", none of which says that it is of {query}"
         plans = f"the evidence holds plans of {len(groups)} queries{told}"
-        sentence = f"{plans}; say which with --query"
+        sentence = f"{plans}; choose one with --query"
         raise QueryChoiceError(sentence, listed, of_plans=True)
     sentence = f"no query {query!r} in the evidence; it has plans of"
     raise QueryChoiceError(sentence, listed, of_plans=True)

@@ -16,13 +16,13 @@ from headgate.text.secrets import mask, mask_text
 
 T = TypeVar("T")
 _HIDDEN = (
-    "the last batch had no data of a source, and this plan shows nothing in its place:"
-    " the logical plan, query progress or the checkpoint tells the sources"
+    "the last batch had no data of a source, and this plan doesn't show that source: add the "
+    "logical plan, query progress or the checkpoint"
 )
 _OPTION = "option."
 _UNSETTLED = (
-    "which of the {} scans of this plan are streams, and which static tables that they are joined"
-    " with, is not told: the logical plan, query progress or the checkpoint tells"
+    "which of the {} scans of this plan are streams, and which are static tables, is unknown: add "
+    "the logical plan, query progress or the checkpoint"
 )
 
 

@@ -159,7 +159,7 @@ def _contradictions(operator: StatefulOperator, found: LoggedOperator, who: str)
     """Say where the plan asks for something else than what was recorded: names don't count."""
     location = f"operator {operator.operator_id}"
     if found.name and operator.name and found.name != operator.name:
-        return [f"{location} is {operator.name} in the plan and {found.name} in {who}"]
+        return [f"{location} is {operator.name} in the plan, but {found.name} in {who}"]
     planned = {s.store: s for s in operator.stores}
     out = []
     for store in found.stores:
@@ -169,8 +169,8 @@ def _contradictions(operator: StatefulOperator, found: LoggedOperator, who: str)
             if _differ(old, new):
                 word = part.partition("_")[0]
                 out.append(
-                    f"{location}, store {store.store}: {who} has another {word} schema"
-                    " than the plan asks for"
+                    f"{location}, store {store.store}: the {word} schema of {who} differs from the "
+                    "plan's"
                 )
     return out
 

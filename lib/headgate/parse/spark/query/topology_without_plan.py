@@ -18,8 +18,8 @@ from headgate.parse.spark.operators.canonical import SINK, node_id
 from headgate.parse.spark.query.topology import numbered, sink_node, source_node, store_nodes
 
 WARNING = (
-    "no plan is among the evidence: transforms, keys and repartitions are not known;"
-    " add what `explain` prints, or capture the query"
+    "the evidence has no plan: transforms, keys and repartitions are unknown; add the output of "
+    "`explain`, or capture the query"
 )
 _JOIN_INPUTS = 2
 T = TypeVar("T")
@@ -98,7 +98,7 @@ def _gap(
     )
     if len(sources) <= 1 or not operators or joins_all:
         return None
-    return Node(node_id("unknown", head, 0), NodeKind.TRANSFORM, "unknown", "not told")
+    return Node(node_id("unknown", head, 0), NodeKind.TRANSFORM, "unknown", "not known")
 
 
 def _to_sink(operators: Sequence[StatefulOperator], gap: Node) -> list[Edge]:

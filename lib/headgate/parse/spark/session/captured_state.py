@@ -21,7 +21,7 @@ def captured_operators(found: Any) -> tuple[LoggedOperator, ...] | None:
     try:
         return tuple(_operator(o) for o in found)
     except (KeyError, TypeError, ValueError, AttributeError, OverflowError) as error:
-        raise ValueError(f"its state is of another shape: {error!r}") from error
+        raise ValueError(f"its state has another structure: {error!r}") from error
 
 
 def _operator(found: Mapping[str, Any]) -> LoggedOperator:
@@ -57,5 +57,5 @@ def _text(found: Any) -> str | None:
 
 def _whole(found: Any) -> int | None:
     if found is not None and not isinstance(found, int):
-        raise TypeError(f"{found!r} is no number")
+        raise TypeError(f"{found!r} isn't a number")
     return found

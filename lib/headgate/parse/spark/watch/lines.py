@@ -61,7 +61,7 @@ def decode_line(data: bytes) -> WatchLine:
     if len(data) > _LONGEST_LINE:
         raise ValueError("longer than a record is")
     if not is_watch(data):
-        raise ValueError("no record of a watch")
+        raise ValueError("not a record of a watch")
     try:
         found = _SCHEMA.decode(data).schema
         if found != SCHEMA:

@@ -129,7 +129,7 @@ class WatchReader:
     def _warnings(self, runs: list[_Run]) -> Iterable[str]:
         for first in self._bad:
             many = f"{self._unread} lines are" if self._unread > 1 else "a line is"
-            yield f"{self._path}: {many} no record that can be read, the first {first}"
+            yield f"{self._path}: {many} unreadable as records, the first {first}"
         for run in runs:
             if run.life.dropped:
                 name = run.life.name or run.life.query_id
