@@ -77,7 +77,7 @@ def test_a_person_stops_it_confirms_and_is_not_simply_believed(team, groups, bil
     group, orders, members, start = billing
     file, plan = team.plan("billing", "--to-earliest", scenario="from-point")
     assert plan["can_apply"]
-    assert plan["steps"][0]["details"]["command"] == "ask a person: Stop billing on its host"
+    assert plan["steps"][0]["details"]["command"] == "manual step: Stop billing on its host"
     run = team.run("apply", str(file), "--detach")["run"]
     asked = _waits_for(team, run)
     assert (asked.word, asked.request) == ("stop", "Stop billing on its host")

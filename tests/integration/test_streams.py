@@ -160,7 +160,7 @@ def test_each_application_owns_what_a_proof_says(inspector):
     }
     theirs = mine[f"{inspector.app}-orders-changelog"]
     assert theirs.candidates == (inspector.app,)
-    assert theirs.proof.startswith("unproven")
+    assert theirs.proof.startswith("unverified")
     assert mine[f"{inspector.app}-counts-changelog"].records == 3
     assert mine[f"{inspector.app}-counts-changelog"].bytes > 0
     assert mine[f"{inspector.newer}-{GENERATED}-changelog"].proof == (

@@ -223,7 +223,7 @@ def test_a_prefix_makes_no_owner_of_an_internal_topic_but_a_proof_does():
         ("orders-x-repartition", "orders", ()),
     ]
     changelog, plain, repartition = land.topics
-    assert changelog.proof.startswith("unproven")
+    assert changelog.proof.startswith("unverified")
     assert plain.proof is None
     assert repartition.proof == "the group orders has committed on this repartition topic"
 

@@ -91,7 +91,7 @@ def test_two_topologies_that_imply_one_topic_contradict_each_other():
         "my-app-v1-counts-changelog"
     ]
     assert (found.owner, found.candidates) == (None, ("my-app-v1", "my-app"))
-    assert found.proof.startswith("contradicting proofs: my-app: its topology has the store")
+    assert found.proof.startswith("contradicting evidence: my-app: its topology has the store")
 
 
 def test_the_registry_proves():

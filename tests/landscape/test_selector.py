@@ -100,7 +100,7 @@ def test_what_is_excluded_is_taken_away():
         ("orders,topic:enrichd+", 14, "no topic is called `enrichd`; near: enriched"),
         ("+pipeline:fruad", 11, "no pipeline is called `fruad`; near: fraud"),
         ("owner:payment", 7, "no owner is called `payment`; near: payments"),
-        ("onwer:payments", 1, "no method `onwer` (near: owner)"),
+        ("onwer:payments", 1, "unknown method `onwer` (near: owner)"),
         ("2+zzz:payments", 3, "there are topic, pipeline"),
         ("kind:stores", 6, "`stores` is none of source, transform"),
         ("engine:flink", 8, "none of spark, kafka-streams, consumer-group"),

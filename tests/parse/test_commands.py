@@ -25,7 +25,7 @@ def test_the_kinds_stand_beside_each_other():
         'url = "https://h/x"\nca = "ca.crt"\nbody = "hello"\n'
     )
     assert (found.status, found.clean) == ("./status", "./clean")
-    assert (found.stop, found.start) == ("ask a person: Stop it", "ask a person: Start it")
+    assert (found.stop, found.start) == ("manual step: Stop it", "manual step: Start it")
     assert found.calls["start"] == Ask(text="Start it")
     notify = found.calls["notify"]
     assert isinstance(notify, HttpCall)

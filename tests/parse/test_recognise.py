@@ -126,7 +126,7 @@ def test_json_with_a_number_that_no_engine_writes():
     node += b',"num-children":0}'
     piece = recognise(b"[" + node + b',{"a":' + LONG + b"}]", path="x")
     assert piece.kind is PieceKind.PLAN_JSON
-    assert "breaks off" in piece.warnings[0]
+    assert "ends early" in piece.warnings[0]
 
 
 NODE = Node(id="a", kind=NodeKind.SINK, operator="sink", label="sink")
@@ -136,7 +136,7 @@ NODE = Node(id="a", kind=NodeKind.SINK, operator="sink", label="sink")
     ("topology", "said"),
     [
         (Topology((NODE,), (Edge("b", "a"),)), "an edge ends at 'b', which isn't a node"),
-        (Topology((NODE, NODE)), "two nodes are 'a'"),
+        (Topology((NODE, NODE)), "two nodes have the id 'a'"),
     ],
 )
 def test_a_version_file_whose_graph_is_none(topology, said):

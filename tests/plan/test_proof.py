@@ -159,7 +159,7 @@ def test_no_crash_leaves_restarts_suspended_for_good(lab):
 
 ASKED = replace(
     COMMANDS,
-    stop="ask a person: Stop it",
+    stop="manual step: Stop it",
     calls={"stop": Ask(text="Stop it")},
 )
 

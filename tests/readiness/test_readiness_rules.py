@@ -351,7 +351,7 @@ def test_offsets_of_a_stopped_group_have_a_date():
 def test_how_much_history_is_gone_is_counted():
     report = check(stateful(BY_KEY), cluster=cluster(WEEK), now=NOW)
     found = next(f for f in report.findings if f.rule == "RDY100")
-    assert "7 days" in found.what and "Of 1,000 offsets 100 are gone (10 %)." in found.what
+    assert "7 days" in found.what and "Of 1,000 offsets 100 are deleted (10 %)." in found.what
 
 
 def test_state_of_unknown_age_is_a_question():
@@ -374,7 +374,13 @@ def test_what_was_not_looked_at_is_said():
     bare = spark(sources=None, stateful=None, sink=None, settings={}, evidence=(), checkpoint=None,
                  engine_version=None)  # fmt: skip
     said = " ".join(check(bare).warnings)
-    for word in ("the sources", "the state", "the sink", "settings", "the checkpoint is"):
+    for word in (
+        "the sources",
+        "the state",
+        "the sink",
+        "settings",
+        "the location of the checkpoint",
+    ):
         assert f"Not checked: {word}" in said or word in said
     assert check(spark(), cluster=running()).warnings == ()
     assert "Not checked: Kafka" in " ".join(check(streams()).warnings)

@@ -71,8 +71,14 @@ def test_the_fields_of_a_json_schema_follow_references_once():
         ("{", "broken JSON"),
         ("42", "isn't an Avro, Protobuf or"),
         ('{"type": "record", "name": "A"}', "isn't an Avro schema"),
-        ('{"type": "record", "name": "A", "fields": [{"name": "x", "type": "nope"}]}', "no Avro"),
-        ('{"type": "record", "name": "1x", "fields": [{"name": "x", "type": "int"}]}', "no Avro"),
+        (
+            '{"type": "record", "name": "A", "fields": [{"name": "x", "type": "nope"}]}',
+            "isn't an Avro",
+        ),
+        (
+            '{"type": "record", "name": "1x", "fields": [{"name": "x", "type": "int"}]}',
+            "isn't an Avro",
+        ),
         ('{"type": "enum", "name": "A", "symbols": ["x", "x"]}', "isn't an Avro schema"),
         ('["int", "int"]', "isn't an Avro schema"),
         ('{"type": "object", "properties": {"a": {"type": "nope"}}}', "isn't a JSON Schema"),

@@ -146,7 +146,7 @@ def test_contradictions_are_said():
         DESCRIBED, other, CONFIG, {"application.id": "b"}, {"in": 2}, {"in": 3}
     ).warnings
     assert any("file0 is used, file1 not" in w for w in warnings)
-    assert "application.id is app in file2 and b in file3" in warnings
+    assert "application.id is app in file2, but b in file3" in warnings
     assert any("input in has 2 partitions in one list, but 3" in w for w in warnings)
     orphan = [*INTERNAL, {**INTERNAL[0], "name": "app-old-changelog"}]
     said = read(DESCRIBED, CONFIG, orphan).warnings
@@ -179,8 +179,8 @@ def test_spark_and_streams_together_are_one_sentence():
     with pytest.raises(EvidenceError) as error:
         read(DESCRIBED, plan)
     assert str(error.value) == (
-        "file0 is of a Kafka Streams application, but file1 is of a Spark query. A version has only "
-        "one engine: read them separately"
+        "file0 is of a Kafka Streams application, but file1 is of a Spark query. A version has "
+        "only one engine: read them separately"
     )
 
 

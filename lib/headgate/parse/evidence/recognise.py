@@ -146,7 +146,7 @@ def not_read_yet(data: bytes) -> str | None:
         except json.JSONDecodeError as error:
             at = len(text[: error.pos].encode("utf-8", "replace"))
             kind = "a plan's JSON" if '"num-children"' in text[:_HEAD] else "JSON"
-            return f"{kind} that breaks off, or is wrong, at byte {at} ({error.msg})"
+            return f"{kind} that ends early, or is wrong, at byte {at} ({error.msg})"
         except ValueError:
             return "JSON with a number of thousands of digits"
         except RecursionError:
