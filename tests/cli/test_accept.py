@@ -62,7 +62,7 @@ def test_one_that_has_ended_is_said(tmp_path):
 def test_a_code_that_no_rule_has_is_said(tmp_path):
     result = diff(tmp_path, table(rule="AGG999", reason="known"), "--format=json")
     assert result.exit_code == 1
-    assert "AGG999 names no rule" in str(json.loads(result.stdout)["warnings"])
+    assert "AGG999 names an unknown rule" in str(json.loads(result.stdout)["warnings"])
 
 
 def test_a_pipelines_acceptance_holds_for_that_pipeline_alone(tmp_path):

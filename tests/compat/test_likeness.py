@@ -148,13 +148,13 @@ def test_what_an_event_log_writes_in_other_words_is_untold(told):
     log = Evidence(kind="event-log", path="the log")
     running = told(GOLDEN / "static_join_left" / "run", ("formatted.txt",), log)
     found = match_versions(judged, running)
-    assert not found.differs and "in other words" in found.untold[0]
+    assert not found.differs and "in another form" in found.untold[0]
 
 
 def test_without_a_plan_nothing_is_told(told):
     judged = read_side((str(GOLDEN / "aggregate_by_key" / "capture"),), None)
     found = match_versions(judged, Version(engine=Engine.SPARK))
-    assert not found.differs and found.untold == ("no plan of what runs was read",)
+    assert not found.differs and found.untold == ("no plan of the running version was read",)
 
 
 def test_another_spark_than_was_judged_is_said(told):
@@ -164,7 +164,7 @@ def test_another_spark_than_was_judged_is_said(told):
         replace(judged, engine_version="4.2.0"), replace(running, engine_version="4.0.2")
     )
     assert not found.differs
-    assert "it runs on Spark 4.0.2, and Spark 4.2.0 was judged" in found.untold
+    assert "it runs on Spark 4.0.2, but Spark 4.2.0 was judged" in found.untold
 
 
 APP = StreamsApplication(

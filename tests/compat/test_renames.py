@@ -31,7 +31,7 @@ def test_a_renamed_operator_is_one_change(rename):
     assert kinds(compare(OLD, NEW)) == [ChangeKind.ADDED, ChangeKind.REMOVED]
     report = compare(OLD, NEW, renames=[rename])
     assert kinds(report) == [ChangeKind.CHANGED]
-    assert "declared to be a rename" in report.changes[0].what
+    assert "declared as a rename" in report.changes[0].what
     assert report.matches["filter0"] == "project0"
 
 
@@ -114,7 +114,7 @@ def test_a_rename_of_nothing_is_one_sentence(renames, said):
 
 
 def test_a_label_of_several_asks_which():
-    with pytest.raises(RenameError, match="2 operators of the old version are called 'same'"):
+    with pytest.raises(RenameError, match="2 operators of the old version have the name 'same'"):
         read_renames(["operator:same=n0"], two("same"), two("other"))
 
 

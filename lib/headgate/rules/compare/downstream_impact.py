@@ -65,11 +65,11 @@ def downstream_rule(
 
 
 @downstream_rule("DWN001", _FROM_JSON)
-def reader_reads_it(change: OutputChange, reader: Reader, location: Location) -> RuleResult:
+def consumer_reads_field(change: OutputChange, reader: Reader, location: Location) -> RuleResult:
     """A registered pipeline reads this field.
 
     If it is missing or has another type, from_json and get_json_object give null. from_avro reads
-    other bytes as the field, or fails. The consumer's owner gets no error or warning before that.
+    other bytes as the field, or fails. The consumer's owner gets no warning.
     """
     return RuleResult(
         outcome=Outcome.SILENTLY_WRONG,
@@ -86,7 +86,7 @@ def reader_reads_it(change: OutputChange, reader: Reader, location: Location) ->
 
 
 @downstream_rule("DWN002", _FROM_JSON)
-def reader_may_read_it(change: OutputChange, reader: Reader, location: Location) -> RuleResult:
+def consumer_may_read_field(change: OutputChange, reader: Reader, location: Location) -> RuleResult:
     """A registered pipeline reads this output. Its evidence doesn't show how it uses the field."""
     return RuleResult(
         outcome=Outcome.UNKNOWN,
@@ -100,7 +100,7 @@ def reader_may_read_it(change: OutputChange, reader: Reader, location: Location)
 
 
 @downstream_rule("DWN003", _FILES)
-def reader_of_files(change: OutputChange, reader: Reader, location: Location) -> RuleResult:
+def consumer_of_files(change: OutputChange, reader: Reader, location: Location) -> RuleResult:
     """A registered pipeline reads these files with its own schema.
 
     A column that is missing in a file gives null. A column of another type gives null or other
@@ -171,9 +171,9 @@ def written_otherwise(held: Held, location: Location, before: Any, after: Any) -
 
 
 RULES = (
-    reader_reads_it,
-    reader_may_read_it,
-    reader_of_files,
+    consumer_reads_field,
+    consumer_may_read_field,
+    consumer_of_files,
     newest_is_not_read,
     older_is_not_read,
     written_otherwise,

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
 from headgate.model.version import Version
-from headgate.rules.compare.other_engines import half_read, is_gap
+from headgate.rules.compare.other_engines import incomplete_evidence, is_gap
 from headgate.rules.core.report import Finding, Outcome, Report, Rollback, Upgrade, UpgradeWay
 from headgate.rules.spark.facts.version_identity import unrelated_versions
 
@@ -32,7 +32,7 @@ def with_readers_warnings(report: Report, before: Version, after: Version) -> Re
         dict.fromkeys((*unrelated_versions(before, after), *report.warnings, *_said(before, after)))
     )
     told = replace(report, warnings=said)
-    questions = tuple(half_read.run(before, after))
+    questions = tuple(incomplete_evidence.run(before, after))
     if not questions or (report.outcome > Outcome.NO_EFFECT and not _is_cut(before, after)):
         return told
     findings = (*questions, *report.findings)

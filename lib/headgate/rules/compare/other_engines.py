@@ -88,7 +88,7 @@ def plain_consumer_group(before: Version, after: Version) -> Iterator[Question]:
 
 
 @open_rule("EVD005")
-def half_read(before: Version, after: Version) -> Iterator[Question]:
+def incomplete_evidence(before: Version, after: Version) -> Iterator[Question]:
     """Evidence that could not be read may hold the deciding fact, so the outcome stays Unknown.
 
     Headgate reads truncated, damaged or unknown evidence as far as possible.
@@ -120,7 +120,7 @@ def is_gap(warning: str) -> bool:
     return not warning.endswith(_ASIDE) and not _OF_CHECKPOINTS.search(warning)
 
 
-RULES = (two_engines, plain_consumer_group, half_read)
+RULES = (two_engines, plain_consumer_group, incomplete_evidence)
 
 
 def judge_other(before: Version, after: Version) -> Report:

@@ -16,7 +16,7 @@ from headgate.rules.kafka_streams.store_keys import kept
 
 
 @streams_rule("KST100")
-def group_gone(c: StreamsComparison) -> Iterator[RuleResult]:
+def group_deleted(c: StreamsComparison) -> Iterator[RuleResult]:
     """The committed offsets belong to the group, the state doesn't.
 
     If the group was deleted, or its offsets expired while everything was stopped, auto.offset.reset
@@ -48,7 +48,7 @@ def group_gone(c: StreamsComparison) -> Iterator[RuleResult]:
 
 
 @streams_rule("KST101")
-def changelog_gone(c: StreamsComparison) -> Iterator[RuleResult]:
+def changelog_deleted(c: StreamsComparison) -> Iterator[RuleResult]:
     """Kafka Streams recreates a deleted changelog, and it stays empty until rows are updated.
 
     Under exactly_once_v2 the local store is ahead of it: Kafka Streams takes it for corrupted and

@@ -13,7 +13,7 @@ from headgate.rules.kafka_streams.facts.store_pairs import StorePair, twins
 
 
 @streams_rule("KST006")
-def twins_came_or_went(c: StreamsComparison) -> Iterator[RuleResult]:
+def equal_operators_added_or_removed(c: StreamsComparison) -> Iterator[RuleResult]:
     """Only their generated numbers distinguish operators that do the same with the same input.
 
     These numbers are positions: if one operator was inserted before the others, each reads the

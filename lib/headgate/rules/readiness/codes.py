@@ -21,7 +21,7 @@ from headgate.rules.readiness.facts.rule import ReadinessRule
 RULES: tuple[ReadinessRule, ...] = (
     generated_names.unnamed_store,
     generated_names.unnamed_repartition,
-    generated_names.sources_by_place,
+    generated_names.sources_by_position,
     generated_names.names_in_vain,
     state_growth.state_grows_for_ever,
     state_growth.state_grows_with_keys,
@@ -73,7 +73,7 @@ RULES: tuple[ReadinessRule, ...] = (
     replay_history.history_too_short,
     replay_history.compacted_input,
     replay_history.input_missing,
-    retention.already_gone,
+    retention.unread_offsets_deleted,
     retention.near_the_edge,
     retention.offsets_expire,
 )

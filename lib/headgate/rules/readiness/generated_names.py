@@ -106,7 +106,7 @@ def _repartition(found: Repartition) -> Problem:
 
 
 @rule("RDY003", "measured on Spark 4.2.0", Engine.SPARK)
-def sources_by_place(s: Subject) -> Iterator[Problem]:
+def sources_by_position(s: Subject) -> Iterator[Problem]:
     """Spark keeps offsets by the position of a source in the query.
 
     If a source is later added, removed or swapped, the query fails to start, or one source gets the

@@ -27,7 +27,7 @@ _SHORT_MS = 2 * 86_400_000
 
 
 @rule("RDY110", "measured on Spark 4.2.0 and Kafka 4.3.1")
-def already_gone(s: Subject) -> Iterator[Problem]:
+def unread_offsets_deleted(s: Subject) -> Iterator[Problem]:
     """Kafka deletes records before they are read.
 
     Spark fails, or skips them with failOnDataLoss=false. A group skips to the offset of

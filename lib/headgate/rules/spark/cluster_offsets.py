@@ -111,7 +111,7 @@ def topic_recreated(c: Comparison) -> Iterator[RuleResult]:
 
 
 @rule("WLD005")
-def partitions_gone(c: Comparison) -> Iterator[RuleResult]:
+def partitions_deleted(c: Comparison) -> Iterator[RuleResult]:
     """The checkpoint has offsets of partitions, or of a topic, that no longer exist.
 
     Kafka never removes a partition: the topic was deleted.

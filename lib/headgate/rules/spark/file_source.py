@@ -125,7 +125,7 @@ def names_instead_of_paths(c: Comparison) -> Iterator[RuleResult]:
 
 
 @rule("FIL006")
-def archive_without_a_place(c: Comparison) -> Iterator[RuleResult]:
+def archive_directory_missing(c: Comparison) -> Iterator[RuleResult]:
     """To archive processed files Spark needs a folder that the source doesn't read.
 
     Spark fails to start if none is set, or if its first folders match the source's path. A folder

@@ -30,7 +30,7 @@ _POISONED = (
 
 
 @rule("KAF001")
-def topic_gone(c: Comparison) -> Iterator[RuleResult]:
+def topic_removed(c: Comparison) -> Iterator[RuleResult]:
     """Spark compares the partitions of the last offsets with those that it reads now.
 
     Missing partitions are data loss, and Spark fails. But by then offsets/N has the new topics, so
@@ -58,7 +58,7 @@ def topic_gone(c: Comparison) -> Iterator[RuleResult]:
 
 
 @rule("KAF002")
-def topic_gone_silently(c: Comparison) -> Iterator[RuleResult]:
+def topic_removed_silently(c: Comparison) -> Iterator[RuleResult]:
     """With failOnDataLoss=false Spark only logs a warning, and forgets the offsets of missing
     topics. If another source reads the topic, or if it returns later, Spark reads it from its
     earliest offset. Its records count twice.

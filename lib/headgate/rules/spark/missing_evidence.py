@@ -54,7 +54,7 @@ def _under_other_settings(error: str, settings: list[str]) -> RuleResult:
 
 
 @rule("EVD002", "the evidence itself")
-def nothing_to_judge(c: Comparison) -> Iterator[RuleResult]:
+def plan_missing(c: Comparison) -> Iterator[RuleResult]:
     """A comparison needs a plan or a checkpoint of each version."""
     for side, version in (("old", c.before), ("new", c.after)):
         if _is_empty(version) and not version.capture_error:

@@ -25,7 +25,7 @@ _NUMBERS = frozenset(("byte", "short", "integer", "long"))
 
 
 @rule("OUT001", _FROM_JSON)
-def field_gone(c: Comparison) -> Iterator[RuleResult]:
+def field_removed(c: Comparison) -> Iterator[RuleResult]:
     """The checkpoint doesn't record the sink, so the query continues.
 
     Consumers that read the field by name get null for new rows, or fail.

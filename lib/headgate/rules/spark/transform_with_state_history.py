@@ -25,7 +25,7 @@ _WITH_INITIAL = "transformWithStateWithInitStateUDF"
 
 
 @rule("TWS006", _SOURCE)
-def variable_came_back(c: Comparison) -> Iterator[RuleResult]:
+def variable_declared_again(c: Comparison) -> Iterator[RuleResult]:
     """A removed variable stays in the store, and its schema in the checkpoint's schema files.
 
     Spark checks a new variable of the same name against that schema. It starts with the old values,

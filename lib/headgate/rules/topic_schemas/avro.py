@@ -165,7 +165,7 @@ def logical_type_changed(pair: Pair) -> Iterator[Breach]:
 
 
 @rule("SCH112", EVOLUTION, Effect.SILENTLY_WRONG, remedy="Inform the consumers, or keep the field.")
-def default_stands_in(pair: Pair) -> Iterator[Breach]:
+def default_replaces_value(pair: Pair) -> Iterator[Breach]:
     """Consumers with the old schema continue: they get the default for a value that is no longer
     written, without an error.
     """
@@ -195,7 +195,7 @@ AVRO = (
     fixed_size_changed,
     union_branch_missing,
     logical_type_changed,
-    default_stands_in,
+    default_replaces_value,
     symbol_becomes_default,
 )
 

@@ -17,7 +17,7 @@ SPARK = "https://spark.apache.org/docs/latest/api/sql/#from_json"
     Effect.SILENTLY_WRONG,
     remedy="Change the pipeline first, or keep writing the field until it no longer reads it.",
 )
-def pipeline_reads_it(_: Pair) -> Iterable[Breach]:
+def pipeline_reads_field(_: Pair) -> Iterable[Breach]:
     """A registered pipeline reads this field.
 
     Without it from_json and get_json_object give null, and the query continues. from_avro and
@@ -32,7 +32,7 @@ def pipeline_may_read_it(_: Pair) -> Iterable[Breach]:
     return ()
 
 
-PIPELINES = (pipeline_reads_it, pipeline_may_read_it)
+PIPELINES = (pipeline_reads_field, pipeline_may_read_it)
 
 
 def judge_reads(change: FieldChange, reads: Iterable[FieldRead]) -> Iterator[SchemaFinding]:
@@ -43,7 +43,7 @@ def judge_reads(change: FieldChange, reads: Iterable[FieldRead]) -> Iterator[Sch
         if read.certainty is Certainty.NO:
             continue
         certain = read.certainty is Certainty.DEFINITE
-        chosen = pipeline_reads_it if certain else pipeline_may_read_it
+        chosen = pipeline_reads_field if certain else pipeline_may_read_it
         yield SchemaFinding(
             rule=chosen.code,
             effect=chosen.effect,

@@ -205,7 +205,7 @@ def package_changed(pair: Pair) -> Iterator[Breach]:
     Effect.SILENTLY_WRONG,
     remedy="Keep writing the field until nothing reads it; then reserve its number and its name.",
 )
-def default_stands_in(pair: Pair) -> Iterator[Breach]:
+def default_replaces_value(pair: Pair) -> Iterator[Breach]:
     """Consumers with the old schema continue: Protobuf gives them zero, an empty text or an empty
     list for a field that is no longer written. They get no error.
     """
@@ -321,7 +321,7 @@ PROTOBUF = (
     fields_moved_into_oneof,
     oneof_field_removed,
     package_changed,
-    default_stands_in,
+    default_replaces_value,
     number_reused,
     number_is_cut,
     repeated_changed,

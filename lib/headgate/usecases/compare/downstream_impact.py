@@ -10,9 +10,9 @@ from headgate.model.sinks import normal_path
 from headgate.model.version import Engine, Sink, Source, Version
 from headgate.rules.compare.downstream_impact import (
     Reader,
-    reader_may_read_it,
-    reader_of_files,
-    reader_reads_it,
+    consumer_may_read_field,
+    consumer_of_files,
+    consumer_reads_field,
     with_seen,
 )
 from headgate.rules.core.report import Finding, Location, Report, labels_of
@@ -85,7 +85,7 @@ def _readers_of_bytes(context: Context, before: Version, after: Version) -> Iter
             for parsed in _avro_of(version, new.target or "", now.column):
                 if parsed.declared is not None and layout_of(parsed.declared) != layout:
                     said = f"{name} reads {now.column} with the schema of before."
-                    yield reader_reads_it.of(change, Reader(name, said, True), location)
+                    yield consumer_reads_field.of(change, Reader(name, said, True), location)
 
 
 def _avro_of(version: Version, topic: str, column: str) -> Iterator[Parsed]:
@@ -110,9 +110,9 @@ def _of_topic(
                 sure = read.certainty is Certainty.DEFINITE
                 reader = Reader(read.pipeline, read.sentence, sure, read.question)
                 if sure:
-                    yield reader_reads_it.of(change, reader, location)
+                    yield consumer_reads_field.of(change, reader, location)
                 elif read.certainty is not Certainty.NO:
-                    yield reader_may_read_it.of(change, reader, location)
+                    yield consumer_may_read_field.of(change, reader, location)
 
 
 def _of_files(
@@ -135,8 +135,8 @@ def _of_reader(
         if source.columns is None:
             question = f"Does {name} read {change.path}?"
             said = f"{name} reads this folder, and its evidence does not name the columns."
-            yield reader_may_read_it.of(change, Reader(name, said, False, question), location)
+            yield consumer_may_read_field.of(change, Reader(name, said, False, question), location)
         elif column in source.columns:
-            yield reader_of_files.of(
+            yield consumer_of_files.of(
                 change, Reader(name, f"{name} reads {column}.", True), location
             )
