@@ -117,8 +117,8 @@ def avro_value(c: Comparison) -> Iterator[RuleResult]:
 def avro_field_renamed(c: Comparison) -> Iterator[RuleResult]:
     """With Avro encoding a field whose name is not stored is null.
 
-    A renamed field loses its history. A field that is only added, or only removed, loses nothing
-    else.
+    A renamed field loses its history. A field that is only added, or only removed, counts as
+    intended.
     """
     for pair, store, stored, planned in _avro_values(c):
         found = evolution(stored, planned)

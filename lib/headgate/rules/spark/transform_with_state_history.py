@@ -98,8 +98,8 @@ def older_values(c: Comparison) -> Iterator[RuleResult]:
                     before=old.value.describe(),
                     after=planned.describe(),
                     because=(
-                        f"The stored types of `{store.name}` ({', '.join(lost)}) can't be read as "
-                        "the new one."
+                        f"The old type of {', '.join(lost)} in `{store.name}` can't be read as the "
+                        "new one."
                     ),
                     error_class="STATE_STORE_INVALID_VALUE_SCHEMA_EVOLUTION",
                     remedy="Keep a type that reads all of them, or give the variable another "
