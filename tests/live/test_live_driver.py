@@ -164,7 +164,7 @@ def test_the_history_of_a_watch_has_one_version_where_nothing_changed(driver):
 
 
 def test_several_queries_need_a_choice(driver):
-    with pytest.raises(EvidenceError, match="3 queries, say which with --query"):
+    with pytest.raises(EvidenceError, match="3 queries: choose one with --query"):
         read_version([driver.watch])
 
 

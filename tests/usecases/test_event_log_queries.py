@@ -67,7 +67,7 @@ def _iso(at: datetime) -> str:
 
 
 def test_several_queries_need_a_choice_and_are_all_listed():
-    with pytest.raises(QueryChoiceError, match="holds 3 queries, say which with --query:") as error:
+    with pytest.raises(QueryChoiceError, match="has 3 queries: choose one with --query:") as error:
         read_version([LOG])
     # The query that was seen last stands first: 14:40:30, 14:40:28, 14:40:25 in the log.
     names = [line.split("  ")[0] for line in error.value.listed]
@@ -80,7 +80,7 @@ def test_several_queries_need_a_choice_and_are_all_listed():
 
 
 def test_of_many_queries_those_seen_last_are_listed():
-    with pytest.raises(QueryChoiceError, match="holds 104 queries") as error:
+    with pytest.raises(QueryChoiceError, match="has 104 queries") as error:
         read_version([MANY])
     assert len(error.value.listed) == 21
     assert error.value.listed[-1] == "and 84 more"
