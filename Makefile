@@ -55,10 +55,11 @@ check: ## ruff, mypy, and the layers
 	@$(BIN)/mypy
 	@$(PYTEST) -q tests/test_layering.py
 
-docs: ## write the pages of the rules (docs/rules) and of the scenarios
+docs: ## write the pages of rules and scenarios, and build the site in docs/_build/html
 	$(SETUP) python
 	@$(BIN)/python scripts/rule_pages.py
-	@exec $(BIN)/python scripts/scenario_pages.py
+	@$(BIN)/python scripts/scenario_pages.py
+	@exec $(BIN)/python -m sphinx -W --keep-going -n -q -b html -d docs/_build/doctrees docs docs/_build/html $(ARGS)
 
 score: ## compare the verdicts with what the engines did, over the cases in tests/cases
 	$(SETUP) python
