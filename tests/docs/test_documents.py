@@ -1,0 +1,241 @@
+"""The documents: links lead somewhere, commands and their options exist, examples exit as shown."""
+
+import re
+import shlex
+from pathlib import Path
+from urllib.parse import unquote
+
+import click
+import pytest
+from click.testing import CliRunner
+
+from headgate.cli.main import headgate
+from headgate.errors import ScenarioError
+
+ROOT = Path(__file__).parents[2]
+DOCS = ROOT / "docs"
+PAGES = [
+    *(ROOT / f"{name}.md" for name in ("README", "CONTRIBUTING", "ARCHITECTURE", "SECURITY")),
+    *(p for p in sorted(DOCS.rglob("*.md")) if "_build" not in p.parts),
+]
+FENCE = re.compile(r"(?ms)^(?P<indent> *)```(?P<language>[\w{}-]*)\n(?P<text>.*?)^(?P=indent)```$")
+LINK = re.compile(r"\]\(<?(?P<target>[^)\s>]+)>?\)")
+INLINE = re.compile(r"(?<!`)`(?P<code>headgate [^`]+)`(?!`)")
+CODE = re.compile(r"\b[A-Z]{3}\d{3}\b")
+SHELL = {"console", "sh", "bash", "text"}
+# What an inline mention leaves open: `headgate COMMAND`, `headgate plan SCENARIO`.
+OPEN = re.compile(r"[A-Z.|]{2,}")
+# Each needs only the files that it names.
+RUNNABLE = {"topology", "diff", "check"}
+
+
+def prose(text):
+    """Return the text without blocks of code, whose lines are kept empty."""
+    return FENCE.sub(lambda m: "\n" * m[0].count("\n"), text)
+
+
+def slugs(text):
+    """Return the anchors that a page of Markdown has for its headings."""
+    found = {}
+    for heading in re.findall(r"(?m)^#{1,6} +(.+?) *#*$", prose(text)):
+        shown = re.sub(r"\[([^\]]*)\]\([^)]*\)", r"\1", heading).replace("`", "")
+        slug = re.sub(r"[^\w\- ]", "", shown.lower()).replace(" ", "-")
+        count = found[slug] = found.get(slug, -1) + 1
+        yield f"{slug}-{count}" if count else slug
+
+
+def broken_links(page):
+    """Yield the links of a page that lead nowhere."""
+    without_code = re.sub(r"`[^`\n]*`", "", prose(page.read_text(encoding="utf-8")))
+    for match in LINK.finditer(without_code):
+        target = match["target"]
+        if re.match(r"[a-z][a-z0-9+.-]*:", target):
+            continue
+        path, _, anchor = unquote(target).partition("#")
+        file = (page.parent / path).resolve() if path else page
+        if not file.exists() or ROOT not in file.parents:
+            yield f"{target}: no such file"
+        elif anchor and file.suffix == ".md" and anchor not in anchors(file):
+            yield f"{target}: no such heading"
+
+
+def anchors(file):
+    return set(slugs(file.read_text(encoding="utf-8")))
+
+
+def joined(text):
+    """Return the lines of a block; one that ends in a backslash continues on the next."""
+    return re.sub(r"\\\n\s*", "", text).splitlines()
+
+
+def commands(text):
+    """Yield each headgate command of the blocks of a page, without the prompt."""
+    for block in FENCE.finditer(text):
+        if block["language"] in SHELL:
+            for line in joined(block["text"]):
+                line = line.strip().removeprefix("$ ")
+                for part in re.split(r" (?:&&|\|) ", line):
+                    if re.match(r"(?:\S*/)?headgate(?: |$)", part):
+                        yield part
+
+
+def words(line):
+    """Return the arguments of a command line, without redirections."""
+    return shlex.split(re.sub(r"\s\d?>>?\s*\S+", "", line), comments=True)[1:]
+
+
+def parsed(arguments):
+    """Parse a whole command line by the real commands; click.UsageError if one doesn't take it."""
+    context = headgate.make_context("headgate", [*arguments])
+    while isinstance(context.command, click.Group):
+        name, command, rest = context.command.resolve_command(context, left(context))
+        context = command.make_context(name, rest, parent=context)
+    return context
+
+
+def left(context):
+    return [*context._protected_args, *context.args]
+
+
+def unknown_in_mention(arguments):
+    """Return what of an inline mention doesn't exist: a command, or an option of it."""
+    command, context = headgate, click.Context(headgate, info_name="headgate")
+    options = [a.partition("=")[0] for a in arguments if re.match(r"--?[a-z]", a)]
+    for word in (a for a in arguments if not a.startswith("-")):
+        if not isinstance(command, click.Group) or OPEN.search(word):
+            break
+        for name in word.split("|"):
+            if name not in command.list_commands(context):
+                return name
+            inner = command.get_command(context, name)
+        command, context = inner, click.Context(inner, info_name=name, parent=context)
+    known = {"-h", "--help", *names_of(command), *names_of(headgate)}
+    if isinstance(command, click.Group):
+        for name in command.list_commands(context):
+            known |= names_of(command.get_command(context, name))
+    return next((o for o in options if o not in known), None)
+
+
+def names_of(command):
+    return {o for p in command.params for o in (*p.opts, *p.secondary_opts)}
+
+
+def examples(page):
+    """Yield command, shown exit code and shown output of the console blocks that can be run."""
+    for block in FENCE.finditer(page.read_text(encoding="utf-8")):
+        if block["language"] != "console":
+            continue
+        for part in re.split(r"(?m)^\s*\$ (?=headgate)", block["text"])[1:]:
+            line, _, shown = part.partition("\n")
+            arguments = words(f"headgate {line.removeprefix('headgate ')}")
+            if arguments[0] not in RUNNABLE or not all(map(is_here, arguments[1:])):
+                continue
+            code = re.search(r"(?m)^\s*\$ echo \$\?\n\s*(\d+)", shown)
+            yield arguments, int(code[1]) if code else 0, shown
+
+
+def is_here(argument):
+    return argument.startswith("-") or "/" not in argument or (ROOT / argument).exists()
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda p: str(p.relative_to(ROOT)))
+def test_links_lead_somewhere(page):
+    assert not list(broken_links(page))
+
+
+@pytest.mark.parametrize(
+    "text, wrong",
+    [
+        ("[a](missing.md)", "missing.md: no such file"),
+        ("[a](#nothing)", "#nothing: no such heading"),
+        ("# A `b` c\n[a](#a-b-c) [b](https://example.org/x.md)", None),
+        ("```sh\n# not a heading\n```\n[a](#not-a-heading)", "#not-a-heading: no such heading"),
+    ],
+)
+def test_a_broken_link_is_found(tmp_path, monkeypatch, text, wrong):
+    monkeypatch.setattr(f"{__name__}.ROOT", tmp_path)
+    page = tmp_path / "page.md"
+    page.write_text(text)
+    assert list(broken_links(page)) == ([wrong] if wrong else [])
+
+
+LINES = sorted(
+    {(str(p.relative_to(ROOT)), line) for p in PAGES for line in commands(p.read_text("utf-8"))}
+)
+
+
+@pytest.mark.parametrize("page, line", LINES)
+def test_a_command_of_a_block_is_one(monkeypatch, page, line):
+    # The folders of an example need not exist.
+    monkeypatch.setattr(click.Path, "convert", lambda self, value, *_: value)
+    if "..." not in line:
+        parsed(words(line))
+
+
+def test_there_are_commands_to_check():
+    assert len(LINES) > 40
+
+
+@pytest.mark.parametrize(
+    "line, wrong",
+    [
+        ("headgate diff --before a --after b --fail-om none", "--fail-om"),
+        ("headgate plan rewind orders --bach 7", "--bach"),
+        ("headgate plan from-old-state orders --batch 7", "from-old-state"),
+        ("headgate schemas compare orders", "compare"),
+        ("headgate diff --before a", "--after"),
+        ("headgate runs --limit many", "many"),
+        ("headgate diff --before a --after b --format yaml", "yaml"),
+    ],
+)
+def test_a_wrong_command_is_found(line, wrong):
+    (command,) = commands(f"```sh\n{line}\n```\n")
+    with pytest.raises((click.UsageError, ScenarioError)) as error:
+        parsed(words(command))
+    said = error.value
+    assert wrong in (said.format_message() if isinstance(said, click.UsageError) else str(said))
+
+
+MENTIONS = sorted(
+    {
+        (str(p.relative_to(ROOT)), m["code"].replace("\\|", "|"))
+        for p in PAGES
+        for m in INLINE.finditer(prose(p.read_text("utf-8")))
+    }
+)
+
+
+@pytest.mark.parametrize("page, code", MENTIONS)
+def test_a_mentioned_command_has_its_options(page, code):
+    assert unknown_in_mention(code.split()[1:]) is None
+
+
+@pytest.mark.parametrize(
+    "code, wrong",
+    [
+        ("headgate carry-over PIPELINE", "carry-over"),
+        ("headgate plan skip NAME", "skip"),
+        ("headgate runs --cleen", "--cleen"),
+        ("headgate schemas show|chek", "chek"),
+        ("headgate plan SCENARIO PIPELINE -o PLAN --impact", None),
+    ],
+)
+def test_a_wrong_mention_is_found(code, wrong):
+    assert unknown_in_mention(code.split()[1:]) == wrong
+
+
+EXAMPLES = [(str(p.relative_to(ROOT)), *one) for p in PAGES for one in examples(p)]
+
+
+@pytest.mark.parametrize("page, arguments, code, shown", EXAMPLES)
+def test_an_example_exits_as_shown(monkeypatch, page, arguments, code, shown):
+    monkeypatch.chdir(ROOT)
+    monkeypatch.delenv("HEADGATE_CONFIG", raising=False)
+    result = CliRunner().invoke(headgate, arguments)
+    assert result.exit_code == code, result.output
+    for rule in CODE.findall(shown):
+        assert rule in result.output
+
+
+def test_there_are_examples():
+    assert len(EXAMPLES) >= 4
