@@ -23,6 +23,9 @@ exclude_patterns = ["_build"]
 # `#a-heading` works as on the pages of the repository.
 myst_heading_anchors = 4
 
+# They would make a dash of the hyphens of an option.
+smartquotes = False
+
 html_theme = "furo"
 html_title = f"Headgate {__version__}"
 html_copy_source = False
