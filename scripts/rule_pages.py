@@ -2,13 +2,14 @@
 
 A rule's docstring is its reason; which outcomes it can give, what it says to do and how it is known
 are read from its function and from the helpers that it calls in the same module. `--check` writes
-nothing and fails where a page is not current.
+nothing and fails if a page is not current.
 """
 
 from __future__ import annotations
 
 import ast
 import inspect
+import re
 import sys
 from collections.abc import Iterator
 from functools import cache
@@ -20,32 +21,35 @@ from headgate.rules.core.report import Outcome
 
 FOLDER = Path(__file__).parents[1] / "docs" / "rules"
 _MEASURED = "measured"
+_FIELD = re.compile(r"\{[^{}]*\}")
 _SEVERITIES = {
-    "HIGH": "`high`: data or state is lost, or nothing goes on",
-    "MEDIUM": "`medium`: a reset, an upgrade or a fail-over takes long, doubles results or needs "
-    "hands",
-    "LOW": "`low`: work or a surprise that can be prepared for",
+    "HIGH": "`high`: data or state is lost, or the pipeline stays down",
+    "MEDIUM": "`medium`: a reset, an upgrade or a fail-over takes long, writes duplicates or needs "
+    "manual work",
+    "LOW": "`low`: extra work that you can prepare for",
 }
 _OUTCOMES = {
     Outcome.REFUSES: "`refuses`: the new version does not start, or stops at its first batch",
-    Outcome.SILENTLY_WRONG: "`silently_wrong`: it starts and goes on with wrong results",
-    Outcome.UNKNOWN: "`unknown`: the evidence can't tell; the finding asks what would decide it",
-    Outcome.NO_EFFECT: "`no_effect`: it resumes, and the change is ignored",
-    Outcome.RESUMES: "`resumes`: it takes over; the finding says what becomes of the state",
+    Outcome.SILENTLY_WRONG: "`silently_wrong`: the new version starts and writes wrong results",
+    Outcome.UNKNOWN: "`unknown`: the evidence does not decide it; the finding asks for what would",
+    Outcome.NO_EFFECT: "`no_effect`: the new version resumes, and the engine ignores the change",
+    Outcome.RESUMES: "`resumes`: the new version continues; the finding says what becomes of state",
 }
 _EFFECTS = {
-    "INCOMPATIBLE": "`incompatible`: readers fail, and a registry refuses the schema",
-    "SILENTLY_WRONG": "`silently_wrong`: readers go on with a default, a null or another meaning, "
-    "and no registry objects",
-    "UNKNOWN": "`unknown`: the schemas can't tell; the finding asks what would decide it",
-    "COMPATIBLE": "`compatible`: readers go on",
+    "INCOMPATIBLE": "`incompatible`: consumers fail, and a schema registry rejects the schema",
+    "SILENTLY_WRONG": "`silently_wrong`: consumers read a default, a null or another meaning, "
+    "and no schema registry objects",
+    "UNKNOWN": "`unknown`: the schemas do not decide it; the finding asks for what would",
+    "COMPATIBLE": "`compatible`: consumers read every record correctly",
 }
 _COMMANDS = {
     "Readiness": "headgate check PIPELINE",
     "Schemas": "headgate schemas diff --before orders-1.avsc --after orders-2.avsc",
 }
 _DIFF = "headgate diff --before pipelines/orders.headgate.json --after sales.orders:build"
-_NOTHING = "Nothing: it only says what will happen."
+_NOTHING = "No action needed."
+_HARMLESS = {_OUTCOMES[Outcome.RESUMES], _OUTCOMES[Outcome.NO_EFFECT], _EFFECTS["COMPATIBLE"]}
+_BY_CASE = "The finding says what to do in its case."
 _STREAMS = "headgate diff --before old/ --after new/"
 
 
@@ -61,12 +65,11 @@ def _index() -> str:
     lines = [
         "# Rules",
         "",
-        "Every finding names its rule by a code that never changes its meaning. A finding can be",
-        "accepted by its code, with a reason and a last day, in `headgate.toml` ([how](../ci.md)).",
-        "These pages are written by `scripts/rule_pages.py` from the rules themselves.",
+        "Every finding names its rule by a code. To accept a finding, add its code, a reason and a",
+        "last day to `headgate.toml` ([how](../ci.md)). The pages are generated from the rules.",
     ]
     for kind, rules in rules_by_kind().items():
-        lines += ["", f"## {kind}", "", "| code | what it notices |", "|---|---|"]
+        lines += ["", f"## {kind}", "", "| Code | Finds |", "|---|---|"]
         lines += [f"| [{r.code}]({r.code}.md) | {_cell(title(r), r)} |" for r in _sorted(rules)]
     return "\n".join(lines) + "\n"
 
@@ -90,18 +93,21 @@ def _page(rule: AnyRule, kind: str) -> str:
     what, *why = (" ".join(p.split()) for p in paragraphs)
     told = list(dict.fromkeys(remedies(rule)))
     spelt = [text for text in told if _says(text)]
-    lines = [f"# {rule.code}: {title(rule)}", "", what]
+    lines = [f"# {rule.code}: {title(rule)}", "", "## What it does", "", what]
+    if why:
+        lines += ["", "## Why is this bad?"]
     lines += [line for text in why for line in ("", text)]
-    lines += ["", "## What it can say", "", *(f"- {o}" for o in outcomes(rule))]
+    said = outcomes(rule)
+    lines += ["", "## Outcomes", "", *(f"- {o}" for o in said)]
     lines += ["", "## What to do", ""]
-    none = "It depends on the case: the finding says it." if told else _NOTHING
+    none = _NOTHING if not told and set(said) <= _HARMLESS else _BY_CASE
     lines += [f"- {text}" for text in spelt] or [none]
-    lines += ["", "## How it is known", "", _source(rule)]
-    lines += ["", "## See it, and live with it", "", f"    {_command(kind)}"]
+    lines += ["", f"    {_command(kind)}"]
     if kind in ("Spark", "Kafka Streams", "Any engine", "Readiness"):
-        lines += ["", "A finding that somebody lives with is accepted in `headgate.toml`:", ""]
+        lines += ["", "To accept a finding, add it to `headgate.toml`:", ""]
         lines += ["```toml", "[[accept]]", f'rule = "{rule.code}"']
-        lines += ['reason = "why it does no harm here"', "until = 2027-06-30", "```"]
+        lines += ['reason = "why it has no effect here"', "until = 2027-06-30", "```"]
+    lines += ["", "## Source", "", _source(rule)]
     return "\n".join([*lines, "", f"[All rules](README.md) · {kind}"]) + "\n"
 
 
@@ -114,7 +120,7 @@ def _source(rule: AnyRule) -> str:
         return f"<{rule.source}>"
     if rule.source != _MEASURED:
         return f"{rule.source[0].upper()}{rule.source[1:]}."
-    return "Measured: restarts of changed queries on Spark 4.2, many of them on 3.5 and 4.0, too."
+    return "Measured: restarts of changed queries on Spark 4.2, many also on 3.5 and 4.0."
 
 
 def outcomes(rule: AnyRule) -> list[str]:
@@ -168,6 +174,8 @@ def _texts(node: ast.expr, module: ModuleType | None) -> Iterator[str]:
         case ast.BinOp(left=left, right=right, op=ast.Add()):
             rights = list(_texts(right, module))
             yield from (a + b for a in _texts(left, module) for b in rights)
+        case ast.Call(func=ast.Attribute(value=template, attr="format")):
+            yield from (_FIELD.sub("...", text) for text in _texts(template, module))
         case ast.IfExp(body=body, orelse=other):
             yield from _texts(body, module)
             yield from _texts(other, module)

@@ -39,10 +39,12 @@ def test_a_code_is_one_rules():
 @pytest.mark.parametrize("rule", all_rules(), ids=lambda r: r.code)
 def test_a_page_says_what_it_notices_what_it_can_say_and_how_it_is_known(rule, pages):
     page = pages[f"{rule.code}.md"]
-    said, to_do = page.split("## What it can say")[1].split("## What to do")
+    said, to_do = page.split("## Outcomes")[1].split("## What to do")
     assert "- `" in said
-    assert "Nothing: it only says" not in to_do or "refuses" not in said
-    assert "## How it is known" in page
+    # A finding that loses something never needs no action.
+    bad = ("refuses", "silently_wrong", "high", "incompatible", "unknown")
+    assert "No action needed" not in to_do or not any(f"`{word}`" in said for word in bad)
+    assert "## What it does" in page and "## Source" in page
     assert "    headgate " in page
     words = " ".join(page.split())
     assert all(sentence in words for sentence in rule.why.split(". ")[:1])
