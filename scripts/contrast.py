@@ -10,6 +10,7 @@ form; differences are CIE76 in L*a*b*: above some 10 two flat areas side by side
 
 from __future__ import annotations
 
+import math
 import re
 import tomllib
 from collections.abc import Iterator
@@ -157,7 +158,7 @@ def closest() -> Iterator[tuple[str, str, float, str, str]]:
 
 
 def _apart(one: Rgb, other: Rgb) -> float:
-    return sum((a - b) ** 2 for a, b in zip(one, other, strict=True)) ** 0.5
+    return math.dist(one, other)
 
 
 def _times(matrix: tuple[Rgb, Rgb, Rgb], light: Rgb) -> Rgb:

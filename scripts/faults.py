@@ -150,7 +150,7 @@ class _Matrix:
         row = self._table.row(cell.scene.name, key(cell))
         if row is None or cell.target is not None or not self._given.short:
             return row is not None and row.is_whole
-        return row.ok == row.run > 0
+        return bool(row.ok == row.run > 0)
 
     def _went_wrong(self, cell: Cell) -> bool:
         row = self._table.row(cell.scene.name, key(cell))

@@ -203,8 +203,8 @@ def our_verdict(case: Path) -> str:
     except HeadgateError as error:
         return f"error: {error}"
     classes = [f.error_class for f in report.findings if f.outcome is report.outcome]
-    error = next((c for c in classes if c), None)
-    return report.outcome.word + (f" {error}" if error and report.outcome.word == "refuses" else "")
+    named = next((c for c in classes if c), None)
+    return report.outcome.word + (f" {named}" if named and report.outcome.word == "refuses" else "")
 
 
 def row(case: Path, found: dict[str, Any]) -> dict[str, Any]:

@@ -130,18 +130,22 @@ def outcomes(rule: AnyRule) -> list[str]:
         return [_EFFECTS[effect.name]]
     if type(rule).__name__ == "OpenRule":
         return [_OUTCOMES[Outcome.UNKNOWN]]
-    used = {n.attr for f in _functions(rule) for n in ast.walk(f) if _is_of(n, "Outcome")}
+    used = _members(rule, "Outcome")
     said = [text for outcome, text in _OUTCOMES.items() if outcome.name in used]
-    grades = {n.attr for f in _functions(rule) for n in ast.walk(f) if _is_of(n, "Severity")}
+    grades = _members(rule, "Severity")
     return said + [text for name, text in _SEVERITIES.items() if name in grades]
 
 
-def _is_of(node: ast.AST, enum: str) -> bool:
-    return (
-        isinstance(node, ast.Attribute)
+def _members(rule: AnyRule, enum: str) -> set[str]:
+    """Return the members of an enumeration that the rule's functions name."""
+    return {
+        node.attr
+        for function in _functions(rule)
+        for node in ast.walk(function)
+        if isinstance(node, ast.Attribute)
         and isinstance(node.value, ast.Name)
         and node.value.id == enum
-    )
+    }
 
 
 def remedies(rule: AnyRule) -> Iterator[str]:
@@ -188,7 +192,6 @@ def _part(node: ast.expr, module: ModuleType | None) -> str:
     return next(_texts(inner, module), "...") if isinstance(inner, ast.expr) else "..."
 
 
-@cache
 def _functions(rule: AnyRule) -> list[ast.FunctionDef]:
     """Return a rule's function and the helpers that it calls, however deep.
 

@@ -17,6 +17,7 @@ from functools import cache
 from importlib import import_module
 from pathlib import Path
 from types import ModuleType
+from typing import cast
 
 from headgate.model.version import Engine
 from headgate.reprocess.output_effects import Fact, Statement
@@ -152,7 +153,8 @@ def _steps(scenario: Scenario) -> Iterator[str]:
     yield from ("", "Its plan is made of these steps, those that the engine and the case need:", "")
     yield from ("| step | what it does | undo |", "|---|---|---|")
     for step in found:
-        undo = _first(step.undo) if step.undoable else "**none: it can't be undone**"
+        # A class has as a constant what its steps have as a property.
+        undo = _first(step.undo) if cast("bool", step.undoable) else "**none: it can't be undone**"
         yield f"| `{step.action}` | {_one_line(_first(step))} | {_one_line(undo)} |"
 
 

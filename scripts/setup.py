@@ -42,6 +42,17 @@ from setting_up.servers import (
 from setting_up.shell import only_one, stop
 
 
+def fetch_servers() -> None:
+    """Fetch those servers of the tests that are missing."""
+    for is_done, do in (
+        (has_stores, fetch_stores),
+        (has_registry, fetch_registry),
+        (has_delta, fetch_delta),
+    ):
+        if not is_done():
+            do()
+
+
 def main(stages: list[str]) -> None:
     """Complete the stages in their order; exits with one sentence where that is impossible."""
     check_java()
@@ -50,11 +61,7 @@ def main(stages: list[str]) -> None:
         "jars": (has_jars, fetch_jars),
         "stores": (
             lambda: has_stores() and has_registry() and has_delta(),
-            lambda: (
-                has_stores() or fetch_stores(),
-                has_registry() or fetch_registry(),
-                has_delta() or fetch_delta(),
-            ),
+            fetch_servers,
         ),
         "postgres": (has_postgres, fetch_postgres),
         "browser": (has_browser, install_browser),

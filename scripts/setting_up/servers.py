@@ -5,7 +5,6 @@ from __future__ import annotations
 import hashlib
 import os
 import shutil
-import sys
 import tarfile
 from pathlib import Path
 
@@ -75,9 +74,10 @@ def fetch_registry() -> None:
     (archive,) = (partial / "registry").glob("*.tar.gz")
     with tarfile.open(archive) as packed:
         # The first releases of 3.11 know no filters.
-        packed.extractall(
-            partial, **({"filter": "data"} if hasattr(tarfile, "data_filter") else {})
-        )
+        if hasattr(tarfile, "data_filter"):
+            packed.extractall(partial, filter="data")
+        else:
+            packed.extractall(partial)
     shutil.rmtree(partial / "registry")
     partial.rename(registry_folder())
 
@@ -145,7 +145,7 @@ def fetch_postgres() -> None:
 
 def wheel_platform() -> str:
     """Return the tag of this machine's wheels."""
-    machine = os.uname().machine
-    if sys.platform != "darwin":
+    machine, system = os.uname().machine, os.uname().sysname
+    if system != "Darwin":
         return f"manylinux2014_{machine}"
     return "macosx_11_0_arm64" if machine == "arm64" else "macosx_10_9_x86_64"
