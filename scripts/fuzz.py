@@ -106,7 +106,7 @@ def _page(counts: dict[str, int], places: int) -> str:
         "or in one of Headgate's own errors; any other exception is a defect. What once failed is\n"
         "kept in `tests/golden/fuzz` and read by `make test`.\n\n"
         f"Run of {day}: {sum(counts.values()):,} inputs,"
-        f" unexpected exceptions at {places} places.\n\n"
+        f" {places} unexpected exceptions.\n\n"
         "| kind | inputs |\n|---|---|\n" + rows
     )
 

@@ -265,8 +265,8 @@ def table(rows: Sequence[dict[str, Any]], left: Sequence[tuple[str, str]], sourc
         "",
         f"{agreed} of {len(rows)} rehearsals end as the recorded restart did, with the same error"
         f" where it is a refusal. {len(left)} cases can't be rehearsed. A restart that was recorded"
-        " as silently wrong or without effect starts and takes its batch: that is all that the"
-        " engine tells of it.",
+        " as silently wrong or without effect starts and takes its batch: the engine reports"
+        " no more.",
         "",
         "| case | recorded | engine in the rehearsal | `diff` | rows | |",
         "|---|---|---|---|---|---|",

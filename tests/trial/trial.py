@@ -20,12 +20,12 @@ from trial.reader import Counts
 HEAD = """# Trial
 
 Written by `make trial`: pipelines of other kinds than the demo's, each with generated load and a
-ledger of unique ids. Every plan is applied and undone. A reader that knows nothing of Headgate
+ledger of unique ids. Every plan is applied and undone. An independent consumer
 counts the ids that are in no output (lost) and those that came more than once (repeated), after
 the run and after its undo, each time once the pipeline has caught up. For `windows` these are the
 records that the newest counts lack, or count too often. *Announced* is what the plan said: the
 records that it reprocesses and skips, and its sentences of loss. `no` below *as announced* names a
-difference between plan and reader.
+difference between plan and consumer.
 
 | measured | pipeline | scenario | records | announced | lost | repeated | lost, undone | \
 repeated, undone | undo exact | as announced |
