@@ -231,7 +231,7 @@ def test_the_trace_of_a_refused_upgrade_is_repaired_and_proven(pipeline):
         "swap_repaired_checkpoint",
         "start_pipeline",
     ]
-    assert f"does not read {pipeline.topic} any more" in plan["impact"]["flaws"][0]
+    assert f"does not read {pipeline.topic} any more" in plan["impact"]["issues"][0]
     done = pipeline.team.run("apply", str(file))
     assert done["state"] == "done"
     detail = pipeline.team.run("runs", done["run"])

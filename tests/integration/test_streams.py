@@ -73,7 +73,7 @@ class Deployment:
 
 
 @pytest.fixture(scope="module")
-def inspector(broker, tmp_path_factory):
+def deployment(broker, tmp_path_factory):
     """Both applications, with their first records counted."""
     from confluent_kafka import Producer
     from confluent_kafka.admin import AdminClient, NewTopic
@@ -125,70 +125,70 @@ def wait_for(condition, seconds=60):
         time.sleep(0.3)
 
 
-def stored(inspector, name):
-    store = open_store(inspector.context.store_url)
+def stored(deployment, name):
+    store = open_store(deployment.context.store_url)
     try:
         return store.versions.newest(name)
     finally:
         store.close()
 
 
-def test_the_group_of_the_streams_protocol_tells_its_own_topology(inspector):
-    group = read_cluster(inspector.context).groups[inspector.newer]
+def test_the_group_of_the_streams_protocol_tells_its_own_topology(deployment):
+    group = read_cluster(deployment.context).groups[deployment.newer]
     assert group.type is GroupType.STREAMS
     first, second = group.subtopologies
     repartition, changelog = (
-        f"{inspector.newer}-{GENERATED}-{e}" for e in ("repartition", "changelog")
+        f"{deployment.newer}-{GENERATED}-{e}" for e in ("repartition", "changelog")
     )
-    assert (first.sources, first.repartition_sinks) == ((f"{inspector.prefix}in",), (repartition,))
+    assert (first.sources, first.repartition_sinks) == ((f"{deployment.prefix}in",), (repartition,))
     assert [t.name for t in second.repartition_sources] == [repartition]
     assert [t.name for t in second.changelogs] == [changelog]
     assert second.changelogs[0].configs["cleanup.policy"] == "compact"
 
 
-def test_each_application_owns_what_a_proof_says(inspector):
-    cluster = read_cluster(inspector.context)
-    described = {"classic": stored(inspector, "classic") or read_first(inspector)}
-    found = ownership(inspector.context.registry, described, cluster)
-    mine = {t: o for t, o in found.items() if t.startswith(inspector.app)}
+def test_each_application_owns_what_a_proof_says(deployment):
+    cluster = read_cluster(deployment.context)
+    described = {"classic": stored(deployment, "classic") or read_first(deployment)}
+    found = ownership(deployment.context.registry, described, cluster)
+    mine = {t: o for t, o in found.items() if t.startswith(deployment.app)}
     assert {t: o.owner for t, o in mine.items()} == {
-        f"{inspector.app}-counts-changelog": "classic",
-        f"{inspector.app}-by-value-repartition": "classic",
-        f"{inspector.newer}-{GENERATED}-changelog": "newer",
-        f"{inspector.newer}-{GENERATED}-repartition": "newer",
-        f"{inspector.app}-orders-changelog": None,
+        f"{deployment.app}-counts-changelog": "classic",
+        f"{deployment.app}-by-value-repartition": "classic",
+        f"{deployment.newer}-{GENERATED}-changelog": "newer",
+        f"{deployment.newer}-{GENERATED}-repartition": "newer",
+        f"{deployment.app}-orders-changelog": None,
     }
-    theirs = mine[f"{inspector.app}-orders-changelog"]
-    assert theirs.candidates == (inspector.app,)
+    theirs = mine[f"{deployment.app}-orders-changelog"]
+    assert theirs.candidates == (deployment.app,)
     assert theirs.proof.startswith("unverified")
-    assert mine[f"{inspector.app}-counts-changelog"].records == 3
-    assert mine[f"{inspector.app}-counts-changelog"].bytes > 0
-    assert mine[f"{inspector.newer}-{GENERATED}-changelog"].proof == (
-        f"the topology that the broker keeps of the streams group {inspector.newer} names it"
+    assert mine[f"{deployment.app}-counts-changelog"].records == 3
+    assert mine[f"{deployment.app}-counts-changelog"].bytes > 0
+    assert mine[f"{deployment.newer}-{GENERATED}-changelog"].proof == (
+        f"the topology that the broker keeps of the streams group {deployment.newer} names it"
     )
 
 
-def read_first(inspector):
-    assert all(f.number for f in refresh_versions(inspector.context))
-    return stored(inspector, "classic")
+def read_first(deployment):
+    assert all(f.number for f in refresh_versions(deployment.context))
+    return stored(deployment, "classic")
 
 
-def test_without_a_topology_commits_prove_repartitions_and_nothing_else(inspector):
-    cluster = read_cluster(inspector.context)
-    found = ownership(inspector.context.registry, {}, cluster)
-    assert found[f"{inspector.app}-by-value-repartition"].owner == "classic"
-    assert found[f"{inspector.app}-counts-changelog"].owner is None
+def test_without_a_topology_commits_prove_repartitions_and_nothing_else(deployment):
+    cluster = read_cluster(deployment.context)
+    found = ownership(deployment.context.registry, {}, cluster)
+    assert found[f"{deployment.app}-by-value-repartition"].owner == "classic"
+    assert found[f"{deployment.app}-counts-changelog"].owner is None
 
 
-def test_a_description_is_completed_by_the_cluster(inspector):
-    version = stored(inspector, "classic") or read_first(inspector)
+def test_a_description_is_completed_by_the_cluster(deployment):
+    version = stored(deployment, "classic") or read_first(deployment)
     app = version.streams
     assert app.described
-    assert (app.application_id, app.protocol) == (inspector.app, "classic")
-    assert app.inputs == {f"{inspector.prefix}in": 2}
+    assert (app.application_id, app.protocol) == (deployment.app, "classic")
+    assert app.inputs == {f"{deployment.prefix}in": 2}
     topics = {t.name: t for t in app.internal}
     assert topics.keys() == app.expected_topics().keys()
-    changelog = topics[f"{inspector.app}-counts-changelog"]
+    changelog = topics[f"{deployment.app}-counts-changelog"]
     assert (changelog.partitions, sum(changelog.end_offsets)) == (2, 3)
     assert changelog.configs == {
         "cleanup.policy": "compact",
@@ -199,8 +199,10 @@ def test_a_description_is_completed_by_the_cluster(inspector):
     assert version.warnings == ()
 
 
-def test_without_evidence_the_version_is_what_the_group_proves(inspector):
-    version = stored(inspector, "newer") or (read_first(inspector) and stored(inspector, "newer"))
+def test_without_evidence_the_version_is_what_the_group_proves(deployment):
+    version = stored(deployment, "newer") or (
+        read_first(deployment) and stored(deployment, "newer")
+    )
     app = version.streams
     assert (app.described, app.protocol) == (False, "streams")
     assert [s.name for s in app.stores] == [GENERATED]
@@ -213,25 +215,25 @@ def test_without_evidence_the_version_is_what_the_group_proves(inspector):
     assert any("no description of the topology" in w for w in version.warnings)
 
 
-def test_the_landscape_shows_owners_and_what_is_unproven(inspector):
-    read_first_if_none(inspector)
-    land = show_landscape(inspector.context, read_cluster(inspector.context))
-    assert land.topic(f"{inspector.app}-counts-changelog").owner == "classic"
-    assert land.topic(f"{inspector.newer}-{GENERATED}-changelog").owner == "newer"
-    unproven = land.topic(f"{inspector.app}-orders-changelog")
-    assert (unproven.owner, unproven.candidates) == (None, (inspector.app,))
-    assert land.pipeline("classic").reads == (f"{inspector.prefix}in",)
-    assert land.pipeline("classic").writes == (f"{inspector.prefix}out",)
+def test_the_landscape_shows_owners_and_what_is_unproven(deployment):
+    read_first_if_none(deployment)
+    land = show_landscape(deployment.context, read_cluster(deployment.context))
+    assert land.topic(f"{deployment.app}-counts-changelog").owner == "classic"
+    assert land.topic(f"{deployment.newer}-{GENERATED}-changelog").owner == "newer"
+    unproven = land.topic(f"{deployment.app}-orders-changelog")
+    assert (unproven.owner, unproven.candidates) == (None, (deployment.app,))
+    assert land.pipeline("classic").reads == (f"{deployment.prefix}in",)
+    assert land.pipeline("classic").writes == (f"{deployment.prefix}out",)
 
 
-def read_first_if_none(inspector):
-    return stored(inspector, "classic") or read_first(inspector)
+def read_first_if_none(deployment):
+    return stored(deployment, "classic") or read_first(deployment)
 
 
-def test_stopping_an_application_makes_no_new_version(inspector):
-    read_first_if_none(inspector)
-    refresh_versions(inspector.context)
-    inspector.stop_newer()
-    wait_for(lambda: read_cluster(inspector.context).groups[inspector.newer].state == "empty")
-    assert read_cluster(inspector.context).groups[inspector.newer].type is GroupType.STREAMS
-    assert refresh_versions(inspector.context) == []
+def test_stopping_an_application_makes_no_new_version(deployment):
+    read_first_if_none(deployment)
+    refresh_versions(deployment.context)
+    deployment.stop_newer()
+    wait_for(lambda: read_cluster(deployment.context).groups[deployment.newer].state == "empty")
+    assert read_cluster(deployment.context).groups[deployment.newer].type is GroupType.STREAMS
+    assert refresh_versions(deployment.context) == []

@@ -76,8 +76,8 @@ def test_the_batch_of_another_topic_goes_with_its_checksum(copy_of):
     original = tree_hash(folder)
     next_batch(folder, OTHER)
     looked = looked_at(folder)
-    assert [f.code for f in looked.flaws] == ["uncommitted"]
-    assert f"does not read {TOPIC} any more" in looked.flaws[0].what
+    assert [f.code for f in looked.issues] == ["uncommitted"]
+    assert f"does not read {TOPIC} any more" in looked.issues[0].what
     assert paths(looked) == [("offsets/1", True)]
     assert tree_hash(repaired(folder, looked)) == original
 
@@ -88,7 +88,7 @@ def test_what_a_refused_upgrade_left_goes_with_where_its_batch_began(tmp_path):
     shutil.copytree(ROOT / "golden" / "refused_upgrades" / "other_topic" / "checkpoint", folder)
     looked = looked_at(folder)
     assert paths(looked) == [("offsets/1", True)]
-    assert "does not read orders-2153ec50 any more" in looked.flaws[0].what
+    assert "does not read orders-2153ec50 any more" in looked.issues[0].what
     copy = repaired(folder, looked)
     assert not (copy / "offsets" / ".1.crc").exists()
     assert (copy / "state" / "0" / "0" / "1.delta").stat().st_nlink == 2
@@ -100,14 +100,14 @@ def test_a_batch_like_any_other_stays_unless_it_is_to_go(copy_of):
     looked = looked_at(folder)
     assert looked.is_sound and "the next start runs it again" in looked.notes[0]
     asked = looked_at(folder, Known(drop_uncommitted=True))
-    assert paths(asked) == [("offsets/1", True)] and asked.flaws[0].risk
+    assert paths(asked) == [("offsets/1", True)] and asked.issues[0].risk
 
 
 def test_a_topic_more_is_the_attempts_where_the_query_names_its_topics(copy_of):
     folder = copy_of("kafka_topic_change")
     next_batch(folder, f'{{"{TOPIC}":{{"0":3}},"another":{{"0":2}}}}')
     named = Known(sources=(Source(position=0, format="kafka", topics=(TOPIC,)),))
-    assert "reads another" in looked_at(folder, named).flaws[0].what
+    assert "reads another" in looked_at(folder, named).issues[0].what
     pattern = Known(sources=(Source(position=0, format="kafka", pattern="truth.*"),))
     assert looked_at(folder, pattern).is_sound and looked_at(folder).is_sound
 
@@ -117,7 +117,7 @@ def test_a_topic_that_was_made_anew_is_no_repair(copy_of):
     [topic] = json.loads((folder / "offsets" / "0").read_text().split("\n")[2])
     next_batch(folder, f'{{"{topic}":{{"0":2}}}}')
     looked = looked_at(folder)
-    assert not looked.flaws and looked.left[0].scenario == "new-checkpoint"
+    assert not looked.issues and looked.left[0].scenario == "new-checkpoint"
     assert "stands at 3 after batch 0 and at 2" in looked.left[0].what
 
 
@@ -126,7 +126,7 @@ def test_a_batch_with_other_shuffle_partitions_goes(copy_of):
     next_batch(folder, '0:{"logOffset":1}', conf={"spark.sql.shuffle.partitions": "5"})
     (folder / "sources" / "0" / "1").write_text((folder / "sources" / "0" / "0").read_text())
     looked = looked_at(folder)
-    assert "5 shuffle partitions where the state has 2" in looked.flaws[0].what
+    assert "5 shuffle partitions where the state has 2" in looked.issues[0].what
     assert paths(looked) == [("offsets/1", True), ("sources/0/1", True)]
     repaired(folder, looked)
 
@@ -137,7 +137,7 @@ def test_a_source_more_goes_with_where_it_would_begin(copy_of):
     (folder / "sources" / "1").mkdir()
     (folder / "sources" / "1" / "0").write_text('v1\n{"path":"file:///b/1","batchId":0}')
     looked = looked_at(folder)
-    assert [f.code for f in looked.flaws] == ["uncommitted", "strange-source"]
+    assert [f.code for f in looked.issues] == ["uncommitted", "strange-source"]
     assert paths(looked) == [("offsets/1", True), ("sources/1/0", True)]
     repaired(folder, looked)
 
@@ -156,8 +156,8 @@ def test_files_from_elsewhere_in_a_sources_log_go(copy_of):
     (folder / "sources" / "0" / "5").write_text(entry("file:///elsewhere/x.json", 5))
     known = files_of("ck_delete_sources_dir")
     looked = looked_at(folder, known)
-    assert [f.code for f in looked.flaws] == ["poisoned-source"]
-    assert "/elsewhere/x.json, which is not below" in looked.flaws[0].what
+    assert [f.code for f in looked.issues] == ["poisoned-source"]
+    assert "/elsewhere/x.json, which is not below" in looked.issues[0].what
     assert paths(looked) == [("sources/0/5", True)]
     repaired(folder, looked)
     own = "file:///data/ck_delete_sources_dir/main/src/B%201.json"
@@ -190,14 +190,14 @@ def test_what_was_not_read_is_not_taken_for_broken(copy_of):
     whole = read_files(str(folder))
     logs = {n for n in whole.files if n.startswith(("offsets/", "commits/"))}
     kept = {n: d for n, d in whole.files.items() if n not in logs}
-    assert logs and check_checkpoint(replace(whole, files=kept), Known()).flaws == ()
+    assert logs and check_checkpoint(replace(whole, files=kept), Known()).issues == ()
 
 
 def test_a_torn_commit_makes_its_batch_run_again(copy_of):
     folder = copy_of("ck_delete_last_commit")
     (folder / "commits" / "4").write_bytes(b"")
     looked = looked_at(folder)
-    assert paths(looked) == [("commits/4", True)] and "run once more" in looked.flaws[0].risk
+    assert paths(looked) == [("commits/4", True)] and "run once more" in looked.issues[0].risk
     repaired(folder, looked)
 
 
@@ -220,7 +220,7 @@ def test_commits_without_offsets_are_taken_back(copy_of):
         (folder / "offsets" / str(batch)).unlink()
     looked = looked_at(folder)
     assert ("commits/3", True) in paths(looked) and ("commits/4", True) in paths(looked)
-    assert "2 batch(es) from 3 on are run again" in looked.flaws[0].risk
+    assert "2 batch(es) from 3 on are run again" in looked.issues[0].risk
 
 
 def test_the_entry_before_the_newest_is_written_anew(copy_of):
@@ -282,5 +282,5 @@ def test_several_things_are_repaired_one_after_the_other(copy_of):
     (folder / "metadata").write_bytes(b"")
     next_batch(folder, OTHER)
     looked = looked_at(folder, Known(query_id=own))
-    assert [f.code for f in looked.flaws] == ["metadata", "uncommitted"]
+    assert [f.code for f in looked.issues] == ["metadata", "uncommitted"]
     assert tree_hash(repaired(folder, looked)) == original

@@ -57,7 +57,7 @@ def test_the_plan_says_what_is_wrong_and_what_goes(broken):
         "swap_repaired_checkpoint",
         "start_pipeline",
     ]
-    assert plan.preconditions["flaws"] == ["torn-offsets: `offsets/5` can't be read"]
+    assert plan.preconditions["issues"] == ["torn-offsets: `offsets/5` can't be read"]
     assert "remove offsets/5" in plan.steps[1].describe()
     assert any("no entry_point" in risk for risk in plan.risks)
     assert load_plan(dump_plan(plan), source="the file").hash == plan.hash

@@ -126,7 +126,7 @@ class Site:
         log = self.checkpoint / "commits"
         return max((int(f.name) for f in log.glob("[0-9]*")), default=-1) if log.is_dir() else -1
 
-    def is_applied(self, batch: int) -> bool:
+    def settled(self, batch: int) -> bool:
         """Say whether a committed batch had the newest watermark: then none follows without data.
 
         The commit log names the next batch's watermark, the offset log its own (ms).
@@ -144,7 +144,7 @@ class Site:
             except (OSError, ValueError, IndexError, KafkaException):  # a log being moved
                 now = (-2, {})
             done = all(now[1].get(key, 0) == end for key, end in self.ends().items())
-            done = done and (self.engine != "spark" or self.is_applied(now[0]))
+            done = done and (self.engine != "spark" or self.settled(now[0]))
             if not done or now != last:
                 quiet, last = time.monotonic(), now
             elif time.monotonic() - quiet > 0.5:

@@ -90,10 +90,10 @@ def _passes_location(facts: Facts) -> Answered | None:
     # The module of remote checkpoints brings the steps, which a list of scenarios does without.
     from headgate.reprocess.remote_checkpoint import VARIABLE, start_flaw
 
-    flaw = start_flaw(facts.pipeline)
-    if flaw is None:
+    issue = start_flaw(facts.pipeline)
+    if issue is None:
         return met(f"The start command passes `${{{VARIABLE}}}`.")
-    return missing(f"Remote checkpoint: the start command must pass `${{{VARIABLE}}}`. It {flaw}.")
+    return missing(f"Remote checkpoint: the start command must pass `${{{VARIABLE}}}`. It {issue}.")
 
 
 def _local(facts: Facts) -> Answered:

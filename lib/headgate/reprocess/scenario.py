@@ -128,9 +128,9 @@ class PlanRequest:
 class Scenario:
     """One scenario. `title` is a few words, `what` one sentence for whoever chooses.
 
-    `build` returns the plan, can_apply or not; it has no effects. A plan whose options are empty
-    gets those that were asked; a builder that resolves one (two days ago) returns the plan with
-    the resolved ones, because the plan is built anew from them before its run begins.
+    `build` returns the plan, with or without blockers; it changes nothing. A plan whose options are
+    empty gets those that were asked; a builder that resolves one (two days ago) returns the plan
+    with the resolved ones, because the plan is built anew from them before its run begins.
     """
 
     name: str

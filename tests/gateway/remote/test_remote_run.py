@@ -8,7 +8,7 @@ import time
 
 import pytest
 
-from headgate.gateway.checkpoint.remote_copy import flaw, listing_hash
+from headgate.gateway.checkpoint.remote_copy import copy_issue, listing_hash
 from headgate.gateway.files.remote_write import open_changes
 from integration.conftest import Team, end_workers
 
@@ -89,7 +89,7 @@ def test_a_killed_copy_is_ended_by_the_next_worker_and_the_run_is_undone(team, s
     wait_for(lambda: changes.stored(path))
     first.send_signal(signal.SIGKILL)
     first.wait()
-    assert flaw(new, settings) == f"{new} has no manifest: its copy did not end"
+    assert copy_issue(new, settings) == f"{new} has no manifest: its copy did not end"
 
     second = worker_of(team)
     wait_for(lambda: team.run("runs", run)["state"] == "done")

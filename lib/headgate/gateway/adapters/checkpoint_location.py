@@ -74,7 +74,7 @@ class LiveRemoteCheckpointApplier(LiveRemoteCheckpointInspector):
 
     def remote_checkpoint_issue(self, location: str) -> str | None:
         """Return why a place is not whole and untouched; None: it is."""
-        return remote_copy.flaw(location, self.registry.file_systems)
+        return remote_copy.copy_issue(location, self.registry.file_systems)
 
     def delete_remote_checkpoint(self, location: str, source: str | None) -> str | None:
         """Remove a place that no query has used; return why it was kept."""

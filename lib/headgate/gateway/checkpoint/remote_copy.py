@@ -111,7 +111,7 @@ def write_place(
         _finish(changes, path, target, facts, sizes, files)
 
 
-def flaw(target: str, settings: Settings) -> str | None:
+def copy_issue(target: str, settings: Settings) -> str | None:
     """Return why a place is not whole and untouched as its manifest says; None: it is."""
     changes, path = open_changes(target, settings)
     with changing(target):

@@ -38,12 +38,12 @@ _WAYS = {
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CheckpointCheck:
-    """`flaws` are what was found, each with its edits; `left` is what no edit gets over.
+    """`issues` are what was found, each with its edits; `left` is what no edit gets over.
 
     `notes` are worth knowing and no fault. `edits` in their order repair the checkpoint.
     """
 
-    flaws: tuple[CheckpointIssue, ...] = ()
+    issues: tuple[CheckpointIssue, ...] = ()
     left: tuple[CheckpointIssue, ...] = ()
     notes: tuple[str, ...] = ()
     after: CheckpointFiles = field(repr=False)
@@ -51,30 +51,30 @@ class CheckpointCheck:
     @property
     def edits(self) -> tuple[Edit, ...]:
         """What the repair does to files, in order."""
-        return tuple(edit for flaw in self.flaws for edit in flaw.edits)
+        return tuple(edit for issue in self.issues for edit in issue.edits)
 
     @property
     def is_sound(self) -> bool:
         """Whether nothing is wrong."""
-        return not self.flaws and not self.left
+        return not self.issues and not self.left
 
 
 def check_checkpoint(found: CheckpointFiles, known: Known) -> CheckpointCheck:
     """Look for everything that is wrong, and say what is left once the edits are made."""
-    flaws: list[CheckpointIssue] = []
+    issues: list[CheckpointIssue] = []
     left: list[CheckpointIssue] = []
     for _ in range(_MOST):
-        flaw = _next(found, known)
-        if flaw is None:
+        issue = _next(found, known)
+        if issue is None:
             break
-        (flaws if flaw.edits else left).append(flaw)
-        if not flaw.edits:
+        (issues if issue.edits else left).append(issue)
+        if not issue.edits:
             break
-        found = found.edited(flaw.edits)
+        found = found.edited(issue.edits)
     if not left:
         left += _beyond_repair(found)
-    notes = () if flaws or left else _notes(found)
-    return CheckpointCheck(flaws=tuple(flaws), left=tuple(left), notes=notes, after=found)
+    notes = () if issues or left else _notes(found)
+    return CheckpointCheck(issues=tuple(issues), left=tuple(left), notes=notes, after=found)
 
 
 def known_of(version: Version | None, options: dict[str, object] | None = None) -> Known:
@@ -89,7 +89,7 @@ def known_of(version: Version | None, options: dict[str, object] | None = None) 
 
 
 def _next(found: CheckpointFiles, known: Known) -> CheckpointIssue | None:
-    return next((flaw for look in LOOKS if (flaw := look(found, known))), None)
+    return next((issue for look in LOOKS if (issue := look(found, known))), None)
 
 
 def _beyond_repair(found: CheckpointFiles) -> list[CheckpointIssue]:

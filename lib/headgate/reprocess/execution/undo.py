@@ -42,7 +42,7 @@ class Past:
 
 
 def build_undo(past: Past, inspector: Inspector) -> Plan:
-    """Return the plan that puts back what the run changed, can_apply or not."""
+    """Return the plan that puts back what the run changed, with or without blockers."""
     pipeline = past.plan.pipeline
     commands = _commands(pipeline, inspector)
     pairs: list[tuple[int | None, Step]] = [

@@ -75,7 +75,7 @@ def build_plan(
     others: Mapping[str, Version] | None = None,
     known: LastPositions = no_positions,
 ) -> Plan:
-    """Return the plan of `scenario` for a registered pipeline, can_apply or not.
+    """Return the plan of `scenario` for a registered pipeline, with or without blockers.
 
     `version` is the newest stored one, where there is one, `others` those of other Kafka Streams
     applications, `known` where its group was last. ScenarioError for a scenario that there

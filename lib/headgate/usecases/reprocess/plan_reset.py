@@ -31,7 +31,7 @@ _SQLITE = "sqlite:///"
 def plan_reset(
     context: Context, application: str, options: Mapping[str, Any], *, previewed: bool = True
 ) -> Plan:
-    """Return the plan, can_apply or not; nothing is changed.
+    """Return the plan, with or without blockers; nothing is changed.
 
     A preview asks the store only where there is one, for stored topologies and other runs.
     ScenarioError, EvidenceError or NotFoundError name the option that is wrong, UnreachableError

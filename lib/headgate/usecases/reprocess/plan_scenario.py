@@ -24,7 +24,7 @@ from headgate.usecases.reprocess.rebuild_plan import fresh_plan
 def plan_scenario(
     context: Context, scenario: str, pipeline: str, options: Mapping[str, Any] | None = None
 ) -> Plan:
-    """Return the plan, can_apply or not; nothing is changed.
+    """Return the plan, with or without blockers; nothing is changed.
 
     Options that name a file are read here. ScenarioError (also of such a file), NotFoundError (the
     pipeline) or UnreachableError (Kafka, the store).

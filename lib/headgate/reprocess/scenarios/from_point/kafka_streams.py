@@ -38,7 +38,7 @@ def build(request: PlanRequest, target: Target) -> Plan:
 
 
 def reset(request: PlanRequest, wish: ResetRequest) -> Plan:
-    """Return the plan of a wish, can_apply or not."""
+    """Return the plan of a wish, with or without blockers."""
     seen = look(request, wish)
     seen = replace(seen, found=with_targets(seen))
     return build_plan_of(seen, blockers=blockers(seen), risks=risks(seen))

@@ -54,11 +54,11 @@ def build(request: PlanRequest) -> Plan:
         steps=_steps(pipeline, inspector, found, looked),
         preconditions={
             "checkpoint": {"location": found.location, "logs": found.digest},
-            "flaws": [f"{flaw.code}: {flaw.what}" for flaw in looked.flaws],
+            "issues": [f"{issue.code}: {issue.what}" for issue in looked.issues],
             "commands": common.command_facts(pipeline),
         },
         impact={
-            "flaws": [flaw.what for flaw in looked.flaws],
+            "issues": [issue.what for issue in looked.issues],
             "snapshot": asdict(inspector.snapshot_size(found.location)),
         },
         risks=(*_risks(pipeline, looked), *unseen),
@@ -144,26 +144,26 @@ def _reasons(request: PlanRequest, found: CheckpointFiles, looked: CheckpointChe
     if looked.is_sound:
         reason = f"there is nothing to repair: the checkpoint of {request.pipeline.name} is sound"
         return ["; ".join((reason, *looked.notes))]
-    repairable = [f"could be repaired: {flaw.what}" for flaw in looked.flaws]
-    return [*(_beyond(request, found, flaw) for flaw in looked.left), *repairable]
+    repairable = [f"could be repaired: {issue.what}" for issue in looked.issues]
+    return [*(_beyond(request, found, issue) for issue in looked.left), *repairable]
 
 
-def _beyond(request: PlanRequest, found: CheckpointFiles, flaw: CheckpointIssue) -> str:
-    way = _way(request, found, flaw)
+def _beyond(request: PlanRequest, found: CheckpointFiles, issue: CheckpointIssue) -> str:
+    way = _way(request, found, issue)
     gets_over = f": `headgate plan {way}` gets over it" if way else ""
-    return f"can't be repaired: {flaw.what.rstrip('.')}{gets_over}"
+    return f"can't be repaired: {issue.what.rstrip('.')}{gets_over}"
 
 
-def _way(request: PlanRequest, found: CheckpointFiles, flaw: CheckpointIssue) -> str | None:
+def _way(request: PlanRequest, found: CheckpointFiles, issue: CheckpointIssue) -> str | None:
     """Return what gets over a flaw; a scenario that can't read what is left is none."""
-    if flaw.scenario is None:
+    if issue.scenario is None:
         return None
-    if flaw.scenario == _REWIND:
+    if issue.scenario == _REWIND:
         batch = _whole_batch(request.inspector, found)
         if batch is not None:
             return f"{_REWIND} --batch {batch}"
-    elif _has_steps(request, flaw.scenario):
-        return flaw.scenario
+    elif _has_steps(request, issue.scenario):
+        return issue.scenario
     return _SCRATCH if _has_steps(request, _SCRATCH) else None
 
 
@@ -206,7 +206,7 @@ def _blockers(pipeline: Pipeline, inspector: Inspector, found: CheckpointFiles) 
 
 
 def _risks(pipeline: Pipeline, looked: CheckpointCheck) -> list[str]:
-    risks = [flaw.risk for flaw in looked.flaws if flaw.risk]
+    risks = [issue.risk for issue in looked.issues if issue.risk]
     if not pipeline.entry_point:
         risks.append(
             f"{pipeline.name} has no entry_point: no rehearsal proves the repair before it is put"

@@ -63,7 +63,9 @@ class RepairCopy(StepBase):
         found = applier.checkpoint_files(was["copy"])
         wrong = check_checkpoint(found, Known()) if found else None
         if wrong is None or not wrong.is_sound:
-            what = "; ".join(f.what for f in (*wrong.flaws, *wrong.left)) if wrong else "it is gone"
+            what = (
+                "; ".join(f.what for f in (*wrong.issues, *wrong.left)) if wrong else "it is gone"
+            )
             raise StepError(f"the repaired copy {was['copy']} is not sound: {what}")
 
     def undo(self, was: PriorState) -> tuple[Step, ...]:
