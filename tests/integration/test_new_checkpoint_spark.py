@@ -159,7 +159,7 @@ def test_a_new_version_reads_exactly_what_the_old_one_had_not_committed(team, or
     try:
         file, plan = team.plan("orders", "--source=0=1", "--source=1=0", scenario="new-checkpoint")
         assert plan["can_apply"], plan["blockers"]
-        assert any("was begun and not committed" in risk for risk in plan["risks"])
+        assert any("is uncommitted" in risk for risk in plan["risks"])
         (lost,) = plan["impact"]["open_state"]
         assert lost["rows"] == len(held) and tree_hash(orders.checkpoint) == before
         run = team.run("apply", str(file))

@@ -34,16 +34,16 @@ OURS = {
     "a_to_datetime_future": NO_RECORD,
     "a_to_datetime_bad": (2, "expected a time"),
     "a_to_datetime_nomillis": {"APP_in:0": 5, "APP_in:1": 5},
-    "a_to_offset_below_begin": (3, "is before the first"),
+    "a_to_offset_below_begin": (3, "is before the earliest offset"),
     "a_to_offset_beyond_end": (3, "is beyond the end"),
-    "a_to_offset_negative": (3, "is before the first"),
+    "a_to_offset_negative": (3, "is before the earliest offset"),
     "a_two_specs": (2, "only one of --to-latest and --to-earliest"),
     "file_bad_line": (2, "line 2: expected TOPIC,PARTITION,OFFSET"),
     "file_beyond_end": (2, "line 2: expected TOPIC,PARTITION,OFFSET"),
     "file_blank_line": {"APP_in:0": 5, "APP_in:1": 6},
     "file_crlf": {"APP_in:0": 5, "APP_in:1": 6},
     "file_duplicate": (2, "listed twice"),
-    "file_empty": (2, "there is no row"),
+    "file_empty": (2, "no row of"),
     "file_header": (2, "line 1: expected TOPIC,PARTITION,OFFSET"),
     "file_missing": (2, "nope.csv can't be read"),
     "file_non_numeric": (2, "line 1: expected TOPIC,PARTITION,OFFSET"),
@@ -172,7 +172,7 @@ def test_the_beginning_of_a_name_is_no_proof(cluster, reset):
     code, plan, _ = reset("--input-topics", cluster.named("APP_in"))
     assert code == 3
     (blocker,) = plan["blockers"]
-    assert blocker.startswith(f"nothing proves that {cluster.app}-counts-changelog is")
+    assert blocker.startswith(f"no evidence that {cluster.app}-counts-changelog belongs")
     assert deleted(plan) == [f"{cluster.app}-g-repartition"]
     named = f"--internal-topics={cluster.app}-counts-changelog, {cluster.app}-g-repartition"
     code, plan, _ = reset("--input-topics", cluster.named("APP_in"), named)
@@ -235,7 +235,7 @@ def test_what_another_group_reads_is_refused(cluster, reset, unique):
     topology = ("--topology", cluster.described(cluster.app))
     code, plan, _ = reset(*topology, "--input-topics", cluster.named("APP_in"))
     assert code == 3
-    assert f"group {reader} has offsets of it" in plan["blockers"][0]
+    assert f"group {reader} has committed offsets of it" in plan["blockers"][0]
     code, _, _ = reset(*topology, "--keep-internal", "--input-topics", cluster.named("APP_in"))
     assert code == 0
     forget(cluster.broker, reader)

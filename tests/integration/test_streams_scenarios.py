@@ -44,7 +44,7 @@ def test_what_comes_during_a_pause_is_counted_after_it(team, app):
     time.sleep(1)
     assert app.written() == before
     assert len(app.read()) == len(resettable.HISTORY) + len(MORE)
-    assert "is paused already" in team.plan("app", scenario="pause", code=3)[1]["blockers"][0]
+    assert "is already paused" in team.plan("app", scenario="pause", code=3)[1]["blockers"][0]
     undo(team, run)
     app.must_have_read([key for key, _ in MORE])
     assert "is being resumed" in (team.folder / "told").read_text()
@@ -144,7 +144,7 @@ def test_behind_a_number_that_the_code_fixes_it_goes_on_with_its_state(
             *("stop_pipeline", "await_transactions", "record_offsets", "record_topics"),
             *("add_partitions", "reset_offsets", "start_pipeline", "verify_partitions"),
         ]
-        said = f"{app.own[1]} has 3, {app.own[0]} has 3 partitions, which the inputs don't give"
+        said = f"{app.own[1]} has 3, {app.own[0]} has 3 partitions, which doesn't follow"
         assert any(said in risk for risk in plan["risks"])
         app.write_by_key(MORE)
         assert {part for part, *_ in app.read_all()} == {0, 1}

@@ -130,7 +130,7 @@ def test_a_killed_worker_s_question_to_a_person_still_waits(team, worker, groups
     start = words.pop("start")
     register(team, group, orders, words)
     file, plan = team.plan("billing")
-    assert "ask you to start billing" in plan["steps"][3]["describe"]
+    assert "manual step: start billing" in plan["steps"][3]["describe"]
     first, store = worker(), team.store()
     run = team.run("apply", str(file), "--detach")["run"]
     wait_for(lambda: store.questions.open(run))

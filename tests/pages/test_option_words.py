@@ -10,10 +10,10 @@ from headgate.ui.reprocess.option_words import as_asked, example
 
 SAID = [
     (
-        "say with --no-record whether it goes to its end",
-        "say with “What of partitions without a record since?” whether it goes to its end",
+        "choose with --no-record whether it goes to its end",
+        "choose with “What if a partition has no record since?” whether it goes to its end",
     ),
-    ("--to-datetime: expected a time", "“From which time on?”: expected a time"),
+    ("--to-datetime: expected a time", "“Start at which time?”: expected a time"),
     ("leave --unknown-option and a--topic-b alone", "leave --unknown-option and a--topic-b alone"),
 ]
 

@@ -59,7 +59,7 @@ def test_each_card_shows_the_state_of_its_conditions_for_this_pipeline(open_page
     shown = text(open_page("reprocess", pipeline="returns"))
     shown = re.sub("<style>.*?</style>", "", shown, flags=re.DOTALL)
     assert "needs something" not in shown and "remote" not in shown
-    assert "The checkpoint is there." in shown
+    assert "The checkpoint exists." in shown
     assert "</span> under [pipeline.commands]. With" in shown
     assert "2 conditions missing" not in shown
 

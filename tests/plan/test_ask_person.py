@@ -130,7 +130,7 @@ def test_who_stopped_it_before_the_run_is_told_and_not_waited_for(lab):
     here = lab(Commands(status=STATUS))
     (here.folder / "running").unlink()
     plan = reset_of(here)
-    assert plan.steps[-1].describe().startswith("tell you to start q")
+    assert plan.steps[-1].describe().startswith("manual step after the run: start q")
     here.execute(here.enqueue(plan), plan)
     assert here.notes[-1] == "Now start q."
 
@@ -156,7 +156,7 @@ def test_a_version_that_is_configured_first_stays_suspended_until_it_is(lab):
         reenable_first=False,
     )
     assert step.describe().endswith(
-        "re-enable restarts with `rm -f suspended`, and see that it runs"
+        "re-enable restarts with `rm -f suspended`, and verify that it runs"
     )
     applier = here.applier("r")
     step.apply(applier, step.bind(applier))
@@ -165,7 +165,9 @@ def test_a_version_that_is_configured_first_stays_suspended_until_it_is(lab):
     assert (stop.suspend, stop.command) == (SUSPENDED.suspend, SUSPENDED.stop)
 
 
-@pytest.mark.parametrize(("waits", "words"), [(True, "ask you to"), (False, "tell you to")])
+@pytest.mark.parametrize(
+    ("waits", "words"), [(True, "manual step: "), (False, "manual step after the run: ")]
+)
 def test_local_state_is_waited_for_where_the_run_starts_the_application(lab, waits, words):
     here = lab()
     here.person = lambda word, request: "ann" if word == "clean" else None
@@ -176,4 +178,4 @@ def test_local_state_is_waited_for_where_the_run_starts_the_application(lab, wai
     step.apply(applier, {})
     assert step.describe().startswith(words)
     assert any("confirmed" in note for note in here.notes) is waits
-    assert any("UNPROVEN" in note for note in here.notes) is waits
+    assert any("UNVERIFIED" in note for note in here.notes) is waits

@@ -98,7 +98,7 @@ def test_a_batch_like_any_other_stays_unless_it_is_to_go(copy_of):
     folder = copy_of("kafka_topic_change")
     next_batch(folder, f'{{"{TOPIC}":{{"0":5}}}}')
     looked = looked_at(folder)
-    assert looked.is_sound and "the next start runs it again" in looked.notes[0]
+    assert looked.is_sound and "the next start reruns it" in looked.notes[0]
     asked = looked_at(folder, Known(drop_uncommitted=True))
     assert paths(asked) == [("offsets/1", True)] and asked.issues[0].risk
 
@@ -126,7 +126,7 @@ def test_a_batch_with_other_shuffle_partitions_goes(copy_of):
     next_batch(folder, '0:{"logOffset":1}', conf={"spark.sql.shuffle.partitions": "5"})
     (folder / "sources" / "0" / "1").write_text((folder / "sources" / "0" / "0").read_text())
     looked = looked_at(folder)
-    assert "5 shuffle partitions where the state has 2" in looked.issues[0].what
+    assert "5 shuffle partitions, and the state has 2" in looked.issues[0].what
     assert paths(looked) == [("offsets/1", True), ("sources/0/1", True)]
     repaired(folder, looked)
 
@@ -172,7 +172,7 @@ def test_a_compacted_entry_goes_only_where_what_it_holds_is_there_as_well(copy_o
     assert paths(looked_at(folder, known)) == [("sources/0/5.compact", True)]
     (folder / "sources" / "0" / "2").unlink()
     looked = looked_at(folder, known)
-    assert not looked.edits and "can't be told from its compacted entry" in looked.left[0].what
+    assert not looked.edits and "can't be separated from its compacted entry" in looked.left[0].what
 
 
 def test_a_batch_that_was_not_written_to_its_end_goes(copy_of):
@@ -220,7 +220,7 @@ def test_commits_without_offsets_are_taken_back(copy_of):
         (folder / "offsets" / str(batch)).unlink()
     looked = looked_at(folder)
     assert ("commits/3", True) in paths(looked) and ("commits/4", True) in paths(looked)
-    assert "2 batch(es) from 3 on are run again" in looked.issues[0].risk
+    assert "batches from 3 on run once more (2 in all)" in looked.issues[0].risk
 
 
 def test_the_entry_before_the_newest_is_written_anew(copy_of):

@@ -173,4 +173,4 @@ def test_the_facts_of_a_registered_pipeline_are_its_own(tmp_path):
     assert found["r"].remote and "s3://nowhere/ck" in found["r"].unread
     assert found["g"].checkpoint is None and found["g"].unread is None
     assert found["n"].checkpoint is None and found["n"].unread is None
-    assert "holds no checkpoint" in " ".join(states("repair", found["n"]))
+    assert "No checkpoint found" in " ".join(states("repair", found["n"]))

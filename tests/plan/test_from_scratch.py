@@ -106,16 +106,16 @@ def plan_of(inspector, version=None):
 
 REFUSED = [
     (of_group(members=group(members=(Member(id="m", client_id="app"),))), "1 member"),
-    (of_group(members=group(state="unknown", members=None)), "not proven"),
+    (of_group(members=group(state="unknown", members=None)), "not verified"),
     (of_group(members=Group(id="g", state="dead", members=())), "not exist, or is of a type"),
     (of_group(members=group(type=GroupType.STREAMS)), "type streams"),
     (of_group(members=group(type=GroupType.SHARE)), "type share"),
     (of_group(known={}), "topic orders does not exist"),
-    (of_group(known={"orders": topic(begin=None)}), r"orders\[0\] begins and ends could not be"),
+    (of_group(known={"orders": topic(begin=None)}), r"offset of orders\[0\] could not be"),
     (of_group(members=group(offsets=())), "no committed offset"),
-    (of_spark(found=None), "no checkpoint at /ck"),
+    (of_spark(found=None), "checkpoint /ck not found"),
     (of_spark(known={}), "topic orders does not exist"),
-    (of_spark(commands=Commands()), "no status command either"),
+    (of_spark(commands=Commands()), "nor a status command"),
     (of_spark(commands=Commands(status="s"), says=Status.RUNS), "its status is runs"),
     (of_spark(commands=Commands(status="s")), "its status is unknown"),
     (
@@ -184,9 +184,13 @@ RISKS = [
     (of_group(known={"orders": topic(retention_ms=3_600_000)}), None, "keeps records for 1 h"),
     (of_group(), None, "a second time"),
     (of_spark(), None, "default startingOffsets is latest"),
-    (of_spark(), None, "a file sink would silently drop them"),
+    (of_spark(), None, "A file sink would silently drop results"),
     (of_spark(), Version(engine=Engine.SPARK, sink=Sink(format="kafka", target="out")), "to out"),
-    (of_spark(), Version(engine=Engine.SPARK, sources=(EARLIEST, UNTOLD)), "not known for bills"),
+    (
+        of_spark(),
+        Version(engine=Engine.SPARK, sources=(EARLIEST, UNTOLD)),
+        "without its checkpoint for bills",
+    ),
 ]
 
 
@@ -211,7 +215,7 @@ def test_state_is_lost_only_if_its_input_is_not_all_there(begin):
 def test_a_query_is_reset_without_a_configured_cluster_but_its_topics_are_not_judged():
     plan = plan_of(of_spark(known={}, cluster=False))
     assert plan.can_apply and "cluster_id" not in plan.preconditions
-    assert any("were not looked at" in risk for risk in plan.risks)
+    assert any("were not checked" in risk for risk in plan.risks)
 
 
 def test_a_query_that_would_begin_at_the_end_is_refused():
@@ -222,13 +226,13 @@ def test_a_query_that_would_begin_at_the_end_is_refused():
 
 def test_a_repair_does_not_take_an_unread_log_for_a_sound_one():
     plan = build_plan("repair", "q", of_group(known={"orders": topic(end=None)}))
-    assert plan.blockers[0] == "where orders[0] begins and ends could not be read"
+    assert plan.blockers[0] == "the earliest and latest offset of orders[0] could not be read"
 
 
 def test_a_file_sink_that_would_drop_all_of_it_silently_is_refused():
     version = Version(engine=Engine.SPARK, sink=Sink(format="parquet", target="/out"))
     (reason,) = plan_of(of_spark(), version).blockers
-    assert "/out skips the batch numbers" in reason and "--outputs=empty" in reason
+    assert "/out skips batch numbers" in reason and "--outputs=empty" in reason
 
 
 def test_a_plan_survives_its_file_and_every_step_is_read_back():
@@ -285,13 +289,13 @@ def test_offsets_move_by_themselves_within_what_was_approved():
     many = (GroupOffset(topic="orders", partition=0, offset=900_000),)
     inspector = of_group(members=group(offsets=many), known={"orders": topic(end=1_000_000)})
     assert plan_of(inspector).hash == before.hash
-    assert "would be read again" in drift(before, plan_of(inspector))[0]
+    assert "would be reprocessed" in drift(before, plan_of(inspector))[0]
 
 
 def test_errors_of_the_command_line():
-    with pytest.raises(ScenarioError, match="no scenario"):
+    with pytest.raises(ScenarioError, match="isn't a scenario"):
         build_plan("teleport", "q", of_group())
-    with pytest.raises(ScenarioError, match="not built"):
+    with pytest.raises(ScenarioError, match="isn't built"):
         build_plan("chain", "q", of_group())
     with pytest.raises(ScenarioError, match="option"):
         build_plan("from-scratch", "q", of_group(), {"batch": 3})

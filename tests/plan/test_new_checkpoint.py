@@ -98,7 +98,7 @@ def test_the_new_one_begins_where_the_last_committed_batch_ended(query):
     made = plan(lab)
     assert made.blockers == ()
     assert load_plan(dump_plan(made), source="p") == made
-    assert any("batch 6 was begun" in risk for risk in made.risks)
+    assert any("batch 6 is uncommitted" in risk for risk in made.risks)
     assert any("stateStoreSave" in risk for risk in made.risks)
     assert any("1970-01-01T00:01:00" in risk for risk in made.risks)
     before = tree_hash(lab.folder / "ck")
@@ -171,11 +171,11 @@ def test_sources_that_can_t_be_told_apart_are_asked_about(query):
     log(lab.folder / "ck", "offsets/5", {}, KAFKA, KAFKA)
     kafka = Source(position=5, format="kafka", topics=("orders",))
     refused = plan(lab, version=version(kafka))
-    assert "could take over 0 or 1: say which with --source NEW=OLD" in refused.blockers[0]
+    assert "could continue 0 or 1: choose with --source NEW=OLD" in refused.blockers[0]
     assert plan(lab, version=version(kafka), source=["5=0"]).blockers == ()
     log(lab.folder / "ck", "offsets/5", {}, KAFKA, {"orders": {"0": 1, "1": 9}})
     apart = plan(lab, source=["0=0,1"])
-    assert "two sources are at different places in orders[0] (7 and 1)" in apart.blockers[0]
+    assert "two sources are at different offsets in orders[0] (7 and 1)" in apart.blockers[0]
 
 
 def test_a_file_sink_that_would_drop_new_results_is_refused_until_it_is_another(query):
@@ -188,7 +188,7 @@ def test_a_file_sink_that_would_drop_new_results_is_refused_until_it_is_another(
     (blocker,) = plan(lab, version=writes).blockers
     assert "silently dropped" in blocker
     (blocker,) = plan(lab, version=writes, new_output=True).blockers
-    assert "say with --output-path" in blocker
+    assert "writes to with --output-path" in blocker
     made = plan(lab, version=writes, new_output=True, output_path=str(lab.folder / "new"))
     assert made.blockers == ()
     assert made.steps[-1].action == "verify_output"
@@ -321,7 +321,7 @@ def test_a_rewind_of_it_keeps_the_files_that_were_read_before(query):
 def test_a_rehearsal_needs_a_function(query):
     lab = query()
     (blocker,) = plan(lab, rehearse=True).blockers
-    assert "names no `entry_point`" in blocker
+    assert "sets no `entry_point`" in blocker
     (pipeline,) = lab.registry.pipelines
     lab.registry = replace(lab.registry, pipelines=(replace(pipeline, entry_point="a:b"),))
     actions = [s.action for s in plan(lab, rehearse=True).steps]
@@ -344,7 +344,7 @@ def test_to_another_location_the_old_one_stays(query):
     assert tree_hash(lab.folder / "ck") == before
     for bad, sentence in (
         ("next", "expected an absolute path"),
-        (str(lab.folder / "ck" / "in"), "is the old checkpoint, or lies in it"),
+        (str(lab.folder / "ck" / "in"), "is the old checkpoint, or is in it"),
     ):
         assert sentence in plan(lab, to=bad).blockers[0]
 

@@ -129,19 +129,19 @@ def remove(pattern):
 
 
 CANT = [
-    ({"batch": 17}, None, "batch 17 is not in both logs: its logs hold batches 0 to 6"),
+    ({"batch": 17}, None, "the commit log: its logs hold batches 0 to 6"),
     ({"batch": 6}, None, "batch 6 is the last one"),
     ({}, remove("ck/offsets/3"), "offsets/3, which a restart after batch 4 reads, is not there"),
-    ({}, remove("ck/commits/4"), "batch 4 is not in both logs"),
+    ({}, remove("ck/commits/4"), "batch 4 is not in both the offset log and the commit log"),
     ({}, remove("ck/state/0/1/3.delta"), "state/0/1 has no 3.delta or 3.snapshot"),
     ({}, remove("ck/state/0/1/*.delta"), "state/0/1 has no file of version 5"),
-    ({}, remove("in/06.json"), "1 of 2 files that later batches have read are gone"),
+    ({}, remove("in/06.json"), "1 of 2 files that later batches have read no longer exist"),
     ({}, remove("out/_spark_metadata/3"), "batch 3 by itself: it can be cut at batch 2"),
     ({}, lambda here: shutil.rmtree(here.folder / "ck/state/0/1"), "no partition 1 of 2"),
     ({"sink-path": "/nowhere"}, None, "/nowhere has no _spark_metadata"),
     ({"sink-path": "s3a://b/out"}, None, "on a remote file system"),
-    ({"sink-path": None}, None, "say it with --sink-path"),
-    ({"sink": None, "sink-path": None}, None, "what q writes to is not known"),
+    ({"sink-path": None}, None, "pass it with --sink-path"),
+    ({"sink": None, "sink-path": None}, None, "the sink of q is unknown"),
     ({"sink": "delta"}, None, "drops batches 5 to 6 without an error"),
 ]  # fmt: skip
 
@@ -199,8 +199,8 @@ def test_an_answer_that_the_stored_version_contradicts_is_refused(old, options, 
 
 
 SINKS = [
-    ("kafka", "writes the results of batches 5 to 6 again to out"),
-    ("foreachBatch", "if it skips numbers that it has seen, rows are lost"),
+    ("kafka", "writes the results of batches 5 to 6 a second time to out"),
+    ("foreachBatch", "If it skips batch numbers that it has seen, rows are lost"),
 ]
 
 
@@ -229,7 +229,7 @@ def test_others_have_no_past(lab, engine):
     pipeline = Pipeline(name="q", engine=engine, group="g")
     here.registry = Registry(path=here.registry.path, pipelines=(pipeline,))
     plan = build_plan("rewind", "q", here.applier(), {"batch": 1})
-    assert "no old state to go back to" in plan.blockers[0]
+    assert "no old state to rewind to" in plan.blockers[0]
 
 
 def test_state_that_spark_can_not_read_takes_everything_back(old, monkeypatch):
@@ -262,7 +262,7 @@ def test_a_session_that_writes_on_is_noticed(old, monkeypatch):
         "headgate.gateway.adapters.checkpoint_history.RewindApplier.read_state", read_state
     )
     plan = plan_of(here)
-    with pytest.raises(RefusedError, match="stop the whole application"):
+    with pytest.raises(RefusedError, match="Stop the whole application"):
         here.execute(here.enqueue(plan), plan)
     assert read_checkpoint(str(here.folder / "ck")).head == (6, 6)
 

@@ -73,7 +73,7 @@ def test_emptied_and_backed_up_outputs_come_back_in_place_of_what_was_written_si
 
     produce(bills, ["new-1", "new-2"])
     made = undo(here, run, plan)
-    assert f"{bills} holds 2 record(s) that were written since: they are deleted" in made.risks
+    assert f"{bills} holds 2 records written since: they are deleted" in made.risks
     assert [(m.key(), m.value(), m.timestamp()) for m in consume(bills, 10)] == before
     assert here.applier().topics([bills])[bills].records == 10
     assert committed(here.applier(), group) == at
@@ -85,7 +85,7 @@ def test_outputs_that_nothing_backs_up_are_gone_and_the_plan_says_so(billing):
     here, _, _, bills, _ = billing
     plan = plan_of(here, outputs="empty", output_topics=bills)
     assert not plan.steps[-1].undoable
-    assert any("gone for good" in risk for risk in plan.risks)
+    assert any("lost for good" in risk for risk in plan.risks)
 
 
 @pytest.mark.kafka
@@ -100,7 +100,7 @@ def test_new_outputs_are_like_the_old_ones_and_a_person_starts(billing):
     assert shapes[f"{bills}-2"].configs == shapes[bills].configs
     assert here.applier().topics([bills])[bills].records == 10
     again = plan_of(here, outputs="new", output_topics=bills, new_suffix="-2")
-    assert f"there is a topic {bills}-2 already" in again.blockers
+    assert f"topic {bills}-2 already exists" in again.blockers
     undo(here, run, plan)
     assert len(here.applier().shapes([bills, f"{bills}-2"])) == 2
 
@@ -110,9 +110,9 @@ def test_what_must_not_be_emptied_is_refused(billing, topic):
     here, _, orders, _, _ = billing
     table = topic("table", config={"cleanup.policy": "compact"})
     refused = {
-        None: "is not known: name its topics",
+        None: "are unknown: name its topics",
         orders: f"{orders} is an input of q, too",
-        table: f"{table} is only compacted",
+        table: f"{table} has only cleanup.policy=compact",
         "nowhere": "the output topic nowhere does not exist",
     }
     for name, reason in refused.items():
@@ -126,7 +126,7 @@ def test_by_default_outputs_stay_and_their_readers_are_named(billing):
     here, _, _, bills, audit = billing
     plan = plan_of(here, output_topics=bills)
     assert [s.action for s in plan.steps][-1] == "reset_offsets"
-    assert f"{bills} is read by {audit}: results reach them a second time" in plan.risks
+    assert f"{bills} is read by {audit}: these consumers get duplicates" in plan.risks
 
 
 def written(here, engine_format="parquet"):

@@ -57,7 +57,7 @@ def test_a_batch_that_was_under_way_is_named(lab):
     (made.folder / "ck" / "commits" / "4").rename(made.folder / "ck" / "commits" / "3")
     plan = build_plan("pause", "q", made.applier())
     made.execute(made.enqueue(plan), plan)
-    assert any("Batch 4 was under way" in note for note in made.notes)
+    assert any("Batch 4 is uncommitted" in note for note in made.notes)
 
 
 def test_resume_by_the_scenario_starts_it(lab):
@@ -85,7 +85,7 @@ def test_a_pause_command_holds_it_and_people_are_told(held):
 
 def test_what_is_paused_or_stopped_already_is_refused(held):
     (held.folder / "held").touch()
-    assert build_plan("pause", "q", held.applier()).blockers == ("q is paused already",)
+    assert build_plan("pause", "q", held.applier()).blockers == ("q is already paused",)
     (held.folder / "held").unlink()
     refused = build_plan("pause", "q", held.applier(), {"resume": True}).blockers
     assert refused == ("q runs: there is nothing to resume",)
@@ -113,11 +113,11 @@ def test_a_pause_that_nothing_proves_is_refused_as_long_as_something_moves(lab, 
         (made.folder / "ck" / "offsets" / str(10 + next(moves))).write_text("v1")
 
     monkeypatch.setattr(moving, "pause", move)
-    with pytest.raises(RefusedError, match="still moves 5 s after its pause"):
+    with pytest.raises(RefusedError, match="still makes progress 5 s after its pause"):
         step.verify(moving, {})
     monkeypatch.setattr(moving, "pause", lambda _seconds: None)
     step.verify(moving, {})
-    assert any("stands still for 3 s" in note for note in made.notes)
+    assert any("has made no progress for 3 s" in note for note in made.notes)
 
 
 def test_nobody_told_is_no_reason_to_fail(held):
@@ -125,7 +125,7 @@ def test_nobody_told_is_no_reason_to_fail(held):
     held.registry = replace(held.registry, pipelines=(pipeline,))
     plan = build_plan("pause", "q", held.applier())
     plan.steps[1].apply(held.applier("r"), {})
-    assert any("nobody was told" in note and "exited 7" in note for note in held.notes)
+    assert any("the notification failed" in note and "exited 7" in note for note in held.notes)
 
 
 def test_a_resume_that_does_not_take_fails(held):

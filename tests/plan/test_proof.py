@@ -68,7 +68,7 @@ def test_without_a_status_logs_that_moved_just_now_refuse(lab, monkeypatch):
     age(made.folder, 10)
     prove_stopped(applier, "q", checkpoint=location)
     (made.folder / "ck" / "offsets" / "5").write_text("v1")
-    with pytest.raises(RefusedError, match="moved 0 s ago: something runs it"):
+    with pytest.raises(RefusedError, match="changed 0 s ago: something runs it"):
         prove_stopped(applier, "q", checkpoint=location)
     monkeypatch.setattr(
         applier, "driver_status", lambda _p: DriverStatus(Status.STOPPED, "its end was told")
@@ -86,7 +86,7 @@ def test_a_query_of_long_batches_is_never_proven_by_silence(lab, monkeypatch):
     found = applier.checkpoint(location)
     assert round(found.busy_seconds) == 300
     assert round(quiet_needed(found)) == 900
-    with pytest.raises(RefusedError, match="silence would prove it only after 900 s"):
+    with pytest.raises(RefusedError, match="silence would be evidence only after 900 s"):
         wait_until_stopped(applier, "q", checkpoint=location)
 
 

@@ -167,13 +167,13 @@ def test_repartition_repair_and_decommission_say_why_they_do_not_work_there(remo
 
 def test_a_start_command_that_does_not_say_where_is_refused(remote):
     plan = build_plan("from-scratch", "q", remote(COMMANDS.start).applier())
-    assert "has to hand on ${HEADGATE_CHECKPOINT} as checkpointLocation" in plan.blockers[0]
+    assert "must pass ${HEADGATE_CHECKPOINT} as checkpointLocation" in plan.blockers[0]
 
 
 def test_a_query_that_goes_on_at_the_old_place_is_seen_and_taken_back(remote):
     lab = remote(DEAF)
     said = lab.refused(scratch_of(lab))
-    assert "goes on at the old checkpoint s3a://b0/ck, at batch" in said
+    assert "runs on the old checkpoint s3a://b0/ck, at batch" in said
     assert lab.now == lab.declared and (lab.folder / "running").exists()
 
 

@@ -108,7 +108,7 @@ def test_the_plan_copies_spreads_and_puts_in_place(query):
         "swap_new_checkpoint",
         "start_pipeline",
     ]
-    assert "over 5 partitions instead of 2" in made.steps[2].describe()
+    assert "to 5 partitions instead of 2" in made.steps[2].describe()
     assert load_plan(dump_plan(made), source="p") == made
 
 
@@ -118,7 +118,7 @@ def test_the_plan_copies_spreads_and_puts_in_place(query):
         ({"provider": HDFS}, {}, "kept by HDFSBackedStateStoreProvider"),
         ({"state": False}, {}, "the query has no state"),
         ({"operator": "globalLimit"}, {}, "the query has a limit()"),
-        ({}, {"partitions": "2"}, "the state lies in 2 partitions already"),
+        ({}, {"partitions": "2"}, "the state already has 2 partitions"),
         (
             {},
             {"version": Version(engine=Engine.SPARK, engine_version="3.5.6")},
@@ -134,7 +134,7 @@ def test_a_batch_that_was_begun_refuses_only_a_query_that_is_stopped(query):
     lab = query(begun=True)
     assert plan(lab).blockers == ()
     (lab.folder / "running").unlink()
-    assert "batch 4 was begun and not committed" in plan(lab).blockers[0]
+    assert "batch 4 is uncommitted" in plan(lab).blockers[0]
 
 
 @pytest.mark.parametrize("wrong", ["0", "-1", "many"])
@@ -149,7 +149,7 @@ def test_a_batch_that_was_begun_meanwhile_stops_it_and_nothing_was_touched(query
     ck = lab.folder / "ck"
     shutil.copy(ck / "offsets" / "3", ck / "offsets" / "4")
     before = tree_hash(ck)
-    with pytest.raises(RefusedError, match=r"batch 4 of .* was begun and not committed"):
+    with pytest.raises(RefusedError, match=r"batch 4 of .* is uncommitted"):
         lab.execute(lab.enqueue(made), made)
     assert tree_hash(ck) == before
     assert not list(lab.folder.glob(".ck.*"))

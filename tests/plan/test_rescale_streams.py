@@ -120,7 +120,7 @@ def test_without_state_only_what_is_added_gets_an_offset():
     assert [(m["partition"], m["from"], m["to"]) for m in offsets] == [(2, None, 0), (3, None, 0)]
     assert plan.impact["total"] == 0
     assert any("records of one key in in are in order only" in risk for risk in plan.risks)
-    assert not any("state" in risk or "written to it again" in risk for risk in plan.risks)
+    assert not any("state" in risk or "written to it a second time" in risk for risk in plan.risks)
     assert load_plan(dump_plan(plan), source="plan").hash == plan.hash
 
 
@@ -151,8 +151,8 @@ def test_what_is_keyed_as_it_lies_can_be_left_out():
     """One side of this join goes over a repartition topic, the other does not."""
     version = described("stream_join_named")
     (why,) = repartitioned(version).blockers
-    assert "by the keys of in2 as they lie" in why and "nothing here copies any" in why
-    assert "repartition() them in front" in why and "fill a new topic of 4 partitions by key" in why
+    assert "by the keys of in2, partition by partition" in why and "Headgate copies none" in why
+    assert "repartition() them before" in why and "fill a new topic of 4 partitions by key" in why
     plan = repartitioned(version, input_topics=["in"])
     assert plan.blockers == ()
     assert list(step(plan, "add_partitions")["topics"]) == ["in"]
@@ -184,12 +184,12 @@ def test_behind_a_number_that_the_code_fixes_the_state_stays():
     assert [m["partition"] for m in step(plan, "reset_offsets")["offsets"]] == [2, 3]
     (said,) = [r for r in plan.risks if "the code fixes that" in r]
     assert "shop-by-value-repartition has 6, shop-counts-changelog has 6 partitions" in said
-    assert "refuses to start, and this scenario, asked again, makes the state anew" in said
-    assert not any("can't be carried over" in risk for risk in plan.risks)
+    assert "fails to start. Plan this scenario once more then: it rebuilds the state" in said
+    assert not any("can't move to other" in risk for risk in plan.risks)
     (why,) = repartitioned(version, at_work(version, OWN), outputs="empty").blockers
-    assert "--outputs: shop goes on with shop-by-value-repartition, shop-counts-changelog" in why
+    assert "--outputs: shop continues with shop-by-value-repartition, shop-counts-changelog" in why
     (why,) = repartitioned(version, at_work(version, OWN), to="2").blockers
-    assert "in has 2 partitions already, and so have the internal topics but shop-by-value" in why
+    assert "in already has 2 partitions, and so do the internal topics except shop-by-value" in why
 
 
 @pytest.mark.parametrize("number", [1, 6])
@@ -199,17 +199,17 @@ def test_one_that_does_not_work_may_not_because_of_that_number(number):
     other = dict.fromkeys(OWN, number)
     plan = repartitioned(version, at_work(version, other, state="empty"))
     assert plan.can_apply and "delete_topics" in actions(plan)
-    (said,) = [r for r in plan.risks if "is not at work" in r]
-    assert f"shop-by-value-repartition has {number} partitions, which its inputs don't" in said
-    assert "Start it first" in said
+    (said,) = [r for r in plan.risks if "isn't running" in r]
+    assert f"shop-by-value-repartition has {number} partitions, which doesn't follow" in said
+    assert "Start the application first" in said
 
 
 def test_a_number_that_nothing_tells_is_named():
     """As many as the inputs give: the code may have fixed just that."""
     version = described("aggregate_named")
-    (said,) = [r for r in repartitioned(version).risks if "no description tells" in r]
-    assert "fixes the number of shop-by-value-repartition (Repartitioned.with" in said
-    assert "one that it fixes comes back with as many as it has now" in said
+    (said,) = [r for r in repartitioned(version).risks if "no description shows" in r]
+    assert "fixes the number of partitions of shop-by-value-repartition (Repartitioned.with" in said
+    assert "If it does, the topic is recreated with as many as now" in said
 
 
 def test_of_two_numbers_one_is_fixed_and_the_other_not():
@@ -218,15 +218,15 @@ def test_of_two_numbers_one_is_fixed_and_the_other_not():
     plan = repartitioned(version, at_work(version, {"again-repartition": 3, "last-changelog": 3}))
     assert plan.can_apply and "delete_topics" in actions(plan)
     assert any(
-        "made anew with that: shop-again-repartition with 3, shop-last-changelog with 3" in risk
+        "recreated with it: shop-again-repartition with 3, shop-last-changelog with 3" in risk
         for risk in plan.risks
     )
-    (said,) = [r for r in plan.risks if "no description tells" in r]
+    (said,) = [r for r in plan.risks if "no description shows" in r]
     assert f"shop-{first}-repartition (" in said and "again" not in said
     inspector = at_work(version, {"again-repartition": 3, "last-changelog": 3})
     inspector.counts |= {"in": 4, f"shop-{first}-repartition": 4, f"shop-{first}-changelog": 4}
     (why,) = repartitioned(version, inspector).blockers
-    assert "have the internal topics but shop-again-repartition, shop-last-changelog, whose" in why
+    assert "do the internal topics except shop-again-repartition, shop-last-changelog, whose" in why
 
 
 def test_what_may_have_its_number_from_another_topic_proves_nothing():
@@ -258,18 +258,18 @@ def test_global_tables_and_strangers_are_not_known():
 @pytest.mark.parametrize(
     ("name", "more", "options", "sentence"),
     [
-        ("stateless", {}, {"to": "2"}, "in has 2 partitions already, and no state: nothing to do"),
-        ("stateless", {}, {"to": "1"}, "in has 2 partitions, and Kafka takes none away"),
-        ("stateless", {}, {"outputs": "empty"}, "--outputs: shop keeps nothing behind in"),
+        ("stateless", {}, {"to": "2"}, "in already has 2 partitions, and no state: nothing to do"),
+        ("stateless", {}, {"to": "1"}, "in has 2 partitions, and Kafka removes none"),
+        ("stateless", {}, {"outputs": "empty"}, "--outputs: shop keeps no state downstream of in"),
         ("stateless", {}, {"local_state_cleared": ["a"]}, "--local-state-cleared: shop keeps"),
-        ("stateless", {}, {"input_topics": ["out"]}, "out is no input of shop, which reads in"),
+        ("stateless", {}, {"input_topics": ["out"]}, "out isn't an input of shop, which reads in"),
         ("stateless", {"no": {"in": "in can't: policy"}}, {}, "in can't: policy"),
         ("merge", {"names": ("in", "out")}, {}, "topic in2 does not exist"),
         (
             "aggregate_named",
             {},
             {"internal_topics": ["shop-by-value-repartition"]},
-            "would stay as it is, and shop refuses to start",
+            "would keep its partitions, and shop fails to start",
         ),
     ],
 )
@@ -283,9 +283,9 @@ def test_what_can_t_be_done_is_refused_before_anything(name, more, options, sent
 @pytest.mark.parametrize(
     ("version", "sentence"),
     [
-        (None, "is not known: capture a version with its topology"),
-        (Version(engine=Engine.KAFKA_STREAMS), "is not known: capture a version with its topology"),
-        ("other", "the stored version of shop is of other, not of shop"),
+        (None, "Capture a version with its topology"),
+        (Version(engine=Engine.KAFKA_STREAMS), "Capture a version with its topology"),
+        ("other", "the stored version of shop is of application other, not of shop"),
     ],
 )
 def test_without_a_topology_nothing_is_promised(version, sentence):
@@ -304,13 +304,15 @@ def test_a_version_that_is_not_the_one_that_runs_is_told_by_what_that_keeps():
     inspector.known = {APP: group(**{"in": 4, "shop_old_repartition": 1})}
     plan = repartitioned(version, inspector)
     assert plan.can_apply
-    assert any(f"{left} is shop's, and its stored version has none" in r for r in plan.risks)
+    assert any(
+        f"{left} belongs to shop, but its stored version doesn't have it" in r for r in plan.risks
+    )
     kept = GroupSubtopology(
         id="0", sources=("in",), changelogs=(GroupTopic(name="shop-x-changelog"),)
     )
     inspector.known = {APP: replace(group(**{"in": 4}), subtopologies=(kept,))}
     assert any(
-        "keeps shop-x-changelog in the topology of shop" in r
+        "the broker's topology of shop has shop-x-changelog" in r
         for r in repartitioned(version, inspector).blockers
     )
 
@@ -324,7 +326,7 @@ def test_an_input_that_somebody_raised_already_needs_no_step_for_that():
     assert any("can't be undone: the internal topics" in risk for risk in plan.risks)
     inspector.counts |= dict.fromkeys(inspector.names, 4)
     (why,) = repartitioned(version, inspector).blockers
-    assert "in has 4 partitions already, and so have the internal topics" in why
+    assert "in already has 4 partitions, and so do the internal topics" in why
 
 
 def test_an_input_that_was_raised_under_its_state_is_not_taken_for_one_that_always_had_them():
@@ -350,9 +352,9 @@ def test_whoever_else_reads_the_input_is_named():
         engine=Engine.SPARK, sources=(Source(position=0, format="kafka", topics=("in",)),)
     )
     plan = repartitioned(version, inspector, others={"query": query})
-    assert any("in is read by live, other, too: a Kafka Streams" in r for r in plan.risks)
-    assert any("in is read by billing, query, too: its keys move" in r for r in plan.risks)
-    assert not any("idle" in risk for risk in plan.risks if risk.startswith("in is read"))
+    assert any("in is also read by live, other: a Kafka Streams" in r for r in plan.risks)
+    assert any("in is also read by billing, query: its keys move" in r for r in plan.risks)
+    assert not any("idle" in risk for risk in plan.risks if risk.startswith("in is also read"))
 
 
 def test_its_outputs_are_emptied_on_request_and_nothing_is_backed_up_for_no_way_back():

@@ -92,11 +92,11 @@ def test_an_application_goes_and_comes_back_and_its_neighbour_stays(application,
 def test_without_a_backup_the_loss_is_named(application):
     here, _, mine, _, _ = application
     plan = build_plan("decommission", "q", here.applier())
-    assert any(f"the records of {mine} are gone for good" in risk for risk in plan.risks)
+    assert any(f"the records of {mine} are lost for good" in risk for risk in plan.risks)
     run = here.enqueue(plan)
     here.execute(run, plan)
     made = undo(here, run, plan)
-    assert any("don't come back: none were backed up" in risk for risk in made.risks)
+    assert any("are not restored: none were backed up" in risk for risk in made.risks)
     assert here.applier().topics([mine])[mine].records == 0
 
 
@@ -106,7 +106,7 @@ def test_what_nobody_is_proven_to_own_is_not_deleted(application):
     unlisted = replace(here.registry.pipelines[0], topics=())
     here.registry = replace(here.registry, pipelines=(unlisted, here.registry.pipelines[1]))
     plan = build_plan("decommission", "q", here.applier())
-    assert any(f"nothing proves that {mine} is" in blocker for blocker in plan.blockers)
+    assert any(f"no evidence that {mine} belongs" in blocker for blocker in plan.blockers)
     named = build_plan("decommission", "q", here.applier(), {"internal-topics": [other]})
     assert any(f"{other} is not" in blocker for blocker in named.blockers)
 
@@ -131,7 +131,7 @@ def test_a_group_goes_with_its_offsets_and_comes_back(lab, broker, topic, unique
     twin = replace(pipeline, name="twin")
     here.registry = replace(here.registry, pipelines=(pipeline, twin))
     shared = build_plan("decommission", "q", here.applier())
-    assert shared.blockers == (f"twin is registered with the group {group}, too: it stays",)
+    assert shared.blockers == (f"twin is also registered with group {group}: the group stays",)
 
 
 @pytest.mark.kafka
@@ -205,7 +205,7 @@ def test_the_group_that_is_a_querys_own_goes_with_its_checkpoint(lab, broker, to
     theirs = Pipeline(name="other", engine=Engine.CONSUMER_GROUP, group=group)
     here.registry = replace(here.registry, pipelines=(mine, theirs))
     refused = build_plan("decommission", "q", here.applier())
-    assert any("other is registered with the group" in r for r in refused.blockers)
+    assert any("other is also registered with group" in r for r in refused.blockers)
 
 
 def test_a_group_that_only_the_querys_sources_name_stays(lab):
@@ -215,4 +215,4 @@ def test_a_group_that_only_the_querys_sources_name_stays(lab):
     version = Version(engine=Engine.SPARK, sources=(source,))
     plan = build_plan("decommission", "q", here.applier(), version=version)
     assert [s.action for s in plan.steps] == ["stop_pipeline", "move_to_backup"]
-    assert any("its sources name the group ours" in risk for risk in plan.risks)
+    assert any("its sources name group ours" in risk for risk in plan.risks)

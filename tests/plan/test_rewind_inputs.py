@@ -50,7 +50,7 @@ def test_what_lies_between_is_counted():
         "cluster_id": "c-1",
         "topics": {"orders": {"id": "id", "partitions": 2}},
     }
-    assert any("the watermark goes back, too" in risk for risk in found.risks)
+    assert any("the watermark is rewound, too" in risk for risk in found.risks)
 
 
 def test_a_partition_that_came_later_is_new_to_the_batch():
@@ -65,7 +65,10 @@ REFUSED = [
     ({}, "topic orders does not exist"),
     ({"orders": topic(begin=25)}, "5 records of orders[0] after batch 3 are past retention"),
     ({"orders": topic(end=25)}, "batch 3 ended at 30 of orders[1], whose log ends at 25"),
-    ({"orders": topic(begin=None)}, "where orders[0] begins and ends could not be read"),
+    (
+        {"orders": topic(begin=None)},
+        "the earliest and latest offset of orders[0] could not be read",
+    ),
 ]
 
 
@@ -77,8 +80,12 @@ def test_refused_with_the_reason(known, reason):
 RISKS = [
     (PaperInspector({"orders": topic(cleanup_policy="compact")}), BATCH, "orders is compacted"),
     (PaperInspector({"orders": topic(retention_ms=3_600_000)}), BATCH, "keeps records for 1 h"),
-    (PaperInspector(cluster=False), BATCH, "the topics orders were not looked at"),
-    (PaperInspector(), LoggedBatch(number=3, other_sources=1), "1 source(s) are neither Kafka nor"),
+    (PaperInspector(cluster=False), BATCH, "topics orders were not checked"),
+    (
+        PaperInspector(),
+        LoggedBatch(number=3, other_sources=1),
+        "sources that are neither Kafka nor",
+    ),
 ]
 
 

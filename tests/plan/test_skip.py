@@ -94,8 +94,8 @@ def test_a_range_is_backed_up_and_stepped_over_and_comes_back(stuck, broker, con
 @pytest.mark.parametrize(
     ("records", "reason"),
     [
-        ("1:4", "it is at 3, in front of the range: 1 record"),
-        ("1:1-2", "it is at 3, behind the range already"),
+        ("1:4", "it is at 3, before the range: 1 record"),
+        ("1:1-2", "it is at 3, already after the range"),
         ("1:3-9", r"\[1\] holds 0 to 7, not 3 to 9"),
         ("5:0", "has no partition 5"),
     ],
@@ -113,7 +113,7 @@ def test_a_group_that_went_on_meanwhile_is_not_moved_back(stuck, broker):
     here, group, orders = stuck()
     plan = plan_of(here, f"{orders}:1:3")
     commit(broker, group, TopicPartition(orders, 1, 7))
-    with pytest.raises(RefusedError, match="behind the range already"):
+    with pytest.raises(RefusedError, match="already after the range"):
         here.execute(here.enqueue(plan), plan)
     assert committed(here.applier(), group)[orders, 1].offset == 7
 

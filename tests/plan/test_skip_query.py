@@ -152,13 +152,13 @@ def nothing_done(here):
 FILES = HEAD + '{"t":{"0":10,"1":4}}\n{"logOffset":3}'
 TWICE = HEAD + '{"t":{"0":10,"1":4}}\n{"t":{"0":10,"1":4}}'
 CANT = [
-    ("t:0:20", None, "ends at 20, in front of the range"),
-    ("t:0:8", None, "it is at 10, behind the range already"),
-    ("t:0:12", without_batch_5, "it is at 10, in front of the range: 2 record"),
+    ("t:0:20", None, "ends at 20, before the range"),
+    ("t:0:8", None, "it is at 10, already after the range"),
+    ("t:0:12", without_batch_5, "it is at 10, before the range: 2 record"),
     ("t:0:40", None, "holds 0 to 29"),
     ("t:7:1", None, "has no partition 7"),
     ("u:0:1", None, "topic u does not exist"),
-    ("t:0:12", nothing_done, "its first batch is not done"),
+    ("t:0:12", nothing_done, "its first batch has not completed"),
     ("t:0:12", write(4, FILES), "1 of its sources are not Kafka"),
     ("t:0:12", write(4, TWICE), "2 of its sources read"),
     ("t:0:12", write(7, entry(21)), "logs end at 7 and 4"),
@@ -185,8 +185,8 @@ def test_without_commands_nobody_can_do_the_part_in_front(stuck, absent):
 
 
 SINKS = [
-    ({"sink": None}, "what q writes to is not known"),
-    ({"sink": "file"}, "say it with --sink-path"),
+    ({"sink": None}, "the sink of q is unknown"),
+    ({"sink": "file"}, "pass it with --sink-path"),
     ({"sink": "file", "sink-path": "out"}, "has no _spark_metadata"),
 ]
 
@@ -206,7 +206,7 @@ def test_a_batch_that_the_file_sink_has_is_not_done_over(stuck):
     for batch in range(6):
         (log / str(batch)).write_text("v1")
     plan = plan_of(here, sink="file", **{"sink-path": str(here.folder / "out")})
-    assert "has batch 5 already" in "; ".join(plan.blockers)
+    assert "already has batch 5" in "; ".join(plan.blockers)
 
 
 def test_logs_that_moved_since_refuse_the_run(stuck):
@@ -214,7 +214,7 @@ def test_logs_that_moved_since_refuse_the_run(stuck):
     plan = plan_of(here)
     write(5, entry(21))(here)
     before = tree_hash(here.folder / "ck")
-    with pytest.raises(StalePlanError, match="moved since"):
+    with pytest.raises(StalePlanError, match="changed since"):
         here.execute(here.enqueue(plan), plan)
     assert tree_hash(here.folder / "ck") == before
 
@@ -244,7 +244,7 @@ def test_a_record_that_does_not_fail_is_read_and_nothing_is_skipped(stuck):
     for at in itertools.count(step=5):
         here = stuck(healthy(20))
         before, plan = tree_hash(here.folder / "ck"), plan_of(here)
-        assert any("it reads it as any other, nothing is stepped over" in r for r in plan.risks)
+        assert any("the query reads it as any other: nothing is skipped" in r for r in plan.risks)
         run = here.enqueue(plan)
         crashed = here.crash(run, plan, at)
         here.execute(run, plan)
@@ -254,7 +254,7 @@ def test_a_record_that_does_not_fail_is_read_and_nothing_is_skipped(stuck):
         here.store.runs.claim("slot-0")
         here.store.runs.finish(run, RunState.DONE)
         (said,) = run_detail(here.store, run).stands
-        assert said.startswith("q went on to batch 6, up to 20 of t[0], and did not fail on the")
+        assert said.startswith("q continued to batch 6, up to 20 of t[0], and did not fail on the")
         undo = here.undo(run, plan)
         here.execute(here.enqueue(undo, undo_of=run), undo, undo_of=run)
         assert tree_hash(here.folder / "ck") == before
@@ -275,7 +275,7 @@ def test_what_a_healthy_query_left_of_the_range_is_stepped_over(stuck, end):
     here.store.runs.claim("slot-0")
     here.store.runs.finish(run, RunState.DONE)
     (said,) = run_detail(here.store, run).stands
-    assert f"up to {end} of t[0], before it was stopped: it steps over what is left" in said
+    assert f"up to {end} of t[0], before it was stopped: the run skips what is left" in said
 
 
 TOLD = [
@@ -287,9 +287,9 @@ TOLD = [
     (
         DriverStatus(Status.UNKNOWN),
         None,
-        "batch 5, which holds the record, was begun and is not done",
+        "batch 5, which holds the record, is uncommitted",
     ),
-    (DriverStatus(Status.UNKNOWN), without_batch_5, "it has begun no batch with it"),
+    (DriverStatus(Status.UNKNOWN), without_batch_5, "it has started no batch with it"),
 ]
 
 

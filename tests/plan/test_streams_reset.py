@@ -166,7 +166,7 @@ def test_what_moves_by_itself_makes_it_no_other_plan():
     assert (
         scratch(inspector)
         .blockers[0]
-        .startswith("nothing proves that shop-new-changelog is shop's")
+        .startswith("no evidence that shop-new-changelog belongs to shop")
     )
 
 
@@ -182,9 +182,9 @@ def test_a_topic_that_it_writes_and_reads_is_skipped():
 
 
 def test_an_undo_brings_back_state_that_was_backed_up():
-    assert any("gone for good" in risk for risk in scratch().risks)
+    assert any("lost for good" in risk for risk in scratch().risks)
     plan = scratch(back_up_internal=True)
-    assert not any("gone for good" in risk for risk in plan.risks)
+    assert not any("lost for good" in risk for risk in plan.risks)
     assert actions(plan)[3:] == [
         *(
             "back_up_records",
@@ -206,9 +206,9 @@ def test_an_undo_brings_back_state_that_was_backed_up():
 
 
 def test_without_a_word_on_local_state_it_counts_double():
-    assert any("counts what is read again double" in risk for risk in scratch().risks)
+    assert any("counts reprocessed records twice" in risk for risk in scratch().risks)
     said = scratch(local_state_cleared=["a", "b"])
-    assert any(risk.startswith("UNPROVEN") and "a, b" in risk for risk in said.risks)
+    assert any(risk.startswith("UNVERIFIED") and "a, b" in risk for risk in said.risks)
     assert "unproven" in said.steps[-1].describe()
     no_stores = replace(FACTS, stores=(), repartitions=())
     inspector = PaperCluster(names=("in", "out"))
@@ -235,7 +235,7 @@ def test_a_transaction_on_what_goes_is_named_before_anything_is_asked_for():
     (some, *_) = [n for n in TOPICS if n.endswith("-changelog")]
     inspector = PaperCluster(locked=frozenset({some, "in"}))
     plan = reset(inspector, facts=FACTS, input_topics=["in"])
-    (risk,) = [r for r in plan.risks if "a transaction is open now" in r]
+    (risk,) = [r for r in plan.risks if "a transaction is open" in r]
     assert some in risk and "on in" not in risk
     assert not any("transaction" in r for r in reset(facts=FACTS, input_topics=["in"]).risks)
 
@@ -244,35 +244,35 @@ def test_a_forgotten_input_is_a_risk():
     two = replace(FACTS, sources=(StreamsSource(processor="s", topics=("in", "in2")),))
     inspector = PaperCluster(names=(*TOPICS, "in2"))
     plan = reset(inspector, facts=two, input_topics=["in"])
-    assert any("also reads in2: not named" in risk for risk in plan.risks)
+    assert any("also reads in2, which isn't named" in risk for risk in plan.risks)
 
 
 @pytest.mark.parametrize(
     ("now", "options", "sentence"),
     [
-        (None, {}, "there is no group shop: no application has this id"),
-        (group(state="dead"), {}, "there is no group shop"),
+        (None, {}, "group shop not found: no application has this id"),
+        (group(state="dead"), {}, "group shop not found"),
         (
             group(state="stable", members=(Member(id="m", client_id="c"),)),
             {},
-            "has 1 member(s) (c)",
+            "has 1 member (c)",
         ),
-        (group(state="unknown", members=None), {}, "is unknown: it is not proven"),
+        (group(state="unknown", members=None), {}, "is unknown: not verified"),
         (
             group(state="stable", members=(Member(id="m", instance_id="static"),)),
             {},
-            "--force removes what a killed process left behind",
+            "--force removes members that a killed process left",
         ),
         (
             group(kind=GroupType.STREAMS, state="stable", members=(Member(id="m"),)),
             {"force": True},
-            "Kafka removes no members of a group of type streams",
+            "Kafka can't remove members of a group of type streams",
         ),
         (group(kind=GroupType.SHARE), {}, "is of type share"),
         (
             group(kind=GroupType.UNKNOWN, state="unknown", members=None),
             {},
-            "is unknown: it is not proven that nobody is in it",
+            "is unknown: not verified that it has no members",
         ),
     ],
 )
@@ -289,7 +289,7 @@ def test_force_is_a_step_and_no_preview_evicts():
     assert plan.can_apply and actions(plan)[0] == "remove_members"
 
 
-OWN = {"shop-counts-changelog": "the topology that was given names it"}
+OWN = {"shop-counts-changelog": "the given topology names it"}
 OTHER = Pipeline(name="other", engine=Engine.KAFKA_STREAMS, group="shop-2")
 SPARK = Version(
     engine=Engine.SPARK,
@@ -306,8 +306,8 @@ STREAMS = Group(
 @pytest.mark.parametrize(
     ("topic", "named", "around", "claim", "why"),
     [
-        ("shop-counts-changelog", OWN, {}, Claim.OWNED, "was given names it"),
-        ("shop-counts-changelog", {}, {}, Claim.UNPROVEN, "only the beginning of its name"),
+        ("shop-counts-changelog", OWN, {}, Claim.OWNED, "the given topology names it"),
+        ("shop-counts-changelog", {}, {}, Claim.UNPROVEN, "only the start of its name"),
         (
             "shop-g-repartition",
             {},
@@ -320,7 +320,7 @@ STREAMS = Group(
             OWN,
             {"groups": {"debug": group("debug", shop_counts_changelog=1)}},
             Claim.CONTESTED,
-            "group debug has offsets of it",
+            "group debug has committed offsets of it",
         ),
         (
             "shop-counts-changelog",
@@ -355,7 +355,7 @@ STREAMS = Group(
             {},
             {"pipelines": (OTHER,), "versions": {"other": version()}},
             Claim.FOREIGN,
-            "it is shop-2's: its topology has the store counts",
+            "it belongs to shop-2: its topology has the store counts",
         ),
     ],
 )
@@ -369,9 +369,9 @@ def test_a_claim_needs_a_proof(topic, named, around, claim, why):
 def test_an_application_with_a_shorter_id_may_own_a_topic():
     seen = ClusterOwners(topics=frozenset({"shop-x-changelog"}), groups={APP: STREAMS})
     (found,) = judge("shop-x", {}, replace(seen, topics=frozenset({"shop-x-y-changelog"}))).values()
-    assert (found.claim, found.why[:13]) == (Claim.FOREIGN, "it is shop's:")
+    assert (found.claim, found.why[:18]) == (Claim.FOREIGN, "it belongs to shop")
     (found,) = judge(APP, {}, seen).values()
-    assert (found.claim, found.why[:32]) == (Claim.UNPROVEN, "only the beginning of its name s")
+    assert (found.claim, found.why[:32]) == (Claim.UNPROVEN, "only the start of its name says ")
 
 
 def test_what_is_contested_is_refused_always_but_may_be_kept():
@@ -387,13 +387,15 @@ def test_what_is_contested_is_refused_always_but_may_be_kept():
 def test_what_is_kept_is_called_its_own_only_where_that_is_proven():
     plan = reset(input_topics=["in"], keep_internal=True)
     assert [risk for risk in plan.risks if risk.startswith("kept")] == [
-        "kept: shop-g-repartition; its stores keep their contents, and what is read again counts"
+        "kept: shop-g-repartition. Its stores keep their contents, so reprocessed records count"
         " twice",
-        "kept, and not proven to be shop's: shop-counts-changelog; where it is, what is read again"
-        " counts twice",
+        "kept, and unverified as shop's: shop-counts-changelog. If it is, reprocessed records count"
+        " twice",
     ]
     both = reset(input_topics=["in"], keep_internal=True, internal_topics=["shop-g-repartition"])
-    assert any(r.endswith("--keep-internal keeps it: give one of them") for r in both.blockers)
+    assert any(
+        r.endswith("--keep-internal keeps all: pass only one of them") for r in both.blockers
+    )
 
 
 def test_what_is_no_internal_topic_is_never_deleted():
@@ -434,7 +436,7 @@ def test_from_a_point_windows_and_counts_of_before_are_said_to_come_out_too_smal
     said = " ".join(since().outputs.run)
     assert "that began before 2026-01-01T00:00:00Z come out too small" in said
     assert "overwrite correct results in out and stay wrong" in said
-    assert "Until shop has caught up" in said and "written to out again" in said
+    assert "Until shop has caught up" in said and "written to out a second time" in said
     whole = " ".join(scratch().outputs.run)
     assert "come out too small" not in whole and "Until shop has caught up" in whole
     new = " ".join(scratch(outputs="new").outputs.run)
@@ -459,12 +461,12 @@ def test_an_application_without_state_only_writes_again():
     inspector = PaperCluster(names=("in", "out"), known={APP: group(**{"in": 4})})
     said = scratch(inspector, facts=plain).outputs
     assert not any("zero" in text or "state" in text for text in (*said.run, *said.undo))
-    assert any("written to out again" in text for text in said.run)
+    assert any("written to out a second time" in text for text in said.run)
 
 
 def test_state_without_offsets_that_move_is_too_small_and_nothing_is_written_again():
     said = " ".join(reset(facts=FACTS).outputs.run)
-    assert "come out too small" in said and "written to out again" not in said
+    assert "come out too small" in said and "written to out a second time" not in said
 
 
 def test_what_is_stated_is_in_the_file_of_the_plan():

@@ -92,7 +92,7 @@ def test_a_closed_gate_shows_the_findings_and_what_gets_over_them(query):
     plan = upgrade_of(here)
     assert not plan.steps
     assert "(refuses)" in plan.blockers[0]
-    assert "`headgate plan from-scratch` gets over it" in plan.blockers[0]
+    assert "use `headgate plan from-scratch`" in plan.blockers[0]
 
 
 def test_another_version_than_ran_does_not_open_the_gate(query):
@@ -122,7 +122,7 @@ def test_without_a_way_to_deploy_and_back_nothing_is_planned(query, word):
 
 def test_code_that_lies_in_its_place_needs_no_deploy(query):
     plan = upgrade_of(query(commands=replace(COMMANDS, deploy=None)), deployed=True)
-    assert plan.can_apply and "as deployed already" in plan.steps[3].describe()
+    assert plan.can_apply and "as already deployed" in plan.steps[3].describe()
 
 
 def test_a_version_that_changed_since_is_stale(query, tmp_path):
@@ -144,7 +144,7 @@ def test_the_gate_looks_again_after_the_stop(query):
     plan = upgrade_of(here)
     # A batch of the old version that came between made the log go back.
     (here.folder / "ck" / "metadata").unlink()
-    with pytest.raises(RefusedError, match="the gate is closed: CKP001"):
+    with pytest.raises(RefusedError, match="the check fails: CKP001"):
         plan.steps[1].apply(here.applier(), {})
 
 
@@ -205,7 +205,7 @@ def test_a_version_that_ends_later_in_its_first_batch_is_taken_back(query):
     (here.folder / "running").unlink()
     keep.apply(applier, keep.bind(applier))
     shutil.copy(here.folder / "ck" / "offsets" / "0", here.folder / "ck" / "offsets" / "1")
-    with pytest.raises(RefusedError, match="ended before its first batch was done"):
+    with pytest.raises(RefusedError, match="ended before it completed its first batch"):
         prove.apply(applier, {})
 
 
@@ -214,7 +214,7 @@ def test_a_version_without_input_is_said_to_be_unproven(query):
     plan = upgrade_of(here)
     run = here.enqueue(plan)
     here.execute(run, plan)
-    assert any("no batch proves yet" in note for note in here.notes)
+    assert any("No batch verifies yet" in note for note in here.notes)
 
 
 def test_a_version_that_leaves_records_waiting_is_no_success(query):
@@ -241,7 +241,7 @@ def test_without_a_status_silence_is_no_proof(query):
     keep, prove = plan.steps[2], plan.steps[5]
     keep.apply(applier, keep.bind(applier))
     applier.status = lambda _pipeline: type(applier).__mro__[1].status(applier, "q")
-    with pytest.raises(StepError, match="nothing says that it runs"):
+    with pytest.raises(StepError, match="nothing reports that it runs"):
         prove.apply(applier, {})
 
 
@@ -271,9 +271,9 @@ def watched(query):
 def test_what_runs_is_seen_to_be_what_was_judged(watched):
     here = watched("after")
     plan = upgrade_of(here)
-    assert not any("is not told" in risk for risk in plan.risks)
+    assert not any("no source reports" in risk for risk in plan.risks)
     here.execute(here.enqueue(plan), plan)
-    assert any("shows that q runs the version that was judged" in note for note in here.notes)
+    assert any("shows that q runs the judged version" in note for note in here.notes)
 
 
 def test_another_version_than_was_judged_fails_and_can_be_taken_back(watched):
@@ -281,10 +281,10 @@ def test_another_version_than_was_judged_fails_and_can_be_taken_back(watched):
     old = tree_hash(here.folder / "ck")
     plan = upgrade_of(here)
     run = here.enqueue(plan)
-    with pytest.raises(StepError, match="is not the version that was judged") as error:
+    with pytest.raises(StepError, match="isn't the judged one") as error:
         here.execute(run, plan)
     assert "A project was removed (v -> none, TRF001)" in str(error.value)
-    assert f"`headgate undo {run}` takes it back" in str(error.value)
+    assert f"Run `headgate undo {run}` to roll back" in str(error.value)
     undo = here.undo(run, plan)
     here.execute(here.enqueue(undo, undo_of=run), undo, undo_of=run)
     assert_back(here, old)
@@ -306,16 +306,16 @@ def test_the_old_runs_end_is_not_the_new_ones(watched, told):
     if told == 1:
         # The new version comes up, and has told nothing of itself yet.
         prove.apply(applier, was)
-        assert any("no batch proves yet" in note for note in here.notes)
+        assert any("No batch verifies yet" in note for note in here.notes)
         return
     tell_run(folder, recorded, query=query, run=2, batch=0, ended=True)
-    with pytest.raises(RefusedError, match="ended before its first batch was done"):
+    with pytest.raises(RefusedError, match="ended before it completed its first batch"):
         prove.apply(applier, was)
 
 
 def test_not_to_be_told_is_said_before_and_after(query):
     here = query()
     plan = upgrade_of(here)
-    assert any("is not told: register the query's `watch`" in risk for risk in plan.risks)
+    assert any("was checked. Register the query's `watch`" in risk for risk in plan.risks)
     here.execute(here.enqueue(plan), plan)
-    assert any(note.startswith("unknown: whether what runs of q is") for note in here.notes)
+    assert any(note.startswith("unknown whether q runs the judged version") for note in here.notes)

@@ -83,7 +83,7 @@ def test_a_compatible_version_is_let_through_with_its_offsets_kept(tmp_path):
     recorded = next(s for s in plan.steps if s.action == "record_topics")
     # What the group itself reads is its own; what only has such a name is nobody's by that.
     assert recorded.topics == (REPARTITION,)
-    assert any("local state and changelog topics are not copied" in r for r in plan.risks)
+    assert any("local state and changelog topics are not backed up" in r for r in plan.risks)
     assert load_plan(dump_plan(plan), source="the file").hash == plan.hash
 
 

@@ -66,7 +66,7 @@ class PauseStreams(StreamsScene):
         before, came = self.written(), len(self.read())
         self.wait(lambda: len(self.read()) > came + 2, "nothing comes in")
         assert self.written() == before, "it counts while it is paused"
-        assert "is paused" in (self.folder / "told").read_text(), "nobody was told"
+        assert "is paused" in (self.folder / "told").read_text(), "the notification failed"
 
     def check_undone(self) -> None:
         """All that came meanwhile is counted, once."""

@@ -24,7 +24,7 @@ class _Paused(WorkingScene):
         self.check_neighbour()
         self.wait(lambda: not self._alive(), lambda: f"{self._alive()} live while it is paused")
         assert (self.folder / "suspended").exists(), "nothing suspends it"
-        assert "is paused" in (self.folder / "told").read_text(), "nobody was told"
+        assert "is paused" in (self.folder / "told").read_text(), "the notification failed"
         (life,) = self.lives()
         self.check_drained(life)
 

@@ -18,7 +18,7 @@ class RepartitionStreams(StreamsScene):
 
     name = "repartition-streams"
     scenario = "repartition"
-    no_rollback = "Kafka takes none away"
+    no_rollback = "Kafka removes none"
 
     def fields(self) -> dict[str, object]:
         """Return the topology, too, which a worker reads whenever it looks at the application."""

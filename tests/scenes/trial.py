@@ -139,7 +139,7 @@ class Trial:
             self.scene.check_end()
             return
         else:
-            assert "left nothing that could be put back" in said["error"], said["error"]
+            assert "left nothing to restore" in said["error"], said["error"]
         self.scene.check_undone()
 
     def resume(self, run: str) -> None:

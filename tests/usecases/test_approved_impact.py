@@ -40,7 +40,7 @@ def rebuilt(monkeypatch, tmp_path):
     ("now", "words"),
     [
         (plan(TOLERATED), ""),
-        (plan(TOLERATED + 11), f"{TOLERATED + 11} records would be read again, 10 were approved"),
+        (plan(TOLERATED + 11), f"{TOLERATED + 11} records would be reprocessed, 10 were approved"),
         (plan(10, skipped=TOLERATED), ""),
         (plan(10, TOLERATED + 1), f"{TOLERATED + 1} records would be skipped, 0 were approved"),
     ],
@@ -54,12 +54,12 @@ def test_it_may_not_grow_by_steps(rebuilt):
     asked = plan(300_000)
     decided = rebuilt(asked, plan(590_000))
     assert decided.impact["total"] == 590_000
-    assert decided.impact[APPROVED] == {"read again": 300_000, "skipped": 0}
+    assert decided.impact[APPROVED] == {"reprocessed": 300_000, "skipped": 0}
     stored = load_plan(dump_plan(decided), source="run")
     assert stored.hash == asked.hash
-    assert approved_counts(stored)["read again"] == 300_000
+    assert approved_counts(stored)["reprocessed"] == 300_000
     rebuilt(stored, plan(600_000))
-    with pytest.raises(StalePlanError, match="600001 records would be read again, 300000 were"):
+    with pytest.raises(StalePlanError, match="600001 records would be reprocessed, 300000 were"):
         rebuilt(stored, plan(600_001))
 
 

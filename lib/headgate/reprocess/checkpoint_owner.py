@@ -30,8 +30,8 @@ def _by_topics(found: Checkpoint, version: Version | None) -> Iterator[str]:
     known = {t for s in read for t in (*s.topics, *(s.offsets or {}))}
     if found.offsets and known and known.isdisjoint(found.offsets) and not _has_pattern(version):
         yield (
-            f"the checkpoint {found.location} has offsets of {_named(found.offsets)}, and the"
-            f" stored version reads {_named(known)}: it is another query's. {_CORRECT}"
+            f"checkpoint {found.location} has offsets of {_named(found.offsets)}, and the stored "
+            f"version reads {_named(known)}: it belongs to another query. {_CORRECT}"
         )
 
 
@@ -48,15 +48,15 @@ def _by_watch(
     newest = max(mine, key=lambda r: r.at or "", default=None)
     if names and newest is not None and names.isdisjoint({newest.name}):
         yield (
-            f"the watch reports the query {found.query_id} of the checkpoint {found.location} as"
-            f" {_named(names)}, not as {newest.name}. {_CORRECT}"
+            f"the watch reports the query {found.query_id} of checkpoint {found.location} as "
+            f"{_named(names)}, not as {newest.name}. {_CORRECT}"
         )
         return
     ids = {newest.query_id} if newest is not None else {r.query_id for r in runs}
     if len(ids) == 1 and found.query_id not in ids and version and version.query_id in ids:
         yield (
-            f"the checkpoint {found.location} is of the query {found.query_id}, and the watch and"
-            f" the stored version are of {_named(ids)}. {_CORRECT}, or start the query once"
+            f"checkpoint {found.location} belongs to query {found.query_id}, but the watch and "
+            f"the stored version report {_named(ids)}. {_CORRECT}, or start the query once"
         )
 
 

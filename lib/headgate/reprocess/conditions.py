@@ -72,16 +72,18 @@ def _without_checkpoint(facts: Facts) -> Answered | None:
     """Return why nothing can be said of the checkpoint, None if it was read."""
     location = facts.pipeline.checkpoint
     if location is None:
-        return missing("headgate.toml names no `checkpoint` for it.")
+        return missing("headgate.toml sets no `checkpoint` for it.")
     if facts.checkpoint is not None:
         return None
-    return unknown(facts.unread) if facts.unread else missing(f"`{location}` holds no checkpoint.")
+    return (
+        unknown(facts.unread) if facts.unread else missing(f"No checkpoint found in `{location}`.")
+    )
 
 
 def _checkpoint(facts: Facts) -> Answered:
     if facts.pipeline.checkpoint and facts.remote:
         return unknown("The checkpoint is remote. The plan reads it.")
-    return _without_checkpoint(facts) or met("The checkpoint is there.")
+    return _without_checkpoint(facts) or met("The checkpoint exists.")
 
 
 def _passes_location(facts: Facts) -> Answered | None:
@@ -99,7 +101,7 @@ def _passes_location(facts: Facts) -> Answered | None:
 def _local(facts: Facts) -> Answered:
     if facts.remote:
         return missing(f"`{facts.pipeline.checkpoint}` is on a remote file system.")
-    return _without_checkpoint(facts) or met("The checkpoint is a folder of this machine.")
+    return _without_checkpoint(facts) or met("The checkpoint is a folder on this machine.")
 
 
 def _sources(*kinds: SourceKind) -> Callable[[Facts], Answered]:
@@ -173,7 +175,7 @@ PASSES_LOCATION = Condition(
     ask=_passes_location,
 )
 LOCAL = Condition(
-    need="a checkpoint that is a folder of this machine, local or mounted", ask=_local
+    need="a checkpoint that is a folder on this machine, local or mounted", ask=_local
 )
 COPIES_STATE = Condition(
     need=f"{PASSES_LOCATION.need}, and disk space here for a copy of its state",

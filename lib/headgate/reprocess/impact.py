@@ -96,14 +96,14 @@ def in_time(backlog: int, rates: Rates | None, why_not: str) -> dict[str, Any]:
     `why_not` says why no rate is known.
     """
     if not backlog:
-        return {"seconds": 0.0, "seconds_how": "nothing waits to be read"}
+        return {"seconds": 0.0, "seconds_how": "no records wait to be read"}
     if rates is None:
         return {"seconds": None, "seconds_how": why_not}
     left = rates.reads - rates.arrives
     if rates.idle and left <= rates.arrives:
         keeps_up = (
-            f"unknown: it keeps up with the {rates.arrives:.0f} records/s that arrive, which does"
-            f" not show how fast it reads when more waits ({rates.how})"
+            f"unknown: it keeps up with the {rates.arrives:.0f} records/s that arrive, which "
+            f"does not show how fast it reads a backlog ({rates.how})"
         )
         return {"seconds": None, "seconds_how": keeps_up}
     if left <= 0:

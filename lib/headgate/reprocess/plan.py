@@ -168,9 +168,11 @@ def _loaded(text: str) -> Plan:
         is_sealed = plan.hash == document["hash"]
         is_sealed = is_sealed and _sha_of_rest(document) == document.get("seal")
     except _DAMAGES as error:
-        raise PlanFileError(f"the plan is damaged: {_reason(error)}: plan again") from None
+        raise PlanFileError(
+            f"the plan is damaged: {_reason(error)}. Run `headgate plan` again"
+        ) from None
     if not is_sealed:
-        raise PlanFileError("the plan was changed after it was made: plan again")
+        raise PlanFileError("the plan was changed after it was made. Run `headgate plan` again")
     return plan
 
 

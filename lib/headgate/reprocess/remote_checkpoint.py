@@ -57,9 +57,9 @@ def start_flaw(pipeline: Pipeline) -> str | None:
     if start is None:
         return "has no start command"
     if isinstance(call, WatchControl):
-        return "is started by its driver, which can't be told of another checkpoint"
+        return "is started by its driver, which can't be switched to another checkpoint"
     passes = VARIABLE in (repr(call) if call is not None else start)
-    return None if passes else "has one without it"
+    return None if passes else "has a start command without it"
 
 
 def blockers(pipeline: Pipeline) -> list[str]:
@@ -68,18 +68,17 @@ def blockers(pipeline: Pipeline) -> list[str]:
     if why is None:
         return []
     return [
-        f"{pipeline.checkpoint} is on a remote file system, where a run leads the query to a new"
-        f" place: the start command has to hand on ${{{VARIABLE}}} as checkpointLocation, and"
-        f" {pipeline.name} {why}"
+        f"{pipeline.checkpoint} is on a remote file system, so a run switches the query to a new "
+        f"location. The start command must pass ${{{VARIABLE}}} as checkpointLocation, and "
+        f"{pipeline.name} {why}"
     ]
 
 
 def risks(pipeline: Pipeline, found: Checkpoint, place: str) -> list[str]:
     """Say what else may start the query, and what stays."""
     return [
-        f"whatever starts {pipeline.name} but its registered command (a schedule, an orchestrator,"
-        f" a person) has to use {place} from now on: at {found.location} it would go on as before"
-        " the run",
+        f"whatever else starts {pipeline.name} (a schedule, an orchestrator, a person) must use "
+        f"{place} after the run. At {found.location} the query would continue as before the run",
         _stays(pipeline, found.location),
     ]
 
@@ -87,8 +86,8 @@ def risks(pipeline: Pipeline, found: Checkpoint, place: str) -> list[str]:
 def _stays(pipeline: Pipeline, place: str) -> str:
     """Say how long the old place costs room: what a run made goes with its snapshots."""
     if place.rstrip("/") == (pipeline.declared or pipeline.checkpoint or "").rstrip("/"):
-        return f"{place} stays as it is, for an undo: nothing removes it, and it costs room"
+        return f"{place} stays as it is, for an undo. Nothing removes it, and it needs disk space"
     return (
-        f"{place} stays as it is, for an undo, until snapshots of this run are no longer kept"
-        " ([runs] keep_snapshots)"
+        f"{place} stays as it is, for an undo, as long as snapshots of this run are kept ([runs] "
+        "keep_snapshots)"
     )

@@ -109,7 +109,6 @@ def _notes(found: CheckpointFiles) -> tuple[str, ...]:
     if not begun:
         return ()
     return (
-        f"batch {begun[-1]} was begun and is not committed, as after any stop within a batch: the"
-        " next start runs it again. If the query does not start because of it, --uncommitted"
-        " takes it out",
+        f"batch {begun[-1]} is uncommitted, as after any stop within a batch: the next start "
+        "reruns it. If the query does not start because of it, remove it with --uncommitted",
     )

@@ -24,14 +24,14 @@ def metadata(found: CheckpointFiles, known: Known) -> CheckpointIssue | None:
     except UNREADABLE:
         pass
     there = "metadata" in found.names
-    what = f"`metadata` {'can not be read' if there else 'is missing'}: Spark does not start"
+    what = f"`metadata` {'cannot be read' if there else 'is missing'}: Spark does not start"
     if not (found.logged or found.committed):
         return None
     if known.query_id is None:
         return CheckpointIssue(
             code="metadata",
-            what=f"{what}, and no stored version has the query's id: give it with --query-id, as"
-            " progress and logs show it",
+            what=f"{what}, and no stored version has the query's id: pass it with --query-id, as "
+            "progress and logs show it",
             scenario="new-checkpoint",
         )
     text = json.dumps({"id": known.query_id}, separators=(",", ":"))
@@ -52,8 +52,8 @@ def torn_commit(found: CheckpointFiles, known: Known) -> CheckpointIssue | None:
         code="torn-commit",
         what=what,
         edits=_removed(gone),
-        risk=f"batch {last} is run once more: a sink that does not tell batches apart (Kafka) gets"
-        " its rows twice",
+        risk=f"batch {last} runs once more: a sink that does not distinguish batches (Kafka) gets "
+        "its rows twice",
     )
 
 
@@ -77,14 +77,14 @@ def torn_offsets(found: CheckpointFiles, known: Known) -> CheckpointIssue | None
 def _one_back(found: CheckpointFiles, batch: int, what: str) -> CheckpointIssue:
     """Take the last batch back: where it stood is lost with its entry."""
     if found.sink_batch is not None and found.sink_batch >= batch:
-        why = f"{what}, and the file sink has batch {batch}: it would drop what comes instead"
+        why = f"{what}, and the file sink has batch {batch}: it would drop the new one"
         return CheckpointIssue(code="torn-offsets", what=why, scenario="rewind")
     return CheckpointIssue(
         code="torn-offsets",
         what=what,
         edits=_removed([f"commits/{batch}", f"offsets/{batch}"]),
-        risk=f"batch {batch} is made anew from where batch {batch - 1} ended: what it wrote is"
-        " written again, unless the sink overwrites by key",
+        risk=f"batch {batch} is rebuilt from where batch {batch - 1} ended: its output is written "
+        "a second time, unless the sink overwrites by key",
     )
 
 
@@ -94,7 +94,7 @@ def commits_beyond(found: CheckpointFiles, known: Known) -> CheckpointIssue | No
     if last is None or not logged or last <= logged[-1]:
         return None
     gone = [b for b in found.committed if b > logged[-1]]
-    what = f"`commits` goes on to batch {last}, `offsets` ends at {logged[-1]}"
+    what = f"`commits` continues to batch {last}, `offsets` ends at {logged[-1]}"
     if found.sink_batch is not None and found.sink_batch > logged[-1]:
         why = f"{what}, and the file sink has batch {found.sink_batch}: it would drop new ones"
         return CheckpointIssue(code="commits-beyond", what=why, scenario="from-scratch")
@@ -102,8 +102,8 @@ def commits_beyond(found: CheckpointFiles, known: Known) -> CheckpointIssue | No
         code="commits-beyond",
         what=what,
         edits=_removed([f"commits/{b}" for b in gone]),
-        risk=f"{len(gone)} batch(es) from {gone[0]} on are run again, and written again unless"
-        " the sink overwrites by key",
+        risk=f"batches from {gone[0]} on run once more ({len(gone)} in all): their output is "
+        "written a second time, unless the sink overwrites by key",
     )
 
 
@@ -117,15 +117,15 @@ def uncommitted(found: CheckpointFiles, known: Known) -> CheckpointIssue | None:
     if went_back:
         return CheckpointIssue(
             code="offsets-back",
-            what=f"{went_back}: the topic was made anew, so that the next start says the same",
+            what=f"{went_back}: the topic was recreated, so the next start reports the same",
             scenario="new-checkpoint",
         )
     why = next(_foreign(found, known, last, begun), None)
     if why is None and not known.drop_uncommitted:
         return None
-    what = f"batch {begun[-1]} was begun and is not committed" + (f", and {why}" if why else "")
+    what = f"batch {begun[-1]} is uncommitted" + (f", and {why}" if why else "")
     if found.sink_batch is not None and found.sink_batch >= begun[0]:
-        what = f"{what}; but the file sink has batch {found.sink_batch} already"
+        what = f"{what}; but the file sink already has batch {found.sink_batch}"
         return CheckpointIssue(code="uncommitted", what=what, scenario="rewind")
     gone = [f"offsets/{b}" for b in begun]
     beyond, problem = entries_beyond(found, last)
@@ -133,7 +133,9 @@ def uncommitted(found: CheckpointFiles, known: Known) -> CheckpointIssue | None:
         return CheckpointIssue(
             code="uncommitted", what=f"{what}; {problem}", scenario="new-checkpoint"
         )
-    risk = None if why else "a sink that has part of the batch already gets those rows again"
+    risk = (
+        None if why else "a sink that already has part of the batch gets those rows a second time"
+    )
     return CheckpointIssue(
         code="uncommitted", what=what, edits=_removed([*gone, *beyond]), risk=risk
     )
@@ -162,8 +164,8 @@ def predecessor(found: CheckpointFiles, known: Known) -> CheckpointIssue | None:
         code="predecessor",
         what=f"`{path}` {there}, and Spark reads it at its start",
         edits=(Edit(path=path, text=text.decode()),),
-        risk=f"`{path}` is written with the positions of batch {newest}: it is no batch to go"
-        " back to",
+        risk=f"`{path}` is written with the offsets of batch {newest}: the query can't be rewound "
+        "to it",
     )
 
 
@@ -178,7 +180,7 @@ def _foreign(found: CheckpointFiles, known: Known, last: int, begun: list[int]) 
     if base is None or new is None:
         return
     if len(base.offsets) != len(new.offsets):
-        yield f"it has {len(new.offsets)} sources where batch {last} has {len(base.offsets)}"
+        yield f"it has {len(new.offsets)} sources, and batch {last} has {len(base.offsets)}"
         return
     if {n for n, _ in base.offsets} != {n for n, _ in new.offsets}:
         yield "its sources have other names"
@@ -228,7 +230,7 @@ def _other_partitions(found: CheckpointFiles, said: str) -> Iterator[str]:
     stored = [t.partitions or 0 for o in read.operators or () for t in o.stores]
     there = max(stored, default=0)
     if said.isdecimal() and there and int(said) != there:
-        yield f"it says {said} shuffle partitions where the state has {there}"
+        yield f"it has {said} shuffle partitions, and the state has {there}"
 
 
 def _went_back(found: CheckpointFiles, last: int, newest: int) -> Iterator[str]:
@@ -244,8 +246,8 @@ def _went_back(found: CheckpointFiles, last: int, newest: int) -> Iterator[str]:
                 at = now[topic].get(number)
                 if isinstance(at, int) and isinstance(offset, int) and at < offset:
                     yield (
-                        f"{topic}[{number}] stands at {offset} after batch {last} and at {at} in"
-                        f" `offsets/{newest}`"
+                        f"{topic}[{number}] is at {offset} after batch {last} and at {at} in "
+                        f"`offsets/{newest}`"
                     )
 
 

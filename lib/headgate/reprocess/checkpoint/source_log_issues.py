@@ -31,7 +31,7 @@ def strange_sources(found: CheckpointFiles, known: Known) -> CheckpointIssue | N
     names = ", ".join(f"`sources/{s}`" for s in sorted(strange))
     return CheckpointIssue(
         code="strange-source",
-        what=f"{names} is no source of the query: an attempt left where it would begin",
+        what=f"the query has no source {names}: an attempt left where it would start",
         edits=tuple(Edit(path=path) for path in gone),
     )
 
@@ -48,7 +48,7 @@ def poisoned_log(found: CheckpointFiles, known: Known) -> CheckpointIssue | None
     beyond, problem = entries_beyond(found, last)
     if not beyond or (why is None and not known.drop_uncommitted):
         return None
-    what = f"`{beyond[0]}` lists files that no batch has taken" + (f", and {why}" if why else "")
+    what = f"`{beyond[0]}` lists files that no batch has read" + (f", and {why}" if why else "")
     if problem:
         return CheckpointIssue(
             code="poisoned-source", what=f"{what}; {problem}", scenario="new-checkpoint"
@@ -73,7 +73,7 @@ def foreign_files(found: CheckpointFiles, known: Known, last: int) -> Iterator[s
         for path in beyond:
             for file in _files_of(found, path):
                 if not _is_below(file, place):
-                    yield f"`{folder}` has {file}, which is not below {place}"
+                    yield f"`{folder}` has {file}, which is not under {place}"
 
 
 def entries_beyond(found: CheckpointFiles, last: int) -> tuple[list[str], str | None]:
@@ -93,7 +93,10 @@ def entries_beyond(found: CheckpointFiles, last: int) -> tuple[list[str], str | 
         holes = [n for n in range(base, top + 1) if n not in rest]
         wanted = (min(removed) - 1) if removed else top
         if removed and (holes or top < wanted):
-            return gone, f"what `{folder}` held before can't be told from its compacted entry"
+            return (
+                gone,
+                f"the earlier content of `{folder}` can't be separated from its compacted entry",
+            )
     return gone, None
 
 

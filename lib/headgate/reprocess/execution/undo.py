@@ -186,10 +186,10 @@ def _blockers(
         for reason in _remains(step, past.records.get(position, Record()), inspector)
     ]
     if not steps:
-        return found or [f"run {past.run} left nothing that could be put back"]
+        return found or [f"run {past.run} left nothing to restore"]
     before, now = past.plan.preconditions.get("cluster_id"), facts.get("cluster_id")
     if now is not None and now != before:
-        found.append(f"this is another Kafka cluster: {now}, the run was on {before}")
+        found.append(f"this is another Kafka cluster: {now}; the run was on {before}")
     stops = any(isinstance(s, StopPipeline) and s.command for s in steps)
     for step in steps:
         found += step.blockers(inspector)
@@ -214,7 +214,7 @@ def _offset_blockers(
         if name not in topics:
             found.append(f"topic {name} does not exist any more")
         elif topics[name] != facts:
-            found.append(f"topic {name} was made anew or has other partitions since the run")
+            found.append(f"topic {name} was recreated, or has other partitions since the run")
     group = inspector.group(step.group)
     if not group.is_inactive and not (stops and group.state != "dead"):
         found.append(active_reason(inspector, step.group))
@@ -227,11 +227,11 @@ def _risks(steps: tuple[Step, ...], inspector: Inspector) -> list[str]:
         risks += step.risks(inspector)
         if isinstance(step, RestoreOffsets):
             risks += _expired(step, inspector)
-            risks.append("what the group did with records since the run is not taken back")
+            risks.append("what the group did with records since the run is not rolled back")
         if isinstance(step, RestoreCheckpoint):
             risks.append(
-                "what the query wrote since the run stays in the sink; the old checkpoint goes on"
-                " where it stopped and does not know of it"
+                "what the query wrote since the run stays in the sink. The old checkpoint does "
+                "not know of it: the query resumes where that checkpoint stopped"
             )
     return risks
 
@@ -244,8 +244,8 @@ def _expired(step: RestoreOffsets, inspector: Inspector) -> list[str]:
         for p in t.partitions
     }
     return [
-        f"offset {m.to.offset} of {m.topic}[{m.partition}] is past retention, its log begins at"
-        f" {first}: it is put back, and the consumer then follows its auto.offset.reset"
+        f"offset {m.to.offset} of {m.topic}[{m.partition}] is past retention, its log begins at "
+        f"{first}. It is restored, and the consumer then follows its auto.offset.reset"
         for m in step.moves
         if m.to is not None
         and (first := begin.get((m.topic, m.partition))) is not None

@@ -36,7 +36,7 @@ class Judged:
         if self.question:
             parts.append(f"it asks: {self.question}")
         if self.scenario:
-            parts.append(f"`headgate plan {self.scenario}` gets over it")
+            parts.append(f"use `headgate plan {self.scenario}`")
         return "; ".join(parts)
 
 

@@ -116,8 +116,8 @@ def _scenario(name: str) -> Scenario:
     # Kafka's options have a command of their own: nobody is asked for them one by one.
     found = _declared(RESET) if name == RESET else SCENARIOS.get(name)
     if found is None:
-        reason = "is not built in this release" if name in PLANNED else "is no scenario"
-        raise ScenarioError(f"{name} {reason}; there is {', '.join(SCENARIOS)}")
+        reason = "isn't built in this release" if name in PLANNED else "isn't a scenario"
+        raise ScenarioError(f"{name} {reason}; scenarios are {', '.join(SCENARIOS)}")
     return found
 
 
@@ -140,9 +140,13 @@ def drift(before: Plan, now: Plan) -> tuple[str, ...]:
         for name, value in now.preconditions.items()
         for said in _differences(f"{name}:", before.preconditions.get(name), value)
     ]
-    found += [f"{n} is gone" for n in before.preconditions if n not in now.preconditions]
+    found += [
+        f"{n}: not a precondition any more"
+        for n in before.preconditions
+        if n not in now.preconditions
+    ]
     if not found and before.hash != now.hash:
-        found = ["its steps would be others now"]
+        found = ["its steps would be different now"]
     approved, counted = approved_counts(before), _counts(now)
     grown = ((w, approved[w], counted.get(w)) for w in approved)
     return (*found, *(f"{n} records would be {w}, {a} were approved" for w, a, n in grown
@@ -172,7 +176,7 @@ def _counts(plan: Plan) -> dict[str, int]:
     total = plan.impact.get("total")
     if total is None:
         return {}
-    return {"read again": total, "skipped": sum(plan.impact.get("skipped", {}).values())}
+    return {"reprocessed": total, "skipped": sum(plan.impact.get("skipped", {}).values())}
 
 
 def _short(value: object) -> str:

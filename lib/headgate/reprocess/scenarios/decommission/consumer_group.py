@@ -40,7 +40,7 @@ def build(request: PlanRequest) -> Plan:
         },
         impact={"records": {}, "total": 0, "left_alone": dict.fromkeys(sorted(topics), "an input")},
         risks=(
-            *([f"the topics that it reads stay: {name_list(topics)}"] if topics else []),
+            *([f"input topics are kept: {name_list(topics)}"] if topics else []),
             *common.group_risks(group),
         ),
         blockers=tuple(blockers),
@@ -53,13 +53,13 @@ def group_blockers(request: PlanRequest, group: Group) -> Iterator[str]:
     """Refuse a group that is missing, that somebody is in, or that two pipelines share."""
     pipeline, inspector = request.pipeline, request.inspector
     if group.state == "dead":
-        yield f"there is no group {group.id}, or it can't be seen"
+        yield f"group {group.id} not found, or not visible to Headgate"
     elif not group.is_inactive:
         yield active_reason(inspector, group.id)
     yield from running(request)
     for other in inspector.pipelines():
         if other.name != pipeline.name and other.group == group.id:
-            yield f"{other.name} is registered with the group {group.id}, too: it stays"
+            yield f"{other.name} is also registered with group {group.id}: the group stays"
 
 
 def running(request: PlanRequest) -> Iterator[str]:
@@ -69,5 +69,5 @@ def running(request: PlanRequest) -> Iterator[str]:
         return
     status = inspector.status(pipeline.name)
     if status is not Status.STOPPED:
-        what = "runs" if status is Status.RUNS else f"is not proven to be stopped ({status})"
+        what = "runs" if status is Status.RUNS else f"isn't verified to be stopped ({status})"
         yield f"{pipeline.name} {what}: stop it first, then decommission it"

@@ -105,29 +105,29 @@ def _subjects(shapes: dict[str, Any]) -> list[str]:
 def _left(seen: ResetFacts) -> dict[str, str]:
     """Return what stays of all that looks like the application's, and why."""
     others = {n: i.why for n, i in seen.internals.items() if i.claim is Claim.FOREIGN}
-    inputs = dict.fromkeys((*seen.inputs, *seen.intermediate), "it reads it, and does not own it")
-    return {**others, **inputs, **dict.fromkeys(seen.topology.sinks, "its output")}
+    inputs = dict.fromkeys(
+        (*seen.inputs, *seen.intermediate), "an input, which the application does not own"
+    )
+    return {**others, **inputs, **dict.fromkeys(seen.topology.sinks, "an output")}
 
 
 def _risks(seen: ResetFacts, shapes: dict[str, Any]) -> Iterator[str]:
     left = _left(seen)
     if left:
-        yield f"not its own alone, and left: {name_list(left)}"
+        yield f"kept, because the application is not its only owner: {name_list(left)}"
     if shapes and seen.wish.back_up:
         yield (
-            f"an undo puts the records of {name_list(shapes)} back with other offsets; backup"
-            " topics"
-            " (headgate-backup-RUN-...) keep them until then, or until you delete these"
+            f"an undo restores the records of {name_list(shapes)} with other offsets. Backup topics "
+            "(headgate-backup-RUN-...) keep them until then, or until you delete these topics"
         )
     elif shapes:
-        yield (
-            f"the records of {name_list(shapes)} are gone for good: nothing backs them up"
-            " (--back-up)"
-        )
+        yield f"the records of {name_list(shapes)} are lost for good: they have no backup (--back-up)"
     if seen.group.type not in DELETABLE and seen.group.state != "dead":
         yield (
-            f"the group {seen.group.id} of type {seen.group.type} stays, with its offsets: Kafka"
-            " forgets it when they expire"
+            f"group {seen.group.id} of type {seen.group.type} stays with its offsets. Kafka "
+            "removes it when they expire"
         )
     if clears_state(seen) and seen.request.pipeline.commands.clean is None:
-        yield "local state on the instances' disks is not removed from here: no `clean` command"
+        yield (
+            "local state on the instances' disks is not removed: no `clean` command is registered"
+        )

@@ -27,8 +27,8 @@ def build(request: PlanRequest) -> Plan:
 
 BACK_UP = Option(
     name="back-up",
-    ask="Keep a copy of what internal topics hold, so that an undo brings it back?",
-    help="Copy the records of internal topics to backup topics first; an undo puts them back.",
+    ask="Back up the records of internal topics, so that an undo can restore them?",
+    help="Copy the records of internal topics to backup topics first; an undo restores them.",
     kind=Kind.FLAG,
     engines=frozenset({Engine.KAFKA_STREAMS}),
 )
@@ -36,7 +36,7 @@ BACK_UP = Option(
 SCENARIO = Scenario(
     name="decommission",
     title="Decommission",
-    what="Remove what a stopped application has left: group, internal topics, checkpoint, state.",
+    what="Remove what a stopped application left: group, internal topics, checkpoint, state.",
     build=build,
     options=(BACK_UP, INTERNAL_TOPICS, KEEP_INTERNAL, CLEARED),
     support={

@@ -28,9 +28,13 @@ def build(request: PlanRequest) -> Plan:
     pipeline, inspector = request.pipeline, request.inspector
     found = inspector.checkpoint(pipeline.checkpoint) if pipeline.checkpoint else None
     if found is None:
-        location = f"there is no checkpoint at {pipeline.checkpoint}"
+        location = (
+            f"checkpoint {pipeline.checkpoint} not found: check `checkpoint` in headgate.toml"
+        )
         return request.block(
-            location if pipeline.checkpoint else "headgate.toml names no `checkpoint`"
+            location
+            if pipeline.checkpoint
+            else "headgate.toml sets no `checkpoint` for this pipeline"
         )
     group = _group(request)
     aside = MoveToBackup(
@@ -92,27 +96,29 @@ def _facts(request: PlanRequest, group: Group | None) -> dict[str, object]:
 def _blockers(request: PlanRequest, found: Checkpoint, group: Group | None) -> Iterator[str]:
     yield from running(request) if group is None else group_blockers(request, group)
     if group is not None and group.type not in DELETABLE:
-        yield f"group {group.id} is of type {group.type}: it can't be deleted and put back"
+        yield f"group {group.id} is of type {group.type}: it can't be deleted and restored"
     yield from common.shared_checkpoint(request.pipeline, request.inspector)
     if found.fixed:
-        yield f"{found.location} can't be set aside: {found.fixed}"
+        yield f"{found.location} can't be moved to backup: {found.fixed}"
 
 
 def _risks(request: PlanRequest, found: Checkpoint, group: Group | None) -> Iterator[str]:
     yield (
-        "the checkpoint is kept beside its place, with all its state, as long as what an undo needs"
-        " ([runs] keep_snapshots): until then an undo puts it back byte for byte"
+        "the checkpoint moves to a backup beside its location, with all its state. An undo "
+        "restores it byte for byte, as long as the backup is kept ([runs] keep_snapshots)"
     )
     if strange := _other_groups(request):
         yield (
-            f"its sources name the group {name_list(strange)}, and the registry does not: it"
-            " stays. Say"
-            " `group` in headgate.toml where it is this query's own"
+            f"its sources name group {name_list(strange)}, which isn't registered: it stays. If it "
+            "is this query's own, set `group` in headgate.toml"
         )
     if group is None and request.pipeline.group is not None:
-        yield f"there is no group {request.pipeline.group}, or it can't be seen: none is deleted"
+        yield (
+            f"group {request.pipeline.group} not found, or not visible to Headgate: no group is "
+            "deleted"
+        )
     if request.pipeline.watch is not None:
-        yield f"what {request.pipeline.watch} was told of the query stays"
+        yield f"what the query reported to {request.pipeline.watch} stays"
     sink = request.version.sink if request.version else None
     if sink is not None and (sink.target or sink.format):
         yield f"what the query wrote to {sink.target or sink.format} stays"

@@ -39,7 +39,7 @@ def build(request: PlanRequest) -> Plan:
     target = target_of(request)
     if target.place is TargetKind.LISTED:
         if topics:
-            raise ScenarioError("from-point: a list of offsets names its topics, --topic does not")
+            raise ScenarioError("from-point: leave --topic out; a list of offsets names its topics")
         topics, only = _of_list(target.listed)
     chosen = {name: numbers for name, numbers in only.items() if numbers}
     return move_group(request, OffsetsRequest(target=target, topics=topics, only=chosen))
@@ -48,7 +48,7 @@ def build(request: PlanRequest) -> Plan:
 def _spark(request: PlanRequest, target: Target, only: dict[str, list[int]]) -> Plan:
     if target.place is TargetKind.LISTED:
         if only:
-            raise ScenarioError("from-point: a list of offsets names its topics, --topic does not")
+            raise ScenarioError("from-point: leave --topic out; a list of offsets names its topics")
         _, only = _of_list(target.listed)
     return from_point_spark.build(request, target, only)
 
@@ -66,7 +66,7 @@ def resolved(request: PlanRequest) -> PlanRequest:
             for (topic, number), commit in sorted(committed(request.inspector, group).items())
         ]
         if not options["to-offsets"]:
-            raise ScenarioError(f"--from-group: group {group} has no committed offset")
+            raise ScenarioError(f"--from-group: group {group} has no committed offsets")
     return replace(request, options=options)
 
 
@@ -87,7 +87,7 @@ def target_of(request: PlanRequest) -> Target:
         return Target(place=TargetKind.SHIFT, by=by)
     if (rows := options.get("to-offsets")) is not None:
         return Target(place=TargetKind.LISTED, listed=read_rows(rows, option="to-offsets"))
-    raise ScenarioError("from-point needs a point")
+    raise ScenarioError("from-point needs a point, such as --to-earliest or --to-datetime")
 
 
 def _only(given: Iterable[str]) -> dict[str, list[int]]:
@@ -112,24 +112,25 @@ def _of_list(listed: Iterable[Listed]) -> tuple[tuple[str, ...], dict[str, list[
 OPTIONS = (
     Option(
         name="to-datetime",
-        ask="From which time on?",
-        help="The first record at or after this time, in every partition; UTC unless it says so.",
+        ask="Start at which time?",
+        help="Time of the first record to read in every partition (default zone: UTC).",
         metavar="TIME",
         one_of=_POINT,
         required=True,
     ),
     Option(
         name="by-duration",
-        ask="From how long ago?",
-        help="The same, for so long ago: PT2H, P1D or 1d2h.",
+        ask="Start how long ago?",
+        help="Time to start at, as a duration before now: PT2H, P1D or 1d2h.",
         metavar="DURATION",
         one_of=_POINT,
         required=True,
     ),
     Option(
         name="shift-by",
-        ask="By how many records, back (-) or on?",
-        help="So many records from where each partition is; it ends at the log's ends.",
+        ask="Shift by how many records (negative rewinds)?",
+        help="Shift offsets by N records; negative rewinds. Stops at the earliest and latest "
+        "offset.",
         kind=Kind.NUMBER,
         metavar="N",
         one_of=_POINT,
@@ -137,8 +138,8 @@ OPTIONS = (
     ),
     Option(
         name="to-offset",
-        ask="To which offset?",
-        help="This offset in every partition; refused where a log does not hold it.",
+        ask="Start at which offset?",
+        help="Offset to start at in every partition; blocked if a partition does not hold it.",
         kind=Kind.NUMBER,
         metavar="N",
         one_of=_POINT,
@@ -146,32 +147,32 @@ OPTIONS = (
     ),
     Option(
         name="to-earliest",
-        ask="To the beginning?",
-        help="The beginning of every partition.",
+        ask="Start at the earliest offset?",
+        help="Start at the earliest offset of every partition.",
         kind=Kind.FLAG,
         one_of=_POINT,
         required=True,
     ),
     Option(
         name="to-latest",
-        ask="To the end?",
-        help="The end of every partition: what waits there is skipped.",
+        ask="Start at the latest offset?",
+        help="Start at the latest offset of every partition: unread records are skipped.",
         kind=Kind.FLAG,
         one_of=_POINT,
         required=True,
     ),
     Option(
         name="to-current",
-        ask="Where it is?",
-        help="Where every partition is: only shows it, and proves that it can be read.",
+        ask="Stay at the current offset?",
+        help="Current offset of every partition: only shows it, and verifies that it can be read.",
         kind=Kind.FLAG,
         one_of=_POINT,
         required=True,
     ),
     Option(
         name="to-offsets",
-        ask="To which offsets?",
-        help="A row for each partition; others stay as they are.",
+        ask="Start at which offsets?",
+        help="One row per partition; other partitions keep their offsets.",
         kind=Kind.MANY,
         metavar="TOPIC,PARTITION,OFFSET",
         one_of=_POINT,
@@ -179,8 +180,8 @@ OPTIONS = (
     ),
     Option(
         name="from-file",
-        ask="From which file of offsets?",
-        help="A file with rows TOPIC,PARTITION,OFFSET, as Kafka's tools write it.",
+        ask="Read offsets from which file?",
+        help="File with rows TOPIC,PARTITION,OFFSET, as Kafka's tools write it.",
         kind=Kind.FILE,
         metavar="FILE",
         rows_of="to-offsets",
@@ -189,31 +190,32 @@ OPTIONS = (
     ),
     Option(
         name="from-group",
-        ask="Where is another group?",
-        help="Where this other group is now.",
+        ask="Start at the offsets of which group?",
+        help="Start at the current offsets of this other group.",
         metavar="GROUP",
         one_of=_POINT,
         required=True,
     ),
     Option(
         name="no-record",
-        ask="What of partitions without a record since?",
-        help="Where a partition has no record at or after the time: its end, or left as it is.",
+        ask="What if a partition has no record since?",
+        help="Partitions without a record at or after the time: go to their end, or keep their "
+        "offset.",
         kind=Kind.CHOICE,
         choices=(Silent.END.value, Silent.LEAVE.value),
         after=("to-datetime", "by-duration"),
     ),
     Option(
         name="past-retention",
-        ask="Begin with what retention has left?",
-        help="Accept that inputs begin later where retention may have taken records of that time.",
+        ask="Start with what retention has left?",
+        help="Accept a later start if retention may have deleted records of that time.",
         kind=Kind.FLAG,
         after=("to-datetime", "by-duration"),
     ),
     Option(
         name="topic",
         ask="Only some topics or partitions?",
-        help="Only this topic, or only these partitions of it; again for more.",
+        help="Only this topic, or only these partitions of it; repeat for more.",
         kind=Kind.MANY,
         metavar="TOPIC[:0,2]",
         engines=frozenset({Engine.CONSUMER_GROUP, Engine.SPARK}),
@@ -225,7 +227,7 @@ OPTIONS = (
 SCENARIO = Scenario(
     name="from-point",
     title="From an offset or time",
-    what="Begin again at a time, an offset, a file of offsets, or where another group is.",
+    what="Start again at a time, an offset, a file of offsets, or another group's offsets.",
     build=build,
     options=OPTIONS,
     support={
@@ -234,7 +236,7 @@ SCENARIO = Scenario(
             CHECKPOINT,
             KAFKA_OR_FILES,
             PASSES_LOCATION,
-            note="The query begins there with empty state.",
+            note="The query starts there with empty state.",
         ),
         Engine.KAFKA_STREAMS: SUPPORTED,
     },

@@ -32,7 +32,7 @@ def build(request: PlanRequest, target: Target, only: Mapping[str, list[int]]) -
     checkpoint, position = found
     takes, blockers, risks = matched_takes(position, request.version)
     if target.place is TargetKind.CURRENT:
-        blockers.append("to begin where it is, with empty state, is what new-checkpoint does")
+        blockers.append("to start at the current offsets with empty state, use new-checkpoint")
     wish = StartRequest(
         target=target,
         takes=takes,
@@ -53,7 +53,9 @@ def offsets_of_pipeline(name: str, inspector: Inspector) -> list[str]:
     """Return where another registered query is, as rows of `TOPIC,PARTITION,OFFSET`."""
     other = inspector.registered(name)
     if other is None or other.checkpoint is None:
-        raise ScenarioError(f"--from-pipeline: {name} is no registered pipeline with a checkpoint")
+        raise ScenarioError(
+            f"--from-pipeline: {name} isn't a registered pipeline with a checkpoint"
+        )
     position = inspector.query_position(other.checkpoint)
     found: dict[tuple[str, int], int] = {}
     for source in position.sources if position else ():
@@ -70,8 +72,8 @@ def offsets_of_pipeline(name: str, inspector: Inspector) -> list[str]:
 OPTIONS = (
     Option(
         name="from-pipeline",
-        ask="Where is another query?",
-        help="Where this other registered Spark pipeline's last committed batch ended.",
+        ask="Start at the offsets of which query?",
+        help="Start where the last committed batch of this other registered Spark pipeline ended.",
         metavar="PIPELINE",
         one_of="point",
         required=True,

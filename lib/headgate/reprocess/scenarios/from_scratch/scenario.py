@@ -30,7 +30,7 @@ def build(request: PlanRequest) -> Plan:
 SCENARIO = Scenario(
     name="from-scratch",
     title="From scratch",
-    what="Forget the state and read everything again that the inputs still hold.",
+    what="Drop the state and reprocess everything that the inputs still hold.",
     build=build,
     options=(*output_topics.OPTIONS, *kafka_streams_options.OPTIONS),
     support={

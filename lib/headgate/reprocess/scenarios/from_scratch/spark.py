@@ -25,8 +25,14 @@ def build(request: PlanRequest) -> Plan:
     pipeline, inspector, version = request.pipeline, request.inspector, request.version
     found = inspector.checkpoint(pipeline.checkpoint) if pipeline.checkpoint else None
     if found is None:
-        location = f"there is no checkpoint at {pipeline.checkpoint}"
-        missing = location if pipeline.checkpoint else "headgate.toml names no `checkpoint` of it"
+        location = (
+            f"checkpoint {pipeline.checkpoint} not found: check `checkpoint` in headgate.toml"
+        )
+        missing = (
+            location
+            if pipeline.checkpoint
+            else "headgate.toml sets no `checkpoint` for this pipeline"
+        )
         return request.block(missing)
     read = found.offsets if inspector.has_cluster() else {}
     topics = inspector.topics(read) if read else {}
@@ -108,17 +114,18 @@ def _blockers(request: PlanRequest, found: Checkpoint, topics: Mapping[str, Topi
     elif found.fixed:
         blockers.append(f"{found.location} can't be replaced: {found.fixed}")
     blockers += [
-        f"{_name(source)} is declared with startingOffsets=latest: without its checkpoint the"
-        " query would begin at the end, not at the beginning; from-point with --to-earliest writes"
-        " the beginning into the checkpoint"
+        f"{_name(source)} is declared with startingOffsets=latest. Without its checkpoint the "
+        "query would start at the latest offset, not at the earliest. Use from-point with "
+        "--to-earliest: it writes the earliest offsets into the checkpoint"
         for source in _kafka_sources(request.version)
         if _starts(source) == "latest"
     ]
     if request.options.get("outputs", "keep") == "keep":
         blockers += common.skipped_batches(
             request.version,
-            "the query begins at 0 again: what it writes would be silently dropped. Set its files"
-            " aside with --outputs=empty, or let it write to another folder with --outputs=new",
+            "the query restarts at batch 0: its results would be silently dropped. Move its "
+            "files to backup with --outputs=empty, or let it write to another folder with "
+            "--outputs=new",
         )
     return blockers
 
@@ -132,19 +139,18 @@ def _risks(
     risks = common.topic_risks(topics)
     if found.offsets and not topics:
         names = ", ".join(sorted(found.offsets))
-        risks.append(f"no Kafka cluster is configured: the topics {names} were not looked at")
+        risks.append(f"no Kafka cluster is configured: topics {names} were not checked")
     sources = _kafka_sources(version)
     untold = [_name(source) for source in sources if _starts(source) is None]
     if found.offsets and (untold or not sources):
         risks.append(
-            f"where the query begins without its checkpoint is not known{_of(untold)}: Spark's"
-            " default startingOffsets is latest, which reads nothing again and skips what is"
-            " waiting; from-point with --to-earliest writes the beginning into the checkpoint"
+            f"unknown where the query starts without its checkpoint{_of(untold)}. Spark's "
+            "default startingOffsets is latest: it reprocesses nothing and skips unread "
+            "records. Use from-point with --to-earliest: it writes the earliest offsets into "
+            "the checkpoint"
         )
     if pipeline.commands.status is None:
-        risks.append(
-            f"{pipeline.name} has no status command: whether it runs is told from its logs alone"
-        )
+        risks.append(f"{pipeline.name} has no status command: only its logs show whether it runs")
     return [*risks, _sink_risk(pipeline, version)]
 
 
@@ -152,14 +158,14 @@ def _sink_risk(pipeline: Pipeline, version: Version | None) -> str:
     sink = version.sink if version else None
     if sink is None:
         return (
-            f"what {pipeline.name} writes to is not known: it writes its results again, so that"
-            " whoever reads them gets them twice unless the sink overwrites by key; and a file sink"
-            " would silently drop them, up to the last batch in its _spark_metadata"
+            f"the sink of {pipeline.name} is unknown. It gets results a second time: consumers "
+            "get duplicates, unless the sink overwrites by key. A file sink would silently drop "
+            "results up to the last batch in its _spark_metadata"
         )
     location = sink.target or sink.format
     return (
-        f"{pipeline.name} writes its results again{f' to {location}' if location else ''}: whoever"
-        " reads them gets them twice, unless the sink overwrites by key"
+        f"{pipeline.name} writes its results a second time{f' to {location}' if location else ''}: "
+        "consumers get duplicates, unless the sink overwrites by key"
     )
 
 

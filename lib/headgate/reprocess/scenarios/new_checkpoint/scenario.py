@@ -72,39 +72,40 @@ def _export_risks(folder: str | None) -> list[str]:
     if folder is None:
         return []
     return [
-        "Spark takes no state into a new query by itself: the new version must be a"
-        f" transformWithState that is given spark.read.parquet('{folder}/operator-0') grouped by"
-        " its key columns as initialState, and whose handleInitialState takes each row; it is read"
-        " in the first batch alone, so this version must be the one that is started",
+        "Spark passes no state to a new query. The new version must be a transformWithState "
+        f"whose initialState is spark.read.parquet('{folder}/operator-0'), grouped by its key "
+        "columns. Its handleInitialState must accept each row. Spark reads it only in the first "
+        "batch, so start exactly this version",
     ]
 
 
 OPTIONS = (
     Option(
         name="to",
-        ask="To which new location?",
-        help="Make the new checkpoint here and leave the old one where it is: an absolute path.",
+        ask="Write the new checkpoint to which location?",
+        help="Location of the new checkpoint, an absolute path; the old one stays where it is.",
         metavar="LOCATION",
     ),
     Option(
         name="source",
-        ask="Which source of the new version takes over which of the old one?",
-        help="By place or name: 0=1, orders=0, 0=0,1 (both become one), 2=new; again for more.",
+        ask="Which old source does each new source continue?",
+        help="Sources by number or name: 0=1, orders=0, 0=0,1 (both become one), 2=new; repeat "
+        "for more.",
         kind=Kind.MANY,
         metavar="NEW=OLD",
     ),
     Option(
         name="rehearse",
-        ask="Shall the new version be rehearsed there first?",
-        help="Start the registered entry point on a copy of the new checkpoint, for one batch whose"
-        " output goes nowhere; refused unless Spark gets through it.",
+        ask="Rehearse the new version there first?",
+        help="Start the registered entry point on a copy of the new checkpoint for one batch "
+        "without output; the run fails unless Spark completes it.",
         kind=Kind.FLAG,
     ),
     Option(
         name="export-state",
-        ask="Into which folder shall the old state be written?",
-        help="Write the old state as Parquet, to be the new version's initial state; an absolute"
-        " path of a folder that is not there.",
+        ask="Export the old state to which folder?",
+        help="Folder for the old state as Parquet, to be the new version's initial state: an "
+        "absolute path that does not exist yet.",
         metavar="FOLDER",
     ),
     *NEW_OUTPUT,
@@ -113,7 +114,7 @@ OPTIONS = (
 SCENARIO = Scenario(
     name="new-checkpoint",
     title="New checkpoint at the old offsets",
-    what="Let an incompatible new version begin exactly where the old one stopped, with no state.",
+    what="Start an incompatible new version exactly where the old one stopped, without state.",
     build=build,
     options=OPTIONS,
     support={
@@ -122,17 +123,17 @@ SCENARIO = Scenario(
             KAFKA_OR_FILES,
             PASSES_LOCATION,
             note=(
-                "The new version begins without state. State of transformWithState can be exported;"
-                " the new code must read it as its initial state."
+                "The new version starts without state. State of transformWithState can be "
+                "exported; the new code must read it as its initial state."
             ),
         ),
         Engine.CONSUMER_GROUP: refused(
-            "a consumer group's offsets are not bound to a version: it goes on where it is, and"
-            " from-point with --from-group gives another group the same place"
+            "a consumer group's offsets are not bound to a version: it continues where it is. "
+            "from-point with --from-group gives another group the same offsets"
         ),
         Engine.KAFKA_STREAMS: refused(
-            "records on their way in repartition topics belong to the old version: from-scratch"
-            " reads everything again, from-point begins both versions at one place"
+            "records in flight in repartition topics belong to the old version. from-scratch "
+            "reprocesses everything; from-point starts both versions at one point"
         ),
     },
 )

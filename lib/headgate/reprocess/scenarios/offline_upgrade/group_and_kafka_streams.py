@@ -48,8 +48,8 @@ def build(request: PlanRequest, verdict: UpgradeVerdict | None) -> Plan:
         blockers.append(active_reason(inspector, group.id))
     if group.type not in _TYPES and group.state != "dead":
         blockers.append(
-            f"group {group.id} is of type {group.type}: its offsets can't be put back, so that"
-            " there is no way back"
+            f"group {group.id} is of type {group.type}: its offsets can't be restored, so there "
+            "is no rollback"
         )
     return Plan(
         scenario=request.scenario,
@@ -131,18 +131,18 @@ def _risks(
 ) -> Iterator[str]:
     if verdict is None:
         yield (
-            f"{pipeline.name} is a consumer group: nothing that Headgate sees tells whether the new"
-            " code reads what the topics hold"
+            f"{pipeline.name} is a consumer group: Headgate has no evidence whether the new code "
+            "can read what the topics hold"
         )
     else:
         yield from risks_of(verdict)
     if pipeline.engine is Engine.KAFKA_STREAMS:
         yield (
-            "local state and changelog topics are not copied: taken back, the old version goes on"
-            " with the state that the new one left, and reads again what was done since: what it"
-            " counts is counted twice. from-scratch makes the state anew"
+            "local state and changelog topics are not backed up. After a rollback the old "
+            "version continues with the state that the new one left. It reprocesses records "
+            "since then, and counts them twice. from-scratch rebuilds the state"
         )
     yield (
-        "taken back, the old version does again what the new one has done: whoever reads its"
-        " results gets them twice"
+        "after a rollback the old version reprocesses what the new one has done: consumers of "
+        "its results get duplicates"
     )

@@ -25,13 +25,14 @@ def build(request: PlanRequest) -> Plan:
     pipeline = request.pipeline
     if pipeline.commands.rollback is None:
         return request.block(
-            f"{pipeline.name} has no rollback command: there would be no way back. Register"
-            " `deploy` and `rollback` under [pipeline.commands]; a person can be either"
+            f"{pipeline.name} has no rollback command, so the upgrade could not be rolled back. "
+            "Register `deploy` and `rollback` under [pipeline.commands]; either can be a manual "
+            "step"
         )
     if pipeline.commands.deploy is None and not request.options.get("deployed"):
         return request.block(
-            f"{pipeline.name} has no deploy command: register one, or say with --deployed that the"
-            " new version starts without it"
+            f"{pipeline.name} has no deploy command: register one, or pass --deployed if the new "
+            "version starts without it"
         )
     if pipeline.engine is Engine.CONSUMER_GROUP:
         return upgrade_group.build(request, None)
@@ -45,7 +46,7 @@ def build(request: PlanRequest) -> Plan:
         options["before"] = verdict.compared
     request = dataclasses.replace(request, options=options)
     if verdict.closed:
-        refused = request.block(*(f"the gate is closed: {f.sentence()}" for f in verdict.closed))
+        refused = request.block(*(f"the check fails: {f.sentence()}" for f in verdict.closed))
         return dataclasses.replace(refused, options=options)
     if pipeline.engine is Engine.SPARK:
         plan = upgrade_spark.build(request, verdict)
@@ -57,30 +58,30 @@ def build(request: PlanRequest) -> Plan:
 OPTIONS = (
     Option(
         name="after",
-        ask="Which version comes?",
-        help="The new version: module:function, NAME@N, a version file or other evidence.",
+        ask="Upgrade to which version?",
+        help="New version: module:function, NAME@N, a version file or other evidence.",
         metavar="EVIDENCE",
         required=True,
         engines=_JUDGED,
     ),
     Option(
         name="before",
-        ask="Compared with which one?",
-        help="The version that runs, where it is not the one that was seen last.",
+        ask="Compare it with which version?",
+        help="Running version, if it isn't the one that was seen last.",
         metavar="EVIDENCE",
         engines=_JUDGED,
     ),
     Option(
         name="fail-on",
-        ask="What closes the gate?",
-        help=f"What closes the gate, as in `headgate diff`; {','.join(FAIL_ON)} unless said.",
+        ask="Which findings fail the check?",
+        help=f"Findings that fail the check, as in `headgate diff` (default {','.join(FAIL_ON)}).",
         metavar="LIST",
         engines=_JUDGED,
     ),
     Option(
         name="deployed",
         ask="Does the new version start without a deploy command?",
-        help="The new code lies in its place already, or the start command brings it along.",
+        help="The new code is already in place, or the start command installs it.",
         kind=Kind.FLAG,
     ),
 )
@@ -88,7 +89,8 @@ OPTIONS = (
 SCENARIO = Scenario(
     name="offline-upgrade",
     title="Offline upgrade",
-    what="Stop, let the verdict decide, keep a way back, start the new version, see it work.",
+    what="Stop, check the verdict, back up for a rollback, start the new version, verify that it "
+    "works.",
     build=build,
     options=OPTIONS,
     support={

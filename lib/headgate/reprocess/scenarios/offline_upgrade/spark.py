@@ -28,15 +28,21 @@ def build(request: PlanRequest, verdict: UpgradeVerdict) -> Plan:
     pipeline, inspector = request.pipeline, request.inspector
     found = inspector.checkpoint(pipeline.checkpoint) if pipeline.checkpoint else None
     if found is None:
-        location = f"there is no checkpoint at {pipeline.checkpoint}"
-        missing = location if pipeline.checkpoint else "headgate.toml names no `checkpoint` of it"
-        return request.block(f"{missing}: a version that begins anew needs no upgrade")
+        location = (
+            f"checkpoint {pipeline.checkpoint} not found: check `checkpoint` in headgate.toml"
+        )
+        missing = (
+            location
+            if pipeline.checkpoint
+            else "headgate.toml sets no `checkpoint` for this pipeline"
+        )
+        return request.block(f"{missing}. A version that starts from scratch needs no upgrade")
     blockers = common.must_be_stopped(pipeline, inspector)
     place = remote_checkpoint.new_place(inspector, pipeline) if found.remote else None
     if found.remote:
         blockers += remote_checkpoint.blockers(pipeline)
     elif found.fixed:
-        blockers.append(f"{found.location} can't be put back: {found.fixed}")
+        blockers.append(f"{found.location} can't be restored: {found.fixed}")
     return Plan(
         scenario=request.scenario,
         pipeline=pipeline.name,
@@ -169,23 +175,23 @@ def risks_of(verdict: UpgradeVerdict) -> Iterator[str]:
             yield f"{finding.sentence()}{why}"
     if verdict.rollback == "lost":
         yield (
-            "once the new version has done a batch, the old one can't go on with what it leaves:"
-            " only the copy of before brings it back, without what was done since"
+            "once the new version has completed a batch, the old one can't resume from its "
+            "checkpoint. Only the backup restores the old version, without what was done since"
         )
 
 
 def _risks(pipeline: Pipeline, found: Checkpoint) -> Iterator[str]:
     if pipeline.commands.status is None:
         yield (
-            f"{pipeline.name} has no status command: whether the new version runs is told from its"
-            " batches alone"
+            f"{pipeline.name} has no status command: only its batches show whether the new "
+            "version runs"
         )
     if not _can_be_told(pipeline):
         yield (
-            "whether the code that then runs is the version that was judged is not told: register"
-            " the query's `watch`, or `evidence` such as its UI or its event log"
+            "no source reports whether the code that runs is the version that was checked. "
+            "Register the query's `watch`, or `evidence` such as its UI or its event log"
         )
     yield (
-        "what the new version writes stays in the sink when it is taken back, and the old one"
-        " writes the same batches again"
+        "after a rollback the new version's output stays in the sink, and the old version "
+        "writes the same batches a second time"
     )

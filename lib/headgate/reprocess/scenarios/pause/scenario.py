@@ -51,7 +51,7 @@ def _pause(pipeline: Pipeline, location: str | None) -> tuple[Step, ...]:
 
 
 def _resume(pipeline: Pipeline, location: str | None) -> tuple[Step, ...]:
-    told = _notify(pipeline, f"{pipeline.name} goes on", f"{pipeline.name} is being paused")
+    told = _notify(pipeline, f"{pipeline.name} has resumed", f"{pipeline.name} is being paused")
     if pipeline.commands.pause is not None:
         return (ResumeProcessing(**_hold(pipeline, location)), *told)
     return (start_or_ask(_stop(pipeline, location)), *told)
@@ -100,7 +100,7 @@ def _blockers(pipeline: Pipeline, inspector: Inspector, *, resume: bool) -> list
     commands = pipeline.commands
     if commands.pause is None and commands.stop is None:
         needed = _NEEDED[pipeline.engine].why
-        return [f"{pipeline.name} has neither a pause nor a stop command, it needs {needed}"]
+        return [f"{pipeline.name} has neither a pause nor a stop command. It needs {needed}"]
     status = inspector.status(pipeline.name)
     if resume:
         runs = status is Status.RUNS or (
@@ -108,7 +108,7 @@ def _blockers(pipeline: Pipeline, inspector: Inspector, *, resume: bool) -> list
         )
         return [f"{pipeline.name} runs: there is nothing to resume"] if runs else []
     if status is Status.PAUSED:
-        return [f"{pipeline.name} is paused already"]
+        return [f"{pipeline.name} is already paused"]
     stopped = status is Status.STOPPED
     if pipeline.group and status is Status.UNKNOWN:
         stopped = inspector.group(pipeline.group).is_inactive
@@ -124,24 +124,24 @@ def _risks(pipeline: Pipeline, *, resume: bool) -> list[str]:
     if resume:
         return []
     risks = [
-        "records that expire while it is paused are lost to it: see the retention of its topics"
+        "records that expire during the pause are lost to it: check the retention of its topics"
     ]
     if commands.pause is None:
         risks.append(
-            f"{pipeline.name} has no pause command: it is stopped, and started to go on. What a"
-            " stop in the middle leaves half done is done again then"
+            f"{pipeline.name} has no pause command: Headgate stops it, and starts it to resume. "
+            "Work that the stop interrupts is reprocessed then"
         )
         if commands.start is None:
-            risks.append(f"{pipeline.name} has no start command: a person has to start it again")
+            risks.append(f"{pipeline.name} has no start command: a person has to restart it")
     elif pipeline.engine is not Engine.SPARK:
         risks.append(
-            "its processes stay members of their group: a reset still needs them stopped, and a"
-            " process that is started meanwhile is not paused"
+            "its processes stay members of their group, so a reset still needs them stopped. A "
+            "process that starts during the pause is not paused"
         )
     return risks
 
 
-_STOP = "a registered `stop` command (a shell command, an HTTP call, a person)"
+_STOP = "a registered `stop` command (a shell command, an HTTP call or a manual step)"
 _PAUSES = any_command("pause", "stop")
 _NEEDED = {
     Engine.SPARK: needs(
@@ -169,13 +169,13 @@ _NEEDED = {
 SCENARIO = Scenario(
     name="pause",
     title="Pause and resume",
-    what="Finish what is in flight, hold the pipeline, and go on later where it was.",
+    what="Finish in-flight work, hold the pipeline, and resume later where it was.",
     build=build,
     options=(
         Option(
             name="resume",
-            ask="Go on with a paused pipeline?",
-            help="Go on instead of pausing; `headgate undo RUN` of the pause does the same.",
+            ask="Resume a paused pipeline?",
+            help="Resume instead of pausing; `headgate undo RUN` of the pause does the same.",
             kind=Kind.FLAG,
         ),
     ),

@@ -87,7 +87,7 @@ def _explained(
             " isn't known"
         )
     if unknown:
-        end = "never read" if beyond == "end" else "read again"
+        end = "never read" if beyond == "end" else "reprocessed"
         risks.append(
             f"no last position of {_named(unknown)} is known: any record of its log may be {end}"
         )

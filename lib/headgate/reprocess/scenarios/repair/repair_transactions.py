@@ -24,8 +24,8 @@ def build(request: PlanRequest, topics: Mapping[str, Topic], named: Sequence[str
     if unknown := sorted(set(named) - found.keys()):
         open_ = ", ".join(sorted(found)[:_SHOWN]) or "none"
         return request.block(
-            f"--abort-transaction: {', '.join(unknown)} is not open on a topic that"
-            f" {request.pipeline.group} reads; open are: {open_}"
+            f"--abort-transaction: {', '.join(unknown)} is not open on a topic that "
+            f"{request.pipeline.group} reads; open transactions: {open_}"
         )
     wanted = [found[name] for name in dict.fromkeys(named)]
     facts = common.topic_facts(topics)
@@ -51,9 +51,9 @@ def blocking(request: PlanRequest, topics: Mapping[str, Topic]) -> str | None:
         return None
     more = f" and {len(names) - _SHOWN} more" if len(names) > _SHOWN else ""
     return (
-        "readers of committed records wait for the end of"
-        f" {', '.join(names[:_SHOWN])}{more}: where its producer is gone for good, name it with"
-        " --abort-transaction"
+        "consumers with isolation.level=read_committed wait for the end of "
+        f"{', '.join(names[:_SHOWN])}{more}: if its producer is gone for good, name it with "
+        "--abort-transaction"
     )
 
 
@@ -74,7 +74,7 @@ def _step(found: Transaction, facts: dict[str, dict[str, object]]) -> AbortTrans
 
 def _risk(found: Transaction) -> str:
     return (
-        f"what {found.name} wrote to {', '.join(sorted(found.topics))} is never read as committed,"
-        " and offsets that it committed are lost with it; its producer, where it lives, is fenced"
-        " and fails"
+        f"consumers with isolation.level=read_committed never get what {found.name} wrote to "
+        f"{', '.join(sorted(found.topics))}, and offsets that it committed are lost. If its "
+        "producer still runs, it is fenced and fails"
     )

@@ -29,32 +29,33 @@ _SPARK = frozenset({Engine.SPARK})
 OPTIONS = (
     Option(
         name="uncommitted",
-        ask="Take out the batch that was begun, whatever it looks like?",
-        help="Also take out a begun batch that looks like any other: for a query that it stops.",
+        ask="Remove the uncommitted batch, even if it looks sound?",
+        help="Also remove an uncommitted batch that looks sound: for a query that it stops.",
         kind=Kind.FLAG,
         engines=_SPARK,
     ),
     Option(
         name="query-id",
         ask="What is the query's id?",
-        help="The id for a `metadata` that is lost, as progress and logs show it.",
+        help="Id for a lost `metadata` file, as progress and logs show it.",
         metavar="ID",
         engines=_SPARK,
     ),
     Option(
         name="beyond",
-        ask="Where do partitions go whose offset is beyond the end?",
-        help="The beginning if the topic was recreated, the end if its tail was lost, or the last"
-        " position in the journal or the worker's looks.",
+        ask="Which offset for partitions whose offset is beyond the end?",
+        help="Offset if a partition's is beyond the end: beginning if the topic was recreated, "
+        "end if its tail was lost, last-known for the last position in the journal or in "
+        "the worker's checks.",
         kind=Kind.CHOICE,
         choices=("beginning", "end", repair_group.LAST_KNOWN),
         engines=frozenset({Engine.CONSUMER_GROUP}),
     ),
     Option(
         name="abort-transaction",
-        ask="Which open transaction has a producer that is gone for good?",
-        help="Abort this open transaction on a topic that it reads, and nothing else: its id, or"
-        " TOPIC:PARTITION:PRODUCER of one without an id; again for more. It can't be undone.",
+        ask="Abort which open transaction, whose producer is gone for good?",
+        help="Abort only this open transaction on a topic that it reads: its id, or "
+        "TOPIC:PARTITION:PRODUCER if it has none; repeat for more. It can't be undone.",
         kind=Kind.MANY,
         metavar="ID",
         engines=frozenset({Engine.CONSUMER_GROUP}),
@@ -64,15 +65,15 @@ OPTIONS = (
 SCENARIO = Scenario(
     name="repair",
     title="Repair",
-    what="Find what keeps the pipeline from starting, repair a copy, prove it, put it in place.",
+    what="Find what keeps the pipeline from starting, repair a copy, verify it, swap it in.",
     build=build,
     options=OPTIONS,
     support={
         Engine.SPARK: needs(LOCAL),
         Engine.CONSUMER_GROUP: SUPPORTED,
         Engine.KAFKA_STREAMS: refused(
-            "its state lives in changelogs and on its own hosts: offsets that are mended alone no"
-            " longer fit it, and Kafka Streams restores its stores itself; from-scratch begins anew"
+            "its state is in changelogs and on its own hosts, and would not match repaired "
+            "offsets. Kafka Streams restores its stores itself; from-scratch starts over"
         ),
     },
 )

@@ -35,15 +35,17 @@ def build(request: PlanRequest) -> Plan:
     """Return the plan: repair a copy, rehearse on it, put it in place; or why there is none."""
     pipeline, inspector = request.pipeline, request.inspector
     if not pipeline.checkpoint:
-        return request.block("headgate.toml names no `checkpoint` of it")
+        return request.block("headgate.toml sets no `checkpoint` for this pipeline")
     if inspector.status(pipeline.name) is Status.RUNS:
         return request.block(
-            f"{pipeline.name} runs: a batch that is under way looks like a broken one. Where it"
-            " fails again and again, stop it first"
+            f"{pipeline.name} runs: an uncommitted batch looks like a broken one. If it fails "
+            "repeatedly, stop it first"
         )
     found = inspector.checkpoint_files(pipeline.checkpoint, _sink(request.version))
     if found is None:
-        return request.block(f"there is no checkpoint at {pipeline.checkpoint}")
+        return request.block(
+            f"checkpoint {pipeline.checkpoint} not found: check `checkpoint` in headgate.toml"
+        )
     looked = check_checkpoint(found, known_of(request.version, dict(request.options)))
     looked, unseen = _with_state(request, found, looked)
     if looked.left or not looked.edits:
@@ -111,7 +113,7 @@ def _with_state(
     try:
         missing = request.inspector.rewind(found.location, last).missing
     except EvidenceError as error:
-        return looked, (f"whether all files of its state are there was not looked at: {error}",)
+        return looked, (f"not checked whether all files of its state exist: {error}",)
     # What the logs lack is for the checkup to find, and to repair.
     lost = [
         CheckpointIssue(code="state", what=m, scenario=_REWIND) for m in missing if _is_of_state(m)
@@ -124,13 +126,13 @@ def _without_state(request: PlanRequest, looked: CheckpointCheck) -> CheckpointC
     version = request.version
     if version is not None and version.stateful:
         count = len(version.stateful)
-        what = f"`state` is missing, and the stored version has {count} stateful operator(s)"
+        what = f"`state` is missing, and the stored version has state (stateful operators: {count})"
         return replace(looked, left=(CheckpointIssue(code="state", what=what, scenario=_SCRATCH),))
     if version is not None and any(e.kind != _CHECKPOINT for e in version.evidence):
         return looked
     note = (
-        "it has no `state`, and nothing but the checkpoint itself was read of the query: where it"
-        " keeps state, all of that is lost"
+        "the checkpoint has no `state`, and no other evidence of the query was read: if it "
+        "keeps state, all of it is lost"
     )
     return replace(looked, notes=(*looked.notes, note))
 
@@ -142,7 +144,7 @@ def _is_of_state(missing: str) -> bool:
 def _reasons(request: PlanRequest, found: CheckpointFiles, looked: CheckpointCheck) -> list[str]:
     """Say what can't be repaired and what gets over it, or that nothing is broken."""
     if looked.is_sound:
-        reason = f"there is nothing to repair: the checkpoint of {request.pipeline.name} is sound"
+        reason = f"nothing to repair: the checkpoint of {request.pipeline.name} is sound"
         return ["; ".join((reason, *looked.notes))]
     repairable = [f"could be repaired: {issue.what}" for issue in looked.issues]
     return [*(_beyond(request, found, issue) for issue in looked.left), *repairable]
@@ -150,7 +152,7 @@ def _reasons(request: PlanRequest, found: CheckpointFiles, looked: CheckpointChe
 
 def _beyond(request: PlanRequest, found: CheckpointFiles, issue: CheckpointIssue) -> str:
     way = _way(request, found, issue)
-    gets_over = f": `headgate plan {way}` gets over it" if way else ""
+    gets_over = f": use `headgate plan {way}`" if way else ""
     return f"can't be repaired: {issue.what.rstrip('.')}{gets_over}"
 
 
@@ -197,8 +199,8 @@ def _blockers(pipeline: Pipeline, inspector: Inspector, found: CheckpointFiles) 
     readable = _readable(inspector, found.location)
     if readable is None and pipeline.commands.status is None:
         blockers.append(
-            f"{pipeline.name} has no status command, and without `metadata` its logs don't tell"
-            " either whether it is stopped: register one"
+            f"{pipeline.name} has no status command, and without `metadata` its logs don't show "
+            "whether it is stopped. Register a status command"
         )
     if readable is not None and readable.fixed:
         blockers.append(f"{found.location} can't be replaced: {readable.fixed}")
@@ -209,10 +211,10 @@ def _risks(pipeline: Pipeline, looked: CheckpointCheck) -> list[str]:
     risks = [issue.risk for issue in looked.issues if issue.risk]
     if not pipeline.entry_point:
         risks.append(
-            f"{pipeline.name} has no entry_point: no rehearsal proves the repair before it is put"
-            " in place"
+            f"{pipeline.name} has no entry_point: no rehearsal verifies the repair before it is "
+            "swapped in"
         )
-    risks.append("an undo puts the broken checkpoint back: the query will not start with it")
+    risks.append("an undo restores the broken checkpoint: the query will not start with it")
     return risks
 
 

@@ -78,16 +78,15 @@ def unknown(request: PlanRequest) -> str | None:
     facts = request.version.streams if request.version else None
     if facts is None or not facts.described:
         return (
-            f"what {request.pipeline.name} keeps, and by which keys, is not known: capture a"
-            " version"
-            " with its topology (headgate capture), which tells whether its inputs may get more"
-            " partitions. Register that topology as `evidence` in headgate.toml, too: what the"
-            " cluster alone shows of the application is stored without one, and is asked first"
+            f"unknown which state {request.pipeline.name} keeps, and by which keys. Capture a "
+            "version with its topology (headgate capture): it shows whether the inputs may get "
+            "more partitions. Also register that topology as `evidence` in headgate.toml: the "
+            "version that Headgate stores from the cluster has none, and is read first"
         )
     if facts.application_id not in (None, request.pipeline.group):
         return (
-            f"the stored version of {request.pipeline.name} is of {facts.application_id}, not of"
-            f" {request.pipeline.group}: capture one of it"
+            f"the stored version of {request.pipeline.name} is of application "
+            f"{facts.application_id}, not of {request.pipeline.group}: capture one of it"
         )
     return None
 
@@ -108,18 +107,22 @@ def _of_topics(seen: ResetFacts, growth: Growth) -> Iterator[str]:
     for topic in growth.strangers:
         loop = topic in seen.intermediate
         why = "writes it itself" if loop else f"reads {name_list(seen.inputs) or 'no topic'}"
-        yield f"{topic} is no input of {seen.application}, which {why}"
+        yield f"{topic} isn't an input of {seen.application}, which {why}"
     for topic, count in sorted(growth.now.items()):
         if count > growth.to:
-            yield f"{topic} has {count} partitions, and Kafka takes none away: {growth.to} can't be"
+            yield (
+                f"{topic} has {count} partitions, and Kafka removes none: it can't have {growth.to}"
+            )
     if growth.now and growth.is_done:
         behind = "and no state"
         if growth.reach.sized or growth.fixed:
-            behind = "and so have the internal topics"
+            behind = "and so do the internal topics"
             behind += (
-                f" but {name_list(growth.own)}, whose number the code fixes" if growth.own else ""
+                f" except {name_list(growth.own)}, whose number the code fixes"
+                if growth.own
+                else ""
             )
-        yield f"{name_list(growth.now)} has {growth.to} partitions already, {behind}: nothing to do"
+        yield f"{name_list(growth.now)} already has {growth.to} partitions, {behind}: nothing to do"
 
 
 def _of_keys(seen: ResetFacts, growth: Growth) -> Iterator[str]:
@@ -127,27 +130,26 @@ def _of_keys(seen: ResetFacts, growth: Growth) -> Iterator[str]:
     kept = {t for s in seen.group.subtopologies or () for t in group_internals(s)}
     if other := _not_described(kept, seen, growth):
         yield (
-            f"the broker keeps {name_list(other)} in the topology of {seen.application}, and the"
-            " stored"
-            " version has none of that: capture the version that runs"
+            f"the broker's topology of {seen.application} has {name_list(other)}, and the stored "
+            "version doesn't: capture the running version"
         )
     for topic in growth.reach.unknown:
         yield (
-            f"what {seen.application} does with {topic} is not known: the stored version has no"
-            " source of it. Capture the one that runs, or leave it out with --input-topics"
+            f"unknown what {seen.application} does with {topic}: the stored version has no "
+            "source for it. Capture the running version, or leave the topic out with "
+            "--input-topics"
         )
     for topic, stores in growth.reach.stores.items():
         if topic in growth.now and not _always_had(topic, stores, growth):
             yield (
-                f"{seen.application} keeps {name_list(stores)} by the keys of {topic} as they lie"
-                " in"
-                f" its partitions: of a key whose records come to another one of {growth.to}, two"
-                " tasks would each hold a part, and results would be wrong without an error."
-                f" Kafka moves no record, and nothing here copies any. Either let a new version of"
-                f" {seen.application} repartition() them in front of that state: then this scenario"
-                f" makes it anew. Or fill a new topic of {growth.to} partitions by key, with the"
-                " partitioner of its producers, while they stand still; then let them and a new"
-                f" version of {seen.application} use that one"
+                f"{seen.application} keeps {name_list(stores)} by the keys of {topic}, partition by "
+                f"partition. With {growth.to} partitions, records of a key may go to another "
+                "one: two tasks would each hold a part, and results would be wrong without an "
+                "error. Kafka moves no record, and Headgate copies none. Either let a new "
+                f"version of {seen.application} repartition() them before that state: then this "
+                f"scenario rebuilds it. Or stop the producers, fill a new topic of {growth.to} "
+                "partitions by key with their partitioner, and switch them and a new version of "
+                f"{seen.application} to it"
             )
 
 
@@ -159,8 +161,8 @@ def _not_described(topics: set[str], seen: ResetFacts, growth: Growth) -> set[st
 def _always_had(topic: str, stores: tuple[str, ...], growth: Growth) -> bool:
     """Return whether changelogs show that it worked with as many partitions already."""
     kept = [s.changelog for s in growth.facts.stores if s.name in stores]
-    name_list = {growth.on_cluster(name) for name in kept if name}
-    counts = {count for name, count in growth.internal.items() if name in name_list}
+    changelogs = {growth.on_cluster(name) for name in kept if name}
+    counts = {count for name, count in growth.internal.items() if name in changelogs}
     return growth.now[topic] == growth.to and counts == {growth.to}
 
 
@@ -168,9 +170,8 @@ def _of_internals(seen: ResetFacts, growth: Growth) -> Iterator[str]:
     own = {n for n, i in seen.internals.items() if i.claim is Claim.OWNED}
     if left := sorted(own - set(seen.deleted)):
         yield (
-            f"{name_list(left)} would stay as it is, and {seen.application} refuses to start on"
-            " another"
-            " number of partitions than its inputs call for: name it with --internal-topics, too"
+            f"{name_list(left)} would keep its partitions, and {seen.application} fails to start if "
+            "their number doesn't match its inputs. Name it with --internal-topics, too"
         )
 
 
@@ -183,14 +184,14 @@ def _of_answers(seen: ResetFacts, growth: Growth) -> Iterator[str]:
         kafka_streams_options.INTERNAL_TOPICS,
         kafka_streams_options.CLEARED,
     )
-    keeps = "keeps nothing"
+    keeps = "keeps no state"
     if growth.fixed:
-        keeps = f"goes on with {name_list(growth.own)}, whose number the code fixes,"
+        keeps = f"continues with {name_list(growth.own)}, whose number the code fixes,"
     for name in (*(o.name for o in options), "outputs"):
         if name in seen.request.options:
             yield (
-                f"--{name}: {seen.application} {keeps} behind {name_list(growth.now)}, so nothing"
-                " is read again, deleted or cleared"
+                f"--{name}: {seen.application} {keeps} downstream of {name_list(growth.now)}, so "
+                "nothing is reprocessed, deleted or cleared"
             )
 
 
@@ -207,19 +208,20 @@ def risks(seen: ResetFacts, growth: Growth) -> tuple[str, ...]:
 
 def _state_risks(seen: ResetFacts, growth: Growth) -> Iterator[str]:
     yield (
-        f"the state of {seen.application} can't be carried over to other partitions: it is deleted"
-        " and made anew from what its inputs still hold"
+        f"the state of {seen.application} can't move to other partitions: it is deleted and "
+        "rebuilt from what its inputs still hold"
     )
     if growth.fixed:
         said = ", ".join(f"{name} with {count}" for name, count in sorted(growth.own.items()))
-        yield f"what has a number by the code is made anew with that: {said}"
+        yield f"topics whose number of partitions the code fixes are recreated with it: {said}"
     yield from _odd_risks(growth)
     if growth.loose:
         yield (
-            f"no description tells whether the code fixes the number of {name_list(growth.loose)}"
-            " (Repartitioned.withNumberOfPartitions): one that it does not fix gets as many"
-            " partitions as the widest of what it is written from, one that it fixes comes back"
-            " with as many as it has now, and so do the changelogs behind it; the run says which"
+            "no description shows whether the code fixes the number of partitions of "
+            f"{name_list(growth.loose)} (Repartitioned.withNumberOfPartitions). If it does not, the "
+            "topic gets as many as the widest topic that it is written from. If it does, the "
+            "topic is recreated with as many as now. The changelogs after it get the same. The "
+            "run reports which"
         )
 
 
@@ -228,9 +230,9 @@ def _odd_risks(growth: Growth) -> Iterator[str]:
     if odd := {n: count for n, count in growth.odd.items() if n not in growth.fixed}:
         said = ", ".join(f"{growth.on_cluster(n)} has {count}" for n, count in sorted(odd.items()))
         yield (
-            f"{said} partitions, which its inputs don't give, and {growth.application} is not at"
-            " work: if the code fixes that number, it need not be made anew. Start it first: a plan"
-            " that finds it at work leaves it alone"
+            f"{said} partitions, which doesn't follow from its inputs, and {growth.application} "
+            "isn't running. If the code fixes that number, the topic needn't be recreated. "
+            "Start the application first: a plan made while it runs keeps the topic"
         )
 
 
@@ -239,9 +241,10 @@ def _kept_risks(seen: ResetFacts, growth: Growth) -> Iterator[str]:
     said = ", ".join(f"{name} has {n}" for name, n in sorted(growth.own.items()))
     if growth.fixed:
         yield (
-            f"{said} partitions, which the inputs don't give: the code fixes that, so"
-            f" {seen.application} goes on with its state. Where it does not fix it, the application"
-            " refuses to start, and this scenario, asked again, makes the state anew"
+            f"{said} partitions, which doesn't follow from the inputs: the code fixes that, so "
+            f"{seen.application} continues with its state. If the code does not fix it, the "
+            "application fails to start. Plan this scenario once more then: it rebuilds the "
+            "state"
         )
 
 
@@ -249,23 +252,23 @@ def _version_risks(seen: ResetFacts, growth: Growth) -> Iterator[str]:
     own = {name for name, one in seen.internals.items() if one.claim is Claim.OWNED}
     if other := _not_described(own, seen, growth):
         yield (
-            f"{name_list(other)} is {seen.application}'s, and its stored version has none of that:"
-            " where that is not the version that runs, what is said here of its state is wrong"
+            f"{name_list(other)} belongs to {seen.application}, but its stored version doesn't have "
+            "it. If that isn't the running version, what this plan says of its state is wrong"
         )
 
 
 def _order_risks(seen: ResetFacts, growth: Growth) -> Iterator[str]:
     names = name_list(growth.now)
     yield (
-        f"records of one key in {names} are in order only within those from before it had"
-        f" {growth.to} partitions, and within those since: different tasks read the two, now and"
-        " whenever it is read from its beginning"
+        f"records of one key in {names} are in order only among those from before it had "
+        f"{growth.to} partitions, and among those since. Different tasks read the two, now and "
+        "at each read from the beginning"
     )
     if growth.reach.sized:
         yield (
-            "counts and sums come out the same in any order; the last value of a key, sessions and"
-            " windows that close may not: where they matter, let nothing write to"
-            f" {names} until {seen.application} has caught up"
+            "counts and sums are the same in any order. The last value of a key, sessions and "
+            f"windows that close may differ. If they matter, let nothing write to {names} until "
+            f"{seen.application} has caught up"
         )
 
 
@@ -278,15 +281,13 @@ def _reader_risks(seen: ResetFacts, growth: Growth) -> Iterator[str]:
         others = groups.keys() - streams | _versions(seen.request, topic)
         if streams:
             yield (
-                f"{topic} is read by {name_list(streams)}, too: a Kafka Streams application with"
-                " state"
-                " behind it ends as soon as it sees the new partitions, and has to be"
-                " repartitioned, too"
+                f"{topic} is also read by {name_list(streams)}: a Kafka Streams application with "
+                "state after it stops as soon as it sees the new partitions. Repartition it, too"
             )
         if others:
             yield (
-                f"{topic} is read by {name_list(others)}, too: its keys move for them as well, and"
-                " added partitions begin where each is configured to"
+                f"{topic} is also read by {name_list(others)}: its keys move for them, too, and each "
+                "starts added partitions where it is configured to"
             )
 
 
@@ -312,11 +313,11 @@ def _versions(request: PlanRequest, topic: str) -> set[str]:
 def _loss_risks(growth: Growth) -> Iterator[str]:
     if growth.raised:
         yield (
-            f"can't be undone: {name_list(growth.raised)} keeps {growth.to} partitions, Kafka takes"
-            " none away; from then on an undo of the run is refused"
+            f"can't be undone: {name_list(growth.raised)} keeps {growth.to} partitions, because "
+            "Kafka removes none. Once they are added, an undo of the run is blocked"
         )
     if growth.reach.sized and growth.internal:
         yield (
-            "can't be undone: the internal topics had fewer partitions than the inputs call for,"
-            " and with them the application would refuse to start"
+            "can't be undone: the internal topics had fewer partitions than the inputs need, "
+            "and with them the application would fail to start"
         )

@@ -32,9 +32,9 @@ def build(request: PlanRequest) -> Plan:
 OPTIONS = (
     Option(
         name="partitions",
-        ask="How many partitions are there to be?",
-        help="Spark: the shuffle partitions of its state, which its log then fixes. Kafka Streams:"
-        " the partitions of its inputs, which Kafka never takes away again.",
+        ask="How many partitions?",
+        help="Number of partitions. Spark: shuffle partitions of its state, which its log then "
+        "fixes. Kafka Streams: partitions of its inputs, which Kafka never removes.",
         kind=Kind.NUMBER,
         metavar="N",
         required=True,
@@ -60,9 +60,9 @@ def _between(facts: Facts) -> Answered:
 _DESCRIBED = Condition(need="a stored version that describes the topology", ask=_topology)
 _REPARTITIONED = Condition(
     need=(
-        "a repartition topic between the inputs that grow and all state: if state is kept by the"
-        " keys of an input, old and new records of a key would come to different tasks, and"
-        " nothing here copies them"
+        "a repartition topic between the inputs that grow and all state: if state is kept by "
+        "the keys of an input, old and new records of a key would reach different tasks, and "
+        "Headgate copies none"
     ),
     ask=_between,
 )
@@ -70,8 +70,8 @@ _REPARTITIONED = Condition(
 SCENARIO = Scenario(
     name="repartition",
     title="Repartition",
-    what="Give the state of a query another number of partitions and keep it row by row, or the"
-    " inputs of a Kafka Streams application more of them.",
+    what="Change the number of partitions of a query's state and keep its rows, or add "
+    "partitions to the inputs of a Kafka Streams application.",
     build=build,
     options=OPTIONS,
     support={
@@ -80,15 +80,15 @@ SCENARIO = Scenario(
             _DESCRIBED,
             _REPARTITIONED,
             note=(
-                "The state after that topic is rebuilt by reprocessing everything. Without state"
-                " nothing is reprocessed, nor after a repartition topic whose number of partitions"
-                " the code fixes."
+                "The state after that topic is rebuilt by reprocessing everything. Without "
+                "state nothing is reprocessed; nor after a repartition topic whose number of "
+                "partitions the code fixes."
             ),
         ),
         Engine.CONSUMER_GROUP: refused(
-            "a group takes added partitions by itself, from auto.offset.reset on; but keys then"
-            " fall into other partitions than before: records of one key are in order only within"
-            " each, and what members keep by partition no longer fits"
+            "a group reads added partitions by itself, from auto.offset.reset on. But keys then "
+            "map to other partitions: records of one key are in order only within each, and "
+            "what members keep by partition no longer fits"
         ),
     },
 )

@@ -106,34 +106,35 @@ def _blockers(
     blockers = []
     if not position.operators:
         blockers.append(
-            "the query has no state: a stateless one takes spark.sql.shuffle.partitions anew at"
-            " each start"
+            "the query has no state: a stateless query uses the new "
+            "spark.sql.shuffle.partitions at each start"
         )
     elif "RocksDB" not in _provider(position):
         blockers.append(
-            f"the state is kept by {_provider(position).rpartition('.')[2]}, and Spark spreads only"
-            " RocksDB's anew (STATE_REPARTITION_INVALID_CHECKPOINT.UNSUPPORTED_PROVIDER):"
-            " from-scratch, from-point and new-checkpoint take other settings, and drop the state"
+            f"the state is kept by {_provider(position).rpartition('.')[2]}, and Spark "
+            "repartitions only RocksDB state "
+            "(STATE_REPARTITION_INVALID_CHECKPOINT.UNSUPPORTED_PROVIDER). from-scratch, "
+            "from-point and new-checkpoint use other settings, and drop the state"
         )
     if _LIMIT in position.operators:
         blockers.append(
-            "the query has a limit(), whose state Spark does not spread"
-            " (STATE_REPARTITION_INVALID_CHECKPOINT.UNSUPPORTED_STATEFUL_OPERATOR):"
-            " from-scratch, from-point and new-checkpoint take other settings, and drop the state"
+            "the query has a limit(), whose state Spark does not repartition "
+            "(STATE_REPARTITION_INVALID_CHECKPOINT.UNSUPPORTED_STATEFUL_OPERATOR). "
+            "from-scratch, from-point and new-checkpoint use other settings, and drop the state"
         )
     if position.pinned.get(PARTITIONS) == str(wanted):
-        blockers.append(f"the state lies in {wanted} partitions already")
+        blockers.append(f"the state already has {wanted} partitions")
     if version and (known := _number(version.engine_version)) and known < _FIRST:
         blockers.append(
-            f"the query runs on Spark {version.engine_version}: what Spark 4.2 has written it may"
-            " not read, and earlier ones can't spread state anew"
+            f"the query runs on Spark {version.engine_version}: it may not read what Spark 4.2 "
+            "has written, and earlier releases can't repartition state"
         )
     if position.batch is None:
-        blockers.append("no batch was committed yet: there is no state to spread")
+        blockers.append("no batch has completed: there is no state to repartition")
     if position.begun is not None and stopped:
         blockers.append(
-            f"batch {position.begun} was begun and not committed: let the query finish it, or take"
-            " it back with repair"
+            f"batch {position.begun} is uncommitted: let the query finish it, or remove it with "
+            "repair"
         )
     if found.fixed:
         blockers.append(f"{found.location} can't be replaced: {found.fixed}")
@@ -151,31 +152,31 @@ def _number(version: str | None) -> tuple[int, ...] | None:
 
 def _risks(version: Version | None) -> list[str]:
     risks = [
-        "a stop that leaves a batch begun and not committed refuses the run, and all is put back:"
-        " stop the query between two batches",
-        "Spark calls its state repartition experimental; its rows are compared one by one here",
-        "a batch without input is added: a sink that counts batches sees none of that number",
+        "if the stop leaves an uncommitted batch, the run fails and everything is restored. "
+        "Stop the query between two batches",
+        "Spark calls its state repartition experimental: Headgate compares its rows one by one",
+        "a batch without input is added: a sink that counts batches gets nothing for that number",
     ]
     if timed := [o for o in (version.stateful if version else None) or () if _has_timers(o)]:
         names = name_list(o.name or o.kind.value for o in timed)
         risks.append(
-            f"timers of {names} go with its state: each fires once, and those that come due while"
-            " it is stopped with its first batch, as at any restart (measured on Spark 4.2.0, from"
-            " 2 partitions to 5 and to 1, with timers of transformWithState and timeouts of"
-            " applyInPandasWithState, both of processing time and of event time; other releases"
-            " were not tried)"
+            f"timers of {names} move with its state: each fires once. Those that come due during "
+            "the stop fire with its first batch, as at any restart (measured on Spark 4.2.0, "
+            "from 2 partitions to 5 and to 1, with timers of transformWithState and timeouts of "
+            "applyInPandasWithState, both of processing time and of event time; other releases "
+            "were not tried)"
         )
         if any(_has_processing_time(o) for o in timed):
             risks.append(
-                "a query with timers of processing time has a batch at each trigger, with input or"
-                " without, so its stop is likely to leave one begun: where that refuses the run,"
-                " take the batch back with repair, or stop it once more after a start with a long"
-                " interval"
+                "a query with processing-time timers has a batch at each trigger, with or "
+                "without input, so its stop is likely to leave an uncommitted batch. If the run "
+                "fails for that, remove the batch with repair, or start the query with a long "
+                "interval and stop it once more"
             )
     if version is None or version.engine_version is None:
         risks.append(
-            "which Spark the query runs on is not known: only 4.2 and newer is sure to read what"
-            " Spark 4.2 writes"
+            "the query's Spark version is unknown: only 4.2 and newer is sure to read what "
+            "Spark 4.2 writes"
         )
     return risks
 

@@ -25,15 +25,15 @@ _POINTS = (
 )
 INPUT_TOPICS = Option(
     name="input-topics",
-    ask="Which topics does it read?",
-    help="The input topics to move: to their beginning, unless a point is given.",
+    ask="Which input topics does it read?",
+    help="Input topics to reset, to the earliest offset unless a point is given.",
     kind=Kind.MANY,
     metavar="TOPIC,...",
 )
 FORCE = Option(
     name="force",
     ask="Remove members that a killed process left behind?",
-    help="With --execute: remove members left by killed processes; refused if one comes back.",
+    help="With --execute: remove members left by killed processes; fails if one rejoins.",
     kind=Kind.FLAG,
 )
 
@@ -66,7 +66,7 @@ def _target(request: PlanRequest) -> Target:
     if not given:
         return Target(place=TargetKind.BEGINNING)
     if INPUT_TOPICS.name not in request.options and given != ["to-offsets"]:
-        raise ScenarioError(f"--{given[0]} needs --input-topics: it says where those go")
+        raise ScenarioError(f"--{given[0]} needs --input-topics: the topics to move")
     return from_point.target_of(request)
 
 
@@ -82,8 +82,12 @@ def _hidden(name: str) -> Option:
 
 
 CONNECTION = (
-    Option(name="bootstrap-server", ask="Where is Kafka?", help="Where Kafka listens."),
-    Option(name="command-config", ask="Which settings?", help="A file of client properties."),
+    Option(
+        name="bootstrap-server", ask="Which Kafka brokers?", help="Address of the Kafka brokers."
+    ),
+    Option(
+        name="command-config", ask="Which client properties?", help="File of client properties."
+    ),
     Option(name="topology", ask="Which topology?", help="Evidence.", kind=Kind.MANY),
 )
 SCENARIO = Scenario(
@@ -110,7 +114,7 @@ SCENARIO = Scenario(
     ),
     support={
         Engine.KAFKA_STREAMS: SUPPORTED,
-        Engine.SPARK: refused("this is for Kafka Streams applications"),
-        Engine.CONSUMER_GROUP: refused("this is for Kafka Streams applications"),
+        Engine.SPARK: refused("only for Kafka Streams applications"),
+        Engine.CONSUMER_GROUP: refused("only for Kafka Streams applications"),
     },
 )

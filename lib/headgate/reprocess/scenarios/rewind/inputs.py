@@ -39,11 +39,11 @@ def read_inputs(
     risks = list(_kept(topics))
     if batch.offsets and not inspector.has_cluster():
         names = ", ".join(sorted(batch.offsets))
-        risks.append(f"no Kafka cluster is configured: the topics {names} were not looked at")
+        risks.append(f"no Kafka cluster is configured: topics {names} were not checked")
     if batch.other_sources:
         risks.append(
-            f"{batch.other_sources} source(s) are neither Kafka nor files: whether what came after"
-            " the batch can still be read there was not looked at"
+            f"sources that are neither Kafka nor files: {batch.other_sources}. Not checked "
+            "whether they still have what came after the batch"
         )
     if late := _watermark_gone_back(batch, batches):
         risks.append(late)
@@ -84,9 +84,8 @@ def _not_held(batch: LoggedBatch, topics: Mapping[str, Topic]) -> Iterator[str]:
                 )
             elif part.end is not None and at > part.end:
                 yield (
-                    f"batch {batch.number} ended at {at} of {location}, whose log ends at"
-                    f" {part.end}:"
-                    " the topic was made anew since"
+                    f"batch {batch.number} ended at {at} of {location}, whose log ends at "
+                    f"{part.end}: the topic was recreated since"
                 )
 
 
@@ -95,12 +94,15 @@ def _kept(topics: Mapping[str, Topic]) -> Iterator[str]:
     for name, topic in sorted(topics.items()):
         if topic.cleanup_policy and "compact" in topic.cleanup_policy:
             yield (
-                f"{name} is compacted: of what came after the batch only the last record of each"
-                " key may be left"
+                f"{name} is compacted: only the last record of each key may be left of what came "
+                "after the batch"
             )
         elif topic.retention_ms is not None and topic.retention_ms >= 0:
             hours = topic.retention_ms / 3_600_000
-            yield f"{name} keeps records for {hours:g} h: what expires before it is read is lost"
+            yield (
+                f"{name} keeps records for {hours:g} h: those that expire before they are read "
+                "are lost"
+            )
 
 
 def _watermark_gone_back(batch: LoggedBatch, batches: tuple[LoggedBatch, ...]) -> str | None:
@@ -109,6 +111,6 @@ def _watermark_gone_back(batch: LoggedBatch, batches: tuple[LoggedBatch, ...]) -
     if not batch.watermark_ms or not last or last <= batch.watermark_ms:
         return None
     return (
-        "the watermark goes back, too: records that came too late for the old run may count now,"
-        " as batches are cut in other places"
+        "the watermark is rewound, too. Batches get other boundaries, so records that were too "
+        "late for the old run may count now"
     )

@@ -50,8 +50,14 @@ def build(request: PlanRequest) -> Plan:
     pipeline, inspector = request.pipeline, request.inspector
     checkpoint = inspector.checkpoint(pipeline.checkpoint) if pipeline.checkpoint else None
     if checkpoint is None:
-        location = f"there is no checkpoint at {pipeline.checkpoint}"
-        missing = location if pipeline.checkpoint else "headgate.toml names no `checkpoint` of it"
+        location = (
+            f"checkpoint {pipeline.checkpoint} not found: check `checkpoint` in headgate.toml"
+        )
+        missing = (
+            location
+            if pipeline.checkpoint
+            else "headgate.toml sets no `checkpoint` for this pipeline"
+        )
         return request.block(missing)
     batches = inspector.batches(checkpoint.location)
     batch = _chosen(request, batches)
@@ -115,7 +121,7 @@ def _plan(request: PlanRequest, found: _Found) -> Plan:
 def _chosen(request: PlanRequest, batches: tuple[LoggedBatch, ...]) -> LoggedBatch | str:
     """Return the batch that a number or a time means, or why there is none."""
     if not batches:
-        return "no batch of the query is done: there is nothing to go back to"
+        return "no batch has completed: there is nothing to rewind to"
     reach = _reach(batches)
     if (at := request.options.get("at")) is not None:
         when = milliseconds(moment(at, option="at"))
@@ -125,7 +131,11 @@ def _chosen(request: PlanRequest, batches: tuple[LoggedBatch, ...]) -> LoggedBat
     if number < 0:
         raise ScenarioError(f"--batch of {request.scenario}: expected 0 or more, found {number}")
     same = [b for b in batches if b.number == number]
-    return same[0] if same else f"batch {number} is not in both logs: {reach}"
+    return (
+        same[0]
+        if same
+        else f"batch {number} is not in both the offset log and the commit log: {reach}"
+    )
 
 
 def _reach(batches: tuple[LoggedBatch, ...]) -> str:
@@ -209,16 +219,16 @@ def _blockers(request: PlanRequest, found: _Found) -> list[str]:
     blockers = [*common.must_be_stopped(request.pipeline, request.inspector)]
     blockers += common.shared_checkpoint(request.pipeline, request.inspector)
     if batch.number == at.last_offset_batch:
-        blockers.append(f"batch {batch.number} is the last one: there is nothing to go back from")
+        blockers.append(f"batch {batch.number} is the last one: there is nothing to rewind")
     if at.remote:
         blockers += remote_checkpoint.blockers(request.pipeline)
     elif at.fixed:
         blockers.append(f"{at.location} can't be replaced: {at.fixed}")
-    blockers += [f"batch {batch.number} can't be gone back to: {m}" for m in found.rewind.missing]
+    blockers += [f"can't rewind to batch {batch.number}: {m}" for m in found.rewind.missing]
     if lost := found.rewind.lost_inputs:
         blockers.append(
-            f"{len(lost)} of {found.rewind.input_files} files that later batches have read are"
-            f" gone, such as {lost[0]}: their records would be missing"
+            f"{len(lost)} of {found.rewind.input_files} files that later batches have read no "
+            f"longer exist, such as {lost[0]}: their records would be missing"
         )
     return [*blockers, *found.inputs.blockers, *found.sink.blockers]
 
@@ -227,14 +237,14 @@ def _risks(request: PlanRequest, found: _Found) -> list[str]:
     risks = [*found.inputs.risks, *found.sink.risks]
     if found.rewind.foreign_schema_files:
         risks.append(
-            f"{found.checkpoint.location} is a copy: its state's metadata names the schema files of"
-            f" {found.rewind.foreign_schema_files[0]}; from now on it names its own"
+            f"{found.checkpoint.location} is a copy: its state's metadata names the schema files "
+            f"of {found.rewind.foreign_schema_files[0]}. The run changes it to name its own"
         )
     if request.pipeline.commands.status is None:
         risks.append(
-            f"{request.pipeline.name} has no status command: whether it runs is told from its logs"
-            " alone, and a session that outlives its query may still write to the old state for a"
-            " minute: stop the whole application"
+            f"{request.pipeline.name} has no status command: only its logs show whether it runs. A "
+            "session that outlives its query may still write to the old state for a minute: "
+            "stop the whole application"
         )
     return risks
 
@@ -246,8 +256,8 @@ def _iso(at: int | None) -> str | None:
 OPTIONS = (
     Option(
         name="batch",
-        ask="To the end of which batch?",
-        help="The last batch that stays; everything after it is done again.",
+        ask="Rewind to the end of which batch?",
+        help="Number of the last batch to keep; everything after it is reprocessed.",
         kind=Kind.NUMBER,
         metavar="N",
         one_of=_WHEN,
@@ -255,8 +265,8 @@ OPTIONS = (
     ),
     Option(
         name="at",
-        ask="As it was at what time?",
-        help="The last batch that was planned at or before this time; UTC unless it says so.",
+        ask="Rewind to which time?",
+        help="Time of the last batch to keep: planned at or before it (default zone: UTC).",
         metavar="TIME",
         one_of=_WHEN,
         required=True,
@@ -264,33 +274,33 @@ OPTIONS = (
     Option(
         name="sink",
         ask="What does the query write to?",
-        help="What it writes to, where no stored version of the query tells.",
+        help="Sink of the query, if no stored version has it.",
         kind=Kind.CHOICE,
         choices=SINKS,
     ),
     Option(
         name="sink-path",
-        ask="Which folder does the file sink write to, or which topic Kafka's?",
-        help="The folder of a file sink, as from headgate.toml, or the topic of Kafka's, where no"
-        " stored version tells.",
+        ask="Which folder (file sink) or topic (Kafka sink)?",
+        help="Folder of a file sink, as from headgate.toml, or topic of a Kafka sink, if no "
+        "stored version has it.",
         metavar="FOLDER|TOPIC",
     ),
     Option(
         name="new-query-id",
         ask="Give the query a new id?",
-        help="For sinks that skip batches of a query that they have, such as Delta: they take all"
-        " of them once more.",
+        help="Give the query a new id: sinks such as Delta skip batches of a query that they "
+        "have, and accept all of them under a new id.",
         kind=Kind.FLAG,
     ),
 )
 _NO_PAST = (
-    "has no old state to go back to: {} Begin again at a point (from-point) or from scratch instead"
+    "has no old state to rewind to: {} Start again at a point (from-point) or from scratch instead"
 )
 
 SCENARIO = Scenario(
     name="rewind",
     title="Rewind to an earlier batch",
-    what="Go back to the end of an older batch, with the state as it was then.",
+    what="Rewind to the end of an earlier batch, with the state as it was then.",
     build=build,
     options=OPTIONS,
     support={

@@ -68,7 +68,7 @@ def topic_blockers(wanted: set[str], topics: Mapping[str, Topic]) -> list[str]:
 def unread_logs(topics: Mapping[str, Topic]) -> list[str]:
     """Refuse partitions of which nobody tells where their log begins and ends: none leads them."""
     return [
-        f"where {name}[{part.number}] begins and ends could not be read"
+        f"the earliest and latest offset of {name}[{part.number}] could not be read"
         for name, topic in sorted(topics.items())
         for part in topic.partitions
         if part.begin is None or part.end is None
@@ -80,15 +80,15 @@ def group_risks(group: Group) -> list[str]:
     risks = []
     if static := [m.instance_id for m in group.members or () if m.instance_id]:
         risks.append(
-            f"{group.id} has {len(static)} static member(s) ({name_list(static)}): after their stop"
-            " they count as members until their session ends (session.timeout.ms), and the run is"
-            f" refused where that takes longer than {STOP_SECONDS:.0f} s"
+            f"static members of {group.id}: {len(static)} ({name_list(static)}). After their stop "
+            "they stay members until session.timeout.ms expires. The run fails if that takes "
+            f"longer than {STOP_SECONDS:.0f} s"
         )
     if group.pending:
         risks.append(
-            f"a transaction is open now at the offsets of {group.id} on"
-            f" {name_list(group.pending)}: the"
-            f" run waits {PENDING_SECONDS:.0f} s for its end after the stop, and is refused then"
+            f"a transaction is open at the offsets of {group.id} on"
+            f" {name_list(group.pending)}. "
+            f"After the stop the run waits {PENDING_SECONDS:.0f} s for its end, then fails"
         )
     return risks
 
@@ -100,15 +100,16 @@ def topic_risks(topics: Mapping[str, Topic]) -> list[str]:
         gone = sum(part.begin or 0 for part in topic.partitions)
         if gone:
             risks.append(
-                f"the first {gone} offsets of {name} are past retention: they can't be read"
-                " again, and results that need them will differ from before"
+                f"the first {gone} offsets of {name} are past retention: they can't be "
+                "reprocessed, and results that need them will differ from before"
             )
         if topic.cleanup_policy and "compact" in topic.cleanup_policy:
-            risks.append(f"{name} is compacted: only the last record of each key is read again")
+            risks.append(f"{name} is compacted: only the last record of each key is reprocessed")
         if topic.retention_ms is not None and topic.retention_ms >= 0 and not gone:
             hours = topic.retention_ms / 3_600_000
             risks.append(
-                f"{name} keeps records for {hours:g} h: what expires before it is read is lost"
+                f"{name} keeps records for {hours:g} h: those that expire before they are read "
+                "are lost"
             )
     return risks
 
@@ -155,8 +156,8 @@ def skipped_batches(version: Version | None, then: str) -> list[str]:
         return []
     log = "its _spark_metadata" if sink.is_files else "its timeline"
     return [
-        f"the {sink.traits.title} {sink.place or ''} skips the batch numbers that {log} has"
-        f" already, and {then}"
+        f"the {sink.traits.title} {sink.place or ''} skips batch numbers that {log} already has, "
+        f"and {then}"
     ]
 
 
@@ -165,9 +166,9 @@ def must_be_stopped(pipeline: Pipeline, inspector: Inspector) -> list[str]:
     if pipeline.commands.stop is not None or inspector.status(pipeline.name) is Status.STOPPED:
         return []
     if pipeline.commands.status is None:
-        why = "and no status command either: nothing proves that it is stopped"
+        why = "nor a status command to verify that it is stopped"
     else:
         why = f"and its status is {inspector.status(pipeline.name)}: stop it first"
     return [
-        f"{pipeline.name} has no stop command, {why}; a person may be one, see docs/commands.md"
+        f"{pipeline.name} has no stop command, {why}; it can be a manual step, see docs/commands.md"
     ]

@@ -157,14 +157,15 @@ def move_risks(
     risks = common.topic_risks({p[0]: topics[p[0]] for p in back}) if back else []
     if back:
         risks.append(
-            f"{pipeline.name} does again whatever it does with a record: what it writes or sends"
-            " reaches its consumers a second time"
+            f"{pipeline.name} processes records a second time: consumers of what it writes or "
+            "sends get duplicates"
         )
     if on:
         count = sum(found.to[part] - at for part, at in on.items())
         spans = name_list(span(part, at, found.to[part]) for part, at in on.items())
         risks.append(
-            f"{pipeline.name} never reads up to {count} records of {len(on)} partition(s): {spans}"
+            f"{pipeline.name} never reads up to {count} records (in {len(on)} of its "
+            f"partitions): {spans}"
         )
     return risks
 
@@ -195,5 +196,5 @@ def _blockers(
     if not group.is_inactive and (request.pipeline.commands.stop is None or group.state == "dead"):
         blockers.append(active_reason(request.inspector, group.id))
     if not wanted:
-        blockers.append(f"group {group.id} has no committed offset and no topics are registered")
+        blockers.append(f"group {group.id} has no committed offsets, and no topics are registered")
     return blockers + [r for r in found.blockers if r not in blockers]

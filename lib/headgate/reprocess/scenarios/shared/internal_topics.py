@@ -82,7 +82,9 @@ def _judged(
 ) -> Internal:
     own = named or proven.get(application)
     theirs = dict(_theirs(topic, application, proven, around))
-    readers = {g: f"group {g} has offsets of it" for g in committed[topic] if g != application}
+    readers = {
+        g: f"group {g} has committed offsets of it" for g in committed[topic] if g != application
+    }
     readers |= dict(_pipelines_of(topic, around))
     claims = "; ".join((theirs or readers).values())
     if own is None and theirs:
@@ -91,7 +93,7 @@ def _judged(
         why = f"{claims}, and {own}" if own else claims
         return Internal(topic=topic, claim=Claim.CONTESTED, why=why)
     if own is None:
-        why = "only the beginning of its name says that it is this application's"
+        why = "only the start of its name says that it belongs to this application"
         return Internal(topic=topic, claim=Claim.UNPROVEN, why=why)
     return Internal(topic=topic, claim=Claim.OWNED, why=own)
 
@@ -108,7 +110,7 @@ def _theirs(
     """Yield the other applications that claim a topic, each with the reason."""
     for other, proof in sorted(proven.items()):
         if other != application:
-            yield other, f"it is {other}'s: {proof}"
+            yield other, f"it belongs to {other}: {proof}"
     for other in sorted(_ids(around)):
         longer = len(other) > len(application) and topic.startswith(f"{other}-")
         if longer and other not in proven:

@@ -17,7 +17,7 @@ from headgate.reprocess.steps.offsets.target import Found, TargetKind, cut_risks
 from headgate.text.near_names import near_names
 from headgate.text.numbers import name_list
 
-_REGISTER = "Name a description of its topology in `evidence` of headgate.toml"
+_REGISTER = "Add a description of its topology to `evidence` in headgate.toml"
 # A type that could not be told is no proof of anything, and said so further down.
 _TYPES = (GroupType.CLASSIC, GroupType.CONSUMER, GroupType.STREAMS, GroupType.UNKNOWN)
 
@@ -37,21 +37,21 @@ def _of_group(seen: ResetFacts) -> Iterator[str]:
         near = near_names(group.id, seen.groups)
         hint = f"; similar ids are {', '.join(near)}" if near else ""
         yield (
-            f"there is no group {group.id}: no application has this id, or its offsets have"
-            f" expired{hint}"
+            f"group {group.id} not found: no application has this id, or its offsets have "
+            f"expired{hint}"
         )
         return
     if group.type not in _TYPES:
-        yield f"group {group.id} is of type {group.type}: no Kafka Streams application has that"
+        yield f"group {group.id} is of type {group.type}, which no Kafka Streams application has"
         return
     if seen.wish.force and group.type is not GroupType.CLASSIC:
         yield (
-            f"--force: Kafka removes no members of a group of type {group.type}; stop"
-            f" {group.id}, or wait for its session's end"
+            f"--force: Kafka can't remove members of a group of type {group.type}. Stop "
+            f"{group.id}, or wait until its session ends"
         )
     if not group.is_inactive and not seen.wish.force and commands.stop is None:
         classic = group.type is GroupType.CLASSIC and bool(group.members)
-        hint = " (--force removes what a killed process left behind)" if classic else ""
+        hint = " (--force removes members that a killed process left)" if classic else ""
         yield active_reason(seen.request.inspector, group.id) + hint
 
 
@@ -64,23 +64,28 @@ def _of_topics(seen: ResetFacts) -> Iterator[str]:
         if own is not None:
             yield f"{topic} is an internal topic of {seen.application}, not an input: {own.why}"
         elif topic in seen.known and seen.topology.is_told and not seen.topology.reads(topic):
-            reads = name_list(seen.topology.sources) or "no topic by its name"
+            reads = name_list(seen.topology.sources) or "no topic by name"
             yield f"{seen.application} does not read {topic}: its topology reads {reads}"
 
 
 def _of_named(seen: ResetFacts) -> Iterator[str]:
     """Refuse what `--internal-topics` names and is none, or not there."""
     if seen.wish.keep_internal and seen.wish.internal:
-        yield "--internal-topics names what to delete, --keep-internal keeps it: give one of them"
+        yield (
+            "--internal-topics names topics to delete, --keep-internal keeps all: pass only one "
+            "of them"
+        )
         return
     for topic in seen.wish.internal or ():
         if topic not in seen.topics:
             yield f"topic {topic} does not exist"
         elif topic in {*seen.inputs, *seen.intermediate}:
-            yield f"{topic} is named both as an internal topic and as one that it reads"
+            yield f"{topic} is named both as an internal topic and as a topic that it reads"
         elif topic not in seen.internals:
             kind = "is named like" if internal_kind(topic) else "is not named like"
-            yield f"{topic} {kind} an internal topic, but not like one of {seen.application}: kept"
+            yield (
+                f"{topic} is kept: it {kind} an internal topic, and isn't one of {seen.application}"
+            )
 
 
 def _of_internals(seen: ResetFacts) -> Iterator[str]:
@@ -94,15 +99,15 @@ def _of_internals(seen: ResetFacts) -> Iterator[str]:
         if one.claim is Claim.CONTESTED and picked:
             yield f"{topic} is not deleted: {one.why}"
         elif one.claim is Claim.FOREIGN and wanted is not None and picked:
-            yield f"{topic} is not {seen.application}'s: {one.why}"
+            yield f"{topic} does not belong to {seen.application}: {one.why}"
         elif one.claim is Claim.UNPROVEN and wanted is None:
-            what = "name what is to be deleted with --internal-topics"
+            what = "name the topics to delete with --internal-topics"
             is_reset = seen.request.scenario == RESET
-            told = "Give its topology (--topology)" if is_reset else _REGISTER
+            told = "Pass its topology (--topology)" if is_reset else _REGISTER
             ways = f"{told}, {what}, or keep all with --keep-internal"
             if seen.wish.repartitions_inputs:
-                ways = f"N{what[1:]}, or give it to its owner (a registered pipeline)"
-            yield f"nothing proves that {topic} is {seen.application}'s: {one.why}. {ways}"
+                ways = f"N{what[1:]}, or assign it to its owner (a registered pipeline)"
+            yield f"no evidence that {topic} belongs to {seen.application}: {one.why}. {ways}"
 
 
 def _of_list(seen: ResetFacts) -> Iterator[str]:
@@ -113,7 +118,7 @@ def _of_list(seen: ResetFacts) -> Iterator[str]:
     listed = {(row.topic, row.partition) for row in target.listed}
     left = [f"{t}[{p}]" for t, p in seen.parts(seen.inputs) if (t, p) not in listed]
     if left:
-        yield f"no offset is listed for {name_list(left)}: all inputs have to begin at one point"
+        yield f"no offset is listed for {name_list(left)}: all inputs have to start at one point"
 
 
 def risks(seen: ResetFacts) -> tuple[str, ...]:
@@ -136,9 +141,8 @@ def _of_transactions(seen: ResetFacts) -> Iterator[str]:
     there = [name for name in seen.deleted if name in seen.topics]
     if there and (locked := seen.request.inspector.topics_in_transaction(there)):
         yield (
-            f"a transaction is open now on {name_list(locked)}: the run waits {OPEN_SECONDS:.0f}"
-            " s for"
-            " its end after the stop, and is refused then"
+            f"a transaction is open on {name_list(locked)}. After the stop the run waits "
+            f"{OPEN_SECONDS:.0f} s for its end, then fails"
         )
 
 
@@ -146,22 +150,21 @@ def _of_inputs(seen: ResetFacts) -> Iterator[str]:
     read = {t for t, _ in seen.positions} - set(seen.internals) | seen.topology.sources
     if seen.wish.target is None:
         yield (
-            f"no input topic is named: offsets stay where they are{_reading(read)}, and what was"
-            " read before them is in no result"
+            f"no input topic is named: offsets stay where they are{_reading(read)}, and results "
+            "lack what was read before them"
         )
     elif left := sorted(read - {*seen.inputs, *seen.intermediate}):
         yield (
-            f"{seen.application} also reads {name_list(left)}: not named, so offsets there stay"
-            " where"
-            " they are"
+            f"{seen.application} also reads {name_list(left)}, which isn't named: offsets there stay "
+            "where they are"
         )
     for topic in seen.inputs:
         if topic in seen.topology.loops:
-            yield f"{seen.application} writes {topic} itself: what it wrote is read again"
+            yield f"{seen.application} writes {topic} itself: what it wrote is reprocessed"
     if not seen.topology.is_told:
         yield (
-            "no topology is known: which topics it reads, writes and keeps is told from offsets"
-            " and names"
+            "no topology is known: only offsets and names show which topics it reads, writes "
+            "and keeps"
         )
 
 
@@ -177,36 +180,34 @@ def _of_state(seen: ResetFacts) -> Iterator[str]:
     )
     if own:
         yield (
-            f"kept: {name_list(own)}; its stores keep their contents, and what is read again counts"
-            " twice"
+            f"kept: {name_list(own)}. Its stores keep their contents, so reprocessed records count "
+            "twice"
         )
     if unproven:
         yield (
-            f"kept, and not proven to be {seen.application}'s: {name_list(unproven)}; where it"
-            " is, what"
-            " is read again counts twice"
+            f"kept, and unverified as {seen.application}'s: {name_list(unproven)}. If it is, "
+            "reprocessed records count twice"
         )
     for topic in sorted(set(seen.deleted) & seen.internals.keys()):
         if seen.internals[topic].claim is Claim.UNPROVEN:
             yield f"{topic} is deleted because it was named: {seen.internals[topic].why}"
     if seen.deleted and not (seen.wish.back_up or seen.wish.repartitions_inputs):
         yield (
-            f"the records of {name_list(seen.deleted)} are gone for good: an undo makes the topics"
-            " anew and empty, so the state of before does not come back (--back-up-internal"
-            " copies it)"
+            f"the records of {name_list(seen.deleted)} are lost for good. An undo recreates the "
+            "topics empty, so the old state is not restored (--back-up-internal copies it)"
         )
     if not clears_state(seen) or seen.request.pipeline.commands.clean is not None:
         return
     if seen.wish.instances:
         yield (
-            f"UNPROVEN: that local state is cleared on {', '.join(seen.wish.instances)} is"
-            " somebody's word; an instance that keeps it counts double"
+            f"UNVERIFIED: local state is said to be cleared on {', '.join(seen.wish.instances)}. "
+            "An instance that keeps it counts twice"
         )
     else:
         yield (
-            "local state on the instances' disks is not cleared from here: an instance that"
-            " starts with it counts what is read again double. Register a `clean` command, or"
-            " clear it and say so with --local-state-cleared INSTANCE"
+            "Headgate does not clear local state on the instances' disks. An instance that "
+            "starts with it counts reprocessed records twice. Register a `clean` command, or "
+            "clear it and pass --local-state-cleared INSTANCE"
         )
 
 
@@ -219,5 +220,5 @@ def _of_outputs(seen: ResetFacts) -> Iterator[str]:
             for g in seen.groups.values()
             if any(o.topic == topic and o.offset is not None for o in g.offsets)
         )
-        by = f": {name_list(readers)} reads it" if readers else ""
-        yield f"the output topic {topic} stays, and results are written to it again{by}"
+        by = f", where {name_list(readers)} reads it" if readers else ""
+        yield f"the output topic {topic} stays, and results are written to it a second time{by}"

@@ -17,7 +17,7 @@ STORED = "the stored version"
 OPTIONS = (
     Option(
         name="new-output",
-        ask="Does the new version write somewhere else?",
+        ask="Does the new version write to a new folder?",
         help="The query's file sink writes to a folder that it did not write to before.",
         kind=Kind.FLAG,
         engines=_SPARK,
@@ -47,7 +47,7 @@ def output_blockers(request: PlanRequest, found: Checkpoint) -> list[str]:
     path = request.options.get("output-path")
     if path is None:
         if request.options.get("new-output") and _drops(request):
-            return ["--new-output: say with --output-path which folder it writes to"]
+            return ["--new-output: pass the folder that it writes to with --output-path"]
         return []
     if not request.options.get("new-output"):
         return ["--output-path needs --new-output"]

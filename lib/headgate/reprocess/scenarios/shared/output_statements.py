@@ -20,8 +20,8 @@ _SPARK, _STREAMS, _GROUP = Engine.SPARK, Engine.KAFKA_STREAMS, Engine.CONSUMER_G
 _STAYS = says(undo="What the run wrote to {to} stays: the undo deletes and corrects nothing there.")
 _TWICE = says(
     Fact.REPROCESSES,
-    run="Results are written to {to} again. Consumers get them a second time, unless they"
-    " overwrite by key.",
+    run="Results are written to {to} a second time. Consumers get duplicates, unless they "
+    "overwrite by key.",
     unless=(Fact.NEW_OUTPUTS,),
 )
 _MISSING = says(Fact.SKIPS, run="What the skipped records would have added is missing in {to}.")
@@ -31,7 +31,7 @@ _ONCE = says(
 )
 _ONLY = says(run="Every other record is read as before.")
 _EMPTIES = says(
-    Fact.EMPTIED, run="What {to} holds is removed first, and written again from the inputs."
+    Fact.EMPTIED, run="The contents of {to} are removed first, then rebuilt from the inputs."
 )
 _GONE = says(
     Fact.EMPTIED,
@@ -50,14 +50,15 @@ _NEW = says(
 
 # A Spark query whose undo puts back a checkpoint of before.
 _SAME_AGAIN = says(
-    undo="The query resumes after its last batch before the run. It writes what came since again.",
+    undo="The query resumes after its last batch before the run. It writes what came since a "
+    "second time.",
 )
 _DROPPED = says(
     Fact.BY_BATCH,
     undo="{to} drops batch numbers that the run has written. New rows in these batches are lost:"
     " first restore {to} to its content before the run.",
 )
-_RESUMES = says(run="No result is written twice but those of an uncommitted batch.")
+_RESUMES = says(run="Only results of an uncommitted batch are written twice.")
 
 # A Kafka Streams application whose inputs begin at another place.
 _RESTARTS = says(
@@ -113,7 +114,7 @@ _STATE_OF_RUN = says(
     " twice, and too large results overwrite correct ones in {to}.",
 )
 _AFTER_RESET = says(
-    undo="Results of records that came since are written to {to} again.",
+    undo="Results of records that came since are written to {to} a second time.",
 )
 _STREAMS_RESET = (
     *(_ONCE, _TWICE, _MISSING, _EMPTIES, _NEW),
@@ -125,11 +126,11 @@ _STREAMS_RESET = (
 # A consumer group: what it does with a record is all that Headgate can call its output.
 _DONE_TWICE = says(
     Fact.REPROCESSES,
-    run="{name} does again what it does with a record. Consumers of its results get duplicates.",
+    run="{name} processes records a second time. Consumers of its results get duplicates.",
 )
 _DONE_STAYS = says(
-    undo="What {name} did since the run stays done. It does it again for records after the old"
-    " offsets.",
+    undo="What {name} did since the run stays done. It repeats it for records after the old "
+    "offsets.",
 )
 _GROUP_MOVE = (_ONCE, _DONE_TWICE, _MISSING, _EMPTIES, _NEW, _GONE, _REFILLS, _DONE_STAYS)
 
@@ -199,7 +200,8 @@ STATEMENTS: Mapping[tuple[str, Engine], Declared] = {
     ("new-checkpoint", _SPARK): Declared(
         statements=(
             says(
-                run="No record is skipped. An uncommitted batch, if there is one, is written again."
+                run="No record is skipped. An uncommitted batch, if there is one, is written a "
+                "second time."
             ),
             _NEW,
             _STAYS,
@@ -241,13 +243,13 @@ STATEMENTS: Mapping[tuple[str, Engine], Declared] = {
     ("repair", _SPARK): Declared(
         statements=(
             says(
-                run="A batch that is taken out runs again. What it had written to {to} may be"
-                " written twice."
+                run="A removed batch runs once more. What it had written to {to} may be written "
+                "twice."
             ),
             _STAYS,
             says(
-                undo="The broken checkpoint is restored. If it starts, it writes what came since"
-                " again."
+                undo="The broken checkpoint is restored. If it starts, it writes what came since "
+                "a second time."
             ),
             _DROPPED,
         )
@@ -259,8 +261,8 @@ STATEMENTS: Mapping[tuple[str, Engine], Declared] = {
             _MISSING,
             says(
                 Fact.ABORTED,
-                run="Readers of committed records never get what the transaction wrote. They get"
-                " what comes after it.",
+                run="Consumers with read_committed never get what the transaction wrote. They "
+                "get what comes after it.",
                 undo="An aborted transaction stays aborted.",
             ),
             says(
@@ -291,7 +293,7 @@ STATEMENTS: Mapping[tuple[str, Engine], Declared] = {
     ("decommission", _SPARK): Declared(
         statements=(
             _REMOVED,
-            says(undo="Nothing in {to} changes. The checkpoint comes back as it was."),
+            says(undo="Nothing in {to} changes. The checkpoint is restored as it was."),
         ),
         remains=False,
     ),

@@ -42,8 +42,9 @@ class How(StrEnum):
 OPTIONS = (
     Option(
         name="outputs",
-        ask="What becomes of what it has written?",
-        help="Outputs stay as they are (keep), are emptied, or new topics take their place.",
+        ask="What happens to its existing outputs?",
+        help="Existing outputs stay as they are (keep, the default), are emptied, or are "
+        "replaced by new topics.",
         kind=Kind.CHOICE,
         choices=tuple(how.value for how in How),
         engines=_ENGINES,
@@ -51,7 +52,7 @@ OPTIONS = (
     Option(
         name="output-topics",
         ask="Which topics does it write?",
-        help="The topics that it writes, where no stored version tells them.",
+        help="Topics that it writes, if no stored version has them.",
         kind=Kind.MANY,
         metavar="TOPIC,...",
         engines=_ENGINES,
@@ -59,16 +60,16 @@ OPTIONS = (
     ),
     Option(
         name="back-up-outputs",
-        ask="Keep a copy of the records, so that an undo brings them back?",
-        help="Copy what is emptied to backup topics first; an undo puts it back.",
+        ask="Back up the records, so that an undo can restore them?",
+        help="Copy what is emptied to backup topics first; an undo restores it.",
         kind=Kind.FLAG,
         engines=_ENGINES,
         after=("outputs",),
     ),
     Option(
         name="new-suffix",
-        ask="What is added to the names of new outputs?",
-        help="The names of new output topics end in this; -new where it is not given.",
+        ask="Which suffix for the names of new outputs?",
+        help="Suffix of the names of new output topics (default -new).",
         metavar="TEXT",
         engines=_ENGINES,
         after=("outputs",),
@@ -239,8 +240,8 @@ def _ask(request: PlanRequest, stop: StopPipeline, found: Outputs, *, fresh: boo
 def _blockers(request: PlanRequest, plan: Plan, found: Outputs, how: How) -> Iterator[str]:
     if not (found.topics or found.missing or found.folder):
         yield (
-            f"what {request.pipeline.name} writes is not known: name its topics with"
-            " --output-topics, or capture a version that tells its sink"
+            f"the outputs of {request.pipeline.name} are unknown: name its topics with "
+            "--output-topics, or capture a version that has its sink"
         )
     for name in sorted(_foreign(request)):
         yield (
@@ -250,18 +251,18 @@ def _blockers(request: PlanRequest, plan: Plan, found: Outputs, how: How) -> Ite
     for name in found.missing:
         yield f"the output topic {name} does not exist"
     for name in sorted(found.topics.keys() & plan.preconditions.get("topics", {}).keys()):
-        yield f"{name} is an input of {request.pipeline.name}, too: it is not touched as an output"
+        yield f"{name} is also an input of {request.pipeline.name}: it is not changed as an output"
     for name, topic in sorted(found.topics.items()):
         if how is How.EMPTY and topic.cleanup_policy == "compact":
             yield (
-                f"{name} is only compacted, and Kafka deletes no records of such a topic: keep it,"
-                " or write to a new one (--outputs=new)"
+                f"{name} has only cleanup.policy=compact, and Kafka deletes no records of such a "
+                "topic. Keep it, or write to a new one (--outputs=new)"
             )
     if how is How.NEW:
         names = _renamed(request, found.topics).values()
-        yield from (f"there is a topic {n} already" for n in request.inspector.shapes(names))
+        yield from (f"topic {n} already exists" for n in request.inspector.shapes(names))
     if how is How.EMPTY and found.folder and local(found.folder) is None:
-        yield f"{found.folder} is not on a local file system: it can't be set aside in one step"
+        yield f"{found.folder} is not on a local file system: it can't move to backup in one step"
 
 
 def _reader_risks(request: PlanRequest, found: Outputs, how: How) -> Iterator[str]:
@@ -270,15 +271,18 @@ def _reader_risks(request: PlanRequest, found: Outputs, how: How) -> Iterator[st
     for name, groups in sorted(request.inspector.topic_readers(found.topics).items()):
         readers = sorted(g for g in groups if g != request.pipeline.group)
         if readers and how is How.KEEP:
-            yield f"{name} is read by {name_list(readers)}: results reach them a second time"
+            yield f"{name} is read by {name_list(readers)}: these consumers get duplicates"
         elif readers and how is How.EMPTY:
             yield (
-                f"{name} is read by {name_list(readers)}: what they have not read yet is lost to"
-                " them,"
-                " and what they have read comes again"
+                f"{name} is read by {name_list(readers)}: unread records are lost to"
+                " them, the rest "
+                "are redelivered"
             )
         elif readers:
-            yield f"{name} is read by {name_list(readers)}: they get nothing new until they follow"
+            yield (
+                f"{name} is read by {name_list(readers)}: they get nothing new until they switch to "
+                "the new topic"
+            )
 
 
 def _loss_risks(request: PlanRequest, found: Outputs, how: How) -> Iterator[str]:
@@ -288,21 +292,24 @@ def _loss_risks(request: PlanRequest, found: Outputs, how: How) -> Iterator[str]
         return
     names = name_list(found.topics)
     if found.topics:
-        yield f"everything in {names} goes, also what others than {request.pipeline.name} wrote"
+        yield (
+            f"all records in {names} are deleted, also those that others than "
+            f"{request.pipeline.name} wrote"
+        )
     if found.topics and "back-up-outputs" not in request.options:
         # Once partitions were added no undo would bring back what is backed up: it is not asked.
         option = "" if request.scenario == "repartition" else " (--back-up-outputs)"
-        yield f"the records of {names} are gone for good: nothing backs them up{option}"
+        yield f"the records of {names} are lost for good: they have no backup{option}"
     elif found.topics:
         yield (
-            f"an undo puts the records of {names} back with other offsets, in place of what was"
-            " written since; backup topics (headgate-backup-RUN-...) keep them until then, or"
-            " until you delete these"
+            f"an undo restores the records of {names} with other offsets, in place of what was "
+            "written since. Backup topics (headgate-backup-RUN-...) keep them until then, or "
+            "until you delete these topics"
         )
     if found.folder:
         yield (
-            f"the old files of {found.folder} stay beside it, for an undo, until snapshots of this"
-            " run are no longer kept ([runs] keep_snapshots)"
+            f"the old files of {found.folder} stay beside it for an undo, as long as snapshots "
+            "of this run are kept ([runs] keep_snapshots)"
         )
 
 

@@ -12,7 +12,7 @@ from headgate.reprocess.steps.base.step import Step
 from headgate.reprocess.steps.checkpoint.record_output import spans, written_since
 from headgate.text.numbers import name_list
 
-NO_FOLDER = "the folder of the file sink is not known: say it with --sink-path"
+NO_FOLDER = "the folder of the file sink is unknown: pass it with --sink-path"
 # `other` is whatever writes a batch again.
 _OTHER = SinkFormat(format="other", batch_ids=BatchIds.WRITES)
 SINKS = ("file", "delta", "iceberg", "hudi", "kafka", "foreach", "other")
@@ -74,11 +74,13 @@ def contradictions(request: PlanRequest) -> tuple[str, ...]:
     reasons: list[str] = []
     is_known = found.batch_ids is not BatchIds.UNKNOWN
     if said and is_known and (now.batch_ids, now.is_files) != (found.batch_ids, found.is_files):
-        reasons.append(f"--sink {said}: the stored version writes to {found.format}; leave it out")
+        reasons.append(
+            f"--sink {said}: the stored version writes to {found.format}; leave --sink out"
+        )
     if path and known.place and not is_one_place(path, known.place):
         reasons.append(
-            f"--sink-path {path}: the stored version writes to {known.place}; leave it out, or"
-            " capture the query again if it moved"
+            f"--sink-path {path}: the stored version writes to {known.place}; leave --sink-path "
+            "out, or capture the query again if it moved"
         )
     return tuple(reasons)
 
@@ -93,20 +95,20 @@ def unknown_sink(request: PlanRequest, sink: SinkFormat) -> str:
     """Return the blocker of a query whose sink may drop batches that come again."""
     if sink.format:
         return (
-            f"whether the sink {sink.format} of {request.pipeline.name} drops batch numbers that it"
-            " has is not known: say --sink other if it writes them again, --sink delta if it"
-            " drops them by query id"
+            f"unknown whether the sink {sink.format} of {request.pipeline.name} drops batch "
+            "numbers that it has: pass --sink other if it writes them twice, --sink delta if it "
+            "drops them by query id"
         )
     return (
-        f"what {request.pipeline.name} writes to is not known, and some sinks drop batches whose"
-        " numbers they have: capture the query (`headgate capture --pipeline"
-        f" {request.pipeline.name}`), or say it with --sink"
+        f"the sink of {request.pipeline.name} is unknown, and some sinks drop batch numbers that "
+        f"they have. Capture the query (`headgate capture --pipeline {request.pipeline.name}`), or "
+        "pass --sink"
     )
 
 
 def without_log(location: str) -> str:
     """Return the blocker of a folder that a file sink keeps no log in."""
-    return f"{location} has no _spark_metadata: it is not where a file sink writes to"
+    return f"{location} has no _spark_metadata: no file sink writes there"
 
 
 def _files(request: PlanRequest, batch: int, location: str | None, *, new_id: bool) -> SinkPlan:
@@ -117,9 +119,8 @@ def _files(request: PlanRequest, batch: int, location: str | None, *, new_id: bo
     except RefusedError:
         return SinkPlan(
             blockers=(
-                f"the file sink writes to {location} on a remote file system, where its log can't"
-                " be"
-                " cut in one step: it would drop the output of the batches that come again",
+                f"the file sink writes to {location} on a remote file system, where its log can't "
+                "be cut in one step. It would drop the output of reprocessed batches",
             )
         )
     if found is None:
@@ -136,8 +137,8 @@ def _files(request: PlanRequest, batch: int, location: str | None, *, new_id: bo
     return SinkPlan(
         steps=(cut,) if found.later else (),
         risks=(
-            f"whoever has read the {found.files} file(s) of later batches in {location} gets their"
-            " results again: the files are put aside, and others come",
+            f"files of later batches ({found.files}) in {location} move to backup, and new files "
+            "replace them: consumers that have read them get duplicates",
         ),
         resources=(f"folder:{found.target}",),
         new_query_id=new_id,
@@ -147,10 +148,9 @@ def _files(request: PlanRequest, batch: int, location: str | None, *, new_id: bo
 def _dropped(sink: SinkFormat, location: str | None, again: str) -> str:
     """Return the blocker of a table that drops numbers whichever query writes them."""
     return (
-        f"the {sink.title}{f' {location}' if location else ''} remembers its last batch number,"
-        " whatever"
-        f" the query's id, and drops {again} without an error: restore the table to its state"
-        " before them, or write to another table"
+        f"the {sink.title}{f' {location}' if location else ''} remembers its last batch number, "
+        f"whatever the query's id, and drops {again} without an error. Restore the table to its "
+        "state before them, or write to another table"
     )
 
 
@@ -159,9 +159,9 @@ def _of_query(sink: SinkFormat, location: str | None, again: str, *, new_id: boo
     if not new_id:
         return SinkPlan(
             blockers=(
-                f"{table} remembers the query's id with its last batch, and drops {again} without"
-                " an error. Restore the table to its version before them, or say --new-query-id:"
-                f" then it gets the rows of {again} twice",
+                f"{table} remembers the query's id with its last batch, and drops {again} "
+                "without an error. Restore the table to its version before them, or pass "
+                f"--new-query-id: then it gets the rows of {again} twice",
             )
         )
     return SinkPlan(
@@ -173,9 +173,9 @@ def _of_query(sink: SinkFormat, location: str | None, again: str, *, new_id: boo
 def _foreach(request: PlanRequest, again: str, *, new_id: bool) -> SinkPlan:
     return SinkPlan(
         risks=(
-            f"the function of {request.pipeline.name} gets {again} a second time, cut in other"
-            " places: if it skips numbers that it has seen, rows are lost; if not, it writes them"
-            " twice, unless it overwrites by key",
+            f"the function of {request.pipeline.name} gets {again} a second time, with other "
+            "boundaries. If it skips batch numbers that it has seen, rows are lost. If not, it "
+            "writes them twice, unless it overwrites by key",
         ),
         new_query_id=new_id,
     )
@@ -188,24 +188,23 @@ def _kafka(
     written = written_since(request.inspector, topic, since)
     step = RecordOutput(topic=topic, batch=batch, since=since, written=written)
     risks = [
-        f"{topic} keeps what {again} wrote, and gets their results again behind it: whoever reads"
-        " them gets them twice, unless it overwrites by key or leaves the old ones out"
-        f" ({spans(topic, written)}; the run writes down what they are after the stop, and"
-        " `headgate plan skip-records` lets a group that has not read them step over them)"
+        f"{topic} keeps what {again} wrote, and gets their results a second time after it. "
+        "Consumers get duplicates, unless they overwrite by key or leave the old ones out "
+        f"({spans(topic, written)}). The run records the final ranges after the stop; `headgate "
+        "plan skip-records` lets a group that has not read them skip them"
     ]
     groups = request.inspector.topic_readers([topic]).get(topic, {})
     if readers := sorted(g for g in groups if g != request.pipeline.group):
-        risks.append(f"{topic} is read by {name_list(readers)}: results reach them a second time")
+        risks.append(f"{topic} is read by {name_list(readers)}: these consumers get duplicates")
     return SinkPlan(steps=(step,), risks=tuple(risks), new_query_id=new_id)
 
 
 def _doubled(request: PlanRequest, location: str | None, again: str, *, new_id: bool) -> SinkPlan:
     return SinkPlan(
         risks=(
-            f"{request.pipeline.name} writes the results of {again} again"
-            f"{f' to {location}' if location else ''}: whoever reads them gets them twice, unless"
-            " the"
-            " sink overwrites by key",
+            f"{request.pipeline.name} writes the results of {again} a second "
+            f"time{f' to {location}' if location else ''}: consumers get duplicates, unless the sink "
+            "overwrites by key",
         ),
         new_query_id=new_id,
     )

@@ -45,8 +45,8 @@ def matched_takes(
     if not new:
         same = tuple(Take(name=s.name, of=(s.name,)) for s in position.sources)
         risk = (
-            "no stored version tells the new version's sources: they are taken to be those of the"
-            " old one, in the same order (say otherwise with --source NEW=OLD)"
+            "no stored version has the new version's sources. They are assumed to be those of "
+            "the old one, in the same order (change it with --source NEW=OLD)"
         )
         return _ordered(same), [], [risk]
     if named:
@@ -60,8 +60,8 @@ def matched_takes(
             olds = [o for o in olds if o.name == name]
         if len(olds) > 1:
             blockers.append(
-                f"source {name} of the new version could take over {_names(olds)}: say which with"
-                " --source NEW=OLD"
+                f"source {name} of the new version could continue {_names(olds)}: choose with "
+                "--source NEW=OLD"
             )
         elif olds:
             take = Take(name=name, of=(olds[0].name,))
@@ -69,7 +69,7 @@ def matched_takes(
             risks += _added(take, source, position)
     risks += _left_over(takes, position)
     begun = [n for n in new if n not in {t.name for t in takes}] if not blockers else []
-    risks += [f"source {n} is new: it begins at its own startingOffsets" for n in begun]
+    risks += [f"source {n} is new: it starts at its own startingOffsets" for n in begun]
     return _ordered(takes), blockers, risks
 
 
@@ -89,8 +89,8 @@ def _narrowed(take: Take, source: Source | None, position: QueryPosition) -> Tak
 
 def _added(take: Take, source: Source | None, position: QueryPosition) -> list[str]:
     return [
-        f"source {take.name} reads {topic}, which the old version did not: Spark reads it from its"
-        " beginning, whatever startingOffsets says"
+        f"source {take.name} reads {topic}, which the old version did not: Spark reads it from "
+        "the earliest offset, whatever startingOffsets says"
         for topic in sorted(set(_topics(source) or ()) - _old_topics(take, position))
     ]
 
@@ -108,7 +108,7 @@ def _left_over(takes: Iterable[Take], position: QueryPosition) -> list[str]:
 
 def _left(source: SourcePosition) -> str:
     what = f" ({', '.join(sorted(source.offsets))})" if source.offsets else ""
-    return f"no source of the new version takes over source {source.name}{what} of the old one"
+    return f"no source of the new version continues source {source.name}{what} of the old one"
 
 
 def _placed(version: Version | None) -> dict[str, Source]:

@@ -58,10 +58,12 @@ def found_query(request: PlanRequest) -> tuple[Checkpoint, QueryPosition] | Plan
     found = request.inspector.checkpoint(location) if location else None
     position = request.inspector.query_position(location) if location and found else None
     if found is None or position is None:
-        missing = f"there is no checkpoint at {location}"
-        return request.block(missing if location else "headgate.toml names no `checkpoint` of it")
+        location = f"checkpoint {location} not found: check `checkpoint` in headgate.toml"
+        return request.block(
+            location if location else "headgate.toml sets no `checkpoint` for this pipeline"
+        )
     if not position.sources:
-        return request.block(f"{found.location} tells of no source: the query never began")
+        return request.block(f"{found.location} names no source: the query never started")
     return found, position
 
 
@@ -169,11 +171,11 @@ def _blockers(
     elif wish.to is None and found.fixed:
         blockers.append(f"{found.location} can't be replaced: {found.fixed}")
     if wish.rehearse and request.pipeline.entry_point is None:
-        blockers.append("headgate.toml names no `entry_point` of it that could be rehearsed")
+        blockers.append("headgate.toml sets no `entry_point` for this pipeline to rehearse")
     if wish.to is not None and found.remote:
         blockers.append(
-            "--to: of a checkpoint on a remote file system the new one always gets a place of its"
-            " own beside the old one, which stays; leave --to out"
+            "--to: leave it out. A new checkpoint on a remote file system always gets a "
+            "location of its own beside the old one, which stays"
         )
     elif wish.to is not None:
         blockers += _bad_place(wish.to, found.location, request.inspector)
@@ -181,8 +183,8 @@ def _blockers(
     if not wish.new_output:
         blockers += common.skipped_batches(
             request.version,
-            "a new checkpoint begins at 0: what the new version reads would be silently dropped;"
-            " let it write to another folder and say so with --new-output --output-path FOLDER",
+            "a new checkpoint starts at batch 0: the new version's results would be silently "
+            "dropped. Let it write to another folder, and pass --new-output --output-path FOLDER",
         )
     return blockers
 
@@ -192,9 +194,9 @@ def _bad_place(to: str, old: str, inspector: Inspector) -> list[str]:
     if not place.is_absolute():
         return [f"--to: expected an absolute path, found {to!r}"]
     if place == PurePosixPath(old) or PurePosixPath(old) in place.parents:
-        return [f"--to: {to} is the old checkpoint, or lies in it"]
+        return [f"--to: {to} is the old checkpoint, or is in it"]
     if inspector.checkpoint(to) is not None:
-        return [f"there is a checkpoint at {to} already"]
+        return [f"a checkpoint already exists at {to}"]
     return []
 
 
@@ -223,20 +225,19 @@ def _risks(
     if back:
         risks += common.topic_risks({name: t for name, t in topics.items() if name in back})
         risks.append(
-            f"{request.pipeline.name} writes results of what it reads again: whoever reads them"
-            " gets"
-            " them twice, unless the sink overwrites by key"
+            f"{request.pipeline.name} writes results of reprocessed records a second time: "
+            "consumers get duplicates, unless the sink overwrites by key"
         )
     if skipped := sum(counted["skipped"].values()):
         spans = name_list(counted["never_read"])
         risks.append(f"{request.pipeline.name} never reads up to {skipped} records: {spans}")
     if position.begun is not None:
         risks.append(
-            f"batch {position.begun} was begun and not committed: its input is read again, and what"
-            " the sink got of it already it gets twice"
+            f"batch {position.begun} is uncommitted: its input is reprocessed, and the sink gets "
+            "a second time what it already has of it"
         )
     if begun.ways and not request.inspector.has_cluster():
-        risks.append("no Kafka cluster is configured: whether the offsets still exist is not known")
+        risks.append("no Kafka cluster is configured: unknown whether the offsets still exist")
     return [*risks, *_sink_risks(request.version, wish), *new_output.output_risks(request)]
 
 
@@ -252,6 +253,6 @@ def _sink_risks(version: Version | None, wish: StartRequest) -> list[str]:
     if wish.new_output or known in (BatchIds.WRITES, BatchIds.DROPS_OF_QUERY):
         return []
     return [
-        "the new query has an id of its own and numbers its batches from 0: a sink that drops what"
-        " it has seen by batch number alone (foreachBatch can) drops new results"
+        "the new query has an id of its own and numbers its batches from 0. A sink that drops "
+        "what it has seen only by batch number (foreachBatch can) drops new results"
     ]

@@ -32,7 +32,7 @@ def build(request: PlanRequest) -> Plan:
         *outside_log(span, topics.get(span.topic)),
     ]
     if group.type not in _TYPES or (group.state == "dead" and not group.offsets):
-        blockers.append(f"there is no group {group.id} of consumers")
+        blockers.append(f"group {group.id} isn't a consumer group, or does not exist")
     elif not group.is_inactive and pipeline.commands.stop is None:
         blockers.append(active_reason(inspector, group.id))
     if not blockers and (reason := outside(position, span.begin, span.end)):
@@ -90,15 +90,15 @@ def _steps(request: PlanRequest, span: Span, over: SkipRecords) -> tuple[Step, .
 
 def _risks(request: PlanRequest, span: Span) -> tuple[str, ...]:
     risks = [
-        f"{request.pipeline.name} never reads {span.begin} to {span.end - 1} of"
-        f" {span.topic}[{span.partition}]: its results lack what they would have added",
-        "the records stay where they are, so other readers meet them, too; their copy in a backup"
-        " topic (headgate-backup-RUN-...) stays until you delete it, also after an undo",
-        "an undo puts the group back in front of them: what it has read since comes again",
+        f"{request.pipeline.name} never reads {span.begin} to {span.end - 1} of "
+        f"{span.topic}[{span.partition}]: its results lack these records",
+        "the records stay in the topic, so other consumers get them, too. Their copy in a "
+        "backup topic (headgate-backup-RUN-...) stays until you delete it, also after an undo",
+        "an undo restores the group's offset before them: what it has read since is reprocessed",
     ]
     if request.pipeline.engine is Engine.KAFKA_STREAMS:
         risks.append(
-            "state that the application had made of a part of the range before it failed stays,"
-            " unless it processes exactly once"
+            "if the application failed within the range, state from the part before stays, "
+            "unless it processes exactly once"
         )
     return tuple(risks)

@@ -26,13 +26,13 @@ def build(request: PlanRequest) -> Plan:
 SCENARIO = Scenario(
     name="skip-records",
     title="Skip records",
-    what="Back up one poison record, or a range of one partition, and go on behind it.",
+    what="Back up one poison record, or a range of one partition, and continue after it.",
     build=build,
     options=(
         Option(
             name="records",
-            ask="Which records are to be skipped?",
-            help="One offset, or a range of one partition, first and last included.",
+            ask="Skip which records?",
+            help="Offset to skip, or a range of one partition with first and last included.",
             metavar="TOPIC:PARTITION:OFFSET[-LAST]",
             required=True,
         ),

@@ -40,9 +40,9 @@ def look_at_sink(request: PlanRequest, done: int, part: int | None) -> SkipSink:
         case BatchIds.DROPS | BatchIds.DROPS_OF_QUERY:
             return SkipSink(
                 risks=(
-                    f"the {sink.title} remembers the number of the last batch: after an undo it"
-                    " drops those that it has without an error, so restore the table to its"
-                    " version before the run first",
+                    f"the {sink.title} remembers the number of the last batch. After an undo it "
+                    "drops batches that it has without an error: first restore the table to its "
+                    "version before the run",
                 )
             )
         case BatchIds.BY_FUNCTION:
@@ -58,9 +58,9 @@ def _files(request: PlanRequest, done: int, location: str | None) -> SkipSink:
     except RefusedError:
         return SkipSink(
             blockers=(
-                f"the file sink writes to {location} on a remote file system, where its log can't"
-                " be"
-                " cut in one step: after an undo it would drop the output of batches that it has",
+                f"the file sink writes to {location} on a remote file system, where its log can't "
+                "be cut in one step. After an undo it would drop the output of batches that it "
+                "has",
             )
         )
     if found is None:
@@ -68,15 +68,15 @@ def _files(request: PlanRequest, done: int, location: str | None) -> SkipSink:
     if found.later:
         return SkipSink(
             blockers=(
-                f"{location} has batch {found.later[0]} already, which the checkpoint has not: its"
-                " record is not what fails the query, and `headgate plan repair` gets over it",
+                f"{location} already has batch {found.later[0]}, which the checkpoint has not: the "
+                "record isn't what fails the query. Use `headgate plan repair`",
             )
         )
     return SkipSink(
         target=found.target,
         risks=(
-            f"an undo puts aside what {location} got since: whoever has read it by then gets it"
-            " again",
+            f"an undo moves what {location} got since to backup: consumers that have read it get it "
+            "a second time",
         ),
         resources=(f"folder:{found.target}",),
     )
@@ -84,16 +84,15 @@ def _files(request: PlanRequest, done: int, location: str | None) -> SkipSink:
 
 def _again(request: PlanRequest, part: int | None) -> str:
     return (
-        f"the function of {request.pipeline.name} gets batch {part} once more, up to the record:"
-        " what"
-        " it did in the tries that failed it does again, unless it overwrites by key; if it skips"
-        " numbers that it has seen, rows are lost"
+        f"the function of {request.pipeline.name} gets batch {part} once more, up to the record. "
+        "It repeats what it did in failed tries, unless it overwrites by key. If it skips batch "
+        "numbers that it has seen, rows are lost"
     )
 
 
 def _doubled(request: PlanRequest, part: int | None, location: str | None) -> str:
     to = f" to {location}" if location else ""
     return (
-        f"what the tries of batch {part} that failed wrote{to} stays there, and is written again,"
-        " as with any batch that Spark does over"
+        f"what failed tries of batch {part} wrote{to} stays there and is written a second time, "
+        "as with any batch that Spark retries"
     )

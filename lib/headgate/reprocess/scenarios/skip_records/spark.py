@@ -59,13 +59,15 @@ def build(request: PlanRequest) -> Plan:
     pipeline, inspector = request.pipeline, request.inspector
     span = read_span(request.options["records"])
     if not pipeline.checkpoint:
-        return request.block("headgate.toml names no `checkpoint` of it")
+        return request.block("headgate.toml sets no `checkpoint` for this pipeline")
     at = inspector.checkpoint(pipeline.checkpoint)
     files = inspector.checkpoint_files(pipeline.checkpoint)
     if at is None or files is None:
-        return request.block(f"there is no checkpoint at {pipeline.checkpoint}")
+        return request.block(
+            f"checkpoint {pipeline.checkpoint} not found: check `checkpoint` in headgate.toml"
+        )
     if not inspector.has_cluster():
-        return request.block("no Kafka cluster is configured: the records could not be backed up")
+        return request.block("no Kafka cluster is configured: the records can't be backed up")
     topics = inspector.topics([span.topic])
     missing = [
         *common.topic_blockers({span.topic}, topics),
@@ -110,11 +112,11 @@ def _cut(span: Span, files: CheckpointFiles) -> _Cut:
     done, newest = files.last_commit, max(files.logged, default=None)
     if done is None or newest is None:
         raise RefusedError(
-            "its first batch is not done: it has no state yet, and from-point begins a new"
-            " checkpoint behind the record"
+            "its first batch has not completed: it has no state yet. Use from-point: it starts "
+            "a new checkpoint after the record"
         )
     if newest not in (done, done + 1):
-        raise RefusedError(f"its logs end at {newest} and {done}: `headgate plan repair` first")
+        raise RefusedError(f"its logs end at {newest} and {done}: run `headgate plan repair` first")
     ends = {batch: _end(span, files, batch) for batch in range(done, newest + 1)}
     texts = {batch: files.files[f"offsets/{batch}"].decode() for batch in ends}
     cut = _Cut(
@@ -133,19 +135,21 @@ def _cut(span: Span, files: CheckpointFiles) -> _Cut:
 def _end(span: Span, files: CheckpointFiles, batch: int) -> int:
     log = files.offsets(batch)
     if log is None:
-        raise RefusedError(f"offsets/{batch} can't be read: `headgate plan repair` first")
+        raise RefusedError(f"offsets/{batch} can't be read: run `headgate plan repair` first")
     if others := unreadable_sources(log):
         raise RefusedError(
-            f"{others} of its sources are not Kafka, or write their offsets in a form that is not"
-            " known: where they are in the batch can't be kept"
+            f"{others} of its sources are not Kafka, or write their offsets in an unknown form: "
+            "their position in the batch can't be kept"
         )
     location = f"{span.topic}[{span.partition}]"
     if (readers := readers_of(log, span.topic, span.partition)) > 1:
-        raise RefusedError(f"{readers} of its sources read {location}: one of them can't be told")
+        raise RefusedError(
+            f"{readers} of its sources read {location}: Headgate can't distinguish them"
+        )
     end = end_in(log, span.topic, span.partition)
     if end is None:
         raise RefusedError(
-            f"batch {batch} has not read {location}: it is not known to have come to it"
+            f"batch {batch} has not read {location}: unknown whether the query has reached it"
         )
     return end
 
@@ -157,8 +161,8 @@ def _reason(cut: _Cut) -> str | None:
         if span.begin < cut.to:
             return None
         return (
-            f"batch {cut.begun}, which is begun, ends at {cut.to}, in front of the range: let the"
-            " query come to the range, or begin the range there"
+            f"uncommitted batch {cut.begun} ends at {cut.to}, before the range: let the query "
+            "reach the range, or start the range there"
         )
     return outside(cut.at, span.begin, span.end)
 
@@ -224,15 +228,15 @@ def _blockers(request: PlanRequest, at: Checkpoint, cut: _Cut) -> list[str]:
     if at.fixed:
         blockers.append(f"{at.location} can't be replaced: {at.fixed}")
     missing = inspector.rewind(at.location, cut.done).missing
-    blockers += [f"batch {cut.done} can't be gone back to: {m}" for m in missing]
+    blockers += [f"can't rewind to batch {cut.done}: {m}" for m in missing]
     if cut.part is None:
         return blockers
     commands = pipeline.commands
     absent = [w for w in ("stop", "start", "status") if getattr(commands, w) is None]
     if absent:
         blockers.append(
-            f"batch {cut.part} has {cut.span.begin - cut.at} record(s) in front of the range, which"
-            f" {pipeline.name} must do first, and it has no {' and no '.join(absent)} command"
+            f"batch {cut.part} has records before the range ({cut.span.begin - cut.at}), which "
+            f"{pipeline.name} must process first, but it has no {' and no '.join(absent)} command"
         )
     if commands.status is not None and inspector.status(pipeline.name) is Status.PAUSED:
         blockers.append(f"{pipeline.name} is paused: resume or stop it first")
@@ -243,23 +247,23 @@ def _risks(request: PlanRequest, cut: _Cut) -> list[str]:
     span, name = cut.span, request.pipeline.name
     location = f"{span.begin} to {span.end - 1} of {span.topic}[{span.partition}]"
     risks = [
-        f"{name} never reads {location}: its results lack what they would have added",
-        "the records stay where they are, so other readers meet them, too; their copy in a backup"
-        " topic (headgate-backup-RUN-...) stays until you delete it, also after an undo",
-        "an undo puts the checkpoint back, in front of them: what the query has written since stays"
-        " in its sink and comes again",
+        f"{name} never reads {location}: its results lack these records",
+        "the records stay in the topic, so other consumers get them, too. Their copy in a "
+        "backup topic (headgate-backup-RUN-...) stays until you delete it, also after an undo",
+        "an undo restores the checkpoint before them: what the query has written since stays in "
+        "its sink and is written a second time",
     ]
     if cut.begun is not None:
         risks.append(
-            f"batch {cut.begun} is cut in other places than it was: where the query drops late"
-            " records by a watermark, one of them may be late now that was not, or the other way"
-            " round, as with any two runs"
+            f"batch {cut.begun} gets other boundaries. If the query drops late records by a "
+            "watermark, a record may be late now that was not before, or the reverse, as with "
+            "any two runs"
         )
     if cut.part is not None:
         risks.append(
-            f"once batch {cut.part} is done up to {span.begin}, the query tries the next one until"
-            " it is stopped: where the record does not fail it after all, it reads it as any"
-            " other, nothing is stepped over, and the run says so"
+            f"once batch {cut.part} is complete up to {span.begin}, the query tries the next one "
+            "until it is stopped. If the record does not fail it, the query reads it as any "
+            "other: nothing is skipped, and the run says so"
         )
     return [_proof(request, cut), *risks]
 
@@ -269,15 +273,15 @@ def _proof(request: PlanRequest, cut: _Cut) -> str:
     name, told = request.pipeline.name, request.inspector.driver_status(request.pipeline.name)
     if told.error:
         return (
-            f"the last run of {name} ended with `{told.error}`, as its watch told: whether that is"
-            " about this record you have to know"
+            f"the last run of {name} ended with `{told.error}`, as its watch reported: you have "
+            "to know whether that is about this record"
         )
     if cut.begun is None:
         return (
-            f"nothing shows that {name} fails on the record: it has begun no batch with it, and no"
-            " watch told of an error"
+            f"no evidence that {name} fails on the record: it has started no batch with it, and "
+            "no watch reported an error"
         )
     return (
-        f"batch {cut.begun}, which holds the record, was begun and is not done; that {name} fails"
-        " on this record is not shown: no watch told of an error"
+        f"batch {cut.begun}, which holds the record, is uncommitted. No evidence that {name} "
+        "fails on this record: no watch reported an error"
     )

@@ -82,14 +82,14 @@ def check_command(inspector: Inspector, pipeline: str, word: str, planned: str |
         raise StalePlanError(f"{pipeline} is not registered any more")
     now = getattr(registered.commands, word)
     if now != planned:
-        raise StalePlanError(f"the {word} command of {pipeline} is another one now: plan again")
+        raise StalePlanError(f"the {word} command of {pipeline} has changed: plan again")
 
 
 def check_entry_point(inspector: Inspector, pipeline: str, planned: str) -> None:
     """Refuse where the registered function is not the one that was shown in the plan."""
     registered = inspector.registered(pipeline)
     if registered is None or registered.entry_point != planned:
-        raise RefusedError(f"the entry point of {pipeline} is another one now: plan again")
+        raise RefusedError(f"the entry point of {pipeline} has changed: plan again")
 
 
 def check_topics(inspector: Inspector, planned: Mapping[str, Mapping[str, Any]]) -> None:
@@ -113,7 +113,7 @@ def _refuse_other_topics(
             raise RefusedError(f"topic {name} does not exist")
         topic_id, partitions = now[name]
         if topic_id != facts["id"]:
-            raise StalePlanError(f"topic {name} was deleted and made anew since")
+            raise StalePlanError(f"topic {name} was deleted and recreated since: plan again")
         if partitions != facts["partitions"]:
             raise StalePlanError(
                 f"topic {name} has {partitions} partitions now,"
@@ -128,7 +128,8 @@ def known_log(topic: str, part: Partition) -> tuple[int, int]:
     """
     if part.begin is None or part.end is None:
         raise RefusedError(
-            f"where the log of {topic}[{part.number}] begins and ends is not known: is it led?"
+            f"the earliest and latest offset of {topic}[{part.number}] are unknown: does it have "
+            "a leader?"
         )
     return part.begin, part.end
 
@@ -151,9 +152,9 @@ def check_found_inactive(inspector: Inspector, group: Group, planned_type: str) 
 def pending_reason(group: Group) -> str:
     """Say that a transaction is at the group's offsets: its producer counts as alive."""
     return (
-        f"committed offsets of {group.id} on {name_list(group.pending)} wait for the end of a"
-        " transaction: something of it is alive, or was killed just now; stop it, or wait until"
-        " the broker ends the transaction (transaction.timeout.ms)"
+        f"committed offsets of {group.id} on {name_list(group.pending)} wait for the end of a "
+        "transaction: a process of it still runs, or was just killed. Stop it, or wait until "
+        "the broker ends the transaction (transaction.timeout.ms)"
     )
 
 
@@ -162,10 +163,13 @@ def active_reason(inspector: Inspector, group_id: str) -> str:
     group = inspector.group(group_id)
     if group.members:
         names = ", ".join(sorted({m.client_id or m.id for m in group.members})[:3])
-        return f"group {group_id} has {len(group.members)} member(s) ({names}): stop them first"
+        return (
+            f"group {group_id} has {len(group.members)} "
+            f"member{'' if len(group.members) == 1 else 's'} ({names}): stop them first"
+        )
     if group.state == "dead":
         return (
-            f"group {group_id} does not exist, or is of a type that can't be seen:"
-            " it is not proven that nobody is in it"
+            f"group {group_id} does not exist, or is of a type that Headgate can't see: not "
+            "verified that it has no members"
         )
-    return f"group {group_id} is {group.state}: it is not proven that nobody is in it"
+    return f"group {group_id} is {group.state}: not verified that it has no members"

@@ -57,12 +57,10 @@ def _said(inspector: Inspector, pipeline: str) -> bool:
     if registered.commands.status is not None:
         status = inspector.status(pipeline)
         if status is not Status.STOPPED:
-            raise RefusedError(
-                f"{pipeline} was to stay stopped, and its status is {status}: stop it"
-            )
+            raise RefusedError(f"{pipeline} must stay stopped, but its status is {status}: stop it")
     told = inspector.driver_status(pipeline)
     if told.status is Status.RUNS:
-        raise RefusedError(f"{pipeline} was to stay stopped, and {told.why}: stop it")
+        raise RefusedError(f"{pipeline} must stay stopped, but {told.why}: stop it")
     return registered.commands.status is not None or told.status is Status.STOPPED
 
 
@@ -72,8 +70,8 @@ def _quiet(inspector: Inspector, pipeline: str | None, location: str) -> None:
         return
     if found.quiet_seconds < min(quiet_needed(found), QUIET_MAX):
         raise RefusedError(
-            f"{pipeline or 'the query'} was to stay stopped, and the logs of {location} moved"
-            f" {found.quiet_seconds:.0f} s ago: something runs it"
+            f"{pipeline or 'the query'} must stay stopped, but the logs of {location} changed "
+            f"{found.quiet_seconds:.0f} s ago: something runs it"
         )
 
 

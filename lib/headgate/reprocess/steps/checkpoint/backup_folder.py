@@ -40,10 +40,10 @@ class RestoreFolder(StepBase):
         """Refuse where the old one is not as it was left; decide where the new one goes."""
         kept = applier.tree_hash(self.aside)
         if kept is None and applier.tree_hash(self.place) != self.hash:
-            raise RefusedError(f"the old {self.thing} is gone: {self.aside} is not there")
+            raise RefusedError(f"the old {self.thing} is lost: {self.aside} not found")
         if kept is not None and kept != self.hash:
             raise RefusedError(
-                f"the old {self.thing} {self.aside} was changed since it was put aside"
+                f"the old {self.thing} {self.aside} was changed since it was moved to backup"
             )
         return {self.key: beside(self.place, self.word, applier.run)}
 
@@ -89,4 +89,6 @@ def swap(applier: Applier, place: str, *, made: str, aside: str) -> None:
 def check_kept(applier: Applier, place: str, was: PriorState) -> None:
     """Fail where what was moved aside from `place` has not the `hash` that it had there."""
     if applier.tree_hash(was["aside"]) != was["hash"]:
-        raise StepError(f"{was['aside']} is not what {place} was: something writes")
+        raise StepError(
+            f"{was['aside']} differs from the old {place}: something still writes to it"
+        )

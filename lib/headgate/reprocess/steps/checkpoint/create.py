@@ -45,13 +45,11 @@ class CreateCheckpoint(StepBase):
     def describe(self) -> str:
         """Return one line for the preview, the command line and the journal alike."""
         location = self.target.describe()
-        if location == "where it is":
-            location = "where the last committed batch ended"
+        if location == "its current offsets":
+            location = "the end of the last committed batch"
         count = len(self.takes)
         sources = "source" if count == 1 else "sources"
-        return (
-            f"make a new checkpoint for {count} {sources} that begins at {location}, without state"
-        )
+        return f"create a checkpoint for {count} {sources} that starts at {location}, without state"
 
     def check(self, inspector: Inspector, *, again: bool = False) -> None:
         """Refuse where the query runs (again), or a topic or the checkpoint is not the planned."""
@@ -64,7 +62,7 @@ class CreateCheckpoint(StepBase):
         """Find where each source begins now, and decide the new query's id and the draft's name."""
         position = applier.query_position(self.checkpoint)
         if position is None:
-            raise RefusedError(f"there is no checkpoint at {self.checkpoint}")
+            raise RefusedError(f"checkpoint {self.checkpoint} not found")
         found = begin(self.takes, position, self.target, applier, self.only)
         if found.blockers:
             raise RefusedError(first_blockers(found))
@@ -126,7 +124,10 @@ class RehearseNewCheckpoint(StepBase):
 
     def describe(self) -> str:
         """Return one line for the preview, the command line and the journal alike."""
-        return f"rehearse {self.entry_point} on a copy of the new checkpoint: Spark must do a batch"
+        return (
+            f"rehearse {self.entry_point} on a copy of the new checkpoint: Spark must complete a "
+            "batch"
+        )
 
     def check(self, inspector: Inspector, *, again: bool = False) -> None:
         """Refuse where another function is registered by now."""
@@ -134,12 +135,12 @@ class RehearseNewCheckpoint(StepBase):
 
     def apply(self, applier: Applier, was: PriorState) -> None:
         """Rehearse; RefusedError unless Spark does a batch, so that all is taken back."""
-        applier.note(f"starting {self.entry_point} on a copy: its output goes nowhere")
+        applier.note(f"starting {self.entry_point} on a copy: its output is discarded")
         at = self.place if self.made else beside(self.place, DRAFT, applier.run)
         proof = applier.rehearse(at, self.entry_point)
         if proof.outcome != "resumes":
-            raise RefusedError(f"{self.entry_point} does not begin there: {proof.why}")
-        applier.note(f"Spark began there and took {proof.rows_in or 0} rows")
+            raise RefusedError(f"{self.entry_point} does not start there: {proof.why}")
+        applier.note(f"Spark started there and read {proof.rows_in or 0} rows")
 
     def verify(self, applier: Applier, was: PriorState) -> None:
         """The rehearsal was the proof."""
@@ -156,7 +157,7 @@ class DeleteDraft(StepBase):
 
     def describe(self) -> str:
         """Return one line for the preview, the command line and the journal alike."""
-        return f"remove {self.draft} if it was not put in place"
+        return f"delete {self.draft}, unless it was swapped in"
 
     def is_applied(self, applier: Applier, was: PriorState) -> bool:
         """Return whether it is gone."""
@@ -187,7 +188,7 @@ class SwapNewCheckpoint(StepBase):
 
     def describe(self) -> str:
         """Return one line for the preview, the command line and the journal alike."""
-        return f"move the checkpoint {self.checkpoint} aside and put the new one in its place"
+        return f"move checkpoint {self.checkpoint} to backup and swap in the new one"
 
     def check(self, inspector: Inspector, *, again: bool = False) -> None:
         """Refuse where the query runs (again), or the checkpoint is another's or can't be moved."""
@@ -201,7 +202,7 @@ class SwapNewCheckpoint(StepBase):
         draft = beside(self.checkpoint, self.word, applier.run)
         made = applier.tree_hash(draft)
         if made is None:
-            raise RefusedError(f"the new checkpoint {draft} is not there")
+            raise RefusedError(f"new checkpoint {draft} not found")
         return {
             "draft": draft,
             "made": made,
@@ -236,21 +237,21 @@ class InstallNewCheckpoint(StepBase):
 
     def describe(self) -> str:
         """Return one line for the preview, the command line and the journal alike."""
-        return f"put the new checkpoint at {self.place}; the old one stays"
+        return f"move the new checkpoint to {self.place}; the old one stays"
 
     def check(self, inspector: Inspector, *, again: bool = False) -> None:
         """Refuse where something stands there already."""
         if not again and inspector.checkpoint(self.place) is not None:
-            raise RefusedError(f"there is a checkpoint at {self.place} already")
+            raise RefusedError(f"a checkpoint already exists at {self.place}")
 
     def bind(self, applier: Applier) -> PriorState:
         """Take the hash that the place must have then."""
         draft = beside(self.place, DRAFT, applier.run)
         made = applier.tree_hash(draft)
         if made is None:
-            raise RefusedError(f"the new checkpoint {draft} is not there")
+            raise RefusedError(f"new checkpoint {draft} not found")
         if applier.exists(self.place):
-            raise RefusedError(f"{self.place} exists already: name a folder that does not")
+            raise RefusedError(f"{self.place} already exists: name a folder that does not")
         return {"draft": draft, "made": made}
 
     def is_applied(self, applier: Applier, was: PriorState) -> bool:
@@ -284,7 +285,7 @@ class MoveNewCheckpointToBackup(StepBase):
 
     def describe(self) -> str:
         """Return one line for the preview, the command line and the journal alike."""
-        return f"move the new checkpoint {self.place} aside"
+        return f"move the new checkpoint {self.place} to backup"
 
     def check(self, inspector: Inspector, *, again: bool = False) -> None:
         """Refuse where the query runs."""
@@ -306,4 +307,4 @@ class MoveNewCheckpointToBackup(StepBase):
     def verify(self, applier: Applier, was: PriorState) -> None:
         """Fail where it still stands there."""
         if applier.exists(self.place):
-            raise StepError(f"{self.place} is there again: something writes there")
+            raise StepError(f"{self.place} exists again: something writes there")

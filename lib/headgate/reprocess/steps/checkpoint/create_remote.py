@@ -133,7 +133,7 @@ class DeleteRemoteCheckpoint(StepBase):
 
     def describe(self) -> str:
         """Return one line for the preview, the command line and the journal alike."""
-        return f"remove what was put at {self.place}, unless a query has used it"
+        return f"delete the checkpoint at {self.place}, unless a query has used it"
 
     def apply(self, applier: Applier, was: PriorState) -> None:
         """Remove it; fine if it is gone."""
@@ -160,14 +160,18 @@ class ReadRemoteState(StepBase):
     def describe(self) -> str:
         """Return one line for the preview, the command line and the journal alike."""
         return (
-            f"bring {self.place} here and read its state at batch {self.batch} with Spark's own"
-            " state reader"
+            f"download {self.place} and read its state at batch {self.batch} with Spark's own "
+            "state reader"
         )
 
     def apply(self, applier: Applier, was: PriorState) -> None:
         """Read it; nothing is changed."""
         for store in applier.read_state(self.place, self.batch):
-            rows = "a form that the reader does not know" if store.rows is None else store.rows
+            rows = (
+                "unknown, in a form that Spark's state reader can't read"
+                if store.rows is None
+                else store.rows
+            )
             applier.note(f"state of operator {store.operator}, {store.store}: rows {rows}")
 
     def verify(self, applier: Applier, was: PriorState) -> None:
@@ -179,4 +183,4 @@ class ReadRemoteState(StepBase):
 def check_free(inspector: Inspector, place: str) -> None:
     """Refuse where something stands at a new place by now."""
     if not inspector.is_free(place):
-        raise StalePlanError(f"{place} is taken by now: plan again")
+        raise StalePlanError(f"{place} is already taken: plan again")

@@ -60,10 +60,12 @@ class CutCopy(StepBase):
     def describe(self) -> str:
         """Return one line for the preview, the command line and the journal alike."""
         what = (
-            f"batch {self.entry} ends" if self.is_part else f"the batch after {self.batch} begins"
+            f"batch {self.entry} ending"
+            if self.is_part
+            else f"the batch after {self.batch} starting"
         )
         location = f"at {self.end} of {self.topic}[{self.partition}]"
-        return f"make a copy of {self.checkpoint}, its state by links, in which {what} {location}"
+        return f"copy checkpoint {self.checkpoint} (state as hard links) with {what} {location}"
 
     def check(self, inspector: Inspector, *, again: bool = False) -> None:
         """Refuse where the query runs, or its logs or its state are not the planned ones."""
@@ -77,7 +79,9 @@ class CutCopy(StepBase):
         if self.logs is not None:
             files = inspector.checkpoint_files(self.checkpoint)
             if files is None or files.digest != self.logs:
-                raise StalePlanError(f"the logs of {self.checkpoint} have moved since: plan again")
+                raise StalePlanError(
+                    f"the logs of {self.checkpoint} have changed since: plan again"
+                )
         check_whole(inspector, self.checkpoint, last)
 
     def bind(self, applier: Applier) -> PriorState:
@@ -121,10 +125,10 @@ class CutCopy(StepBase):
         if (last := self._last(was)) == self.batch:
             return None
         location = f"{self.topic}[{self.partition}]"
-        how = f"{self.pipeline} went on to batch {last}, up to {was['from']} of {location}"
+        how = f"{self.pipeline} continued to batch {last}, up to {was['from']} of {location}"
         if self.is_read(was):
             return f"{how}, and did not fail on the record: it has read it, and nothing is skipped"
-        return f"{how}, before it was stopped: it steps over what is left from there"
+        return f"{how}, before it was stopped: the run skips what is left from there"
 
     def verify(self, applier: Applier, was: PriorState) -> None:
         """Fail where the copy does not say the end, or lacks a file of its state."""
@@ -170,7 +174,7 @@ class SwapCutCheckpoint(StepBase):
 
     def describe(self) -> str:
         """Return one line for the preview, the command line and the journal alike."""
-        return f"move {self.checkpoint} aside and put the copy in its place"
+        return f"move {self.checkpoint} to backup and swap in the copy"
 
     def check(self, inspector: Inspector, *, again: bool = False) -> None:
         """Refuse where the query runs (again), or the checkpoint is another's or can't be moved."""

@@ -37,8 +37,8 @@ class FinishBatch(StepBase):
     def describe(self) -> str:
         """Return one line for the preview, the command line and the journal alike."""
         return (
-            f"start {self.pipeline} with `{self.start}`, wait until it has done batch {self.batch}"
-            f" in front of the record, and stop it again with `{self.stop}`"
+            f"start {self.pipeline} with `{self.start}`, wait until it completes batch "
+            f"{self.batch} before the record, and stop it again with `{self.stop}`"
         )
 
     def check(self, inspector: Inspector, *, again: bool = False) -> None:
@@ -65,21 +65,21 @@ class FinishBatch(StepBase):
             wait.look(self.pipeline)
             if wait.ended >= STOPPED_SECONDS:
                 raise RefusedError(
-                    f"{self.pipeline} ended before batch {self.batch} was done up to the record: it"
-                    " fails on another record, too; its own log says on which"
+                    f"{self.pipeline} ended before batch {self.batch} was complete up to the "
+                    "record: it fails on another record, too. Its own log says on which"
                 )
             if wait.seconds >= FINISH_SECONDS:
                 raise StepError(
-                    f"{self.pipeline} has not done batch {self.batch} after {wait.seconds:.0f} s:"
-                    " resume the run to go on waiting, or undo it"
+                    f"{self.pipeline} has not completed batch {self.batch} after "
+                    f"{wait.seconds:.0f} s: resume the run to wait longer, or undo it"
                 )
             wait.pause()
 
     def verify(self, applier: Applier, was: PriorState) -> None:
         """Fail where the batch is not done; what it did beyond is looked at by the next cut."""
         if not self._is_done(applier):
-            raise StepError(f"{self.pipeline} has not done batch {self.batch}: undo the run")
-        applier.note(f"{self.pipeline} has done batch {self.batch}, in front of the record")
+            raise StepError(f"{self.pipeline} has not completed batch {self.batch}: undo the run")
+        applier.note(f"{self.pipeline} completed batch {self.batch}, before the record")
 
     def undo(self, was: PriorState) -> tuple[Step, ...]:
         """Make sure that it is stopped; what it wrote meanwhile stays in the sink."""

@@ -31,7 +31,10 @@ class MoveToBackup(StepBase):
 
     def describe(self) -> str:
         """Return one line for the preview, the command line and the journal alike."""
-        return f"set the {self.what} {self.folder} aside: it is kept beside it until it is removed"
+        return (
+            f"move the {self.what} {self.folder} to a backup beside it, which is kept until it "
+            "is removed"
+        )
 
     def check(self, inspector: Inspector, *, again: bool = False) -> None:
         """Refuse where the pipeline runs."""
@@ -57,9 +60,9 @@ class MoveToBackup(StepBase):
     def verify(self, applier: Applier, was: PriorState) -> None:
         """Fail where something writes: it is there again, or the one aside is not whole."""
         if applier.exists(self.folder):
-            raise StepError(f"{self.folder} is there again: something writes to it")
+            raise StepError(f"{self.folder} exists again: something writes to it")
         if was["hash"] is None:
-            applier.note(f"there is no {self.what} at {self.folder}")
+            applier.note(f"no {self.what} found at {self.folder}")
         else:
             check_kept(applier, self.folder, was)
             applier.note(f"{self.folder} is kept as {was['aside']}")
@@ -104,11 +107,11 @@ class RestoreFromBackup(RestoreFolder):
 
     def describe(self) -> str:
         """Return one line for the preview, the command line and the journal alike."""
-        return f"put the {self.what} {self.folder} back"
+        return f"restore the {self.what} {self.folder}"
 
     def risks(self, inspector: Inspector) -> tuple[str, ...]:
         """Say where goes what was written since."""
-        return (f"what was written to {self.folder} since is set aside",)
+        return (f"what was written to {self.folder} since moves to backup",)
 
     def check(self, inspector: Inspector, *, again: bool = False) -> None:
         """Refuse where the pipeline runs."""

@@ -45,8 +45,8 @@ class RecordOutput(StepBase):
     def describe(self) -> str:
         """Return one line for the preview, the command line and the journal alike."""
         return (
-            f"record which of {self.topic} the batches after {self.batch} have written:"
-            f" {spans(self.topic, self.written)}"
+            f"record what the batches after {self.batch} have written to {self.topic}: "
+            f"{spans(self.topic, self.written)}"
         )
 
     def bind(self, applier: Applier) -> PriorState:
@@ -62,7 +62,7 @@ class RecordOutput(StepBase):
         record: dict[str, Any] = {"topic": self.topic, "batch": self.batch, "since": self.since}
         text = json.dumps({**record, "written": was["written"]}, indent=1) + "\n"
         applier.write_record(was["file"], text)
-        applier.note(f"results that come again: {spans(self.topic, rows)}")
+        applier.note(f"results that are written a second time: {spans(self.topic, rows)}")
 
     def verify(self, applier: Applier, was: PriorState) -> None:
         """`write_record` returns only when the file is on disk."""
@@ -88,5 +88,16 @@ def spans(topic: str, written: tuple[Written, ...] | list[Written]) -> str:
     if not written:
         return "none"
     shown = [f"{topic}:{w.partition}:{w.begin}-{w.end - 1}" for w in written[:_SHOWN]]
-    more = f" and more on {len(written) - _SHOWN} partition(s)" if len(written) > _SHOWN else ""
-    return f"{sum(w.end - w.begin for w in written)} record(s), {', '.join(shown)}{more}"
+    more = (
+        (
+            f" and more on {len(written) - _SHOWN} "
+            f"partition{'' if len(written) - _SHOWN == 1 else 's'}"
+        )
+        if len(written) > _SHOWN
+        else ""
+    )
+    return (
+        f"{sum(w.end - w.begin for w in written)} "
+        f"record{'' if sum(w.end - w.begin for w in written) == 1 else 's'}, "
+        f"{', '.join(shown)}{more}"
+    )

@@ -17,7 +17,7 @@ from headgate.reprocess.steps.checkpoint.backup_folder import beside, swap
 from headgate.reprocess.steps.checkpoint.replace import restore_steps
 
 REPAIRED, BROKEN = "repaired", "broken"
-_START_ALONE = "and found no record that waits: that it starts is proven, not that it does a batch"
+_START_ALONE = "and found no unread record: verified that it starts, not that it completes a batch"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -38,14 +38,14 @@ class RepairCopy(StepBase):
     def describe(self) -> str:
         """Return one line for the preview, the command line and the journal alike."""
         what = ", ".join(edit.describe() for edit in self.edits)
-        return f"copy the checkpoint {self.checkpoint} and repair the copy: {what}"
+        return f"copy checkpoint {self.checkpoint} and repair the copy: {what}"
 
     def check(self, inspector: Inspector, *, again: bool = False) -> None:
         """Refuse where the query runs (again), or has done something since it was looked at."""
         prove_stopped(inspector, self.pipeline, checkpoint=self.checkpoint)
         found = inspector.checkpoint_files(self.checkpoint)
         if found is None or found.digest != self.logs:
-            raise StalePlanError(f"the logs of {self.checkpoint} have moved since: plan again")
+            raise StalePlanError(f"the logs of {self.checkpoint} have changed since: plan again")
 
     def bind(self, applier: Applier) -> PriorState:
         """Decide where the copy goes, and take the hash of what is copied."""
@@ -59,12 +59,16 @@ class RepairCopy(StepBase):
     def verify(self, applier: Applier, was: PriorState) -> None:
         """Refuse where somebody writes; fail where something is still wrong with the copy."""
         if applier.tree_hash(self.checkpoint) != was["hash"]:
-            raise RefusedError(f"{self.checkpoint} changed while it was copied: something writes")
+            raise RefusedError(
+                f"{self.checkpoint} changed while it was copied: something still writes to it"
+            )
         found = applier.checkpoint_files(was["copy"])
         wrong = check_checkpoint(found, Known()) if found else None
         if wrong is None or not wrong.is_sound:
             what = (
-                "; ".join(f.what for f in (*wrong.issues, *wrong.left)) if wrong else "it is gone"
+                "; ".join(f.what for f in (*wrong.issues, *wrong.left))
+                if wrong
+                else "it no longer exists"
             )
             raise StepError(f"the repaired copy {was['copy']} is not sound: {what}")
 
@@ -98,7 +102,7 @@ class DeleteCopy(StepBase):
     def verify(self, applier: Applier, was: PriorState) -> None:
         """Fail where it is still there."""
         if applier.exists(self.copy):
-            raise StepError(f"{self.copy} is still there")
+            raise StepError(f"{self.copy} still exists")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -114,7 +118,9 @@ class VerifyRepair(StepBase):
 
     def describe(self) -> str:
         """Return one line for the preview, the command line and the journal alike."""
-        return f"rehearse {self.entry_point} on the repaired copy: Spark must do a batch there"
+        return (
+            f"rehearse {self.entry_point} on the repaired copy: Spark must complete a batch there"
+        )
 
     def check(self, inspector: Inspector, *, again: bool = False) -> None:
         """Refuse where another function is registered by now."""
@@ -122,16 +128,17 @@ class VerifyRepair(StepBase):
 
     def apply(self, applier: Applier, was: PriorState) -> None:
         """Rehearse; RefusedError unless Spark does a batch, so that all is taken back."""
-        applier.note(f"starting {self.entry_point} on a copy: its output goes nowhere")
+        applier.note(f"starting {self.entry_point} on a copy: its output is discarded")
         copy = beside(self.checkpoint, REPAIRED, applier.run)
         proof = applier.rehearse(copy, self.entry_point)
         if proof.outcome == "resumes":
-            rows = f"and took {proof.rows_in} rows" if proof.rows_in else _START_ALONE
+            rows = f"and read {proof.rows_in} rows" if proof.rows_in else _START_ALONE
             applier.note(f"Spark resumed there {rows}")
             return
-        word = "is refused" if proof.outcome == "refuses" else "did not get through its batch"
+        word = "does not start" if proof.outcome == "refuses" else "did not complete its batch"
         raise RefusedError(
-            f"the repair is not proven: {self.entry_point} {word} on the repaired copy: {proof.why}"
+            f"the repair is not verified: {self.entry_point} {word} on the repaired copy: "
+            f"{proof.why}"
         )
 
     def verify(self, applier: Applier, was: PriorState) -> None:
@@ -150,7 +157,7 @@ class SwapRepairedCheckpoint(StepBase):
 
     def describe(self) -> str:
         """Return one line for the preview, the command line and the journal alike."""
-        return f"move {self.checkpoint} aside and put the repaired copy in its place"
+        return f"move {self.checkpoint} to backup and swap in the repaired copy"
 
     def check(self, inspector: Inspector, *, again: bool = False) -> None:
         """Refuse where the query runs (again)."""
@@ -174,7 +181,9 @@ class SwapRepairedCheckpoint(StepBase):
         """Fail where either is not byte for byte what it was."""
         for place, kept in ((was["aside"], was["hash"]), (self.checkpoint, was["repaired"])):
             if applier.tree_hash(place) != kept:
-                raise StepError(f"{place} is not what was put there: something writes")
+                raise StepError(
+                    f"{place} is not what the run put there: something still writes to it"
+                )
 
     def undo(self, was: PriorState) -> tuple[Step, ...]:
         """Put the broken one back, byte for byte."""

@@ -37,8 +37,8 @@ class RepartitionState(StepBase):
         """Return one line for the preview, the command line and the journal alike."""
         was = f" instead of {self.was_partitions}" if self.was_partitions else ""
         return (
-            f"copy the checkpoint, spread the copy's state over {self.partitions} partitions{was}"
-            " and compare it row by row"
+            f"copy the checkpoint, repartition the copy's state to {self.partitions} "
+            f"partitions{was} and compare it row by row"
         )
 
     def check(self, inspector: Inspector, *, again: bool = False) -> None:
@@ -47,8 +47,8 @@ class RepartitionState(StepBase):
         found = check_query(inspector, self.checkpoint, self.query_id)
         if found.last_offset_batch != found.last_commit_batch:
             raise RefusedError(
-                f"batch {found.last_offset_batch} of {self.checkpoint} was begun and not committed:"
-                " let the query finish it first"
+                f"batch {found.last_offset_batch} of {self.checkpoint} is uncommitted: let the "
+                "query finish it first"
             )
 
     def bind(self, applier: Applier) -> PriorState:
@@ -61,7 +61,7 @@ class RepartitionState(StepBase):
 
     def apply(self, applier: Applier, was: PriorState) -> None:
         """Copy and let Spark work; what an earlier try left goes first."""
-        applier.note(f"Spark spreads the state over {self.partitions} partitions, on a copy")
+        applier.note(f"Spark repartitions the state to {self.partitions} partitions, on a copy")
         stores = applier.repartition_state(self.checkpoint, was["draft"], self.partitions)
         for store in stores:
             applier.note(f"operator {store.operator}, {store.store}: {store.rows} rows, all equal")
@@ -72,10 +72,12 @@ class RepartitionState(StepBase):
     def verify(self, applier: Applier, was: PriorState) -> None:
         """Refuse where somebody wrote meanwhile; fail where the copy has not one batch more."""
         if applier.tree_hash(self.checkpoint) != was["hash"]:
-            raise RefusedError(f"{self.checkpoint} changed while it was copied: something writes")
+            raise RefusedError(
+                f"{self.checkpoint} changed while it was copied: something still writes to it"
+            )
         old, new = applier.checkpoint(self.checkpoint), applier.checkpoint(was["draft"])
         if old is None or new is None or old.last_commit_batch is None:
-            raise StepError(f"{was['draft']} is not there")
+            raise StepError(f"{was['draft']} not found")
         end = old.last_commit_batch + 1
         position = applier.query_position(was["draft"])
         pinned = position.pinned.get(PARTITIONS) if position else None
@@ -114,7 +116,7 @@ class ExportState(StepBase):
     def bind(self, applier: Applier) -> PriorState:
         """Decide where it is built; refuse a folder that is there already."""
         if applier.exists(self.folder):
-            raise RefusedError(f"{self.folder} exists already: name a folder that does not")
+            raise RefusedError(f"{self.folder} already exists: name a folder that does not")
         return {"draft": beside(self.folder, EXPORT, applier.run)}
 
     def is_applied(self, applier: Applier, was: PriorState) -> bool:
@@ -134,7 +136,7 @@ class ExportState(StepBase):
     def verify(self, applier: Applier, was: PriorState) -> None:
         """Fail where it is not there."""
         if not self.is_applied(applier, was):
-            raise StepError(f"{self.folder} is not there")
+            raise StepError(f"{self.folder} not found")
 
     def undo(self, was: PriorState) -> tuple[Step, ...]:
         """Remove what was not finished; an export that is whole does no harm and stays."""

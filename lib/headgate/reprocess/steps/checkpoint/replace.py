@@ -38,7 +38,7 @@ class SnapshotCheckpoint(StepBase):
         if self.bytes is None:
             return f"copy the checkpoint {self.checkpoint}"
         linked = self.copied is not None and self.copied < self.bytes
-        how = "its state by links" if linked else "every byte of it"
+        how = "state as hard links" if linked else "every byte of it"
         return f"copy the checkpoint {self.checkpoint}, {size(self.bytes)}, {how}"
 
     def check(self, inspector: Inspector, *, again: bool = False) -> None:
@@ -62,7 +62,9 @@ class SnapshotCheckpoint(StepBase):
     def verify(self, applier: Applier, was: PriorState) -> None:
         """Refuse where the copy differs: then somebody writes to the checkpoint."""
         if not self.is_applied(applier, was):
-            raise RefusedError(f"{self.checkpoint} changed while it was copied: something writes")
+            raise RefusedError(
+                f"{self.checkpoint} changed while it was copied: something still writes to it"
+            )
 
     def undo(self, was: PriorState) -> tuple[Step, ...]:
         """Drop the copy, once the checkpoint is as it was."""
@@ -83,7 +85,7 @@ class ReplaceCheckpoint(StepBase):
 
     def describe(self) -> str:
         """Return one line for the preview, the command line and the journal alike."""
-        return f"move the checkpoint {self.checkpoint} aside and put an empty folder in its place"
+        return f"move checkpoint {self.checkpoint} to backup and create an empty folder at its path"
 
     def check(self, inspector: Inspector, *, again: bool = False) -> None:
         """Refuse where the query runs (again), or the checkpoint is another's or can't be moved."""
@@ -143,7 +145,7 @@ class RestoreCheckpoint(RestoreFolder):
 
     def describe(self) -> str:
         """Return one line for the preview, the command line and the journal alike."""
-        return f"put the old checkpoint back to {self.checkpoint} from {self.aside}"
+        return f"restore the old checkpoint {self.checkpoint} from {self.aside}"
 
     def check(self, inspector: Inspector, *, again: bool = False) -> None:
         """Refuse where the query runs; hashes are for `bind` and `verify`, only they may read."""
@@ -212,9 +214,9 @@ def check_query(inspector: Inspector, location: str, query_id: str) -> Checkpoin
     """Return the checkpoint there; refuse where it is missing or another query's."""
     found = inspector.checkpoint(location)
     if found is None:
-        raise RefusedError(f"there is no checkpoint at {location}")
+        raise RefusedError(f"checkpoint {location} not found")
     if found.query_id != query_id:
         raise StalePlanError(
-            f"the checkpoint {location} belongs to query {found.query_id} now, not to {query_id}"
+            f"checkpoint {location} belongs to query {found.query_id} now, not to {query_id}"
         )
     return found

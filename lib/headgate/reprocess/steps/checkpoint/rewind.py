@@ -55,15 +55,18 @@ class CopyToBatch(StepBase):
         at = ", ".join(f"{word} {time}" for word, time in facts.items() if time)
         new = " with a new query id" if self.new_query_id else ""
         return (
-            f"make a copy of {self.checkpoint} ({size(self.bytes)}, its state by links){new}"
-            f" that ends at batch {self.batch}{f' ({at})' if at else ''}{self._again()}"
+            f"copy checkpoint {self.checkpoint} ({size(self.bytes)}, state as hard links){new} "
+            f"up to the end of batch {self.batch}{f' ({at})' if at else ''}{self._again()}"
         )
 
     def _again(self) -> str:
         if self.last is None or self.last <= self.batch:
             return ""
-        of = f", of {self.input_files} files" if self.input_files else ""
-        return f"; what {self.last - self.batch} later batch(es) read comes again{of}"
+        of = f", from {self.input_files} files" if self.input_files else ""
+        return (
+            f"; what {self.last - self.batch} later "
+            f"batch{'' if self.last - self.batch == 1 else 'es'} read is reprocessed{of}"
+        )
 
     def check(self, inspector: Inspector, *, again: bool = False) -> None:
         """Refuse where the query runs, or something of the batch was cleaned up meanwhile."""
@@ -108,7 +111,7 @@ class ReadState(StepBase):
 
     def describe(self) -> str:
         """Return one line for the preview, the command line and the journal alike."""
-        return f"read the state at batch {self.batch} back with Spark's own state reader"
+        return f"read the state at batch {self.batch} with Spark's own state reader"
 
     def bind(self, applier: Applier) -> PriorState:
         """Remember which copy is read, and what the original is."""
@@ -120,15 +123,19 @@ class ReadState(StepBase):
     def apply(self, applier: Applier, was: PriorState) -> None:
         """Read it; nothing is changed."""
         for store in applier.read_state(was["copy"], self.batch):
-            rows = "a form that the reader does not know" if store.rows is None else store.rows
+            rows = (
+                "unknown, in a form that Spark's state reader can't read"
+                if store.rows is None
+                else store.rows
+            )
             applier.note(f"state of operator {store.operator}, {store.store}: rows {rows}")
 
     def verify(self, applier: Applier, was: PriorState) -> None:
         """Refuse where something wrote to the original while the copy was read."""
         if applier.tree_hash(self.checkpoint) != was["hash"]:
             raise RefusedError(
-                f"{self.checkpoint} changed while its copy was read: a session that outlives the"
-                " query still writes there; stop the whole application"
+                f"{self.checkpoint} changed while its copy was read: a session that outlives the "
+                "query still writes there. Stop the whole application"
             )
 
 
@@ -150,7 +157,7 @@ class SwapCheckpoint(StepBase):
 
     def describe(self) -> str:
         """Return one line for the preview, the command line and the journal alike."""
-        return f"move {self.checkpoint} aside and put the copy in its place"
+        return f"move {self.checkpoint} to backup and swap in the copy"
 
     def check(self, inspector: Inspector, *, again: bool = False) -> None:
         """Refuse where the query runs (again), or the checkpoint is another's or can't be moved."""
@@ -185,9 +192,11 @@ def check_whole(inspector: Inspector, location: str, batch: int) -> None:
     """Refuse where what the end of the batch needs is not there."""
     found = inspector.rewind(location, batch)
     if found.missing:
-        raise RefusedError(f"{location} can't go back to batch {batch}: {found.missing[0]}")
+        raise RefusedError(f"{location} can't be rewound to batch {batch}: {found.missing[0]}")
     if found.lost_inputs:
-        raise RefusedError(f"{found.lost_inputs[0]}, which later batches have read, is gone")
+        raise RefusedError(
+            f"{found.lost_inputs[0]}, which later batches have read, no longer exists"
+        )
 
 
 def check_end(applier: Applier, location: str, batch: int) -> None:

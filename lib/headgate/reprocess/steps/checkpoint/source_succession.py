@@ -92,7 +92,9 @@ def begin(
         known = [old for old in olds if old is not None]
         if len(known) < len(olds) or not known:
             names = ", ".join(s.name for s in position.sources) or "none"
-            found.blockers.append(f"the checkpoint has no source {' or '.join(take.of)}: {names}")
+            found.blockers.append(
+                f"the checkpoint has no source {' or '.join(take.of)}; its sources: {names}"
+            )
             continue
         match known[0].kind:
             case SourceKind.KAFKA if all(o.kind is SourceKind.KAFKA for o in known):
@@ -115,8 +117,8 @@ def _unfit(olds: list[SourcePosition]) -> str:
             " can"
         )
     return (
-        f"source {olds[0].name} is neither Kafka nor files: a new checkpoint can't say where such"
-        " a one begins (rate and socket sources always begin anew)"
+        f"source {olds[0].name} is neither Kafka nor files: a new checkpoint can't set where it "
+        "starts (rate and socket sources always start over)"
     )
 
 
@@ -130,12 +132,12 @@ def _files(found: Begun, take: Take, old: SourcePosition, target: Target) -> Non
                 Beginning(name=take.name, files_of=old.name, entry=old.entry, before=target.at)
             )
             found.risks.append(
-                f"source {old.name} reads those of its files again that were changed since then,"
-                " if they still are there: a file's time says nothing of its rows' times"
+                f"source {old.name} reprocesses those of its files that were changed since then, "
+                "if they still exist. A file's time says nothing of its rows' times"
             )
         case TargetKind.END:
             found.blockers.append(
-                f"source {old.name} reads files: it can't leave out those that wait"
+                f"source {old.name} reads files: it can't skip those that it has not read"
             )
         case _:
             found.beginnings.append(same)
@@ -167,8 +169,8 @@ class _Kafka:
         for part, offset in offsets.items():
             if self.at.setdefault(part, offset) != offset:
                 self.found.blockers.append(
-                    f"two sources are at different places in {part[0]}[{part[1]}]"
-                    f" ({self.at[part]} and {offset}): they can't become one"
+                    f"two sources are at different offsets in {part[0]}[{part[1]}] "
+                    f"({self.at[part]} and {offset}): they can't become one"
                 )
 
     def go(self, inspector: Inspector) -> None:

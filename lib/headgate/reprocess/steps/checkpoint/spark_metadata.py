@@ -36,8 +36,15 @@ class CutSinkLog(StepBase):
 
     def describe(self) -> str:
         """Return one line for the preview, the command line and the journal alike."""
-        size = f": {self.files} file(s) of {self.later} batch(es)" if self.later else ""
-        return f"put aside what {self.target} has of batches after {self.batch}{size}"
+        size = (
+            (
+                f": {self.files} file{'' if self.files == 1 else 's'} of {self.later} "
+                f"batch{'' if self.later == 1 else 'es'}"
+            )
+            if self.later
+            else ""
+        )
+        return f"move what {self.target} has of batches after {self.batch} to backup{size}"
 
     def check(self, inspector: Inspector, *, again: bool = False) -> None:
         """Refuse where the query runs, or the log can't be cut at the batch any more."""
@@ -76,7 +83,7 @@ class CutSinkLog(StepBase):
             raise StepError(f"{self.target}/{LOG} does not end at batch {self.batch}")
         left = [name for name in was["files"] if applier.exists(f"{self.target}/{name}")]
         if left:
-            raise StepError(f"{self.target}/{left[0]} is still there")
+            raise StepError(f"{self.target}/{left[0]} still exists")
 
     def undo(self, was: PriorState) -> tuple[Step, ...]:
         """Put the log and the files back."""
@@ -108,8 +115,8 @@ class RestoreSinkLog(StepBase):
     def describe(self) -> str:
         """Return one line for the preview, the command line and the journal alike."""
         return (
-            f"put {len(self.files)} file(s) of batches after {self.batch} back to {self.target},"
-            " and what was written since aside"
+            f"restore {len(self.files)} file{'' if len(self.files) == 1 else 's'} of batches "
+            f"after {self.batch} to {self.target}, and move what was written since to backup"
         )
 
     def check(self, inspector: Inspector, *, again: bool = False) -> None:
@@ -121,7 +128,7 @@ class RestoreSinkLog(StepBase):
         log, old, _ = _places(self.target, self.aside)
         if not applier.exists(old):
             if applier.tree_hash(log) != self.hash:
-                raise RefusedError(f"the old log of {self.target} is gone: {old} is not there")
+                raise RefusedError(f"the old log of {self.target} is lost: {old} not found")
             return {"fresh": _aside(self.target, "after", applier.run), "files": []}
         return {
             "fresh": _aside(self.target, "after", applier.run),
@@ -149,7 +156,7 @@ class RestoreSinkLog(StepBase):
             raise StepError(f"{self.target}/{LOG} is not byte for byte what it was")
         absent = [name for name in self.files if not applier.exists(f"{self.target}/{name}")]
         if absent:
-            raise StepError(f"{self.target}/{absent[0]} is not back")
+            raise StepError(f"{self.target}/{absent[0]} is not restored")
 
     def undo(self, was: PriorState) -> tuple[Step, ...]:
         """An undo is not undone: plan anew."""

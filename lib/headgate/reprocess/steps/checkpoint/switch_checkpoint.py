@@ -37,10 +37,10 @@ class SwitchCheckpoint(StepBase):
 
     def describe(self) -> str:
         """Return one line for the preview, the command line and the journal alike."""
-        what = "" if self.made else ", which is empty"
+        what = "" if self.made else " (empty)"
         return (
-            f"let the checkpoint of {self.pipeline} be at {self.place}{what}, as"
-            f" HEADGATE_CHECKPOINT for its commands; {self.checkpoint} stays as it is"
+            f"switch the checkpoint of {self.pipeline}: {self.checkpoint} -> {self.place}{what}, "
+            "passed to its commands as HEADGATE_CHECKPOINT; the old one stays as it is"
         )
 
     def check(self, inspector: Inspector, *, again: bool = False) -> None:
@@ -65,9 +65,11 @@ class SwitchCheckpoint(StepBase):
     def verify(self, applier: Applier, was: PriorState) -> None:
         """Fail where the registry does not have it, or the old place is not what it was."""
         if not self.is_applied(applier, was):
-            raise StepError(f"{self.pipeline} was not led to {self.place}")
+            raise StepError(f"{self.pipeline} was not switched to {self.place}")
         if applier.listing_hash(self.checkpoint) != was["hash"]:
-            raise RefusedError(f"{self.checkpoint} changed meanwhile: something writes")
+            raise RefusedError(
+                f"{self.checkpoint} changed during the switch: something still writes to it"
+            )
 
     def undo(self, was: PriorState) -> tuple[Step, ...]:
         """Lead it back."""
@@ -94,7 +96,7 @@ class SwitchToOldCheckpoint(StepBase):
 
     def describe(self) -> str:
         """Return one line for the preview, the command line and the journal alike."""
-        return f"let the checkpoint of {self.pipeline} be at {self.checkpoint} again"
+        return f"switch the checkpoint of {self.pipeline} back to {self.checkpoint}"
 
     def facts(self, inspector: Inspector) -> dict[str, Any]:
         """The old place must be what it was when the run left it."""
@@ -103,24 +105,24 @@ class SwitchToOldCheckpoint(StepBase):
     def blockers(self, inspector: Inspector) -> tuple[str, ...]:
         """Refuse where the pipeline was led elsewhere, or the old place is not what it was."""
         if _place_of(inspector, self.pipeline) not in (self.place, self.checkpoint):
-            return (f"the checkpoint of {self.pipeline} is no longer at {self.place}",)
+            return (f"the checkpoint of {self.pipeline} isn't at {self.place} any more",)
         now = inspector.listing_hash(self.checkpoint)
         if now is None:
-            return (f"the old checkpoint is gone: {self.checkpoint} is not there",)
+            return (f"old checkpoint {self.checkpoint} not found",)
         if now != self.hash:
             return (
-                f"the old checkpoint {self.checkpoint} was changed since the run: name the one that"
-                f" you want as `checkpoint` of {self.pipeline} in headgate.toml",
+                f"the old checkpoint {self.checkpoint} was changed since the run. Set the one "
+                f"that you want as `checkpoint` of {self.pipeline} in headgate.toml",
             )
         return ()
 
     def risks(self, inspector: Inspector) -> tuple[str, ...]:
         """Say what is not taken back."""
         return (
-            "what the query wrote since the run stays in the sink; the old checkpoint goes on"
-            " where it stopped and does not know of it",
-            f"the checkpoint at {self.place} stays there until snapshots of the run are no longer"
-            " kept ([runs] keep_snapshots)",
+            "what the query wrote since the run stays in the sink. The old checkpoint does not "
+            "know of it: the query resumes where that checkpoint stopped",
+            f"the checkpoint at {self.place} stays there as long as snapshots of the run are "
+            "kept ([runs] keep_snapshots)",
         )
 
     def check(self, inspector: Inspector, *, again: bool = False) -> None:
@@ -138,11 +140,11 @@ class SwitchToOldCheckpoint(StepBase):
     def verify(self, applier: Applier, was: PriorState) -> None:
         """Fail where the registry does not have it."""
         if not self.is_applied(applier, was):
-            raise StepError(f"{self.pipeline} was not led back to {self.checkpoint}")
+            raise StepError(f"{self.pipeline} was not switched back to {self.checkpoint}")
         if applier.listing_hash(self.checkpoint) == self.hash:
-            applier.note(f"{self.checkpoint} is object for object what it was")
+            applier.note(f"{self.checkpoint} is unchanged, object by object")
         else:
-            applier.note(f"{self.checkpoint} was changed meanwhile, by something that ran on it")
+            applier.note(f"{self.checkpoint} was changed since, by something that ran on it")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -180,8 +182,8 @@ class StartAtCheckpoint(StartPipeline):
         now = _head_of(applier.checkpoint(self.old))
         if now != was["old"]:
             raise RefusedError(
-                f"{self.pipeline} goes on at the old checkpoint {self.old}, at batch {now[-1]}: its"
-                " start command does not hand on HEADGATE_CHECKPOINT as checkpointLocation"
+                f"{self.pipeline} runs on the old checkpoint {self.old}, at batch {now[-1]}: its "
+                "start command does not pass HEADGATE_CHECKPOINT as checkpointLocation"
             )
 
 

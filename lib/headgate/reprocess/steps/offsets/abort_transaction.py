@@ -44,8 +44,8 @@ class AbortTransaction(StepBase):
             raise RefusedError(f"{self.transaction} is not open any more: there is nothing to do")
         if found is not None and not self._is_same(found):
             raise RefusedError(
-                f"{self.transaction} is open again, by another producer or a later start of it:"
-                " somebody uses it"
+                f"{self.transaction} is open again, by another producer or a later start of it: "
+                "it is in use"
             )
 
     def is_applied(self, applier: Applier, was: PriorState) -> bool:
@@ -64,10 +64,10 @@ class AbortTransaction(StepBase):
         while (found := self._found(applier)) is not None and self._is_same(found):
             if wait.seconds >= END_SECONDS:
                 raise StepError(
-                    f"{self.transaction} is open still, {wait.seconds:.0f} s after its abort"
+                    f"{self.transaction} is still open, {wait.seconds:.0f} s after its abort"
                 )
             wait.pause()
-        applier.note(f"{self.transaction} is open no more")
+        applier.note(f"{self.transaction} is not open any more")
 
     def remains(self, inspector: Inspector, was: PriorState) -> tuple[str, ...] | None:
         """Its records, which no reader of committed ones ever gets."""

@@ -35,7 +35,7 @@ class AwaitTransactions(StepBase):
 
     def describe(self) -> str:
         """Return one line for the preview, the command line and the journal alike."""
-        return f"make sure that {self.application} has no pending transaction"
+        return f"verify that {self.application} has no pending transaction"
 
     def apply(self, applier: Applier, was: PriorState) -> None:
         """Wait until the broker has ended those that a killed process left open."""
@@ -49,8 +49,8 @@ class AwaitTransactions(StepBase):
         """Refuse where one is still open."""
         if pending := self._pending(applier):
             raise RefusedError(
-                f"{self.application} has a pending transaction, so something of it is alive:"
-                f" {_named(pending)}; stop it, or abort the transaction"
+                f"{self.application} has a pending transaction, so a process of it still runs: "
+                f"{_named(pending)}. Stop it, or abort the transaction"
             )
 
     def _pending(self, applier: Applier) -> list[Transaction]:

@@ -29,7 +29,7 @@ class DeleteGroup(StepBase):
 
     def describe(self) -> str:
         """Return one line for the preview, the command line and the journal alike."""
-        return f"delete the group {self.group} with its offsets"
+        return f"delete group {self.group} with its offsets"
 
     def check(self, inspector: Inspector, *, again: bool = False) -> None:
         """Refuse where somebody is in the group; after a crash it may be gone."""
@@ -61,7 +61,7 @@ class DeleteGroup(StepBase):
     def verify(self, applier: Applier, was: PriorState) -> None:
         """Fail where it is there: somebody joined or committed."""
         if not is_gone(applier, self.group):
-            raise StepError(f"group {self.group} is there again: who uses it?")
+            raise StepError(f"group {self.group} exists again: something uses it")
 
     def undo(self, was: PriorState) -> tuple[Step, ...]:
         """Commit what was committed."""
@@ -87,7 +87,10 @@ class RestoreGroup(StepBase):
 
     def describe(self) -> str:
         """Return one line for the preview, the command line and the journal alike."""
-        return f"make the group {self.group} anew, with its {len(self.offsets)} offset(s)"
+        return (
+            f"recreate group {self.group} with its {len(self.offsets)} "
+            f"offset{'' if len(self.offsets) == 1 else 's'}"
+        )
 
     def facts(self, inspector: Inspector) -> dict[str, Any]:
         """The cluster must be the same one."""
@@ -105,8 +108,8 @@ class RestoreGroup(StepBase):
         if not lost:
             return ()
         return (
-            f"offsets of {self.group} on {name_list(lost)} don't come back: records have other"
-            " offsets there",
+            f"offsets of {self.group} on {name_list(lost)} are not restored: records have other "
+            "offsets there",
         )
 
     def check(self, inspector: Inspector, *, again: bool = False) -> None:
@@ -132,7 +135,7 @@ class RestoreGroup(StepBase):
     def verify(self, applier: Applier, was: PriorState) -> None:
         """Fail where an offset is another one."""
         if not self.is_applied(applier, was):
-            raise StepError(f"group {self.group} has not what it had")
+            raise StepError(f"group {self.group} does not have its old offsets")
 
     def _wanted(self, inspector: Inspector) -> Mapping[tuple[str, int], Commit]:
         return {

@@ -28,9 +28,7 @@ class RemoveMembers(StepBase):
 
     def describe(self) -> str:
         """Return one line for the preview, the command line and the journal alike."""
-        return (
-            f"remove the members that are left in {self.group}, and make sure that none comes back"
-        )
+        return f"remove the members left in {self.group}, and verify that none rejoins"
 
     def check(self, inspector: Inspector, *, again: bool = False) -> None:
         """Refuse a group of another type: only classic ones let go of members."""
@@ -52,8 +50,8 @@ class RemoveMembers(StepBase):
             if members := applier.group(self.group).members:
                 names = ", ".join(sorted({m.client_id or m.id for m in members})[:3])
                 raise RefusedError(
-                    f"{len(members)} member(s) of {self.group} came back after they were removed"
-                    f" ({names}): the application runs; stop it"
+                    f"{len(members)} member{'' if len(members) == 1 else 's'} of {self.group} "
+                    f"rejoined after their removal ({names}): the application runs. Stop it"
                 )
             if wait.seconds >= REJOIN_SECONDS:
                 return

@@ -76,8 +76,8 @@ def _of(
         old = [p for p, at in unread.items() if (f := first.get(p)) is None or at < f]
         if old:
             yield (
-                f"undo it within {hours} h: {topic.name} keeps records for {keeps / _HOUR_MS:g} h,"
-                f" and those that {len(old)} old position(s) go back to expire by then"
+                f"undo it within {hours} h: {topic.name} keeps records for {keeps / _HOUR_MS:g} "
+                f"h, and those at {len(old)} of the old positions expire by then"
             )
             return
 
@@ -110,8 +110,8 @@ class ResetOffsets(StepBase):
         """Return one line for the preview, the command line and the journal alike."""
         names = ", ".join(sorted(self.topics))
         return (
-            f"move {self.group} to {self.target.describe()} on {len(self.parts)} partition(s)"
-            f" of {names}"
+            f"move {self.group} to {self.target.describe()} on {len(self.parts)} "
+            f"partition{'' if len(self.parts) == 1 else 's'} of {names}"
         )
 
     @property
@@ -198,7 +198,10 @@ class RestoreOffsets(StepBase):
         names = ", ".join(sorted(self.topics))
         gone = sum(m.to is None for m in self.moves)
         absent = f"; {gone} of them had none and get none" if gone else ""
-        return f"put {self.group} back on {len(self.moves)} partition(s) of {names}{absent}"
+        return (
+            f"restore the offsets of {self.group} on {len(self.moves)} "
+            f"partition{'' if len(self.moves) == 1 else 's'} of {names}{absent}"
+        )
 
     def details(self) -> dict[str, Any]:
         """Return everything the step holds; each partition with topic, partition, from, to."""

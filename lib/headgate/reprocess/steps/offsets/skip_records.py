@@ -94,12 +94,13 @@ class SkipRecords(StepBase):
 def outside(at: int | None, first: int, next_: int) -> str | None:
     """Say why a group that is at `at` can't step over the range; None where it can."""
     if at is None:
-        return "no offset is committed, so it is not known to have come to the range"
+        return "no offset is committed: unknown whether it has reached the range"
     if at < first:
         return (
-            f"it is at {at}, in front of the range: {first - at} record(s) before {first} would"
-            " never be read. Let it come to the range, or begin the range there"
+            f"it is at {at}, before the range: {first - at} "
+            f"record{'' if first - at == 1 else 's'} before {first} would never be read. Let it "
+            "reach the range, or start the range there"
         )
     if at >= next_:
-        return f"it is at {at}, behind the range already: there is nothing to step over"
+        return f"it is at {at}, already after the range: there is nothing to skip"
     return None

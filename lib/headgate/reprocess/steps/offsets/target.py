@@ -72,9 +72,9 @@ class Target:
                 count = abs(self.by or 0)
                 return f"{count:,} record{'' if count == 1 else 's'} {way}"
             case TargetKind.CURRENT:
-                return "where it is"
+                return "its current offsets"
             case TargetKind.LISTED:
-                return "the offsets that are listed"
+                return "the listed offsets"
         return f"the {self.place}"
 
 
@@ -121,7 +121,7 @@ def find(
                 found.blockers.append(f"topic {part[0]} has no partition {part[1]}")
             continue
         if log.begin is None or log.end is None:
-            found.blockers.append(f"where the log of {_name(part)} begins and ends is not known")
+            found.blockers.append(f"the earliest and latest offset of {_name(part)} are unknown")
             continue
         finder = _Finder(found, part, log.begin, log.end, committed.get(part))
         if target.place is TargetKind.LISTED:
@@ -131,7 +131,9 @@ def find(
     if are_all:
         say_cut(found, target)
     unknown = sorted(listed.keys() - set(wanted))
-    found.blockers.extend(f"{_name(part)} is listed, but is not to move" for part in unknown)
+    found.blockers.extend(
+        f"{_name(part)} is listed, but isn't selected to move" for part in unknown
+    )
     return found
 
 
@@ -144,14 +146,14 @@ def say_cut(found: Found, target: Target) -> None:
         return
     parts, at = name_list(_name(part) for part in found.cut), iso(from_milliseconds(target.at or 0))
     said = (
-        f"retention may have taken records of {parts} since {at}: the first that is left there is"
-        " as young, so the inputs do not begin at one point"
+        f"retention may have deleted records of {parts} since {at}: the first one left is as "
+        "recent, so the inputs do not start at one point"
     )
     if target.past_retention or not found.within:
         found.risks.append(said)
     else:
         found.blockers.append(
-            f"{said}; take a later time, or accept what is left with --past-retention"
+            f"{said}. Take a later time, or accept what is left with --past-retention"
         )
 
 
@@ -193,7 +195,9 @@ class _Finder:
         if self.begin <= offset <= self.end:
             self._to(offset)
             return
-        location = "before the first" if offset < self.begin else "beyond the end"
+        location = (
+            "before the earliest offset" if offset < self.begin else "beyond the latest offset"
+        )
         self.found.blockers.append(
             f"offset {offset} of {_name(self.part)} is {location}: its log holds"
             f" {self.begin} to {self.end}"
@@ -210,9 +214,9 @@ class _Finder:
             self._to(self.end)
         elif target.silent is Silent.ASK:
             self.found.blockers.append(
-                f"{_name(self.part)} has no record at or after"
-                f" {iso(from_milliseconds(target.at or 0))}: say with --no-record whether it goes"
-                " to its end or stays where it is"
+                f"{_name(self.part)} has no record at or after "
+                f"{iso(from_milliseconds(target.at or 0))}: choose with --no-record whether it "
+                "goes to its end or keeps its offset"
             )
         elif self.committed is None:
             self._none()
@@ -225,8 +229,8 @@ class _Finder:
 
     def _none(self) -> None:
         self.found.risks.append(
-            f"{_name(self.part)} has no committed offset, and gets none: the reader's own setting"
-            " says where it begins there"
+            f"{_name(self.part)} has no committed offset, and gets none: the consumer's own "
+            "setting decides where it starts"
         )
 
     def _shift(self, by: int) -> None:
@@ -240,8 +244,8 @@ class _Finder:
         if at != wished:
             end = "beginning" if at == self.begin else "end"
             self.found.risks.append(
-                f"{_name(self.part)} moves by {at - self.committed:+d} instead of {by:+d}: there"
-                f" is its log's {end}"
+                f"{_name(self.part)} moves by {at - self.committed:+d} instead of {by:+d}: it "
+                f"reaches its log's {end}"
             )
         self._to(at)
 
@@ -256,7 +260,7 @@ def read_rows(rows: Iterable[str], *, option: str) -> tuple[Listed, ...]:
             raise ScenarioError(f"--{option}, line {number}: {_name(key)} is listed twice")
         found[key] = listed
     if not found:
-        raise ScenarioError(f"--{option}: there is no row of TOPIC,PARTITION,OFFSET in it")
+        raise ScenarioError(f"--{option}: no row of TOPIC,PARTITION,OFFSET found")
     return tuple(found[key] for key in sorted(found))
 
 
@@ -291,11 +295,11 @@ def cut_risks(
     risks = []
     if target.place in _OF_EACH and len(there) > 1:
         risks.append(
-            f"{target.describe()} is another moment in each of {len(there)} partitions: what is"
-            " joined or counted over them begins at no one point in time (--to-datetime is one)"
+            f"{target.describe()} is another moment in each of {len(there)} partitions: joins "
+            "and counts over them start at no common point in time (--to-datetime sets one)"
         )
     if left := set(read) - there:
         parts = name_list(f"{topic}[{number}]" for topic, number in left)
         stay = "stays where it is" if len(left) == 1 else "stay where they are"
-        risks.append(f"{parts} {stay}: the inputs do not begin at one point")
+        risks.append(f"{parts} {stay}: the inputs do not start at one point")
     return tuple(risks)

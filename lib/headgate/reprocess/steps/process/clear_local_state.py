@@ -37,11 +37,11 @@ class ClearLocalState(StepBase):
             return f"clear the local state of {self.pipeline} with `{self.command}`"
         if self.instances:
             names = ", ".join(self.instances)
-            return f"take it on trust that local state is cleared on {names}: unproven"
-        verb = "ask" if self.waits else "tell"
+            return f"accept without verification that local state is cleared on {names}"
+        verb = "manual step" if self.waits else "manual step after the run"
         return (
-            f"{verb} you to clear the local state of {self.pipeline} on every instance: no `clean`"
-            " command is registered for it"
+            f"{verb}: clear the local state of {self.pipeline} on every instance (no `clean` "
+            "command is registered for it)"
         )
 
     def check(self, inspector: Inspector, *, again: bool = False) -> None:
@@ -55,18 +55,21 @@ class ClearLocalState(StepBase):
             applier.command(self.pipeline, "clean")
         elif self.instances:
             names = ", ".join(self.instances)
-            applier.note(f"UNPROVEN: somebody said that the local state of {names} is cleared.")
+            applier.note(f"UNVERIFIED: somebody said that the local state of {names} is cleared.")
         elif self.waits:
             ask_and_wait(applier, "clean", self._request)
-            applier.note(f"UNPROVEN: that the local state of {self.pipeline} is cleared was said.")
+            applier.note(
+                f"UNVERIFIED: somebody confirmed that the local state of {self.pipeline} is "
+                "cleared."
+            )
         else:
             applier.note(f"Now {self._request}.")
 
     @property
     def _request(self) -> str:
         return (
-            f"clear the local state of {self.pipeline} on every instance, before it is started:"
-            " KafkaStreams#cleanUp(), or <state.dir>/<application.id>"
+            f"clear the local state of {self.pipeline} on every instance before it starts: "
+            "KafkaStreams#cleanUp(), or <state.dir>/<application.id>"
         )
 
     def verify(self, applier: Applier, was: PriorState) -> None:

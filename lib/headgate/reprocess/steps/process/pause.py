@@ -39,7 +39,7 @@ class PauseProcessing(StepBase):
 
     def describe(self) -> str:
         """Return one line for the preview, the command line and the journal alike."""
-        return f"pause {self.pipeline} with `{self.command}` and make sure that nothing moves"
+        return f"pause {self.pipeline} with `{self.command}` and verify that it makes no progress"
 
     def check(self, inspector: Inspector, *, again: bool = False) -> None:
         """Refuse where the commands are not the planned ones."""
@@ -61,12 +61,14 @@ class PauseProcessing(StepBase):
         while still < STILL_SECONDS:
             if wait.seconds >= MOST_SECONDS:
                 raise RefusedError(
-                    f"{self.pipeline} still moves {wait.seconds:.0f} s after its pause"
+                    f"{self.pipeline} still makes progress {wait.seconds:.0f} s after its pause"
                 )
             wait.pause()
             now = self._position(applier)
             still, before = (still + _POLL if now == before else 0.0), now
-        applier.note(f"{self.pipeline} stands still for {still:.0f} s: it committed nothing")
+        applier.note(
+            f"{self.pipeline} has made no progress for {still:.0f} s: it committed nothing"
+        )
 
     def undo(self, was: PriorState) -> tuple[Step, ...]:
         """Go on."""
@@ -91,7 +93,7 @@ class ResumeProcessing(StepBase):
 
     def describe(self) -> str:
         """Return one line for the preview, the command line and the journal alike."""
-        return f"go on with {self.pipeline} with `{self.resume}`"
+        return f"resume {self.pipeline} with `{self.resume}`"
 
     def check(self, inspector: Inspector, *, again: bool = False) -> None:
         """Refuse where the command is not the planned one."""
@@ -126,7 +128,7 @@ class ConfirmDrained(StepBase):
 
     def describe(self) -> str:
         """Return one line for the preview, the command line and the journal alike."""
-        return f"confirm that {self.pipeline} is paused, and what of it was in flight"
+        return f"verify that {self.pipeline} is paused, and report what was in flight"
 
     def check(self, inspector: Inspector, *, again: bool = False) -> None:
         """Refuse where somebody runs it again."""
@@ -149,8 +151,8 @@ class ConfirmDrained(StepBase):
         if begun == done:
             return f"{self.pipeline} is paused after batch {done}: nothing is in flight"
         return (
-            f"{self.pipeline} is paused after batch {done}. Batch {begun} was under way: it is done"
-            " again from its logged offsets, and its sink may have got a part of it already"
+            f"{self.pipeline} is paused after batch {done}. Batch {begun} is uncommitted: it is "
+            "reprocessed from its logged offsets, and its sink may already have a part of it"
         )
 
 
@@ -179,7 +181,7 @@ class Notify(StepBase):
         try:
             applier.command(self.pipeline, "notify", f"{self.message} (run {applier.run})")
         except StepError as error:
-            applier.note(f"nobody was told: {error}")
+            applier.note(f"the notification failed: {error}")
 
     def verify(self, applier: Applier, was: PriorState) -> None:
         """Whether anybody reads it is not ours to know."""
@@ -222,4 +224,4 @@ def _waiting(applier: Applier, group: str) -> str:
         for name, topic in topics.items()
         for part in topic.partitions
     )
-    return f"its group is empty, {waits} records wait from its committed offsets on"
+    return f"its group is empty, with {waits} unread records after its committed offsets"

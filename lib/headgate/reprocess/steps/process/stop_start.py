@@ -292,10 +292,13 @@ class ManualStep(StartStep):
     def describe(self) -> str:
         """Return one line for the preview, the command line and the journal alike."""
         if not self.waits:
-            return f"{self._reenables}tell you to {self.request}: no command is registered for it"
-        ask = f"ask you to {self.request} (no command is registered for it), "
+            return (
+                f"{self._reenables}manual step after the run: {self.request} (no command is "
+                "registered for it)"
+            )
+        ask = f"manual step: {self.request} (no command is registered for it), "
         steps = (self._reenables, ask) if self.reenable_first else (ask, self._reenables)
-        return f"{''.join(steps)}and see that it runs"
+        return f"{''.join(steps)}and verify that it runs"
 
     def apply(self, applier: Applier, was: PriorState) -> None:
         """Re-enable restarts, ask, and wait until somebody confirms it."""

@@ -64,7 +64,7 @@ def _wait_for_status(applier: Applier, pipeline: str, patient: bool) -> None:
         status = applier.status(pipeline)
     if status is not Status.STOPPED:
         how = "still runs" if status is Status.RUNS else f"may still run: its status is {status}"
-        raise RefusedError(f"{pipeline} {how}, {wait.seconds:.0f} s after it was to stop")
+        raise RefusedError(f"{pipeline} {how}, {wait.seconds:.0f} s after it should have stopped")
 
 
 def _wait_for_empty_group(applier: Applier, group: str, patient: bool, *, proven: bool) -> Group:
@@ -101,7 +101,7 @@ def _wait_for_driver(applier: Applier, pipeline: str, patient: bool) -> Status:
         told = applier.driver_status(pipeline)
     if told.status is Status.RUNS:
         raise RefusedError(
-            f"{pipeline} still runs: {told.why}, {wait.seconds:.0f} s after it was to stop"
+            f"{pipeline} still runs: {told.why}, {wait.seconds:.0f} s after it should have stopped"
         )
     return told.status
 
@@ -119,11 +119,11 @@ def _watch_logs(applier: Applier, pipeline: str, location: str, *, proven: bool)
     elif verify_stopped.quiet_needed(before) > verify_stopped.QUIET_MAX:
         needed = verify_stopped.quiet_needed(before)
         raise RefusedError(
-            f"nothing tells that {pipeline} has stopped: silence would prove it only after"
-            f" {needed:.0f} s, its batches are that long or that rare. Register a status command,"
-            " or a stop command that asks a person"
+            f"nothing shows that {pipeline} has stopped. Its batches are so long or so rare that "
+            f"silence would be evidence only after {needed:.0f} s. Register a status command, or "
+            "a stop command that is a manual step"
         )
-    applier.note(f"watching the logs of {location} for {seconds:.0f} s: no batch may come")
+    applier.note(f"watching the logs of {location} for {seconds:.0f} s: no batch may appear")
     wait = Wait(applier=applier)
     while wait.seconds < seconds:
         wait.pause()

@@ -61,7 +61,10 @@ class BackUpRecords(StepBase):
         count = sum(size["records"] for size in self.sizes.values())
         sizes = [size["bytes"] for size in self.sizes.values()]
         known = f", {sum(sizes):,} bytes" if sizes and None not in sizes else ""
-        return f"copy {name_list(self.topics)} to backup topics: {count} record(s) at most{known}"
+        return (
+            f"copy {name_list(self.topics)} to backup topics: at most {count} "
+            f"record{'' if count == 1 else 's'}{known}"
+        )
 
     def check(self, inspector: Inspector, *, again: bool = False) -> None:
         """Refuse where the pipeline runs, a topic is not the planned one, or can't be read."""
@@ -70,8 +73,8 @@ class BackUpRecords(StepBase):
         check_topics(inspector, self.topics)
         if open_on := inspector.topics_in_transaction(self.topics):
             raise RefusedError(
-                f"a transaction is open on {name_list(open_on)}: its records can't be read yet;"
-                " wait for its end"
+                f"a transaction is open on {name_list(open_on)}: its records can't be read yet. Wait "
+                "for its end"
             )
 
     def bind(self, applier: Applier) -> PriorState:
@@ -136,8 +139,7 @@ class DeleteBackupTopics(StepBase):
 
     def describe(self) -> str:
         """Return one line for the preview, the command line and the journal alike."""
-        names = name_list(self.topics.values())
-        return f"delete the backup topic(s) {names} of {name_list(self.topics)}"
+        return f"delete the backup of {name_list(self.topics)}: {name_list(self.topics.values())}"
 
     def bind(self, applier: Applier) -> PriorState:
         """Read which are there."""
@@ -199,4 +201,6 @@ def _shown(digests: Mapping[int, Digest]) -> str:
     found: Iterable[Digest] = digests.values()
     count, size = sum(d.records for d in found), sum(d.bytes for d in digests.values())
     hashes = ", ".join(f"{n}: {d.hash[:12]}" for n, d in sorted(digests.items()) if d.records)
-    return f"{count} record(s), {size} bytes" + (f" ({hashes})" if hashes else "")
+    return f"{count} record{'' if count == 1 else 's'}, {size} bytes" + (
+        f" ({hashes})" if hashes else ""
+    )

@@ -33,7 +33,8 @@ class BackUpUnreadRecords(BackUpRecords):
     def describe(self) -> str:
         """Return one line for the preview, the command line and the journal alike."""
         return (
-            f"copy what {self.group} has not read yet of {name_list(self.topics)} to backup topics"
+            f"copy the records of {name_list(self.topics)} that {self.group} has not read yet to "
+            "backup topics"
         )
 
     def bind(self, applier: Applier) -> PriorState:

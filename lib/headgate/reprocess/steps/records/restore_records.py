@@ -34,7 +34,7 @@ class RestoreRecords(StepBase):
 
     def describe(self) -> str:
         """Return one line for the preview, the command line and the journal alike."""
-        return f"put the backed-up records of {name_list(self.backup)} back, in place of newer ones"
+        return f"restore the backed-up records of {name_list(self.backup)}, in place of newer ones"
 
     def facts(self, inspector: Inspector) -> dict[str, Any]:
         """The cluster must be the same one, and the backup topics there."""
@@ -44,7 +44,7 @@ class RestoreRecords(StepBase):
         """Refuse where a backup topic is gone."""
         needed = self._lost(inspector).values()
         gone = needed - inspector.shapes(needed).keys()
-        return (f"the backed-up records are gone: no topic {name_list(gone)}",) if gone else ()
+        return (f"the backed-up records are lost: no topic {name_list(gone)}",) if gone else ()
 
     def risks(self, inspector: Inspector) -> tuple[str, ...]:
         """Say what differs afterwards, and who is hit by it."""
@@ -52,17 +52,20 @@ class RestoreRecords(StepBase):
         if not backup:
             return ()
         risks = [
-            f"records put back into {name_list(backup)} have other offsets than before:"
-            " an offset that somebody noted of them means another record now"
+            f"records restored to {name_list(backup)} have other offsets than before: an offset that "
+            "somebody noted now means another record"
         ]
         held = {n: t.records for n, t in inspector.topics(backup).items() if t.records}
         risks += [
-            f"{name} holds {count} record(s) that were written since: they are deleted"
+            f"{name} holds {count} record{'' if count == 1 else 's'} written since: they are "
+            "deleted"
             for name, count in sorted(held.items())
         ]
         for name, groups in sorted(inspector.topic_readers(backup).items()):
             if groups:
-                risks.append(f"{name_list(groups)} gets the records put back into {name} once more")
+                risks.append(
+                    f"{name_list(groups)} gets the records restored to {name} a second time"
+                )
         return tuple(risks)
 
     def check(self, inspector: Inspector, *, again: bool = False) -> None:
@@ -73,7 +76,7 @@ class RestoreRecords(StepBase):
         lost = self._lost(inspector)
         wanted = {*lost, *lost.values()}
         if gone := wanted - inspector.shapes(wanted).keys():
-            raise RefusedError(f"topic {name_list(gone)} does not exist: nothing can be put back")
+            raise RefusedError(f"topic {name_list(gone)} does not exist: nothing can be restored")
 
     def bind(self, applier: Applier) -> PriorState:
         """Decide up to where the topics are emptied first."""
@@ -100,7 +103,10 @@ class RestoreRecords(StepBase):
         for name, backup in sorted(self._lost(applier).items()):
             digests = applier.verify_restored(backup, name).values()
             count = sum(d.records for d in digests)
-            applier.note(f"{name} holds what was backed up of it again: {count} record(s)")
+            applier.note(
+                f"{name} holds its backed-up records again: {count} "
+                f"record{'' if count == 1 else 's'}"
+            )
 
     def undo(self, was: PriorState) -> tuple[Step, ...]:
         """An undo is not undone: plan anew."""
@@ -124,7 +130,7 @@ class ConfigureTopics(StepBase):
 
     def describe(self) -> str:
         """Return one line for the preview, the command line and the journal alike."""
-        return f"give {name_list(self.configs)} the settings of before"
+        return f"restore the settings of {name_list(self.configs)}"
 
     def check(self, inspector: Inspector, *, again: bool = False) -> None:
         """Refuse where a topic is missing."""
@@ -150,7 +156,7 @@ class ConfigureTopics(StepBase):
         effects_now = applier.shapes(self.configs)
         wrong = [n for n, c in self.configs.items() if effects_now[n].configs != c]
         if wrong:
-            raise StepError(f"settings of {name_list(wrong)} are not as they were to be")
+            raise StepError(f"settings of {name_list(wrong)} are not as planned")
 
     def undo(self, was: PriorState) -> tuple[Step, ...]:
         """Give them the settings of before."""

@@ -38,8 +38,8 @@ class AddPartitions(StepBase):
 
     def describe(self) -> str:
         """Return one line for the preview, the command line and the journal alike."""
-        froms = [f"{n} (it has {t['partitions']})" for n, t in sorted(self.topics.items())]
-        return f"give {name_list(froms)} {self.to} partitions"
+        froms = [f"{n} ({t['partitions']})" for n, t in sorted(self.topics.items())]
+        return f"increase partitions: {name_list(froms)} -> {self.to}"
 
     def check(self, inspector: Inspector, *, again: bool = False) -> None:
         """Refuse where somebody runs, a topic is not the planned one, or the broker would refuse.
@@ -69,9 +69,7 @@ class AddPartitions(StepBase):
         now = applier.identities(self.topics)
         wrong = [n for n, t in self.topics.items() if now.get(n) != (t["id"], self.to)]
         if wrong:
-            raise StepError(
-                f"not the topic that had {self.to} partitions to get: {name_list(wrong)}"
-            )
+            raise StepError(f"another topic now, or not {self.to} partitions: {name_list(wrong)}")
 
     def remains(self, inspector: Inspector, was: PriorState) -> tuple[str, ...]:
         """Name the topics that keep more partitions than they had."""
@@ -80,8 +78,8 @@ class AddPartitions(StepBase):
         if not raised:
             return ()
         return (
-            f"can't be undone: {name_list(raised)} keeps {self.to} partitions, Kafka takes none"
-            " away",
+            f"can't be undone: {name_list(raised)} keeps {self.to} partitions, because Kafka removes "
+            "none",
         )
 
     def _left(self, inspector: Inspector) -> list[str]:
@@ -89,7 +87,7 @@ class AddPartitions(StepBase):
         now = inspector.identities(self.topics)
         other = [n for n, t in self.topics.items() if n not in now or now[n][0] != t["id"]]
         if other:
-            raise StalePlanError(f"gone or made anew since this was planned: {name_list(other)}")
+            raise StalePlanError(f"deleted or recreated since this was planned: {name_list(other)}")
         return [name for name in self.topics if now[name][1] < self.to]
 
 
@@ -112,8 +110,8 @@ class VerifyPartitions(StepBase):
 
     def describe(self) -> str:
         """Return one line for the preview, the command line and the journal alike."""
-        anew = f" and makes {name_list(self.topics)} anew" if self.topics else ""
-        return f"see that {self.group} has members that share its tasks{anew}"
+        anew = f" and recreates {name_list(self.topics)}" if self.topics else ""
+        return f"verify that {self.group} has members that share its tasks{anew}"
 
     def apply(self, applier: Applier, was: PriorState) -> None:
         """Wait for both; StepError where it ends meanwhile, or does neither."""
@@ -121,7 +119,7 @@ class VerifyPartitions(StepBase):
         while missing := self._missing(applier):
             has_ended = wait.look(self.pipeline)
             if wait.ended >= STOPPED_SECONDS or wait.seconds >= PROVE_SECONDS:
-                how = "ended" if has_ended else f"was waited for {wait.seconds:.0f} s"
+                how = "ended" if has_ended else f"was not ready after {wait.seconds:.0f} s"
                 raise StepError(f"{self.pipeline} {how}, and {missing}: its own log says why")
             wait.pause()
         applier.note(self._said(applier))
@@ -144,7 +142,7 @@ class VerifyPartitions(StepBase):
         said = [f"{name} has {count} partitions" for name, count in sorted(now.items())]
         fixed = [name for name, count in sorted(now.items()) if count != self.to]
         why = (
-            f"; the code fixes the number of {name_list(fixed)}, or another input" if fixed else ""
+            f"; the code, or another input, fixes the number of {name_list(fixed)}" if fixed else ""
         )
         made = f"; {name_list(said)}{why}" if said else ""
         return f"{self.group} has members that share its tasks{made}"

@@ -29,7 +29,10 @@ class DeleteSubjects(StepBase):
 
     def describe(self) -> str:
         """Return one line for the preview, the command line and the journal alike."""
-        return f"delete {len(self.subjects)} subject(s) of the schema registry: {self._named}"
+        return (
+            f"delete {len(self.subjects)} subject{'' if len(self.subjects) == 1 else 's'} of the "
+            f"schema registry: {self._named}"
+        )
 
     @property
     def _named(self) -> str:
@@ -123,10 +126,10 @@ class RestoreSubjects(StepBase):
     def verify(self, applier: Applier, was: PriorState) -> None:
         """Fail where a subject has others; say which schemas got another id."""
         if not self._has_schemas(applier):
-            raise StepError(f"{name_list(self.versions)} has not the schemas that it had")
+            raise StepError(f"{name_list(self.versions)} does not have its old schemas")
         if not self._has_levels(applier):
             raise StepError(
-                f"{name_list(self.versions)} has not the compatibility levels that it had"
+                f"{name_list(self.versions)} does not have its old compatibility levels"
             )
         before = {name: [v["id"] for v in versions] for name, versions in self.versions.items()}
         now = ids_of(applier, self.versions)

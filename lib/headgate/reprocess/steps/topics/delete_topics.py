@@ -46,14 +46,20 @@ class DeleteTopics(StepBase):
 
     def describe(self) -> str:
         """Return one line for the preview, the command line and the journal alike."""
-        return f"delete {len(self.topics)} topic(s): {name_list(self.topics)}"
+        return (
+            f"delete {len(self.topics)} topic{'' if len(self.topics) == 1 else 's'}: "
+            f"{name_list(self.topics)}"
+        )
 
     def remains(self, inspector: Inspector, was: PriorState) -> tuple[str, ...] | None:
         """Say of outgrown ones why they don't come back; empty where all of them are there."""
         ids = {shape.name: shape.id for shape in shapes_of(was)}
         there = inspector.identities(ids)
         gone = [n for n in ids if n not in there or there[n][0] != ids[n]]
-        why = "had fewer partitions than the inputs call for: with them it would refuse to start"
+        why = (
+            "had fewer partitions than the inputs need: with them the application would fail to "
+            "start"
+        )
         return (f"can't be undone: {name_list(gone)} {why}",) if gone else ()
 
     def check(self, inspector: Inspector, *, again: bool = False) -> None:
@@ -98,9 +104,7 @@ class DeleteTopics(StepBase):
     def verify(self, applier: Applier, was: PriorState) -> None:
         """Fail where one of them is there: something makes it anew when it is gone."""
         if left := applier.shapes(self.topics):
-            raise StepError(
-                f"made anew right after it was deleted: {name_list(left)}: who uses it?"
-            )
+            raise StepError(f"recreated right after deletion: {name_list(left)}. Something uses it")
 
     def undo(self, was: PriorState) -> tuple[Step, ...]:
         """Make them anew with partitions, replication and settings, and with what was backed up."""
@@ -139,7 +143,10 @@ class RestoreTopics(StepBase):
 
     def describe(self) -> str:
         """Return one line for the preview, the command line and the journal alike."""
-        return f"make {len(self.shapes)} deleted topic(s) anew: {name_list(self._names)}"
+        return (
+            f"recreate {len(self.shapes)} deleted topic{'' if len(self.shapes) == 1 else 's'}: "
+            f"{name_list(self._names)}"
+        )
 
     @property
     def _names(self) -> list[str]:
@@ -155,10 +162,10 @@ class RestoreTopics(StepBase):
         since = [name for name, found in inspector.shapes(ids).items() if found.id != ids[name]]
         risks = []
         if since:
-            risks.append(f"made since, and deleted with what they hold: {name_list(since)}")
+            risks.append(f"created since, and deleted with what they hold: {name_list(since)}")
         if not self.backed_up:
             risks.append(
-                f"the records of {name_list(self._names)} don't come back: none were backed up"
+                f"the records of {name_list(self._names)} are not restored: none were backed up"
             )
         return tuple(risks)
 
@@ -197,7 +204,7 @@ class RestoreTopics(StepBase):
         made = [s for s in self.shapes if s["name"] not in now or now[s["name"]].id != s["id"]]
         wrong = [s["name"] for s in made if not _is_like(now.get(s["name"]), s)]
         if wrong:
-            raise StepError(f"not made anew as they were: {name_list(wrong)}")
+            raise StepError(f"not recreated as they were: {name_list(wrong)}")
 
     def _missing(self, applier: Applier, was: PriorState) -> list[TopicShape]:
         since = {s["id"] for s in was["since"]}
@@ -233,7 +240,7 @@ def check_all_backed_up(applier: Applier, topic: str, backup: str) -> None:
         raise RefusedError(f"a transaction is open on {topic}: something still writes to it")
     if since := applier.missing_of_backup(spans_of(applier.topics([topic])), backup):
         raise RefusedError(
-            f"records came since they were backed up: {name_list(since)}: what writes?"
+            f"records arrived after the backup: {name_list(since)}. Something still writes to it"
         )
 
 
@@ -254,12 +261,15 @@ class CreateTopics(StepBase):
 
     def describe(self) -> str:
         """Return one line for the preview, the command line and the journal alike."""
-        return f"make {len(self.topics)} topic(s): {name_list(self.topics)}"
+        return (
+            f"create {len(self.topics)} topic{'' if len(self.topics) == 1 else 's'}: "
+            f"{name_list(self.topics)}"
+        )
 
     def check(self, inspector: Inspector, *, again: bool = False) -> None:
         """Refuse where a name is taken."""
         if not again and (taken := inspector.shapes(self.topics)):
-            raise RefusedError(f"there is a topic {name_list(taken)} already")
+            raise RefusedError(f"topic {name_list(taken)} already exists")
 
     def apply(self, applier: Applier, was: PriorState) -> None:
         """Make those that are missing."""
@@ -272,7 +282,7 @@ class CreateTopics(StepBase):
         """Fail where one is missing, or is another one."""
         now = applier.shapes(self.topics)
         if wrong := [n for n, s in self.topics.items() if not _is_like(now.get(n), s)]:
-            raise StepError(f"not made as they were to be: {name_list(wrong)}")
+            raise StepError(f"not created as planned: {name_list(wrong)}")
 
     def undo(self, was: PriorState) -> tuple[Step, ...]:
         """They stay: what was written to them since is nobody's to throw away."""

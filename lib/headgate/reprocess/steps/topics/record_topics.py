@@ -24,7 +24,10 @@ class RecordTopics(StepBase):
 
     def describe(self) -> str:
         """Return one line for the preview, the command line and the journal alike."""
-        return f"record {len(self.topics)} topic(s) of {self.application} and their settings"
+        return (
+            f"record {len(self.topics)} topic{'' if len(self.topics) == 1 else 's'} of "
+            f"{self.application} and their settings"
+        )
 
     def bind(self, applier: Applier) -> PriorState:
         """Decide where the record goes."""

@@ -41,7 +41,7 @@ class CompareVersion(StepBase):
 
     def describe(self) -> str:
         """Return one line for the preview, the command line and the journal alike."""
-        return f"compare what runs of {self.pipeline} with {self.after}, which was judged"
+        return f"compare the running version of {self.pipeline} with {self.after}, which was judged"
 
     def apply(self, applier: Applier, was: PriorState) -> None:
         """Wait a little until something tells of it, and say what it told."""
@@ -71,20 +71,19 @@ class CompareVersion(StepBase):
     def _judge(self, applier: Applier, seen: RunningVersion) -> None:
         if seen.differs:
             raise StepError(
-                f"what runs of {self.pipeline} is not the version that was judged, {seen.told_by}"
-                f" shows: {'; '.join(seen.differs)}. `headgate undo {applier.run}` takes it back;"
-                f" with the right version in its place `headgate resume {applier.run}` looks again"
+                f"the running version of {self.pipeline} isn't the judged one, {seen.told_by} "
+                f"shows: {'; '.join(seen.differs)}. Run `headgate undo {applier.run}` to roll "
+                f"back. Or deploy the right version, then run `headgate resume {applier.run}` to "
+                "check it"
             )
         if seen.untold:
             applier.note(
-                f"unknown: whether what runs of {self.pipeline} is the version that was judged:"
-                f" {'; '.join(seen.untold)}" + (_as_told(seen) if seen.told_by else "")
+                f"unknown whether {self.pipeline} runs the judged version: "
+                f"{'; '.join(seen.untold)}" + (_as_told(seen) if seen.told_by else "")
             )
         else:
-            applier.note(
-                f"{seen.told_by} shows that {self.pipeline} runs the version that was judged"
-            )
+            applier.note(f"{seen.told_by} shows that {self.pipeline} runs the judged version")
 
 
 def _as_told(seen: RunningVersion) -> str:
-    return f"; all that {seen.told_by} shows of it is as it was judged"
+    return f"; all that {seen.told_by} shows of it matches"

@@ -38,7 +38,7 @@ class RecheckVersion(StepBase):
 
     def describe(self) -> str:
         """Return one line for the preview, the command line and the journal alike."""
-        return f"judge {self.after} once more against what {self.pipeline} has left"
+        return f"check {self.after} once more against what {self.pipeline} has left"
 
     def apply(self, applier: Applier, was: PriorState) -> None:
         """Refuse where the gate is closed now, or says what nobody has approved."""
@@ -46,13 +46,13 @@ class RecheckVersion(StepBase):
         if now.after != self.version:
             raise StalePlanError(f"{self.after} is another version now: plan again")
         if now.closed:
-            raise RefusedError("the gate is closed: " + "; ".join(f.sentence() for f in now.closed))
+            raise RefusedError("the check fails: " + "; ".join(f.sentence() for f in now.closed))
         if more := new_codes(now, self.approved):
             raise StalePlanError(
-                "the verdict says more now than was approved: "
+                "the verdict has more findings than were approved: "
                 + "; ".join(f.sentence() for f in more)
             )
-        applier.note(f"the gate is open: {now.outcome}")
+        applier.note(f"the check passes: {now.outcome}")
 
     def verify(self, applier: Applier, was: PriorState) -> None:
         """Nothing was changed."""
@@ -71,7 +71,7 @@ class BackUpCheckpoint(StepBase):
 
     def describe(self) -> str:
         """Return one line for the preview, the command line and the journal alike."""
-        return f"keep a copy of the checkpoint {self.checkpoint} beside it"
+        return f"back up checkpoint {self.checkpoint} beside it"
 
     def check(self, inspector: Inspector, *, again: bool = False) -> None:
         """Refuse where the query runs (again) or the checkpoint is not the planned query's."""
@@ -94,7 +94,9 @@ class BackUpCheckpoint(StepBase):
     def verify(self, applier: Applier, was: PriorState) -> None:
         """Refuse where the copy differs: then somebody writes to the checkpoint."""
         if not self.is_applied(applier, was):
-            raise RefusedError(f"{self.checkpoint} changed while it was copied: something writes")
+            raise RefusedError(
+                f"{self.checkpoint} changed while it was copied: something still writes to it"
+            )
 
     def undo(self, was: PriorState) -> tuple[Step, ...]:
         """Put the copy in the checkpoint's place, whatever the new version left there."""
@@ -115,7 +117,7 @@ class BackUpOffsets(StepBase):
 
     def describe(self) -> str:
         """Return one line for the preview, the command line and the journal alike."""
-        return f"keep the committed offsets of {self.group}"
+        return f"back up the committed offsets of {self.group}"
 
     def bind(self, applier: Applier) -> PriorState:
         """Read them."""
@@ -125,7 +127,7 @@ class BackUpOffsets(StepBase):
 
     def apply(self, applier: Applier, was: PriorState) -> None:
         """They are in the journal already."""
-        applier.note(f"{len(was['moves'])} offsets of {self.group} are kept")
+        applier.note(f"{len(was['moves'])} offsets of {self.group} are backed up")
 
     def verify(self, applier: Applier, was: PriorState) -> None:
         """The journal is on disk."""
@@ -162,7 +164,7 @@ class DeployVersion(StepBase):
     def describe(self) -> str:
         """Return one line for the preview, the command line and the journal alike."""
         if self.command is None:
-            return f"take {self.after} as deployed already"
+            return f"treat {self.after} as already deployed"
         return f"deploy {self.after} with `{self.command}`"
 
     def check(self, inspector: Inspector, *, again: bool = False) -> None:
@@ -197,7 +199,7 @@ class RollBackVersion(StepBase):
 
     def describe(self) -> str:
         """Return one line for the preview, the command line and the journal alike."""
-        return f"put the version before in place again with `{self.command}`"
+        return f"roll back to the version before with `{self.command}`"
 
     def check(self, inspector: Inspector, *, again: bool = False) -> None:
         """Refuse where the pipeline runs or no such command is registered any more."""

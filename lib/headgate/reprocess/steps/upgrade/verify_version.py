@@ -60,8 +60,8 @@ class VerifyVersion(StepBase):
 
     def describe(self) -> str:
         """Return one line for the preview, the command line and the journal alike."""
-        what = f"group {self.group} reads on" if self.group else "it commits a batch"
-        return f"see that {self.pipeline} runs and that {what}"
+        what = f"group {self.group} continues to read" if self.group else "it commits a batch"
+        return f"verify that {self.pipeline} runs and that {what}"
 
     def bind(self, applier: Applier) -> PriorState:
         """Remember the run whose end is told already: it is the old version's."""
@@ -94,8 +94,8 @@ class VerifyVersion(StepBase):
             if wait.ended >= STOPPED_SECONDS:
                 why = applier.driver_status(self.pipeline).why
                 raise RefusedError(
-                    f"the new version of {self.pipeline} ended before its first batch was done"
-                    + (f": {why}" if why else "; its own log says why")
+                    f"the new version of {self.pipeline} ended before it completed its first "
+                    "batch" + (f": {why}" if why else "; its own log says why")
                 )
             is_begun = now.last_offset_batch != now.last_commit_batch
             if not is_begun and wait.seconds >= IDLE_SECONDS and not _has_input(applier, now):
@@ -104,8 +104,8 @@ class VerifyVersion(StepBase):
             if wait.seconds >= PROVE_SECONDS:
                 batch = f"batch {now.last_offset_batch}" if is_begun else "any batch"
                 raise StepError(
-                    f"{self.pipeline} has not committed {batch} after {wait.seconds:.0f} s: resume"
-                    " the run to go on looking, or undo it"
+                    f"{self.pipeline} has not committed {batch} after {wait.seconds:.0f} s: "
+                    "resume the run to wait longer, or undo it"
                 )
             wait.pause()
 
@@ -114,12 +114,12 @@ class VerifyVersion(StepBase):
         told = applier.driver_status(self.pipeline).status
         if Status.RUNS not in (applier.status(self.pipeline), told):
             raise StepError(
-                f"{self.pipeline} shows no batch, and nothing says that it runs: look at it, then"
-                " resume the run, or undo it"
+                f"{self.pipeline} shows no batch, and nothing reports that it runs. Check it, "
+                "then resume the run or undo it"
             )
         applier.note(
-            f"{self.pipeline} runs, but has begun no batch, and no input is known to wait: no batch"
-            " proves yet that the new version goes on with what the old one left"
+            f"{self.pipeline} runs, but has started no batch, and no input is known to wait. No "
+            "batch verifies yet that the new version continues with what the old one left"
         )
 
     def _group(self, applier: Applier, group: str, was: PriorState) -> None:
@@ -129,16 +129,18 @@ class VerifyVersion(StepBase):
             now = committed(applier, group)
             has_members = bool(applier.group(group).members)
             if has_members and (now != before or not _lags(applier, group)):
-                applier.note(f"{group} has members and reads on")
+                applier.note(f"{group} has members and continues to read")
                 return
             wait.saw(has_ended=_has_ended(applier, self.pipeline, was))
             if wait.ended >= STOPPED_SECONDS and now == before:
-                raise RefusedError(f"the new version of {self.pipeline} ended before it read on")
+                raise RefusedError(
+                    f"the new version of {self.pipeline} ended before it continued to read"
+                )
             if wait.seconds >= PROVE_SECONDS:
-                how = "has no members" if not has_members else "does not read on"
+                how = "has no members" if not has_members else "does not continue to read"
                 raise StepError(
-                    f"{group} {how} after {wait.seconds:.0f} s: resume the run to go on looking,"
-                    " or undo"
+                    f"{group} {how} after {wait.seconds:.0f} s: resume the run to wait longer, "
+                    "or undo it"
                 )
             wait.pause()
 
