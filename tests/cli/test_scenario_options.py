@@ -49,7 +49,7 @@ def test_a_value_is_not_left_out():
     [
         ("from-scrach", "no scenario from-scrach: is it from-scratch?"),
         ("moon", "no scenario moon; there is .*from-scratch.* and .* more"),
-        ("chain", "chain is not built in this release; there is from-scratch"),
+        ("chain", "chain isn't in this release; choose one of from-scratch"),
     ],
 )
 def test_a_scenario_that_there_is_not_is_answered_with_those_that_there_are(name, words):

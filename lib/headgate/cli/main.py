@@ -17,52 +17,48 @@ COMMANDS = {
         "headgate.cli.commands.landscape:command", "Show all pipelines and their topics."
     ),
     "capture": CommandEntry(
-        "headgate.cli.commands.capture:command", "Keep a version: in a file or in the store."
+        "headgate.cli.commands.capture:command", "Capture a version: to a file or into the store."
     ),
     "diff": CommandEntry(
-        "headgate.cli.commands.diff:command", "Say what a restart of a new version would do."
+        "headgate.cli.commands.diff:command", "Compare two versions: what would a restart do?"
     ),
     "check": CommandEntry(
-        "headgate.cli.commands.check:command", "Say what the next upgrade or reset will meet."
+        "headgate.cli.commands.check:command", "Find risks of the next upgrade or reset."
     ),
     "rehearse": CommandEntry(
-        "headgate.cli.commands.rehearse:command", "Try a restart on a copied checkpoint."
+        "headgate.cli.commands.rehearse:command", "Test a restart on a copied checkpoint."
     ),
     "schemas": CommandEntry(
-        "headgate.cli.commands.schemas:command", "Check a topic's schema and who reads it."
+        "headgate.cli.commands.schemas:command", "Check a topic's schema and its consumers."
     ),
     "plan": CommandEntry(
-        "headgate.cli.commands.plan:command", "Plan a reset or a replay; nothing is changed."
+        "headgate.cli.commands.plan:command", "Plan a reset or reprocessing; nothing is changed."
     ),
     "estimate": CommandEntry(
-        "headgate.cli.commands.estimate:command", "Say what a plan would cost."
+        "headgate.cli.commands.estimate:command", "Estimate the cost of a plan."
     ),
     "batches": CommandEntry(
-        "headgate.cli.commands.batches:command", "List the batches to go back to."
+        "headgate.cli.commands.batches:command", "List the batches that a rewind can start from."
     ),
-    "apply": CommandEntry("headgate.cli.commands.apply:command", "Carry out a plan."),
-    "undo": CommandEntry("headgate.cli.commands.undo:command", "Take back what a run did."),
-    "resume": CommandEntry(
-        "headgate.cli.commands.resume:command", "Go on with a run that stopped part-way."
-    ),
+    "apply": CommandEntry("headgate.cli.commands.apply:command", "Apply a plan."),
+    "undo": CommandEntry("headgate.cli.commands.undo:command", "Undo a run."),
+    "resume": CommandEntry("headgate.cli.commands.resume:command", "Resume a run that stopped part-way."),
     "reset": CommandEntry(
-        "headgate.cli.commands.reset:command", "Reset a Kafka Streams application, as a plan."
+        "headgate.cli.commands.reset:command", "Reset a Kafka Streams application by a plan."
     ),
     "request": CommandEntry(
-        "headgate.cli.commands.request:command", "Ask for a run that somebody else decides."
+        "headgate.cli.commands.request:command", "Request a run that somebody else approves."
     ),
     "requests": CommandEntry(
         "headgate.cli.commands.requests:command", "List the requests, or show one."
     ),
     "approve": CommandEntry(
-        "headgate.cli.commands.approve:command", "Run what somebody else asked for."
+        "headgate.cli.commands.approve:command", "Approve a request and run its plan."
     ),
     "decline": CommandEntry(
-        "headgate.cli.commands.decline:command", "End a request without a run."
+        "headgate.cli.commands.decline:command", "Decline a request."
     ),
-    "confirm": CommandEntry(
-        "headgate.cli.commands.confirm:command", "Say that what a run asked for is done."
-    ),
+    "confirm": CommandEntry("headgate.cli.commands.confirm:command", "Confirm a manual step."),
     "cancel": CommandEntry(
         "headgate.cli.commands.cancel:command", "Stop a run, or cancel a request."
     ),
@@ -70,7 +66,7 @@ COMMANDS = {
     "doctor": CommandEntry(
         "headgate.cli.commands.doctor:command", "Check what Headgate needs to work."
     ),
-    "up": CommandEntry("headgate.cli.commands.up:command", "Start the console."),
+    "up": CommandEntry("headgate.cli.commands.up:command", "Start the console and its worker."),
 }
 
 
@@ -83,10 +79,10 @@ COMMANDS = {
 @click.version_option(__version__, prog_name="headgate")
 @click.pass_context
 def headgate(ctx: click.Context) -> None:
-    """See, judge and act on streaming pipelines.
+    """See streaming pipelines, judge upgrades, and reset or reprocess by reviewed plans.
 
-    Exit codes: 0 done, 1 the gate closed, 2 wrong command line or file, 3 refused, 4 unreachable,
-    5 the run failed part-way.
+    Exit codes: 0 done, 1 check failed, 2 wrong command line or file, 3 blocked, 4 unreachable,
+    5 run failed part-way.
     """
     ctx.ensure_object(Settings)
 

@@ -16,13 +16,13 @@ from headgate.usecases.runs.apply_plan import apply_plan
 
 @click.command("apply")
 @click.argument("plan", metavar="PLAN")
-@click.option("--detach", is_flag=True, help="Print the run and return at once.")
+@click.option("--detach", is_flag=True, help="Print the run and return without waiting.")
 @format_option()
 def command(plan: str, detach: bool, output: str) -> int:
-    """Carry out the PLAN file that `headgate plan` wrote.
+    """Apply the PLAN file that `headgate plan` wrote.
 
-    Exits 0 when it is done, 2 where the file was changed by hand, 3 where it is refused (nothing
-    was changed), 5 where it failed part-way.
+    Exits 0 if the run is done, 2 if the file was changed by hand, 3 if the plan is blocked (nothing
+    was changed), 5 if the run failed part-way.
     """
     context = current_context()
     loaded = load_plan(_read(Path(plan)), source=plan)
@@ -39,6 +39,6 @@ def _read(file: Path) -> str:
     try:
         return file.read_text(encoding="utf-8")
     except UnicodeDecodeError:
-        raise NotFoundError(f"{file} is not a plan: no UTF-8 text") from None
+        raise NotFoundError(f"{file} isn't a plan: it isn't UTF-8 text") from None
     except OSError as error:
         raise NotFoundError(f"{file} can't be read: {error.strerror}") from error

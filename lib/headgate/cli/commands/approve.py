@@ -12,14 +12,14 @@ from headgate.usecases.requests.decide_request import approve_request
 
 @click.command("approve")
 @click.argument("request")
-@click.option("--plan", "seen", metavar="HASH", help="Only if it is for the plan with this hash.")
-@click.option("--reason", metavar="TEXT", help="Why, for the audit trail.")
-@click.option("--detach", is_flag=True, help="Print the run and return at once.")
+@click.option("--plan", "seen", metavar="HASH", help="Approve only the plan with this hash.")
+@click.option("--reason", metavar="TEXT", help="Reason, for the audit trail.")
+@click.option("--detach", is_flag=True, help="Print the run and return without waiting.")
 @format_option()
 def command(request: str, seen: str | None, reason: str | None, detach: bool, output: str) -> int:
-    """Approve REQUEST, which somebody else made: exactly its plan is run.
+    """Approve REQUEST, which somebody else made, and run exactly its plan.
 
-    Exits 3 where the world moved since, where it was decided on already, and for one's own.
+    Exits 3 if the plan is stale, if the request is already decided, or if it is your own.
     """
     context = current_context()
     run = approve_request(context, request, by=system_user(), seen=seen, reason=reason)

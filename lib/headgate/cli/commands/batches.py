@@ -15,13 +15,17 @@ from headgate.usecases.reprocess.list_batches import BatchRow, list_batches
 @click.command("batches")
 @click.argument("pipeline")
 @click.option(
-    "--newest", type=click.IntRange(min=1), metavar="N", help="Only so many.", default=None
+    "--newest",
+    type=click.IntRange(min=1),
+    metavar="N",
+    help="Number of batches to list (default: all).",
+    default=None,
 )
 @format_option()
 def command(pipeline: str, newest: int | None, output: str) -> int:
     """List the batches of a Spark query, newest first, for `plan rewind --batch N`.
 
-    Those that `spark.sql.streaming.minBatchesToRetain` has not removed yet. Times are in UTC.
+    Lists those that `spark.sql.streaming.minBatchesToRetain` still keeps. Times are in UTC.
     """
     rows = list_batches(current_context(), pipeline)[:newest]
     if output == "json":
@@ -30,7 +34,7 @@ def command(pipeline: str, newest: int | None, output: str) -> int:
         )
         return 0
     if not rows:
-        say("no batch of the query is done yet")
+        say("no batch of the query has completed yet")
     for row in rows:
         say(_line(row))
     return 0

@@ -22,10 +22,9 @@ from headgate.usecases.runs.read_run import read_run
 @click.option("--wait", is_flag=True, help="Wait until the run has stopped.")
 @format_option()
 def command(name: str, wait: bool, output: str) -> int:
-    """Ask the worker to stop RUN at its next safe place, or take back one's own REQUEST.
+    """Stop RUN at its next safe point, or cancel your own REQUEST.
 
-    Says where that leaves things. Exits 3 where the run has ended, or the request was decided on
-    already.
+    Reports the state afterwards. Exits 3 if the run has ended or the request is already decided.
     """
     context = current_context()
     if _cancel(context, name) == "request":
@@ -34,7 +33,7 @@ def command(name: str, wait: bool, output: str) -> int:
     detail = until_ended(context, name) if wait else read_run(context, name)
     state, stands = detail.row.state, list(detail.stands)
     first = (
-        f"Run {name} stops at its next safe place: see `headgate runs {name}`."
+        f"Run {name} stops at its next safe point: see `headgate runs {name}`."
         if state.is_active
         else f"Run {name} is {state}."
     )
@@ -58,6 +57,8 @@ def _cancel(context: Context, name: str) -> str:
         try:
             cancel_request(context, name, by=system_user())
         except NotFoundError:
-            raise NotFoundError(f"there is no run and no request {name}") from None
+            raise NotFoundError(
+                f"no run or request {name}: `headgate runs` and `headgate requests` list them"
+            ) from None
         return "request"
     return "run"

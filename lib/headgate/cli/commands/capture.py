@@ -26,9 +26,9 @@ _STDOUT = "-"
 
 @click.command("capture")
 @click.argument("evidence", nargs=-1, required=True, metavar="EVIDENCE...|module:function")
-@click.option("-o", "--out", "file", metavar="FILE", help="Write a version file; - is stdout.")
-@click.option("--pipeline", metavar="NAME", help="Keep the version in the store, for NAME.")
-@click.option("--query", metavar="NAME|ID", help="Which query, where there are several.")
+@click.option("-o", "--out", "file", metavar="FILE", help="Version file to write; - is stdout.")
+@click.option("--pipeline", metavar="NAME", help="Pipeline in whose history the version is stored.")
+@click.option("--query", metavar="NAME|ID", help="Query to capture, if the evidence has several.")
 @format_option()
 def command(
     evidence: tuple[str, ...],
@@ -37,10 +37,10 @@ def command(
     query: str | None,
     output: str,
 ) -> None:
-    """Keep a version of a pipeline: in a file, in the store, or on stdout.
+    """Capture a version of a pipeline: to a file, into the store, or to stdout.
 
-    `module:function` is called as function(spark) in a process of its own; nothing starts and no
-    source is reached.
+    `module:function` is called as function(spark) in a separate process. No query starts and no
+    source is contacted.
     """
     from headgate.usecases.evidence import capture, capture_history
 

@@ -20,8 +20,8 @@ def _fail_on(_: click.Context, __: click.Parameter, value: str | None) -> frozen
         return frozenset()
     if not words or any(w not in _SEVERITIES and not _is_rule(w) for w in words):
         raise click.BadParameter(
-            f"expected `none` or some of {', '.join(_SEVERITIES)} and codes of readiness rules "
-            "(RDY001 and so on), comma-separated."
+            f"expected `none`, or some of {', '.join(_SEVERITIES)} and codes of readiness rules "
+            "(such as RDY001), comma-separated."
         )
     return words
 
@@ -40,14 +40,14 @@ def _is_rule(word: str) -> bool:
     "--fail-on",
     callback=_fail_on,
     metavar="LIST",
-    help=f"Close the gate (exit 1) on these: {', '.join(_SEVERITIES)}, or codes of rules.",
+    help=f"Findings that fail the check (exit 1): {', '.join(_SEVERITIES)}, or codes of rules.",
 )
-@click.option("--query", metavar="NAME|ID", help="Which query, where the evidence holds several.")
+@click.option("--query", metavar="NAME|ID", help="Query to check, if the evidence has several.")
 @click.option(
     "--cluster/--no-cluster",
     "ask_kafka",
     default=None,
-    help="Look at the configured Kafka, too; a registered pipeline does by itself.",
+    help="Also read the configured Kafka cluster; always on for a registered pipeline.",
 )
 @format_option("markdown", "sarif", "junit")
 def command(
@@ -57,7 +57,7 @@ def command(
     ask_kafka: bool | None,
     output: str,
 ) -> int:
-    """Say what will make a pipeline's next upgrade, reset or fail-over hurt."""
+    """Find risks of a pipeline's next upgrade, reset or fail-over."""
     from headgate.usecases.check.check_readiness import check_readiness
 
     report = check_readiness(evidence, context=current_context(), query=query, ask_kafka=ask_kafka)

@@ -13,13 +13,15 @@ from headgate.usecases.runs.confirm_run import confirm_run
 
 @click.command("confirm")
 @click.argument("run")
-@click.option("--by", metavar="NAME", help="Who did it, where it was not this system's user.")
+@click.option(
+    "--by", metavar="NAME", help="Person who did the step, if it wasn't this system's user."
+)
 @format_option()
 def command(run: str, by: str | None, output: str) -> int:
-    """Say that what RUN asked a person to do is done; RUN proves it and goes on.
+    """Confirm the manual step that RUN waits for; RUN checks the step and resumes.
 
-    Who confirmed, and when, is journalled. Exits 3 where RUN waits for nobody. To say that it was
-    not done, use `headgate cancel RUN`.
+    The journal records who confirmed, and when. Exits 3 if RUN waits for no manual step. If the
+    step was not done, use `headgate cancel RUN`.
     """
     me = system_user()
     told = unverified(by, f"reported by {me}") if by and by != account() else me
@@ -27,5 +29,5 @@ def command(run: str, by: str | None, output: str) -> int:
     if output == "json":
         emit_json({"run": run, "confirmed": found.request, "step": found.position, "by": told})
     else:
-        say(f"Confirmed by {told}: {found.request}. Run {run} proves it and goes on.")
+        say(f"Confirmed by {told}: {found.request}. Run {run} checks the step and resumes.")
     return 0

@@ -14,10 +14,10 @@ from headgate.usecases.requests.list_requests import read_request
 
 @click.command("decline")
 @click.argument("request")
-@click.option("--reason", required=True, metavar="TEXT", help="Why, for who asked.")
+@click.option("--reason", required=True, metavar="TEXT", help="Reason, shown to the requester.")
 @format_option()
 def command(request: str, reason: str, output: str) -> int:
-    """Decline REQUEST; nothing is run. Exits 3 where it was decided on already."""
+    """Decline REQUEST; nothing is run. Exits 3 if the request is already decided."""
     context = current_context()
     decline_request(context, request, by=system_user(), reason=reason)
     if output == "json":

@@ -32,26 +32,48 @@ def _spark_version(_: click.Context, __: click.Parameter, value: str | None) -> 
 
 
 @click.command("diff")
-@click.option("--before", multiple=True, required=True, metavar="EVIDENCE", help="May repeat.")
-@click.option("--after", multiple=True, required=True, metavar="EVIDENCE", help="May repeat.")
+@click.option(
+    "--before",
+    multiple=True,
+    required=True,
+    metavar="EVIDENCE",
+    help="Evidence of the old version; can be repeated.",
+)
+@click.option(
+    "--after",
+    multiple=True,
+    required=True,
+    metavar="EVIDENCE",
+    help="Evidence of the new version; can be repeated.",
+)
 @click.option(
     "--fail-on",
     default=",".join(_WORDS),
     show_default=True,
     callback=_fail_on,
     metavar="LIST",
-    help=f"Close the gate (exit 1) on these: {', '.join(_ALL)}; `none` never does.",
-)
-@click.option("--rename", multiple=True, metavar="KIND:OLD=NEW", help="May repeat.")
-@click.option(
-    "--spark-version", callback=_spark_version, metavar="V", help="Judge for this version of Spark."
-)
-@click.option("--query", metavar="NAME|ID", help="Which query, where evidence holds several.")
-@click.option(
-    "--cluster", "ask_kafka", is_flag=True, help="Judge against the configured Kafka as it is now."
+    help=f"Outcomes that fail the check (exit 1): {', '.join(_ALL)}; `none` never fails.",
 )
 @click.option(
-    "--pipeline", metavar="NAME", help="Whose acceptances count, where the evidence names none."
+    "--rename",
+    multiple=True,
+    metavar="KIND:OLD=NEW",
+    help="Rename between the versions; can be repeated.",
+)
+@click.option(
+    "--spark-version", callback=_spark_version, metavar="V", help="Spark version to judge for."
+)
+@click.option("--query", metavar="NAME|ID", help="Query to compare, if the evidence has several.")
+@click.option(
+    "--cluster",
+    "ask_kafka",
+    is_flag=True,
+    help="Also judge by the current state of the configured Kafka cluster.",
+)
+@click.option(
+    "--pipeline",
+    metavar="NAME",
+    help="Pipeline whose acceptances apply, if the evidence names none.",
 )
 @format_option("markdown", "sarif", "junit")
 def command(
@@ -65,7 +87,7 @@ def command(
     pipeline: str | None,
     output: str,
 ) -> int:
-    """Say what a restart of a new version would do."""
+    """Compare two versions: say what a restart with the new one would do."""
     from headgate.usecases.compare.compare_versions import compare_versions
 
     context = current_context()

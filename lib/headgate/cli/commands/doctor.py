@@ -21,7 +21,7 @@ MARKS = {State.OK: "ok  ", State.NOTE: "note", State.FAILED: "FAIL"}
 def command(ctx: click.Context, output: str) -> int:
     """Check Python, Java, jars, configuration, store, worker, Kafka, registry and checkpoints.
 
-    Exits 0 when nothing failed, 4 when something did not answer, 2 when something is missing or
+    Exits 0 if every check passed, 4 if something did not respond, 2 if something is missing or
     wrong.
     """
     settings = ctx.find_object(Settings) or Settings()

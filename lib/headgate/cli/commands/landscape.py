@@ -16,10 +16,10 @@ if TYPE_CHECKING:
     from headgate.usecases.context import Context
 
 EPILOG = """\b
-SELECTOR picks what is shown, as dbt does; several are a union, a comma is an intersection:
+SELECTOR picks nodes, as in dbt; several are a union, a comma is an intersection:
   orders, orders*     the pipeline, topic or group of that name, or a pattern
-  +orders  orders+2   with all that feeds it; with what lies up to two steps downstream
-  @orders             with all downstream of it, and all that feeds those
+  +orders  orders+2   with everything upstream; with up to two steps downstream
+  @orders             with everything downstream, and everything upstream of that
   owner:payments  engine:spark  kind:state_store  pipeline:NAME  topic:NAME  group:NAME
   status:running  state:unused|unread|unwritten|unowned|undeclared
 Names with spaces, commas, colons, quotes or * need quotes: 'topic:"a, b"'.
@@ -28,16 +28,16 @@ Names with spaces, commas, colons, quotes or * need quotes: 'topic:"a, b"'.
 
 @click.command("landscape", epilog=EPILOG)
 @click.argument("selectors", nargs=-1, metavar="[SELECTOR]...")
-@click.option("--exclude", multiple=True, metavar="SELECTOR", help="Leave these out.")
-@click.option("--path", "ends", nargs=2, metavar="FROM TO", help="Show how data gets from one to"
-              " another.")  # fmt: skip
-@click.option("--downstream", "start", metavar="NODE", help="Show what a change of it reaches.")
+@click.option("--exclude", multiple=True, metavar="SELECTOR", help="Selectors of what to hide.")
+@click.option("--path", "ends", nargs=2, metavar="FROM TO", help="Show the data flow from"
+              " one node to another.")  # fmt: skip
+@click.option("--downstream", "start", metavar="NODE", help="Show everything downstream of NODE.")
 @click.option(
     "--level",
     type=click.Choice(["pipelines", "internals"]),
     default="pipelines",
     show_default=True,
-    help="How much of each pipeline an export draws.",
+    help="Level of detail of an export.",
 )
 @format_option(*EXPORTS)
 @theme_option()
@@ -52,7 +52,7 @@ def command(
     theme: str,
     file: str | None,
 ) -> None:
-    """Show all pipelines, the topics between them, who reads how far behind, and loose ends."""
+    """Show all pipelines, the topics between them, consumer lag and unused resources."""
     from headgate.usecases.landscape.show_landscape import show_landscape
 
     if sum(map(bool, (selectors or exclude, ends, start))) > 1:

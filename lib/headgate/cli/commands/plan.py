@@ -57,9 +57,11 @@ def _write(file: Path, text: str) -> None:
     run=_plan,
     more=(
         click.option(
-            "--impact", is_flag=True, help="Also bytes, duration, and who downstream reads it."
+            "--impact",
+            is_flag=True,
+            help="Also estimate bytes and duration, and list downstream consumers.",
         ),
-        click.option("-o", "--output-file", "file", metavar="PLAN", help="Write it to a file."),
+        click.option("-o", "--output-file", "file", metavar="PLAN", help="Plan file to write."),
         format_option(),
     ),
 )

@@ -19,50 +19,63 @@ def _settings(_: click.Context, __: click.Parameter, given: tuple[str, ...]) -> 
 
 
 @click.command("rehearse")
-@click.option("--checkpoint", metavar="DIR", help="Spark: a folder, or a remote address.")
-@click.option("--after", required=True, metavar="ENTRY", help="The new version.")
+@click.option("--checkpoint", metavar="DIR", help="Spark: checkpoint folder or remote address.")
+@click.option("--after", required=True, metavar="ENTRY", help="Entry point of the new version.")
 @click.option(
     "--before",
     metavar="module:function",
-    help="The old one, run on the same input; then on the touched copy: the way back.",
+    help="Entry point of the old version: compares both outputs, then tests the rollback.",
 )
 @click.option(
     "--batch",
     type=click.Choice(["real", "none"]),
     default="real",
     show_default=True,
-    help="Take new rows of the real sources, or none: then no source is reached.",
+    help="Batches with new rows of the real sources (real), or without reading a source (none).",
 )
 @click.option(
     "--batches",
     type=click.IntRange(1, 10),
     default=1,
     show_default=True,
-    help="How many with rows.",
+    help="Number of batches with new rows.",
 )
 @click.option(
     "--max-records",
     type=click.IntRange(1),
     default=1000,
     show_default=True,
-    help="The most records that a batch takes of each Kafka source.",
+    help="Most records of each Kafka source in a batch.",
 )
 @click.option(
-    "--timeout", type=click.FloatRange(5), default=300.0, show_default=True, help="In seconds."
+    "--timeout",
+    type=click.FloatRange(5),
+    default=300.0,
+    show_default=True,
+    help="Timeout in seconds.",
 )
-@click.option("--query", metavar="NAME", help="Which query, where the function starts several.")
+@click.option("--query", metavar="NAME", help="Query to rehearse, if the function starts several.")
 @click.option(
-    "--conf", multiple=True, callback=_settings, metavar="KEY=VALUE", help="A session setting."
+    "--conf",
+    multiple=True,
+    callback=_settings,
+    metavar="KEY=VALUE",
+    help="Spark session setting; can be repeated.",
 )
 @click.option(
-    "--allow-source", multiple=True, metavar="FORMAT", help="Reading it changes nothing there."
+    "--allow-source",
+    multiple=True,
+    metavar="FORMAT",
+    help="Source format that is safe to read: reading it changes nothing at the source.",
 )
-@click.option("--with-credentials", is_flag=True, help="Pass this shell's credentials on.")
+@click.option(
+    "--with-credentials", is_flag=True, help="Pass this shell's credentials to the query."
+)
 @click.option(
     "--scratch",
     type=click.Path(exists=True, file_okay=False, writable=True, path_type=Path),
     metavar="DIR",
-    help="Where the copy lies meanwhile; the system's place for temporary files otherwise.",
+    help="Folder for the copy (default: the system's temporary folder).",
 )
 @streams_options
 @format_option()
@@ -81,11 +94,11 @@ def command(
     scratch: Path | None,
     output: str,
 ) -> None:
-    """Start a new version on a copy of the checkpoint, for one batch, and say what Spark does.
+    """Run a new version on a copy of the checkpoint for one batch, and report what Spark does.
 
-    With --state-dir the same for Kafka Streams: on a copy of its state directory and topics.
+    With --state-dir: run a Kafka Streams application on a copy of its state directory and topics.
 
-    The original is only read; the sink is replaced, and no function of foreachBatch is called.
+    The original is only read. The sink is replaced, and foreachBatch functions are not called.
     """
     from headgate.usecases.rehearsal.rehearse_spark import Options, rehearse
 

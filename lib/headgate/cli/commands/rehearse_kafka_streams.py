@@ -18,11 +18,20 @@ _OPTIONS = (
         "--state-dir",
         type=click.Path(exists=True, file_okay=False, path_type=Path),
         metavar="DIR",
-        help="Kafka Streams: the application's state directory.",
+        help="Kafka Streams: state directory of the application.",
     ),
-    click.option("--application-id", metavar="ID", help="Kafka Streams: where DIR has several."),
     click.option(
-        "--jar", "jars", type=_JAR, multiple=True, metavar="FILE", help="Of the new version."
+        "--application-id",
+        metavar="ID",
+        help="Kafka Streams: application id, if DIR has several.",
+    ),
+    click.option(
+        "--jar",
+        "jars",
+        type=_JAR,
+        multiple=True,
+        metavar="FILE",
+        help="Jar of the new version; can be repeated.",
     ),
     click.option(
         "--before-jar",
@@ -30,30 +39,53 @@ _OPTIONS = (
         type=_JAR,
         multiple=True,
         metavar="FILE",
-        help="Of the old version, which runs on the same records.",
+        help="Jar of the old version, which runs on the same records.",
     ),
     click.option(
-        "--properties", type=_FILE, metavar="FILE", help="Settings of Kafka Streams (topology)."
+        "--properties",
+        type=_FILE,
+        metavar="FILE",
+        help="Properties file with Kafka Streams settings.",
     ),
     click.option(
         "--arg",
         "arguments",
         multiple=True,
         metavar="TEXT",
-        help="For a main class; {bootstrap}, {state_dir} and {application_id} are filled in.",
+        help=(
+            "Argument of the main class; {bootstrap}, {state_dir} and {application_id} are "
+            "replaced."
+        ),
     ),
-    click.option("--env", "env", multiple=True, metavar="KEY=VALUE", help="Likewise."),
     click.option(
-        "--jvm-option", "jvm_options", multiple=True, metavar="OPTION", help="As -Dkey={bootstrap}."
+        "--env",
+        "env",
+        multiple=True,
+        metavar="KEY=VALUE",
+        help="Environment variable; the same names are replaced.",
     ),
-    click.option("--records", type=_FILE, metavar="FILE", help="Inputs: one JSON object a line."),
-    click.option("--offline", is_flag=True, help="Ask no cluster: the directory and files alone."),
+    click.option(
+        "--jvm-option",
+        "jvm_options",
+        multiple=True,
+        metavar="OPTION",
+        help="JVM option, such as -Dkey={bootstrap}.",
+    ),
+    click.option(
+        "--records",
+        type=_FILE,
+        metavar="FILE",
+        help="File of input records: one JSON object a line.",
+    ),
+    click.option(
+        "--offline", is_flag=True, help="Use only the directory and files; contact no cluster."
+    ),
     click.option(
         "--max-changelog",
         type=click.IntRange(0),
         default=1_000_000,
         show_default=True,
-        help="The most records of all changelogs.",
+        help="Most records of all changelogs together.",
     ),
 )
 _NAMES = (
@@ -94,14 +126,16 @@ def _check(streams: Mapping[str, Any], given: Mapping[str, Any]) -> None:
     """Raise UsageError where the two forms are mixed, or neither is meant."""
     if streams["state_dir"] is None:
         if used := _used(_OF_STREAMS, streams):
-            raise click.UsageError(f"{used} is for Kafka Streams, and needs --state-dir.")
+            raise click.UsageError(f"{used} is for Kafka Streams and needs --state-dir.")
         if not given["checkpoint"]:
-            raise click.UsageError("Name --checkpoint (Spark), or --state-dir (Kafka Streams).")
+            raise click.UsageError("Give --checkpoint (Spark) or --state-dir (Kafka Streams).")
         return
     if used := _used(_OF_SPARK, given):
-        raise click.UsageError(f"{used} is for Spark, and --state-dir for Kafka Streams: give one.")
+        raise click.UsageError(
+            f"{used} is for Spark, --state-dir for Kafka Streams: give only one."
+        )
     if not streams["jars"]:
-        raise click.UsageError("Name the new version's jar by --jar.")
+        raise click.UsageError("Give the new version's jar with --jar.")
 
 
 def _used(names: Mapping[str, str], given: Mapping[str, Any]) -> str:

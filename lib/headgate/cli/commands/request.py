@@ -30,7 +30,7 @@ def _request(
         emit_json({"request": request, "state": "open", "plan": plan.document()})
         return 0
     show_plan(plan, output=output)
-    say(f"Asked for as request {request}: `headgate approve {request}` runs it.")
+    say(f"Request {request} created: `headgate approve {request}` runs it.")
     return 0
 
 
@@ -39,7 +39,9 @@ def _request(
     cls=Scenarios,
     run=_request,
     more=(
-        click.option("--reason", required=True, metavar="TEXT", help="Why, for who decides."),
+        click.option(
+            "--reason", required=True, metavar="TEXT", help="Reason, shown to the approver."
+        ),
         format_option(),
     ),
 )

@@ -18,7 +18,7 @@ from headgate.usecases.requests.list_requests import RequestDetail, list_request
 @click.argument("request", required=False)
 @format_option()
 def command(request: str | None, output: str) -> int:
-    """List the requests, newest first, or show REQUEST with its plan and what happened to it."""
+    """List the requests, newest first, or show REQUEST with its plan and history."""
     context = current_context()
     if request is not None:
         _show(read_request(context, request), output)
@@ -39,7 +39,7 @@ def _show(detail: RequestDetail, output: str) -> None:
         audit = [asdict(entry) for entry in detail.audit]
         emit_json({**row_json(row), "audit": audit, "plan": detail.plan.document()})
         return
-    say(f"Request {row.id} is {row.state}; {row.asked_by} asked: {row.reason}")
+    say(f"Request {row.id} is {row.state}; requested by {row.asked_by}: {row.reason}")
     if row.decided_by is not None:
         why = f": {row.decision}" if row.decision else ""
         run = f" as run {row.run}" if row.run else ""

@@ -17,73 +17,97 @@ _WORDS = ("execute", "dry_run", "detach", "output", "application_id", "config_fi
 
 
 @click.command("reset")
-@click.option("--application-id", required=True, metavar="ID", help="The application's id.")
+@click.option(
+    "--application-id", required=True, metavar="ID", help="Application id (application.id)."
+)
 @click.option(
     "--bootstrap-server",
     metavar="HOST:PORT,...",
-    help="Where Kafka listens; else what headgate.toml says, else localhost:9092.",
+    help="Kafka bootstrap servers (default: those of headgate.toml, else localhost:9092).",
 )
-@click.option("--command-config", metavar="FILE", help="Properties for the connection to Kafka.")
-@click.option("--config-file", metavar="FILE", help="The old name of --command-config.")
-@click.option("--input-topics", multiple=True, metavar="TOPIC,...", help="The topics it reads.")
+@click.option(
+    "--command-config", metavar="FILE", help="Properties file for the connection to Kafka."
+)
+@click.option("--config-file", metavar="FILE", help="Old name of --command-config.")
+@click.option(
+    "--input-topics", multiple=True, metavar="TOPIC,...", help="Input topics of the application."
+)
 @click.option(
     "--intermediate-topics",
     multiple=True,
     metavar="TOPIC,...",
-    help="Topics that it writes and reads itself: they go to their end.",
+    help="Topics that the application writes and reads itself: their offsets move to the end.",
 )
 @click.option(
     "--internal-topics",
     multiple=True,
     metavar="TOPIC,...",
-    help="Delete exactly these internal topics; else all that are proven to be its own.",
+    help="Internal topics to delete (default: all that evidence shows to be its own).",
 )
-@click.option("--keep-internal", is_flag=True, help="Leave internal topics and state alone.")
+@click.option("--keep-internal", is_flag=True, help="Keep internal topics and state.")
 @click.option(
-    "--back-up-internal", is_flag=True, help="Copy the state first: an undo brings it back."
+    "--back-up-internal",
+    is_flag=True,
+    help="Back up internal topics first, so that an undo can restore them.",
 )
 @click.option(
     "--topology",
     multiple=True,
     metavar="EVIDENCE",
-    help="Evidence of its topology, which proves what is its own.",
+    help="Evidence of the topology, to verify which topics are the application's own.",
 )
-@click.option("--to-offset", metavar="N", help="All partitions to this offset.")
-@click.option("--to-earliest", is_flag=True, help="To the beginning; the default.")
-@click.option("--to-latest", is_flag=True, help="To the end: what waits is skipped.")
-@click.option("--to-datetime", metavar="TIME", help="To the first record at or after this time.")
-@click.option("--by-duration", metavar="DURATION", help="The same, for so long ago: P1DT2H.")
-@click.option("--shift-by", metavar="N", help="By so many records, back (-) or on.")
-@click.option("--from-file", metavar="FILE", help="A file with rows TOPIC,PARTITION,OFFSET.")
+@click.option("--to-offset", metavar="N", help="Offset for all partitions.")
+@click.option("--to-earliest", is_flag=True, help="Move to the earliest offsets (the default).")
 @click.option(
-    "--to-offsets", multiple=True, metavar="TOPIC,PARTITION,OFFSET", help="Such a row; repeat it."
+    "--to-latest", is_flag=True, help="Move to the latest offsets; unread records are skipped."
+)
+@click.option(
+    "--to-datetime", metavar="TIME", help="Move to the first record at or after this time."
+)
+@click.option(
+    "--by-duration",
+    metavar="DURATION",
+    help="Move to the first record this long ago or later, such as P1DT2H.",
+)
+@click.option("--shift-by", metavar="N", help="Shift offsets by N records; negative rewinds.")
+@click.option("--from-file", metavar="FILE", help="File with rows TOPIC,PARTITION,OFFSET.")
+@click.option(
+    "--to-offsets",
+    multiple=True,
+    metavar="TOPIC,PARTITION,OFFSET",
+    help="Offset of one partition; can be repeated.",
 )
 @click.option(
     "--no-record",
     metavar="end|leave",
-    help="Where a partition has no record at or after the time: its end, or as it is.",
+    help=(
+        "Target of partitions without a record at or after the time: latest offset (end) or "
+        "unchanged (leave)."
+    ),
 )
 @click.option(
     "--past-retention",
     is_flag=True,
-    help="Begin with what is left where retention may have taken records of that time.",
+    help="Start at the earliest remaining record, even if retention deleted records of that time.",
 )
 @click.option("--force", is_flag=True, help="Remove members that killed processes left behind.")
 @click.option(
     "--local-state-cleared",
     multiple=True,
     metavar="INSTANCE",
-    help="An instance whose local state you have cleared yourself, which nothing proves.",
+    help="Instance whose local state you have deleted yourself; Headgate can't verify it.",
 )
-@click.option("--execute", is_flag=True, help="Do it; without this nothing is changed.")
-@click.option("--dry-run", is_flag=True, help="Only show the plan, as without --execute.")
-@click.option("--detach", is_flag=True, help="With --execute: print the run and return at once.")
+@click.option("--execute", is_flag=True, help="Run the reset; without it nothing is changed.")
+@click.option("--dry-run", is_flag=True, help="Only show the plan (the default).")
+@click.option(
+    "--detach", is_flag=True, help="With --execute: print the run and return without waiting."
+)
 @format_option()
 def command(**given: Any) -> int:
-    """Reset a Kafka Streams application, which need not be registered.
+    """Reset a Kafka Streams application, registered or not.
 
-    Takes the options of Kafka's own reset tool. Without --execute the plan is shown and nothing
-    happens, to members of the group neither. Exits 3 where the plan may not be applied.
+    Takes the options of Kafka's own reset tool. Without --execute it only shows the plan and
+    changes nothing, not even group members. Exits 3 if the plan is blocked.
     """
     if given["execute"] and given["dry_run"]:
         raise click.UsageError("--execute and --dry-run exclude each other")
@@ -100,7 +124,7 @@ def command(**given: Any) -> int:
 def _answers(given: dict[str, Any]) -> dict[str, Any]:
     """Return the answers that were given; a name of a file and its old name are one."""
     if given["command_config"] and given["config_file"]:
-        raise click.UsageError("--config-file is the old name of --command-config: give one")
+        raise click.UsageError("--config-file is the old name of --command-config: give only one")
     answers = {n: v for n, v in given.items() if n not in _WORDS and v not in (None, False, ())}
     if given["config_file"]:
         answers["command_config"] = given["config_file"]

@@ -14,13 +14,13 @@ from headgate.usecases.runs.resume_run import resume_run
 
 @click.command("resume")
 @click.argument("run")
-@click.option("--detach", is_flag=True, help="Print the run and return at once.")
+@click.option("--detach", is_flag=True, help="Print the run and return without waiting.")
 @format_option()
 def command(run: str, detach: bool, output: str) -> int:
-    """Go on with RUN at the step where it stopped.
+    """Resume RUN at the step where it stopped.
 
-    The commands that are registered now are used. Exits 0 when it is done, 3 where it can't be
-    resumed, 5 where it failed again.
+    Uses the commands that are registered now. Exits 0 if the run is done, 3 if it can't be
+    resumed, 5 if it failed again.
     """
     context = current_context()
     try:

@@ -23,9 +23,7 @@ PAGE = 50
 
 @click.command("runs")
 @click.argument("run", required=False)
-@click.option(
-    "--follow", is_flag=True, help="Wait for RUN's end, then until its pipeline has caught up."
-)
+@click.option("--follow", is_flag=True, help="Wait until RUN ends and its pipeline has caught up.")
 @click.option(
     "--limit",
     type=click.IntRange(min=1),
@@ -34,10 +32,16 @@ PAGE = 50
     help="Number of runs to list.",
 )
 @click.option(
-    "--page", type=click.IntRange(min=1), default=1, show_default=True, help="Page, newest first."
+    "--page",
+    type=click.IntRange(min=1),
+    default=1,
+    show_default=True,
+    help="Page number; page 1 has the newest runs.",
 )
-@click.option("--clean", is_flag=True, help="Remove snapshots older than they are to be kept.")
-@click.option("--dry-run", is_flag=True, help="With --clean: only say what would be removed.")
+@click.option(
+    "--clean", is_flag=True, help="Remove snapshots past their retention ([runs] keep_snapshots)."
+)
+@click.option("--dry-run", is_flag=True, help="With --clean: only list what would be removed.")
 @format_option()
 def command(
     run: str | None,
@@ -50,14 +54,14 @@ def command(
 ) -> int:
     """List the runs, newest first, or show RUN step by step.
 
-    --clean removes what old runs put aside (`[runs] keep_snapshots`); they can't be undone then.
+    --clean removes the snapshots of old runs (`[runs] keep_snapshots`); those can't be undone then.
     """
     context = current_context()
     if dry_run and not clean:
-        raise click.UsageError("--dry-run belongs to --clean")
+        raise click.UsageError("--dry-run needs --clean")
     if clean:
         if run is not None or follow:
-            raise click.UsageError("--clean takes no RUN: it looks at all of them")
+            raise click.UsageError("--clean takes no RUN: it checks all runs")
         # Imported here: most calls only list.
         from headgate.usecases.runs.clean_runs import clean_runs
 
@@ -105,4 +109,5 @@ def _clean(cleaned: tuple[Cleaned, ...], output: str, *, dry: bool) -> None:
     for found in cleaned:
         say(f"{found.run}  {size(found.bytes)}  {found.path}")
     word = "would be removed" if dry else "removed"
-    say(f"{len(cleaned)} folder(s) {word}, {size(sum(c.bytes for c in cleaned))}")
+    folders = "1 folder" if len(cleaned) == 1 else f"{len(cleaned)} folders"
+    say(f"{folders} {word}, {size(sum(c.bytes for c in cleaned))}")

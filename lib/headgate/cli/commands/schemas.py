@@ -51,24 +51,26 @@ def _mode(_: click.Context, __: click.Parameter, value: str | None) -> Mode | No
     return None if value is None else Mode(value)
 
 
-_key = click.option("--key", "is_key", is_flag=True, help="The schema of keys, not of values.")
-_subject = click.option("--subject", metavar="NAME", help="The registry's subject, where it is not"
-                        " TOPIC-value.")  # fmt: skip
+_key = click.option(
+    "--key", "is_key", is_flag=True, help="Use the schema of keys (default: of values)."
+)
+_subject = click.option("--subject", metavar="NAME", help="Subject in the registry (default:"
+                        " TOPIC-value).")  # fmt: skip
 _schema = click.option("--schema", "files", multiple=True, callback=_files, metavar="TOPIC=FILE",
-                       help="Take this file for the topic's schema. May repeat.")  # fmt: skip
+                       help="Schema file for the topic; can be repeated.")  # fmt: skip
 _fail = click.option("--fail-on", default=",".join(EFFECTS), show_default=True, metavar="LIST",
-                     callback=_fail_on, help="Close the gate (exit 1) on these; `none` never"
-                     " does.")  # fmt: skip
+                     callback=_fail_on, help="Effects that fail the check (exit 1);"
+                     " `none` never fails.")  # fmt: skip
 
 
 def _mode_option(shown: str) -> Callable[[F], F]:
     choice = click.Choice(MODES, case_sensitive=False)
-    return click.option("--mode", type=choice, callback=_mode, help=f"What must hold; {shown}.")
+    return click.option("--mode", type=choice, callback=_mode, help=f"Compatibility mode; {shown}.")
 
 
 @click.group("schemas")
 def command() -> None:
-    """Show a topic's schema, and say what a new one does to who reads the topic."""
+    """Show a topic's schema, and check what a new schema does to its consumers."""
 
 
 @command.command("show")
@@ -78,7 +80,7 @@ def command() -> None:
 @_schema
 @format_option()
 def show(topic: str, is_key: bool, subject: str | None, files: dict[str, str], output: str) -> None:
-    """Show a topic's fields, versions and compatibility level, and what reads them."""
+    """Show a topic's fields, versions, compatibility level and consumers."""
     from headgate.usecases.check.check_schemas import show_topic_schema
 
     shown = show_topic_schema(current_context(), topic, is_key=is_key, subject=subject, files=files)
@@ -93,8 +95,10 @@ def show(topic: str, is_key: bool, subject: str | None, files: dict[str, str], o
 
 @command.command("check")
 @click.argument("topic")
-@click.option("--new", metavar="FILE", help="The new schema; else the file in headgate.toml.")
-@_mode_option("else the registry's level, else backward")
+@click.option(
+    "--new", metavar="FILE", help="File of the new schema (default: the file in headgate.toml)."
+)
+@_mode_option("default: the registry's level, else backward")
 @_key
 @_subject
 @_schema
@@ -110,7 +114,7 @@ def check(
     fail_on: frozenset[str],
     output: str,
 ) -> int:
-    """Compare a new schema with a topic's versions, and find the pipelines that read what goes."""
+    """Compare a new schema with a topic's versions, and find pipelines that read removed fields."""
     from headgate.usecases.check.check_schemas import check_topic_schema
 
     found = check_topic_schema(
@@ -120,10 +124,10 @@ def check(
 
 
 @command.command("diff")
-@click.option("--before", multiple=True, required=True, metavar="FILE", help="May repeat, oldest"
-              " first.")  # fmt: skip
+@click.option("--before", multiple=True, required=True, metavar="FILE",
+              help="File of an older schema; can be repeated, oldest first.")  # fmt: skip
 @click.option("--after", required=True, metavar="FILE")
-@_mode_option("backward where it is not given")
+@_mode_option("default: backward")
 @_fail
 @format_option()
 def diff(
@@ -153,9 +157,9 @@ def _closed(found: SchemaCheck, output: str, fail_on: frozenset[str]) -> int:
 def _print_readers(found: SchemaCheck) -> None:
     for field in found.readers:
         lines = [f"{r.certainty.value:9} {r.sentence}" for r in field.reads]
-        lines += [f"behind    {b.pipeline} reads {b.topic}" for b in field.behind]
+        lines += [f"downstream {b.pipeline} reads {b.topic}" for b in field.behind]
         if lines:
-            say(f"\nReaders of {field.path}")
+            say(f"\nConsumers of {field.path}")
             for line in lines:
                 say(f"  {line}")
 

@@ -12,7 +12,7 @@ from headgate.model.version import Version
 
 @click.command("topology")
 @click.argument("evidence", nargs=-1, required=True)
-@click.option("--query", metavar="NAME|ID", help="Which query, where the evidence holds several.")
+@click.option("--query", metavar="NAME|ID", help="Query to show, if the evidence has several.")
 @format_option(*EXPORTS)
 @theme_option()
 @output_option()

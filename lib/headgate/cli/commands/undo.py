@@ -15,13 +15,13 @@ from headgate.views.reports.plan_outputs import output_lines
 
 @click.command("undo")
 @click.argument("run")
-@click.option("--dry-run", is_flag=True, help="Only show the plan that would take it back.")
-@click.option("--detach", is_flag=True, help="Print the undo's run and return at once.")
+@click.option("--dry-run", is_flag=True, help="Only show the rollback plan.")
+@click.option("--detach", is_flag=True, help="Print the undo's run and return without waiting.")
 @format_option()
 def command(run: str, dry_run: bool, detach: bool, output: str) -> int:
-    """Take back what RUN did: offsets and checkpoint as they were before.
+    """Undo RUN: restore the offsets and the checkpoint from before.
 
-    Exits 0 when it is done, 3 where it is refused (nothing was changed), 5 where it failed
+    Exits 0 if the undo is done, 3 if it is blocked (nothing was changed), 5 if it failed
     part-way.
     """
     context = current_context()

@@ -14,12 +14,16 @@ from headgate.local.up import up as start
 
 
 @click.command("up")
-@click.option("--demo", is_flag=True, help="With a broker and a shop's pipelines, all on loopback.")
-@click.option("--port", type=click.IntRange(1, 65535), help="The console's port. [default: 8501]")
-@click.option("--home", metavar="DIR", help="Where files and logs go. [default: .headgate]")
+@click.option(
+    "--demo",
+    is_flag=True,
+    help="Also start a Kafka broker and the demo shop's pipelines, all on loopback.",
+)
+@click.option("--port", type=click.IntRange(1, 65535), help="Port of the console. [default: 8501]")
+@click.option("--home", metavar="DIR", help="Folder for files and logs. [default: .headgate]")
 @click.pass_context
 def command(ctx: click.Context, demo: bool, port: int | None, home: str | None) -> None:
-    """Start the console and its worker; Ctrl-C ends everything that was started."""
+    """Start the console and its worker; Ctrl-C stops everything that was started."""
     settings = ctx.find_object(Settings) or Settings()
     given = settings.config or os.environ.get(CONFIG) or "headgate.toml"
     config = Path(given) if Path(given).exists() or settings.config else None

@@ -27,13 +27,13 @@ def theme_option() -> Callable[[F], F]:
         type=click.Choice(["auto", "light", "dark"]),
         default="auto",
         show_default=True,
-        help="For SVG and PNG; an SVG's auto follows its reader, a PNG's is light.",
+        help="Theme of an SVG (auto follows the viewer's); a PNG is always light.",
     )
 
 
 def output_option() -> Callable[[F], F]:
     """Return `-o FILE`; the command gets it as `file`, None for stdout."""
-    return click.option("-o", "--out", "file", metavar="FILE", help="Write to FILE; - is stdout.")
+    return click.option("-o", "--out", "file", metavar="FILE", help="File to write; - is stdout.")
 
 
 def is_terminal(file: str | None) -> bool:
@@ -51,7 +51,7 @@ def write_out(content: str | bytes, file: str | None) -> None:
     elif isinstance(content, str):
         click.echo(content, nl=False)
     elif sys.stdout.isatty():
-        raise click.UsageError("a PNG is no text for a terminal: name a file with -o FILE")
+        raise click.UsageError("a PNG can't be printed to a terminal: give a file with -o FILE")
     else:
         click.echo(content, nl=False)
 

@@ -91,7 +91,7 @@ def follow(context: Context, run: str, *, output: str, detach: bool) -> int:
     with _ctrl_c() as asked:
         found = _see(context, run, to_the_end=not detach, asked=asked)
     if asked.is_set() and found.row.state.is_active:
-        progress_console().print(f"\nDetached: run {run} goes on; see `headgate runs {run}`")
+        progress_console().print(f"\nDetached: run {run} continues; see `headgate runs {run}`")
     show(found, output=output)
     return EXIT.get(found.row.state, 0)
 
@@ -163,7 +163,7 @@ class _Watch:
             return
         if len(self._started) >= _MOST_WORKERS:
             log = self._context.home / "logs" / "worker.log"
-            raise StepError(f"the worker ends before run {self._run} does: see {log}")
+            raise StepError(f"the worker ended before run {self._run} did: see {log}")
         self._started.append(time.monotonic())
         start_worker(self._context)
 

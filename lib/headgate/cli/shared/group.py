@@ -90,7 +90,7 @@ def config_option() -> click.Option:
         metavar="FILE",
         expose_value=False,
         callback=_remember_config,
-        help="The pipelines' file; else HEADGATE_CONFIG, else ./headgate.toml.",
+        help="Configuration file (default: HEADGATE_CONFIG, else ./headgate.toml).",
     )
 
 
@@ -139,6 +139,6 @@ def _say(message: str, code: int, *, hint: bool = False) -> int:
     if os.environ.get(DEBUG):
         traceback.print_exc()
     elif hint:
-        message += f"\nSet {DEBUG}=1 for the trace."
+        message += f"\nSet {DEBUG}=1 for the traceback."
     print(f"Error: {message}", file=sys.stderr)
     return code

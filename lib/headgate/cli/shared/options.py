@@ -35,7 +35,7 @@ def format_option(*more: str) -> Callable[[F], F]:
         type=click.Choice(["text", "json", *more]),
         default="text",
         show_default=True,
-        help="Text is for people, JSON for programs.",
+        help="Output format: text for people, JSON for programs.",
     )
 
 
@@ -57,7 +57,7 @@ def _plain(value: object) -> object:
         return str(value)
     if isinstance(value, (set, frozenset)):
         return sorted(value)
-    raise TypeError(f"{type(value).__name__} has no JSON form")
+    raise TypeError(f"{type(value).__name__} can't be written as JSON")
 
 
 def progress_console() -> Console:

@@ -37,10 +37,10 @@ def show_run(
         return
     show(detail, output=output)
     if until is not None:
-        say(f"What an undo needs is kept until {until:%Y-%m-%d %H:%M} UTC.")
+        say(f"Snapshots for an undo are kept until {until:%Y-%m-%d %H:%M} UTC.")
     if detail.waits_for is not None:
         asked = detail.waits_for
-        say(f"Waits since {asked.asked_at} for a person: {asked.request}.")
+        say(f"Manual step since {asked.asked_at}: {asked.request}.")
         say(f"  Then: headgate confirm {asked.run}")
     for note in detail.progress:
         say(f"  {note.at}  {note.message}")
