@@ -95,7 +95,7 @@ def _compared(context: Context, one: Given, other: Given) -> cached_reads.Compar
         except RenameError as error:
             with st.container(key="rename-problem", horizontal=True, vertical_alignment="center"):
                 show_problem(str(error).replace("--rename ", "The rename ", 1))
-                st.button("Forget renames", key="forget_renames", on_click=forget_rename)
+                st.button("Remove renames", key="forget_renames", on_click=forget_rename)
             return cached_reads.comparison(context, one, other)
 
 
@@ -109,7 +109,7 @@ def _ask(context: Context, pipeline: str | None, one: Given | None, other: Given
             if what is None:
                 ask_side(context, pipeline, word, key)
             else:
-                said = f"It is there: `{what.name()}`. Only the other side is missing."
+                said = f"Chosen: `{what.name()}`. Choose the other version."
                 st.html(markup.section(word) + markup.quiet(said))
 
 
@@ -155,7 +155,7 @@ def _show(look: Look, found: cached_reads.Comparison, pair: str) -> None:
 
     def panel() -> None:
         if look.only_changes and not only:
-            st.html(markup.quiet("No node of the graph changed, so all of it is shown."))
+            st.html(markup.quiet("No node of the graph changed, so the whole graph is shown."))
         compare_panel(look.context, look.pipeline, found, sketch)
 
     beside = Beside(panel, query=look.query)
@@ -170,12 +170,16 @@ def _view() -> tuple[float, float]:
 
 
 def _nothing_yet(pipeline: str | None) -> None:
-    what = f"What is {pipeline} to be compared with?" if pipeline else "Compare two versions"
+    what = (
+        f"Choose a version to compare with {pipeline}"
+        if pipeline
+        else ("Choose two versions to compare")
+    )
     st.html(
         markup.empty(
             what,
-            "Put in what tells of the other version. Every change of a registered pipeline"
-            " becomes a stored version by itself.",
+            "Paste or upload a plan, event log or checkpoint. Registered pipelines store a "
+            "version on every change.",
         )
     )
 

@@ -38,7 +38,7 @@ class View(StrEnum):
 
     MAP = "map"
     CONSUMERS = "consumers"
-    LOOSE = "loose ends"
+    LOOSE = "unused resources"
 
 
 def main() -> None:
@@ -47,9 +47,9 @@ def main() -> None:
         title("Landscape")
         st.html(
             markup.empty(
-                "Nothing to show yet",
-                "Write a headgate.toml that names your Kafka and your pipelines, and point"
-                " HEADGATE_CONFIG at it. `headgate up --demo` starts a whole example.",
+                "No pipelines yet",
+                "Write a headgate.toml with your Kafka cluster and pipelines, and set "
+                "HEADGATE_CONFIG to its path. `headgate up --demo` starts an example.",
             )
         )
         return

@@ -53,8 +53,8 @@ def _page(context: Context) -> None:
     if pipeline is None:
         st.html(
             markup.empty(
-                "No pipeline is registered",
-                "Declare the pipelines that Headgate may reset in headgate.toml.",
+                "No pipelines registered",
+                "Add the pipelines that Headgate may reset to headgate.toml.",
             )
         )
     elif run := selected(Param.RUN):
@@ -84,7 +84,7 @@ def _wizard(context: Context, pipeline: Pipeline, scenario: Scenario) -> None:
 
 def _is_anew(actions: DeltaGenerator) -> bool:
     with actions:
-        return st.button("Plan again", key=ReprocessKey.AGAIN, icon=":material/refresh:")
+        return st.button("Refresh plan", key=ReprocessKey.AGAIN, icon=":material/refresh:")
 
 
 def _offer(context: Context, plan: Plan | None) -> None:
@@ -92,16 +92,16 @@ def _offer(context: Context, plan: Plan | None) -> None:
     stuck = plan is None or not plan.can_apply
     if (
         st.button(
-            "Ask for it …",
+            "Request approval …",
             key=ReprocessKey.ASK,
             icon=":material/how_to_reg:",
             disabled=stuck,
-            help="Somebody else approves it, then it runs.",
+            help="Another person approves the plan; then it runs.",
         )
         and plan
     ):
         _ask_for(context, plan)
-    if st.button("Run …", key=ReprocessKey.GO, type="primary", disabled=stuck,
+    if st.button("Run plan …", key=ReprocessKey.GO, type="primary", disabled=stuck,
                  icon=":material/play_arrow:") and plan:  # fmt: skip
         _confirm(context, plan)
 
@@ -115,7 +115,7 @@ def _plan(context: Context, asked: tuple[str, str, dict[str, Any]], *, anew: boo
     kept = st.session_state.get(ReprocessKey.PLAN)
     if kept is None or kept[0] != wanted or anew:
         try:
-            with st.spinner("Looking at the pipeline and the cluster"):
+            with st.spinner("Reading the pipeline and the cluster"):
                 plan = plan_scenario(context, *asked)
                 kept = (wanted, with_costs(context, plan, landscape=_landscape(context)))
         except ScenarioError as error:
@@ -161,7 +161,7 @@ def _confirm(context: Context, plan: Plan) -> None:
         "I have read the plan and its risks" if plan.risks else "I have read the plan",
         key=ReprocessKey.CONFIRM,
     )
-    if st.button("Run it", key=ReprocessKey.CONFIRMED, type="primary", disabled=not agreed):
+    if st.button("Start run", key=ReprocessKey.CONFIRMED, type="primary", disabled=not agreed):
         try:
             select(apply_plan(context, plan, by=user()), Param.RUN)
         except HeadgateError as error:
@@ -171,13 +171,13 @@ def _confirm(context: Context, plan: Plan) -> None:
         st.rerun()
 
 
-@st.dialog("Ask for this plan?")
+@st.dialog("Request approval of this plan?")
 def _ask_for(context: Context, plan: Plan) -> None:
     name = ask_name(ReprocessKey.NAME)
     reason = st.text_area(
-        "Reason", key=ReprocessKey.REASON, placeholder="Who decides wants to know why"
+        "Reason", key=ReprocessKey.REASON, placeholder="Reason (shown to the approver)"
     )
-    if st.button("Ask", key=ReprocessKey.ASKED, type="primary",
+    if st.button("Send request", key=ReprocessKey.ASKED, type="primary",
                  disabled=not (name and reason.strip())):  # fmt: skip
         try:
             request = ask_for_plan(context, plan, reason=reason, by=name or "")
@@ -192,10 +192,10 @@ def _show_run(context: Context, run: str) -> None:
         run_view(context, run)
     with st.container(horizontal=True, vertical_alignment="center"):
         st.page_link(
-            "pages/runs.py", label="Open it under Runs", icon=":material/list_alt:",
+            "pages/runs.py", label="Open in Runs", icon=":material/list_alt:",
             query_params={Param.RUN.value: run},
         )  # fmt: skip
-        st.button("Plan another", icon=":material/add:", type="tertiary", on_click=select,
+        st.button("New plan", icon=":material/add:", type="tertiary", on_click=select,
                   args=(None, Param.RUN))  # fmt: skip
 
 

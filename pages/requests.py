@@ -37,14 +37,14 @@ def _page(context: Context) -> None:
         title("Requests")
         st.html(
             markup.empty(
-                "Nothing was asked for yet",
-                "Plan a scenario under Reprocess and ask for it: somebody else approves or"
-                " declines it here.",
+                "No requests yet",
+                "Open Reprocess, plan a scenario and choose Request approval. Another person "
+                "approves or declines it here.",
             )
         )
         return
     waiting = sum(row.state is RequestState.OPEN for row in rows)
-    title("Requests", f"{plural(len(rows), 'request')}, {waiting} to decide")
+    title("Requests", f"{plural(len(rows), 'request')}, {waiting} open")
     with st.container(key="rows"):
         table, one = st.columns([3, 2], gap="medium")
     with table:
@@ -61,10 +61,10 @@ def _frame(rows: Sequence[RequestRow]) -> pd.DataFrame:
         {
             "State": [f"{SIGNS.get(r.state, '')} {r.state.value}" for r in rows],
             "Pipeline": [r.pipeline for r in rows],
-            "What": [r.scenario for r in rows],
-            "Why": [r.reason for r in rows],
-            "Asked for (UTC)": [short_time(r.asked_at) for r in rows],
-            "By": [r.asked_by for r in rows],
+            "Scenario": [r.scenario for r in rows],
+            "Reason": [r.reason for r in rows],
+            "Requested (UTC)": [short_time(r.asked_at) for r in rows],
+            "Requester": [r.asked_by for r in rows],
         }
     )
 

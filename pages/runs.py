@@ -43,9 +43,9 @@ def _page(context: Context) -> None:
         title("Runs")
         st.html(
             markup.empty(
-                "Nothing was run yet",
-                "Plan a scenario under Reprocess. What runs is recorded here step by step,"
-                " and can be undone from here.",
+                "No runs yet",
+                "Open Reprocess, plan a scenario and choose Run plan. Each step is recorded here, "
+                "and you can undo a run here.",
             )
         )
         return
@@ -70,10 +70,10 @@ def _turn_pages(number: int, total: int) -> None:
     with said:
         st.caption(f"Runs {first:,} to {last:,} of {total:,}, newest first")
     with newer:
-        st.button("Newer", key=RunsKey.NEWER, disabled=not number, width="stretch",
+        st.button("Newer runs", key=RunsKey.NEWER, disabled=not number, width="stretch",
                   on_click=_open_page, args=(number - 1,))  # fmt: skip
     with older:
-        st.button("Older", key=RunsKey.OLDER, disabled=last >= total, width="stretch",
+        st.button("Older runs", key=RunsKey.OLDER, disabled=last >= total, width="stretch",
                   on_click=_open_page, args=(number + 1,))  # fmt: skip
 
 
@@ -86,10 +86,10 @@ def _frame(rows: Sequence[RunFacts]) -> pd.DataFrame:
         {
             "State": [f"{SIGNS.get(r.state, '')} {r.state.value}" for r in rows],
             "Pipeline": [r.pipeline or "" for r in rows],
-            "What": [f"undo of {r.undo_of}" if r.undo_of else r.scenario for r in rows],
-            "Asked for (UTC)": [short_time(r.created_at) for r in rows],
-            "By": [r.created_by for r in rows],
-            "Took": [took(r.started_at, r.ended_at) or "" for r in rows],
+            "Scenario": [f"undo of {r.undo_of}" if r.undo_of else r.scenario for r in rows],
+            "Requested (UTC)": [short_time(r.created_at) for r in rows],
+            "Requester": [r.created_by for r in rows],
+            "Duration": [took(r.started_at, r.ended_at) or "" for r in rows],
             "Run": [r.id for r in rows],
         }
     )

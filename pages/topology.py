@@ -120,15 +120,15 @@ def _summary(chosen: Chosen) -> str:
 def _nothing_yet(context: Context, pipeline: str | None) -> None:
     if pipeline is None:
         said = markup.empty(
-            "No pipeline is registered",
-            "Declare your pipelines in headgate.toml, or look at one right here: paste what"
-            " `explain` prints, or upload what you have of it.",
+            "No pipelines registered",
+            "Add your pipelines to headgate.toml. To see a single query, paste the output of "
+            "`explain` or upload its evidence.",
         )
     else:
         said = markup.empty(
             f"No version of {pipeline} is stored yet",
-            "The worker reads every minute what headgate.toml names of it, once a batch is done."
-            " Until then, paste or upload what you have of it.",
+            "The worker reads the evidence in headgate.toml every minute, once a batch has "
+            "completed. Until then, paste or upload evidence.",
         )
     st.html(said)
     _, middle, _ = st.columns([1, 2.2, 1])

@@ -53,7 +53,7 @@ def test_a_way_is_lit_and_the_rest_dimmed(scheme, size, visit, shoot):
         scheme=scheme, size=size,
     )  # fmt: skip
     ready(page)
-    page.get_by_text("The only way.").wait_for()
+    page.get_by_text("This is the only path.").wait_for()
     way = {"topic:orders", "pipeline:orders-by-city", "topic:city-revenue-v2"}
     until(lambda: lit(page) == way)
     shoot(page, f"landscape-way-{scheme}-{size[0]}")
@@ -66,7 +66,7 @@ def test_what_lies_downstream_is_lit_and_owners_are_named(visit, shoot):
     page.get_by_role("radio", name="Down").or_(
         page.get_by_role("button", name="Down", exact=True)
     ).first.click()
-    page.get_by_text("A change here reaches").wait_for()
+    page.get_by_text("Downstream impact").wait_for()
     page.wait_for_url(re.compile("trace=downstream"))
     until(lambda: "topic:city-alerts" in (seen := lit(page)) and "topic:orders" not in seen)
     page.get_by_text("growth").first.wait_for()
@@ -93,7 +93,7 @@ def test_consumers_stand_side_by_side(scheme, size, live, visit, shoot):
     page = visit("?view=consumers&reader=billing%20city-revenue", at=live, scheme=scheme, size=size)
     page.get_by_text("Position from").wait_for()
     page.locator(".js-plotly-plot .bars path").first.wait_for()
-    page.get_by_text("its group's commits").first.wait_for()
+    page.get_by_text("committed offsets").first.wait_for()
     page.locator(".st-key-consumers canvas").first.wait_for()
     shoot(page, f"landscape-consumers-{scheme}-{size[0]}")
 

@@ -124,7 +124,7 @@ def test_a_landscape_of_300_pipelines_opens_by_owner(crowded, visit, shoot):
 
 def test_selectors_that_match_nothing_say_so(crowded, visit):
     page = visit("?select=owner%3Arisk%2Cowner%3Asales", at=crowded)
-    page.get_by_text("The selectors match no node").wait_for()
+    page.get_by_text("No node matches.").wait_for()
 
 
 @pytest.mark.parametrize("size", [(820, 1180), (1440, 900), (1680, 920)], ids=str)

@@ -23,7 +23,7 @@ def test_a_finding_leads_to_its_node_and_back(scheme, size, visit, shoot):
     panel.get_by_role("button").filter(has_text="join payments").click()
     page.locator(".graph .node.selected[data-id='stream_join-paid']").wait_for()
     page.locator(".st-key-details .hg-status").first.wait_for()
-    page.get_by_text("Known from").first.wait_for()
+    page.get_by_text("Source").first.wait_for()
     shoot(page, f"topology-readiness-finding-{scheme}-{size[0]}")
     page.get_by_role("button", name="All findings").click()
     page.locator(".graph .node.selected").wait_for(state="detached")

@@ -62,9 +62,9 @@ def node(page, node_id):
 def run_from_scratch(page, shoot, name):
     page.locator(".hg-verdict").first.wait_for()
     shoot(page, f"job-{name}-plan")
-    page.get_by_role("button", name="Run …").click()
+    page.get_by_role("button", name="Run plan …").click()
     page.get_by_text("I have read the plan").click()
-    page.get_by_role("button", name="Run it").click()
+    page.get_by_role("button", name="Start run").click()
     ended(page, "done", "^from-scratch$")
     shoot(page, f"job-{name}-run")
 
@@ -83,8 +83,8 @@ def ended(page, state, title):
 
 def undo(page, shoot, name):
     first = page.url
-    page.get_by_role("button", name="Undo …").click()
-    page.get_by_role("button", name="Undo it").click(timeout=60_000)
+    page.get_by_role("button", name="Undo run …").click()
+    page.get_by_role("button", name="Start undo").click(timeout=60_000)
     page.wait_for_url(lambda url: url != first, timeout=60_000)
     ended(page, "done", "^Undo of ")
     shoot(page, f"job-{name}-undone")

@@ -43,8 +43,8 @@ def test_the_effective_uid_counts_and_one_without_an_account_is_its_number():
 
 
 def test_a_given_name_forges_no_source():
-    forged = unverified("ann (uid 0 on prod, verified)\x1b[2J", "named in the console")
-    assert forged == "ann uid 0 on prod, verified[2J (named in the console, not verified)"
+    forged = unverified("ann (uid 0 on prod, verified)\x1b[2J", "entered in the console")
+    assert forged == "ann uid 0 on prod, verified[2J (entered in the console, not verified)"
     assert unverified(" \n", "x") == "nobody (x, not verified)"
     assert is_same_person(unverified("ann", "x"), unverified("ann", "y"))
     assert not is_same_person(unverified("ann", "x"), unverified("anna", "x"))

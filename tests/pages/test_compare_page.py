@@ -40,7 +40,7 @@ def test_a_version_beside_itself_is_said_to_be_the_same(open_page, seeded):
     said = text(at)
     assert "Both versions are the same." in said
     assert "No findings" in said
-    assert "all of it is shown" in said
+    assert "the whole graph is shown" in said
 
 
 def test_the_line_on_top_names_the_engine_s_version(open_page, seeded):
@@ -88,7 +88,7 @@ def test_a_rename_that_is_none_is_a_sentence_beside_the_comparison(open_page, se
 def test_a_store_is_declared_to_be_renamed(open_page, streams):
     at = open_page("compare", pipeline="counts")
     said = text(at)
-    assert "How to upgrade" in said and "reset the application" in said
+    assert "Upgrade steps" in said and "reset the application" in said
     assert "1 removed" in said
     # What has no counterpart is offered first.
     at.button(key=CompareKey.RENAME_TAKE).click().run()

@@ -58,7 +58,7 @@ def test_what_lies_downstream_names_whom_to_tell(open_page, seeded):
     at = open_page("landscape", node="topic:city-revenue", trace="downstream")
     assert not at.exception
     said = text(at)
-    assert "A change here reaches" in said
+    assert "Downstream impact" in said
     assert "growth" in said
     assert "finance" in said
 
@@ -68,12 +68,12 @@ def test_a_way_is_told_stop_by_stop(open_page, seeded):
         "landscape", level="pipelines", node="topic:orders", trace="path",
         to="topic:city-revenue-v2",
     )  # fmt: skip
-    assert "The only way." in text(at)
+    assert "This is the only path." in text(at)
     assert "orders-by-city (pipeline)" in buttons(at)
     back = open_page(
         "landscape", node="topic:city-revenue-v2", trace="path", to="topic:orders"
     )  # fmt: skip
-    assert "it flows back from there" in text(back)
+    assert "it flows the other way" in text(back)
 
 
 def test_a_wrong_address_falls_back(open_page, seeded):

@@ -68,7 +68,7 @@ def test_a_link_to_a_node_shows_its_details(open_page, seeded):
     said = text(at)
     assert "HDFSBackedStateStoreProvider" in said
     assert re.search(r">city</span></td><td[^>]*><span class=\"hg-code\">string<", said)
-    assert "State known from" in said
+    assert "State source" in said
 
 
 def test_a_link_to_a_node_that_is_gone_shows_the_version(open_page, seeded):

@@ -107,7 +107,7 @@ def test_what_the_version_after_was_captured_from_is_what_is_started(open_page, 
     old = at.selectbox(key=CompareKey.REHEARSE_BEFORE)
     assert (old.value, old.options[1:]) == (NONE, chosen.options)
     # Each choice says what it is for.
-    for what in ("As registered, as captured", "is there a way back?", "a hash proves"):
+    for what in ("The registered or captured function", "to test the rollback", "A hash verifies"):
         assert what in shown(at)
 
 
@@ -144,14 +144,12 @@ def test_what_came_out_stands_on_the_page_until_the_next_one(open_page, seeded):
     at = open_page("compare", pipeline="orders-by-city", before="1", after="3")
     assert not at.exception
     said = shown(at)
-    assert "not the version under After, which was captured from" in said
-    assert "It ran on Spark 4.0.1, and the version under After is of 4.2.0" in said
+    assert "not the one under After, which was captured from" in said
+    assert "The rehearsal ran on Spark 4.0.1, but the version under After is of 4.2.0" in said
     assert "Spark 4.0.1: resumes" in said and "The rules: " in said
     assert "agrees with the rules. Both run." in said
-    assert (
-        "There is a way back after a repair. The rules expect that the old version runs at" in said
-    )
-    assert "ab" * 32 in said and "cd" * 32 in said and "changed by somebody else meanwhile" in said
+    assert "A rollback works after a repair. The rules expect that the old version runs at" in said
+    assert "ab" * 32 in said and "cd" * 32 in said and "changed by another process" in said
     batches, state, rows = (table.value for table in at.dataframe[-3:])
     assert list(batches.iloc[0]) == [7, 3, 2, "with new rows"]
     assert list(state.iloc[0])[:4] == ["0 dedupe", "default", 4, 6]
@@ -188,7 +186,7 @@ def test_the_engine_s_verdict_stands_beside_ours(registered, open_page):
     assert "4.2.0: refuses" in shown(at) and "The rules: " in shown(at)
     assert "STATE_STORE_VALUE_SCHEMA_NOT_COMPATIBLE" in shown(at)
     assert "agrees with the rules" in shown(at)
-    assert "There is a way back" in shown(at)
+    assert "A rollback works" in shown(at)
     assert "is as it was" in shown(at)
     # Who comes back, or somebody else, finds it there with its choices.
     at = open_page("compare", pipeline="counts")

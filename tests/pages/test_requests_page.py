@@ -30,7 +30,7 @@ def request_id(store):
         plan_hash=plan.hash,
         plan=dump_plan(plan),
     )
-    return store.requests.ask(new, by="ann (named in the console, not verified)")
+    return store.requests.ask(new, by="ann (entered in the console, not verified)")
 
 
 def text(at):
@@ -39,7 +39,7 @@ def text(at):
 
 def test_nothing_was_asked_for_yet(open_page, seeded):
     at = open_page("requests")
-    assert "Nothing was asked for yet" in text(at)
+    assert "No requests yet" in text(at)
 
 
 def test_who_declines_gives_a_name_and_a_reason(open_page, store, request_id):
@@ -57,7 +57,7 @@ def test_who_declines_gives_a_name_and_a_reason(open_page, store, request_id):
     row = store.requests.get(request_id)
     assert (row.state, row.decided_by) == (
         RequestState.DECLINED,
-        "bob (named in the console, not verified)",
+        "bob (entered in the console, not verified)",
     )
     assert "declined: not today" in text(at)
 

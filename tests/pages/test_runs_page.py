@@ -90,7 +90,7 @@ def test_a_person_confirms_what_a_run_waits_for(open_page, store, run):
     assert not at.warning
     assert [(e.action, e.by) for e in store.audit.list(run)][-1] == (
         "confirm",
-        "bob (named in the console, not verified)",
+        "bob (entered in the console, not verified)",
     )
     assert not at.exception
 
@@ -122,19 +122,19 @@ def test_a_look_that_takes_long_holds_the_page_up_for_a_moment_and_is_asked_once
     monkeypatch.setattr(catch_up, "look_at", look_at)
     monkeypatch.setattr(catch_up, "PATIENCE", 0.1)
     at = open_page("runs", run=done)
-    assert "Kafka has not answered for 0 s: how far it is is not known." in text(at)
+    assert "Kafka has not responded for 0 s: the progress is unknown." in text(at)
     at.run()
-    assert "Kafka has not answered for" in text(at) and asked == [done]
+    assert "Kafka has not responded for" in text(at) and asked == [done]
     answers.set()
     monkeypatch.setattr(catch_up, "PATIENCE", 30.0)
     at.run()
-    assert "Nothing tells where it is" in text(at) and asked == [done]
+    assert "The progress is unknown" in text(at) and asked == [done]
     assert not at.exception
 
 
 def test_a_run_that_can_be_undone_says_until_which_day(open_page, store, run):
     store.journal.add(run, 0, Event.DONE)
-    assert "Kept for an undo" not in text(open_page("runs", run=run))
+    assert "Undo possible" not in text(open_page("runs", run=run))
     store.runs.finish(run, RunState.DONE)
     until = datetime.fromisoformat(store.runs.get(run).ended_at) + timedelta(days=14)
     assert f"until {until:%Y-%m-%d %H:%M} UTC" in text(open_page("runs", run=run))

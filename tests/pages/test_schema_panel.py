@@ -35,7 +35,7 @@ def test_a_selected_topic_shows_its_fields_and_who_reads_them(open_page, declare
     said = text(at)
     assert "Schema of orders" in said
     assert "amount_cents" in said and "null | long" in said
-    assert "Fields that are read" in said and "orders-by-city" in said
+    assert "Fields read" in said and "orders-by-city" in said
 
 
 def test_a_topic_without_a_schema_says_nothing_of_one(open_page, declared):

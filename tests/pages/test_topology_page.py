@@ -52,4 +52,4 @@ def test_the_history_calls_running_only_what_is_proven_to_run(register, open_pag
     refresh_versions(open_context(str(tmp_path / "headgate.toml")))
     at = open_page("topology", pipeline="shop", view="history")
     shown = " ".join(str(getattr(h, "value", None) or getattr(h, "body", "")) for h in at.html)
-    assert "seen last" in shown and "runs now" not in shown
+    assert "last seen" in shown and ">running<" not in shown

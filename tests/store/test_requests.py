@@ -53,7 +53,7 @@ def test_nobody_approves_what_they_asked_for(store, asked, new_run):
     ("asked_by", "by"),
     [
         ("ann (uid 1000 on a, not verified)", "ann (uid 1000 on b, not verified)"),
-        ("ann (uid 1000 on a, not verified)", "Ann (named in the console, not verified)"),
+        ("ann (uid 1000 on a, not verified)", "Ann (entered in the console, not verified)"),
     ],
 )
 def test_another_host_or_the_console_makes_nobody_somebody_else(

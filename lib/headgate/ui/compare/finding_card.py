@@ -32,13 +32,13 @@ def rule_popover(context: Context, code: str, *, key: str) -> None:
     if rule is None:
         st.html(markup.code(code), width="content")
         return
-    with st.popover(code, key=f"rule-{key}", type="tertiary", help="What this rule looks at"):
+    with st.popover(code, key=f"rule-{key}", type="tertiary", help="What this rule checks"):
         st.html(markup.heading(f"Rule {code}", title(rule)))
         st.html("".join(markup.paragraph(text) for text in paragraphs(rule)))
-        st.html(markup.facts([("Known from", _source(rule))]))
+        st.html(markup.facts([("Source", _source(rule))]))
         if page := rule_link(code, context.registry.rules_url):
-            st.html(markup.facts([("Its page", markup.Link(page))]))
-        st.html(markup.section("Live with it: put into headgate.toml"))
+            st.html(markup.facts([("Documentation", markup.Link(page))]))
+        st.html(markup.section("Accept this finding in headgate.toml"))
         st.code(_acceptance(code), language="toml")
 
 
@@ -61,7 +61,9 @@ def _source(rule: AnyRule) -> object:
 
 
 def _acceptance(code: str) -> str:
-    return f'[[accept]]\nrule = "{code}"\nreason = "why it does no harm here"\nuntil = 2027-06-30'
+    return (
+        f'[[accept]]\nrule = "{code}"\nreason = "why this is acceptable here"\nuntil = 2027-06-30'
+    )
 
 
 @st.cache_resource(show_spinner=False)
@@ -72,16 +74,16 @@ def _rules() -> dict[str, AnyRule]:
 EFFECTS = {
     StateEffect.EXACT: "kept exactly",
     StateEffect.MIXED: "kept; results mix old and new meaning",
-    StateEffect.REINTERPRETED: "read under another meaning",
-    StateEffect.ORPHANED: "left behind, never read again",
+    StateEffect.REINTERPRETED: "read with another meaning",
+    StateEffect.ORPHANED: "orphaned, never read",
     StateEffect.LOST: "lost",
     StateEffect.NONE: None,
 }
 ROLLBACKS = {
     Rollback.SAFE: "possible: the old version starts again",
-    Rollback.REPAIRABLE: "possible after a repair: what to do says how",
+    Rollback.REPAIRABLE: "possible after a repair: see What to do",
     Rollback.LOST: "impossible: the old version will not start on this state again",
-    Rollback.UNKNOWN: "not known",
+    Rollback.UNKNOWN: "unknown",
 }
 
 _MOMENT = " as of "
@@ -100,7 +102,7 @@ def finding_card(
         st.html(markup.unknown(accepted, "✓"))
     st.html(markup.say(finding.why, tone))
     if finding.question:
-        st.html(markup.section("To decide") + markup.unknown(finding.question))
+        st.html(markup.section("Question") + markup.unknown(finding.question))
     if finding.remedy:
         st.html(markup.section("What to do") + markup.paragraph(finding.remedy))
     _scenario(finding, pipeline)
@@ -109,11 +111,11 @@ def finding_card(
 
 
 def _rows(finding: Finding, found: Comparison) -> markup.Rows:
-    yield "Where", _where(finding, found)
+    yield "Location", _where(finding, found)
     yield "Error", Code(finding.error_class) if finding.error_class else None
     yield "State", EFFECTS[finding.state_effect] if finding.state_effect else None
-    yield "Going back", ROLLBACKS[finding.rollback] if matters(finding) else None
-    yield "Known from", Link(finding.source)
+    yield "Rollback", ROLLBACKS[finding.rollback] if matters(finding) else None
+    yield "Source", Link(finding.source)
 
 
 def _where(finding: Finding, found: Comparison) -> str:
@@ -142,10 +144,10 @@ def _scenario(finding: Finding, pipeline: str | None) -> None:
         return
     st.page_link(
         "pages/reprocess.py",
-        label=f"Plan the scenario {finding.scenario}",
+        label=f"Plan {finding.scenario}",
         icon=":material/replay:",
-        help="Opens Reprocess with this pipeline and scenario. Nothing is changed before you run "
-        "the plan.",
+        help="Opens Reprocess with this pipeline and scenario. Nothing changes before you run the "
+        "plan.",
         query_params=[
             (ReprocessKey.PIPELINE, pipeline),
             (ReprocessKey.SCENARIO, finding.scenario),

@@ -96,9 +96,9 @@ def _all(page: _Page) -> None:
         with st.container(key="findings", gap=None):
             findings_list(report, page.sketch)
     elif report.changes:
-        st.html(markup.quiet("No rule has anything to say about these changes."))
+        st.html(markup.quiet("No rule reports a problem with these changes."))
     else:
-        st.html(markup.quiet("Nothing changed that the engine can see."))
+        st.html(markup.quiet("Both versions are the same to the engine."))
     if chips := markup.chips(_in_the_graph(page.sketch)):
         st.html(markup.section("In the graph") + chips)
     if report.upgrade:
@@ -123,7 +123,7 @@ def _in_the_graph(sketch: Sketch) -> Iterator[tuple[str, str, str]]:
 def _upgrade(upgrade: Upgrade) -> None:
     """Show the way of an upgrade with its steps, and why no easier one will do."""
     st.html(
-        markup.section("How to upgrade")
+        markup.section("Upgrade steps")
         + markup.paragraph(f"{HEADLINES[upgrade.way]}.")
         + markup.numbered(upgrade.steps)
         + (markup.quiet(upgrade.why) if upgrade.why else "")
@@ -134,9 +134,9 @@ def _not_looked_at(found: Comparison) -> None:
     """Show what the verdict rests on no evidence for: nobody takes silence for an answer."""
     lines = [as_uploaded(w) for w in found.report.warnings]
     if found.not_asked:
-        lines.append(f"Why Kafka was not asked: {found.not_asked}")
+        lines.append(f"Kafka was not checked: {found.not_asked}")
     if lines:
-        st.html(markup.section("What was not looked at") + markup.bullets(lines))
+        st.html(markup.section("Not checked") + markup.bullets(lines))
 
 
 def _node(page: _Page, node: SketchNode) -> None:

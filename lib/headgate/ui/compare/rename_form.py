@@ -13,7 +13,7 @@ from headgate.ui.shared.cached_reads import Comparison
 from headgate.ui.shared.details_panel import plain
 from headgate.ui.shared.keys import CompareKey, Param
 
-HELP = "Declare a rename: what looks removed and added is the same thing under a new name."
+HELP = "Declare that a removed and an added node are the same thing under a new name."
 WIDTH = 440
 """Pixels: generated names tell the most at their ends."""
 _KINDS = {
@@ -43,11 +43,11 @@ def rename_form(found: Comparison) -> None:
     given = renames()
     label = f"Rename ({len(given)})" if given else "Rename"
     with st.popover(label, help=HELP, key="rename_menu"), st.container(width=WIDTH):
-        st.html(markup.heading("Renames", "Same thing, new name"))
+        st.html(markup.heading("Renames", "Declare a rename"))
         for text in given:
             st.button(
                 plain(text), key=f"forget-{text}", icon=":material/close:", type="tertiary",
-                help="Forget this rename", on_click=forget_rename, args=(text,),
+                help="Remove rename", on_click=forget_rename, args=(text,),
             )  # fmt: skip
         _ask(found)
 
@@ -55,7 +55,7 @@ def rename_form(found: Comparison) -> None:
 def _ask(found: Comparison) -> None:
     kinds = [k for k in RenameKind if things(found.before, k) and things(found.after, k)]
     if not kinds:
-        st.html(markup.quiet("The evidence shows nothing on both sides that could be renamed."))
+        st.html(markup.quiet("This evidence has nothing that could be renamed."))
         return
     usual = next((k for k in kinds if _is_open(found, k)), kinds[0])
     kind = st.segmented_control(
@@ -67,7 +67,7 @@ def _ask(found: Comparison) -> None:
     old = _choose("Old name", found.before, kind, matches.keys())
     new = _choose("New name", found.after, kind, set(matches.values()))
     st.button(
-        "Compare again with this rename", key=CompareKey.RENAME_TAKE, type="primary",
+        "Compare with this rename", key=CompareKey.RENAME_TAKE, type="primary",
         on_click=_take, args=(f"{kind}:{old}={new}",), disabled=old is None or new is None,
     )  # fmt: skip
 

@@ -36,7 +36,9 @@ def schema_findings(context: Context, version: Version) -> None:
     for topic, schema in [(t, s) for t, s in declared.items() if s][:MOST_TOPICS]:
         key = (registry.path, registry.schema_registry_url, schema)
         found, problem = _checked(key, topic, context)
-        empty = markup.unknown(problem) if problem else markup.quiet("Readers go on.")
+        empty = (
+            markup.unknown(problem) if problem else markup.quiet("Compatible with all consumers.")
+        )
         shown = "".join(map(_finding, found)) or empty
         st.html(markup.section(f"Schema of {topic}") + shown)
 

@@ -34,19 +34,21 @@ def capture_form(context: Context, pipeline: str | None) -> None:
     names = [p.name for p in context.registry.pipelines]
     look, location, store = st.columns([1, 1.4, 1], vertical_alignment="bottom")
     if look.button(
-        "Show it", key=TopologyKey.UPLOAD_SHOW, type="primary", disabled=what is None,
+        "Show evidence", key=TopologyKey.UPLOAD_SHOW, type="primary", disabled=what is None,
         width="stretch",
     ):  # fmt: skip
         _show(what)
     if not names:
         return
     chosen = location.selectbox(
-        "Keep it as a version of",
+        "Pipeline of this version",
         names,
         index=names.index(pipeline) if pipeline in names else 0,
         key=TopologyKey.UPLOAD_PIPELINE,
     )
-    if store.button("Store", key=TopologyKey.UPLOAD_GO, disabled=what is None, width="stretch"):
+    if store.button(
+        "Store version", key=TopologyKey.UPLOAD_GO, disabled=what is None, width="stretch"
+    ):
         _store(context, what, chosen)
     _stored_line(what, "form")
 
@@ -103,7 +105,7 @@ def _stored_line(what: Given | None, place: str) -> None:
     elif done.added:
         st.success(f"Stored as version {done.number} of {name}.", icon=":material/check:")
     else:
-        st.info(f"Nothing new: it equals version {done.number} of {name}.")
+        st.info(f"No change: the evidence equals version {done.number} of {name}.")
     # A link to the page that is open would leave the address as it is.
     if st.button(
         f"Show version {done.number}", key=f"show_stored_{place}", type="tertiary",

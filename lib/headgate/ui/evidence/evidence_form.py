@@ -42,13 +42,13 @@ WORDS = {
     How.ADDRESS: "Address",
 }
 HINTS = {
-    How.PASTE: "Any `explain` of Spark, also out of a log; a plan or progress as JSON;"
-    " `Topology#describe()` of Kafka Streams.",
-    How.FILES: "Explain text, plans, progress, event logs, version files of `headgate capture`, or"
-    " a folder as a zip. Several files complete each other and make one version.",
-    How.FOLDER: "A checkpoint, a rolling event log, or several pieces of one version.",
-    How.ADDRESS: "A running application's Spark UI or a History Server, such as"
-    " `http://driver:4040`, whose host headgate.toml names; or its checkpoints and evidence.",
+    How.PASTE: "Output of Spark's `explain`, also from a log; a plan or progress as JSON; "
+    "`Topology#describe()` of Kafka Streams.",
+    How.FILES: "Explain text, plans, progress, event logs, files of `headgate capture`, or a "
+    "folder as a zip. Several files together make one version.",
+    How.FOLDER: "A checkpoint, a rolling event log, or several files of one version.",
+    How.ADDRESS: "The Spark UI or History Server of a host that headgate.toml names, such as "
+    "`http://driver:4040`; or a registered checkpoint or evidence.",
 }
 PLACEHOLDER = (
     "== Physical Plan ==\n*(4) HashAggregate(keys=[city#6], functions=[count(1)])\n"
@@ -62,7 +62,7 @@ def evidence_form(context: Context, *, key: str, pipeline: str | None = None) ->
     What it is, its queries where there are several, its remarks and every problem are shown.
     """
     how = st.segmented_control(
-        "Evidence from",
+        "Source of the evidence",
         list(How),
         default=How.PASTE,
         required=True,
@@ -107,7 +107,7 @@ def _address(context: Context, key: str, pipeline: str | None) -> tuple[str, ...
         registered(context, pipeline),
         index=None,
         accept_new_options=True,
-        placeholder="http://driver:4040, or choose what headgate.toml names",
+        placeholder="http://driver:4040, or choose one from headgate.toml",
         key=EvidenceKey.ADDRESS.of(key),
         label_visibility="collapsed",
     )
@@ -133,7 +133,7 @@ def _understood(context: Context, evidence: tuple[str, ...], key: str) -> Given 
     except HeadgateError as error:
         show_problem(error)
         return None
-    lines = [f"{as_uploaded(p.location)}: {p.words or 'of no known kind'}" for p in found.pieces]
+    lines = [f"{as_uploaded(p.location)}: {p.words or 'of unknown format'}" for p in found.pieces]
     if found.problem is not None:
         if found.words:
             st.html(markup.pieces(lines))
@@ -159,6 +159,6 @@ def _show(version: Version, found: Survey, lines: list[str]) -> None:
 def warnings_list(warnings: tuple[str, ...]) -> None:
     """Show remarks of the reader, folded where there are many."""
     shown = [as_uploaded(w) for w in warnings]
-    word = "1 remark" if len(shown) == 1 else f"{len(shown)} remarks"
+    word = "1 warning" if len(shown) == 1 else f"{len(shown)} warnings"
     with st.expander(word, expanded=len(shown) <= 3, icon=":material/info:"):
         st.html(markup.bullets(shown))

@@ -23,7 +23,7 @@ def choose_query(rows: Sequence[QueryRow], key: str) -> str | None:
     st.html(f'<div class="hg-section">{len(rows)} queries: choose one</div>')
     shown = _found(rows, key) if len(rows) > FEW else list(rows)
     if not shown:
-        st.caption("No query has such a name or id.")
+        st.caption("No query matches this name or id.")
         return None
     with st.container(height=300 if len(shown) > 5 else "content", border=len(shown) > 5):
         by_id = {row.id: row for row in shown}

@@ -23,12 +23,12 @@ KINDS = {
 }  # fmt: skip
 FEW = 12
 """So many rows fit into any window; more of them scroll."""
-SOURCES = {"group": "its group's commits", "checkpoint": "its checkpoint", "progress": "progress"}
+SOURCES = {"group": "committed offsets", "checkpoint": "checkpoint", "progress": "progress"}
 STATES = {
     PositionState.OK: "in the log",
     PositionState.NO_OFFSET: "not read yet",
     PositionState.DATA_LOST: "records lost",
-    PositionState.BEYOND_END: "after the end",
+    PositionState.BEYOND_END: "after the latest offset",
     PositionState.NOT_LISTED: "not in Kafka",
     PositionState.UNKNOWN: "unknown",
 }
@@ -52,7 +52,12 @@ def _table(found: Sequence[Consumer]) -> Consumer | None:
     names = [f"{c.name} {c.topic}" for c in found]
     wanted = st.query_params.get(LandscapeKey.READER, "")
     if not found:
-        st.html(markup.quiet("Nobody is known to read a topic."))
+        st.html(
+            markup.quiet(
+                "No known consumers. Register pipelines in headgate.toml, or set bootstrap_servers "
+                "under [kafka]."
+            )
+        )
         return None
     st.dataframe(
         pd.DataFrame(
@@ -63,7 +68,7 @@ def _table(found: Sequence[Consumer]) -> Consumer | None:
                 "Topic": [c.topic for c in found],
                 "Partitions": [len(c.positions) or None for c in found],
                 "Lag": pd.array([c.lag for c in found], dtype="Int64"),
-                "Remark": [_remark(c) for c in found],
+                "Note": [_remark(c) for c in found],
             }
         ),
         hide_index=True,
@@ -78,7 +83,8 @@ def _table(found: Sequence[Consumer]) -> Consumer | None:
         else None,
         column_config={
             "Lag": st.column_config.NumberColumn(
-                format="localized", help="Offsets between position and end: at most so many records"
+                format="localized",
+                help="Records between the position and the latest offset, at most",
             ),
             "Partitions": st.column_config.NumberColumn(width="small"),
         },
@@ -100,9 +106,9 @@ def _remember(names: Sequence[str]) -> None:
 
 
 def _overview(landscape: Landscape, found: Sequence[Consumer]) -> None:
-    st.html(markup.heading("Select a row for its partitions", "Furthest behind"))
+    st.html(markup.heading("Select a row for its partitions", "Highest consumer lag"))
     if landscape.at is None:
-        st.html(markup.say("Kafka was not read: ends of logs and groups are missing.", "unknown"))
+        st.html(markup.say("Kafka was not read: latest offsets and groups are missing.", "unknown"))
     behind = [c for c in found if c.lag]
     if behind:
         st.plotly_chart(
@@ -112,7 +118,7 @@ def _overview(landscape: Landscape, found: Sequence[Consumer]) -> None:
             width="stretch",
         )
     elif landscape.at is not None:
-        st.html(markup.quiet("Nobody is known to be behind."))
+        st.html(markup.quiet("No consumer has a known lag."))
     for consumer in found:
         if consumer.wrong:
             st.html(markup.say(_sentence(consumer), "refuses"))
@@ -122,7 +128,9 @@ def _sentence(consumer: Consumer) -> str:
     location = f"{consumer.name} on {consumer.topic}"
     if consumer.lost:
         return f"{location}: {exact(consumer.lost)} offsets were deleted before they were read."
-    return f"{location} stands after the log's end: the topic was made anew or truncated."
+    return (
+        f"{location}: the position is after the latest offset. The topic was recreated or truncated."
+    )
 
 
 def _detail(consumer: Consumer) -> None:
@@ -158,10 +166,10 @@ def _detail(consumer: Consumer) -> None:
 
 def _why_nothing(consumer: Consumer) -> str:
     if consumer.is_static:
-        return "It joins a stream with this topic as a table: no position is kept, so none lags."
+        return "It joins a stream with this topic as a static table: it has no position and no lag."
     if consumer.kind == "spark":
         return (
-            "Spark commits no offsets to Kafka, and neither a checkpoint nor progress of this query"
-            " was read: its position is not known."
+            "The position is unknown: Spark commits no offsets to Kafka, and neither a checkpoint "
+            "nor progress of this query was read."
         )
-    return "No committed offset of it is known."
+    return "No committed offset of this group is known."

@@ -38,16 +38,16 @@ from headgate.views.scene.landscape import (
 from headgate.views.scene.landscape_groups import grouped
 from headgate.views.scene.scene import Lens, Scene, Sketch
 
-NOTHING = "The selectors match no node. Change or clear the selector, or what is left out."
+NOTHING = "No node matches. Change or clear the selector or the exclusion."
 
 HELP = "\n".join(
     (
-        "What to show, as dbt selects. Several are a union, a comma is an intersection.",
+        "Nodes to show, selected as in dbt. Several are a union, a comma is an intersection.",
         "",
         "- `orders`, `orders*`: by name, or by pattern",
-        "- `+orders`, `orders+`, `2+orders+1`: with all that feeds it, with all downstream, so"
-        " many steps",
-        "- `@orders`: with all downstream of it, and all that feeds those",
+        "- `+orders`, `orders+`, `2+orders+1`: with everything upstream, downstream, or that many "
+        "steps",
+        "- `@orders`: with everything downstream, and everything upstream of that",
         *(f"- `{method}:`: {meaning}" for method, meaning in METHODS.items()),
         "",
         'Names with spaces, commas, colons, quotes or `*` need quotes: `topic:"a, b"`.',
@@ -81,12 +81,12 @@ def selector_box() -> str:
 
 def more_controls() -> tuple[str, str | None, bool]:
     """Ask for what is needed less often; return search, focus, and whether all topics show."""
-    with st.popover("", icon=":material/tune:", help="Search, leave out, focus", key="more"):
+    with st.popover("", icon=":material/tune:", help="Search, exclude, focus", key="more"):
         query = search(LandscapeKey.SEARCH, "Search pipelines, topics, nodes")
         st.text_input(
-            "Leave out",
+            "Exclude",
             key=LandscapeKey.EXCLUDE,
-            placeholder="Leave out, by a selector",
+            placeholder="Exclude nodes by a selector",
             icon=":material/filter_alt_off:",
             label_visibility="collapsed",
             bind="query-params",
@@ -95,7 +95,7 @@ def more_controls() -> tuple[str, str | None, bool]:
         everything = st.toggle(
             "All topics",
             key=LandscapeKey.UNUSED,
-            help="Also internal topics, and topics and groups that no registered pipeline touches.",
+            help="Also show internal topics, and topics and groups that no pipeline uses.",
             bind="query-params",
         )
     return query, near, everything

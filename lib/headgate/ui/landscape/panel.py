@@ -83,12 +83,12 @@ def _overview(landscape: Landscape, sketch: Sketch, seen: ClusterSnapshot, close
     if seen.problem:
         st.html(markup.say(seen.problem, "unknown"))
     elif seen.cluster is None:
-        st.html(markup.quiet("Kafka has not answered yet."))
+        st.html(markup.quiet("Kafka has not responded yet."))
     if closed:
         st.html(
             markup.quiet(
-                "Too many internals for one picture: a pipeline's own page, or its"
-                " panel here, shows those of one. A selector narrows the rest."
+                "Too many internals for one picture. Open a pipeline's own page or its panel here "
+                "to see its internals, or narrow the selector."
             )
         )
     with st.container(key="neighbours", gap=None):
@@ -100,7 +100,7 @@ def _overview(landscape: Landscape, sketch: Sketch, seen: ClusterSnapshot, close
         st.html(markup.quiet(f"Kafka was read {ago(landscape.at)}."))
     if remarks := [w for w in landscape.warnings if w != seen.problem]:
         more = [f"And {len(remarks) - LISTED} more."] if len(remarks) > LISTED else []
-        st.html(markup.section("Remarks") + markup.bullets([*remarks[:LISTED], *more]))
+        st.html(markup.section("Notes") + markup.bullets([*remarks[:LISTED], *more]))
 
 
 def _drawn_as(drawn: Collection[str], pipeline: LandscapePipeline) -> str | None:
@@ -161,7 +161,7 @@ def _topic(topic: LandscapeTopic) -> None:
     ]
     st.html(markup.facts(rows))
     if topic.is_unused:
-        st.html(markup.quiet("Nobody is known to write or read it."))
+        st.html(markup.quiet("No known pipeline or group writes or reads it."))
 
 
 def _group(group: LandscapeGroup) -> None:
@@ -187,22 +187,22 @@ def _node_of_pipeline(
     rows: Rows = [
         ("Name", pipeline.name if node is not None else None),
         ("Owner", pipeline.owner),
-        ("What it does", pipeline.description),
+        ("Description", pipeline.description),
         ("Engine", pipeline.engine.value),
         ("Status", _status(pipeline)),
         ("Group", Code(pipeline.group) if pipeline.group else None),
         ("State stores", pipeline.stores or None),
         ("Lag", pipeline_lag(pipeline, read_at)),
         ("Captured", ago(pipeline.captured_at) if pipeline.captured_at else None),
-        ("Remark", pipeline.note),
+        ("Note", pipeline.note),
     ]
     st.html(markup.facts(rows))
     if node is None:
         _open_internals(pipeline)
     for page, label, icon in (
-        ("topology", "Open its topology", ":material/hub:"),
-        ("compare", "Compare its versions", ":material/difference:"),
-        ("reprocess", "Reprocess it", ":material/replay:"),
+        ("topology", "Open topology", ":material/hub:"),
+        ("compare", "Compare versions", ":material/difference:"),
+        ("reprocess", "Reprocess pipeline", ":material/replay:"),
     ):
         st.page_link(
             f"pages/{page}.py", label=label, icon=icon, query_params={"pipeline": pipeline.name}
@@ -230,7 +230,7 @@ def _open_internals(pipeline: LandscapePipeline) -> None:
     opened = st.query_params.get_all(LandscapeKey.OPENED)
     is_open = pipeline.name in opened
     st.button(
-        "Close its internals" if is_open else "Show its internals here",
+        "Hide internals" if is_open else "Show internals",
         key="landscape_internals",
         icon=":material/unfold_more:",
         type="tertiary",
@@ -251,7 +251,7 @@ TRACES = {
     Trace.NONE: "Off",
     Trace.DOWNSTREAM: "Down",
     Trace.UPSTREAM: "Up",
-    Trace.PATH: "Way",
+    Trace.PATH: "Path",
 }
 
 
@@ -270,7 +270,7 @@ def _trace(landscape: Landscape, sketch: Sketch, node_id: str, trace: Trace) -> 
     reach = (upstream if trace is Trace.UPSTREAM else downstream)(landscape, starts)
     _reach(
         reach,
-        "Fed by" if trace is Trace.UPSTREAM else "A change here reaches",
+        "Upstream sources" if trace is Trace.UPSTREAM else "Downstream impact",
         tell=trace is not Trace.UPSTREAM,
     )
 
@@ -284,14 +284,14 @@ def _reach(reach: Reach, title: str, *, tell: bool) -> None:
     ]
     facts = markup.facts(rows)
     if not facts:
-        st.html(markup.quiet("Nothing lies there."))
+        st.html(markup.quiet("Nothing."))
         return
     st.html(markup.section(title) + facts)
     if tell:
         owners: Rows = [(owner, _some(names)) for owner, names in reach.owners]
-        st.html(markup.section("Tell") + (markup.facts(owners) or ""))
+        st.html(markup.section("Owners to notify") + (markup.facts(owners) or ""))
         if reach.unowned:
-            text = f"Nobody is known to tell for {', '.join(reach.unowned[:LISTED_NAMES])}."
+            text = f"No owner set: {', '.join(reach.unowned[:LISTED_NAMES])}."
             st.html(markup.say(text, "unknown"))
 
 
@@ -304,18 +304,18 @@ def _way(landscape: Landscape, sketch: Sketch, node_id: str) -> None:
     """Ask for the other end of a way and tell its stops; each is a button."""
     ends = [f"{PIPELINE}{p.name}" for p in landscape.pipelines]
     ends += [n.id for n in landscape.nodes if n.kind in ("topic", "group")]
-    end = choose("To", ["", *ends], key=LandscapeKey.TO, usual="", shown=_end_word)
+    end = choose("Destination", ["", *ends], key=LandscapeKey.TO, usual="", shown=_end_word)
     if not end:
-        st.html(markup.quiet("Choose where the way is to lead."))
+        st.html(markup.quiet("Choose a destination."))
         return
     path = path_between(landscape, ids_of(landscape, node_id), end)
     if not path.exists:
-        back = "; it flows back from there:" if path.back else ", and none flows back."
+        back = "; it flows the other way:" if path.back else ", nor back."
         st.html(markup.say(f"No data flows from here to {_end_word(end)}{back}", "unknown"))
     elif path.has_more:
-        st.html(markup.quiet("The shortest way; there are others."))
+        st.html(markup.quiet("This is the shortest path; there are others."))
     else:
-        st.html(markup.quiet("The only way."))
+        st.html(markup.quiet("This is the only path."))
     ids = {n.id for n in sketch.nodes}
     with st.container(key="way", gap=None):
         for number, stop in enumerate(path.stops or path.back_stops):

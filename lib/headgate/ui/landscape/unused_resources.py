@@ -21,21 +21,21 @@ def landscape_loose(landscape: Landscape) -> None:
         with st.container(key="selector-problem"):
             st.html(
                 markup.say(
-                    "Kafka was not read: only what pipelines name is known, and groups,"
-                    " sizes and topics of nobody are missing.",
+                    "Kafka was not read: only resources that pipelines name are known. Groups, "
+                    "sizes and unused topics are missing.",
                     "unknown",
                 )
             )
     topics, groups = st.columns(2, gap="small")
     with topics:
         _topics(
-            "Nobody writes or reads",
+            "Topics without producer and consumer",
             unused(landscape),
             "unused",
-            "No registered pipeline writes them, and neither pipeline nor group reads them.",
+            "No registered pipeline writes them; no pipeline and no group reads them.",
         )
         _topics(
-            "Written and never read",
+            "Topics without consumers",
             unread(landscape),
             "unread",
             "A pipeline writes them; no pipeline and no group reads them.",
@@ -83,10 +83,10 @@ def _internal(topics: Sequence[LandscapeTopic]) -> None:
     total = f" They take {size(sum(known))}." if known else ""
     with st.container(border=True, key="loose_internal", gap="xsmall"):
         _head(
-            "Internal topics that no known pipeline owns",
+            "Internal topics without a known owner",
             len(topics),
             "topic",
-            f"Named like Kafka Streams' own, and nothing proves whose they are.{total}",
+            f"Named like internal topics of Kafka Streams, without evidence of their owner.{total}",
         )
         if topics:
             _table(
@@ -94,8 +94,8 @@ def _internal(topics: Sequence[LandscapeTopic]) -> None:
                     "Topic": [t.name for t in topics],
                     "Size": [size(t.bytes) if t.bytes is not None else "" for t in topics],
                     "Records": pd.array([t.records for t in topics], dtype="Int64"),
-                    "Perhaps of": [", ".join(t.candidates) for t in topics],
-                    "Why not proven": [t.proof or "" for t in topics],
+                    "Possible owners": [", ".join(t.candidates) for t in topics],
+                    "Missing evidence": [t.proof or "" for t in topics],
                 },
                 "internal",
             )
@@ -104,10 +104,10 @@ def _internal(topics: Sequence[LandscapeTopic]) -> None:
 def _groups(groups: Sequence[LandscapeGroup]) -> None:
     with st.container(border=True, key="loose_groups", gap="xsmall"):
         _head(
-            "Groups that no pipeline declares",
+            "Undeclared groups",
             len(groups),
             "group",
-            "They commit to Kafka, but headgate.toml does not name them.",
+            "They commit offsets to Kafka, but headgate.toml does not name them.",
         )
         if groups:
             _table(
@@ -117,7 +117,7 @@ def _groups(groups: Sequence[LandscapeGroup]) -> None:
                     "State": [g.state for g in groups],
                     "Members": [g.members for g in groups],
                     "Lag": pd.array([g.lag for g in groups], dtype="Int64"),
-                    "Reads": [
+                    "Topics": [
                         ", ".join(dict.fromkeys(p.topic for p in g.positions)) for g in groups
                     ],
                 },

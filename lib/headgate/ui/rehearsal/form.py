@@ -21,19 +21,19 @@ from headgate.ui.shared.keys import CompareKey
 from headgate.ui.shared.server_paths import allowed, registered, startable
 from headgate.usecases.context import Context
 
-NONE = "Leave it out"
-_BATCHES = {"real": "Take a batch of new rows", "none": "Reach no source"}
+NONE = "No old version"
+_BATCHES = {"real": "Process one batch of new rows", "none": "Read no source"}
 _EXPLAINED = {
-    "real": "At most 1,000 records of each Kafka source, 10 files of a folder; nothing committed",
-    "none": "Plan, state and its schema are checked; positions and topics are not",
+    "real": "At most 1,000 records of each Kafka source and 10 files of a folder; commits nothing",
+    "none": "Checks the plan, the state and its schema, but not positions and topics",
 }
-_NEW = "As registered, as captured, or another `module:function` beside headgate.toml."
+_NEW = "The registered or captured function, or another `module:function` beside headgate.toml."
 _OLD = (
-    "Runs on the same input, so that outputs can be compared; then on the copy that the new one"
-    " touched: is there a way back?"
+    "Runs on the same input, to compare the outputs; then on the copy that the new version "
+    "changed, to test the rollback."
 )
-_COPY = "Spark gets a copy; a hash proves that this one stays as it is."
-_BATCH = "What the started version is given. Its sink is replaced: nothing is written for real."
+_COPY = "Spark runs on a copy. A hash verifies that the original stays unchanged."
+_BATCH = "Input of the new version. Its sink is replaced: nothing is written to the real target."
 _FUNCTION = re.compile(r"[\w.]+:\w+$")
 
 
@@ -66,7 +66,7 @@ def ask_order(
                            CompareKey.REHEARSE_CHECKPOINT)  # fmt: skip
     with batches:
         batch = _batch(last)
-    if not st.button("Rehearse", key=CompareKey.REHEARSE, icon=":material/play_arrow:"):
+    if not st.button("Start rehearsal", key=CompareKey.REHEARSE, icon=":material/play_arrow:"):
         return None
     try:
         return Order(
@@ -106,7 +106,7 @@ def _pick(word: str, options: Sequence[str], usual: str | None, why: str, key: s
         index=index if shown else None,
         key=key,
         accept_new_options=True,
-        placeholder="module:function" if "ersion" in word else "an address that is registered",
+        placeholder="module:function" if "ersion" in word else "registered checkpoint path",
     )
     st.html(markup.quiet(why))
     return chosen

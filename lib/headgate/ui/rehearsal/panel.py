@@ -20,9 +20,9 @@ from headgate.ui.shared.keys import CompareKey
 from headgate.usecases.context import Context
 
 _WHAT_OF_STREAMS = (
-    "Kafka Streams itself says whether the new version goes on: its jar is started on a copy of the"
-    " state directory and of the topics, on a broker of its own. No page starts jars, so it is done"
-    " from the command line; your cluster and the directory are only read."
+    "Tests whether Kafka Streams resumes with the new version: it starts the jar on a copy of the "
+    "state directory and the topics, on a separate broker. Run it on the command line; pages start "
+    "no jars. Your cluster and the directory are only read."
 )
 
 
@@ -46,8 +46,8 @@ def command(pipeline: Pipeline | None) -> str:
 
 _EVERY_S = 1.0
 _WHAT = (
-    "Starts the new version on a copy of the checkpoint, for one batch, with its sink replaced:"
-    " Spark itself says whether it goes on. The original is only read."
+    "Tests whether Spark resumes with the new version: it runs one batch on a copy of the "
+    "checkpoint, with the sink replaced. The original is only read."
 )
 
 
@@ -75,7 +75,7 @@ def rehearsal_panel(
         expanded=running is not None,
     ):
         if not (pipeline.entry_point or captured_function(after)):
-            st.html(markup.quiet("Name the pipeline's `entry_point` in headgate.toml to rehearse."))
+            st.html(markup.quiet("Set the pipeline's `entry_point` in headgate.toml to rehearse."))
             return
         every = _EVERY_S if running is not None and not running.is_done else None
         st.fragment(_content, run_every=every)(context, pipeline, before, after)
@@ -118,10 +118,10 @@ def _progress(running: Running) -> None:
     lines.append(f"… {text}: {time.monotonic() - at:.0f} s")
     st.html(_order_words(running.order) + "".join(map(markup.quiet, lines)))
     if running.stop.is_set():
-        st.html(markup.quiet("It is being cancelled."))
+        st.html(markup.quiet("Cancelling."))
     else:
         st.button(
-            "Cancel", key=CompareKey.REHEARSE_CANCEL, icon=":material/stop:",
+            "Cancel rehearsal", key=CompareKey.REHEARSE_CANCEL, icon=":material/stop:",
             on_click=running.cancel,
         )  # fmt: skip
 
@@ -132,8 +132,8 @@ def _release_words(rehearsed: str, after: Version | None) -> str:
     if not runs or not rehearsed or _release(runs) == _release(rehearsed):
         return ""
     return markup.say(
-        f"It ran on Spark {rehearsed}, and the version under After is of {runs}: what one release"
-        " refuses another one may run.",
+        f"The rehearsal ran on Spark {rehearsed}, but the version under After is of {runs}. "
+        "Another release can give another result.",
         "unknown",
     )
 
@@ -144,12 +144,13 @@ def _release(version: str) -> list[str]:
 
 def _order_words(order: Order, after: Version | None = None) -> str:
     """Say what was started; and where that is not what the page judges, that it is not."""
-    old = f", `{order.before}` as the old one" if order.before else ""
+    old = f", old version `{order.before}`" if order.before else ""
     batch = "new rows" if order.batch == "real" else "no source"
     said = markup.quiet(f"`{order.after}`{old}, on `{order.checkpoint}`, with {batch}")
     function = captured_function(after)
     if function in (None, order.after):
         return said
     return said + markup.say(
-        f"That is not the version under After, which was captured from `{function}`.", "unknown"
+        f"The rehearsed version is not the one under After, which was captured from `{function}`.",
+        "unknown",
     )

@@ -58,7 +58,7 @@ class Running:
         try:
             return self.future.result()
         except CancelledError as error:
-            raise RunCancelledError("the rehearsal was cancelled before it began") from error
+            raise RunCancelledError("the rehearsal was cancelled before it started") from error
 
 
 @st.cache_resource(show_spinner=False)

@@ -22,13 +22,13 @@ _GLYPHS = {EngineOutcome.REFUSES: "!", EngineOutcome.RESUMES: "✓", EngineOutco
 _AGREEMENT = {
     Agreement.AGREE: ("Spark's verdict agrees with the rules.", "resumes"),
     Agreement.DISAGREE: ("Spark's verdict disagrees with the rules.", "refuses"),
-    Agreement.OPEN: ("Spark's verdict stands alone.", "unknown"),
+    Agreement.OPEN: ("Spark's verdict can't be compared with the rules.", "unknown"),
 }
 _BACK = {
-    Rollback.SAFE: ("There is a way back.", "resumes"),
-    Rollback.REPAIRABLE: ("There is a way back after a repair.", "unknown"),
-    Rollback.LOST: ("There is no way back.", "refuses"),
-    Rollback.UNKNOWN: ("Whether there is a way back was not proven.", "unknown"),
+    Rollback.SAFE: ("A rollback works.", "resumes"),
+    Rollback.REPAIRABLE: ("A rollback works after a repair.", "unknown"),
+    Rollback.LOST: ("A rollback fails.", "refuses"),
+    Rollback.UNKNOWN: ("The rollback was not verified.", "unknown"),
 }
 _IN_TABLES = ("Batch ", "State ", "Old version", "Original")
 _ROWS = 5
@@ -48,12 +48,12 @@ def show_result(found: Rehearsal, checkpoint: str) -> None:
     with ran:
         _table("Rows in and out", list(_batches(engine)))
     with state:
-        _table("State by Spark's own reader", list(_state(engine)))
+        _table("State read by Spark's state reader", list(_state(engine)))
     if engine.output is not None:
         _difference(engine.output)
     elif engine.rows:
         rows = map(row_words, engine.rows[:_ROWS])
-        st.html(markup.section("First rows that were written") + markup.bullets(rows))
+        st.html(markup.section("First rows written") + markup.bullets(rows))
     if engine.checkpoint is not None:
         st.html(_proof(engine.checkpoint, checkpoint))
 
@@ -119,7 +119,7 @@ def _difference(output: OutputDifference) -> None:
 
 
 def _proof(found: Untouched, address: str) -> str:
-    said = "is as it was" if found.is_unchanged else "was changed by somebody else meanwhile"
+    said = "is unchanged" if found.is_unchanged else "was changed by another process"
     what = f"`{address}` {said}: {found.files:,} files, {size(found.bytes)}."
     names = ", ".join(found.changed[:_ROWS])
     rows = [("Hash before", Code(found.before)), ("Hash after", Code(found.after))]

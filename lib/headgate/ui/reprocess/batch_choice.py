@@ -33,7 +33,7 @@ def choose_batch(context: Context, pipeline: Pipeline, scenario: Scenario) -> No
         # The plan says the same in its place.
         return
     if rows:
-        with st.expander(f"Batches {rows[-1].number} to {rows[0].number}: what was in them"):
+        with st.expander(f"Contents of batches {rows[-1].number} to {rows[0].number}"):
             _table(rows, scenario)
 
 
@@ -43,7 +43,7 @@ def _batches(key: tuple[str | None, str], _context: Context) -> tuple[BatchRow, 
 
 
 def _table(rows: Sequence[BatchRow], scenario: Scenario) -> None:
-    st.html(markup.quiet("A click chooses the last batch that stays. Times are in UTC."))
+    st.html(markup.quiet("Click the last batch to keep. Times are in UTC."))
     key = f"{ReprocessKey.BATCHES}_{rows[0].number}"
     st.dataframe(
         frame(rows),
@@ -62,7 +62,7 @@ def frame(rows: Sequence[BatchRow]) -> pd.DataFrame:
         {
             "Batch": [row.number for row in rows],
             "Planned": [short_time(row.planned_at) for row in rows],
-            "Done": [short_time(row.committed_at) for row in rows],
+            "Completed": [short_time(row.committed_at) for row in rows],
             "Watermark": [short_time(row.watermark) if row.watermark else "" for row in rows],
             **{f"From {topic}": [_of(row, topic) for row in rows] for topic in topics},
         }

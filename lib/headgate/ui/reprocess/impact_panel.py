@@ -34,23 +34,23 @@ def impact_tiles(plan: Plan) -> None:
 def _tiles(plan: Plan) -> Iterator[tuple[str, str, str]]:
     impact = plan.impact
     if again(impact) is None:
-        yield "Records read again", NONE, "no topic tells"
+        yield "Records reprocessed", NONE, "no Kafka topic known"
     elif impact.get("total") is not None:
         amount = size(impact.get("bytes_total")) if "bytes_total" in impact else ""
         remark = f"bytes {NONE}" if amount == NONE else f"about {amount}" if amount else ""
-        yield "Records read again", count(impact["total"]), remark if impact["total"] else ""
+        yield "Records reprocessed", count(impact["total"]), remark if impact["total"] else ""
     if skipped := sum(impact.get("skipped", {}).values()):
-        yield "Records never read", count(skipped), "they are skipped"
+        yield "Records skipped", count(skipped), "never read"
     if "seconds_how" in impact:
         waits = sum(impact.get("to_read", impact["records"]).values())
-        yield "Takes", _time(impact), f"{count(waits)} to read" if impact["records"] else ""
+        yield "Duration", _time(impact), f"{count(waits)} to read" if impact["records"] else ""
     if kept := impact.get("snapshot"):
         yield "Snapshot", size(kept["bytes"]), copied_words(kept)
     if (found := impact.get("downstream")) is not None:
         readers = len(found["pipelines"]) + len(found["groups"])
-        yield "Readers downstream", str(readers) if found["known"] or readers else NONE, ""
+        yield "Downstream consumers", str(readers) if found["known"] or readers else NONE, ""
     if stuck := what_remains(plan):
-        yield "Can't be undone", stuck, "what it writes stays" if plan.outputs.remains else ""
+        yield "Can't be undone", stuck, "written results stay" if plan.outputs.remains else ""
 
 
 def _time(impact: Mapping[str, Any]) -> str:
@@ -66,7 +66,9 @@ def impact_details(plan: Plan) -> None:
     if rows := list(_by_topic(impact)):
         with_bytes = "bytes" in impact
         head = ("Topic", "Records", "About")[: 3 if with_bytes else 2]
-        st.html(markup.section("Read again") + markup.table(head, rows, numbers=len(head) - 1))
+        st.html(
+            markup.section("Records reprocessed") + markup.table(head, rows, numbers=len(head) - 1)
+        )
     facts = list(_facts(plan))
     if facts:
         st.html(markup.facts(facts))
@@ -77,7 +79,7 @@ def _by_topic(impact: Mapping[str, Any]) -> Iterator[tuple[str, ...]]:
     sizes = impact.get("bytes")
     rows = [*((n, r, (sizes or {}).get(n)) for n, r in records.items())]
     if len(rows) > 1:
-        rows.append(("in all", impact.get("total"), impact.get("bytes_total")))
+        rows.append(("total", impact.get("total"), impact.get("bytes_total")))
     for name, number, taken in rows:
         yield (name, exact(number), *([size(taken)] if sizes is not None else []))
 
@@ -85,19 +87,19 @@ def _by_topic(impact: Mapping[str, Any]) -> Iterator[tuple[str, ...]]:
 def _facts(plan: Plan) -> Iterator[tuple[str, object]]:
     impact = plan.impact
     if impact.get("bytes_how") and impact.get("total"):
-        yield "Bytes by", impact["bytes_how"]
+        yield "Size estimate", impact["bytes_how"]
     if "seconds_how" in impact:
-        yield "Takes", duration_words(impact)
+        yield "Duration", duration_words(impact)
     if kept := impact.get("snapshot"):
         yield "Snapshot", snapshot_words(kept)
     if copies := copy_words(impact):
-        yield "Copying", copies
+        yield "Copy", copies
     if (found := impact.get("downstream")) is not None:
-        yield "Downstream", downstream_words(found, twice=again(impact) != 0)
+        yield "Downstream consumers", downstream_words(found, twice=again(impact) != 0)
     if stuck := not_undoable(plan):
         yield "Can't be undone", list(stuck)
     if until := kept_words(impact):
-        yield "Undo", until
+        yield "Snapshots for an undo", until
     for key, value in impact.items():
         if key not in _SHOWN and value:
             yield key.replace("_", " ").capitalize(), _plain(key, value)

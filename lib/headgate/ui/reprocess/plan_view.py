@@ -50,15 +50,17 @@ OPENERS = frozenset(
 def plan_verdict(plan: Plan) -> None:
     """Show in one line whether the plan can run."""
     stuck = [step for step in plan.steps if not step.undoable]
-    stays = " Results that it writes stay." if plan.outputs.remains else ""
+    stays = " Results already written stay." if plan.outputs.remains else ""
     if plan.blockers:
         more = len(plan.blockers) - 1
         reason = _sentence(as_asked(plan.blockers[0], plan.scenario)) + (
             f" And {more} more." if more else ""
         )
-        line = markup.verdict("!", "Refused.", f"{reason} Nothing was changed.", "refuses")
+        line = markup.verdict("!", "Blocked.", f"{reason} Nothing was changed.", "refuses")
     elif not plan.steps:
-        line = markup.verdict("=", "Nothing to do.", "It is already as it should be.", "no_effect")
+        line = markup.verdict(
+            "=", "Nothing to do.", "The pipeline is already in the wanted state.", "no_effect"
+        )
     elif plan.scenario == UNDO:
         text = f"{plural(len(plan.steps), 'step')} undo the run's steps.{stays}"
         line = markup.verdict("✓", "Can run.", text, "resumes")
@@ -66,7 +68,7 @@ def plan_verdict(plan: Plan) -> None:
         text = f"{plural(len(plan.steps), 'step')}; {len(stuck)} can't be undone.{stays}"
         line = markup.verdict("?", "Can run.", text, "unknown")
     else:
-        text = f"{plural(len(plan.steps), 'step')}, each of them can be undone.{stays}"
+        text = f"{plural(len(plan.steps), 'step')}; each can be undone.{stays}"
         line = markup.verdict("✓", "Can run.", text, "resumes")
     st.html(line)
 
@@ -77,7 +79,7 @@ def plan_steps(plan: Plan, *, key: str = "plan") -> None:
     `key` is what else on the page shows a plan has not.
     """
     if not plan.steps:
-        st.html(markup.quiet("There are no steps."))
+        st.html(markup.quiet("No steps."))
         return
     st.html(markup.section("Steps") + _steps(plan.steps, is_undo=plan.scenario == UNDO))
     offsets_table(plan, key=key)
@@ -98,7 +100,7 @@ def _steps(steps: Iterable[Step], *, is_undo: bool) -> str:
 
 
 def _rollback(step: Step) -> str:
-    return "can be undone" if step.undoable else "no way back"
+    return "can be undone" if step.undoable else "can't be undone"
 
 
 def details_html(details: Mapping[str, Any]) -> str:
@@ -128,16 +130,16 @@ def plan_consequences(plan: Plan) -> None:
         _sentences(name, sentences, "unknown")
     impact_details(plan)
     if plan.preconditions:
-        st.html(markup.section("Must still hold when it runs"))
+        st.html(markup.section("Preconditions"))
         st.html(
             markup.facts(
                 (k.replace("_", " ").capitalize(), _precondition(v)) for k, v in _held(plan)
             )
         )
-    st.html(markup.section("The same on the command line"))
+    st.html(markup.section("Command"))
     st.code(plan.command, language="bash", wrap_lines=True)
     st.download_button(
-        "Save the plan", dump_plan(plan), file_name=f"{plan.id}.json", mime="application/json",
+        "Download plan", dump_plan(plan), file_name=f"{plan.id}.json", mime="application/json",
         icon=":material/download:", type="tertiary",
     )  # fmt: skip
 

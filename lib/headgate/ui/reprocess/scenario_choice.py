@@ -18,16 +18,16 @@ from headgate.usecases.context import Context
 from headgate.usecases.reprocess.scenario_conditions import answered
 
 GROUPS = (
-    ("Read it again", ("from-scratch", "from-point", "rewind", "new-checkpoint")),
-    ("Put another version in place", ("offline-upgrade", "online-upgrade", "repartition", "ab")),
-    ("Stop, mend, go on", ("pause", "resume", "repair", "skip-records", "dead-letters")),
+    ("Reprocess", ("from-scratch", "from-point", "rewind", "new-checkpoint")),
+    ("Switch to another version", ("offline-upgrade", "online-upgrade", "repartition", "ab")),
+    ("Stop, repair, resume", ("pause", "resume", "repair", "skip-records", "dead-letters")),
     (
-        "Process some data",
+        "Process a part of the data",
         ("historical-range", "bounded", "incremental", "late-batch", "chain"),
     ),
     ("Clean up", ("decommission",)),
 )
-OTHERS = "More"
+OTHERS = "Other scenarios"
 
 
 def grouped(scenarios: Mapping[str, Scenario]) -> list[tuple[str, list[Scenario]]]:
@@ -74,8 +74,8 @@ def _not_known(name: str) -> None:
     if not name:
         return
     known = name in PLANNED
-    why = "is not built in this release yet" if known else "is no scenario of this release"
-    st.html(markup.say(f"`{name}` {why}. Choose one of these:", "unknown"))
+    why = "isn't in this release yet" if known else "isn't a scenario"
+    st.html(markup.say(f"`{name}` {why}. Choose a scenario:", "unknown"))
 
 
 def _card(scenario: Scenario, facts: Facts) -> None:
@@ -119,7 +119,7 @@ def _word(support: Support, found: Sequence[Answered]) -> tuple[str, str] | None
 
 def reason(support: Support, engine: Engine) -> str:
     """Say why a scenario isn't there for an engine."""
-    return f"Refused for {ENGINES[engine]}: {support.why}."
+    return f"Not available for {ENGINES[engine]}: {support.why}."
 
 
 def _choose(name: str | None) -> None:
@@ -132,7 +132,7 @@ def _choose(name: str | None) -> None:
 def other_scenario() -> None:
     """Offer the way back to the choice."""
     st.button(
-        "Other scenario",
+        "Change scenario",
         key=ReprocessKey.OTHER,
         icon=":material/arrow_back:",
         type="tertiary",

@@ -47,12 +47,12 @@ def request_view(context: Context, request: str) -> None:
         _decide(context, detail)
     elif detail.row.run is not None:
         st.page_link(
-            "pages/runs.py", label="See its run", icon=":material/list_alt:",
+            "pages/runs.py", label="Open run", icon=":material/list_alt:",
             query_params={Param.RUN.value: detail.row.run},
         )  # fmt: skip
     plan_consequences(detail.plan)
     plan_steps(detail.plan)
-    st.html(markup.section("What happened") + markup.bullets(map(_line, detail.audit)))
+    st.html(markup.section("History") + markup.bullets(map(_line, detail.audit)))
 
 
 def _head(row: RequestRow) -> None:
@@ -62,10 +62,10 @@ def _head(row: RequestRow) -> None:
         + markup.pill(row.state.value, HUES[row.state])
         + markup.facts(
             [
-                ("Why", row.reason),
-                ("Asked for", f"{short_time(row.asked_at)} by {row.asked_by}"),
+                ("Reason", row.reason),
+                ("Requested", f"{short_time(row.asked_at)} by {row.asked_by}"),
                 ("Decided", decided),
-                ("Because", row.decision),
+                ("Decision reason", row.decision),
                 ("Request", Code(row.id)),
                 ("Plan", Code(row.plan_hash[:12])),
             ]
@@ -83,13 +83,16 @@ def _decide(context: Context, detail: RequestDetail) -> None:
     with st.container(border=True, key="decision"):
         name = ask_name(RequestsKey.NAME)
         reason = st.text_input(
-            "Reason", key=RequestsKey.REASON, placeholder="Needed to decline", help="For the audit."
+            "Reason",
+            key=RequestsKey.REASON,
+            placeholder="Required to decline",
+            help="Reason of the decision, for the audit trail.",
         ).strip()
         with st.container(horizontal=True):
             if is_same_person(row.asked_by, name or ""):
                 if name == row.asked_by and st.button("Cancel request", key=RequestsKey.CANCEL):
                     act(lambda: cancel_request(context, row.id, by=name or ""))
-                st.html(markup.quiet("You asked for it: somebody else decides."))
+                st.html(markup.quiet("You made this request: somebody else must approve it."))
                 return
             if st.button("Approve and run", key=RequestsKey.APPROVE, type="primary",
                          disabled=name is None, icon=":material/play_arrow:"):  # fmt: skip
@@ -98,7 +101,9 @@ def _decide(context: Context, detail: RequestDetail) -> None:
                         context, row.id, by=name or "", seen=row.plan_hash, reason=reason or None
                     )
                 )
-            if st.button("Decline", key=RequestsKey.DECLINE, disabled=not (name and reason)):
+            if st.button(
+                "Decline request", key=RequestsKey.DECLINE, disabled=not (name and reason)
+            ):
                 act(lambda: decline_request(context, row.id, by=name or "", reason=reason))
         if name is None:
-            st.html(markup.quiet("Say who you are: the audit trail keeps who decided."))
+            st.html(markup.quiet("Enter your name: the audit trail records who decided."))

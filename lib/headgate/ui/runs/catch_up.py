@@ -78,7 +78,7 @@ _KEPT = 10
 
 def catch_up(context: Context, detail: RunDetail) -> None:
     """Show what is read again, at which rate, and for how long still."""
-    st.html(markup.section("What it reads since"))
+    st.html(markup.section("Progress since the run"))
     st.fragment(_look, run_every=EVERY)(context, detail)
 
 
@@ -90,11 +90,15 @@ def _look(context: Context, detail: RunDetail) -> None:
         st.html(markup.unknown(str(error)))
         return
     if isinstance(last, Late):
-        said = f"Kafka has not answered for {last.seconds:.0f} s: how far it is is not known."
+        said = f"Kafka has not responded for {last.seconds:.0f} s: the progress is unknown."
         st.html(markup.unknown(said))
         return
     if last is None:
-        st.html(markup.quiet("Nothing tells where it is: no Kafka is configured, or no position."))
+        st.html(
+            markup.quiet(
+                "The progress is unknown: no Kafka is configured, or the position is unknown."
+            )
+        )
         return
     looks: list[Look] = st.session_state.setdefault(f"{RunsKey.LOOKS}_{detail.row.id}", [])
     looks.append(last)
@@ -110,7 +114,7 @@ def catch_up_html(first: Look, last: Look) -> str:
         ("Rate", _rate(first, last)),
         ("Time left", _left(first, last)),
         ("Batch", exact(last.batch) if last.batch is not None else None),
-        ("The query", last.told),
+        ("Query", last.told),
     ]
     return markup.bar(words, last.done, last.done + last.left) + markup.facts(facts)
 
@@ -118,7 +122,7 @@ def catch_up_html(first: Look, last: Look) -> str:
 def _rate(first: Look, last: Look) -> str:
     found = pace(first, last)
     if found is None:
-        return "measured at the next look"
+        return "measured at the next update"
     return f"{count(round(found.reads))} records/s read, {count(round(found.arrives))} arrive"
 
 

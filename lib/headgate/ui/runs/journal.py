@@ -9,13 +9,13 @@ from headgate.ui.shared import markup
 from headgate.usecases.runs.read_run import RunDetail
 
 _WORDS = {
-    "apply": "asked for",
-    "undo": "asked for",
-    "resume": "asked to go on",
-    "cancel": "asked to stop",
-    "request": "asked for",
+    "apply": "requested",
+    "undo": "requested",
+    "resume": "resumed",
+    "cancel": "cancel requested",
+    "request": "requested",
     "approve": "approved",
-    "confirm": "confirmed what it asked for,",
+    "confirm": "manual step confirmed",
     "done": "done",
     "failed": "failed",
     "refused": "refused",
@@ -27,19 +27,19 @@ def journal(detail: RunDetail) -> str:
     """Return the entries, oldest first."""
     entries = sorted(_entries(detail), key=lambda entry: entry[0])
     rows = [(short_time(at), location, what) for at, location, what in entries]
-    return markup.table(("Time (UTC)", "Where", "What"), rows)
+    return markup.table(("Time (UTC)", "Source", "Event"), rows)
 
 
 def _entries(detail: RunDetail) -> Iterator[tuple[str, str, str]]:
     request = detail.request
     if request is not None:
-        yield request.asked_at, "request", f"asked for by {request.asked_by}: {request.reason}"
+        yield request.asked_at, "request", f"requested by {request.asked_by}: {request.reason}"
     for entry in (e for e in detail.audit if not e.is_of_step):
         error = f": {entry.details['error']}" if entry.details.get("error") else ""
         yield entry.at, "run", f"{_WORDS.get(entry.action, entry.action)} by {entry.by}{error}"
     for number, step in enumerate(detail.steps, start=1):
         if step.begun_at:
-            yield step.begun_at, f"step {number}", f"begun: {step.describe}"
+            yield step.begun_at, f"step {number}", f"started: {step.describe}"
         if step.ended_at:
             error = f": {step.error}" if step.error else ""
             yield step.ended_at, f"step {number}", f"{step.state.replace('_', ' ')}{error}"

@@ -81,11 +81,11 @@ def _head(context: Context, detail: RunDetail) -> None:
         + markup.facts(
             [
                 ("Run", Code(row.id)),
-                ("Asked for", f"{short_time(_asked_at(detail))} by {row.created_by}"),
+                ("Requested", f"{short_time(_asked_at(detail))} by {row.created_by}"),
                 *_decision(detail),
-                ("Took", took(row.started_at, row.ended_at)),
+                ("Duration", took(row.started_at, row.ended_at)),
                 ("Attempt", row.attempt if row.attempt > 1 else None),
-                ("Kept for an undo", _kept(context, detail)),
+                ("Undo possible", _kept(context, detail)),
                 ("Undone by", [Code(r) for r in detail.undone_by]),
             ]
         )
@@ -108,7 +108,7 @@ def _decision(detail: RunDetail) -> Iterator[tuple[str, object]]:
     request = detail.request
     if request is None:
         return
-    yield "Why", request.reason
+    yield "Reason", request.reason
     because = f": {request.decision}" if request.decision else ""
     yield "Approved", f"{short_time(request.decided_at)} by {request.decided_by}{because}"
 
@@ -155,7 +155,7 @@ def _remarks(detail: RunDetail) -> None:
         since = ago(row.created_at).removesuffix(" ago")
         st.html(markup.quiet(f"Waiting for a worker for {since}. `headgate up` starts one."))
     if row.cancel_requested and row.state.is_active:
-        st.html(markup.say("It was asked to stop, and does so at its next safe place.", "unknown"))
+        st.html(markup.say("The run stops at its next safe point.", "unknown"))
     if detail.stands:
         st.html(markup.bullets(detail.stands))
 
@@ -167,10 +167,11 @@ def _question(context: Context, detail: RunDetail) -> None:
     with st.container(border=True, key="question"):
         asked = sentence(detail.waits_for.request)
         st.warning(
-            f"{asked}. The run waits for it, and proves it then.", icon=":material/front_hand:"
+            f"{asked}. The run waits for this step and checks it after the confirmation.",
+            icon=":material/front_hand:",
         )
         name = ask_name(RunsKey.NAME)
-        if st.button("It is done", key=RunsKey.CONFIRM, type="primary", icon=":material/check:",
+        if st.button("Confirm step", key=RunsKey.CONFIRM, type="primary", icon=":material/check:",
                      disabled=name is None):  # fmt: skip
             act(lambda: confirm_run(context, detail.row.id, by=name or ""))
 
@@ -178,12 +179,14 @@ def _question(context: Context, detail: RunDetail) -> None:
 def _actions(context: Context, detail: RunDetail) -> None:
     run = detail.row.id
     with st.container(horizontal=True):
-        if detail.can_undo and st.button("Undo …", key=RunsKey.UNDO, icon=":material/undo:"):
+        if detail.can_undo and st.button("Undo run …", key=RunsKey.UNDO, icon=":material/undo:"):
             _undo_dialog(context, run)
-        if detail.can_resume and st.button("Resume", key=RunsKey.RESUME, icon=":material/resume:"):
+        if detail.can_resume and st.button(
+            "Resume run", key=RunsKey.RESUME, icon=":material/resume:"
+        ):
             act(lambda: resume_run(context, run, by=user()))
         if detail.row.state.is_active and st.button(
-            "Cancel",
+            "Cancel run",
             key=RunsKey.CANCEL,
             icon=":material/stop:",
             disabled=detail.row.cancel_requested,
@@ -195,7 +198,7 @@ def _actions(context: Context, detail: RunDetail) -> None:
 def _undo_dialog(context: Context, run: str) -> None:
     """Show what the undo does, then ask for it."""
     try:
-        with st.spinner("Looking at the world as it is now"):
+        with st.spinner("Reading the cluster state"):
             plan = plan_undo(context, run)
     except HeadgateError as error:
         show_problem(error)
@@ -206,6 +209,6 @@ def _undo_dialog(context: Context, run: str) -> None:
         plan_steps(plan)
     with rest:
         plan_consequences(plan)
-    if st.button("Undo it", key=RunsKey.UNDO_CONFIRM, type="primary", icon=":material/undo:",
+    if st.button("Start undo", key=RunsKey.UNDO_CONFIRM, type="primary", icon=":material/undo:",
                  disabled=not plan.can_apply):  # fmt: skip
         act(lambda: select(undo_run(context, run, by=user()), Param.RUN))

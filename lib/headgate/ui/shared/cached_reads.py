@@ -266,7 +266,7 @@ def comparison(
     found = replace(found, report=report)
     if seen.cluster or found.not_asked or not any(map(_reads_kafka, (found.before, found.after))):
         return found
-    return replace(found, not_asked=seen.problem or "Kafka has not answered yet.")
+    return replace(found, not_asked=seen.problem or "Kafka has not responded yet.")
 
 
 @st.cache_data(show_spinner=False, ttl=FRESH_SCHEMA, max_entries=VERSIONS_KEPT)

@@ -139,7 +139,7 @@ def focus_toggle(key: str) -> str | None:
     focused = st.toggle(
         "Focus",
         key=key,
-        help="Show only what is within two steps of the selected node.",
+        help="Show only nodes within two steps of the selected node.",
         bind="query-params",
     )
     return selected() if focused else None

@@ -35,8 +35,10 @@ WORDS = {
     "output_mode": "Output mode", "condition": "Condition", "functions": "Functions",
     "join_type": "Join type", "expressions": "Expressions", "columns": "Columns",
     "start_offsets": "Started at", "offsets": "Read up to", "options": "Options",
-    "described_as": "Described as", "generated": "Generated name", "told_by": "Told by",
-    "stores": "Stores", "extractor": "Topic by", "topic": "Repartition", "purpose": "Purpose",
+    "described_as": "Described as", "generated": "Generated name", "told_by": "Source",
+    "stores": "Stores", "extractor": (
+        "Topic extractor"
+    ), "topic": "Repartition", "purpose": "Purpose",
     "internal_topic": "Internal topic", "restored_from": "Restored from",
     "topic_partitions": "Partitions", "topic_configs": "Topic settings", "used_by": "Used by",
     "written_by": "Written by", "read_by": "Read by", "global": "Global",

@@ -14,7 +14,7 @@ from headgate.views.exports.exports import FORMS, Content, export_version
 from headgate.views.exports.openlineage import MISSING
 from headgate.views.reports.topology import topology_json
 
-HELP = "Download the graph as it is shown, for documents, other tools or programs."
+HELP = "Download the graph as shown, for documents or other tools."
 
 
 def export_menu(

@@ -37,7 +37,7 @@ def show_node(version: Version, node: Node) -> None:
     if said:
         st.html(said)
     if node.details:
-        with st.expander("As it was read"):
+        with st.expander("Evidence"):
             st.code(_raw(node), language="json", wrap_lines=True)
 
 
@@ -171,14 +171,14 @@ def provenance(version: Version, node: Node) -> Iterator[tuple[str, list[str]]]:
     """Yield which evidence can have said what: a heading and the names of the pieces."""
     _, source, store = _typed(version, node)
     if found := _of_kinds(version, _PLANS):
-        yield "Operator known from", found
+        yield "Operator source", found
     if store is not None or node.kind is NodeKind.STATE_STORE:
         if store is not None and not store.proven:
-            yield "Columns derived from", ["the plan: the engine has not confirmed them"]
+            yield "Source of columns", ["the plan; the engine has not confirmed them"]
         elif found := _of_kinds(version, _STATE):
-            yield "State known from", found
+            yield "State source", found
     if source is not None and source.offsets and (found := _of_kinds(version, _FAR)):
-        yield "Positions known from", found
+        yield "Position source", found
 
 
 def _of_kinds(version: Version, kinds: tuple[str, ...]) -> list[str]:

@@ -21,9 +21,9 @@ def ask_name(key: str) -> str | None:
         "Your name",
         value=st.session_state.get(NAME, ""),
         key=key,
-        help="Nobody is logged in here: the audit trail marks this name as not verified.",
+        help="Nobody is logged in: the audit trail marks this name as unverified.",
     ).strip()
     if not given:
         return None
     st.session_state[NAME] = given
-    return unverified(given, "named in the console")
+    return unverified(given, "entered in the console")

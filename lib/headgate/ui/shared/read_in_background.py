@@ -41,8 +41,8 @@ def read_apart(
         ended = subprocess.run(command, input=work, capture_output=True, timeout=LONGEST)
     except subprocess.TimeoutExpired:
         raise EvidenceError(
-            f"{_names(evidence)} took longer than {LONGEST // 60} minutes to read:"
-            " use `headgate capture` where it lies"
+            f"{_names(evidence)} took longer than {LONGEST // 60} minutes to read: run `headgate "
+            "capture` on the machine that stores it"
         ) from None
     answer = _answer(ended.stdout, evidence)
     if isinstance(answer, HeadgateError):
@@ -55,8 +55,8 @@ def _answer(written: bytes, evidence: Sequence[str]) -> Any:
     """Unpickle what our own child wrote; it writes nothing where the system ended it."""
     if not written:
         raise EvidenceError(
-            f"{_names(evidence)} could not be read to its end, the memory here may not be enough:"
-            " use `headgate capture` where there is more"
+            f"{_names(evidence)} could not be read completely, perhaps for lack of memory: run "
+            "`headgate capture` on a machine with more"
         )
     return pickle.loads(written)
 

@@ -82,7 +82,7 @@ def _facts(shown: ShownTopic) -> str:
 def _readers(uses: tuple[TopicUse, ...]) -> None:
     rows: Rows = [(use.pipeline, _said(use)) for use in uses]
     if facts := markup.facts(rows):
-        st.html(markup.section("Fields that are read") + facts)
+        st.html(markup.section("Fields read") + facts)
 
 
 def _said(use: TopicUse) -> str:
@@ -90,5 +90,5 @@ def _said(use: TopicUse) -> str:
         return f"Unknown: {use.blind}."
     parts = [", ".join(sorted(use.read)) or "no single field"]
     if use.whole:
-        parts.append(f"whole records to {', '.join(use.whole)}")
+        parts.append(f"passes whole records to {', '.join(use.whole)}")
     return "; ".join(parts)

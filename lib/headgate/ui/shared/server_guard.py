@@ -61,8 +61,8 @@ HEADERS = (
     (b"referrer-policy", b"same-origin"),
 )
 _REFUSED = (
-    "The console isn't known by this name or origin. Add the host to server.allowedHosts in"
-    " .streamlit/config.toml.\n"
+    "The console doesn't accept this host or origin. Add the host to server.allowedHosts in "
+    ".streamlit/config.toml.\n"
 )
 
 

@@ -45,7 +45,7 @@ def save(uploads: Sequence[Upload]) -> tuple[str, ...]:
     if not contents:
         return ()
     if len(contents) > MOST:
-        raise EvidenceError(f"more than {MOST} files: name the folder to `headgate capture`")
+        raise EvidenceError(f"more than {MOST} files: give the folder to `headgate capture`")
     digest = hashlib.sha256()
     for name, content in contents:
         digest.update(f"{name}\0{len(content)}\0".encode() + content)
@@ -101,7 +101,7 @@ def _write(folder: Path, name: PurePosixPath, content: bytes) -> str:
         target.parent.mkdir(parents=True, exist_ok=True)
         target.write_bytes(content)
     except OSError as error:
-        raise EvidenceError(f"{name.name} can't be kept: {error.strerror or error}") from error
+        raise EvidenceError(f"{name.name} can't be stored: {error.strerror or error}") from error
     return str(folder / name.parts[0])
 
 
@@ -122,11 +122,13 @@ def _unpack(folder: Path, name: str, content: bytes) -> None:
         members = archive.infolist()
         if len(members) > MOST or sum(m.file_size for m in members) > LARGEST:
             raise EvidenceError(
-                f"{name} unpacks to more than {LARGEST >> 20} MB or {MOST} files:"
-                " use `headgate capture` on the machine where it lies"
+                f"{name} unpacks to more than {LARGEST >> 20} MB or {MOST} files: run `headgate "
+                "capture` on the machine that stores it"
             )
         for member in members:
             if PurePosixPath(member.filename).is_absolute() or ".." in member.filename:
-                raise EvidenceError(f"{name} holds {member.filename}, which leaves its folder")
+                raise EvidenceError(
+                    f"{name} has a file with a path outside its folder: {member.filename}"
+                )
         folder.mkdir(parents=True)
         archive.extractall(folder)

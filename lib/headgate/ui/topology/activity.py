@@ -17,7 +17,7 @@ _WORDS = {
     ActivityState.RUNNING: ("Running", "added"),
     ActivityState.STOPPED: ("Stopped", "removed"),
     ActivityState.FAILED: ("Failed", "refuses"),
-    ActivityState.UNKNOWN: ("Not known whether it runs", "unknown"),
+    ActivityState.UNKNOWN: ("Unknown whether it runs", "unknown"),
 }
 
 
@@ -58,8 +58,8 @@ def _said(found: Activity, lag: str | None) -> str:
             ("Since", short_time(found.since) if found.since and found.feed else None),
             ("Newest batch", found.batch),
             ("Lag", lag),
-            ("Last sign", ago(found.seen_at) if found.seen_at else None),
-            ("Looked at", ago(found.looked_at) if found.looked_at else None),
+            ("Last sign of life", ago(found.seen_at) if found.seen_at else None),
+            ("Checked", ago(found.looked_at) if found.looked_at else None),
         ]
     )
     sentence = markup.say(f"{word}: {found.reason}", tone)

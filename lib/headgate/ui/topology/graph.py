@@ -134,8 +134,8 @@ def _fold_toggle(checks: _Checks) -> None:
         f"Hide {word} nulls",
         value=checks.are_hidden,
         key="fold_toggle",
-        help="The optimiser adds them before joins and aggregations, whether or not the query"
-        " asks for it. They are hidden if the graph does not fit the window otherwise.",
+        help="The optimiser adds these filters before joins and aggregations. Headgate hides them "
+        "if the graph would not fit the window.",
         on_change=_fold,
     )
 

@@ -32,22 +32,22 @@ def history_view(context: Context, chosen: Chosen) -> None:
     if chosen.pipeline is None or not chosen.rows:
         st.html(
             markup.empty(
-                "No version is stored",
-                "A history begins with the first stored version: put evidence in with +, and"
-                " keep it as a version of a pipeline.",
+                "No stored version",
+                "Add evidence with + and store it as a version of a pipeline: the history starts "
+                "there.",
             )
         )
         return
     shown = ONCE * (1 + int(st.session_state.get(MORE, 0)))
     rows = chosen.rows[:shown]
     runs = observed_last(chosen.rows)
-    state = "runs now" if is_running(context, chosen.pipeline) else "seen last"
+    state = "running" if is_running(context, chosen.pipeline) else "last seen"
     _, middle, _ = st.columns([1, 8, 1])
     with middle, st.container(key="history", gap=None):
         for row in rows:
             _row(context, chosen, row, runs, state)
         if len(chosen.rows) > shown:
-            st.button(f"Show {min(ONCE, len(chosen.rows) - shown)} older ones", on_click=_more)
+            st.button(f"Show {min(ONCE, len(chosen.rows) - shown)} older versions", on_click=_more)
 
 
 def _more() -> None:
@@ -78,7 +78,7 @@ def _row(context: Context, chosen: Chosen, row: VersionRow, runs: VersionRow, st
             width="stretch",
         )
         st.button(
-            "Draw", key=f"draw-{row.number}", on_click=_draw, args=(row.number,),
+            "Draw version", key=f"draw-{row.number}", on_click=_draw, args=(row.number,),
             icon=":material/hub:", type="tertiary",
         )  # fmt: skip
         _compare(row.pipeline, before, row.number, "With previous", before >= 1)
@@ -112,7 +112,7 @@ def _draw(number: int) -> None:
 def _changes(context: Context, row: VersionRow) -> tuple[str, str, str]:
     """Return the outcome of going from the version before to this one, and what changed."""
     if row.number == 1:
-        return "", "", "the first version that was stored"
+        return "", "", "first stored version"
     old, new = (Given((f"{row.pipeline}@{n}",)) for n in (row.number - 1, row.number))
     try:
         report = cached_reads.comparison(context, old, new).report

@@ -108,10 +108,9 @@ def _nothing(chosen: Chosen) -> None:
     )
     st.html(
         markup.empty(
-            "No batch of this query was seen",
-            "Plans and checkpoints don't say how batches went. Query progress as JSON, an event"
-            " log, or the folder that `headgate.watch` writes to tells:"
-            f" add it to {location}, or put it in with +.",
+            "No batches of this query",
+            "Plans and checkpoints have no batch metrics. Add query progress as JSON, an event "
+            f"log, or the folder of `headgate.watch` to {location}, or with +.",
         )
     )
 
@@ -129,7 +128,7 @@ def _tiles(batches: Sequence[BatchProgress]) -> list[tuple[str, str, str]]:
     behind, lags = event_time_lag(last), lag_by_topic(last)
     made = [("Last batch", exact(last.batch), f"{short_time(last.at)} · {ago(last.at)}")]
     if last.duration_ms is not None:
-        made.append(("Took", f"{last.duration_ms / 1000:.3g} s", ""))
+        made.append(("Duration", f"{last.duration_ms / 1000:.3g} s", ""))
     if arrived or done:
         made.append(("Arrived", f"{rows(sum(arrived))}/s", f"processed {rows(sum(done))}/s"))
     if state:
@@ -138,7 +137,7 @@ def _tiles(batches: Sequence[BatchProgress]) -> list[tuple[str, str, str]]:
         made.append(("Watermark", f"{duration(int(behind * 1000))} behind", ""))
     if lags:
         left = f"{count(int(sum(lags.values())))} records"
-        made.append(("Left by this batch", left, "as of its begin"))
+        made.append(("Unread after this batch", left, "as of its start"))
     if late:
         made.append(("Too late", f"{count(sum(late))} rows", "dropped in all batches"))
     return made
@@ -153,7 +152,7 @@ def _how(made: Sequence[Chart], batches: Sequence[BatchProgress], restarted: int
         said.append(f"restarted {times}, dotted lines{shown}")
     if thin := next((c for c in made if c.is_thinned), None):
         said.append(
-            f"each chart draws about {exact(len(thin.at))} of them: the lowest and the highest"
-            " value of every stretch of time, so that no spike is lost"
+            f"each chart draws about {exact(len(thin.at))} of them: the lowest and highest value "
+            "of each interval, so that no spike is lost"
         )
     return "; ".join(said) + ". Drag over a chart to zoom all, double-click to zoom out."

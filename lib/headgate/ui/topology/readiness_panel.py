@@ -120,10 +120,10 @@ def readiness_card(finding: ReadinessFinding) -> None:
 
 def _rows(finding: ReadinessFinding) -> markup.Rows:
     yield "Why", finding.why
-    yield "To decide", finding.question
+    yield "Question", finding.question
     yield "Remedy", finding.remedy
-    yield "With it", keeps_text(finding)
-    yield "Known from", finding.source
+    yield "State", keeps_text(finding)
+    yield "Source", finding.source
     yield "Rule", finding.rule
 
 

@@ -11,7 +11,7 @@ def streams_rows(app: StreamsApplication | None) -> Rows:
     """Return the rows of the panel; none for another engine."""
     if app is None:
         return
-    yield "Application id", Code(app.application_id) if app.application_id else "not known"
+    yield "Application id", Code(app.application_id) if app.application_id else "unknown"
     yield "Group protocol", app.protocol
     yield "State", _stores(app)
     if app.repartitions:
@@ -27,7 +27,7 @@ def streams_rows(app: StreamsApplication | None) -> Rows:
 
 def _stores(app: StreamsApplication) -> str:
     if not app.described and not app.stores:
-        return "not known"
+        return "unknown"
     return (
         f"{plural(len(app.stores), 'store')}{_generated(sum(s.is_generated for s in app.stores))}"
     )

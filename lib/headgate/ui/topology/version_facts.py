@@ -27,14 +27,14 @@ def version_facts(version: Version, row: VersionRow | None = None, name: str = "
     st.html(markup.facts(_rows(version, row)))
     if version.warnings:
         lines = [as_uploaded(w) for w in version.warnings]
-        _folding("Remarks", lines, markup.bullets(lines))
+        _folding("Notes", lines, markup.bullets(lines))
     if open_ := limits_of(version):
-        _folding("Not known from this evidence", open_, "".join(map(markup.unknown, open_)))
+        _folding("Missing in this evidence", open_, "".join(map(markup.unknown, open_)))
     if version.pinned:
-        st.html(markup.section("Pinned by the checkpoint") + _pinned(version.pinned))
+        st.html(markup.section("Fixed by the checkpoint") + _pinned(version.pinned))
     if version.evidence:
         lines = [f"{e.kind} `{as_uploaded(e.path)}`" for e in version.evidence]
-        st.html(markup.section("Read from") + markup.bullets(lines))
+        st.html(markup.section("Evidence") + markup.bullets(lines))
 
 
 def _folding(word: str, lines: Sequence[str], body: str) -> None:
