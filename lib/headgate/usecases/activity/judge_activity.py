@@ -108,7 +108,7 @@ def _by_watch(signs: Signs, now: datetime) -> Activity | None:
         return replace(
             known,
             state=ActivityState.FAILED,
-            reason="its driver has ended without telling an end: it was killed or it crashed",
+            reason="its driver ended without reporting an end: it was killed or crashed",
         )
     if now - _time(life.told_at) <= SILENT:
         since = life.started_at or life.told_at
@@ -118,7 +118,7 @@ def _by_watch(signs: Signs, now: datetime) -> Activity | None:
         return replace(
             known,
             state=ActivityState.FAILED,
-            reason="it does not run, and its last run never told an end: it was killed or crashed",
+            reason="it does not run, and its last run reported no end: it was killed or crashed",
         )
     return None
 
@@ -158,9 +158,9 @@ def _begun_after(signs: Signs, told_at: str, now: datetime) -> bool:
 def _nothing(signs: Signs) -> str:
     life = signs.life
     if life is not None and life.closed:
-        return f"{life.closed}, and nothing tells of the query since"
+        return f"{life.closed}, and nothing has been reported since"
     if life is not None and life.told_at:
-        return f"nothing was told since {_clock(life.told_at)}, and no end"
+        return f"no report since {_clock(life.told_at)}, and no end"
     if signs.begun is not None:
         batch, at = signs.begun
         return f"the newest batch {batch} is of {_clock(at)}, and a query without data begins none"
@@ -185,11 +185,11 @@ def _proof(signs: Signs) -> list[str]:
 def _told(life: Life) -> str:
     at = _clock(life.told_at or "")
     if life.ended:
-        return f"the watch told the query's end at {at}"
+        return f"the watch reported the query's end at {at}"
     if life.closed:
         return f"{life.closed} at {at}"
     batch = f"; the newest batch is {life.batch}" if life.batch is not None else ""
-    return f"the watch last told of it at {at}{batch}"
+    return f"the watch last reported at {at}{batch}"
 
 
 def _of_group(group: Group) -> tuple[ActivityState, str]:

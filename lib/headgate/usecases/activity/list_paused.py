@@ -29,7 +29,7 @@ class Paused:
     @property
     def words(self) -> str:
         """The pause in one clause."""
-        return f"paused since {self.since} by {self.by}: `headgate undo {self.run}` goes on"
+        return f"paused since {self.since} by {self.by}: `headgate undo {self.run}` resumes it"
 
 
 def read_paused(context: Context) -> dict[str, Paused]:

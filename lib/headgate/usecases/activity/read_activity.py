@@ -40,7 +40,7 @@ def _held(found: Activity, paused: Paused | None) -> Activity:
 
 def _fresh(found: Activity | None, now: datetime) -> Activity:
     if found is None:
-        return Activity(reason="no worker has looked at it yet")
+        return Activity(reason="no worker has checked it yet")
     looked = datetime.fromisoformat(found.looked_at) if found.looked_at else None
     if looked is not None and now - looked <= STALE:
         return found

@@ -82,7 +82,7 @@ def listing(rows: Sequence[QueryRow]) -> tuple[str, ...]:
 
 
 def _cells(row: QueryRow) -> tuple[str, ...]:
-    count = "batches not told" if row.batches is None else f"{row.batches} batches"
+    count = "batches unknown" if row.batches is None else f"{row.batches} batches"
     return (
         harmless(row.name or "(no name)"),
         harmless(row.id),

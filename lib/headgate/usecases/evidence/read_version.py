@@ -93,7 +93,7 @@ def _gather(place: FileLocation, found: Gathered) -> None:
     if not place.is_folder:
         piece, data = _piece(place, found)
         if piece is None:
-            reason = _packed(data) or f"is no evidence; tried: {', '.join(TRIED)}"
+            reason = _packed(data) or f"isn't evidence; tried: {', '.join(TRIED)}"
             raise EvidenceError(f"{place.name} {reason}")
         found.pieces.append(piece)
         return
@@ -229,7 +229,7 @@ def _stored(location: str, context: Context | None) -> Version:
         what = location or "an empty text"
         if "/" in location:
             raise EvidenceError(f"{what} is not there: no file and no folder has that path")
-        raise EvidenceError(f"{what} is no file, no folder and no pipeline{_declared(context)}")
+        raise EvidenceError(f"{what} isn't a file, folder or pipeline{_declared(context)}")
     from headgate.store.store import open_store
 
     with closing(open_store(context.store_url)) as store:

@@ -179,9 +179,9 @@ def _check(seen: UserCluster, changelogs: Collection[str], most: int) -> None:
     count = sum(seen.topics[n].records or 0 for n in changelogs)
     if count > most:
         raise RefusedError(
-            f"the changelogs of {seen.application_id} have up to {count:,} records, and"
-            f" --max-changelog allows {most:,}: raise it, or rehearse with the directory alone by"
-            " --offline"
+            f"the changelogs of {seen.application_id} have up to {count:,} records, and "
+            f"--max-changelog allows {most:,}: raise it, or rehearse only with the directory by "
+            "--offline"
         )
 
 

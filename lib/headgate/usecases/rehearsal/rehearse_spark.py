@@ -151,13 +151,15 @@ def _copied(say: Say, cancelled: Cancelled, files: int, size: int) -> None:
 def _place(checkpoint: str, context: Context | None) -> FileLocation:
     place = find(checkpoint, context.registry.file_systems if context else {})
     if place is None or not place.is_folder or not _is_checkpoint(place):
-        raise EvidenceError(f"{checkpoint} is no checkpoint: it has no metadata, offsets, commits")
+        raise EvidenceError(
+            f"{checkpoint} isn't a checkpoint: it has no metadata, offsets, commits"
+        )
     return place
 
 
 def _check(function: str) -> None:
     if not is_entry_point(function, Path.cwd()):
-        raise CaptureError(f"{function} is no module:function, and a rehearsal starts one")
+        raise CaptureError(f"{function} isn't a module:function, and a rehearsal starts one")
 
 
 def _importable(context: Context | None) -> tuple[Path, ...]:
@@ -198,7 +200,7 @@ def _back(old: Rehearsed | str, new: Rehearsed) -> RollbackTrial:
         return RollbackTrial(outcome=EngineOutcome.UNKNOWN, remark=old)
     assert old.engine.rollback is not None
     if old.engine.outcome is EngineOutcome.REFUSES:
-        remark = "the old version is refused on an untouched copy, too, so the attempt is not why"
+        remark = "the old version also fails on an unchanged copy, so the attempt is not the cause"
         return RollbackTrial(outcome=EngineOutcome.UNKNOWN, remark=remark)
     kinds = {b.kind for b in new.engine.batches}
     is_own = new.engine.stage is None and kinds <= {BatchKind.EMPTY}
@@ -213,7 +215,7 @@ def _compared(old: Rehearsed | str, new: Rehearsed, folder: Path) -> OutputDiffe
     if (old.engine.outcome, new.engine.outcome) != done:
         return replace(told, remark="one of the two wrote nothing, so there is nothing to compare")
     if None in (old.engine.rows_out, new.engine.rows_out):
-        return replace(told, remark="this sink's rows can't be told by batch")
+        return replace(told, remark="this sink's rows can't be assigned to batches")
     if not _same_input(folder, old, new):
         return replace(told, remark="they were not given the same input")
     return compare_rows(old.rows, new.rows, (old.columns, new.columns), old=old.engine)

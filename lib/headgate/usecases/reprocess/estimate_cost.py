@@ -64,7 +64,7 @@ def _amounts(context: Context, pipeline: Pipeline, plan: Plan) -> dict[str, Any]
     if read == 0 and "to_read" not in plan.impact:
         return {}
     if read is None:
-        why = "unknown: it reads no topic that Kafka tells of"
+        why = "unknown: it reads no known Kafka topic"
         return {"bytes": {}, "bytes_total": None, "bytes_how": why, "seconds": None,
                 "seconds_how": why}  # fmt: skip
     return {**in_bytes(records, _sizes(context, records)), **_time(context, pipeline, plan)}
@@ -73,7 +73,7 @@ def _amounts(context: Context, pipeline: Pipeline, plan: Plan) -> dict[str, Any]
 def _sizes(context: Context, records: dict[str, int]) -> Sizes:
     wanted = sorted(name for name, count in records.items() if count)
     if not wanted:
-        return Sizes(how="nothing is read again")
+        return Sizes(how="nothing is reprocessed")
     try:
         with closing(open_kafka(context.registry)) as kafka:
             average, how = record_sizes(kafka, wanted)

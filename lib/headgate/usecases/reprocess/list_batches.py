@@ -49,7 +49,7 @@ def list_batches(context: Context, pipeline: str) -> tuple[BatchRow, ...]:
         names = instead(pipeline, [p.name for p in context.registry.pipelines])
         raise NotFoundError(f"no pipeline {pipeline} is registered in headgate.toml{names}")
     if found.engine is not Engine.SPARK or not found.checkpoint:
-        raise ScenarioError(f"{pipeline} has no checkpoint, and so no batches to go back to")
+        raise ScenarioError(f"{pipeline} has no checkpoint, and so no batches to rewind to")
     with closing(LiveInspector(context.registry, context.home)) as inspector:
         if inspector.checkpoint(found.checkpoint) is None:
             raise ScenarioError(f"there is no checkpoint at {found.checkpoint}")

@@ -62,7 +62,7 @@ def _rows(file: str, option: str) -> list[str]:
     except OSError as error:
         raise ScenarioError(f"--{option}: {file} can't be read: {error.strerror}") from error
     except UnicodeDecodeError:
-        raise ScenarioError(f"--{option}: {file} is no text in UTF-8") from None
+        raise ScenarioError(f"--{option}: {file} isn't UTF-8 text") from None
     if not any(row.strip() for row in rows):
         # An empty list would be as if the option had not been given.
         raise ScenarioError(f"--{option}: there is no row in {file}")

@@ -61,7 +61,7 @@ def _settings(file: str) -> dict[str, str]:
     try:
         text = Path(file).read_text(encoding="utf-8-sig")
     except UnicodeDecodeError:
-        raise NotFoundError(f"--command-config: {file} is no text in UTF-8") from None
+        raise NotFoundError(f"--command-config: {file} isn't UTF-8 text") from None
     except OSError as error:
         raise NotFoundError(f"--command-config: {file} can't be read: {error.strerror}") from None
     return client_properties.parse(text, source=file)

@@ -30,7 +30,7 @@ def approve_request(
         row = store.requests.get(request)
         plan = load_plan(row.plan, source=f"request {request}")
         if seen not in (None, row.plan_hash):
-            raise RefusedError(f"request {request} is not for the plan that was looked at")
+            raise RefusedError(f"request {request} is not for the plan that was shown")
         now = approved_now(store, inspector, plan)
         return store.requests.approve(request, new_run(now), by=by, reason=reason)
 
@@ -38,7 +38,7 @@ def approve_request(
 def decline_request(context: Context, request: str, *, by: str, reason: str) -> None:
     """End a request without a run; ScenarioError without a reason."""
     if not reason.strip():
-        raise ScenarioError("declining needs a reason: who asked wants to know why")
+        raise ScenarioError("declining needs a reason for the requester: give one with --reason")
     with closing(open_store(context.store_url)) as store:
         store.requests.decline(request, by=by, reason=reason.strip())
 

@@ -35,10 +35,10 @@ def ask_for_run(
 def ask_for_plan(context: Context, plan: Plan, *, reason: str, by: str) -> str:
     """Return the id of the request for a plan that somebody has seen."""
     if not reason.strip():
-        raise ScenarioError("a request needs a reason: who decides on it wants to know why")
+        raise ScenarioError("a request needs a reason for the approver: give one with --reason")
     if not plan.can_apply or plan.pipeline is None:
         why = "; ".join(plan.blockers) or "there is nothing to do"
-        raise RefusedError(f"the plan may not be applied: {why}")
+        raise RefusedError(f"the plan is blocked: {why}")
     new = NewRequest(
         scenario=plan.scenario,
         pipeline=plan.pipeline,

@@ -48,7 +48,7 @@ def describe_run_state(
 
 def _active(row: RunRow, steps: Sequence[Step], states: Sequence[str]) -> Iterator[str]:
     if row.state is RunState.QUEUED:
-        yield "No step was begun: the worker that takes it ends it at once."
+        yield "No step has started: the worker that takes the run ends it at once."
         return
     yield _done(states)
     now = next((n for n, state in enumerate(states) if state == "running"), None)
@@ -61,7 +61,7 @@ def _active(row: RunRow, steps: Sequence[Step], states: Sequence[str]) -> Iterat
 
 def _active_back(row: RunRow, states: Sequence[str]) -> Iterator[str]:
     back = states.count("undone")
-    yield f"It was refused and takes itself back, newest step first: {back} so far."
+    yield f"The run was blocked and rolls back, newest step first: {back} so far."
     if row.cancel_requested:
         yield "That stops where it waits, or before the next step."
 
@@ -69,9 +69,9 @@ def _active_back(row: RunRow, states: Sequence[str]) -> Iterator[str]:
 def _done(states: Sequence[str]) -> str:
     done, undone = states.count(_DONE), states.count("undone")
     if undone:
-        return f"{undone} of {len(states)} steps were taken back."
+        return f"{undone} of {len(states)} steps were rolled back."
     if not done and not any(state in _PARTLY for state in states):
-        return "No step was begun: nothing was changed."
+        return "No step has started: nothing was changed."
     return f"{done} of {len(states)} steps are done."
 
 
@@ -105,9 +105,14 @@ def _left(step: Step, *, is_done: bool, before: str) -> str:
         case StartStep() | ResumeProcessing() if is_done:
             return ""
         case StartStep():
-            return f"{step.pipeline} was stopped, and its start was begun: it may run or not."
+            return (
+                f"{step.pipeline} was stopped, and its start was not completed: it may run or not."
+            )
         case ResumeProcessing():
-            return f"{step.pipeline} was paused, and its resume was begun: it may be so or not."
+            return (
+                f"{step.pipeline} was paused, and its resume was not completed: it may still be "
+                "paused."
+            )
         case _:
             return before
 
@@ -146,13 +151,15 @@ def _final(steps: Sequence[Step], states: Sequence[str]) -> Iterator[str]:
     """Say why an undo would be refused: a step that has no way back is done."""
     for number, (step, state) in enumerate(zip(steps, states, strict=True), start=1):
         if state == _DONE and not step.undoable:
-            yield f"There is no way back from step {number} ({step.describe()})."
+            yield f"Step {number} can't be rolled back ({step.describe()})."
 
 
 def _ways(row: RunRow, *, can_undo: bool, can_resume: bool) -> Iterator[str]:
     if can_resume and can_undo:
-        yield f"Go on with `headgate resume {row.id}`, or back with `headgate undo {row.id}`."
+        yield (
+            f"Continue with `headgate resume {row.id}`, or roll back with `headgate undo {row.id}`."
+        )
     elif can_resume:
-        yield f"Go on with `headgate resume {row.id}`."
+        yield f"Continue with `headgate resume {row.id}`."
     elif can_undo:
-        yield f"Go back with `headgate undo {row.id}`."
+        yield f"Roll back with `headgate undo {row.id}`."

@@ -105,7 +105,7 @@ def _details(finding: Finding, report: Report, rules_url: str | None) -> Iterato
     if accepted := accepted_text(finding):
         yield f"- **{_plain(accepted)}**"
     if link := rule_link(finding.rule, rules_url):
-        yield f"- [What {finding.rule} looks at]({link})"
+        yield f"- [What {finding.rule} checks]({link})"
 
 
 def _changes(changes: tuple[Change, ...]) -> Iterator[str]:

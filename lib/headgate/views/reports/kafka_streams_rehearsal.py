@@ -23,8 +23,8 @@ from headgate.views.reports.comparison_json import report_json
 from headgate.views.reports.rehearsal import checkpoint_json, output_json, output_words
 
 HEADLINES = {
-    EngineOutcome.REFUSES: "Kafka Streams refuses to go on",
-    EngineOutcome.RESUMES: "Kafka Streams starts again and goes on",
+    EngineOutcome.REFUSES: "Kafka Streams fails to start",
+    EngineOutcome.RESUMES: "Kafka Streams starts and resumes",
     EngineOutcome.UNKNOWN: "The rehearsal decided nothing",
 }
 STAGES = {
@@ -34,7 +34,7 @@ STAGES = {
 }
 _FATES = {
     StoreFate.KEPT: "read by the new version",
-    StoreFate.LOST: "lost: nobody reads it any more",
+    StoreFate.LOST: "lost: the new version does not read it",
     StoreFate.EMPTY: "empty at the start: there was none of this name",
 }
 _COPIED = {

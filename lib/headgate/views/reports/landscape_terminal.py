@@ -48,7 +48,7 @@ def landscape_text(landscape: Landscape) -> RenderableType:
 def path_text(path: Path, start: str, end: str) -> RenderableType:
     """Return the way stop by stop, or why there is none."""
     if path.exists:
-        more = "There are other ways, too." if path.has_more else "There is no other way."
+        more = "There are other paths." if path.has_more else "There is no other path."
         return Group(*_steps(path.stops), _line(more))
     none = _line(f"No data flows from {start} to {end}.")
     if not path.back:
@@ -59,15 +59,15 @@ def path_text(path: Path, start: str, end: str) -> RenderableType:
 def reach_text(reach: Reach, start: str) -> RenderableType:
     """Return what a change reaches, and whom to tell."""
     if not reach.nodes:
-        return _line(f"Nothing lies downstream of {start}.")
+        return _line(f"Nothing is downstream of {start}.")
     rows = [
         ("Pipelines", reach.pipelines),
         ("Topics", reach.topics),
         ("State stores", reach.stores),
         ("Sinks", reach.sinks),
         ("Groups", reach.groups),
-        *((f"Tell {owner}", names) for owner, names in reach.owners),
-        ("Nobody to tell", reach.unowned),
+        *((f"Notify {owner}", names) for owner, names in reach.owners),
+        ("Owner not set", reach.unowned),
     ]
     table = _Rows()
     for title, names in rows:
@@ -184,7 +184,7 @@ def remark(consumer: Consumer) -> str:
 
 REMARKS = {
     PositionState.DATA_LOST: "records were deleted before they were read",
-    PositionState.BEYOND_END: "position is after the log's end: the topic was made anew",
+    PositionState.BEYOND_END: "position is after the latest offset: the topic was recreated",
     PositionState.NOT_LISTED: "Kafka lists no such partition",
     PositionState.NO_OFFSET: "some partitions not read yet",
 }

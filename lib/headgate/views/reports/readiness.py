@@ -25,7 +25,7 @@ def headline(report: ReadinessReport) -> str:
     counts = Counter(f.severity for f in report.findings if f.accepted is None)
     accepted = sum(f.accepted is not None for f in report.findings)
     parts = [f"{counts[s]} {s.word}" for s in sorted(Severity, reverse=True) if counts[s]]
-    none = "Nothing found in what could be looked at." if report.warnings else "Nothing found."
+    none = "Nothing found in what could be checked." if report.warnings else "Nothing found."
     said = f"{', '.join(parts)}." if parts else none
     return f"{said} {accepted} accepted." if accepted else said
 

@@ -25,8 +25,8 @@ from headgate.text.numbers import size
 from headgate.views.reports.comparison_json import report_json
 
 HEADLINES = {
-    EngineOutcome.REFUSES: "The engine refuses to go on",
-    EngineOutcome.RESUMES: "The engine starts again and goes on",
+    EngineOutcome.REFUSES: "The engine fails to start",
+    EngineOutcome.RESUMES: "The engine resumes",
     EngineOutcome.UNKNOWN: "The rehearsal decided nothing",
 }
 STAGES = {
@@ -65,7 +65,7 @@ def facts(engine: EngineVerdict) -> Iterator[tuple[str, str]]:
     if engine.output is not None:
         yield "Old version", output_words(engine.output)
     if engine.rollback is not None:
-        yield "Way back", rollback_words(engine.rollback)
+        yield "Rollback", rollback_words(engine.rollback)
     yield "Sink", engine.sink
     for remark in engine.not_exercised:
         yield "Not exercised", remark
@@ -75,7 +75,7 @@ def facts(engine: EngineVerdict) -> Iterator[tuple[str, str]]:
 
 def batch_words(batch: Batch) -> str:
     """Return what a batch was and how many rows it took and gave."""
-    out = "rows out not told" if batch.rows_out is None else f"{batch.rows_out:,} rows out"
+    out = "rows out unknown" if batch.rows_out is None else f"{batch.rows_out:,} rows out"
     return f"{BATCH_WORDS[batch.kind]}: {batch.rows_in:,} rows in, {out}"
 
 
@@ -93,8 +93,8 @@ def _number(value: int | None) -> str:
 def output_words(output: OutputDifference) -> str:
     """Return how the old version's output compares, or why it was not compared."""
     if not output.same_input:
-        did = {EngineOutcome.REFUSES: f"is refused, by {output.old_error_class}"}.get(output.old)
-        did = did or {EngineOutcome.RESUMES: "runs"}.get(output.old, "was not run to its end")
+        did = {EngineOutcome.REFUSES: f"fails with {output.old_error_class}"}.get(output.old)
+        did = did or {EngineOutcome.RESUMES: "runs"}.get(output.old, "did not run to its end")
         return f"it {did}; {output.remark}" if output.remark else f"it {did}"
     counts = (
         f"on the same input {output.equal:,} rows are equal,"
@@ -106,19 +106,19 @@ def output_words(output: OutputDifference) -> str:
 def rollback_words(back: RollbackTrial) -> str:
     """Return what the old version did on the copy that the new one had touched."""
     if back.outcome is EngineOutcome.UNKNOWN:
-        return f"not proven: {back.remark or back.message or 'the start was not ended'}"
+        return f"unverified: {back.remark or back.message or 'the start was not ended'}"
     if back.outcome is EngineOutcome.RESUMES:
         took = f"takes {back.rows_in:,} rows" if back.rows_in else f"loads its state; {_NO_ROWS}"
-        said = f"the old version runs on the copy that the new one touched and {took}"
+        said = f"the old version runs on the copy that the new version changed and {took}"
     else:
-        said = f"the old version is refused on the touched copy, by {back.error_class}"
+        said = f"the old version fails on that copy with {back.error_class}"
         said = f"{said}; {_repaired(back)}"
     return f"{said}; {_OWN_ENTRY}" if back.is_own_entry else said
 
 
 def _repaired(back: RollbackTrial) -> str:
     if back.repaired is None:
-        return "there was nothing to take back"
+        return "there was nothing to remove"
     removed = ", ".join(f"`{name}`" for name in back.removed)
     match back.repaired:
         case EngineOutcome.RESUMES:
@@ -126,8 +126,8 @@ def _repaired(back: RollbackTrial) -> str:
             again = ", which takes and writes its input once more" if is_done else ""
             return f"it runs once {removed} is deleted{again}"
         case EngineOutcome.REFUSES:
-            return f"it is refused even without {removed}"
-    return f"whether it runs without {removed} was not told in time"
+            return f"it fails even without {removed}"
+    return f"the run without {removed} did not end in time"
 
 
 def original_words(found: Untouched) -> str:

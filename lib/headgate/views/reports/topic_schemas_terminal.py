@@ -25,8 +25,8 @@ GLYPHS = {
     Effect.COMPATIBLE: "✓",
 }
 SENTENCES = {
-    Effect.INCOMPATIBLE: "Incompatible: readers fail, and a registry refuses it.",
-    Effect.SILENTLY_WRONG: "Silently wrong: readers go on with other values, and nothing objects.",
+    Effect.INCOMPATIBLE: "Incompatible: consumers fail, and a registry rejects the schema.",
+    Effect.SILENTLY_WRONG: "Silently wrong: consumers read other values without an error.",
     Effect.UNKNOWN: "Unknown: answer the question first.",
     Effect.COMPATIBLE: "Compatible.",
 }

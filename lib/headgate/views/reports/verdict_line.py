@@ -80,12 +80,12 @@ def _advice(worst: Outcome, first: Finding | None, report: Report) -> str:
     if worst is Outcome.UNKNOWN and first is not None:
         return f"Decide first: {first.question}"
     if is_mixed(report):
-        return "It takes over, but results will mix the old and the new meaning."
+        return "It resumes, but results will mix the old and the new meaning."
     if worst is Outcome.NO_EFFECT:
-        return "It takes over; some changes have no effect, because the state pins the old values."
+        return "It resumes. Some changes have no effect, because the state keeps the old values."
     if not report.findings and not report.changes:
         return "Both versions are the same."
-    return "It takes over where the old version stopped."
+    return "It resumes where the old version stopped."
 
 
 def _accepted(finding: Finding) -> str:

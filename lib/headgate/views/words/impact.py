@@ -27,10 +27,10 @@ def impact_lines(plan: Plan) -> list[tuple[str, str]]:
 
 def _read_again(impact: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
     if again(impact) is None:
-        how = str(impact.get("bytes_how", "unknown: it reads no topic that Kafka tells of"))
-        yield "Read again", how
+        how = str(impact.get("bytes_how", "unknown: it reads no known Kafka topic"))
+        yield "Records reprocessed", how
     elif impact.get("total") is not None:
-        yield "Read again", f"{plural_exact(impact['total'], 'record')}{_in_bytes(impact)}"
+        yield "Records reprocessed", f"{plural_exact(impact['total'], 'record')}{_in_bytes(impact)}"
     if skipped := sum(impact.get("skipped", {}).values()):
         yield "Never read", plural_exact(skipped, "record")
     if to_read := sum(impact.get("to_read", {}).values()):
@@ -59,7 +59,7 @@ def snapshot_words(kept: Mapping[str, Any]) -> str:
 def copied_words(kept: Mapping[str, Any]) -> str:
     """Return what of a snapshot takes room: data of stores are linked where that is possible."""
     if not kept["copied"]:
-        return "linked, which takes hardly any room"
+        return "linked, which needs almost no disk space"
     if kept["copied"] == kept["bytes"]:
         return "all of it copied"
     return f"of which {size(kept['copied'])} are copied"
@@ -103,7 +103,11 @@ def downstream_words(found: Mapping[str, Any], *, twice: bool) -> str:
     told = [*_pipelines(found), *(f"group {g} (nobody declared it)" for g in found["groups"])]
     if not told:
         known = "nobody that is known reads what it writes"
-        return known if found["known"] else "unknown: nothing tells what it writes, or who reads it"
+        return (
+            known
+            if found["known"]
+            else ("unknown: no evidence of what it writes or who consumes it")
+        )
     verb = "get results twice, unless they are overwritten by key" if twice else "get its results"
     return f"{names(told)} {verb}"
 
