@@ -42,7 +42,9 @@ COMMANDS = {
     ),
     "apply": CommandEntry("headgate.cli.commands.apply:command", "Apply a plan."),
     "undo": CommandEntry("headgate.cli.commands.undo:command", "Undo a run."),
-    "resume": CommandEntry("headgate.cli.commands.resume:command", "Resume a run that stopped part-way."),
+    "resume": CommandEntry(
+        "headgate.cli.commands.resume:command", "Resume a run that stopped part-way."
+    ),
     "reset": CommandEntry(
         "headgate.cli.commands.reset:command", "Reset a Kafka Streams application by a plan."
     ),
@@ -55,9 +57,7 @@ COMMANDS = {
     "approve": CommandEntry(
         "headgate.cli.commands.approve:command", "Approve a request and run its plan."
     ),
-    "decline": CommandEntry(
-        "headgate.cli.commands.decline:command", "Decline a request."
-    ),
+    "decline": CommandEntry("headgate.cli.commands.decline:command", "Decline a request."),
     "confirm": CommandEntry("headgate.cli.commands.confirm:command", "Confirm a manual step."),
     "cancel": CommandEntry(
         "headgate.cli.commands.cancel:command", "Stop a run, or cancel a request."

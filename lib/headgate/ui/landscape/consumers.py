@@ -129,7 +129,8 @@ def _sentence(consumer: Consumer) -> str:
     if consumer.lost:
         return f"{location}: {exact(consumer.lost)} offsets were deleted before they were read."
     return (
-        f"{location}: the position is after the latest offset. The topic was recreated or truncated."
+        f"{location}: the position is after the latest offset. The topic was recreated or "
+        "truncated."
     )
 
 

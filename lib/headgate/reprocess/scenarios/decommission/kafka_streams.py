@@ -117,11 +117,14 @@ def _risks(seen: ResetFacts, shapes: dict[str, Any]) -> Iterator[str]:
         yield f"kept, because the application is not its only owner: {name_list(left)}"
     if shapes and seen.wish.back_up:
         yield (
-            f"an undo restores the records of {name_list(shapes)} with other offsets. Backup topics "
+            f"an undo restores the records of {name_list(shapes)} with other offsets. Backup "
+            "topics "
             "(headgate-backup-RUN-...) keep them until then, or until you delete these topics"
         )
     elif shapes:
-        yield f"the records of {name_list(shapes)} are lost for good: they have no backup (--back-up)"
+        yield (
+            f"the records of {name_list(shapes)} are lost for good: they have no backup (--back-up)"
+        )
     if seen.group.type not in DELETABLE and seen.group.state != "dead":
         yield (
             f"group {seen.group.id} of type {seen.group.type} stays with its offsets. Kafka "

@@ -142,8 +142,8 @@ def _of_keys(seen: ResetFacts, growth: Growth) -> Iterator[str]:
     for topic, stores in growth.reach.stores.items():
         if topic in growth.now and not _always_had(topic, stores, growth):
             yield (
-                f"{seen.application} keeps {name_list(stores)} by the keys of {topic}, partition by "
-                f"partition. With {growth.to} partitions, records of a key may go to another "
+                f"{seen.application} keeps {name_list(stores)} by the keys of {topic}, partition "
+                f"by partition. With {growth.to} partitions, records of a key may go to another "
                 "one: two tasks would each hold a part, and results would be wrong without an "
                 "error. Kafka moves no record, and Headgate copies none. Either let a new "
                 f"version of {seen.application} repartition() them before that state: then this "
@@ -170,8 +170,8 @@ def _of_internals(seen: ResetFacts, growth: Growth) -> Iterator[str]:
     own = {n for n, i in seen.internals.items() if i.claim is Claim.OWNED}
     if left := sorted(own - set(seen.deleted)):
         yield (
-            f"{name_list(left)} would keep its partitions, and {seen.application} fails to start if "
-            "their number doesn't match its inputs. Name it with --internal-topics, too"
+            f"{name_list(left)} would keep its partitions, and {seen.application} fails to start "
+            "if their number doesn't match its inputs. Name it with --internal-topics, too"
         )
 
 
@@ -218,8 +218,8 @@ def _state_risks(seen: ResetFacts, growth: Growth) -> Iterator[str]:
     if growth.loose:
         yield (
             "no description shows whether the code fixes the number of partitions of "
-            f"{name_list(growth.loose)} (Repartitioned.withNumberOfPartitions). If it does not, the "
-            "topic gets as many as the widest topic that it is written from. If it does, the "
+            f"{name_list(growth.loose)} (Repartitioned.withNumberOfPartitions). If it does not, "
+            "the topic gets as many as the widest topic that it is written from. If it does, the "
             "topic is recreated with as many as now. The changelogs after it get the same. The "
             "run reports which"
         )
@@ -252,8 +252,8 @@ def _version_risks(seen: ResetFacts, growth: Growth) -> Iterator[str]:
     own = {name for name, one in seen.internals.items() if one.claim is Claim.OWNED}
     if other := _not_described(own, seen, growth):
         yield (
-            f"{name_list(other)} belongs to {seen.application}, but its stored version doesn't have "
-            "it. If that isn't the running version, what this plan says of its state is wrong"
+            f"{name_list(other)} belongs to {seen.application}, but its stored version doesn't "
+            "have it. If that isn't the running version, what this plan says of its state is wrong"
         )
 
 
@@ -286,8 +286,8 @@ def _reader_risks(seen: ResetFacts, growth: Growth) -> Iterator[str]:
             )
         if others:
             yield (
-                f"{topic} is also read by {name_list(others)}: its keys move for them, too, and each "
-                "starts added partitions where it is configured to"
+                f"{topic} is also read by {name_list(others)}: its keys move for them, too, and "
+                "each starts added partitions where it is configured to"
             )
 
 

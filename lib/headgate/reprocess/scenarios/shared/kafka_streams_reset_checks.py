@@ -155,8 +155,8 @@ def _of_inputs(seen: ResetFacts) -> Iterator[str]:
         )
     elif left := sorted(read - {*seen.inputs, *seen.intermediate}):
         yield (
-            f"{seen.application} also reads {name_list(left)}, which isn't named: offsets there stay "
-            "where they are"
+            f"{seen.application} also reads {name_list(left)}, which isn't named: offsets there "
+            "stay where they are"
         )
     for topic in seen.inputs:
         if topic in seen.topology.loops:

@@ -280,8 +280,8 @@ def _reader_risks(request: PlanRequest, found: Outputs, how: How) -> Iterator[st
             )
         elif readers:
             yield (
-                f"{name} is read by {name_list(readers)}: they get nothing new until they switch to "
-                "the new topic"
+                f"{name} is read by {name_list(readers)}: they get nothing new until they switch "
+                "to the new topic"
             )
 
 

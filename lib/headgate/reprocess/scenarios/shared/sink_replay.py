@@ -203,8 +203,8 @@ def _doubled(request: PlanRequest, location: str | None, again: str, *, new_id: 
     return SinkPlan(
         risks=(
             f"{request.pipeline.name} writes the results of {again} a second "
-            f"time{f' to {location}' if location else ''}: consumers get duplicates, unless the sink "
-            "overwrites by key",
+            f"time{f' to {location}' if location else ''}: consumers get duplicates, unless the "
+            "sink overwrites by key",
         ),
         new_query_id=new_id,
     )

@@ -75,8 +75,8 @@ def _files(request: PlanRequest, done: int, location: str | None) -> SkipSink:
     return SkipSink(
         target=found.target,
         risks=(
-            f"an undo moves what {location} got since to backup: consumers that have read it get it "
-            "a second time",
+            f"an undo moves what {location} got since to backup: consumers that have read it get "
+            "it a second time",
         ),
         resources=(f"folder:{found.target}",),
     )

@@ -73,8 +73,8 @@ class BackUpRecords(StepBase):
         check_topics(inspector, self.topics)
         if open_on := inspector.topics_in_transaction(self.topics):
             raise RefusedError(
-                f"a transaction is open on {name_list(open_on)}: its records can't be read yet. Wait "
-                "for its end"
+                f"a transaction is open on {name_list(open_on)}: its records can't be read yet. "
+                "Wait for its end"
             )
 
     def bind(self, applier: Applier) -> PriorState:

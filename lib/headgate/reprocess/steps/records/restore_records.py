@@ -52,8 +52,8 @@ class RestoreRecords(StepBase):
         if not backup:
             return ()
         risks = [
-            f"records restored to {name_list(backup)} have other offsets than before: an offset that "
-            "somebody noted now means another record"
+            f"records restored to {name_list(backup)} have other offsets than before: an offset "
+            "that somebody noted now means another record"
         ]
         held = {n: t.records for n, t in inspector.topics(backup).items() if t.records}
         risks += [

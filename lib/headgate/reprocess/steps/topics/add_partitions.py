@@ -78,8 +78,8 @@ class AddPartitions(StepBase):
         if not raised:
             return ()
         return (
-            f"can't be undone: {name_list(raised)} keeps {self.to} partitions, because Kafka removes "
-            "none",
+            f"can't be undone: {name_list(raised)} keeps {self.to} partitions, because Kafka "
+            "removes none",
         )
 
     def _left(self, inspector: Inspector) -> list[str]:
