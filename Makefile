@@ -48,11 +48,12 @@ test-fast: ## run the tests that need no broker, Spark or browser
 	$(SETUP) python
 	@exec $(PYTEST) -q -n auto -m "not ($(REAL) or slow or long)" $(ARGS)
 
-check: ## ruff, mypy, and the layers
+check: ## ruff, mypy, the layers, and the words
 	$(SETUP) python
 	@$(BIN)/ruff check .
 	@$(BIN)/ruff format --check .
 	@$(BIN)/mypy
+	@$(BIN)/python scripts/check_words.py
 	@$(PYTEST) -q tests/test_layering.py
 
 docs: ## write the pages of rules and scenarios, and build the site in docs/_build/html

@@ -154,7 +154,7 @@ class Watch:
         kind = f"{what}: {type(error).__name__}"
         if kind not in self._said:
             self._said.add(kind)
-            LOG.warning("%s (%s); the queries go on", what, mask_text(_reason(error)))
+            LOG.warning("%s (%s); the queries continue", what, mask_text(_reason(error)))
 
     def _tried(self, what: str, call: Callable[..., Any], *given: Any) -> None:
         try:

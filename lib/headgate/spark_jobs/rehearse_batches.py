@@ -162,7 +162,7 @@ class Rehearsal:
         self.remarks.append(remark)
         begun = batch_log.uncommitted(self.checkpoint)
         if begun:
-            self.remarks.append(f"batch {begun[-1]}, begun and not committed, was left out")
+            self.remarks.append(f"batch {begun[-1]}, which is not committed, was left out")
             batch_log.forget(self.checkpoint, begun)
         if batch_log.write_empty_batch(self.checkpoint) is None:
             return {"outcome": "unknown", "question": f"{_NO_COMMIT}; what would a new start do?"}
@@ -269,6 +269,6 @@ class Rehearsal:
 
 def _around(refusal: Refusal) -> str:
     return (
-        f"is {refusal.error_class} about this place (network, rights, room, jars) rather than the"
-        " query? rehearse where the sources answer, or with --batch none"
+        f"is {refusal.error_class} caused by this machine (network, rights, disk space, jars)"
+        " rather than by the query? Rehearse where the sources answer, or with --batch none"
     )

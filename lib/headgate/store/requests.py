@@ -95,7 +95,7 @@ class Requests:
             row = _open(connection, request)
             if is_same_person(row.asked_by, by):
                 raise RefusedError(
-                    f"{row.asked_by} asked for request {request}: somebody else decides on it"
+                    f"{row.asked_by} created request {request}: another person must decide on it"
                 )
             if row.plan_hash != run.plan_hash:
                 raise StalePlanError(f"request {request} was for another plan than this one")
@@ -115,7 +115,7 @@ class Requests:
             row = _open(connection, request)
             if row.asked_by != by:
                 raise RefusedError(
-                    f"{row.asked_by} asked for request {request}: who did not ask declines it"
+                    f"{row.asked_by} created request {request}: another person must decline it"
                 )
             _decide(connection, row, RequestState.CANCELLED, by=by, reason=reason)
 

@@ -147,7 +147,7 @@ class Worker:
                 error = self._engine.why_ended(row)
                 self._store.runs.finish(row.id, RunState.FAILED, error=error)
             elif self._engine.has_died(row):
-                LOG.warning("run %s lost its workflow: going on with it", row.id)
+                LOG.warning("run %s lost its workflow: continuing it", row.id)
                 self._engine.go_on(row)
 
     def _loop(self) -> None:
@@ -220,7 +220,7 @@ class Worker:
                     LOG.info("%s", now)
                 said = now
             except Exception:
-                LOG.exception("could not look at the pipelines")
+                LOG.exception("could not check the pipelines")
             turn += 1
             self._ending.wait(_LOOK_AT_SECONDS)
 

@@ -143,7 +143,7 @@ class RewindApplier(RewindInspector):
         """Copies and removals stay within names that end in a run's id, whatever a plan says."""
         parts = Path(path).parts[1:]
         if not any(_is_ours(part) for part in parts):
-            raise StepError(f"{path} is no name that a run gives: not touched")
+            raise StepError(f"{path} is not a name that a run gives: not changed")
 
 
 def _is_ours(part: str) -> bool:
@@ -223,4 +223,4 @@ def _check_beside(path: str, copy: str, run: str | None) -> None:
     place, at = Path(path), Path(copy)
     is_copy = at.parent == place.parent and at.name.startswith(f".{place.name}.")
     if not is_copy or (run is not None and not at.name.endswith(f"-{run}")):
-        raise StepError(f"{copy} is no copy of this run beside {path}: not touched")
+        raise StepError(f"{copy} is not this run's copy beside {path}: not changed")

@@ -94,7 +94,7 @@ class LiveRemoteCheckpointApplier(LiveRemoteCheckpointInspector):
 
     def _writable(self, location: str) -> None:
         if not is_made_place(location, self.registry):
-            raise StepError(f"{location} is no place that a run makes: not touched")
+            raise StepError(f"{location} is not a location that a run creates: not changed")
 
 
 def is_made_place(location: str, registry: Registry) -> bool:

@@ -24,7 +24,7 @@ from headgate.model.restore_points import StoreRows
 from headgate.reprocess.ports.checkpoints import Checkpoint
 from headgate.reprocess.ports.source_offsets import Beginning, QueryPosition
 
-_REMOTE = "it is on a remote file system, where nothing is moved aside in one step"
+_REMOTE = "it is on a remote file system, where no folder can be renamed in one step"
 
 
 class LiveFolderInspector:
@@ -129,7 +129,7 @@ class NewCheckpointApplier(NewCheckpointInspector):
 def draft_path(path: str) -> Path:
     """Return the path; only what has a draft's name is written or removed, whatever a plan says."""
     if not _DRAFT.fullmatch(Path(path).name):
-        raise StepError(f"{path} is no draft of a checkpoint: not touched")
+        raise StepError(f"{path} is not a draft of a checkpoint: not changed")
     return Path(path)
 
 

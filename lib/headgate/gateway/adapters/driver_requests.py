@@ -50,7 +50,7 @@ class DriverRequestApplier(DriverStatusInspector):
         """
         life = self._told_life(pipeline)
         if life is None or judge_life(life, time.time()).status is Status.STOPPED:
-            self.note(f"the watch of {pipeline.name} tells of no query that runs")
+            self.note(f"the watch of {pipeline.name} reports no running query")
             return
         request = _request(life, call, Path(self.registry.path or ".").parent)
         with self._sent(pipeline, request) as again:

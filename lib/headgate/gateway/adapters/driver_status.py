@@ -127,7 +127,7 @@ def _error(life: Life) -> str:
 def judge_life(life: Life, now: float) -> DriverStatus:
     """Return what a run's last words and its process say; `now` in seconds since 1970."""
     if life.ended:
-        return DriverStatus(Status.STOPPED, "its watch told the query's end", _error(life))
+        return DriverStatus(Status.STOPPED, "its watch reported the query's end", _error(life))
     if is_gone(life.driver):
         return DriverStatus(
             Status.STOPPED, f"process {life.driver.get('pid')} of its driver has ended"
@@ -138,4 +138,4 @@ def judge_life(life: Life, now: float) -> DriverStatus:
         return _UNKNOWN
     if now - datetime.fromisoformat(life.told_at).timestamp() > _SILENT:
         return DriverStatus(Status.UNKNOWN, f"its watch is silent since {life.told_at}")
-    return DriverStatus(Status.RUNS, f"its watch told of it at {life.told_at}")
+    return DriverStatus(Status.RUNS, f"its watch last reported at {life.told_at}")

@@ -116,7 +116,7 @@ def check_room(needed: int, folder: Path) -> None:
     if needed + _SPARE > free:
         raise RefusedError(
             f"{folder} has {free >> 20} MiB free, and a rehearsal needs {(needed + _SPARE) >> 20}:"
-            " name a folder with more room by --scratch"
+            " name a folder with more disk space with --scratch"
         )
 
 

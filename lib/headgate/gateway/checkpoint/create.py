@@ -112,7 +112,9 @@ def files_read(folder: Path, name: str, entry: int, before: int | None) -> Itera
     for line in _log_lines(folder / "sources" / name, entry):
         value = _loose(line)
         if not isinstance(value, dict) or not isinstance(value.get("path"), str):
-            raise EvidenceError(f"a line of {folder / 'sources' / name} is no file: {line[:80]!r}")
+            raise EvidenceError(
+                f"a line of {folder / 'sources' / name} names no file: {line[:80]!r}"
+            )
         later = entry < value["batchId"] != READ_BEFORE
         if not later and (before is None or int(value["timestamp"]) < before):
             yield value

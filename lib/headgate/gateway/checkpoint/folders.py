@@ -26,8 +26,8 @@ def local_path(location: str) -> Path:
     parts = urlsplit(location)
     if parts.scheme not in ("", "file") or parts.netloc not in ("", "localhost"):
         raise RefusedError(
-            f"{location} is on a remote file system, where nothing is moved aside in one step: this"
-            " needs a checkpoint that is a folder of this machine"
+            f"{location} is on a remote file system, where no folder can be renamed in one step: "
+            "this needs a checkpoint that is a folder of this machine"
         )
     path = unquote(parts.path) if parts.scheme else location
     return Path(path).resolve()

@@ -135,7 +135,7 @@ def delete_remote_checkpoint(target: str, source: str | None, settings: Settings
         if listed is None and source is not None:
             known = changes.stored(open_changes(source, settings)[1])
             if strange := sorted(there.keys() - known.keys()):
-                return f"{target} is kept: {strange[0]} is no copy"
+                return f"{target} is kept: {strange[0]} was not copied there by Headgate"
         with ThreadPoolExecutor(_AT_ONCE) as pool:
             list(pool.map(lambda name: changes.remove(f"{path}/{name}"), sorted(there)))
         changes.remove(path + MANIFEST)

@@ -103,7 +103,7 @@ def explained_errors(location: str) -> Iterator[None]:
     except PermissionError as error:
         raise EvidenceError(f"{shown} may not be read: {_reason(error)}") from error
     except (ValueError, TypeError, NotImplementedError) as error:
-        raise EvidenceError(f"{shown} is no address that can be read: {_reason(error)}") from error
+        raise EvidenceError(f"{shown} can't be read: {_reason(error)}") from error
     except OSError as error:
         if is_uri(location) and not location.startswith("file:"):
             raise UnreachableError(f"{shown} did not answer: {_reason(error)}") from error

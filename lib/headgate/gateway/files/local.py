@@ -75,7 +75,7 @@ def _check(number: int, found: os.stat_result, patience_s: float | None) -> None
             raise OSError(errno.EAGAIN, "it gives nothing that can be read now")
         return
     if patience_s is None:
-        raise OSError(errno.ENOTSUP, "it is no file")
+        raise OSError(errno.ENOTSUP, "it is not a regular file")
     if not stat.S_ISFIFO(found.st_mode) and not os.isatty(number):
         raise OSError(errno.ENOTSUP, "it is a device")
     if _is_named(number, found) and not _has_more(number, patience_s):

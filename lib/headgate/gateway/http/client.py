@@ -116,8 +116,8 @@ class Web:
         code = answer.status_code
         if code in (401, 403, 407):
             raise EvidenceError(
-                f"{self._named(path)} does not let us in ({code}): put USER:PASSWORD@ into the"
-                " address, or ask for the right to see it"
+                f"{self._named(path)} refuses access ({code}): add USER:PASSWORD@ to the"
+                " address, or get read access for this user"
             )
         if code in (404, 410):
             said = _said(answer)
@@ -198,7 +198,7 @@ def why(error: RequestException) -> str:
     if isinstance(error, requests.exceptions.Timeout):
         return "did not answer in time"
     if isinstance(error, requests.exceptions.InvalidURL | requests.exceptions.MissingSchema):
-        return f"is no address: {_line(error)}"
+        return f"is not a valid address: {_line(error)}"
     for sign, words in _SIGNS.items():
         if sign in text:
             return words

@@ -263,7 +263,7 @@ class Kafka:
         names = kafka_topics.some(unknown)
         if self.java is None:
             warnings.add(
-                f"Type and members of {names} can't be told (a share or streams group): Kafka's "
+                f"Type and members of {names} are unknown (a share or streams group): Kafka's "
                 "Java client is needed for them, and its jars were not found."
             )
             return {}

@@ -160,7 +160,7 @@ def _compare(found: Iterable[Record], backed_up: Iterable[Record], watch: Watch)
     total = _Sum()
     for one, other in zip_longest(found, backed_up):
         if one is None:
-            raise StepError(f"{name_of(other)} was not put back")
+            raise StepError(f"{name_of(other)} was not restored")
         if other is None or replace(one, offset=0) != replace(other, offset=0):
             raise StepError(f"{name_of(one)} is not what was backed up")
         total.add(one)
@@ -176,7 +176,7 @@ def _ranges(kafka: Kafka, topic: str) -> dict[tuple[str, int], tuple[int, int]]:
     for p in found.partitions:
         # Taken for empty, a partition whose end nobody tells would be copied a second time.
         if p.begin is None or p.end is None:
-            raise StepError(f"{topic}[{p.number}] has no leader that tells where it ends")
+            raise StepError(f"{topic}[{p.number}] has no leader, so its latest offset is unknown")
         ranges[topic, p.number] = (p.begin, p.end)
     return ranges
 
@@ -222,7 +222,7 @@ def _unmarked(record: Record, to: str | None = None) -> Record:
     """Return the record as it was, with its offset; its topic is `to` where that is given."""
     key, value = record.headers[-1] if record.headers else ("", None)
     if key != WHERE or value is None:
-        raise StepError(f"{name_of(record)} is no backed-up record: something else wrote it")
+        raise StepError(f"{name_of(record)} is not a backed-up record: something else wrote it")
     topic, partition, offset = value.decode().split(" ")
     return replace(
         record,

@@ -133,7 +133,7 @@ def delete_topic(kafka: Kafka, name: str, topic_id: str) -> None:
     """
     now = _described(kafka, [name]).get(name)
     if now is not None and str(now.topic_id) != topic_id:
-        raise RefusedError(f"topic {name} was deleted and made anew since: it is not deleted again")
+        raise RefusedError(f"topic {name} was deleted and recreated since: it is not deleted again")
     # Asked for by its id even where it is not seen: a busy broker may not tell of it for a moment.
     by_id = kafka.java is not None and java_delete_topic.delete_topic(kafka.java, topic_id)
     if not by_id and now is not None:

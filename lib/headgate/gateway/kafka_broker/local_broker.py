@@ -147,6 +147,6 @@ def _cluster_of(data: Path) -> str:
     try:
         lines = (data / "meta.properties").read_text().splitlines()
     except OSError as error:
-        raise SetupError(f"{data} is no folder of a broker: {error.strerror}") from error
+        raise SetupError(f"{data} is not a broker's data folder: {error.strerror}") from error
     found = next((line for line in lines if line.startswith(_CLUSTER)), _CLUSTER)
     return found.removeprefix(_CLUSTER).replace("\\", "")

@@ -160,7 +160,7 @@ def _has_streams(jar: Path) -> bool:
         with zipfile.ZipFile(jar) as archive:
             return _STREAMS in archive.NameToInfo
     except (OSError, zipfile.BadZipFile) as error:
-        raise CaptureError(f"{jar} is no jar that can be read: {error}") from None
+        raise CaptureError(f"{jar} can't be read as a jar: {error}") from None
 
 
 def _properties(folder: Path) -> Iterator[str]:

@@ -130,7 +130,7 @@ class _Watch:
             end = self._jvm.child.last_words()
             return Ran(
                 outcome=EngineOutcome.UNKNOWN,
-                question=f"Why did the application end by itself ({state})? Its last line: {end}",
+                question=f"Why did the application end ({state})? Its last line: {end}",
             )
         self.is_refused = True
         # Between two looks it may have run: only a task says that it processes.

@@ -44,7 +44,7 @@ def read_state_directory(given: Path, application_id: str | None = None) -> Stat
     EvidenceError where it is no such directory, or holds several applications and none was named.
     """
     if not given.is_dir():
-        raise EvidenceError(f"{given} is no folder: name a state directory of Kafka Streams")
+        raise EvidenceError(f"{given} is not a folder: name a state directory of Kafka Streams")
     folder = _application(given.absolute(), application_id)
     stores: dict[str, list[str]] = {}
     partitions: dict[int, int] = {}

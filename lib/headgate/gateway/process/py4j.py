@@ -72,5 +72,5 @@ def py4j_jar() -> str:
     """Return py4j's jar, which lies beside PySpark's own; SetupError where it is missing."""
     jars = sorted(spark_jars().glob("py4j-*.jar"))
     if not jars:
-        raise SetupError("PySpark's folder has no py4j jar: install PySpark anew.")
+        raise SetupError("PySpark's folder has no py4j jar: install PySpark again.")
     return str(jars[-1])

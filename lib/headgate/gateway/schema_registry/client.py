@@ -47,8 +47,7 @@ class SchemaRegistry:
             for secret in filter(None, config.values()):
                 reason = reason.replace(secret, "…") if len(secret) > 3 else reason
             raise ConfigError(
-                "what stands under [schema_registry] is none that the client takes:"
-                f" {without_secret(reason)}"
+                f"the client rejects the settings under [schema_registry]: {without_secret(reason)}"
             ) from None
 
     def close(self) -> None:
@@ -208,7 +207,7 @@ class SchemaRegistry:
 
     def _no_registry(self, what: str) -> str:
         return (
-            f"{self._named} answers, asked for {what}, with something that is not Confluent's API:"
+            f"{self._named} answers {what} with something that is not Confluent's API:"
             " check url under [schema_registry] (Apicurio's ends with /apis/ccompat/v7)"
         )
 
@@ -216,8 +215,8 @@ class SchemaRegistry:
         said = mask_text(" ".join(str(error.error_message).split()))[:160]
         if error.http_status_code in (401, 403):
             return UnreachableError(
-                f"{self._named} does not let us in ({error.http_status_code}): set"
-                " basic.auth.user.info, or what it asks for, in [schema_registry.config]"
+                f"{self._named} refuses access ({error.http_status_code}): set"
+                " basic.auth.user.info, or what it requires, in [schema_registry.config]"
             )
         if _UNKNOWN in said:
             # The body of the answer was no JSON: a page of a proxy, or of another server.

@@ -72,4 +72,4 @@ def _read(file: Path) -> str:
     except UnicodeDecodeError:
         if len(data) > LONGEST:
             return "x" * (LONGEST + 1)
-        raise SchemaError(f"{file} is no UTF-8 text, so no schema") from None
+        raise SchemaError(f"{file} isn't UTF-8 text, so it holds no schema") from None

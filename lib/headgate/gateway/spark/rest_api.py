@@ -78,7 +78,9 @@ def _application(web: Web, address: RestAddress) -> tuple[dict[str, Any], str | 
         ) from error
     found = [a for a in listed if _is_application(a)] if isinstance(listed, list) else []
     if not isinstance(listed, list) or len(found) != len(listed):
-        raise EvidenceError(f"{web.base}/api/v1/applications is no list of Spark applications")
+        raise EvidenceError(
+            f"{web.base}/api/v1/applications does not return a list of Spark applications"
+        )
     if address.application is not None:
         found = [a for a in found if a["id"] == address.application] or _one(web, address)
     elif not found:
@@ -131,7 +133,7 @@ def _event_log(
             logs = zipped_logs(archive, path)
             return logs.read(keep) if logs is not None else None
     except (zipfile.BadZipFile, EOFError) as error:
-        raise EvidenceError(f"{path}/logs is no archive that can be read: {error}") from error
+        raise EvidenceError(f"{path}/logs can't be read as an archive: {error}") from error
 
 
 def _live(web: Web, application: Mapping[str, Any], location: str, path: str) -> EventLog:
@@ -155,7 +157,9 @@ def _live(web: Web, application: Mapping[str, Any], location: str, path: str) ->
             path=path,
         )
     except ValueError as error:
-        raise EvidenceError(f"{path} is no answer of Spark's REST interface: {error}") from error
+        raise EvidenceError(
+            f"{path} does not answer as Spark's REST interface does: {error}"
+        ) from error
 
 
 def _executions(web: Web, location: str) -> Iterator[Mapping[str, Any]]:
@@ -169,7 +173,7 @@ def _executions(web: Web, location: str) -> Iterator[Mapping[str, Any]]:
         }
         page = web.json(f"{location}/sql", params)
         if not isinstance(page, list):
-            raise EvidenceError(f"{web.base}{location}/sql is no list of executions")
+            raise EvidenceError(f"{web.base}{location}/sql does not return a list of executions")
         yield from (e for e in page if isinstance(e, dict))
         if len(page) < _PAGE:
             return

@@ -185,8 +185,8 @@ def play(found: Opened, broker: RehearsalBroker, seconds: float, committed: int)
     )
     if found.version is None and not ran.causes:
         raise CaptureError(
-            f"{found.side.what} makes no KafkaStreams that its metrics tell of: name a method that"
-            " returns its Topology (CLASS#method)"
+            f"{found.side.what} creates no KafkaStreams instance that its metrics show: name a "
+            "method that returns its Topology (CLASS#method)"
         )
     now = sum(n for (t, _), n in broker.committed(group).items() if t in outside)
     names = list(broker.kafka.partitions())

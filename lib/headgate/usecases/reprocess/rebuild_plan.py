@@ -215,4 +215,4 @@ def _is_half_done(store: Store | SqliteReader, row: RunFacts) -> bool:
 
 
 def _half_done(row: RunFacts) -> str:
-    return f"run {row.id} stopped half-way here and was not undone: its undo would be refused after"
+    return f"run {row.id} stopped half-way here and was not undone: its undo would be blocked after"

@@ -39,7 +39,7 @@ def _rollback(report: Report, engine: EngineVerdict) -> Iterator[RenderableType]
         judged = judge_rollback(report, engine.rollback)
         style = AGREEMENT[judged.agreement]
         yield Text.assemble(
-            ("way back, ", "dim"), (judged.agreement.value, style), f": {harmless(judged.why)}"
+            ("rollback, ", "dim"), (judged.agreement.value, style), f": {harmless(judged.why)}"
         )
 
 

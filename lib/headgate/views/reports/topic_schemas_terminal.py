@@ -26,7 +26,7 @@ GLYPHS = {
 }
 SENTENCES = {
     Effect.INCOMPATIBLE: "Incompatible: consumers fail, and a registry rejects the schema.",
-    Effect.SILENTLY_WRONG: "Silently wrong: consumers read other values without an error.",
+    Effect.SILENTLY_WRONG: "Wrong results: consumers read other values without an error.",
     Effect.UNKNOWN: "Unknown: answer the question first.",
     Effect.COMPATIBLE: "Compatible.",
 }

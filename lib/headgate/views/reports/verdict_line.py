@@ -16,9 +16,9 @@ GLYPHS = {
     Outcome.RESUMES: "✓",
 }
 WORDS = {
-    Outcome.REFUSES: "Refuses to start",
-    Outcome.SILENTLY_WRONG: "Silently wrong",
-    Outcome.UNKNOWN: "Cannot tell",
+    Outcome.REFUSES: "Fails to start",
+    Outcome.SILENTLY_WRONG: "Wrong results",
+    Outcome.UNKNOWN: "Unknown",
     Outcome.NO_EFFECT: "No effect",
     Outcome.RESUMES: "Resumes",
 }

@@ -64,9 +64,9 @@ class Status(StrEnum):
 
 
 STATUS_WORDS: dict[Status, tuple[str, str]] = {
-    Status.REFUSES: ("!", "Refuses to start"),
-    Status.SILENTLY_WRONG: ("≠", "Silently wrong"),
-    Status.UNKNOWN: ("?", "Cannot tell"),
+    Status.REFUSES: ("!", "Fails to start"),
+    Status.SILENTLY_WRONG: ("≠", "Wrong results"),
+    Status.UNKNOWN: ("?", "Unknown"),
     Status.CHANGED: ("~", "Changed"),
     Status.ADDED: ("+", "Added"),
     Status.REMOVED: ("−", "Removed"),
