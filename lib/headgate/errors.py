@@ -3,7 +3,7 @@
 HeadgateError                        exit 2 on the command line unless said otherwise
 ├── ParseError                       the input text is not what the parser reads
 │   └── SelectorError                a landscape selector: at which position, what was expected
-├── EvidenceError                    a path or a name is no evidence that can be read
+├── EvidenceError                    a path or a name that isn't readable evidence
 │   └── QueryChoiceError             it holds several queries, or none that was asked for
 ├── RegistryError                    headgate.toml is wrong
 ├── ConfigError                      a setting is none that its client takes
@@ -53,7 +53,7 @@ class SelectorError(ParseError):
 
 
 class EvidenceError(HeadgateError):
-    """A path or a name is no evidence that can be read; the message lists what was tried."""
+    """A path or a name that isn't readable evidence; the message lists what was tried."""
 
 
 class QueryChoiceError(EvidenceError):

@@ -84,7 +84,7 @@ def test_hostile_text_is_one_sentence_and_asks_for_nothing_outside(visit, shoot)
     page = visit("topology?pipeline=billing", scheme="dark")
     page.locator(".hg-empty").wait_for()
     paste(page, HOSTILE)
-    page.get_by_text("pasted text is no evidence").wait_for()
+    page.get_by_text("pasted text isn't evidence").wait_for()
     assert page.get_by_role("button", name="Show evidence").is_disabled()
     shoot(page, "evidence-refused-dark")
 
@@ -112,7 +112,7 @@ def test_several_files_make_one_version_and_a_stranger_is_named(visit, tmp_path,
     page.get_by_text("Files", exact=True).click()
     page.locator("input[type=file]").set_input_files([tmp_path / n for n in files])
     page.get_by_text("conf.json: session settings").wait_for()
-    page.get_by_text("query.py is no evidence").wait_for()
+    page.get_by_text("query.py isn't evidence").wait_for()
     shoot(page, "evidence-files")
     page.get_by_role("button", name="Show evidence").click()
     ready(page)
@@ -176,7 +176,7 @@ def test_compare_reads_uploaded_files(visit, tmp_path, shoot):
     shoot(page, "compare-evidence")
     page.locator("input[type=file]").set_input_files(file)
     ready(page)
-    page.locator(".hg-verdict", has_text="Silently wrong").wait_for()
+    page.locator(".hg-verdict", has_text="Wrong results").wait_for()
     page.get_by_text("version file", exact=False).first.wait_for()
 
 

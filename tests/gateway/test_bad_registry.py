@@ -85,8 +85,8 @@ def said(error: pytest.ExceptionInfo[HeadgateError]) -> str:
 @pytest.mark.parametrize(
     ("answer", "words"),
     [
-        ((401, JSON, '{"error_code": 401, "message": "who?"}'), "does not let us in (401)"),
-        ((403, HTML, "<h1>Forbidden</h1>"), "does not let us in (403)"),
+        ((401, JSON, '{"error_code": 401, "message": "who?"}'), "refuses access (401)"),
+        ((403, HTML, "<h1>Forbidden</h1>"), "refuses access (403)"),
         ((200, HTML, "<html><body>Log in</body></html>"), "not Confluent's API"),
         ((404, HTML, "<html>nothing</html>"), "not Confluent's API"),
         ((200, JSON, '{"subjects": []}'), "not Confluent's API"),

@@ -68,10 +68,10 @@ def test_what_is_no_file_in_a_folder_is_a_warning(pipe, tmp_path):
         version = read_version([str(tmp_path)])
     assert [w.removeprefix(f"{tmp_path}/") for w in version.warnings] == [
         "loop can't be read: Too many levels of symbolic links",
-        "pipe can't be read: it is no file",
+        "pipe can't be read: it is not a regular file",
         "s can't be read: No such device or address",
         "self is a folder and is of no known kind and was not read",
-        "zero can't be read: it is no file",
+        "zero can't be read: it is not a regular file",
     ]
 
 
@@ -83,5 +83,5 @@ def test_a_device_is_no_evidence(device):
 
 def test_an_empty_file_has_an_end(tmp_path):
     (tmp_path / "empty").write_bytes(b"")
-    with pytest.raises(EvidenceError, match="empty is no evidence"):
+    with pytest.raises(EvidenceError, match="empty isn't evidence"):
         read_version([str(tmp_path / "empty")])

@@ -85,7 +85,7 @@ def test_history_positions_and_outputs_are_read_from_kafka(shop, broker, kafka_a
     commit(broker, group, orders, 3)
     cut(kafka_admin, orders, 5)
     found = {f["rule"]: f["what"] for f in check(registry, "shop")["findings"]}
-    assert "Of 20 offsets 5 are gone (25 %)." in found["RDY100"] and "7 days" in found["RDY100"]
+    assert "Of 20 offsets 5 are deleted (25 %)." in found["RDY100"] and "7 days" in found["RDY100"]
     # Committed at 3, and the log begins at 5: two records were never read.
     assert f"2 unread offsets are deleted: {orders}-0" in found["RDY110"]
     assert totals in found["RDY054"]

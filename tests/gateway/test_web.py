@@ -91,7 +91,7 @@ CASES = [
     ("another interface", of_json({"version": 1}), EvidenceError, "no list of Spark applications"),
     ("a list of else", of_json([{"id": 7}]), EvidenceError, "no list of Spark applications"),
     ("nothing in it", of_json([]), EvidenceError, "knows no application"),
-    ("no right", of_page(403), EvidenceError, "does not let us in (403)"),
+    ("no right", of_page(403), EvidenceError, "refuses access (403)"),
     ("a failure", of_page(503), UnreachableError, "failed with 503"),
     ("no JSON", (200, {"content-type": "text/plain"}, b"[{"), EvidenceError, "no JSON"),
     (

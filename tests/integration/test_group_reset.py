@@ -70,7 +70,7 @@ def test_a_group_that_is_not_there_is_not_proven_empty(team, topic, unique):
         f'topics = ["{orders}"]\n'
     )
     _, plan = team.plan("x", code=3)
-    assert "not proven" in plan["blockers"][0]
+    assert "not verified" in plan["blockers"][0]
 
 
 def test_a_missing_topic_is_refused(team, groups, billing, unique):
@@ -141,4 +141,4 @@ def test_a_kafka_streams_application_that_is_not_there_is_refused(team, unique):
         f'[[pipeline]]\nname = "x"\nengine = "kafka-streams"\ngroup = "{unique("app")}"\n'
     )
     _, plan = team.plan("x", code=3)
-    assert "there is no group" in plan["blockers"][0]
+    assert "not found: no application has this id" in plan["blockers"][0]

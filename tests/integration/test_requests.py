@@ -44,12 +44,12 @@ def test_one_asks_another_approves_the_worker_runs_it(team, groups, billing, as_
     asked = team.run(*ask)
     assert asked["plan"]["impact"]["records"] == {orders: 4}
     own = team.run("approve", asked["request"], code=3)
-    assert "somebody else decides" in own["error"]
+    assert "another person must decide" in own["error"]
     assert groups.committed(group) == {(orders, 0): (7, "by hand")}
 
     request, plan = ask_as_ann(team, 3)
     wrong = team.run("approve", request, "--plan", "0" * 64, code=3)
-    assert "not for the plan that was looked at" in wrong["error"]
+    assert "not for the plan that was shown" in wrong["error"]
     done = team.run("approve", request, "--plan", plan, "--reason", "fine")
     assert done["state"] == "done"
     assert groups.committed(group) == {(orders, 0): (3, None)}

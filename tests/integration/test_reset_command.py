@@ -254,7 +254,7 @@ def test_a_typo_makes_no_group(cluster, reset, typo):
     wrong = typo.format(cluster.app)
     code, plan, _ = reset("--execute", "--input-topics", cluster.named("APP_in"), app=wrong)
     assert (code, plan["state"]) == (3, "refused")
-    assert f"there is no group {wrong}" in plan["error"]
+    assert f"group {wrong} not found" in plan["error"]
     assert f"similar ids are {cluster.app}" in plan["error"]
     assert wrong not in groups_of(cluster.broker)
 

@@ -130,7 +130,7 @@ def gets_more_partitions(app):
     why = app.team.run("undo", run, code=3)["error"]
     assert f"can't be undone: {app.topic} keeps 3 partitions" in why
     again = app.team.plan("app", "--partitions=3", scenario="repartition", code=3)[1]["blockers"]
-    assert "has 3 partitions already" in again[0]
+    assert "already has 3 partitions" in again[0]
 
 
 @pytest.mark.long

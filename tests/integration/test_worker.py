@@ -250,6 +250,6 @@ def test_ctrl_c_detaches(team, worker, billing):
     wait_for(lambda: begun(store, row.id, 0))
     os.kill(process.pid, signal.SIGINT)
     out, err = process.communicate(timeout=30)
-    assert process.returncode == 0 and f"run {row.id} goes on" in err
+    assert process.returncode == 0 and f"run {row.id} continues" in err
     assert json.loads(out)["run"] == row.id
     assert wait_for(lambda: ended(store, row.id), 120) is RunState.DONE

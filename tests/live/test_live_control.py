@@ -91,7 +91,7 @@ def test_a_driver_stops_its_query_between_two_batches_and_the_stop_is_proven(
         assert applier.driver_status("q").status is Status.STOPPED
         assert not list((tmp_path / "watch" / FOLDER).iterdir())
         applier.command("q", "stop")  # once more: there is nothing to ask
-        assert "tells of no query that runs" in applier.notes[-1]
+        assert "reports no running query" in applier.notes[-1]
         drained.apply(applier, drained.bind(applier))
         drained.verify(applier, {})
         assert f"q is paused after batch {found.last_commit_batch}" in applier.notes[-1]

@@ -97,8 +97,8 @@ def test_consumers_show_spark_queries_beside_groups(open_page, seeded):
     assert "Spark commits no offsets to Kafka" in text(at)
 
 
-def test_loose_ends_are_listed(open_page, seeded):
-    at = open_page("landscape", view="loose ends")
+def test_unused_resources_are_listed(open_page, seeded):
+    at = open_page("landscape", view="unused resources")
     assert not at.exception
     tables = [d.value for d in at.dataframe]
     assert any("city-revenue-v2" in set(t["Topic"]) for t in tables if "Topic" in t)

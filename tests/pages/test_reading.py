@@ -90,6 +90,6 @@ def test_one_file_of_no_known_kind_spoils_no_others(tmp_path):
     found = survey_evidence([str(good), str(bad)])
     assert found.problem is None and found.version is not None
     assert [p.words for p in found.pieces] == ["simple explain, 1 plan", None]
-    assert found.left_out == (f"{bad} is no evidence",)
+    assert found.left_out == (f"{bad} isn't evidence",)
     alone = survey_evidence([str(bad)])
     assert alone.version is None and "tried: explain text" in (alone.problem or "")

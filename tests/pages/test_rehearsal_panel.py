@@ -187,7 +187,7 @@ def test_the_engine_s_verdict_stands_beside_ours(registered, open_page):
     assert "STATE_STORE_VALUE_SCHEMA_NOT_COMPATIBLE" in shown(at)
     assert "agrees with the rules" in shown(at)
     assert "A rollback works" in shown(at)
-    assert "is as it was" in shown(at)
+    assert "is unchanged" in shown(at)
     # Who comes back, or somebody else, finds it there with its choices.
     at = open_page("compare", pipeline="counts")
     assert "4.2.0: refuses" in shown(at)

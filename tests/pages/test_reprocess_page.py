@@ -143,11 +143,11 @@ def test_a_plan_shows_what_it_costs_and_offers_to_run_it_or_to_ask(open_page, se
 def test_what_was_in_the_batches_is_shown_where_one_is_asked_for(open_page, seeded):
     add_stopped_pipeline(seeded)
     at = open_page("reprocess", pipeline="returns", scenario="rewind")
-    (batches,) = (e for e in at.expander if "what was in them" in e.label)
-    assert "Batches 0 to 2" in batches.label
+    (batches,) = (e for e in at.expander if "Contents of batches" in e.label)
+    assert "batches 0 to 2" in batches.label
     assert list(batches.dataframe[0].value["Batch"]) == [2, 1, 0]
     at = open_page("reprocess", pipeline="returns", scenario="from-scratch")
-    assert not [e for e in at.expander if "what was in them" in e.label]
+    assert not [e for e in at.expander if "Contents of batches" in e.label]
 
 
 def plan_of(count: int) -> Plan:

@@ -54,7 +54,7 @@ def test_a_zip_without_a_folder_is_one_itself():
 
 def test_nothing_leaves_its_folder():
     content = zipped(**{"..__evil": "x"})
-    with pytest.raises(EvidenceError, match="leaves its folder"):
+    with pytest.raises(EvidenceError, match="path outside its folder"):
         upload.save([File("evil.zip", content)])
 
 

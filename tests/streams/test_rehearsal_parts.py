@@ -209,8 +209,8 @@ LOST = StreamsVerdict(
 
 
 def test_a_lost_store_is_said_in_words_and_weakens_what_both_agree_on():
-    assert headline(LOST) == "Kafka Streams starts again and goes on"
-    assert ("Store", "counts: lost: nobody reads it any more, 2 keys") in list(facts(LOST))
+    assert headline(LOST) == "Kafka Streams starts and resumes"
+    assert ("Store", "counts: lost: the new version does not read it, 2 keys") in list(facts(LOST))
     judged = judge_streams(Report(), LOST)
     assert judged.agreement is Agreement.OPEN
     assert "nobody reads counts any more" in judged.why

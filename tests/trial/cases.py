@@ -75,12 +75,17 @@ CASES = (
         Billing,
         "from-point",
         ("--shift-by=-40",),
-        (r"Read again: 80 records", r"It repeats it for records after the old offsets"),
+        (r"Records reprocessed: 80 records", r"It repeats it for records after the old offsets"),
         Counts(0, 80),
         Counts(0, 140),
     ),
     Case(
-        Billing, "from-scratch", (), (r"Read again: 300 records",), Counts(0, 300), Counts(0, 360)
+        Billing,
+        "from-scratch",
+        (),
+        (r"Records reprocessed: 300 records",),
+        Counts(0, 300),
+        Counts(0, 360),
     ),
     Case(Billing, "pause", (), (r"Nothing is written while it is paused",), waits=False),
     Case(
@@ -117,12 +122,17 @@ CASES = (
         Sessions,
         "from-point",
         ("--shift-by=-100",),
-        (r"Read again: 100 records", r"Loss: .*10 open sessions"),
+        (r"Records reprocessed: 100 records", r"Loss: .*10 open sessions"),
         Counts(0, 0),
         Counts(0, 200),
     ),
     Case(
-        Sessions, "from-scratch", (), (r"Read again: 300 records",), Counts(0, 200), Counts(0, 400)
+        Sessions,
+        "from-scratch",
+        (),
+        (r"Records reprocessed: 300 records",),
+        Counts(0, 200),
+        Counts(0, 400),
     ),
     # 100 finished orders are written; of 40 buffered ones 20 get payments that now match nothing.
     Case(Joined, "new-checkpoint", (), blocked="new-output", what="old-output"),
@@ -155,7 +165,7 @@ CASES = (
         Windows,
         "from-scratch",
         (),
-        (r"Read again: 240 records", r"state isn't restored.*overwrite correct results"),
+        (r"Records reprocessed: 240 records", r"state isn't restored.*overwrite correct results"),
         Counts(0, 0),
         Counts(120, 0),
     ),

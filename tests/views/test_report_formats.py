@@ -53,7 +53,7 @@ URL = "https://example.org/rules/"
 def test_markdown_has_the_verdict_on_top_and_the_worst_first():
     text = report_markdown(REPORT, URL)
     lines = text.splitlines()
-    assert lines[0] == "## ! Refuses to start."
+    assert lines[0] == "## ! Fails to start."
     assert "Do not deploy" in lines[2] and "Delete offsets/7." in lines[2]
     rows = [line for line in lines if line.startswith("| ") and "](" in line]
     assert [re.search(r"\[(\w+)\]", row)[1] for row in rows] == ["STA001", "FUN003", "TRF001"]
@@ -120,7 +120,7 @@ def test_junit_tells_failed_skipped_and_passed_apart():
 def test_the_verdict_says_what_was_accepted_and_what_was_not():
     known = replace(BAD, accepted=Acceptance("SALES-17", "2999-12-31"))
     assert "Accepted until 2999-12-31: SALES-17" in verdict(Report(findings=(known,))).sentence
-    assert "Also: 1 cannot tell" in verdict(Report(findings=(known, OPEN))).sentence
+    assert "Also: Unknown (1)" in verdict(Report(findings=(known, OPEN))).sentence
 
 
 @pytest.mark.parametrize(

@@ -15,6 +15,7 @@ from headgate.store.clock import now
 from headgate.store.database import Database
 from headgate.store.rows import Origin, VersionRow
 from headgate.store.tables import VERSIONS
+from headgate.text.numbers import plural
 
 __all__ = ["Origin", "VersionRow", "Versions", "summarise"]
 
@@ -155,13 +156,9 @@ def _missing(pipeline: str, number: int, rows: list[VersionRow]) -> str:
 
 def summarise(version: Version) -> str:
     """Return one line for lists, such as `2 sources, 1 stateful operator, sink kafka`."""
-    parts = [_count(len(version.sources), "source")] if version.sources is not None else []
+    parts = [plural(len(version.sources), "source")] if version.sources is not None else []
     if version.stateful is not None:
-        parts.append(_count(len(version.stateful), "stateful operator"))
+        parts.append(plural(len(version.stateful), "stateful operator"))
     if version.sink is not None and version.sink.format:
         parts.append(f"sink {version.sink.format}")
     return ", ".join(parts) or version.engine.value
-
-
-def _count(number: int, word: str) -> str:
-    return f"{number} {word}{'' if number == 1 else 's'}"

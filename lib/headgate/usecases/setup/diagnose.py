@@ -18,6 +18,7 @@ from headgate.model.version import Engine
 from headgate.reprocess.scenarios.shared.common import shared_checkpoint
 from headgate.store import open_store
 from headgate.store.worker_slots import Slot
+from headgate.text.numbers import plural
 from headgate.usecases.activity.check_pipelines import look_at_pipelines
 from headgate.usecases.context import Context, open_context
 from headgate.usecases.evidence.read_cluster import read_cluster
@@ -123,14 +124,14 @@ def _configuration(context: Context) -> Check:
             "no headgate.toml here: no pipelines, no cluster",
             "write one, or name it with --config or HEADGATE_CONFIG",
         )
-    return _ok("configuration", f"{registry.path}, {_count(len(registry.pipelines), 'pipeline')}")
+    return _ok("configuration", f"{registry.path}, {plural(len(registry.pipelines), 'pipeline')}")
 
 
 def _store(context: Context) -> Check:
     store = open_store(context.store_url)
     try:
         count = len(store.versions.list())
-        return _ok("store", f"{store.database.url}, {_count(count, 'version')}")
+        return _ok("store", f"{store.database.url}, {plural(count, 'version')}")
     finally:
         store.close()
 
@@ -159,7 +160,7 @@ def _kafka(context: Context) -> Iterator[Check]:
     except HeadgateError as error:
         yield _failed("kafka", error, None)
         return
-    counts = f"{_count(len(cluster.topics), 'topic')}, {_count(len(cluster.groups), 'group')}"
+    counts = f"{plural(len(cluster.topics), 'topic')}, {plural(len(cluster.groups), 'group')}"
     yield _ok("kafka", f"{cluster.bootstrap} ({cluster.id}), {counts}")
     for warning in cluster.warnings:
         yield _note("kafka", warning.rstrip("."), "check the rights of this login, or the jars")
@@ -176,7 +177,7 @@ def _schema_registry(context: Context) -> Iterator[Check]:
     try:
         with closing(open_schema_registry(context)) as registry:
             subjects, level = registry.subjects(), registry.level()
-            said = f"{registry.url}, {_count(len(subjects), 'subject')}, checks by {level}"
+            said = f"{registry.url}, {plural(len(subjects), 'subject')}, checks by {level}"
             modes = _modes(context, registry, subjects)
     except HeadgateError as error:
         yield _failed(name, error, None)
@@ -241,7 +242,7 @@ def _evidence(context: Context, pipeline: Pipeline) -> Check:
         return _failed(name, error, "correct `evidence`, `watch` or `query`")
     if version is None:
         return _note(name, "no batch is done yet", "start the pipeline once")
-    return _ok(name, _count(len(version.topology.nodes), "node"))
+    return _ok(name, plural(len(version.topology.nodes), "node"))
 
 
 def _activity(context: Context) -> Iterator[Check]:
@@ -268,7 +269,3 @@ _WATCH_IT = (
     " command"
 )
 _SEE_IT = "check `group`, and that this login may describe it"
-
-
-def _count(number: int, word: str) -> str:
-    return f"{number} {word}{'' if number == 1 else 's'}"

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from headgate.rules.core.report import Change, Finding, Outcome, Report
+from headgate.text.numbers import plural
 from headgate.views.reports.comparison_words import (
     GLYPHS,
     HEADLINES,
@@ -58,14 +59,14 @@ def _blocks(report: Report, rules_url: str | None) -> Iterator[str]:
     for finding in report.findings:
         yield _folded(_title(finding), "\n".join(_details(finding, report, rules_url)))
     if report.changes:
-        yield _folded(_counted(len(report.changes), "change"), "\n".join(_changes(report.changes)))
+        yield _folded(plural(len(report.changes), "change"), "\n".join(_changes(report.changes)))
 
 
 def _table(report: Report, rules_url: str | None) -> str:
     head = ["| | rule | where | what | what to do |", "|---|---|---|---|---|"]
     rows = [_row(f, report, rules_url) for f in report.findings[:_MOST_ROWS]]
     more = len(report.findings) - len(rows)
-    last = [f"| | | | {_counted(more, 'more finding')} below | |"] if more > 0 else []
+    last = [f"| | | | {plural(more, 'more finding')} below | |"] if more > 0 else []
     return "\n".join([*head, *rows, *last])
 
 
@@ -112,7 +113,7 @@ def _changes(changes: tuple[Change, ...]) -> Iterator[str]:
     for change in changes[:_MOST_CHANGES]:
         yield f"- {change.kind.value}: {_plain(change.what)[:_LONGEST_CELL]}"
     if len(changes) > _MOST_CHANGES:
-        yield f"- and {_counted(len(changes) - _MOST_CHANGES, 'more change')}"
+        yield f"- and {plural(len(changes) - _MOST_CHANGES, 'more change')}"
 
 
 def _title(finding: Finding) -> str:
@@ -131,10 +132,6 @@ def _rule(finding: Finding, rules_url: str | None) -> str:
 
 def _word(finding: Finding) -> str:
     return finding.outcome.word.replace("_", " ")
-
-
-def _counted(count: int, noun: str) -> str:
-    return f"{count} {noun}{'' if count == 1 else 's'}"
 
 
 def _cell(text: str) -> str:

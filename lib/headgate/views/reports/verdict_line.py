@@ -115,7 +115,7 @@ def _rest(report: Report) -> str:
     """Name the other bad outcomes, so that mending the first does not end in the next."""
     counts = Counter(f.outcome for f in report.findings)
     also = [
-        f"{counts[o]} {WORDS[o].lower()}"
+        f"{WORDS[o]} ({counts[o]})"
         for o in (Outcome.REFUSES, Outcome.SILENTLY_WRONG, Outcome.UNKNOWN)
         if o is not report.outcome and counts[o]
     ]

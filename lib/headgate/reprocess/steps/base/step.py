@@ -8,7 +8,7 @@ from typing import Any, ClassVar, Protocol, TypeAlias
 from headgate.errors import RefusedError, StalePlanError
 from headgate.model.cluster import Group, Partition, Topic
 from headgate.reprocess.ports.inspector import Applier, Inspector
-from headgate.text.numbers import name_list
+from headgate.text.numbers import name_list, plural
 
 PriorState: TypeAlias = dict[str, Any]
 
@@ -164,8 +164,8 @@ def active_reason(inspector: Inspector, group_id: str) -> str:
     if group.members:
         names = ", ".join(sorted({m.client_id or m.id for m in group.members})[:3])
         return (
-            f"group {group_id} has {len(group.members)} "
-            f"member{'' if len(group.members) == 1 else 's'} ({names}): stop them first"
+            f"group {group_id} has {plural(len(group.members), 'member')} ({names}): stop them "
+            "first"
         )
     if group.state == "dead":
         return (

@@ -11,6 +11,7 @@ from typing import Any, ClassVar
 from headgate.reprocess.ports.inspector import Applier, Inspector
 from headgate.reprocess.steps.base.document import StepBase
 from headgate.reprocess.steps.base.step import PriorState
+from headgate.text.numbers import plural
 
 _SHOWN = 3
 
@@ -89,15 +90,8 @@ def spans(topic: str, written: tuple[Written, ...] | list[Written]) -> str:
         return "none"
     shown = [f"{topic}:{w.partition}:{w.begin}-{w.end - 1}" for w in written[:_SHOWN]]
     more = (
-        (
-            f" and more on {len(written) - _SHOWN} "
-            f"partition{'' if len(written) - _SHOWN == 1 else 's'}"
-        )
+        (f" and more on {plural(len(written) - _SHOWN, 'partition')}")
         if len(written) > _SHOWN
         else ""
     )
-    return (
-        f"{sum(w.end - w.begin for w in written)} "
-        f"record{'' if sum(w.end - w.begin for w in written) == 1 else 's'}, "
-        f"{', '.join(shown)}{more}"
-    )
+    return f"{plural(sum(w.end - w.begin for w in written), 'record')}, {', '.join(shown)}{more}"

@@ -11,6 +11,7 @@ from headgate.reprocess.ports.inspector import Applier, Inspector
 from headgate.reprocess.steps.base.document import StepBase
 from headgate.reprocess.steps.base.step import PriorState, Step
 from headgate.reprocess.steps.base.verify_stopped import prove_stopped
+from headgate.text.numbers import plural
 
 LOG = "_spark_metadata"
 
@@ -38,7 +39,7 @@ class CutSinkLog(StepBase):
         """Return one line for the preview, the command line and the journal alike."""
         size = (
             (
-                f": {self.files} file{'' if self.files == 1 else 's'} of {self.later} "
+                f": {plural(self.files, 'file')} of {self.later} "
                 f"batch{'' if self.later == 1 else 'es'}"
             )
             if self.later
@@ -115,7 +116,7 @@ class RestoreSinkLog(StepBase):
     def describe(self) -> str:
         """Return one line for the preview, the command line and the journal alike."""
         return (
-            f"restore {len(self.files)} file{'' if len(self.files) == 1 else 's'} of batches "
+            f"restore {plural(len(self.files), 'file')} of batches "
             f"after {self.batch} to {self.target}, and move what was written since to backup"
         )
 

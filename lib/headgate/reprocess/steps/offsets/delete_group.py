@@ -13,7 +13,7 @@ from headgate.reprocess.steps.base.document import StepBase
 from headgate.reprocess.steps.base.step import PriorState, Step, active_reason, check_inactive
 from headgate.reprocess.steps.base.verify_stopped import prove_stopped
 from headgate.reprocess.steps.offsets.partition_offsets import Commit, committed
-from headgate.text.numbers import name_list
+from headgate.text.numbers import name_list, plural
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -87,10 +87,7 @@ class RestoreGroup(StepBase):
 
     def describe(self) -> str:
         """Return one line for the preview, the command line and the journal alike."""
-        return (
-            f"recreate group {self.group} with its {len(self.offsets)} "
-            f"offset{'' if len(self.offsets) == 1 else 's'}"
-        )
+        return f"recreate group {self.group} with its {plural(len(self.offsets), 'offset')}"
 
     def facts(self, inspector: Inspector) -> dict[str, Any]:
         """The cluster must be the same one."""

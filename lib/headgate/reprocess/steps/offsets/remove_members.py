@@ -10,6 +10,7 @@ from headgate.reprocess.ports.inspector import Applier, Inspector
 from headgate.reprocess.steps.base.document import StepBase
 from headgate.reprocess.steps.base.step import PriorState
 from headgate.reprocess.steps.base.wait import Wait
+from headgate.text.numbers import plural
 
 # A member that is alive learns of its removal by its next heartbeat, 3 s unless configured, and
 # joins again: who is not back after three of them is gone.
@@ -50,7 +51,7 @@ class RemoveMembers(StepBase):
             if members := applier.group(self.group).members:
                 names = ", ".join(sorted({m.client_id or m.id for m in members})[:3])
                 raise RefusedError(
-                    f"{len(members)} member{'' if len(members) == 1 else 's'} of {self.group} "
+                    f"{plural(len(members), 'member')} of {self.group} "
                     f"rejoined after their removal ({names}): the application runs. Stop it"
                 )
             if wait.seconds >= REJOIN_SECONDS:

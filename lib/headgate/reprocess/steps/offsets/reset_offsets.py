@@ -31,6 +31,7 @@ from headgate.reprocess.steps.offsets.partition_offsets import (
     replace_was,
 )
 from headgate.reprocess.steps.offsets.target import Target, TopicPart, find
+from headgate.text.numbers import plural
 
 HOURS = (1, 6, 24, 72)
 """How near an end is looked for, nearest first."""
@@ -110,8 +111,8 @@ class ResetOffsets(StepBase):
         """Return one line for the preview, the command line and the journal alike."""
         names = ", ".join(sorted(self.topics))
         return (
-            f"move {self.group} to {self.target.describe()} on {len(self.parts)} "
-            f"partition{'' if len(self.parts) == 1 else 's'} of {names}"
+            f"move {self.group} to {self.target.describe()} on "
+            f"{plural(len(self.parts), 'partition')} of {names}"
         )
 
     @property
@@ -199,8 +200,8 @@ class RestoreOffsets(StepBase):
         gone = sum(m.to is None for m in self.moves)
         absent = f"; {gone} of them had none and get none" if gone else ""
         return (
-            f"restore the offsets of {self.group} on {len(self.moves)} "
-            f"partition{'' if len(self.moves) == 1 else 's'} of {names}{absent}"
+            f"restore the offsets of {self.group} on {plural(len(self.moves), 'partition')} of "
+            f"{names}{absent}"
         )
 
     def details(self) -> dict[str, Any]:

@@ -13,6 +13,7 @@ from headgate.reprocess.steps.base.step import PriorState, Step, check_inactive,
 from headgate.reprocess.steps.base.verify_stopped import prove_stopped
 from headgate.reprocess.steps.offsets.partition_offsets import Commit, Move, committed, moves_of
 from headgate.reprocess.steps.offsets.reset_offsets import RestoreOffsets
+from headgate.text.numbers import plural
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -97,9 +98,8 @@ def outside(at: int | None, first: int, next_: int) -> str | None:
         return "no offset is committed: unknown whether it has reached the range"
     if at < first:
         return (
-            f"it is at {at}, before the range: {first - at} "
-            f"record{'' if first - at == 1 else 's'} before {first} would never be read. Let it "
-            "reach the range, or start the range there"
+            f"it is at {at}, before the range: {plural(first - at, 'record')} before {first} would "
+            "never be read. Let it reach the range, or start the range there"
         )
     if at >= next_:
         return f"it is at {at}, already after the range: there is nothing to skip"

@@ -15,7 +15,7 @@ from headgate.reprocess.ports.record_backup import Digest, Span
 from headgate.reprocess.steps.base.document import StepBase
 from headgate.reprocess.steps.base.step import PriorState, Step, check_topics, known_log
 from headgate.reprocess.steps.base.verify_stopped import prove_stopped
-from headgate.text.numbers import name_list
+from headgate.text.numbers import name_list, plural
 
 _LONGEST = str(2**63 - 1)
 # Old, late and large records are taken as they are, and nothing is removed by age or by key.
@@ -62,8 +62,8 @@ class BackUpRecords(StepBase):
         sizes = [size["bytes"] for size in self.sizes.values()]
         known = f", {sum(sizes):,} bytes" if sizes and None not in sizes else ""
         return (
-            f"copy {name_list(self.topics)} to backup topics: at most {count} "
-            f"record{'' if count == 1 else 's'}{known}"
+            f"copy {name_list(self.topics)} to backup topics: at most "
+            f"{plural(count, 'record')}{known}"
         )
 
     def check(self, inspector: Inspector, *, again: bool = False) -> None:
@@ -201,6 +201,4 @@ def _shown(digests: Mapping[int, Digest]) -> str:
     found: Iterable[Digest] = digests.values()
     count, size = sum(d.records for d in found), sum(d.bytes for d in digests.values())
     hashes = ", ".join(f"{n}: {d.hash[:12]}" for n, d in sorted(digests.items()) if d.records)
-    return f"{count} record{'' if count == 1 else 's'}, {size} bytes" + (
-        f" ({hashes})" if hashes else ""
-    )
+    return f"{plural(count, 'record')}, {size} bytes" + (f" ({hashes})" if hashes else "")

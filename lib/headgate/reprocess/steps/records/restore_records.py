@@ -11,7 +11,7 @@ from headgate.reprocess.steps.base.document import StepBase
 from headgate.reprocess.steps.base.group_liveness import check_gone_or_inactive
 from headgate.reprocess.steps.base.step import PriorState, Step
 from headgate.reprocess.steps.base.verify_stopped import prove_stopped
-from headgate.text.numbers import name_list
+from headgate.text.numbers import name_list, plural
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -57,8 +57,7 @@ class RestoreRecords(StepBase):
         ]
         held = {n: t.records for n, t in inspector.topics(backup).items() if t.records}
         risks += [
-            f"{name} holds {count} record{'' if count == 1 else 's'} written since: they are "
-            "deleted"
+            f"{name} holds {plural(count, 'record')} written since: they are deleted"
             for name, count in sorted(held.items())
         ]
         for name, groups in sorted(inspector.topic_readers(backup).items()):
@@ -103,10 +102,7 @@ class RestoreRecords(StepBase):
         for name, backup in sorted(self._lost(applier).items()):
             digests = applier.verify_restored(backup, name).values()
             count = sum(d.records for d in digests)
-            applier.note(
-                f"{name} holds its backed-up records again: {count} "
-                f"record{'' if count == 1 else 's'}"
-            )
+            applier.note(f"{name} holds its backed-up records again: {plural(count, 'record')}")
 
     def undo(self, was: PriorState) -> tuple[Step, ...]:
         """An undo is not undone: plan anew."""

@@ -11,7 +11,7 @@ from headgate.reprocess.ports.inspector import Applier, Inspector
 from headgate.reprocess.ports.schema_registry import SubjectVersion
 from headgate.reprocess.steps.base.document import StepBase
 from headgate.reprocess.steps.base.step import PriorState, Step
-from headgate.text.numbers import name_list
+from headgate.text.numbers import name_list, plural
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -30,8 +30,7 @@ class DeleteSubjects(StepBase):
     def describe(self) -> str:
         """Return one line for the preview, the command line and the journal alike."""
         return (
-            f"delete {len(self.subjects)} subject{'' if len(self.subjects) == 1 else 's'} of the "
-            f"schema registry: {self._named}"
+            f"delete {plural(len(self.subjects), 'subject')} of the schema registry: {self._named}"
         )
 
     @property

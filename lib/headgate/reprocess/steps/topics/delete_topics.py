@@ -15,7 +15,7 @@ from headgate.reprocess.steps.base.step import PriorState, Step, check_topics
 from headgate.reprocess.steps.base.verify_stopped import prove_stopped
 from headgate.reprocess.steps.records.back_up_records import backup_topic_name, filling, spans_of
 from headgate.reprocess.steps.records.restore_records import ConfigureTopics, RestoreRecords
-from headgate.text.numbers import name_list
+from headgate.text.numbers import name_list, plural
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -46,10 +46,7 @@ class DeleteTopics(StepBase):
 
     def describe(self) -> str:
         """Return one line for the preview, the command line and the journal alike."""
-        return (
-            f"delete {len(self.topics)} topic{'' if len(self.topics) == 1 else 's'}: "
-            f"{name_list(self.topics)}"
-        )
+        return f"delete {plural(len(self.topics), 'topic')}: {name_list(self.topics)}"
 
     def remains(self, inspector: Inspector, was: PriorState) -> tuple[str, ...] | None:
         """Say of outgrown ones why they don't come back; empty where all of them are there."""
@@ -143,10 +140,7 @@ class RestoreTopics(StepBase):
 
     def describe(self) -> str:
         """Return one line for the preview, the command line and the journal alike."""
-        return (
-            f"recreate {len(self.shapes)} deleted topic{'' if len(self.shapes) == 1 else 's'}: "
-            f"{name_list(self._names)}"
-        )
+        return f"recreate {plural(len(self.shapes), 'deleted topic')}: {name_list(self._names)}"
 
     @property
     def _names(self) -> list[str]:
@@ -261,10 +255,7 @@ class CreateTopics(StepBase):
 
     def describe(self) -> str:
         """Return one line for the preview, the command line and the journal alike."""
-        return (
-            f"create {len(self.topics)} topic{'' if len(self.topics) == 1 else 's'}: "
-            f"{name_list(self.topics)}"
-        )
+        return f"create {plural(len(self.topics), 'topic')}: {name_list(self.topics)}"
 
     def check(self, inspector: Inspector, *, again: bool = False) -> None:
         """Refuse where a name is taken."""

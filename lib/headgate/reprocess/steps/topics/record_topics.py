@@ -10,6 +10,7 @@ from typing import ClassVar
 from headgate.reprocess.ports.inspector import Applier
 from headgate.reprocess.steps.base.document import StepBase
 from headgate.reprocess.steps.base.step import PriorState
+from headgate.text.numbers import plural
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -25,8 +26,7 @@ class RecordTopics(StepBase):
     def describe(self) -> str:
         """Return one line for the preview, the command line and the journal alike."""
         return (
-            f"record {len(self.topics)} topic{'' if len(self.topics) == 1 else 's'} of "
-            f"{self.application} and their settings"
+            f"record {plural(len(self.topics), 'topic')} of {self.application} and their settings"
         )
 
     def bind(self, applier: Applier) -> PriorState:
