@@ -72,13 +72,14 @@ def test_the_shell_dies_with_who_started_it(tmp_path, has_setpriv):
         "import sys; from pathlib import Path;"
         "from headgate.gateway.process.shell_commands import *;"
         "from headgate.gateway.process import shell_commands;"
-        f"processes._has_setpriv = lambda: {has_setpriv};"
+        f"shell_commands._has_setpriv = lambda: {has_setpriv};"
         "run_command('echo $$ > pid; sleep 30; echo > late', folder=Path(sys.argv[1]),"
         " log=Path(sys.argv[1]) / 'log', seconds=60)"
     )
     parent = subprocess.Popen([sys.executable, "-c", code, str(tmp_path)])
     pid = tmp_path / "pid"
     while not (pid.exists() and pid.read_text().strip()):
+        assert parent.poll() is None
         time.sleep(0.05)
     os.kill(parent.pid, signal.SIGKILL)
     parent.wait()
