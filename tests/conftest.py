@@ -38,17 +38,29 @@ _BROKER = {
 # the short ones fill what is left. Tests of one module stay in their order.
 _LONG = (
     *("browser/test_whole_job", "integration/test_stack", "integration/test_offline_upgrade"),
-    *("integration/test_spark_skip", "plan/test_parking", "integration/test_worker"),
+    *(
+        "integration/test_spark_skip",
+        "reprocess/steps/records/test_parking",
+        "integration/test_worker",
+    ),
     *(
         "integration/test_open_state",
         "integration/test_state_moves",
         "gateway/remote/test_remote_spark",
     ),
     *("integration/test_reset_streams", "integration/test_streams_scenarios"),
-    *("integration/test_spark_old_state", "live/test_live_control", "integration/test_capture"),
+    *(
+        "integration/test_spark_old_state",
+        "spark_driver/test_live_control",
+        "integration/test_capture",
+    ),
     *("integration/test_rehearse", "integration/test_spark_reset"),
-    *("integration/test_capture_reaches_nothing", "live/test_live_driver", "browser/test_console"),
-    *("plan/test_retire", "trial/test_trial"),
+    *(
+        "integration/test_capture_reaches_nothing",
+        "spark_driver/test_live_driver",
+        "browser/test_console",
+    ),
+    *("reprocess/scenarios/test_retire", "trial/test_trial"),
 )
 
 

@@ -1,4 +1,6 @@
-"""What each topology of tests/streams/TestApplication.java holds, written from its code by hand.
+"""What each topology of TestApplication.java holds, written from its code by hand.
+
+The code is in tests/gateway/kafka_streams.
 
 NAME: operators beside sources, sinks and what `out` adds to a table (to_stream, map); stores;
 repartition topics as described; number of sub-topologies. `!` before a name says that the code

@@ -24,7 +24,7 @@ from headgate.usecases.landscape.show_landscape import show_landscape
 
 pytestmark = pytest.mark.kafka
 
-PROGRAM = Path(__file__).parents[1] / "streams" / "TestApplication.java"
+PROGRAM = Path(__file__).parents[1] / "gateway/kafka_streams/TestApplication.java"
 JAVA = ("java", "-Xmx192m", "-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1")
 GENERATED = "KSTREAM-AGGREGATE-STATE-STORE-0000000002"
 REGISTRY = """

@@ -1,6 +1,6 @@
 """Mask what must not be kept: passwords, tokens and keys in any text that evidence holds.
 
-`tests/parse/spark/test_secrets.py` has the table of forms. A single lower-case word after
+`tests/parse/spark/session/test_secrets.py` has the table of forms. A single lower-case word after
 `token ` or `password ` stays: prose and conditions have such words, too.
 """
 

@@ -3,7 +3,7 @@
 The physical plan (best: `formatted`) says which columns are stored after pruning, the analysed
 plan's JSON says their types and nullability. Without JSON the number of columns is certain and
 little else. Source: what the operators of 4.2.0 wrote, see
-`tests/parse/spark/test_expected_schemas.py`.
+`tests/parse/spark/query/test_expected_schemas.py`.
 """
 
 from __future__ import annotations

@@ -1,7 +1,8 @@
 """What every scenario and its undo do to outputs, declared once for all engines.
 
 `build_plan` states what is true of a plan, `scripts/scenario_pages.py` writes all of it to the
-docs. A scenario or engine without an entry fails `tests/plan/test_output_statements.py`.
+docs. A scenario or engine without an entry fails
+`tests/reprocess/scenarios/test_output_statements.py`.
 """
 
 from __future__ import annotations

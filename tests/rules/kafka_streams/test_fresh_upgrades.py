@@ -1,0 +1,85 @@
+"""Upgrades of Kafka Streams that were recorded after the rules had been written.
+
+Each folder of `tests/cases/streams_fresh` and of `streams_more`, a later group, is one upgrade by
+real Kafka Streams with its controls (see the READMEs there). A case that the verdict misses is
+named in `KNOWN` with the reason; once it is right, the test asks for its name to go.
+"""
+
+import json
+from pathlib import Path
+
+import pytest
+
+from headgate.rules.compare.compare_versions import compare
+from headgate.rules.core.report import Outcome, Report, UpgradeWay
+from headgate.usecases.evidence.read_version import read_version
+
+FOLDERS = [Path(__file__).parents[2] / "cases" / name for name in ("streams_fresh", "streams_more")]
+CASES = sorted(p.parent for folder in FOLDERS for p in folder.glob("*/outcome.json"))
+
+KNOWN: dict[str, str] = {
+    "count_becomes_windowed_unnamed": "refuses; a map follows the count in both versions, which "
+    "hides that its keys became windows",
+    "global_table_first_wiped": "resumes; the disk, which no file shows, was empty",
+    "windowed_gets_plains_name": "refuses, called silently wrong: no file tells what is windowed",
+}
+HIDDEN = {"count_becomes_windowed_unnamed"}
+"""Harm that no file shows, and no description could."""
+
+
+def judge(case: Path) -> Report:
+    return compare(read_version([str(case / "before")]), read_version([str(case / "after")]))
+
+
+def truth(case: Path) -> dict:
+    return json.loads((case / "outcome.json").read_text(encoding="utf-8"))
+
+
+def is_right(report: Report, known: dict) -> bool:
+    if not known["decidable_from_files"] and report.outcome is Outcome.UNKNOWN:
+        return True
+    if report.outcome.word != known["outcome"]:
+        return False
+    told = {f.error_class for f in report.findings if f.outcome is Outcome.REFUSES}
+    return report.outcome is not Outcome.REFUSES or known["error_class"] in told
+
+
+@pytest.mark.parametrize("case", CASES, ids=lambda p: p.name)
+def test_the_verdict_is_what_kafka_streams_did(case):
+    report, known = judge(case), truth(case)
+    said = [(f.rule, f.outcome.word, f.error_class) for f in report.findings]
+    if case.name in KNOWN:
+        assert not is_right(report, known), f"no longer a miss, take it out of KNOWN: {said}"
+    else:
+        assert is_right(report, known), f"the engine: {known['outcome']}; {said}"
+
+
+@pytest.mark.parametrize("case", CASES, ids=lambda p: p.name)
+def test_nothing_harmful_is_taken_for_harmless(case):
+    known = truth(case)
+    harmful = known["outcome"] in {"refuses", "silently_wrong"}
+    report = judge(case)
+    assert not harmful or report.outcome >= Outcome.UNKNOWN or case.name in HIDDEN
+    assert report.upgrade is not None
+    assert known["outcome"] != "silently_wrong" or report.upgrade.way is not UpgradeWay.ROLLING
+
+
+def test_known_misses_are_cases():
+    assert set(KNOWN) <= {case.name for case in CASES}
+    assert all(KNOWN.values())
+
+
+def test_the_controls_were_sound():
+    """The old version, restarted unchanged, went on; what equals a control is ruled by it."""
+    for case in CASES:
+        known = truth(case)
+        assert known["same_unchanged"], case.name
+        found = known["outputs"]
+        then, everything, alone = (
+            sorted(found[k]) for k in ("upgrade", "new_over_everything", "new_over_later_only")
+        )
+        if known["outcome"] == "silently_wrong" and then == everything:
+            # What is not partitioned alike goes wrong from its first start on, in controls too.
+            assert known["outcome_detail"] == "not_copartitioned", case.name
+        if known["outcome_detail"] == "as_over_later_records_only":
+            assert then == alone != everything, case.name

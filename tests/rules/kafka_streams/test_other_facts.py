@@ -1,0 +1,136 @@
+"""What runtimes, listed changelogs and patterns tell, and what half-read evidence does not."""
+
+from dataclasses import replace
+
+import pytest
+
+from headgate.model.kafka_streams import InternalKind, InternalTopic
+from headgate.model.version import Engine, Version
+from headgate.rules.compare.compare_versions import compare
+from headgate.rules.core.report import Outcome, UpgradeWay
+from headgate.rules.kafka_streams.codes import RULES
+from rules.kafka_streams.applications import ID, UPGRADES, application, left_behind
+
+R, W, U, X = Outcome.RESUMES, Outcome.SILENTLY_WRONG, Outcome.UNKNOWN, Outcome.REFUSES
+STATE_EXCEPTION = "org.apache.kafka.streams.errors.ProcessorStateException"
+PATTERN = """Topologies:
+   Sub-topology: 0
+    Source: KSTREAM-SOURCE-0000000000 (topics: {what})
+      --> KSTREAM-SINK-0000000001
+    Sink: KSTREAM-SINK-0000000001 (topic: out)
+      <-- KSTREAM-SOURCE-0000000000
+"""
+
+
+def described(folder, name="sink_replaced", config=None, text=None):
+    text = text or (UPGRADES / name / "before.txt").read_text()
+    return application(folder, text, config or {}, {"in": 2, "in2": 2})
+
+
+def rules(report):
+    return {f.rule: f for f in report.findings}
+
+
+@pytest.mark.parametrize(
+    ("was", "now", "name", "outcome", "rule"),
+    [
+        ("4.3.1", "4.2.0", "sink_replaced", X, "KST090"),
+        ("4.0.0", "3.9.1", "sink_replaced", X, "KST090"),
+        ("4.2.0", "4.1.0", "sink_replaced", R, None),
+        ("4.3.1", "4.2.0", "input_replaced_without_state", R, "KST090"),
+        ("3.6.0", "3.4.0", "filter_in_front_of_key_select", U, "KST091"),
+        ("3.4.0", "4.3.1", "sink_replaced", R, "KST091"),
+        ("4.2.0", "4.3.1", "sink_replaced", R, "KST091"),
+    ],
+)
+def test_versions_of_the_runtime(was, now, name, outcome, rule, tmp_path):
+    version = left_behind(described(tmp_path, name))
+    report = compare(replace(version, engine_version=was), replace(version, engine_version=now))
+    assert report.outcome is outcome
+    assert rule is None or rules(report)[rule].outcome is outcome
+    if outcome is X:
+        assert rules(report)["KST090"].error_class == STATE_EXCEPTION
+
+
+def test_an_upgrade_over_3_5_takes_two_bounces(tmp_path):
+    version = left_behind(described(tmp_path))
+    report = compare(
+        replace(version, engine_version="3.4.0"), replace(version, engine_version="4.3.1")
+    )
+    assert report.upgrade is not None
+    assert report.upgrade.way is UpgradeWay.ROLLING
+    assert "upgrade.from=3.4" in report.upgrade.steps[0]
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "outcome", "rule"),
+    [
+        ({"cleanup.policy": "compact"}, {"cleanup.policy": "compact,delete"}, X, "KST080"),
+        ({"retention.ms": "87000000"}, {"retention.ms": "88200000"}, W, "KST081"),
+        ({"cleanup.policy": "compact,delete"}, {"cleanup.policy": "delete,compact"}, U, "KST000"),
+    ],
+)
+def test_changelogs_that_both_versions_list_tell_the_kind_of_store(
+    old, new, outcome, rule, tmp_path
+):
+    version = described(tmp_path)
+    assert version.streams is not None
+
+    def listed(configs):
+        topic = InternalTopic(
+            name=f"{ID}-counts-changelog",
+            kind=InternalKind.CHANGELOG,
+            partitions=2,
+            configs={"cleanup.policy": "compact"} | configs,
+        )
+        return replace(version, streams=replace(version.streams, internal=(topic,)))
+
+    report = compare(listed(old), listed(new))
+    assert report.outcome is outcome
+    assert rule in rules(report)
+
+
+def test_patterns(tmp_path):
+    topic = PATTERN.format(what="[in]")
+    old = described(tmp_path / "1", text=PATTERN.format(what="in.*"))
+    new = described(tmp_path / "2", text=PATTERN.format(what="in[0-9]*"))
+    named = described(tmp_path / "3", text=topic)
+    streams = described(
+        tmp_path / "4", text=PATTERN.format(what="in.*"), config={"group.protocol": "streams"}
+    )
+    assert rules(compare(old, new))["KST044"].outcome is U
+    assert "KST044" not in rules(compare(named, named))
+    refused = rules(compare(named, streams))["KST062"]
+    assert refused.error_class == "java.lang.UnsupportedOperationException"
+    assert "KST062" not in rules(compare(named, old))
+
+
+def test_a_version_without_a_description_gets_no_verdict(tmp_path):
+    whole = left_behind(described(tmp_path))
+    empty = Version(engine=Engine.KAFKA_STREAMS)
+    for pair in ((whole, empty), (empty, whole), (empty, empty)):
+        report = compare(*pair)
+        assert report.outcome is U
+        assert report.upgrade is None
+        assert "Topology#describe()" in (rules(report)["KST099"].question or "")
+
+
+def test_without_internal_topics_it_is_said_what_was_not_judged(tmp_path):
+    report = compare(described(tmp_path / "1"), described(tmp_path / "2"))
+    assert any("internal topics" in w for w in report.warnings)
+
+
+def test_every_rule_has_a_code_of_its_own_and_a_reason():
+    assert len({r.code for r in RULES}) == len(RULES)
+    assert all(r.code.startswith("KST") and len(r.why) > 60 and r.source for r in RULES)
+
+
+def test_an_inserted_operator_is_one_added_node(tmp_path):
+    name = "named_operator_in_front_of_named_count"
+    after = (UPGRADES / name / "after.txt").read_text()
+    old, new = described(tmp_path / "1", name), described(tmp_path / "2", text=after)
+    (change,) = compare(old, new).changes
+    assert (change.kind.value, change.before) == ("added", None)
+    node = new.topology.node(change.after or "")
+    assert node is not None
+    assert "trim" in str(node.details.get("described_as"))

@@ -1,0 +1,157 @@
+"""What a rule looks at, case by case: keys, functions, zones, patterns, archives, watermarks."""
+
+from dataclasses import replace
+
+import pytest
+
+from headgate.model.state_schema import Field
+from headgate.model.version import Watermark
+from headgate.rules.compare.compare_versions import compare
+from headgate.rules.core.report import Outcome
+from rules.build import (
+    OTHER_TIME,
+    TIME,
+    WINDOWED,
+    K,
+    aggregate,
+    files,
+    sources,
+    version,
+)
+
+R, U, W, X = (Outcome.RESUMES, Outcome.UNKNOWN, Outcome.SILENTLY_WRONG, Outcome.REFUSES)
+NOT_NULL = Field("k", "string", False)
+
+
+def test_a_nullable_key_is_refused_where_the_stored_one_is_not():
+    report = compare(version(aggregate(key=(NOT_NULL,))), version(aggregate(key=(K,))))
+    assert [f.rule for f in report.findings] == ["STA001"]
+    assert compare(version(aggregate(key=(K,))), version(aggregate(key=(NOT_NULL,)))).findings == ()
+
+
+def test_an_event_time_that_no_operator_goes_by_decides_nothing():
+    other = Watermark(column="s0.other", delay="10 seconds")
+    report = compare(
+        version(aggregate(), watermarks=(TIME,)), version(aggregate(), watermarks=(other,))
+    )
+    assert [(f.rule, f.outcome) for f in report.findings] == [("WMK003", R)]
+
+
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [
+        ("max_by(s0.v, s0.w)", "max_by(s0.w, s0.v)"),
+        ("max_by(s0.v, s0.l)", "max_by(s0.v, s0.m)"),
+        ("max(struct(s0.v, s0.w))", "max(struct(s0.w, s0.v))"),
+        ("covar_samp(s0.v, s0.w)", "covar_samp(s0.w, s0.v)"),
+    ],
+)
+def test_each_argument_has_its_own_place_in_what_is_stored(old, new):
+    report = compare(version(aggregate(functions=(old,))), version(aggregate(functions=(new,))))
+    assert report.outcome is Outcome.SILENTLY_WRONG
+
+
+def test_the_start_of_a_window_is_another_key_than_its_end():
+    start, end = (f"window(s0.ts, 600, 600, 0).{part}" for part in ("start", "end"))
+    report = compare(version(aggregate(keys=(start,))), version(aggregate(keys=(end,))))
+    assert [(f.rule, f.outcome) for f in report.findings] == [("AGG001", W)]
+
+
+def test_covariances_store_the_same():
+    old, new = (aggregate(functions=(f"covar_{way}(s0.v, s0.w)",)) for way in ("samp", "pop"))
+    assert compare(version(old), version(new)).outcome is R
+
+
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [
+        ("mode(s0.v, 0, 0, None)", "percentile(s0.v, 0.5, 1, 0, 0, false)"),
+        ("percentile(s0.v, 0.5, 1, 0, 0, false)", "percentile_cont(s0.v, 0.5)"),
+        ("regr_slope(s0.v, s0.w)", "regr_intercept(s0.v, s0.w)"),
+        ("corr(s0.v, s0.w)", "regr_r2(s0.v, s0.w)"),
+    ],
+)
+def test_functions_of_one_family_take_over_what_was_stored(old, new):
+    report = compare(version(aggregate(functions=(old,))), version(aggregate(functions=(new,))))
+    assert [(f.rule, f.outcome) for f in report.findings] == [("AGG004", R)]
+
+
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [
+        ("mode(s0.v, 0, 0, None)", "percentile(s0.v, 0.5, s0.n, 0, 0, false)"),
+        ("mode(s0.v, 0, 0, None)", "percentile(s0.w, 0.5, 1, 0, 0, false)"),
+        ("mode(s0.v, 0, 0, None)", "collect_list(s0.v)"),
+        ("corr(s0.v, s0.w)", "regr_r2(s0.w, s0.v)"),
+    ],
+)
+def test_other_values_are_not_taken_over(old, new):
+    report = compare(version(aggregate(functions=(old,))), version(aggregate(functions=(new,))))
+    assert report.outcome is W
+
+
+def test_a_key_of_a_users_function_is_asked_about():
+    before = replace(version(aggregate(keys=("trim_all(s0.k)",))), user_functions=("trim_all",))
+    assert compare(before, version(aggregate(keys=("trim(s0.k)",)))).outcome is U
+    assert compare(before, version(aggregate(keys=("trim(s0.d)",)))).outcome is W
+
+
+@pytest.mark.parametrize(
+    ("key", "outcome"),
+    [("hour(s0.ts, Some({}))", W), ("unix_timestamp(s0.ts, yyyy, Some({}), true)", U), ("s0.k", R)],
+)
+def test_a_zone_counts_where_a_key_reads_it(key, outcome):
+    sides = [
+        version(aggregate(keys=(key.format(zone),)), settings={"spark.sql.session.timeZone": zone})
+        for zone in ("UTC", "Asia/Tokyo")
+    ]
+    assert compare(*sides).outcome is outcome
+
+
+@pytest.mark.parametrize(
+    ("pattern", "policy", "outcome"),
+    [("u", "CORRECTED", X), ("YYYY-'W'ww", "EXCEPTION", X), ("yyyy-MM-dd'u'", "CORRECTED", U)],
+)
+def test_a_pattern_that_only_the_old_time_parser_knows_is_refused(pattern, policy, outcome):
+    key, name = f"date_format(s0.ts, {pattern}, Some(UTC))", "spark.sql.legacy.timeParserPolicy"
+    sides = [version(aggregate(keys=(key,)), settings={name: p}) for p in ("LEGACY", policy)]
+    assert compare(*sides).outcome is outcome
+
+
+@pytest.mark.parametrize(
+    ("source", "archive", "outcome"),
+    [
+        ("/data/in", "/data/in/done", X),
+        ("/data/in", "/data", X),
+        ("/data/*", "/data/done", X),
+        ("/data/in", "/data/done", R),
+        ("file:/data/in", "file:///done/in", R),
+    ],
+)
+def test_an_archive_must_not_meet_the_source(source, archive, outcome):
+    options = {"cleanSource": "archive", "sourceArchiveDir": archive}
+    before, after = sources(files(0, source)), sources(files(0, source, options=options))
+    assert compare(before, after).outcome is outcome
+
+
+@pytest.mark.parametrize(
+    ("function", "outcome"),
+    [
+        ("sum((cast(s0.v as decimal(30,12)) * cast(s0.v as decimal(30,12))))", U),
+        ("sum(cast(s0.v as decimal(30,12)))", R),
+        ("sum((s0.v * s0.v))", R),
+    ],
+)
+def test_types_of_decimal_arithmetic_are_asked_about(function, outcome):
+    name = "spark.sql.decimalOperations.allowPrecisionLoss"
+    sides = [
+        version(aggregate(functions=(function,)), settings={name: v}) for v in ("true", "false")
+    ]
+    assert compare(*sides).outcome is outcome
+
+
+def test_a_watermark_that_no_operator_goes_by_is_as_good_as_none():
+    before, after = (version(WINDOWED, watermarks=(w,)) for w in (TIME, OTHER_TIME))
+    found = [(f.rule, f.outcome) for f in compare(before, after).findings]
+    assert ("WMK003", U) in found
+    assert W not in {outcome for _, outcome in found}
