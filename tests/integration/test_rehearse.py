@@ -140,9 +140,9 @@ def test_what_can_not_be_rehearsed_is_said_before_spark_is_started(tmp_path):
     (tmp_path / "notes.txt").write_text("no checkpoint")
     with pytest.raises(EvidenceError, match="isn't a checkpoint: it has no metadata"):
         rehearse(str(tmp_path), "module:function")
-    with pytest.raises(EvidenceError, match="is no checkpoint"):
+    with pytest.raises(EvidenceError, match="isn't a checkpoint"):
         rehearse(str(tmp_path / "gone"), "module:function")
-    with pytest.raises(CaptureError, match=r"query\.py is no module:function"):
+    with pytest.raises(CaptureError, match=r"query\.py isn't a module:function"):
         rehearse(str(tmp_path), "query.py")
 
 

@@ -46,7 +46,7 @@ def test_pasted_text_is_recognised_and_drawn(open_page, seeded):
     assert not at.exception
     assert at.selectbox(key=TopologyKey.VERSION).value == "given"
     said = text(at)
-    assert any("Not known from this evidence" in str(e.label) for e in at.expander)
+    assert any("Missing in this evidence" in str(e.label) for e in at.expander)
     assert "explain" in said and "pasted text" in said
 
 

@@ -112,7 +112,7 @@ def test_the_landscape_works_without_kafka(open_page, seeded):
 
 def test_the_wizard_refuses_with_the_reason(open_page, seeded):
     at = open_page("reprocess", pipeline="orders-by-city", scenario="from-scratch")
-    assert "no checkpoint" in text(at)
+    assert "not found: check" in text(at)
     assert at.button(key=ReprocessKey.GO).disabled
 
 

@@ -51,7 +51,7 @@ def test_an_error_of_the_other_process_is_one_here(large):
 
 
 def test_a_process_that_dies_is_one_sentence(large):
-    with pytest.raises(EvidenceError, match=r"explain\.txt could not be read to its end"):
+    with pytest.raises(EvidenceError, match=r"explain\.txt could not be read completely"):
         read_apart(os._exit, 9, evidence=[large])
 
 

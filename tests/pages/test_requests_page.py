@@ -65,7 +65,7 @@ def test_who_declines_gives_a_name_and_a_reason(open_page, store, request_id):
 def test_who_asked_can_only_take_it_back(open_page, store, request_id):
     at = open_page("requests", request=request_id)
     at.text_input(key=RequestsKey.NAME).set_value("ann").run()
-    assert "another person must decide" in text(at)
+    assert "another person must approve" in text(at)
     assert not any(button.key == RequestsKey.APPROVE for button in at.button)
     at.button(key=RequestsKey.CANCEL).click().run()
     assert store.requests.get(request_id).state is RequestState.CANCELLED

@@ -45,7 +45,7 @@ def test_a_topic_of_unknown_size_makes_the_sum_unknown():
 @pytest.mark.parametrize(
     ("backlog", "rates", "seconds", "words"),
     [
-        (0, None, 0.0, "nothing waits"),
+        (0, None, 0.0, "no records wait"),
         (9_000, Rates(reads=1_000, arrives=100), 10.0, "1000 records/s are read, 100 arrive"),
         (9_000, Rates(reads=100, arrives=100), None, "never catch up"),
         (9_000, None, None, "nobody tells"),
@@ -102,7 +102,7 @@ def test_a_plan_says_all_of_its_costs_and_what_is_not_known():
         },
     )
     lines = dict(impact_lines(plan))
-    assert lines["Read again"] == "1\u202f501 records, bytes unknown (a sample)"
+    assert lines["Records reprocessed"] == "1\u202f501 records, bytes unknown (a sample)"
     assert lines["Waits to be read then"] == "2\u202f000 records"
     assert lines["Takes"] == "unknown: nobody reports how fast a group reads"
     assert lines["Downstream"].startswith(
@@ -123,7 +123,7 @@ def test_nobody_downstream_is_not_the_same_as_not_known():
 def test_a_query_over_files_reads_again_nobody_knows_how_much():
     plan = Plan(scenario="s", pipeline="p", impact={"records": {}, "total": 0, "to_read": {}})
     assert again(plan.impact) is None
-    assert dict(impact_lines(plan))["Read again"].startswith("unknown")
+    assert dict(impact_lines(plan))["Records reprocessed"].startswith("unknown")
     readers = {**NOBODY, "pipelines": ["alerts"]}
     plan = replace(plan, impact={**plan.impact, "downstream": readers})
     assert "alerts (no owner) get results twice" in dict(impact_lines(plan))["Downstream"]
@@ -131,7 +131,7 @@ def test_a_query_over_files_reads_again_nobody_knows_how_much():
     assert again(paused.impact) == 0
     retired = replace(plan, impact={"records": {}, "total": 0})
     assert again(retired.impact) == 0
-    assert dict(impact_lines(retired)) == {"Read again": "0 records"}
+    assert dict(impact_lines(retired)) == {"Records reprocessed": "0 records"}
     assert dict(impact_lines(paused)) == {"Downstream": "alerts (no owner) get its results"}
 
 
@@ -142,7 +142,7 @@ def test_a_snapshot_says_what_it_takes():
         "Snapshot": "1\u202f200 files, 3.4 MB, of which 5 kB are copied"
     }
     linked = replace(plan, impact={"snapshot": {**kept, "copied": 0}})
-    assert "takes hardly any room" in dict(impact_lines(linked))["Snapshot"]
+    assert "needs almost no disk space" in dict(impact_lines(linked))["Snapshot"]
 
 
 COPY = SnapshotCheckpoint(

@@ -157,10 +157,10 @@ def lag_sentences(name: str, positions: Iterable[PartitionLag]) -> Iterator[str]
 
 _SENTENCES = {
     PositionState.DATA_LOST: (
-        "has lost {lost} offsets in {where}: the earliest offset is after the next offset to be "
+        "has lost {lost} offsets in {location}: the earliest offset is after the next offset to be "
         "read"
     ),
     PositionState.BEYOND_END: (
-        "has an offset after the end of {where}: the topic was recreated or truncated"
+        "has an offset after the end of {location}: the topic was recreated or truncated"
     ),
 }

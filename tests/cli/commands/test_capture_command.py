@@ -49,7 +49,7 @@ def test_into_the_store(run):
     [
         (["v.json", "--pipeline", "ordres", "--config", "h.toml"], "is it orders?"),
         (["v.json", "--pipeline", "orders"], "there is no headgate.toml"),
-        (["nope.json"], "is no file"),
+        (["nope.json"], "isn't a file"),
         (["v.json", "-o", "no/folder.json"], "No such file or directory"),
         (["nowhere_at_all:query"], "no module nowhere_at_all"),
         ([], "Missing argument"),

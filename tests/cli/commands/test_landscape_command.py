@@ -79,7 +79,7 @@ def test_a_way_there_and_a_way_back(run):
     assert [line.split()[-1] for line in way[:3]] == [
         "orders", "orders-by-city", "city-revenue-v2",
     ]  # fmt: skip
-    assert "There is no other way." in way
+    assert "There is no other path." in way
     back = run("--path", "city-revenue-v2", "orders").stdout
     assert "No data flows from city-revenue-v2 to orders." in back
     assert "It flows the other way:" in back
@@ -92,12 +92,12 @@ def test_a_way_there_and_a_way_back(run):
 
 def test_downstream_names_whom_to_tell(run):
     said = run("--downstream", "orders").stdout
-    assert "Tell sales" in said
+    assert "Notify sales" in said
     assert "orders-by-city/store-city" in said
     found = json.loads(run("--downstream", "city-revenue", "--format", "json").stdout)
     assert found["owners"] == {"growth": ["city-alerts"], "finance": ["billing"]}
     nothing = run("--downstream", "city-revenue-v2").stdout
-    assert "Nothing lies downstream of city-revenue-v2." in nothing
+    assert "Nothing is downstream of city-revenue-v2." in nothing
 
 
 def test_questions_exclude_each_other(run):

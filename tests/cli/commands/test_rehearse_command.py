@@ -27,8 +27,8 @@ from headgate.views.reports.rehearsal import facts, headline, rehearsal_json
     ("arguments", "code", "said"),
     [
         (["--after", "a:b"], 2, "Give --checkpoint (Spark) or --state-dir"),
-        (["--checkpoint", "gone", "--after", "a:b"], 2, "gone is no checkpoint"),
-        (["--checkpoint", ".", "--after", "a.py"], 2, "a.py is no module:function"),
+        (["--checkpoint", "gone", "--after", "a:b"], 2, "gone isn't a checkpoint"),
+        (["--checkpoint", ".", "--after", "a.py"], 2, "a.py isn't a module:function"),
         (["--checkpoint", ".", "--after", "a:b", "--conf", "x"], 2, "expected KEY=VALUE"),
         (["--checkpoint", ".", "--after", "a:b", "--max-records", "0"], 2, "x>=1"),
         (["--checkpoint", ".", "--after", "a:b", "--batch", "all"], 2, "'real', 'none'"),
@@ -75,7 +75,7 @@ def test_the_json_is_that_of_diff_and_the_engine_s_verdict():
     assert json.loads(json.dumps(found)) == found
 
 
-def test_the_way_back_is_told_beside_the_expected_one():
+def test_a_rollback_is_shown_beside_the_expected_one():
     back = RollbackTrial(
         outcome=EngineOutcome.REFUSES,
         error_class="KAFKA_DATA_LOSS",
@@ -87,9 +87,9 @@ def test_the_way_back_is_told_beside_the_expected_one():
     assert (found["rollback"], found["expected"]) == ("repairable", "safe")
     assert found["agreement"] == "disagree"
     assert found["removed"] == ["commits/1", "offsets/1"]
-    told = dict(facts(engine))["Way back"]
-    assert told.startswith("the old version is refused on the touched copy, by KAFKA_DATA_LOSS;")
-    assert "runs once `commits/1`, `offsets/1` is deleted, which takes and writes its input" in told
+    told = dict(facts(engine))["Rollback"]
+    assert told.startswith("the old version fails on that copy with KAFKA_DATA_LOSS;")
+    assert "it runs once `commits/1`, `offsets/1` is deleted, which takes and writes" in told
 
 
 def test_the_words_name_the_condition_and_how_far_it_came():

@@ -118,7 +118,7 @@ def test_a_topic_that_was_made_anew_is_no_repair(copy_of):
     next_batch(folder, f'{{"{topic}":{{"0":2}}}}')
     looked = looked_at(folder)
     assert not looked.issues and looked.left[0].scenario == "new-checkpoint"
-    assert "stands at 3 after batch 0 and at 2" in looked.left[0].what
+    assert "is at 3 after batch 0 and at 2" in looked.left[0].what
 
 
 def test_a_batch_with_other_shuffle_partitions_goes(copy_of):
@@ -157,7 +157,7 @@ def test_files_from_elsewhere_in_a_sources_log_go(copy_of):
     known = files_of("ck_delete_sources_dir")
     looked = looked_at(folder, known)
     assert [f.code for f in looked.issues] == ["poisoned-source"]
-    assert "/elsewhere/x.json, which is not below" in looked.issues[0].what
+    assert "/elsewhere/x.json, which is not under" in looked.issues[0].what
     assert paths(looked) == [("sources/0/5", True)]
     repaired(folder, looked)
     own = "file:///data/ck_delete_sources_dir/main/src/B%201.json"
@@ -197,7 +197,7 @@ def test_a_torn_commit_makes_its_batch_run_again(copy_of):
     folder = copy_of("ck_delete_last_commit")
     (folder / "commits" / "4").write_bytes(b"")
     looked = looked_at(folder)
-    assert paths(looked) == [("commits/4", True)] and "run once more" in looked.issues[0].risk
+    assert paths(looked) == [("commits/4", True)] and "runs once more" in looked.issues[0].risk
     repaired(folder, looked)
 
 

@@ -29,9 +29,9 @@ def stored(query="mine", topic="orders", **source):
         (
             stored("theirs"),
             (ReportedRun("theirs", "city"),),
-            "of the query mine, and the watch and",
+            "belongs to query mine, but the watch and",
         ),
-        (stored("theirs"), (ReportedRun("theirs"),), "of the query mine, and the watch and"),
+        (stored("theirs"), (ReportedRun("theirs"),), "belongs to query mine, but the watch and"),
         (stored(), (ReportedRun("mine", "land"), ReportedRun("x", "city")), "as land, not as city"),
         (stored(topic="clicks"), (), "has offsets of orders, and the stored version reads clicks"),
         (stored(topic=None, pattern="ord.*"), (), None),

@@ -43,7 +43,7 @@ def test_a_run_that_was_undone_is_said_to_be_so_and_by_which_run(lab):
 def test_a_run_that_another_one_came_after_offers_no_way_that_would_be_refused(lab):
     here = lab()
     first = ended(here, scratch(here), RunState.FAILED, steps=2)
-    assert "Go on with `headgate resume" in " ".join(run_detail(here.store, first).stands)
+    assert "Continue with `headgate resume" in " ".join(run_detail(here.store, first).stands)
     later = ended(here, scratch(here))
     reason = f"un {later} came later on the same {new_run(scratch(here)).resources[0]}"
     said = run_detail(here.store, first).stands
@@ -51,4 +51,4 @@ def test_a_run_that_another_one_came_after_offers_no_way_that_would_be_refused(l
     assert not any("headgate resume" in sentence for sentence in said)
     assert undo_of(here, first).blockers == (f"r{said[-1][1:-1]}",)
     ended(here, undo_of(here, later))
-    assert "Go on with `headgate resume" in " ".join(run_detail(here.store, first).stands)
+    assert "Continue with `headgate resume" in " ".join(run_detail(here.store, first).stands)

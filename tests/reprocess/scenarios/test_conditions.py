@@ -61,14 +61,14 @@ def test_a_local_query_that_has_all_of_it_lacks_nothing(name):
 @pytest.mark.parametrize(
     ("name", "facts", "said", "state"),
     [
-        ("from-scratch", REMOTE, "It has one without it.", State.MISSING),
+        ("from-scratch", REMOTE, "It has a start command without it.", State.MISSING),
         ("from-scratch", with_start(REMOTE, "x ${HEADGATE_CHECKPOINT}"), "passes", State.MET),
         ("from-scratch", REMOTE, "The plan reads it.", State.UNKNOWN),
         ("repair", REMOTE, "is on a remote file system", State.MISSING),
         (
             "decommission",
             replace(LOCAL, checkpoint=None),
-            "`/ck` holds no checkpoint",
+            "No checkpoint found in `/ck`",
             State.MISSING,
         ),
         (

@@ -209,7 +209,7 @@ def test_without_a_word_on_local_state_it_counts_double():
     assert any("counts reprocessed records twice" in risk for risk in scratch().risks)
     said = scratch(local_state_cleared=["a", "b"])
     assert any(risk.startswith("UNVERIFIED") and "a, b" in risk for risk in said.risks)
-    assert "unproven" in said.steps[-1].describe()
+    assert "without verification" in said.steps[-1].describe()
     no_stores = replace(FACTS, stores=(), repartitions=())
     inspector = PaperCluster(names=("in", "out"))
     inspector.known = {APP: group(**{"in": 4})}

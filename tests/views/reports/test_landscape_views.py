@@ -70,7 +70,7 @@ def test_consumers_are_pipelines_and_undeclared_groups_by_topic():
     group = found["pager", "enriched"]
     assert (group.kind, group.declared, group.lag) == ("consumer", False, None)
     assert remark(spark) == "records were deleted before they were read"
-    assert remark(group).startswith("position is after the log's end")
+    assert remark(group).startswith("position is after the latest offset")
     assert remark(unread_yet) == "position not known"
 
 

@@ -92,7 +92,7 @@ def _decide(context: Context, detail: RequestDetail) -> None:
             if is_same_person(row.asked_by, name or ""):
                 if name == row.asked_by and st.button("Cancel request", key=RequestsKey.CANCEL):
                     act(lambda: cancel_request(context, row.id, by=name or ""))
-                st.html(markup.quiet("You made this request: somebody else must approve it."))
+                st.html(markup.quiet("You made this request: another person must approve it."))
                 return
             if st.button("Approve and run", key=RequestsKey.APPROVE, type="primary",
                          disabled=name is None, icon=":material/play_arrow:"):  # fmt: skip
