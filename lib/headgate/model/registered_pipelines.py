@@ -84,6 +84,14 @@ class Accept:
     line: int = 0
 
 
+@dataclass(frozen=True, slots=True)
+class Acceptance:
+    """Somebody's word that a finding is known; `until` is an ISO date."""
+
+    reason: str
+    until: str | None = None
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DeclaredTopic:
     """One `[topics.NAME]` table: files with the schemas of values and keys, absolute.

@@ -7,6 +7,8 @@ from dataclasses import dataclass, field
 from enum import IntEnum, StrEnum
 from typing import Any
 
+from headgate.model.registered_pipelines import Acceptance
+
 
 class SchemaFormat(StrEnum):
     """How a schema is written; the values are those of a registry's `schemaType`."""
@@ -135,14 +137,6 @@ class RegisteredSchema:
     id: int | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class Accepted:
-    """Somebody's word that a finding is known; `until` is an ISO date."""
-
-    reason: str
-    until: str | None = None
-
-
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SchemaFinding:
     """One thing that a rule noticed.
@@ -164,7 +158,7 @@ class SchemaFinding:
     against: str = ""
     pipeline: str | None = None
     question: str | None = None
-    accepted: Accepted | None = None
+    accepted: Acceptance | None = None
 
     def __post_init__(self) -> None:
         if self.effect is Effect.UNKNOWN and not self.question:

@@ -83,7 +83,7 @@ def test_the_version_of_spark_changes_the_verdict():
 
 def test_text_says_verdict_remedy_and_source():
     out = diff("agg_add_column").stdout
-    assert out.startswith("Refuses")
+    assert out.startswith("Fails to start.")
     assert "Remedy:" in out
     assert "Source:" in out
 

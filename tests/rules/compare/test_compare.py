@@ -5,12 +5,13 @@ from dataclasses import replace
 import pytest
 
 from headgate.errors import RenameError
+from headgate.model.registered_pipelines import Acceptance
 from headgate.model.state_schema import Field, Schema
 from headgate.model.topology import Node, NodeKind, Topology
 from headgate.model.version import Engine
 from headgate.rules.compare.compare_versions import compare
 from headgate.rules.core.match_operators import match_nodes
-from headgate.rules.core.report import Acceptance, Finding, Outcome, Report, StateEffect
+from headgate.rules.core.report import Finding, Outcome, Report, StateEffect
 from headgate.rules.spark.facts.state_schema_check import Fit, fit
 from rules.build import COUNT, SUM, K, aggregate, deduplicate, files, graph, version
 

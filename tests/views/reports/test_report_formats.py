@@ -6,8 +6,8 @@ from xml.etree import ElementTree as ET
 
 import pytest
 
+from headgate.model.registered_pipelines import Acceptance
 from headgate.rules.core.report import (
-    Acceptance,
     Change,
     ChangeKind,
     Finding,
@@ -18,9 +18,11 @@ from headgate.rules.core.report import (
     Rollback,
 )
 from headgate.usecases.compare.source_location import source_place
-from headgate.views.reports.comparison_junit import report_junit
-from headgate.views.reports.comparison_markdown import report_markdown
-from headgate.views.reports.comparison_sarif import SourcePlace, report_sarif
+from headgate.views.reports.comparison import comparison_document
+from headgate.views.reports.document import SourcePlace
+from headgate.views.reports.document_junit import junit_text
+from headgate.views.reports.document_markdown import markdown_text
+from headgate.views.reports.document_sarif import sarif_data
 from headgate.views.reports.verdict_line import verdict
 
 BAD = Finding(
@@ -51,7 +53,7 @@ URL = "https://example.org/rules/"
 
 
 def test_markdown_has_the_verdict_on_top_and_the_worst_first():
-    text = report_markdown(REPORT, URL)
+    text = markdown_text(comparison_document(REPORT), URL)
     lines = text.splitlines()
     assert lines[0] == "## ! Fails to start."
     assert "Do not deploy" in lines[2] and "Delete offsets/7." in lines[2]
@@ -63,7 +65,7 @@ def test_markdown_has_the_verdict_on_top_and_the_worst_first():
 
 
 def test_markdown_folds_details_and_keeps_names_from_being_markup():
-    text = report_markdown(REPORT, URL)
+    text = markdown_text(comparison_document(REPORT), URL)
     assert text.count("<details>") == text.count("</details>") == 4
     assert "<b>" not in text
     cells = [line.replace("\\|", "").count("|") for line in text.splitlines() if line[:2] == "| "]
@@ -72,16 +74,15 @@ def test_markdown_folds_details_and_keeps_names_from_being_markup():
 
 def test_markdown_fits_into_a_comment():
     many = replace(REPORT, findings=tuple(replace(BAD, why=f"{n} " * 2000) for n in range(200)))
-    text = report_markdown(many)
+    text = markdown_text(comparison_document(many))
     assert len(text) < 65_536
     assert "does not fit into a comment" in text
     assert "180 more findings below" in text
 
 
 def test_sarif_has_levels_places_and_rules():
-    run = report_sarif(
-        REPORT, reasons={"STA001": "The reason."}, place=SourcePlace("a/b.py", 3), rules_url=URL
-    )["runs"][0]
+    document = comparison_document(REPORT, reasons={"STA001": "The reason."})
+    run = sarif_data(document, place=SourcePlace("a/b.py", 3), rules_url=URL)["runs"][0]
     rules = run["tool"]["driver"]["rules"]
     assert [r["id"] for r in rules] == ["STA001", "FUN003", "TRF001"]
     assert rules[0]["helpUri"] == f"{URL}STA001.md"
@@ -100,7 +101,9 @@ def test_sarif_has_levels_places_and_rules():
 
 def test_a_finding_keeps_its_fingerprint_when_its_sentences_change():
     def print_of(finding):
-        result = report_sarif(Report(findings=(finding,)))["runs"][0]["results"][0]
+        result = sarif_data(comparison_document(Report(findings=(finding,))))["runs"][0]["results"][
+            0
+        ]
         return result["partialFingerprints"]
 
     assert print_of(BAD) == print_of(replace(BAD, why="Other words.", remedy="Other."))
@@ -110,7 +113,9 @@ def test_a_finding_keeps_its_fingerprint_when_its_sentences_change():
 def test_junit_tells_failed_skipped_and_passed_apart():
     accepted = replace(OPEN, accepted=Acceptance("known", "2999-12-31"))
     report = replace(REPORT, findings=(BAD, accepted, FINE))
-    suite = ET.fromstring(report_junit(report, {"refuses", "unknown"}).split("?>", 1)[1])
+    suite = ET.fromstring(
+        junit_text(comparison_document(report, fail_on={"refuses", "unknown"})).split("?>", 1)[1]
+    )
     counts = {k: suite.get(k) for k in ("tests", "failures", "skipped", "errors")}
     assert counts == {"tests": "3", "failures": "1", "skipped": "1", "errors": "0"}
     assert "count by k (aggregate-1) -> sum by k (aggregate-2)" in suite.find(".//failure").text

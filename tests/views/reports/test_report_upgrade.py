@@ -4,11 +4,11 @@ import pytest
 from rich.console import Console
 
 from headgate.rules.core.report import Report, Upgrade, UpgradeWay
+from headgate.views.reports.comparison import comparison_document
 from headgate.views.reports.comparison_json import report_json
-from headgate.views.reports.comparison_markdown import report_markdown
-from headgate.views.reports.comparison_terminal import report_text
-from headgate.views.reports.comparison_words import HEADLINES
-from headgate.views.reports.verdict_line import verdict
+from headgate.views.reports.document_markdown import markdown_text
+from headgate.views.reports.document_terminal import terminal_text
+from headgate.views.reports.verdict_line import HEADLINES, verdict
 
 STEPS = ("Stop all instances.", "Start the new version.")
 
@@ -21,8 +21,8 @@ def report(way: UpgradeWay) -> Report:
 def test_every_form_names_the_way_and_its_steps_in_order(way):
     console = Console(width=200, record=True, file=None, quiet=False)
     with console.capture() as shown:
-        console.print(report_text(report(way)))
-    for text in (shown.get(), report_markdown(report(way))):
+        console.print(terminal_text(comparison_document(report(way))))
+    for text in (shown.get(), markdown_text(comparison_document(report(way)))):
         assert HEADLINES[way] in text
         assert text.index(f"1. {STEPS[0]}") < text.index(f"2. {STEPS[1]}")
     assert report_json(report(way))["upgrade"] == {
@@ -39,4 +39,4 @@ def test_the_line_on_top_says_the_way_unless_a_question_is_open():
 
 def test_an_engine_with_one_way_says_none():
     assert report_json(Report())["upgrade"] is None
-    assert "###" not in report_markdown(Report())
+    assert "###" not in markdown_text(comparison_document(Report()))

@@ -7,22 +7,13 @@ from collections.abc import Sequence
 
 import click
 
-from headgate.cli.shared.options import current_context, emit_json, format_option
+from headgate.cli.shared.options import current_context, emit_json, fail_on, format_option
+from headgate.cli.shared.terminal import show_document
 from headgate.rules.core.report import Outcome, Report
 
 _WORDS = tuple(o.word for o in (Outcome.REFUSES, Outcome.SILENTLY_WRONG, Outcome.UNKNOWN))
 _ALL = (*_WORDS, "mixed", Outcome.NO_EFFECT.word)
-_NEVER = "none"
 _VERSION = re.compile(r"\d+\.\d+(?![^.\-])")
-
-
-def _fail_on(_: click.Context, __: click.Parameter, value: str) -> frozenset[str]:
-    words = frozenset(w.strip() for w in value.split(",") if w.strip())
-    if words == {_NEVER}:
-        return frozenset()
-    if not words or words - set(_ALL):
-        raise click.BadParameter(f"expected `none` or some of {', '.join(_ALL)}, comma-separated.")
-    return words
 
 
 def _spark_version(_: click.Context, __: click.Parameter, value: str | None) -> str | None:
@@ -48,9 +39,10 @@ def _spark_version(_: click.Context, __: click.Parameter, value: str | None) -> 
 )
 @click.option(
     "--fail-on",
+    "closing",
     default=",".join(_WORDS),
     show_default=True,
-    callback=_fail_on,
+    callback=fail_on(_ALL),
     metavar="LIST",
     help=f"Outcomes that fail the check (exit 1): {', '.join(_ALL)}; `none` never fails.",
 )
@@ -79,7 +71,7 @@ def _spark_version(_: click.Context, __: click.Parameter, value: str | None) -> 
 def command(
     before: tuple[str, ...],
     after: tuple[str, ...],
-    fail_on: frozenset[str],
+    closing: frozenset[str],
     rename: tuple[str, ...],
     spark_version: str | None,
     query: str | None,
@@ -101,53 +93,27 @@ def command(
         ask_kafka=ask_kafka,
         pipeline=pipeline,
     )
-    if output == "junit":
-        from headgate.views.reports.comparison_junit import report_junit
+    if output == "json":
+        from headgate.views.reports.comparison_json import report_json
 
-        click.echo(report_junit(report, fail_on), nl=False)
+        emit_json(report_json(report))
     else:
-        _show(report, output, after, context.registry.rules_url)
-    return 1 if report.closes(fail_on) else 0
+        _show(report, output, closing, after)
+    return 1 if report.closes(closing) else 0
 
 
-def _show(report: Report, output: str, after: Sequence[str], rules_url: str | None) -> None:
-    """Write the report to stdout in the format that was asked for."""
-    match output:
-        case "json":
-            from headgate.views.reports.comparison_json import report_json
+def _show(report: Report, output: str, closing: frozenset[str], after: Sequence[str]) -> None:
+    """Print the report in the format that was asked for."""
+    from headgate.views.reports.comparison import comparison_document
+    from headgate.views.reports.document import SourcePlace
 
-            emit_json(report_json(report))
-        case "sarif":
-            click.echo(_sarif(report, after, rules_url))
-        case "markdown":
-            from headgate.views.reports.comparison_markdown import report_markdown
+    reasons, place = {}, None
+    if output == "sarif":
+        from headgate.rules.catalogue import all_rules
+        from headgate.usecases.compare.source_location import source_place
 
-            click.echo(report_markdown(report, rules_url), nl=False)
-        case _:
-            from headgate.cli.shared.terminal import terminal_console
-            from headgate.views.reports.comparison_terminal import report_text
-
-            terminal_console(soft_wrap=True).print(report_text(report))
-
-
-def _sarif(report: Report, after: Sequence[str], rules_url: str | None) -> str:
-    from headgate.rules.catalogue import all_rules
-    from headgate.usecases.compare.source_location import source_place
-    from headgate.views.reports.comparison_sarif import SourcePlace, report_sarif
-
-    found = source_place(after)
-    data = report_sarif(
-        report,
-        reasons={r.code: r.why for r in all_rules()},
-        place=SourcePlace(*found) if found else None,
-        rules_url=rules_url,
-    )
-    return _json(data)
-
-
-def _json(data: object) -> str:
-    import json
-
-    from headgate.text.tables import harmless_json
-
-    return harmless_json(json.dumps(data, indent=2, ensure_ascii=False))
+        reasons = {r.code: r.why for r in all_rules()}
+        found = source_place(after)
+        place = SourcePlace(*found) if found else None
+    document = comparison_document(report, fail_on=closing, reasons=reasons)
+    show_document(document, output, place=place, rules_url=current_context().registry.rules_url)

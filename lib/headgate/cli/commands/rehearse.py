@@ -8,6 +8,7 @@ import click
 
 from headgate.cli.commands.rehearse_kafka_streams import streams_options
 from headgate.cli.shared.options import current_context, emit_json, format_option, progress_console
+from headgate.cli.shared.terminal import print_rich
 
 
 def _settings(_: click.Context, __: click.Parameter, given: tuple[str, ...]) -> dict[str, str]:
@@ -126,8 +127,7 @@ def command(
 
         emit_json(rehearsal_json(found.report, found.engine, found.judged))
         return
-    from headgate.cli.shared.terminal import terminal_console
     from headgate.views.reports.rehearsal_terminal import rehearsal_text
 
     text = rehearsal_text(found.report, found.engine, found.judged)
-    terminal_console(soft_wrap=True).print(text)
+    print_rich(text)

@@ -10,6 +10,7 @@ from typing import Any
 import click
 
 from headgate.cli.shared.options import current_context, emit_json, progress_console
+from headgate.cli.shared.terminal import print_rich
 
 _FILE = click.Path(exists=True, dir_okay=False, path_type=Path)
 _JAR = click.Path(exists=True, path_type=Path)
@@ -179,11 +180,10 @@ def _rehearse(streams: Mapping[str, Any], given: Mapping[str, Any]) -> None:
 
         emit_json(streams_rehearsal_json(found.report, found.engine, found.judged))
         return
-    from headgate.cli.shared.terminal import terminal_console
-    from headgate.views.reports.kafka_streams_rehearsal_terminal import streams_rehearsal_text
+    from headgate.views.reports.rehearsal_terminal import streams_rehearsal_text
 
     text = streams_rehearsal_text(found.report, found.engine, found.judged)
-    terminal_console(soft_wrap=True).print(text)
+    print_rich(text)
 
 
 def _pairs(texts: tuple[str, ...]) -> dict[str, str]:

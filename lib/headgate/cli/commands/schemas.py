@@ -8,8 +8,14 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import click
 
 from headgate.cli.shared.group import config_option
-from headgate.cli.shared.options import current_context, emit_json, format_option, say_warnings
-from headgate.cli.shared.terminal import say
+from headgate.cli.shared.options import (
+    current_context,
+    emit_json,
+    fail_on,
+    format_option,
+    say_warnings,
+)
+from headgate.cli.shared.terminal import print_rich, say, show_document
 
 if TYPE_CHECKING:
     from headgate.model.topic_schema import Mode
@@ -21,18 +27,6 @@ MODES = (
     *("backward_transitive", "forward_transitive", "full_transitive", "none"),
 )
 EFFECTS = ("incompatible", "silently_wrong", "unknown")
-_NEVER = "none"
-
-
-def _fail_on(_: click.Context, __: click.Parameter, value: str) -> frozenset[str]:
-    words = frozenset(w.strip() for w in value.split(",") if w.strip())
-    if words == {_NEVER}:
-        return frozenset()
-    if not words or words - set(EFFECTS):
-        raise click.BadParameter(
-            f"expected `none` or some of {', '.join(EFFECTS)}, comma-separated."
-        )
-    return words
 
 
 def _files(_: click.Context, __: click.Parameter, value: tuple[str, ...]) -> dict[str, str]:
@@ -58,9 +52,15 @@ _subject = click.option("--subject", metavar="NAME", help="Subject in the regist
                         " TOPIC-value).")  # fmt: skip
 _schema = click.option("--schema", "files", multiple=True, callback=_files, metavar="TOPIC=FILE",
                        help="Schema file for the topic; can be repeated.")  # fmt: skip
-_fail = click.option("--fail-on", default=",".join(EFFECTS), show_default=True, metavar="LIST",
-                     callback=_fail_on, help="Effects that fail the check (exit 1);"
-                     " `none` never fails.")  # fmt: skip
+_fail = click.option(
+    "--fail-on",
+    "closing",
+    default=",".join(EFFECTS),
+    show_default=True,
+    metavar="LIST",
+    callback=fail_on(EFFECTS),
+    help="Effects that fail the check (exit 1); `none` never fails.",
+)
 
 
 def _mode_option(shown: str) -> Callable[[F], F]:
@@ -103,7 +103,7 @@ def show(topic: str, is_key: bool, subject: str | None, files: dict[str, str], o
 @_subject
 @_schema
 @_fail
-@format_option()
+@format_option("markdown", "sarif", "junit")
 def check(
     topic: str,
     new: str | None,
@@ -111,7 +111,7 @@ def check(
     is_key: bool,
     subject: str | None,
     files: dict[str, str],
-    fail_on: frozenset[str],
+    closing: frozenset[str],
     output: str,
 ) -> int:
     """Compare a new schema with a topic's versions, and find pipelines that read removed fields."""
@@ -120,7 +120,7 @@ def check(
     found = check_topic_schema(
         current_context(), topic, new, mode=mode, is_key=is_key, subject=subject, files=files
     )
-    return _closed(found, output, fail_on)
+    return _closed(found, output, closing)
 
 
 @command.command("diff")
@@ -129,29 +129,30 @@ def check(
 @click.option("--after", required=True, metavar="FILE")
 @_mode_option("default: backward")
 @_fail
-@format_option()
+@format_option("markdown", "sarif", "junit")
 def diff(
-    before: tuple[str, ...], after: str, mode: Mode | None, fail_on: frozenset[str], output: str
+    before: tuple[str, ...], after: str, mode: Mode | None, closing: frozenset[str], output: str
 ) -> int:
     """Compare schemas in files; neither a registry nor headgate.toml is needed."""
     from headgate.model.topic_schema import Mode
     from headgate.usecases.check.check_schemas import diff_schemas
 
-    return _closed(diff_schemas(before, after, mode or Mode.BACKWARD), output, fail_on)
+    return _closed(diff_schemas(before, after, mode or Mode.BACKWARD), output, closing)
 
 
-def _closed(found: SchemaCheck, output: str, fail_on: frozenset[str]) -> int:
+def _closed(found: SchemaCheck, output: str, closing: frozenset[str]) -> int:
     """Show the report; return the exit code."""
     if output == "json":
         from headgate.views.reports.topic_schemas_json import check_json
 
         emit_json(check_json(found))
     else:
-        from headgate.views.reports.topic_schemas_terminal import report_text
+        from headgate.views.reports.topic_schemas import schemas_document
 
-        _print(report_text(found.report))
-        _print_readers(found)
-    return 1 if found.report.closes(fail_on) else 0
+        show_document(schemas_document(found.report, fail_on=closing), output)
+        if output == "text":
+            _print_readers(found)
+    return 1 if found.report.closes(closing) else 0
 
 
 def _print_readers(found: SchemaCheck) -> None:
@@ -165,7 +166,7 @@ def _print_readers(found: SchemaCheck) -> None:
 
 
 def _show_text(shown: ShownTopic) -> None:
-    from headgate.views.reports.topic_schemas_terminal import fields_table, use_line
+    from headgate.views.reports.topic_schemas import fields_table, use_line
 
     found = shown.schemas
     numbers = [str(v.version) for v in found.versions if v.version is not None]
@@ -176,17 +177,11 @@ def _show_text(shown: ShownTopic) -> None:
     if found.mode:
         say(f"  compatibility  {found.mode.value}")
     say()
-    _print(fields_table(shown.newest.fields))
+    print_rich(fields_table(shown.newest.fields))
     say("\nRead by")
     uses = [use_line(u) for u in shown.uses] or ["no registered pipeline"]
     for line in uses:
         say(f"  {line}")
-
-
-def _print(what: Any) -> None:
-    from headgate.cli.shared.terminal import terminal_console
-
-    terminal_console(soft_wrap=True).print(what)
 
 
 for _command in command.commands.values():

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import asdict
 from enum import Enum
 from pathlib import PurePath
@@ -22,6 +22,7 @@ from headgate.usecases.context import Context
 
 F = TypeVar("F", bound=Callable[..., Any])
 SCHEMA = 1
+_NEVER = "none"
 
 
 def format_option(*more: str) -> Callable[[F], F]:
@@ -37,6 +38,28 @@ def format_option(*more: str) -> Callable[[F], F]:
         show_default=True,
         help="Output format: text for people, JSON for programs.",
     )
+
+
+def fail_on(
+    words: Collection[str], is_code: Callable[[str], bool] | None = None, codes: str = ""
+) -> Callable[[click.Context, click.Parameter, str | None], frozenset[str]]:
+    """Return the callback of `--fail-on`: some of `words`, or `none`.
+
+    `is_code` says whether a word is one of `codes`, which the message names.
+    """
+
+    def read(_: click.Context, __: click.Parameter, value: str | None) -> frozenset[str]:
+        found = frozenset(w.strip() for w in (value or _NEVER).split(",") if w.strip())
+        if found == {_NEVER}:
+            return frozenset()
+        if not found or any(w not in words and not (is_code and is_code(w)) for w in found):
+            more = f" and {codes}" if codes else ""
+            raise click.BadParameter(
+                f"expected `none`, or some of {', '.join(words)}{more}, comma-separated."
+            )
+        return found
+
+    return read
 
 
 def emit_json(data: Mapping[str, Any]) -> None:

@@ -17,7 +17,9 @@ import click
 from headgate.text.tables import harmless, is_steering
 
 if TYPE_CHECKING:
-    from rich.console import Console
+    from rich.console import Console, RenderableType
+
+    from headgate.views.reports.document import Document, SourcePlace
 
 _COLOUR = re.compile(r"(\x1b\[[0-9;]{0,30}m)")
 
@@ -48,6 +50,29 @@ def terminal_console(*, err: bool = False, **how: Any) -> Console:
             super().print(*lines, **kwargs)
 
     return Cleaned(stderr=err, highlight=False, **how)
+
+
+def print_rich(what: RenderableType) -> None:
+    """Print what rich draws; a line that is too long is left to the terminal."""
+    terminal_console(soft_wrap=True).print(what)
+
+
+def show_document(
+    document: Document,
+    form: str,
+    *,
+    place: SourcePlace | None = None,
+    rules_url: str | None = None,
+) -> None:
+    """Print a report as `text`, `markdown`, `sarif` or `junit`."""
+    if form == "text":
+        from headgate.views.reports.document_terminal import terminal_text
+
+        print_rich(terminal_text(document))
+    else:
+        from headgate.views.reports.formats import write_document
+
+        click.echo(write_document(document, form, place=place, rules_url=rules_url), nl=False)
 
 
 def _one_line(text: str) -> str:

@@ -6,9 +6,9 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import date
 
-from headgate.model.registered_pipelines import Accept
+from headgate.model.registered_pipelines import Accept, Acceptance
 from headgate.model.topology import Node
-from headgate.rules.core.report import Acceptance, Finding, Report
+from headgate.rules.core.report import Finding, Report
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from enum import IntEnum, StrEnum
 from typing import Any
 
+from headgate.model.registered_pipelines import Acceptance
 from headgate.model.topology import Node, Topology
 from headgate.model.version import Version
 
@@ -61,14 +62,6 @@ class Location:
 
     before: str | None = None
     after: str | None = None
-
-
-@dataclass(frozen=True, slots=True)
-class Acceptance:
-    """Somebody's word that a finding is known; `until` is an ISO date."""
-
-    reason: str
-    until: str | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

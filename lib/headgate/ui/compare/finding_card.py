@@ -12,7 +12,7 @@ from headgate.model.topology import Topology
 from headgate.model.version import Engine
 from headgate.reprocess.scenarios.build import SCENARIOS
 from headgate.rules.catalogue import AnyRule, all_rules
-from headgate.rules.core.report import Finding, Rollback, StateEffect
+from headgate.rules.core.report import Finding, StateEffect
 from headgate.text.numbers import day_and_time
 from headgate.ui.compare.finding_list import WHOLE, sign
 from headgate.ui.shared import markup
@@ -20,7 +20,8 @@ from headgate.ui.shared.cached_reads import Comparison
 from headgate.ui.shared.keys import ReprocessKey
 from headgate.ui.shared.markup import Code, Link
 from headgate.usecases.context import Context
-from headgate.views.reports.comparison_words import accepted_text, matters, rule_link
+from headgate.views.reports.comparison import ROLLBACKS, matters
+from headgate.views.reports.document import accepted_text, rule_link
 from headgate.views.reports.verdict_line import WORDS
 
 _MEASURED = "measured"
@@ -79,12 +80,6 @@ EFFECTS = {
     StateEffect.LOST: "lost",
     StateEffect.NONE: None,
 }
-ROLLBACKS = {
-    Rollback.SAFE: "possible: the old version starts again",
-    Rollback.REPAIRABLE: "possible after a repair: see What to do",
-    Rollback.LOST: "impossible: the old version will not start on this state again",
-    Rollback.UNKNOWN: "unknown",
-}
 
 _MOMENT = " as of "
 """What stands before the moment at which Kafka was looked at."""
@@ -98,8 +93,8 @@ def finding_card(
     with st.container(horizontal=True, vertical_alignment="center", gap="xsmall"):
         st.html(markup.state(glyph, tone, WORDS[finding.outcome]), width="stretch")
         rule_popover(context, finding.rule, key=key)
-    if accepted := accepted_text(finding):
-        st.html(markup.unknown(accepted, "✓"))
+    if finding.accepted:
+        st.html(markup.unknown(accepted_text(finding.accepted), "✓"))
     st.html(markup.say(finding.why, tone))
     if finding.question:
         st.html(markup.section("Question") + markup.unknown(finding.question))

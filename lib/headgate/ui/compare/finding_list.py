@@ -11,7 +11,7 @@ from headgate.ui.shared import markup
 from headgate.ui.shared.address_state import select
 from headgate.ui.shared.details_panel import plain
 from headgate.ui.shared.keys import Param
-from headgate.views.reports.comparison_words import accepted_text
+from headgate.views.reports.document import accepted_text
 from headgate.views.reports.verdict_line import GLYPHS, MIXED_GLYPH, headline
 from headgate.views.scene.comparison import ONLY_BEFORE, union_id
 from headgate.views.scene.scene import Sketch
@@ -57,8 +57,8 @@ def _order(finding: Finding) -> tuple[int, bool]:
 
 def _label(finding: Finding, location: str) -> str:
     lines = [f"**{plain(location)}**", plain(headline(finding).replace("`", ""))]
-    if accepted := accepted_text(finding):
-        lines.append(f"*{plain(accepted)}*")
+    if finding.accepted:
+        lines.append(f"*{plain(accepted_text(finding.accepted))}*")
     return "  \n".join(lines)
 
 

@@ -24,7 +24,7 @@ from headgate.ui.shared.node_facts import show_node
 from headgate.ui.shared.schema_panel import topic_schemas_of
 from headgate.ui.shared.upload import as_uploaded
 from headgate.usecases.context import Context
-from headgate.views.reports.comparison_words import HEADLINES
+from headgate.views.reports.verdict_line import HEADLINES
 from headgate.views.scene.comparison import BY_OUTCOME
 from headgate.views.scene.scene import MARK_WORDS, STATUS_WORDS, Sketch, SketchNode, Status
 

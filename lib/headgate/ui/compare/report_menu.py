@@ -10,9 +10,9 @@ import streamlit as st
 from headgate.rules.catalogue import all_rules
 from headgate.rules.core.report import Report
 from headgate.usecases.context import Context
+from headgate.views.reports.comparison import comparison_document
 from headgate.views.reports.comparison_json import report_json
-from headgate.views.reports.comparison_markdown import report_markdown
-from headgate.views.reports.comparison_sarif import report_sarif
+from headgate.views.reports.formats import write_document
 
 TITLES: Mapping[str, tuple[str, str, str]] = {
     "markdown": ("Markdown, for a pull request", "md", "text/markdown"),
@@ -44,11 +44,7 @@ def _writer(context: Context, report: Report, form: str) -> Callable[[], str]:
 
 def write_report(report: Report, form: str, rules_url: str | None = None) -> str:
     """Return the report in one of the forms of `TITLES`, as `headgate diff` writes it."""
-    if form == "markdown":
-        return report_markdown(report, rules_url)
     if form == "json":
-        data = report_json(report)
-    else:
-        reasons = {rule.code: rule.why for rule in all_rules()}
-        data = report_sarif(report, reasons=reasons, rules_url=rules_url)
-    return json.dumps(data, indent=2, ensure_ascii=False)
+        return json.dumps(report_json(report), indent=2, ensure_ascii=False)
+    reasons = {rule.code: rule.why for rule in all_rules()}
+    return write_document(comparison_document(report, reasons=reasons), form, rules_url=rules_url)

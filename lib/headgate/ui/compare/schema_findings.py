@@ -12,7 +12,7 @@ from headgate.ui.shared import markup
 from headgate.ui.shared.schema_panel import FRESH_SCHEMA
 from headgate.usecases.check.check_schemas import check_topic_schema
 from headgate.usecases.context import Context
-from headgate.views.reports.topic_schemas_terminal import accepted_lines
+from headgate.views.reports.document import accepted_text
 
 _SIGNS = {
     Effect.INCOMPATIBLE: ("!", "refuses"),
@@ -58,6 +58,6 @@ def _finding(finding: SchemaFinding) -> str:
     glyph, tone = _SIGNS[finding.effect]
     who = f" ({finding.pipeline})" if finding.pipeline else ""
     told = finding.question or finding.remedy
-    accepted = "".join(map(markup.quiet, accepted_lines(finding)))
+    accepted = markup.quiet(accepted_text(finding.accepted)) if finding.accepted else ""
     said = markup.paragraph(f"{finding.why} {told} `{finding.rule}`")
     return markup.state(glyph, tone, f"{finding.path}{who}") + said + accepted

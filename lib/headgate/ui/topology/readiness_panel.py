@@ -17,6 +17,7 @@ from headgate.ui.shared.details_panel import plain
 from headgate.ui.shared.keys import Param
 from headgate.usecases.check.check_readiness import check_version
 from headgate.usecases.context import Context
+from headgate.views.reports.document import accepted_text
 from headgate.views.reports.readiness import GLYPHS, WORDS, headline, keeps_text
 from headgate.views.scene.scene import Sketch
 
@@ -114,8 +115,7 @@ def readiness_card(finding: ReadinessFinding) -> None:
         + markup.facts(_rows(finding))
     )
     if finding.accepted:
-        until = f" until {finding.accepted.until}" if finding.accepted.until else ""
-        st.html(markup.quiet(f"Accepted{until}: {finding.accepted.reason}"))
+        st.html(markup.quiet(accepted_text(finding.accepted)))
 
 
 def _rows(finding: ReadinessFinding) -> markup.Rows:

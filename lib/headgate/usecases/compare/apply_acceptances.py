@@ -9,7 +9,7 @@ from datetime import date
 from pathlib import PurePath
 
 from headgate.model.registered_pipelines import Accept
-from headgate.model.topic_schema import Accepted, SchemaFinding, SchemaReport
+from headgate.model.topic_schema import SchemaFinding, SchemaReport
 from headgate.model.version import Version
 from headgate.rules.core.acceptances import Ground, Noticed, accept_findings, acceptance_of, unmet
 from headgate.rules.core.report import Report
@@ -108,7 +108,7 @@ def _marked(
     finding: SchemaFinding, names: Sequence[str], accepts: Sequence[Accept], ground: Ground
 ) -> SchemaFinding:
     found = acceptance_of(_noticed(finding, names), accepts, ground)
-    return replace(finding, accepted=Accepted(found.reason, found.until)) if found else finding
+    return replace(finding, accepted=found) if found else finding
 
 
 def _noticed(finding: SchemaFinding, names: Sequence[str]) -> Noticed:

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from headgate.rules.core.report import Acceptance, Change, Finding, Report
-from headgate.views.reports.comparison_words import upgrade_json
+from headgate.model.registered_pipelines import Acceptance
+from headgate.rules.core.report import Change, Finding, Report, Upgrade
 
 
 def report_json(report: Report) -> dict[str, Any]:
@@ -16,7 +16,7 @@ def report_json(report: Report) -> dict[str, Any]:
         "judged_for": report.judged_for,
         "findings": [finding_json(f) for f in report.findings],
         "changes": [_change(c) for c in report.changes],
-        "upgrade": upgrade_json(report.upgrade),
+        "upgrade": _upgrade(report.upgrade),
         "warnings": list(report.warnings),
     }
 
@@ -36,12 +36,13 @@ def finding_json(finding: Finding) -> dict[str, Any]:
         "rollback": finding.rollback.value,
         "remedy": finding.remedy,
         "scenario": finding.scenario,
-        "accepted": _accepted(finding.accepted),
+        "accepted": accepted_json(finding.accepted),
         "source": finding.source,
     }
 
 
-def _accepted(accepted: Acceptance | None) -> dict[str, Any] | None:
+def accepted_json(accepted: Acceptance | None) -> dict[str, Any] | None:
+    """Return who lives with a finding and until when; None where nobody does."""
     if accepted is None:
         return None
     return {"reason": accepted.reason, "until": accepted.until}
@@ -54,3 +55,9 @@ def _change(change: Change) -> dict[str, Any]:
         "after": change.after,
         "what": change.what,
     }
+
+
+def _upgrade(upgrade: Upgrade | None) -> dict[str, Any] | None:
+    if upgrade is None:
+        return None
+    return {"way": upgrade.way.value, "steps": list(upgrade.steps), "why": upgrade.why}

@@ -1,26 +1,29 @@
-"""A rehearsal for people at a terminal: the engine's verdict, then ours."""
+"""A rehearsal for people at a terminal: the engine's verdict, then that of the rules."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Sequence
 
 from rich.console import Group, RenderableType
 from rich.text import Text
 
+from headgate.model.kafka_streams_rehearsal import StoreFate, StreamsVerdict
 from headgate.model.rehearsal import EngineOutcome, EngineVerdict
 from headgate.rules.compare.engine_agreement import Agreement, Judged
 from headgate.rules.compare.rollback import judge_rollback
-from headgate.rules.core.report import Outcome, Report
+from headgate.rules.core.report import Report
 from headgate.text.tables import harmless
-from headgate.views.reports.comparison_terminal import STYLES, report_text
-from headgate.views.reports.rehearsal import facts, headline, row_words
+from headgate.views.reports import kafka_streams_rehearsal, rehearsal
+from headgate.views.reports.comparison import comparison_document
+from headgate.views.reports.document import Level
+from headgate.views.reports.document_terminal import STYLES, terminal_text
 
-ENGINE = {
-    EngineOutcome.REFUSES: STYLES[Outcome.REFUSES],
-    EngineOutcome.RESUMES: STYLES[Outcome.RESUMES],
-    EngineOutcome.UNKNOWN: STYLES[Outcome.UNKNOWN],
+_ENGINE = {
+    EngineOutcome.REFUSES: STYLES[Level.FAILS],
+    EngineOutcome.RESUMES: STYLES[Level.GOOD],
+    EngineOutcome.UNKNOWN: STYLES[Level.WARNING],
 }
-AGREEMENT = {
+_AGREEMENT = {
     Agreement.AGREE: "green",
     Agreement.DISAGREE: "bold red",
     Agreement.OPEN: "yellow",
@@ -29,38 +32,65 @@ _SHOWN = 5
 
 
 def rehearsal_text(report: Report, engine: EngineVerdict, judged: Judged) -> RenderableType:
-    """Return what `rehearse` prints."""
-    said = [*_parts(engine, judged), *_rollback(report, engine)]
-    return Group(*said, Text(), Text("The rules", "bold"), report_text(report))
-
-
-def _rollback(report: Report, engine: EngineVerdict) -> Iterator[RenderableType]:
+    """Return what `rehearse` prints of a Spark query."""
+    rows = [("row", [rehearsal.row_words(row) for row in engine.rows])]
+    parts = [
+        _title(rehearsal.headline(engine), engine.outcome, f"spark {engine.spark_version}"),
+        *(_fact(name, value) for name, value in rehearsal.facts(engine)),
+        *_rows(engine, rows),
+        _agreement("", judged),
+    ]
     if engine.rollback is not None:
-        judged = judge_rollback(report, engine.rollback)
-        style = AGREEMENT[judged.agreement]
-        yield Text.assemble(
-            ("rollback, ", "dim"), (judged.agreement.value, style), f": {harmless(judged.why)}"
-        )
+        parts.append(_agreement("rollback, ", judge_rollback(report, engine.rollback)))
+    return _with_rules(parts, report)
 
 
-def _parts(engine: EngineVerdict, judged: Judged) -> Iterator[RenderableType]:
-    title = Text.assemble((headline(engine), ENGINE[engine.outcome]))
-    title.append(f"  (spark {engine.spark_version})", "dim")
-    yield title
-    for name, value in facts(engine):
-        yield Text.assemble((f"  {name:14}", "dim"), harmless(value))
-    if engine.output is not None:
-        yield from _rows("only old", engine.output.sample_before)
-        yield from _rows("only new", engine.output.sample_after)
-    elif engine.rows:
-        yield from _rows("row", engine.rows)
-    yield Text.assemble(
-        (judged.agreement.value, AGREEMENT[judged.agreement]), f": {harmless(judged.why)}"
-    )
+def streams_rehearsal_text(
+    report: Report, engine: StreamsVerdict, judged: Judged
+) -> RenderableType:
+    """Return what `rehearse` prints of a Kafka Streams application."""
+    lost = {s.store for s in engine.stores if s.fate is StoreFate.LOST}
+    release = f"kafka streams {engine.streams_version or 'of unknown version'}"
+    rows = [("record", engine.rows)] if engine.outcome is EngineOutcome.RESUMES else []
+    parts = [
+        _title(kafka_streams_rehearsal.headline(engine), engine.outcome, release),
+        *(
+            _fact(name, value, bad=name == "Store" and value.partition(":")[0] in lost)
+            for name, value in kafka_streams_rehearsal.facts(engine)
+        ),
+        *_rows(engine, rows),
+        _agreement("", judged),
+    ]
+    return _with_rules(parts, report)
 
 
-def _rows(word: str, rows: tuple[dict[str, object], ...]) -> Iterator[RenderableType]:
-    for row in rows[:_SHOWN]:
-        yield Text.assemble((f"  {word:14}", "dim"), row_words(row))
-    if len(rows) > _SHOWN:
-        yield Text(f"  {'':14}… {len(rows) - _SHOWN} more in --format json", "dim")
+def _with_rules(parts: Iterable[RenderableType], report: Report) -> RenderableType:
+    rules = terminal_text(comparison_document(report))
+    return Group(*parts, Text(), Text("The rules", "bold"), rules)
+
+
+def _title(headline: str, outcome: EngineOutcome, release: str) -> Text:
+    return Text.assemble((headline, _ENGINE[outcome]), (f"  ({release})", "dim"))
+
+
+def _fact(name: str, value: str, *, bad: bool = False) -> Text:
+    return Text.assemble((f"  {name:14}", "dim"), (harmless(value), "bold red" if bad else ""))
+
+
+def _agreement(what: str, judged: Judged) -> Text:
+    style = _AGREEMENT[judged.agreement]
+    said = f": {harmless(judged.why)}"
+    return Text.assemble((what, "dim"), (judged.agreement.value, style), said)
+
+
+def _rows(
+    engine: EngineVerdict | StreamsVerdict, own: Iterable[tuple[str, Sequence[str]]]
+) -> Iterator[Text]:
+    """Yield a sample: of what two versions wrote differently, else of the run's `own` rows."""
+    if (output := engine.output) is not None:
+        both = (("only old", output.sample_before), ("only new", output.sample_after))
+        own = [(word, [rehearsal.row_words(row) for row in rows]) for word, rows in both]
+    for word, rows in own:
+        yield from (Text.assemble((f"  {word:14}", "dim"), row) for row in rows[:_SHOWN])
+        if len(rows) > _SHOWN:
+            yield Text(f"  {'':14}… {len(rows) - _SHOWN} more in --format json", "dim")

@@ -6,7 +6,7 @@ from collections import Counter
 from dataclasses import dataclass
 
 from headgate.rules.core.report import Finding, Outcome, Report, StateEffect, UpgradeWay
-from headgate.views.reports.comparison_words import HEADLINES
+from headgate.views.reports.document import accepted_text, first_sentence
 
 GLYPHS = {
     Outcome.REFUSES: "!",
@@ -22,8 +22,12 @@ WORDS = {
     Outcome.NO_EFFECT: "No effect",
     Outcome.RESUMES: "Resumes",
 }
-
-
+HEADLINES = {
+    UpgradeWay.ROLLING: "A rolling bounce will do",
+    UpgradeWay.OFFLINE: "Upgrade offline: stop all instances first",
+    UpgradeWay.RESET: "No upgrade keeps this state: take the change back, or reset",
+    UpgradeWay.UNKNOWN: "The way depends on an open question",
+}
 MIXED_GLYPH = "◐"
 
 
@@ -97,8 +101,7 @@ def _accepted(finding: Finding) -> str:
     }
     said = happens.get(finding.outcome, f"Still open: {finding.question}").rstrip(".")
     stop = "" if said.endswith("?") else "."
-    until = f" until {finding.accepted.until}" if finding.accepted.until else ""
-    return f"{said}{stop} Accepted{until}: {finding.accepted.reason.rstrip('.')}."
+    return f"{said}{stop} {accepted_text(finding.accepted).rstrip('.')}."
 
 
 def _way(report: Report) -> str:
@@ -124,5 +127,4 @@ def _rest(report: Report) -> str:
 
 def headline(finding: Finding) -> str:
     """Return a finding's first sentence."""
-    sentence, stop, _ = finding.why.partition(". ")
-    return sentence + (stop.strip() or "")
+    return first_sentence(finding.why)

@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from enum import IntEnum
 
-from headgate.rules.core.report import Acceptance
+from headgate.model.registered_pipelines import Acceptance
 
 
 class Severity(IntEnum):

@@ -1,0 +1,46 @@
+"""A report as JUnit XML: a finding that closes the gate is a failed test."""
+
+from __future__ import annotations
+
+from xml.etree import ElementTree as ET
+
+from headgate.text.xml_escape import printable
+from headgate.views.reports.document import Document, Item, accepted_text
+
+
+def junit_text(document: Document) -> str:
+    """Return one suite; a report without findings is one test that passed.
+
+    A finding that closes the gate is a failed test, one that was accepted a skipped one. The
+    warnings are the suite's output.
+    """
+    kind = document.command.rpartition(" ")[2]
+    cases = [_case(item) for item in document.items] or [
+        ET.Element("testcase", classname=kind, name=document.passed)
+    ]
+    suite = ET.Element("testsuite", name=document.command, tests=str(len(cases)), errors="0")
+    for word, tag in (("failures", "failure"), ("skipped", "skipped")):
+        suite.set(word, str(sum(case.find(tag) is not None for case in cases)))
+    properties = ET.SubElement(suite, "properties")
+    for name, value in document.properties.items():
+        ET.SubElement(properties, "property", name=name, value=printable(value))
+    suite.extend(cases)
+    if document.warnings:
+        ET.SubElement(suite, "system-out").text = printable("\n".join(document.warnings))
+    return ET.tostring(suite, encoding="unicode", xml_declaration=True) + "\n"
+
+
+def _case(item: Item) -> ET.Element:
+    name = item.nodes[-1][0] if item.nodes else "pipeline"
+    case = ET.Element("testcase", classname=item.rule, name=printable(name))
+    lines = printable("\n".join(item.lines()))
+    if item.accepted is not None:
+        said = printable(accepted_text(item.accepted))
+        ET.SubElement(case, "skipped", message=said).text = lines
+    elif item.closes:
+        failure = ET.SubElement(case, "failure", type=str(item.properties.get("outcome", "")))
+        failure.set("message", printable(item.what[0]))
+        failure.text = lines
+    else:
+        ET.SubElement(case, "system-out").text = lines
+    return case

@@ -1,0 +1,121 @@
+"""A report as Markdown, for a comment on a pull request."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from headgate.text.numbers import plural
+from headgate.views.reports.document import (
+    Document,
+    Item,
+    Section,
+    accepted_text,
+    first_sentence,
+    rule_link,
+)
+
+_MOST_ROWS = 20
+_MOST_LINES = 100
+_LONGEST_CELL = 240
+_LONGEST_VALUE = 600
+# A comment on GitHub holds 65,536 characters, one on GitLab a million.
+_LONGEST = 60_000
+
+
+def markdown_text(document: Document, rules_url: str | None = None) -> str:
+    """Return a verdict in one line, a table (worst first), and everything else folded below.
+
+    `rules_url` is the folder of the rules' pages. The text fits into a comment: what is too much
+    is left out and counted.
+    """
+    out: list[str] = []
+    size = 0
+    for block in _blocks(document, rules_url):
+        size += len(block) + 1
+        if size > _LONGEST:
+            out.append("\n_The rest does not fit into a comment; `--format json` has all of it._")
+            break
+        out.append(block)
+    return "\n".join(out) + "\n"
+
+
+def _blocks(document: Document, rules_url: str | None) -> Iterator[str]:
+    yield f"## {document.glyph} {_plain(document.title)}"
+    if document.sentence:
+        yield f"\n**{_plain(document.sentence)}**"
+    items = document.joined()
+    if items:
+        yield f"\n{_table(items, rules_url)}"
+    for section in document.sections:
+        if not section.is_long:
+            yield f"\n### {section.title}\n"
+            yield from map(_plain, section.lines)
+    yield from (f"\n> {_plain(warning)}" for warning in document.warnings)
+    if document.scope:
+        yield f"\nChecked for {_plain(document.scope)}."
+    for item in items:
+        title = ", ".join((f"{item.glyph} {item.rule}: {item.word}", *item.remarks))
+        yield _folded(title, "\n".join(_details(item, rules_url)))
+    for section in document.sections:
+        if section.is_long:
+            yield _folded(section.title, "\n".join(_lines(section)))
+
+
+def _table(items: list[Item], rules_url: str | None) -> str:
+    head = ["| | rule | where | what | what to do |", "|---|---|---|---|---|"]
+    rows = [_row(item, rules_url) for item in items[:_MOST_ROWS]]
+    more = len(items) - len(rows)
+    last = [f"| | | | {plural(more, 'more finding')} below | |"] if more > 0 else []
+    return "\n".join([*head, *rows, *last])
+
+
+def _row(item: Item, rules_url: str | None) -> str:
+    link = rule_link(item.rule, rules_url)
+    error = dict(item.facts).get("Error")
+    cells = (
+        f"{item.glyph} {item.word}",
+        f"[{item.rule}]({link})" if link else item.rule,
+        _cell(item.place or "the whole pipeline"),
+        _cell(first_sentence(item.what[0]) + (f" (`{error}`)" if error else "")),
+        _cell(accepted_text(item.accepted) if item.accepted else item.todo),
+    )
+    return "| " + " | ".join(cells) + " |"
+
+
+def _details(item: Item, rules_url: str | None) -> Iterator[str]:
+    yield from map(_plain, item.what)
+    if item.values is not None:
+        yield "\n```diff\n- {}\n+ {}\n```\n".format(*map(_code, item.values))
+    for name, text in item.facts:
+        yield f"- **{name}**: {f'`{text}`' if name in ('Error', 'Scenario') else _plain(text)}"
+    if item.accepted:
+        yield f"- **{_plain(accepted_text(item.accepted))}**"
+    if link := rule_link(item.rule, rules_url):
+        yield f"- [What {item.rule} checks]({link})"
+
+
+def _lines(section: Section) -> Iterator[str]:
+    for line in section.lines[:_MOST_LINES]:
+        yield f"- {_plain(line)[:_LONGEST_CELL]}"
+    if len(section.lines) > _MOST_LINES:
+        yield f"- and {len(section.lines) - _MOST_LINES} more"
+
+
+def _folded(title: str, text: str) -> str:
+    return f"\n<details><summary>{_plain(title)}</summary>\n\n{text}\n\n</details>"
+
+
+def _cell(text: str) -> str:
+    line = _plain(text)
+    return line if len(line) <= _LONGEST_CELL else f"{line[: _LONGEST_CELL - 1]}…"
+
+
+def _plain(text: str) -> str:
+    """Keep names from being read as markup; a line stays a line."""
+    line = " ".join(text.split())
+    return line.replace("<", "&lt;").replace("|", "\\|").replace("*", "\\*")
+
+
+def _code(value: str) -> str:
+    text = value.replace("```", "` ` `").replace("\n", " ")
+    return text if len(text) <= _LONGEST_VALUE else f"{text[: _LONGEST_VALUE - 1]}…"

@@ -1,0 +1,98 @@
+"""A report as SARIF 2.1.0, for code scanning."""
+
+from __future__ import annotations
+
+import hashlib
+from typing import Any
+
+from headgate import __version__
+from headgate.views.reports.document import (
+    Document,
+    Item,
+    Level,
+    SourcePlace,
+    first_sentence,
+    rule_link,
+)
+
+_SCHEMA = "https://json.schemastore.org/sarif-2.1.0.json"
+_LEVELS = {
+    Level.FAILS: "error",
+    Level.WRONG: "error",
+    Level.WARNING: "warning",
+    Level.NOTE: "note",
+    Level.GOOD: "note",
+}
+
+
+def sarif_data(
+    document: Document, *, place: SourcePlace | None = None, rules_url: str | None = None
+) -> dict[str, Any]:
+    """Return one run. A finding is at its nodes (logical locations) and at `place`, if given.
+
+    `rules_url` is the folder of the rules' pages.
+    """
+    first = {item.rule: item for item in reversed(document.items)}
+    codes = list(dict.fromkeys(item.rule for item in document.items))
+    rules = [_rule(first[code], rules_url) for code in codes]
+    run: dict[str, Any] = {
+        "tool": {"driver": {"name": "Headgate", "version": __version__, "rules": rules}},
+        "columnKind": "utf16CodeUnits",
+        "invocations": [_invocation(document)],
+        "results": [_result(item, codes.index(item.rule), place) for item in document.items],
+        "properties": dict(document.properties),
+    }
+    return {"$schema": _SCHEMA, "version": "2.1.0", "runs": [run]}
+
+
+def _rule(item: Item, rules_url: str | None) -> dict[str, Any]:
+    source = dict(item.facts).get("Source", "")
+    rule: dict[str, Any] = {
+        "id": item.rule,
+        "shortDescription": {"text": first_sentence(item.reason)},
+        "fullDescription": {"text": item.reason},
+        "help": {"text": item.reason, "markdown": f"{item.reason}\n\n_Source: {source}_"},
+        "defaultConfiguration": {"level": _LEVELS[item.level]},
+    }
+    if link := rule_link(item.rule, rules_url):
+        rule["helpUri"] = link
+    return rule
+
+
+def _invocation(document: Document) -> dict[str, Any]:
+    said = [{"level": "warning", "message": {"text": w}} for w in document.warnings]
+    return {"executionSuccessful": True, "toolExecutionNotifications": said}
+
+
+def _result(item: Item, index: int, place: SourcePlace | None) -> dict[str, Any]:
+    # The fingerprint is of what stays the same while a finding does, whatever its texts become.
+    digest = hashlib.sha256(item.identity.encode()).hexdigest()[:32]
+    result: dict[str, Any] = {
+        "ruleId": item.rule,
+        "ruleIndex": index,
+        "level": _LEVELS[item.level],
+        "message": {"text": "\n".join(item.lines())},
+        "partialFingerprints": {"headgateFinding/v1": digest},
+        "properties": dict(item.properties),
+    }
+    if found := _location(item, place):
+        result["locations"] = [found]
+    if item.accepted is not None:
+        held = {"kind": "external", "status": "accepted", "justification": item.accepted.reason}
+        result["suppressions"] = [held]
+    return result
+
+
+def _location(item: Item, place: SourcePlace | None) -> dict[str, Any]:
+    found: dict[str, Any] = {}
+    if place is not None:
+        found["physicalLocation"] = {
+            "artifactLocation": {"uri": place.path},
+            "region": {"startLine": place.line},
+        }
+    if item.nodes:
+        found["logicalLocations"] = [
+            {"name": label, "fullyQualifiedName": node, "kind": "operator"}
+            for node, label in dict(item.nodes).items()
+        ]
+    return found

@@ -1,0 +1,106 @@
+"""Schemas and their comparison: as a document, and as a table for a terminal."""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+
+from rich.table import Table
+from rich.text import Text
+
+from headgate.model.topic_schema import Effect, Mode, SchemaField, SchemaFinding, SchemaReport
+from headgate.rules.topic_schemas.facts.field_reads import TopicUse
+from headgate.views.reports.document import Document, Item, Level, Section
+
+LEVELS = {
+    Effect.INCOMPATIBLE: Level.FAILS,
+    Effect.SILENTLY_WRONG: Level.WRONG,
+    Effect.UNKNOWN: Level.WARNING,
+    Effect.COMPATIBLE: Level.GOOD,
+}
+GLYPHS = {
+    Effect.INCOMPATIBLE: "!",
+    Effect.SILENTLY_WRONG: "≠",
+    Effect.UNKNOWN: "?",
+    Effect.COMPATIBLE: "✓",
+}
+WORDS = {
+    Effect.INCOMPATIBLE: "incompatible",
+    Effect.SILENTLY_WRONG: "wrong results",
+    Effect.UNKNOWN: "unknown",
+    Effect.COMPATIBLE: "compatible",
+}
+SENTENCES = {
+    Effect.INCOMPATIBLE: "Incompatible: consumers fail, and a registry rejects the schema.",
+    Effect.SILENTLY_WRONG: "Wrong results: consumers read other values without an error.",
+    Effect.UNKNOWN: "Unknown: answer the question first.",
+    Effect.COMPATIBLE: "Compatible.",
+}
+
+
+def schemas_document(report: SchemaReport, *, fail_on: Collection[str] = ()) -> Document:
+    """Return what `schemas check` and `schemas diff` say; `fail_on` closes the gate."""
+    against = f"against {', '.join(report.compared)}" if report.compared else "no older version"
+    opinion = {True: "The registry accepts it.", False: "The registry rejects it."}
+    fields = tuple(
+        f"{c.kind.value:8} {c.path}: {' -> '.join(w for w in (c.before, c.after) if w)}"
+        for c in report.changes
+    )
+    return Document(
+        command="headgate schemas",
+        level=LEVELS[report.effect],
+        glyph=GLYPHS[report.effect],
+        title=SENTENCES[report.effect],
+        sentence=opinion.get(report.second_opinion, "")
+        if report.second_opinion is not None
+        else "",
+        scope=f"{report.mode.value}, {against}",
+        items=tuple(_item(f, fail_on) for f in report.findings),
+        passed="compatible",
+        sections=(Section(title="Fields", lines=fields, is_long=True),) if fields else (),
+        warnings=report.warnings,
+    )
+
+
+def _item(finding: SchemaFinding, fail_on: Collection[str]) -> Item:
+    path = finding.path or "the whole schema"
+    remarks = (finding.direction.value if finding.direction else None, path, finding.pipeline)
+    told = (("Question", finding.question), ("Remedy", finding.remedy), ("Source", finding.source))
+    return Item(
+        rule=finding.rule,
+        level=LEVELS[finding.effect],
+        glyph=GLYPHS[finding.effect],
+        word=WORDS[finding.effect],
+        remarks=tuple(filter(None, remarks)),
+        what=(finding.why,),
+        values=(finding.before or "nothing", finding.after or "nothing"),
+        facts=tuple((name, text) for name, text in told if text),
+        nodes=((path, path),),
+        place=path,
+        todo=finding.question or finding.remedy,
+        accepted=finding.accepted,
+        identity=repr((finding.rule, finding.effect.word, path, finding.before, finding.after)),
+        closes=SchemaReport(findings=(finding,), mode=Mode.BACKWARD).closes(fail_on),
+        reason=finding.why,
+        properties={"outcome": finding.effect.word, "question": finding.question},
+    )
+
+
+def fields_table(fields: tuple[SchemaField, ...]) -> Table:
+    """Return the fields as a table."""
+    table = Table(box=None, padding=(0, 2, 0, 0), header_style="bold")
+    for column in ("field", "type", "optional", "default"):
+        table.add_column(column, overflow="fold")
+    for f in fields:
+        default = f.default if f.has_default else ""
+        table.add_row(Text(f.path), Text(f.type), "yes" if f.optional else "", Text(default))
+    return table
+
+
+def use_line(use: TopicUse) -> str:
+    """Return what a reader does with the records, in one line."""
+    if use.blind:
+        return f"{use.pipeline}: unknown, {use.blind}"
+    parts = [", ".join(sorted(use.read)) or "no single field"]
+    if use.whole:
+        parts.append(f"hands whole records to {', '.join(use.whole)}")
+    return f"{use.pipeline}: {'; '.join(parts)}"
