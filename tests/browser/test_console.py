@@ -166,7 +166,7 @@ def test_a_finding_explains_its_rule_and_leads_to_its_scenario(visit, shoot):
     page.get_by_text("Spark finds a state row by the values of").first.wait_for()
     shoot(page, "compare-rule")
     page.keyboard.press("Escape")
-    page.get_by_role("link", name="Plan the scenario from-scratch").click()
+    page.get_by_role("link", name="Plan from-scratch").click()
     page.wait_for_url(re.compile("reprocess.*pipeline=orders-by-city.*scenario=from-scratch"))
     page.locator(".hg-verdict").wait_for()
 

@@ -74,7 +74,7 @@ def test_pasted_text_is_recognised_at_once_drawn_and_folded(visit, shoot):
     page.get_by_role("button", name="Show evidence").click()
     ready(page)
     page.locator(".graph .node", has_text="isnotnull(k)").wait_for()
-    page.get_by_text("Not known from this evidence").wait_for()
+    page.get_by_text("Missing in this evidence").wait_for()
     page.get_by_text("Hide 1 filter").click()
     page.locator(".graph .node", has_text="isnotnull(k)").wait_for(state="detached")
     shoot(page, "evidence-folded-1280")

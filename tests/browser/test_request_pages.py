@@ -37,7 +37,7 @@ def test_one_asks_and_another_declines(own_console, visit, shoot, scheme):
     page.get_by_role("heading", name="Requests").wait_for()
     details = page.locator(".st-key-details")
     details.get_by_text("orders of noon were counted twice").first.wait_for()
-    details.get_by_text("You made this request: somebody else must approve it.").wait_for()
+    details.get_by_text("You made this request: another person must approve it.").wait_for()
     details.get_by_role("textbox", name="Your name").fill("bob")
     details.get_by_role("textbox", name="Your name").press("Enter")
     details.get_by_role("button", name="Approve and run").wait_for()

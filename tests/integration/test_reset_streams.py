@@ -128,7 +128,7 @@ def refuses_a_live_one(team, app):
     """A preview evicts nobody, and whoever comes back after an eviction is alive."""
     before = {m.id for m in group(team, app).members}
     preview = ("reset", "--application-id", app, "--input-topics", f"{app}-in", "--keep-internal")
-    assert "1 member(s)" in team.run(*preview, code=3)["blockers"][0]
+    assert "has 1 member (" in team.run(*preview, code=3)["blockers"][0]
     assert team.run(*preview, "--force")["can_apply"]
     assert {m.id for m in group(team, app).members} == before
     refused = team.run(*preview, "--force", "--execute", code=3)

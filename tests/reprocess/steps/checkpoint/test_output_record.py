@@ -39,7 +39,7 @@ def test_what_is_not_older_than_the_first_of_the_later_batches(lab, broker, out,
     assert found == (Written(partition=0, begin=1, end=3),)
     assert written_since(inspector, unique("nowhere"), 2000) == ()
     step = RecordOutput(topic=out, batch=1, since=2000, written=found)
-    assert f"2 record(s), {out}:0:1-2" in step.describe()
+    assert f"2 records, {out}:0:1-2" in step.describe()
     # More may be written until the stop: that is no other plan.
     assert step.intent() == replace(step, written=()).intent()
 

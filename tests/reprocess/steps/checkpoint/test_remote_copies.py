@@ -74,5 +74,5 @@ def test_only_a_numbered_neighbour_is_written_or_removed(remote):
     lab = remote()
     applier = lab.applier("run")
     for place in (lab.declared, "s3a://b0/other", "s3a://b0/ck.x", "s3a://b0/ck/offsets"):
-        with pytest.raises(StepError, match="is no place that a run makes"):
+        with pytest.raises(StepError, match="is not a location that a run creates"):
             applier.delete_remote_checkpoint(place, None)

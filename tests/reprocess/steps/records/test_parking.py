@@ -386,7 +386,7 @@ def test_a_record_that_was_copied_twice_is_found(half, write):
 def test_a_strange_record_in_the_backup_topic_is_found(half, write):
     kafka, span, to = half
     write(to, [(0, b"k", b"v", [], OLD)])
-    with pytest.raises(StepError, match="is no backed-up record"):
+    with pytest.raises(StepError, match="is not a backed-up record"):
         copy_records.back_up_records(kafka, [span], to)
 
 

@@ -96,9 +96,9 @@ def test_a_topic_made_anew_since_the_plan_is_left_alone(topics_lab):
     plan, before = deletion(here, names)
     here.applier().delete_topic(before[names[1]])
     here.applier().create_topic(before[names[1]])
-    with pytest.raises(StalePlanError, match="made anew since"):
+    with pytest.raises(StalePlanError, match="recreated since"):
         here.execute(here.enqueue(plan), plan)
-    with pytest.raises(RefusedError, match="made anew since"):
+    with pytest.raises(RefusedError, match="recreated since"):
         here.applier().delete_topic(before[names[1]])
     assert set(here.applier().shapes(names)) == set(names)
 

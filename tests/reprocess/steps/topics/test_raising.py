@@ -62,7 +62,7 @@ def test_one_that_was_made_anew_or_raised_since_is_left_alone(raising_lab):
     plan, shape = planned(here, names, to=4), applier.shapes(names)[names[0]]
     applier.delete_topic(shape)
     applier.create_topic(shape)
-    with pytest.raises(StalePlanError, match="made anew since"):
+    with pytest.raises(StalePlanError, match="recreated since"):
         here.execute(here.enqueue(plan), plan)
     assert counts(here, names) == [2, 2]
 
