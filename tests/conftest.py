@@ -50,7 +50,7 @@ _LONG = (
     ),
     *("integration/test_reset_streams", "integration/test_streams_scenarios"),
     *(
-        "integration/test_spark_old_state",
+        "integration/test_spark_rewind",
         "spark_driver/test_live_control",
         "integration/test_capture",
     ),
@@ -60,7 +60,7 @@ _LONG = (
         "spark_driver/test_live_driver",
         "browser/test_console",
     ),
-    *("reprocess/scenarios/test_retire", "trial/test_trial"),
+    *("reprocess/scenarios/test_decommission", "trial/test_trial"),
 )
 
 

@@ -26,7 +26,7 @@ FULL = {
     "landscape-folded": ("?level=internals&closed=orders-by-city/0", GRAPH),
     "landscape-node": ("?node=topic:orders&level=pipelines", ".st-key-details .hg-title, .graph"),
     "landscape-consumers": ("?view=consumers", ".stDataFrame"),
-    "landscape-loose": ("?view=loose+ends", ".hg-head"),
+    "landscape-unused": ("?view=unused+resources", ".hg-head"),
     "topology": ("topology?pipeline=orders-by-city", GRAPH),
     "topology-node": (
         "topology?pipeline=orders-by-city&version=1&node=aggregate-city",
@@ -129,7 +129,7 @@ LIVE = {
     "pipeline": ("?level=pipelines&node=pipeline:orders-by-city", ".js-plotly-plot .bars path"),
     "consumers": ("?view=consumers", ".js-plotly-plot .bars path"),
     "consumer": ("?view=consumers&reader=billing%20city-revenue", ".js-plotly-plot .bars path"),
-    "loose": ("?view=loose+ends", ".st-key-loose_groups canvas"),
+    "loose": ("?view=unused+resources", ".st-key-loose_groups canvas"),
     "topology": ("topology?pipeline=orders-by-city&version=1", GRAPH),
 }
 

@@ -102,7 +102,7 @@ def test_consumers_stand_side_by_side(scheme, size, live, visit, shoot):
 def test_a_spark_query_that_lost_records_says_so(live, visit, shoot):
     page = visit("?view=consumers&reader=orders-by-city%20payments", at=live)
     page.get_by_text("25 offsets were deleted before they were read").first.wait_for(timeout=90_000)
-    page.get_by_text("its checkpoint").wait_for()
+    page.get_by_text("checkpoint", exact=True).first.wait_for()
     page.locator(".js-plotly-plot .legendtext").first.wait_for()
     page.locator(".st-key-consumers canvas").first.wait_for()
     shoot(page, "landscape-consumers-lost")
@@ -117,12 +117,12 @@ def test_who_is_furthest_behind(live, visit, shoot):
 
 @pytest.mark.kafka
 @BOTH
-def test_loose_ends_are_shown_with_their_size(scheme, size, live, visit, shoot):
-    page = visit("?view=loose%20ends", at=live, scheme=scheme, size=size)
+def test_unused_resources_are_shown_with_their_size(scheme, size, live, visit, shoot):
+    page = visit("?view=unused%20resources", at=live, scheme=scheme, size=size)
     page.get_by_text("Groups that no pipeline declares").wait_for()
     page.get_by_text("They take").wait_for()
     page.locator(".st-key-loose_groups canvas").first.wait_for()
-    shoot(page, f"landscape-loose-{scheme}-{size[0]}")
+    shoot(page, f"landscape-unused-{scheme}-{size[0]}")
 
 
 @pytest.mark.kafka

@@ -25,8 +25,8 @@ may touch.
 
 from __future__ import annotations
 
-from scenes.carry_over_spark import NewCheckpointSpark
-from scenes.from_old_state_spark import RewindSpark
+from scenes.decommission_group import DecommissionGroup
+from scenes.decommission_spark import DecommissionSpark
 from scenes.from_point_group import FromPointGroup
 from scenes.from_point_spark import FromPointSpark
 from scenes.from_scratch_group import FromScratchGroup
@@ -39,18 +39,18 @@ from scenes.more_streams import (
     PauseStreams,
     SkipRecordsStreams,
 )
+from scenes.new_checkpoint_spark import NewCheckpointSpark
 from scenes.offline_upgrade_group import OfflineUpgradeGroup
 from scenes.offline_upgrade_spark import OfflineUpgradeSpark
 from scenes.pause import PauseGroup, PauseSpark
 from scenes.repair_group import RepairGroup
 from scenes.repair_spark import RepairSpark
-from scenes.rescale_spark import RepartitionSpark
-from scenes.rescale_streams import RepartitionStreams
-from scenes.retire_group import DecommissionGroup
-from scenes.retire_spark import DecommissionSpark
+from scenes.repartition_spark import RepartitionSpark
+from scenes.repartition_streams import RepartitionStreams
+from scenes.rewind_spark import RewindSpark
 from scenes.scene import Scene
-from scenes.skip_group import SkipRecordsGroup
-from scenes.skip_spark import SkipRecordsSpark
+from scenes.skip_records_group import SkipRecordsGroup
+from scenes.skip_records_spark import SkipRecordsSpark
 
 SCENES: tuple[type[Scene], ...] = (
     RewindSpark,

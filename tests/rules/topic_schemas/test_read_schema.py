@@ -136,7 +136,7 @@ def test_a_file_that_cannot_be_read_is_one_sentence(tmp_path: Path, name: str):
 def test_bytes_that_are_no_text_are_one_sentence(tmp_path: Path):
     file = tmp_path / "a.avsc"
     file.write_bytes(b"\xff\xfe\x00")
-    with pytest.raises(SchemaError, match="isn.t UTF-8"):
+    with pytest.raises(SchemaError, match="isn't UTF-8"):
         read_schema_file(str(file))
 
 
