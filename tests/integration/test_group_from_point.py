@@ -91,7 +91,7 @@ def test_what_kafkas_tools_accept_is_refused(team, groups, minutes):
     group, name = minutes
     before = groups.committed(group)
     _, beyond = team.plan("minutes", "--to-offset=999", scenario="from-point", code=3)
-    assert f"offset 999 of {name}[0] is beyond the end" in beyond["blockers"][0]
+    assert f"offset 999 of {name}[0] is beyond the latest offset" in beyond["blockers"][0]
     _, typo = team.plan(
         "minutes", "--to-earliest", "--topic=minuets", scenario="from-point", code=3
     )

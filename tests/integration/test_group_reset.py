@@ -95,7 +95,7 @@ def test_a_plan_whose_topic_was_made_anew_is_stale(team, groups, billing, kafka_
     before = groups.committed(group)
     kafka_admin.create_partitions([NewPartitions(orders, 3)])[orders].result(10)
     refused = team.run("apply", str(file), code=3)
-    assert "moved" in refused["error"] and "topics" in refused["error"]
+    assert "stale" in refused["error"] and "topics" in refused["error"]
     assert groups.committed(group) == before
 
 
