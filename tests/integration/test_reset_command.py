@@ -334,7 +334,7 @@ def test_a_topology_of_another_application_is_no_evidence(cluster, reset):
         json.dumps({"application.id": "another", "num.stream.threads": "1"})
     )
     code, _, said = reset("--topology", str(folder))
-    assert code == 2 and "it is of the application another" in said
+    assert code == 2 and "it is of application another" in said
 
 
 def test_execute_and_dry_run_exclude_each_other(reset):

@@ -111,7 +111,7 @@ def test_what_must_not_be_emptied_is_refused(billing, topic):
     table = topic("table", config={"cleanup.policy": "compact"})
     refused = {
         None: "are unknown: name its topics",
-        orders: f"{orders} is an input of q, too",
+        orders: f"{orders} is also an input of q",
         table: f"{table} has only cleanup.policy=compact",
         "nowhere": "the output topic nowhere does not exist",
     }
