@@ -1,4 +1,10 @@
-"""A TOML table whose keys are read with their types, and whose errors name line and reason."""
+"""A TOML table whose keys are read with their types, and whose errors name line and reason.
+
+By hand, not by msgspec: structs for the same tables took 140 lines more (1237, not 1099). msgspec's
+errors have no line, no nearest key and no words of ours, and name no key of a free mapping
+(`[kafka.config]`, headers, topics). Translating them is longer than these readers, and the models
+hold what the file doesn't (`line`, absolute paths, calls), so each struct would stand twice.
+"""
 
 from __future__ import annotations
 
