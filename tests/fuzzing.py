@@ -17,11 +17,12 @@ from headgate.errors import HeadgateError
 from headgate.gateway.checkpoint.files import read_checkpoint_files, read_log_files
 from headgate.gateway.files.evidence_files import find
 from headgate.gateway.spark.event_logs import event_log_of
+from headgate.model.evidence_kinds import EvidenceKind
 from headgate.model.version import Version
 from headgate.parse.config import headgate_toml
 from headgate.parse.evidence import version_file
 from headgate.parse.evidence.assemble import Gathered, assemble
-from headgate.parse.evidence.recognise import Piece, PieceKind, recognise
+from headgate.parse.evidence.recognise import Piece, recognise
 from headgate.parse.spark.checkpoint.batches import read_batch_logs
 from headgate.parse.spark.checkpoint.checkpoint import read_checkpoint
 from headgate.reprocess.plan import Plan, _sha, dump_plan, load_plan
@@ -199,7 +200,7 @@ def _read_evidence(whole: Version | None, data: bytes) -> None:
     log = event_log_of(data, "x")
     if log is not None:
         read = log.read()
-        piece: Piece | None = Piece(PieceKind.EVENT_LOG, "x", read, read.warnings)
+        piece: Piece | None = Piece(EvidenceKind.EVENT_LOG, "x", read, read.warnings)
     else:
         piece = recognise(data, path="x")
     version = _assembled(piece)

@@ -8,8 +8,9 @@ import time
 import pytest
 
 from headgate.errors import HeadgateError
+from headgate.model.evidence_kinds import EvidenceKind
 from headgate.parse.evidence.assemble import Gathered, assemble
-from headgate.parse.evidence.recognise import PieceKind, recognise
+from headgate.parse.evidence.recognise import recognise
 from headgate.parse.evidence.version_file import dump
 from headgate.text.secrets import MASK, mask_options, mask_record, mask_text
 
@@ -115,7 +116,7 @@ def _event_log(form: str) -> str:
 
 
 KINDS = {
-    PieceKind.EXPLAIN: lambda f: (
+    EvidenceKind.EXPLAIN: lambda f: (
         f"== Physical Plan ==\nWriteToDataSourceV2 JdbcSink[{f}]\n"
         f"+- *(1) Filter (k#1 = {f})\n   +- StreamingRelation MyFormat[{f}], [k#1]\n"
     ),
@@ -125,20 +126,20 @@ KINDS = {
         "Input [1]: [k#1]\n"
         f"Condition : (k#1 = {f})\n"
     ),
-    PieceKind.PLAN_JSON: _plan_json,
-    PieceKind.PROGRESS: lambda f: json.dumps(
+    EvidenceKind.PLAN_JSON: _plan_json,
+    EvidenceKind.PROGRESS: lambda f: json.dumps(
         [
             _progress(source=f"MySource[{f}]"),
             _progress(sink=f"JdbcSink[url=jdbc:x,{f},dbtable=t]", end=f, id="q2", name="other"),
         ][1:]
     ),
     "progress of a source": lambda f: json.dumps(_progress(source=f"MySource[{f}]")),
-    PieceKind.CAPTURE: _capture,
-    PieceKind.SETTINGS: lambda f: json.dumps({"spark.x": f}),
-    PieceKind.WATCH: _watch,
-    PieceKind.STREAMS_CONFIG: lambda f: json.dumps({"application.id": "a", "x": f}),
+    EvidenceKind.CAPTURE: _capture,
+    EvidenceKind.SETTINGS: lambda f: json.dumps({"spark.x": f}),
+    EvidenceKind.WATCH: _watch,
+    EvidenceKind.STREAMS_CONFIG: lambda f: json.dumps({"application.id": "a", "x": f}),
     "properties": lambda f: f"application.id=a\nx={f}\n",
-    PieceKind.DESCRIBE: lambda f: (
+    EvidenceKind.DESCRIBE: lambda f: (
         "Topologies:\n   Sub-topology: 0\n    Source: KSTREAM-SOURCE-0000000000 (topics: [in])\n"
         "      --> KSTREAM-SINK-0000000001\n"
         f"    Sink: KSTREAM-SINK-0000000001 (extractor class: X {f})\n"

@@ -3,26 +3,27 @@
 import pytest
 
 from headgate.errors import EvidenceError, ParseError
+from headgate.model.evidence_kinds import EvidenceKind
 from headgate.model.topology import Edge, Node, NodeKind, Topology
 from headgate.model.version import Engine, Version
 from headgate.parse.evidence import version_file
 from headgate.parse.evidence.assemble import Gathered, assemble
-from headgate.parse.evidence.recognise import PieceKind, not_read_yet, recognise
+from headgate.parse.evidence.recognise import not_read_yet, recognise
 from headgate.parse.spark.checkpoint.checkpoint import Checkpoint
 
 PLAN = b"== Physical Plan ==\nFileScan json [k#1]\n"
 PROGRESS = b'{"id":"q1","runId":"r","name":"orders","batchId":1,"sources":[],"sink":{}}'
 OTHER = PROGRESS.replace(b"q1", b"q2").replace(b"orders", b"other")
 CASES = [
-    (PLAN, PieceKind.EXPLAIN),
-    (PROGRESS, PieceKind.PROGRESS),
-    (b"[" + PROGRESS + b"]", PieceKind.PROGRESS),
-    (PROGRESS + b"\n" + PROGRESS, PieceKind.PROGRESS),
-    (b'{"sources":[],"sink":{"format":"x"},"output_mode":"Append"}', PieceKind.CAPTURE),
-    (b'{"error":"AnalysisException: no"}', PieceKind.CAPTURE),
-    (b'{"spark.sql.ansi.enabled":true}', PieceKind.SETTINGS),
-    (b"{}", PieceKind.SETTINGS),
-    (version_file.dump(Version(engine=Engine.SPARK)), PieceKind.VERSION),
+    (PLAN, EvidenceKind.EXPLAIN),
+    (PROGRESS, EvidenceKind.PROGRESS),
+    (b"[" + PROGRESS + b"]", EvidenceKind.PROGRESS),
+    (PROGRESS + b"\n" + PROGRESS, EvidenceKind.PROGRESS),
+    (b'{"sources":[],"sink":{"format":"x"},"output_mode":"Append"}', EvidenceKind.CAPTURE),
+    (b'{"error":"AnalysisException: no"}', EvidenceKind.CAPTURE),
+    (b'{"spark.sql.ansi.enabled":true}', EvidenceKind.SETTINGS),
+    (b"{}", EvidenceKind.SETTINGS),
+    (version_file.dump(Version(engine=Engine.SPARK)), EvidenceKind.VERSION),
 ]
 
 
@@ -125,7 +126,7 @@ def test_json_with_a_number_that_no_engine_writes():
     node = b'{"class":"org.apache.spark.sql.catalyst.plans.logical.OneRowRelation"'
     node += b',"num-children":0}'
     piece = recognise(b"[" + node + b',{"a":' + LONG + b"}]", path="x")
-    assert piece.kind is PieceKind.PLAN_JSON
+    assert piece.kind is EvidenceKind.PLAN_JSON
     assert "ends early" in piece.warnings[0]
 
 

@@ -9,9 +9,10 @@ from pathlib import Path
 import pytest
 
 from headgate.errors import EvidenceError
+from headgate.model.evidence_kinds import EvidenceKind
 from headgate.model.kafka_streams import InternalKind
 from headgate.parse.evidence.assemble import Gathered, assemble
-from headgate.parse.evidence.recognise import PieceKind, recognise
+from headgate.parse.evidence.recognise import recognise
 from headgate.parse.evidence.version_file import dump, fingerprint, load
 
 ROOT = Path(__file__).parents[2]
@@ -54,14 +55,14 @@ def read(*data):
 @pytest.mark.parametrize(
     ("data", "kind"),
     [
-        (DESCRIBED, PieceKind.DESCRIBE),
-        (CONFIG, PieceKind.STREAMS_CONFIG),
+        (DESCRIBED, EvidenceKind.DESCRIBE),
+        (CONFIG, EvidenceKind.STREAMS_CONFIG),
         ({"processing.guarantee": "exactly_once_v2", "num.stream.threads": 1},
-         PieceKind.STREAMS_CONFIG),
-        ("# mine\napplication.id=app\ngroup.protocol = streams\n", PieceKind.STREAMS_CONFIG),
-        (LOG, PieceKind.STREAMS_CONFIG),
-        (INTERNAL, PieceKind.INTERNAL_TOPICS),
-        ({"in": 2, "in2": 4}, PieceKind.INPUT_TOPICS),
+         EvidenceKind.STREAMS_CONFIG),
+        ("# mine\napplication.id=app\ngroup.protocol = streams\n", EvidenceKind.STREAMS_CONFIG),
+        (LOG, EvidenceKind.STREAMS_CONFIG),
+        (INTERNAL, EvidenceKind.INTERNAL_TOPICS),
+        ({"in": 2, "in2": 4}, EvidenceKind.INPUT_TOPICS),
     ],
     ids=["describe", "config", "config without id", "properties", "log", "internal", "inputs"],
 )  # fmt: skip
@@ -79,7 +80,7 @@ def test_what_only_resembles_them_is_none(data):
 
 
 def test_spark_settings_stay_what_they_were():
-    assert piece({"spark.sql.shuffle.partitions": 2}).kind is PieceKind.SETTINGS
+    assert piece({"spark.sql.shuffle.partitions": 2}).kind is EvidenceKind.SETTINGS
 
 
 def test_pieces_complete_each_other_and_secrets_are_masked():

@@ -15,8 +15,9 @@ from hypothesis import strategies as st
 from event_logs import COMPACTED, PLAIN, ROOT, said
 from headgate.errors import EvidenceError, QueryChoiceError
 from headgate.gateway.spark.event_logs import event_log_of
+from headgate.model.evidence_kinds import EvidenceKind
 from headgate.parse.evidence.assemble import Gathered, assemble
-from headgate.parse.evidence.recognise import Piece, PieceKind
+from headgate.parse.evidence.recognise import Piece
 from headgate.parse.evidence.version_file import fingerprint
 from headgate.parse.spark.event_log.version import LoggedQuery, queries
 from headgate.store import open_store
@@ -369,7 +370,7 @@ def test_dropped_lines_never_raise_anything_but_evidence_errors(dropped: set[int
     found = {q.id for q in queries([log])}
     assert found == {q for q in QUERIES if any(_tells(x, q) for x in kept)}
     for query in found:
-        pieces = [Piece(PieceKind.EVENT_LOG, "log", log, log.warnings)]
+        pieces = [Piece(EvidenceKind.EVENT_LOG, "log", log, log.warnings)]
         assert assemble(Gathered(pieces=pieces), query=query).query_id == query
 
 

@@ -49,7 +49,7 @@ def test_what_is_nowhere(wrong, context):
 def test_a_single_file_of_no_known_kind_lists_what_was_tried(tmp_path):
     file = tmp_path / "query.py"
     file.write_text("import os\n")
-    with pytest.raises(EvidenceError, match=r"tried: explain text, .*a version file"):
+    with pytest.raises(EvidenceError, match=r"tried: explain text, .*version file"):
         read_version([str(file)])
     with pytest.raises(EvidenceError, match="holds no evidence"):
         read_version([str(tmp_path)])

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field, fields, replace
 from typing import TYPE_CHECKING, Any
 
 from headgate.errors import EvidenceError, QueryChoiceError
+from headgate.model.evidence_kinds import EvidenceKind
 from headgate.model.version import Evidence, Version
 from headgate.parse.evidence.few_warnings import few
 from headgate.parse.evidence.one_engine import (
@@ -15,7 +16,7 @@ from headgate.parse.evidence.one_engine import (
     is_streams,
     is_weak,
 )
-from headgate.parse.evidence.recognise import Piece, PieceKind
+from headgate.parse.evidence.recognise import Piece
 from headgate.parse.spark.checkpoint.checkpoint import Checkpoint
 from headgate.parse.spark.explain.printed_plan import Plan
 from headgate.parse.spark.plan_json.read import is_plan, read_json_plan
@@ -57,7 +58,7 @@ def assemble(found: Gathered, *, query: str | None = None) -> Version:
     A version file is completed by the other pieces: what they say comes first. No text of the
     version holds a secret, whatever kind of evidence it came from.
     """
-    versions = [*found.versions, *((p.path, p.value) for p in _of(found, PieceKind.VERSION))]
+    versions = [*found.versions, *((p.path, p.value) for p in _of(found, EvidenceKind.VERSION))]
     made = _made(found, query)
     for path, version in versions:
         if not made:
@@ -91,9 +92,9 @@ def _made(found: Gathered, query: str | None) -> list[Version]:
 def logs_of(found: Gathered) -> list[EventLog]:
     """Return what reads like an event log: event logs, answers of a REST interface, watches."""
     return [
-        p.value.log if p.kind is PieceKind.WATCH else p.value
+        p.value.log if p.kind is EvidenceKind.WATCH else p.value
         for p in found.pieces
-        if p.kind in (PieceKind.EVENT_LOG, PieceKind.REST, PieceKind.WATCH)
+        if p.kind.is_log
     ]
 
 
@@ -125,22 +126,22 @@ def _told(
     return told_of(watched, meant, run_id)
 
 
-def _of(found: Gathered, kind: PieceKind) -> list[Piece]:
+def _of(found: Gathered, kind: EvidenceKind) -> list[Piece]:
     return [p for p in found.pieces if p.kind is kind]
 
 
 def _says_something(found: Gathered) -> bool:
-    rest = [p for p in found.pieces if p.kind not in (PieceKind.VERSION,)]
+    rest = [p for p in found.pieces if p.kind not in (EvidenceKind.VERSION,)]
     return bool(rest or found.checkpoints)
 
 
 def _spark_pieces(found: Gathered, query: str | None) -> Pieces:
-    reports = read_reports([r for p in _of(found, PieceKind.PROGRESS) for r in p.value])
+    reports = read_reports([r for p in _of(found, EvidenceKind.PROGRESS) for r in p.value])
     settings: dict[str, str] = {}
-    for piece in _of(found, PieceKind.SETTINGS):
+    for piece in _of(found, EvidenceKind.SETTINGS):
         settings.update(piece.value)
-    sessions: list[Session] = [p.value for p in _of(found, PieceKind.CAPTURE)]
-    watched = [p.value for p in _of(found, PieceKind.WATCH)]
+    sessions: list[Session] = [p.value for p in _of(found, EvidenceKind.CAPTURE)]
+    watched = [p.value for p in _of(found, EvidenceKind.WATCH)]
     logs = _logged(found)
     without = _without_queries(found)
     named = (*((q.id, q.name) for q in logs), *((r.query_id, r.name) for r in reports))
@@ -179,7 +180,7 @@ def _spark_pieces(found: Gathered, query: str | None) -> Pieces:
         query_id=logged.run.query_id if logged else None,
         pinned=logged.pinned if logged else {},
         offset_log_version=logged.offset_log_version if logged else None,
-        sink_log=next((p.value for p in _of(found, PieceKind.SINK_LOG)), None),
+        sink_log=next((p.value for p in _of(found, EvidenceKind.SINK_LOG)), None),
     )
 
 
@@ -188,15 +189,15 @@ def _plans(found: Gathered, query: str | None, named: frozenset[str]) -> Chosen:
 
     `named` are the names and ids of queries that logs and progress have.
     """
-    prints = [s for p in _of(found, PieceKind.EXPLAIN) for s in printed(p.value, p.path)]
-    prints += [s for p in _of(found, PieceKind.PLAN_JSON) for s in printed((p.value,), p.path)]
+    prints = [s for p in _of(found, EvidenceKind.EXPLAIN) for s in printed(p.value, p.path)]
+    prints += [s for p in _of(found, EvidenceKind.PLAN_JSON) for s in printed((p.value,), p.path)]
     known = {c.query_id for _, c in found.checkpoints if c.query_id}
     return choose_plans(prints, query, named | known)
 
 
 def _without_queries(found: Gathered) -> list[str]:
     """Return a sentence for each log of batch jobs alone; EvidenceError where there is no more."""
-    logs = [p for p in _of(found, PieceKind.EVENT_LOG) if not p.value.runs]
+    logs = [p for p in _of(found, EvidenceKind.EVENT_LOG) if not p.value.runs]
     out = [f"{p.path} is the event log of an application without streaming queries" for p in logs]
     if logs and len(logs) == len(found.pieces) and not (found.checkpoints or found.versions):
         raise EvidenceError("; ".join((*out, *(w for p in logs for w in p.warnings))))
@@ -218,7 +219,7 @@ def _many(found: Gathered, checkpoints: Sequence[tuple[str, Checkpoint]]) -> lis
     if len(checkpoints) > 1:
         kept, *rest = (path for path, _ in checkpoints)
         out.append(f"several checkpoints: {kept} is used, {', '.join(rest)} not")
-    captures = _of(found, PieceKind.CAPTURE)
+    captures = _of(found, EvidenceKind.CAPTURE)
     if len(captures) > 1:
         out.append(f"several captures: {captures[0].path} is used")
     return out

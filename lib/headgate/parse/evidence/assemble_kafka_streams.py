@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from headgate.model.evidence_kinds import OF_KAFKA_STREAMS
 from headgate.model.kafka_streams import InternalTopic
 from headgate.model.version import Evidence, Version
-from headgate.parse.evidence.one_engine import KINDS
 from headgate.parse.evidence.recognise import Piece
 from headgate.parse.kafka_streams.config import Config
 from headgate.parse.kafka_streams.described import Description
@@ -18,7 +18,7 @@ def build_streams(
     pieces: Sequence[Piece], *, name: str | None = None, warnings: Sequence[str] = ()
 ) -> Version:
     """Return the version of all pieces; where two disagree the first counts, with a warning."""
-    ours = [p for p in pieces if p.kind in KINDS]
+    ours = [p for p in pieces if p.kind in OF_KAFKA_STREAMS]
     problems: list[str] = []
     description = _description(ours, problems)
     release = _release(ours, problems)

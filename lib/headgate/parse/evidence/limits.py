@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from enum import StrEnum
 
+from headgate.model.evidence_kinds import LOGS, EvidenceKind
 from headgate.model.kafka_streams import StreamsApplication
 from headgate.model.state_schema import Schema
 from headgate.model.topology import NodeKind
@@ -43,7 +44,7 @@ def _limits(app: StreamsApplication) -> Iterator[str]:
 
 
 _CAPTURE = "`headgate capture module:function`"
-_PLANS = frozenset(("explain", "plan-json", "version", "event-log", "watch", "rest"))
+_PLANS = LOGS | {EvidenceKind.EXPLAIN, EvidenceKind.PLAN_JSON, EvidenceKind.VERSION}
 _FIXED_OPTIONS = frozenset(("local", "memory"))
 
 

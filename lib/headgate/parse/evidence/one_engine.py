@@ -7,8 +7,10 @@ from dataclasses import fields, replace
 from typing import Any
 
 from headgate.errors import EvidenceError
+from headgate.model.evidence_kinds import OF_KAFKA_STREAMS, EvidenceKind
 from headgate.model.kafka_streams import StreamsApplication
-from headgate.parse.evidence.recognise import Piece, PieceKind
+from headgate.model.version import Engine
+from headgate.parse.evidence.recognise import Piece
 
 _NOTHING: tuple[Any, ...] = (None, (), {}, False)
 _DESCRIBED = frozenset(
@@ -33,32 +35,22 @@ def completed_application(
     return replace(app, **changes)
 
 
-KINDS = frozenset(
-    {
-        PieceKind.DESCRIBE,
-        PieceKind.STREAMS_CONFIG,
-        PieceKind.INTERNAL_TOPICS,
-        PieceKind.INPUT_TOPICS,
-    }
-)
-
-
 def is_streams(piece: Piece) -> bool:
     """Whether a piece by itself tells of a Kafka Streams application."""
-    return piece.kind in KINDS and not is_weak(piece)
+    return piece.kind in OF_KAFKA_STREAMS and not is_weak(piece)
 
 
 def is_weak(piece: Piece) -> bool:
     """Whether a piece means something beside a description only: numbers by name, an empty list."""
-    if piece.kind is PieceKind.INTERNAL_TOPICS:
+    if piece.kind is EvidenceKind.INTERNAL_TOPICS:
         return not piece.value.internal
-    return piece.kind is PieceKind.INPUT_TOPICS
+    return piece.kind is EvidenceKind.INPUT_TOPICS
 
 
 def check_one_engine(pieces: Sequence[Piece], checkpoints: Sequence[str]) -> None:
     """Raise EvidenceError where pieces of Spark and of Kafka Streams lie together."""
     ours = next((p for p in pieces if is_streams(p)), None)
-    spark = [p.path for p in pieces if p.kind not in {*KINDS, PieceKind.VERSION} and p.value != {}]
+    spark = [p.path for p in pieces if p.kind.engine is Engine.SPARK and p.value != {}]
     theirs = next(iter((*spark, *checkpoints)), None)
     if ours is not None and theirs is not None:
         raise EvidenceError(

@@ -5,10 +5,10 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from enum import StrEnum
 from typing import TYPE_CHECKING, Any
 
 from headgate.errors import EvidenceError
+from headgate.model.evidence_kinds import EvidenceKind
 from headgate.parse.evidence.embedded_explain import plan_texts
 from headgate.parse.spark.operators.plan_forms import read_explain
 from headgate.parse.spark.plan_json.read import is_plan, read_json_plan
@@ -29,40 +29,6 @@ if TYPE_CHECKING:
 VERSION_FILE = "headgate-version"
 
 
-class PieceKind(StrEnum):
-    """Kinds of evidence that one file can be."""
-
-    EXPLAIN = "explain"
-    PLAN_JSON = "plan-json"
-    PROGRESS = "progress"
-    CAPTURE = "capture"
-    SETTINGS = "settings"
-    VERSION = "version"
-    DESCRIBE = "describe"
-    STREAMS_CONFIG = "streams-config"
-    INTERNAL_TOPICS = "internal-topics"
-    INPUT_TOPICS = "input-topics"
-    EVENT_LOG = "event-log"
-    WATCH = "watch"
-    REST = "rest"
-    SINK_LOG = "sink-log"
-
-
-TRIED = (
-    "explain text",
-    "a plan's JSON",
-    "query progress JSON",
-    "an event log",
-    "what headgate.watch wrote",
-    "capture.json",
-    "session settings",
-    "a version file",
-    "Topology#describe() text",
-    "a Kafka Streams application's configuration",
-    "lists of its topics",
-)
-
-
 _PACKED = {b"\x28\xb5\x2f\xfd": "zstd", b"LZ4Block": "lz4", b"\x82SNAPPY\0": "snappy"}
 
 
@@ -74,7 +40,7 @@ _BLANKS = 4096
 class Piece:
     """One recognised file: `value` is what the kind says (plans, reports, a session, ...)."""
 
-    kind: PieceKind
+    kind: EvidenceKind
     path: str
     value: Any
     warnings: tuple[str, ...] = ()
@@ -92,7 +58,7 @@ def recognise(data: bytes, *, path: str) -> Piece | None:
         from headgate.parse.spark.watch.read import read_watch
 
         watched = read_watch(data.splitlines(keepends=True), path=path)
-        return Piece(PieceKind.WATCH, path, watched, watched.log.warnings)
+        return Piece(EvidenceKind.WATCH, path, watched, watched.log.warnings)
     text = _text(data)
     if text is None:
         return None
@@ -113,7 +79,7 @@ def _explain(text: str, path: str) -> Piece | None:
     )
     if refused and not found.plans:
         raise EvidenceError(refused[0])
-    return Piece(PieceKind.EXPLAIN, path, found.plans, refused) if found.plans else None
+    return Piece(EvidenceKind.EXPLAIN, path, found.plans, refused) if found.plans else None
 
 
 def _streams_text(text: str, path: str) -> Piece | None:
@@ -131,7 +97,7 @@ def _streams_json(values: list[Any], path: str) -> Piece | None:
 
 
 def _streams(found: Found | None, path: str) -> Piece | None:
-    return Piece(PieceKind(found.kind), path, found) if found else None
+    return Piece(found.kind, path, found) if found else None
 
 
 def not_read_yet(data: bytes) -> str | None:
@@ -170,7 +136,7 @@ def _json_piece(text: str, data: bytes, path: str) -> Piece | None:
         return _cut_plan(text, path) or _explain(text, path)
     if len(values) == 1 and isinstance(values[0], list) and is_plan(values[0]):
         plan = read_json_plan(values[0])
-        return Piece(PieceKind.PLAN_JSON, path, plan, warnings)
+        return Piece(EvidenceKind.PLAN_JSON, path, plan, warnings)
     reports = [r for v in values for r in (v if isinstance(v, list) else [v])]
     if reports and all(map(is_progress, reports)):
         return _progress(reports, path, warnings)
@@ -195,7 +161,7 @@ def _cut_plan(text: str, path: str) -> Piece | None:
         f"{len(nodes)} operators is missing"
     )
     plan = replace(read_json_plan(nodes), is_whole=False)
-    return Piece(PieceKind.PLAN_JSON, path, plan, (warning,))
+    return Piece(EvidenceKind.PLAN_JSON, path, plan, (warning,))
 
 
 def _elements(text: str) -> tuple[list[Any], int]:
@@ -219,8 +185,8 @@ def _progress(reports: list[Any], path: str, warnings: tuple[str, ...]) -> Piece
         read_reports(reports)
     except ValueError as error:
         broken = f"{path} looks like query progress, but can't be read: {error}"
-        return Piece(PieceKind.PROGRESS, path, [], (*warnings, broken))
-    return Piece(PieceKind.PROGRESS, path, mask_json(reports), warnings)
+        return Piece(EvidenceKind.PROGRESS, path, [], (*warnings, broken))
+    return Piece(EvidenceKind.PROGRESS, path, mask_json(reports), warnings)
 
 
 def _values(text: str) -> tuple[list[Any], bool]:
@@ -246,18 +212,18 @@ def _object(
 
         version = version_file.load(data, source=path)
         version_file.check_graph(version.topology, source=path)
-        return Piece(PieceKind.VERSION, path, version, warnings)
+        return Piece(EvidenceKind.VERSION, path, version, warnings)
     if _is_capture(found):
         try:
-            return Piece(PieceKind.CAPTURE, path, read_session(found), warnings)
+            return Piece(EvidenceKind.CAPTURE, path, read_session(found), warnings)
         except (ValueError, TypeError) as error:
             broken = f"{path} looks like a capture, but can't be read: {error}"
-            return Piece(PieceKind.CAPTURE, path, Session(), (broken,))
+            return Piece(EvidenceKind.CAPTURE, path, Session(), (broken,))
     if all(isinstance(v, (str, int, float, bool)) for v in found.values()) and all(
         k.startswith("spark.") for k in found
     ):
         settings = mask({k: _setting(v) for k, v in found.items()})
-        return Piece(PieceKind.SETTINGS, path, settings, warnings)
+        return Piece(EvidenceKind.SETTINGS, path, settings, warnings)
     return None
 
 

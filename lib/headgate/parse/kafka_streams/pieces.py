@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from headgate.model.evidence_kinds import EvidenceKind
 from headgate.model.kafka_streams import InternalTopic
 from headgate.parse.kafka_streams.config import (
     Config,
@@ -29,9 +30,9 @@ _LONGEST_PROPERTIES = 1 << 20
 
 @dataclass(frozen=True, slots=True)
 class Found:
-    """What one file says; `kind` is the word in `Evidence`, `release` of Kafka Streams."""
+    """What one file says; `release` is that of Kafka Streams."""
 
-    kind: str
+    kind: EvidenceKind
     description: Description | None = None
     config: Config | None = None
     internal: tuple[InternalTopic, ...] | None = None
@@ -45,10 +46,14 @@ def from_text(text: str) -> Found | None:
     if looks_described(text):
         description = read_description(text)
         if not description.is_empty:
-            return Found("describe", description, config, release=release)
+            return Found(EvidenceKind.DESCRIBE, description, config, release=release)
     if config is None and len(text) < _LONGEST_PROPERTIES:
         config = read_properties(text)
-    return Found("streams-config", config=config, release=release) if config or release else None
+    return (
+        Found(EvidenceKind.STREAMS_CONFIG, config=config, release=release)
+        if config or release
+        else None
+    )
 
 
 def from_json(values: Sequence[Any]) -> Found | None:
@@ -59,10 +64,10 @@ def from_json(values: Sequence[Any]) -> Found | None:
     if isinstance(value, str):
         return from_text(value)
     if is_internal_topics(value):
-        return Found("internal-topics", internal=read_internal_topics(value))
+        return Found(EvidenceKind.INTERNAL_TOPICS, internal=read_internal_topics(value))
     if isinstance(value, dict) and value:
         if is_config(value):
-            return Found("streams-config", config=read_config(value))
+            return Found(EvidenceKind.STREAMS_CONFIG, config=read_config(value))
         if is_input_topics(value):
-            return Found("input-topics", inputs=read_input_topics(value))
+            return Found(EvidenceKind.INPUT_TOPICS, inputs=read_input_topics(value))
     return None

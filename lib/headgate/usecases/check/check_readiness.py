@@ -12,6 +12,7 @@ from datetime import datetime
 from headgate.errors import EvidenceError, HeadgateError, NotFoundError
 from headgate.model.activity import Activity
 from headgate.model.cluster import Cluster
+from headgate.model.evidence_kinds import LOGS, EvidenceKind
 from headgate.model.progress import BatchProgress
 from headgate.model.registered_pipelines import Pipeline
 from headgate.model.version import Engine, Version
@@ -22,7 +23,7 @@ from headgate.usecases.context import Context
 from headgate.usecases.evidence.own_query import OwnQuery, own_query
 
 _NUMBERED = re.compile(r"@\d{1,18}$")
-_REPORTS = frozenset({"progress", "event-log", "watch", "rest"})
+_REPORTS = LOGS | {EvidenceKind.PROGRESS}
 
 
 def check_readiness(

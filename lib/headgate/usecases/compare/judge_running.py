@@ -8,10 +8,11 @@ from headgate.errors import HeadgateError, NotFoundError
 from headgate.gateway.files.addresses import is_web
 from headgate.gateway.files.evidence_files import find
 from headgate.gateway.spark.watch_folder import newest_part
+from headgate.model.evidence_kinds import EvidenceKind
 from headgate.model.registered_pipelines import Pipeline
 from headgate.model.version import Engine, Version
 from headgate.parse.evidence.assemble import Gathered, assemble, logs_of
-from headgate.parse.evidence.recognise import Piece, PieceKind
+from headgate.parse.evidence.recognise import Piece
 from headgate.parse.evidence.version_file import fingerprint
 from headgate.parse.kafka_streams.from_cluster import with_application_id
 from headgate.parse.spark.event_log.version import LoggedQuery, LoggedRun, alone, queries
@@ -22,8 +23,6 @@ from headgate.usecases.compare.compare_versions import read_side
 from headgate.usecases.context import Context
 from headgate.usecases.evidence.read_version import gather
 from headgate.usecases.evidence.read_watch import TOPIC
-
-_LOGS = (PieceKind.EVENT_LOG, PieceKind.REST, PieceKind.WATCH)
 
 
 def judge_running(
@@ -137,12 +136,12 @@ def _alone(found: Gathered, query: LoggedQuery, run: LoggedRun) -> Gathered:
     """Return what was told of one run, and nothing of the ones before it."""
     log = alone(query, run)
     for piece in found.pieces:
-        if piece.kind not in _LOGS:
+        if not piece.kind.is_log:
             continue
-        if piece.kind is PieceKind.WATCH and piece.value.log.path == run.path:
+        if piece.kind is EvidenceKind.WATCH and piece.value.log.path == run.path:
             told = piece.value.of_run(run.run.run_id, log)
-            return Gathered(pieces=[Piece(PieceKind.WATCH, log.path, told)])
-    return Gathered(pieces=[Piece(PieceKind.EVENT_LOG, log.path, log)])
+            return Gathered(pieces=[Piece(EvidenceKind.WATCH, log.path, told)])
+    return Gathered(pieces=[Piece(EvidenceKind.EVENT_LOG, log.path, log)])
 
 
 def _nothing(pipeline: Pipeline) -> str:

@@ -6,8 +6,8 @@ from collections.abc import Sequence
 from contextlib import closing
 from dataclasses import dataclass
 
+from headgate.model.evidence_kinds import HISTORIES
 from headgate.model.version import Version
-from headgate.parse.evidence.recognise import PieceKind
 from headgate.parse.evidence.version_file import dump, fingerprint, load
 from headgate.usecases.context import Context
 from headgate.usecases.evidence.capture import check_declared
@@ -26,8 +26,7 @@ class StoredHistory:
 
 def is_history(version: Version) -> bool:
     """Whether a version was read from a log or a watch, which tells of the ones before it, too."""
-    logs = (PieceKind.EVENT_LOG, PieceKind.WATCH)
-    return any(e.kind in logs for e in version.evidence)
+    return any(e.kind in HISTORIES for e in version.evidence)
 
 
 def capture_history(

@@ -6,9 +6,9 @@ from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
 from headgate.errors import QueryChoiceError
+from headgate.model.evidence_kinds import EvidenceKind
 from headgate.model.version import Version
 from headgate.parse.evidence.assemble import Gathered, assemble
-from headgate.parse.evidence.recognise import PieceKind
 from headgate.parse.spark.explain.query_identity import identity_of
 from headgate.parse.spark.query.choose_plans import printed
 from headgate.text.tables import harmless, width
@@ -61,7 +61,7 @@ def full_id(found: Gathered, query: str | None) -> str | None:
 def _planned(found: Gathered) -> Iterator[tuple[str, str | None]]:
     """Yield ids and names that plans of running queries carry."""
     for piece in found.pieces:
-        if piece.kind is PieceKind.EXPLAIN:
+        if piece.kind is EvidenceKind.EXPLAIN:
             for one in printed(piece.value, piece.path):
                 identity = identity_of(one.plans)
                 if identity.query_id:

@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 
+from headgate.model.evidence_kinds import EvidenceKind
 from headgate.parse.evidence.assemble import Gathered, logs_of
-from headgate.parse.evidence.recognise import PieceKind
 from headgate.parse.spark.event_log.version import LoggedQuery, queries
 from headgate.parse.spark.session.query_progress import read_progress
 
@@ -71,7 +71,7 @@ def _reported(found: Gathered) -> list[QueryRow]:
     """Return what progress reports say; they know no end."""
     rows: dict[str, QueryRow] = {}
     runs: dict[str, set[str]] = {}
-    for report in (r for p in found.pieces if p.kind is PieceKind.PROGRESS for r in p.value):
+    for report in (r for p in found.pieces if p.kind is EvidenceKind.PROGRESS for r in p.value):
         try:
             batch = read_progress(report)
         except ValueError:

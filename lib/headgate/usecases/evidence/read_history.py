@@ -6,9 +6,10 @@ from collections.abc import Iterator, Sequence
 from contextlib import closing
 from dataclasses import replace
 
+from headgate.model.evidence_kinds import EvidenceKind
 from headgate.model.version import Version
 from headgate.parse.evidence.assemble import Gathered, assemble, logs_of
-from headgate.parse.evidence.recognise import Piece, PieceKind
+from headgate.parse.evidence.recognise import Piece
 from headgate.parse.evidence.version_file import fingerprint
 from headgate.parse.spark.event_log.version import (
     LoggedQuery,
@@ -41,7 +42,7 @@ def read_history(
     runs = list(_runs(found, query, newest))
     if not runs:
         return (newest,)
-    watched = [p.value for p in found.pieces if p.kind is PieceKind.WATCH]
+    watched = [p.value for p in found.pieces if p.kind is EvidenceKind.WATCH]
     versions = [_version(q, r, watched) for q, r in runs[:-1]]
     versions.append(replace(newest, captured_at=_start(runs[-1][1])))
     return tuple(_distinct(versions))
@@ -74,11 +75,11 @@ def _runs(
 
 def _version(query: LoggedQuery, found: LoggedRun, watched: Sequence[Watched]) -> Version:
     log = alone(query, found)
-    piece = Piece(PieceKind.EVENT_LOG, log.path, log)
+    piece = Piece(EvidenceKind.EVENT_LOG, log.path, log)
     for each in watched:
         if each.log.path == found.path:
             # What the session told of this run belongs to it, and to no other.
-            piece = Piece(PieceKind.WATCH, log.path, each.of_run(found.run.run_id, log))
+            piece = Piece(EvidenceKind.WATCH, log.path, each.of_run(found.run.run_id, log))
     only = Gathered(pieces=[piece])
     return replace(assemble(only, query=query.id), captured_at=_start(found))
 

@@ -8,9 +8,9 @@ from typing import Any
 import msgspec
 
 from headgate.errors import QueryChoiceError
+from headgate.model.evidence_kinds import EvidenceKind
 from headgate.model.progress import BatchProgress
 from headgate.parse.evidence.assemble import Gathered, logs_of
-from headgate.parse.evidence.recognise import PieceKind
 from headgate.parse.spark.event_log.version import queries
 from headgate.parse.spark.session import query_progress
 from headgate.usecases.context import Context
@@ -72,7 +72,7 @@ def _is_word_of(word: str, query_id: str, name: str | None) -> bool:
 
 def _reports(found: Gathered) -> Iterator[Any]:
     for piece in found.pieces:
-        if piece.kind is PieceKind.PROGRESS:
+        if piece.kind is EvidenceKind.PROGRESS:
             yield from piece.value
     for log in logs_of(found):
         for run in log.runs:

@@ -27,9 +27,10 @@ from headgate.gateway.spark.event_logs import (
     rolling_log,
 )
 from headgate.gateway.spark.watch_folder import read_watch_files, watch_parts
+from headgate.model.evidence_kinds import TRIED, EvidenceKind
 from headgate.model.version import Version
 from headgate.parse.evidence.assemble import Gathered
-from headgate.parse.evidence.recognise import TRIED, Piece, PieceKind, not_read_yet, recognise
+from headgate.parse.evidence.recognise import Piece, not_read_yet, recognise
 from headgate.parse.spark.checkpoint.checkpoint import is_checkpoint, read_checkpoint
 from headgate.parse.spark.checkpoint.spark_metadata import FOLDER, read_sink_log
 from headgate.usecases.context import Context
@@ -76,7 +77,7 @@ def gather(
             _gather(place, found)
         elif location.startswith(TOPIC):
             watched = read_topic(location, context, found.keep)
-            found.pieces.append(Piece(PieceKind.WATCH, location, watched, watched.log.warnings))
+            found.pieces.append(Piece(EvidenceKind.WATCH, location, watched, watched.log.warnings))
         elif is_uri(location):
             raise EvidenceError(f"nothing is at {local_name(location)}, or it may not be seen")
         else:
@@ -114,7 +115,7 @@ def _gather(place: FileLocation, found: Gathered) -> None:
     told = set(watch_parts(place, (e.name for e in inside if not e.is_folder)))
     if told:
         watched = read_watch_files(place, [e.name for e in inside if e.name in told], found.keep)
-        found.pieces.append(Piece(PieceKind.WATCH, place.name, watched, watched.log.warnings))
+        found.pieces.append(Piece(EvidenceKind.WATCH, place.name, watched, watched.log.warnings))
     for entry in inside:
         if entry.name not in told:
             _entry(place, entry, found)
@@ -137,7 +138,7 @@ def _piece(place: FileLocation, found: Gathered) -> tuple[Piece | None, bytes]:
 
 def _event_log(files: EventLogFiles, found: Gathered) -> Piece:
     log = files.read(found.keep)
-    return Piece(PieceKind.EVENT_LOG, files.path, log, log.warnings)
+    return Piece(EvidenceKind.EVENT_LOG, files.path, log, log.warnings)
 
 
 def _rest(location: str, found: Gathered) -> Piece:
@@ -145,7 +146,7 @@ def _rest(location: str, found: Gathered) -> Piece:
     from headgate.gateway.spark.rest_api import read_spark_rest
 
     log, is_whole = read_spark_rest(location, found.keep)
-    kind = PieceKind.EVENT_LOG if is_whole else PieceKind.REST
+    kind = EvidenceKind.EVENT_LOG if is_whole else EvidenceKind.REST
     return Piece(kind, log.path, log, log.warnings)
 
 
@@ -204,7 +205,7 @@ def _sink_log(place: FileLocation, inside: Sequence[FolderEntry]) -> Piece | Non
         return None
     files, names, cut, failures = read_sink_files(place)
     log = read_sink_log(files, names, source=place.name, cut=cut)
-    return Piece(PieceKind.SINK_LOG, place.name, log, (*failures, *log.warnings))
+    return Piece(EvidenceKind.SINK_LOG, place.name, log, (*failures, *log.warnings))
 
 
 def _checkpoint(place: FileLocation, found: Gathered) -> None:

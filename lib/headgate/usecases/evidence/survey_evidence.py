@@ -7,9 +7,9 @@ from dataclasses import dataclass
 
 from headgate.errors import EvidenceError, HeadgateError, ParseError
 from headgate.gateway.files.evidence_files import find, read
+from headgate.model.evidence_kinds import EvidenceKind
 from headgate.model.version import Version
 from headgate.parse.evidence.assemble import Gathered, assemble
-from headgate.parse.evidence.recognise import PieceKind
 from headgate.usecases.context import Context
 from headgate.usecases.evidence.query_rows import QueryRow as QueryRow
 from headgate.usecases.evidence.query_rows import queries_of as queries_of
@@ -102,7 +102,7 @@ def _add(found: Gathered, one: Gathered) -> None:
 
 def _words(found: Gathered, location: str, context: Context | None) -> Iterator[str]:
     for piece in found.pieces:
-        is_text = piece.kind is PieceKind.EXPLAIN and piece.path == location
+        is_text = piece.kind is EvidenceKind.EXPLAIN and piece.path == location
         yield piece_words(piece, _text(location, context) if is_text else "")
     yield from ("checkpoint" for _ in found.checkpoints)
     yield from ("stored version" for _ in found.versions)

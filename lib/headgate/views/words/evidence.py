@@ -5,25 +5,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+from headgate.model.evidence_kinds import EvidenceKind
 from headgate.model.topology import NodeKind
 from headgate.model.version import Engine, Version
 from headgate.parse.evidence.recognise import Piece
 from headgate.text.numbers import plural
 
 _LOGICAL = frozenset(("parsed", "analyzed", "optimized"))
-_KINDS = {
-    "plan-json": "plan as JSON",
-    "capture": "capture of a session",
-    "settings": "session settings",
-    "version": "version file",
-    "event-log": "event log",
-    "describe": "description of a Kafka Streams topology",
-    "streams-config": "configuration of a Kafka Streams application",
-    "internal-topics": "internal topics of a Kafka Streams application",
-    "input-topics": "input topics and their partitions",
-    "watch": "watch of a query",
-}
-"""Words of the kinds that need no look into the piece; others are called by their kind."""
 _ENGINES = {
     Engine.SPARK: "Spark",
     Engine.KAFKA_STREAMS: "Kafka Streams",
@@ -36,11 +24,11 @@ def piece_words(piece: Piece, text: str = "") -> str:
 
     `text` is the beginning of the piece, for what the plans themselves don't keep.
     """
-    if piece.kind.value == "explain":
+    if piece.kind is EvidenceKind.EXPLAIN:
         return explain_words(piece.value, text)
-    if piece.kind.value == "progress":
-        return f"query progress, {_batches(piece.value)}"
-    return _KINDS.get(piece.kind.value, piece.kind.value.replace("-", " "))
+    if piece.kind is EvidenceKind.PROGRESS:
+        return f"{piece.kind.words}, {_batches(piece.value)}"
+    return piece.kind.words
 
 
 def explain_words(plans: Sequence[Any], text: str = "") -> str:

@@ -8,6 +8,7 @@ from datetime import datetime
 
 from headgate.model.activity import Activity
 from headgate.model.cluster import Cluster, Group, Topic
+from headgate.model.evidence_kinds import LOGS, EvidenceKind
 from headgate.model.kafka_streams import StreamsApplication
 from headgate.model.progress import BatchProgress
 from headgate.model.version import Source, StatefulOperator, Version
@@ -15,7 +16,7 @@ from headgate.rules.spark.facts.cluster_offsets import is_its_cluster
 from headgate.rules.spark.facts.pinned_settings import effective
 
 _CHECKPOINTS = "spark.sql.streaming.checkpointLocation"
-_TOLD = frozenset({"settings", "watch", "event-log", "rest"})
+_TOLD = LOGS | {EvidenceKind.SETTINGS}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -1,0 +1,70 @@
+"""Every kind of evidence that Headgate reads: one row a kind, read by every layer."""
+
+from __future__ import annotations
+
+from enum import StrEnum
+from typing import Self
+
+from headgate.model.version import Engine
+
+_SPARK, _STREAMS = Engine.SPARK, Engine.KAFKA_STREAMS
+
+
+class EvidenceKind(StrEnum):
+    """One kind: its name in `Evidence.kind`, its engine (None: any), and what it is called.
+
+    `in_content`: `recognise` finds it in the content of one file. `is_log`: it reads like an event
+    log. `has_history`: it is a log that reports earlier runs of the query, too.
+    """
+
+    engine: Engine | None
+    words: str
+    in_content: bool
+    is_log: bool
+    has_history: bool
+
+    def __new__(
+        cls,
+        name: str,
+        engine: Engine | None,
+        words: str,
+        *traits: str,
+    ) -> Self:
+        """Make a row; `traits` are names of the fields that are true."""
+        row = str.__new__(cls, name)
+        row._value_ = name
+        row.engine, row.words = engine, words
+        row.in_content = "in_content" in traits
+        row.is_log = "is_log" in traits
+        row.has_history = "has_history" in traits
+        return row
+
+    EXPLAIN = "explain", _SPARK, "explain text", "in_content"
+    PLAN_JSON = "plan-json", _SPARK, "plan as JSON", "in_content"
+    PROGRESS = "progress", _SPARK, "query progress", "in_content"
+    EVENT_LOG = "event-log", _SPARK, "event log", "in_content", "is_log", "has_history"
+    WATCH = "watch", _SPARK, "output of headgate.watch", "in_content", "is_log", "has_history"
+    REST = "rest", _SPARK, "REST API of a running Spark UI", "is_log"
+    CAPTURE = "capture", _SPARK, "capture of a session", "in_content"
+    SETTINGS = "settings", _SPARK, "session settings", "in_content"
+    SINK_LOG = "sink-log", _SPARK, "log of a file sink"
+    CHECKPOINT = "checkpoint", _SPARK, "checkpoint"
+    VERSION = "version", None, "version file", "in_content"
+    DESCRIBE = "describe", _STREAMS, "Topology#describe() text", "in_content"
+    STREAMS_CONFIG = (
+        *("streams-config", _STREAMS, "configuration of a Kafka Streams application"),
+        "in_content",
+    )
+    INTERNAL_TOPICS = (
+        *("internal-topics", _STREAMS, "internal topics of a Kafka Streams application"),
+        "in_content",
+    )
+    INPUT_TOPICS = "input-topics", _STREAMS, "input topics and their partitions", "in_content"
+    CLUSTER = "cluster", None, "Kafka cluster"
+
+
+TRIED = tuple(kind.words for kind in EvidenceKind if kind.in_content)
+"""What the content of a file is tried as."""
+LOGS = frozenset(kind for kind in EvidenceKind if kind.is_log)
+HISTORIES = frozenset(kind for kind in EvidenceKind if kind.has_history)
+OF_KAFKA_STREAMS = frozenset(kind for kind in EvidenceKind if kind.engine is _STREAMS)
