@@ -8,7 +8,7 @@ import pandas as pd
 import streamlit as st
 
 from headgate.errors import HeadgateError
-from headgate.store.requests import RequestRow, RequestState
+from headgate.store.rows import RequestRow, RequestState
 from headgate.text.numbers import plural, short_time
 from headgate.ui.requests.request_view import request_view
 from headgate.ui.shared import markup

@@ -9,8 +9,8 @@ import streamlit as st
 
 from headgate.errors import HeadgateError
 from headgate.store.rows import RunFacts
-from headgate.text.numbers import plural, short_time
-from headgate.ui.runs.run_view import run_view, took
+from headgate.text.numbers import plural
+from headgate.ui.runs.run_view import run_view
 from headgate.ui.shared import markup
 from headgate.ui.shared.address_state import selected
 from headgate.ui.shared.error_message import show_problem
@@ -19,6 +19,7 @@ from headgate.ui.shared.page import open_page, title
 from headgate.ui.shared.row_table import pick_row
 from headgate.usecases.context import Context
 from headgate.usecases.runs.list_runs import list_runs
+from headgate.views.words.run_columns import RUN_COLUMNS
 
 PAGE = 100
 """Runs in one table."""
@@ -82,17 +83,8 @@ def _open_page(number: int) -> None:
 
 
 def _frame(rows: Sequence[RunFacts]) -> pd.DataFrame:
-    return pd.DataFrame(
-        {
-            "State": [f"{SIGNS.get(r.state, '')} {r.state.value}" for r in rows],
-            "Pipeline": [r.pipeline or "" for r in rows],
-            "Scenario": [f"undo of {r.undo_of}" if r.undo_of else r.scenario for r in rows],
-            "Requested (UTC)": [short_time(r.created_at) for r in rows],
-            "Requester": [r.created_by for r in rows],
-            "Duration": [took(r.started_at, r.ended_at) or "" for r in rows],
-            "Run": [r.id for r in rows],
-        }
-    )
+    columns = {heading: [text(r) for r in rows] for heading, text in RUN_COLUMNS}
+    return pd.DataFrame(columns | {"State": [f"{SIGNS.get(r.state, '')} {r.state}" for r in rows]})
 
 
 main()

@@ -7,7 +7,7 @@ from enum import StrEnum
 import streamlit as st
 
 from headgate.errors import HeadgateError
-from headgate.store.versions import VersionRow
+from headgate.store.rows import VersionRow
 from headgate.text.numbers import plural
 from headgate.ui.evidence.capture_form import capture_dialog, capture_form
 from headgate.ui.shared import cached_reads, markup

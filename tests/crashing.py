@@ -12,7 +12,7 @@ from headgate.reprocess.execution.undo import Past, build_undo
 from headgate.reprocess.plan import dump_plan
 from headgate.reprocess.ports.processes import Status
 from headgate.store import Store
-from headgate.store.runs import NewRun
+from headgate.store.rows import NewRun
 from headgate.store.step_records import step_records
 from headgate.worker.run_journal import RunJournal
 

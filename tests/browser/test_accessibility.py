@@ -11,7 +11,7 @@ from browser.conftest import settle
 from browser.test_console import ready
 from console_seed import add_stopped_pipeline, seed
 from headgate.store import open_store
-from headgate.store.runs import RunState
+from headgate.store.rows import RunState
 from headgate.usecases.context import open_context
 from headgate.usecases.reprocess.plan_scenario import plan_scenario
 from headgate.usecases.requests.request_run import ask_for_plan

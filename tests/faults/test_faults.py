@@ -9,7 +9,7 @@ from contextlib import closing
 
 import pytest
 
-from headgate.store.runs import RunState
+from headgate.store.rows import RunState
 from scenes import scene
 from scenes.forked import Forks
 from scenes.lab import Kafka, Lab

@@ -11,7 +11,7 @@ import pytest
 from headgate.model.registered_pipelines import Pipeline, Registry
 from headgate.model.version import Engine
 from headgate.reprocess.steps import StartPipeline
-from headgate.store.runs import RunState
+from headgate.store.rows import RunState
 from headgate.ui.shared import cached_reads
 from headgate.usecases.context import Context
 from headgate.usecases.evidence.read_cluster import read_cluster

@@ -12,7 +12,7 @@ import pytest
 
 from headgate.errors import RefusedError
 from headgate.store import open_store
-from headgate.store.runs import NewRun, RunState
+from headgate.store.rows import NewRun, RunState
 from headgate.store.worker_slots import Slot
 from headgate.usecases.context import open_context
 from headgate.usecases.reprocess.plan_scenario import plan_scenario

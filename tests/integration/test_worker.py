@@ -10,8 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from headgate.store.journal import Event
-from headgate.store.runs import RunState
+from headgate.store.rows import Event, RunState
 from headgate.store.worker_slots import Slot
 
 pytestmark = pytest.mark.kafka

@@ -9,7 +9,7 @@ import pytest
 from headgate.reprocess.plan import Plan, dump_plan
 from headgate.reprocess.steps import RecordOffsets
 from headgate.store import open_store
-from headgate.store.requests import NewRequest, RequestState
+from headgate.store.rows import NewRequest, RequestState
 from headgate.ui.shared.keys import RequestsKey
 from headgate.usecases.context import open_context
 

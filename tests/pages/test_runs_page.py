@@ -12,8 +12,7 @@ import pytest
 from headgate.reprocess.plan import Plan, dump_plan
 from headgate.reprocess.steps import ManualStep, RecordOffsets
 from headgate.store import open_store
-from headgate.store.journal import Event
-from headgate.store.runs import NewRun, RunState
+from headgate.store.rows import Event, NewRun, RunState
 from headgate.ui.runs import catch_up
 from headgate.ui.shared.keys import RunsKey
 from headgate.usecases.context import open_context

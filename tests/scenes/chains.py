@@ -16,7 +16,7 @@ from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
 from dataclasses import astuple, dataclass, field, replace
 from typing import Any
 
-from headgate.store.runs import RunState
+from headgate.store.rows import RunState
 from scenes.faults import BEFALL, DOWN, FULL, LOCKED, Cell, go_on_without_a_broker, waits
 from scenes.forked import Process
 from scenes.lab import Lab

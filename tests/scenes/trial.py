@@ -13,8 +13,7 @@ from typing import Any
 
 from headgate.errors import UnreachableError
 from headgate.store import Store, open_store
-from headgate.store.journal import Event
-from headgate.store.runs import RunRow, RunState
+from headgate.store.rows import Event, RunRow, RunState
 from headgate.store.worker_slots import Slot
 from headgate.usecases.context import open_context
 from scenes.forked import Forks, Process, kill_all_below

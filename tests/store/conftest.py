@@ -1,7 +1,7 @@
 import pytest
 
 from headgate.store import open_store
-from headgate.store.runs import NewRun
+from headgate.store.rows import NewRun
 
 
 @pytest.fixture

@@ -10,10 +10,8 @@ from headgate.errors import NotFoundError, RefusedError, StoreError, Unreachable
 from headgate.model.version import Engine, Version
 from headgate.parse.evidence.version_file import fingerprint
 from headgate.store import Store, open_store
-from headgate.store.journal import Event
-from headgate.store.rows import NewRun, RunFilter, RunState
+from headgate.store.rows import Event, NewRun, Origin, RunFilter, RunState
 from headgate.store.sqlite_reader import SqliteReader, open_soonest
-from headgate.store.versions import Origin
 from headgate.store.worker_slots import Slot
 
 

@@ -9,8 +9,7 @@ import pytest
 
 from headgate.errors import NotFoundError, RefusedError, StalePlanError
 from headgate.store import open_store
-from headgate.store.requests import NewRequest, RequestState
-from headgate.store.runs import RunState
+from headgate.store.rows import NewRequest, RequestState, RunState
 
 
 @pytest.fixture

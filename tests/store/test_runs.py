@@ -1,8 +1,7 @@
 import pytest
 
 from headgate.errors import NotFoundError, RefusedError
-from headgate.store.journal import Event
-from headgate.store.runs import RunState
+from headgate.store.rows import Event, RunState
 
 
 def enqueue(store, new, by="ann"):

@@ -6,7 +6,7 @@ import pytest
 import sqlalchemy as sa
 
 from headgate.errors import StoreError
-from headgate.store.journal import Event
+from headgate.store.rows import Event
 
 
 def test_each_entry_of_a_step_has_its_audit_row(store, new_run):

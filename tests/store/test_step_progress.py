@@ -7,7 +7,7 @@ from dataclasses import replace
 import pytest
 
 from headgate.errors import StoreError
-from headgate.store.step_progress import StepProgress
+from headgate.store.rows import StepProgress
 from headgate.worker.run_journal import ProgressWriter
 
 SEEN = StepProgress(

@@ -9,7 +9,7 @@ from alembic.config import Config
 from headgate.errors import NotFoundError
 from headgate.model.version import Engine, Sink, Version
 from headgate.store import migrate, open_store
-from headgate.store.versions import Origin
+from headgate.store.rows import Origin
 
 
 def version(**facts):

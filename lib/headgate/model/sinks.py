@@ -33,7 +33,8 @@ class SinkFormat:
     a message calls it. `is_files`: Spark's file sink, with a log in `_spark_metadata`; `ends` are
     what its files' names end in. `has_path`: its target is a folder. `writes_in_tasks`: rows leave
     with the task, before the batch commits. `for_trials`: its rows are gone with the driver.
-    `in_real_time`: real-time mode takes it (Spark 4.1 and 4.2).
+    `in_real_time`: real-time mode takes it (Spark 4.1 and 4.2). `is_option`: a person may name it
+    with `--sink` where no evidence does.
     """
 
     format: str
@@ -46,6 +47,7 @@ class SinkFormat:
     writes_in_tasks: bool = False
     for_trials: bool = False
     in_real_time: bool = False
+    is_option: bool = False
 
     @property
     def calls_function(self) -> bool:
@@ -63,6 +65,7 @@ def _files(form: str, *names: str, ends: tuple[str, ...] = ()) -> SinkFormat:
         is_files=True,
         ends=ends,
         has_path=True,
+        is_option=form == "file",
     )
 
 
@@ -83,12 +86,14 @@ SINK_FORMATS = (
         names=("DeltaSink", "DeltaDataSource"),
         title="Delta table",
         has_path=True,
+        is_option=True,
     ),
     SinkFormat(  # source: SparkWrite.BaseStreamingWrite.commit, Iceberg 1.x
         format="iceberg",
         batch_ids=BatchIds.DROPS_OF_QUERY,
         names=("IcebergSource",),
         title="Iceberg table",
+        is_option=True,
     ),
     SinkFormat(  # source: HoodieStreamingSink.canSkipBatch; its key is no query id
         format="hudi",
@@ -96,6 +101,7 @@ SINK_FORMATS = (
         names=("HoodieStreamingSink",),
         title="Hudi table",
         has_path=True,
+        is_option=True,
     ),
     SinkFormat(
         format="kafka",
@@ -103,6 +109,7 @@ SINK_FORMATS = (
         names=("KafkaTable", "KafkaSourceProvider"),
         writes_in_tasks=True,
         in_real_time=True,
+        is_option=True,
     ),
     SinkFormat(
         format="foreachBatch",
@@ -116,6 +123,7 @@ SINK_FORMATS = (
         names=("ForeachSink", "ForeachWriterTable"),
         writes_in_tasks=True,
         in_real_time=True,
+        is_option=True,
     ),
     SinkFormat(
         format="memory",

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
-from dataclasses import dataclass, field
 from typing import Any
 
 import sqlalchemy as sa
@@ -12,32 +11,8 @@ from sqlalchemy.engine import Connection
 
 from headgate.store.clock import now
 from headgate.store.database import Database
+from headgate.store.rows import AuditRow
 from headgate.store.tables import AUDIT
-
-# How the word for what happened to a step of a run begins: `step begun`, `step done`.
-STEP = "step "
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class AuditRow:
-    """One entry; `action` is a word such as `apply`, `undo`, `resume`, `cancel`, `done`.
-
-    Of a step `details` hold its place in the run's plan, from 0 on; -1 is the beginning of the
-    run's own roll-back.
-    """
-
-    at: str
-    by: str
-    action: str
-    run: str | None = None
-    pipeline: str | None = None
-    details: dict[str, Any] = field(default_factory=dict)
-    request: str | None = None
-
-    @property
-    def is_of_step(self) -> bool:
-        """Whether the worker says what it did to a step; else somebody asked, or the run ended."""
-        return self.action.startswith(STEP)
 
 
 class Audit:
@@ -73,7 +48,7 @@ class Audit:
         if request is not None:
             query = query.where(AUDIT.c.request == request)
         with self._database.reading() as connection:
-            return [_row(r._mapping) for r in connection.execute(query)]
+            return [AuditRow.read(r._mapping) for r in connection.execute(query)]
 
 
 def write_audit(
@@ -99,8 +74,3 @@ def write_audit(
             details=text,
         )
     )
-
-
-def _row(mapping: Mapping[Any, Any]) -> AuditRow:
-    values = {k: v for k, v in mapping.items() if k != "seq"}
-    return AuditRow(**{**values, "details": json.loads(values["details"])})

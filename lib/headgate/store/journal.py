@@ -9,20 +9,11 @@ from typing import Any
 import sqlalchemy as sa
 from sqlalchemy.engine import Connection
 
-from headgate.store.audit import STEP, write_audit
+from headgate.store.audit import write_audit
 from headgate.store.clock import now
 from headgate.store.database import Database
-from headgate.store.rows import Event, JournalEntry, Note
+from headgate.store.rows import STEP, Event, JournalEntry, Note
 from headgate.store.tables import JOURNAL, PROGRESS, RUNS
-
-__all__ = [
-    "Event",
-    "Journal",
-    "JournalEntry",
-    "Note",
-    "entries_in",
-    "write_entry",
-]
 
 
 class Journal:

@@ -3,29 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 from headgate.errors import RefusedError
 from headgate.store.audit import write_audit
 from headgate.store.database import Database
-from headgate.store.journal import Event, JournalEntry, entries_in, write_entry
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Question:
-    """One request to a person; `by` and `answered_at` are None as long as nobody confirmed it.
-
-    `word` is the command that the person stands in for. Times are ISO 8601 in UTC.
-    """
-
-    run: str
-    position: int
-    attempt: int
-    word: str
-    request: str
-    asked_at: str
-    by: str | None = None
-    answered_at: str | None = None
+from headgate.store.journal import entries_in, write_entry
+from headgate.store.rows import Event, JournalEntry, Question
 
 
 class Questions:

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from enum import StrEnum
 from typing import Any
 
 import sqlalchemy as sa
@@ -14,50 +12,10 @@ from headgate.model.person import is_same_person
 from headgate.store.audit import write_audit
 from headgate.store.clock import now
 from headgate.store.database import Database
-from headgate.store.runs import NewRun, insert_run, new_id
+from headgate.store.queueing import new_id
+from headgate.store.rows import NewRequest, NewRun, RequestRow, RequestState
+from headgate.store.runs import insert_run
 from headgate.store.tables import REQUESTS
-
-
-class RequestState(StrEnum):
-    """The life of a request; all but OPEN are ends."""
-
-    OPEN = "open"
-    APPROVED = "approved"
-    DECLINED = "declined"
-    CANCELLED = "cancelled"
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class RequestRow:
-    """One request. `plan` is the plan's JSON text, `decision` the reason that was given with it.
-
-    `run` is the run that an approval queued. Times are ISO 8601 in UTC.
-    """
-
-    id: str
-    scenario: str
-    pipeline: str
-    reason: str
-    plan_hash: str
-    plan: str
-    state: RequestState
-    asked_at: str
-    asked_by: str
-    decided_at: str | None = None
-    decided_by: str | None = None
-    decision: str | None = None
-    run: str | None = None
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class NewRequest:
-    """What is asked for, and why."""
-
-    scenario: str
-    pipeline: str
-    reason: str
-    plan_hash: str
-    plan: str
 
 
 class Requests:

@@ -2,10 +2,15 @@
 
 from __future__ import annotations
 
+import json
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
 from enum import StrEnum
 from typing import Any
+
+# How the word for what happened to a step of a run begins: `step begun`, `step done`.
+STEP = "step "
 
 
 class RunState(StrEnum):
@@ -177,3 +182,90 @@ class Note:
     position: int
     message: str
     at: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AuditRow:
+    """One entry; `action` is a word such as `apply`, `undo`, `resume`, `cancel`, `done`.
+
+    Of a step `details` hold its place in the run's plan, from 0 on; -1 is the beginning of the
+    run's own roll-back.
+    """
+
+    at: str
+    by: str
+    action: str
+    run: str | None = None
+    pipeline: str | None = None
+    details: dict[str, Any] = field(default_factory=dict)
+    request: str | None = None
+
+    @classmethod
+    def read(cls, row: Mapping[Any, Any]) -> AuditRow:
+        """Return the entry that a row of the table holds."""
+        values = {k: v for k, v in row.items() if k != "seq"}
+        return cls(**{**values, "details": json.loads(values["details"])})
+
+    @property
+    def is_of_step(self) -> bool:
+        """Whether the worker says what it did to a step; else somebody asked, or the run ended."""
+        return self.action.startswith(STEP)
+
+
+class RequestState(StrEnum):
+    """The life of a request; all but OPEN are ends."""
+
+    OPEN = "open"
+    APPROVED = "approved"
+    DECLINED = "declined"
+    CANCELLED = "cancelled"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RequestRow:
+    """One request. `plan` is the plan's JSON text, `decision` the reason that was given with it.
+
+    `run` is the run that an approval queued. Times are ISO 8601 in UTC.
+    """
+
+    id: str
+    scenario: str
+    pipeline: str
+    reason: str
+    plan_hash: str
+    plan: str
+    state: RequestState
+    asked_at: str
+    asked_by: str
+    decided_at: str | None = None
+    decided_by: str | None = None
+    decision: str | None = None
+    run: str | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class NewRequest:
+    """What is asked for, and why."""
+
+    scenario: str
+    pipeline: str
+    reason: str
+    plan_hash: str
+    plan: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Question:
+    """One request to a person; `by` and `answered_at` are None as long as nobody confirmed it.
+
+    `word` is the command that the person stands in for. Times are ISO 8601 in UTC.
+    """
+
+    run: str
+    position: int
+    attempt: int
+    word: str
+    request: str
+    asked_at: str
+    by: str | None = None
+    answered_at: str | None = None

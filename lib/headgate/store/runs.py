@@ -17,8 +17,6 @@ from headgate.store.queueing import ACTIVE, busy, new_id, queued_columns
 from headgate.store.rows import ALL_RUNS, Event, NewRun, RunFacts, RunFilter, RunRow, RunState
 from headgate.store.tables import RUN_RESOURCES, RUNS
 
-__all__ = ["NewRun", "RunRow", "RunState", "Runs", "insert_run", "new_id"]
-
 
 class Runs:
     """A row here means that somebody asked for the run; its audit row was written with it.

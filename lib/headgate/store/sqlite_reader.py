@@ -18,6 +18,7 @@ from headgate.store.clock import now
 from headgate.store.queueing import ACTIVE, busy, new_id, queued_columns
 from headgate.store.rows import (
     ALL_RUNS,
+    AuditRow,
     Event,
     JournalEntry,
     NewRun,
@@ -34,7 +35,6 @@ from headgate.store.sqlite_file import SqliteFile
 if TYPE_CHECKING:
     from headgate.model.activity import Activity
     from headgate.model.version import Version
-    from headgate.store.audit import AuditRow
     from headgate.store.store import Store
 
 _SQLITE = "sqlite:///"
@@ -216,12 +216,8 @@ class _Audit:
 
     def list(self, run: str) -> list[AuditRow]:
         """Return the entries of one run, oldest first."""
-        # Imported here: only the plan of an undo asks.
-        from headgate.store.audit import AuditRow
-
         rows = self._file.rows("SELECT * FROM audit WHERE run = ? ORDER BY seq", run)
-        found = [{k: v for k, v in dict(row).items() if k != "seq"} for row in rows]
-        return [AuditRow(**{**row, "details": json.loads(row["details"])}) for row in found]
+        return [AuditRow.read(dict(row)) for row in rows]
 
 
 class _CheckpointLocations:

@@ -9,8 +9,6 @@ from headgate.store.database import Database
 from headgate.store.rows import StepProgress
 from headgate.store.tables import RUNS, STEP_PROGRESS
 
-__all__ = ["Progresses", "StepProgress"]
-
 
 class Progresses:
     """One row a step and unit. Losing the newest one does no harm: it is for people to watch."""

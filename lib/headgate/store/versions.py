@@ -17,8 +17,6 @@ from headgate.store.rows import Origin, VersionRow
 from headgate.store.tables import VERSIONS
 from headgate.text.numbers import plural
 
-__all__ = ["Origin", "VersionRow", "Versions", "summarise"]
-
 
 class Versions:
     """A row here means that the pipeline was seen or captured like this, and differently before.

@@ -90,7 +90,8 @@ def table_lines(
     """Yield a table: cells are shown as they are, columns as wide as their widest cell."""
     cells = [[harmless(c) for c in row] for row in rows]
     widths = [max(map(width, column)) for column in zip(head, *cells, strict=True)]
-    yield styles.italic(title)
+    if title:
+        yield styles.italic(title)
     yield styles.bold(_row(head, widths))
     yield styles.dim("  ".join("─" * w for w in widths))
     for row in cells:

@@ -17,7 +17,7 @@ from typing import Any
 import sqlalchemy as sa
 from dbos import DBOS, DBOSConfig, DBOSPortableJSONSerializer, SetWorkflowID
 
-from headgate.store.runs import RunRow, RunState
+from headgate.store.rows import RunRow, RunState
 from headgate.worker.runner import Runner
 
 # Grows when the steps of the workflow below, or what they return, are others; what an older one

@@ -10,7 +10,7 @@ from headgate.errors import HeadgateError
 from headgate.reprocess.execution.execute import Record
 from headgate.reprocess.plan import Plan
 from headgate.store import Store
-from headgate.store.journal import Event
+from headgate.store.rows import Event
 from headgate.store.step_records import step_records
 
 LOG = logging.getLogger("headgate.worker")

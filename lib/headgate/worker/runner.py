@@ -20,8 +20,7 @@ from headgate.reprocess.steps import StopPipeline
 from headgate.reprocess.steps.base.step import Step
 from headgate.reprocess.steps.process.rebind_commands import rebind
 from headgate.store import Store
-from headgate.store.journal import Event
-from headgate.store.runs import RunRow, RunState
+from headgate.store.rows import Event, RunRow, RunState
 from headgate.store.step_records import step_records
 from headgate.text.secrets import mask_text
 from headgate.usecases.compare.connect_verdicts import with_judge

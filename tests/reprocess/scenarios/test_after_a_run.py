@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from headgate.reprocess.scenarios.build import build_plan
-from headgate.store.runs import RunState
+from headgate.store.rows import RunState
 from headgate.usecases.reprocess.rebuild_plan import undo_plan
 from headgate.usecases.runs.apply_plan import new_run
 from headgate.usecases.runs.read_run import run_detail

@@ -13,7 +13,7 @@ from headgate.reprocess.execution.execute import Executor
 from headgate.reprocess.scenarios.build import build_plan
 from headgate.reprocess.steps import ClearLocalState, ManualStep
 from headgate.reprocess.steps.process.rebind_commands import rebind
-from headgate.store.journal import Event
+from headgate.store.rows import Event
 from headgate.worker.run_journal import RunJournal
 
 STATUS = "[ -e running ] && exit 0 || exit 3"

@@ -15,7 +15,7 @@ from headgate.reprocess.scenarios.build import build_plan
 from headgate.reprocess.steps import StartPipeline
 from headgate.reprocess.steps.checkpoint.repair import DeleteCopy
 from headgate.reprocess.steps.process.stop_start import STOPPED_SECONDS
-from headgate.store.journal import Event
+from headgate.store.rows import Event
 from headgate.worker.run_journal import RunJournal
 
 STATUS = "[ -e running ] && exit 0 || exit 3"

@@ -11,7 +11,7 @@ import pytest
 import sqlalchemy as sa
 
 from headgate.store import open_store
-from headgate.store.runs import RunState
+from headgate.store.rows import RunState
 from headgate.store.tables import RUN_RESOURCES, RUNS
 from headgate.usecases.context import Context
 from headgate.usecases.reprocess.rebuild_plan import CLEAN, _undo_blockers

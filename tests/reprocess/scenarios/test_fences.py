@@ -17,7 +17,7 @@ from headgate.reprocess.execution.undo import Past, build_undo
 from headgate.reprocess.ports.processes import Status
 from headgate.reprocess.scenarios.build import build_plan
 from headgate.reprocess.steps import RecordOffsets, ReenableRestarts, StartPipeline, StopPipeline
-from headgate.store.runs import RunState
+from headgate.store.rows import RunState
 from headgate.store.step_records import step_records
 from headgate.usecases.runs.read_run import run_detail
 from headgate.worker.runner import Runner

@@ -18,7 +18,7 @@ from headgate.reprocess.scenarios.build import build_plan
 from headgate.reprocess.steps.base import verify_stopped
 from headgate.reprocess.steps.base.verify_stopped import prove_stopped, quiet_needed
 from headgate.reprocess.steps.process.wait_until_stopped import wait_until_stopped
-from headgate.store.journal import Event
+from headgate.store.rows import Event
 from headgate.worker.run_journal import RunJournal
 
 SUSPENDED = replace(

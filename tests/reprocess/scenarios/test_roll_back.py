@@ -10,7 +10,7 @@ import pytest
 
 from headgate.model.registered_pipelines import Commands
 from headgate.reprocess.scenarios.build import build_plan
-from headgate.store.runs import RunState
+from headgate.store.rows import RunState
 from headgate.usecases.runs.read_run import run_detail
 from headgate.worker import runner as runner_module
 from headgate.worker.runner import Runner

@@ -25,7 +25,7 @@ from headgate.reprocess.ports.kafka import TopicShape
 from headgate.reprocess.ports.processes import DriverStatus, Status
 from headgate.reprocess.scenarios.build import build_plan
 from headgate.reprocess.steps.checkpoint import finish_batch
-from headgate.store.runs import RunState
+from headgate.store.rows import RunState
 from headgate.usecases.runs.read_run import run_detail
 from headgate.worker.run_journal import RunJournal
 

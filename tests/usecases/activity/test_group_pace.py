@@ -15,7 +15,7 @@ from headgate.model.registered_pipelines import Pipeline, Registry
 from headgate.model.version import Engine
 from headgate.reprocess.impact import in_time
 from headgate.store import open_store
-from headgate.store.runs import NewRun, RunState
+from headgate.store.rows import NewRun, RunState
 from headgate.usecases.activity.group_rate import group_rates, rates_of, with_pace
 from headgate.usecases.activity.judge_activity import judge_group
 from headgate.usecases.context import Context

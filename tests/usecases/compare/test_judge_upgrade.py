@@ -13,7 +13,7 @@ from headgate.model.version import Engine
 from headgate.parse.evidence.version_file import fingerprint
 from headgate.reprocess.ports.verdict import FAIL_ON
 from headgate.store import open_store
-from headgate.store.versions import Origin
+from headgate.store.rows import Origin
 from headgate.usecases.compare.compare_versions import read_side
 from headgate.usecases.compare.judge_upgrade import judge_upgrade
 from headgate.usecases.context import Context

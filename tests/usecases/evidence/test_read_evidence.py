@@ -11,7 +11,7 @@ from headgate.parse.evidence.version_file import fingerprint
 from headgate.parse.kafka_streams.version import NO_ID
 from headgate.rules.core.report import UpgradeWay
 from headgate.store import open_store
-from headgate.store.versions import Origin
+from headgate.store.rows import Origin
 from headgate.usecases.compare.compare_versions import compare_versions
 from headgate.usecases.context import open_context
 from headgate.usecases.evidence.read_evidence import read_evidence

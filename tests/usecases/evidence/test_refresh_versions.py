@@ -8,7 +8,7 @@ import pytest
 from headgate.model.version import Engine, Version
 from headgate.parse.evidence.version_file import dump
 from headgate.store import open_store
-from headgate.store.runs import NewRun
+from headgate.store.rows import NewRun
 from headgate.usecases.context import open_context
 from headgate.usecases.evidence.list_versions import list_versions
 from headgate.usecases.evidence.refresh_versions import refresh_versions

@@ -11,7 +11,7 @@ from headgate.model.registered_pipelines import Registry
 from headgate.reprocess.plan import Plan, dump_plan
 from headgate.reprocess.steps import CopyRemoteCheckpoint, RecordOffsets
 from headgate.store import open_store
-from headgate.store.runs import NewRun
+from headgate.store.rows import NewRun
 from headgate.store.tables import STEP_PROGRESS
 from headgate.usecases.context import Context
 from headgate.usecases.reprocess.copy_time import with_copy_time

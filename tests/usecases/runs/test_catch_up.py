@@ -8,7 +8,7 @@ import pytest
 
 from headgate.reprocess.steps import ManualStep, RecordOffsets, ResetOffsets, RestoreOffsets
 from headgate.reprocess.steps.offsets.target import Target, TargetKind
-from headgate.store.runs import RunState
+from headgate.store.rows import RunState
 from headgate.ui.runs.catch_up import catch_up_html
 from headgate.usecases.runs.read_catch_up import Look, can_catch_up, pace
 

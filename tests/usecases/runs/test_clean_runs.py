@@ -9,8 +9,7 @@ import sqlalchemy as sa
 
 from headgate.errors import RegistryError
 from headgate.store import open_store
-from headgate.store.journal import Event
-from headgate.store.runs import NewRun, RunState
+from headgate.store.rows import Event, NewRun, RunState
 from headgate.store.tables import RUNS
 from headgate.store.worker_slots import Slot
 from headgate.text.times import read_duration

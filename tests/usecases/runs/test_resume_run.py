@@ -5,8 +5,7 @@ import pytest
 from headgate.errors import RefusedError
 from headgate.model.registered_pipelines import Registry
 from headgate.store import open_store
-from headgate.store.journal import Event
-from headgate.store.runs import NewRun, RunState
+from headgate.store.rows import Event, NewRun, RunState
 from headgate.usecases.context import Context
 from headgate.usecases.runs.resume_run import resume_run
 

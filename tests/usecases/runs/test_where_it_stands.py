@@ -10,7 +10,7 @@ from headgate.reprocess.steps import AddPartitions, RecordOffsets, StartPipeline
 from headgate.reprocess.steps.process.pause import PauseProcessing, ResumeProcessing
 from headgate.reprocess.steps.process.stop_start import ManualStep
 from headgate.reprocess.steps.upgrade.verify_version import start_version
-from headgate.store.runs import RunRow, RunState
+from headgate.store.rows import RunRow, RunState
 from headgate.usecases.runs.describe_run_state import describe_run_state
 
 STOP = StopPipeline(pipeline="q", command="stop", start="start", has_status=True, group="g")

@@ -10,7 +10,7 @@ import click
 from headgate.cli.shared.options import current_context, emit_json, format_option
 from headgate.cli.shared.show_plan import show_plan
 from headgate.cli.shared.terminal import say
-from headgate.store.requests import RequestRow
+from headgate.store.rows import RequestRow
 from headgate.usecases.requests.list_requests import RequestDetail, list_requests, read_request
 
 

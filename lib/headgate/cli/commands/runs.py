@@ -11,9 +11,11 @@ from headgate.cli.shared.options import current_context, emit_json, format_optio
 from headgate.cli.shared.terminal import say
 from headgate.gateway.process.system_user import system_user
 from headgate.text.numbers import size
+from headgate.text.tables import Styles, table_lines
 from headgate.usecases.activity.list_paused import read_paused
 from headgate.usecases.context import Context
 from headgate.usecases.runs.list_runs import list_runs
+from headgate.views.words.run_columns import RUN_COLUMNS
 
 if TYPE_CHECKING:
     from headgate.usecases.runs.clean_checkpoint_locations import Cleaned
@@ -90,11 +92,10 @@ def _list(context: Context, output: str, *, limit: int, page: int) -> None:
         rows, now = [row_json(row) for row in found.rows], [asdict(p) for p in paused.values()]
         emit_json({"runs": rows, "total": found.total, "paused": now})
         return
-    for row in found.rows:
-        undo = f" (undo of {row.undo_of})" if row.undo_of else ""
-        asked = f"{row.created_at[:16].replace('T', ' ')} by {row.created_by}"
-        what = f"{row.scenario} {row.pipeline or ''}{undo}"
-        say(f"{row.id}  {row.state:<9} {what}, {asked}")
+    cells = [[column.text(row) for column in RUN_COLUMNS] for row in found.rows]
+    if cells:
+        for line in table_lines("", [c.heading for c in RUN_COLUMNS], cells, Styles()):
+            say(line)
     if page * limit < found.total:
         more = f"`headgate runs --page {page + 1}` lists older runs."
         say(f"{len(found.rows)} of {found.total} runs. {more}", err=True)

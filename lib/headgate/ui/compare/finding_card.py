@@ -22,7 +22,7 @@ from headgate.ui.shared.markup import Code, Link
 from headgate.usecases.context import Context
 from headgate.views.reports.comparison import ROLLBACKS, matters
 from headgate.views.reports.document import accepted_text, rule_link
-from headgate.views.reports.verdict_line import WORDS
+from headgate.views.scene.outcome_words import WORDS
 
 _MEASURED = "measured"
 

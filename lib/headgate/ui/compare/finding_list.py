@@ -12,8 +12,9 @@ from headgate.ui.shared.address_state import select
 from headgate.ui.shared.details_panel import plain
 from headgate.ui.shared.keys import Param
 from headgate.views.reports.document import accepted_text
-from headgate.views.reports.verdict_line import GLYPHS, MIXED_GLYPH, headline
+from headgate.views.reports.verdict_line import headline
 from headgate.views.scene.comparison import ONLY_BEFORE, union_id
+from headgate.views.scene.outcome_words import GLYPHS, MIXED_GLYPH
 from headgate.views.scene.scene import Sketch
 
 WHOLE = "Whole pipeline"

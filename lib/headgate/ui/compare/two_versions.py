@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import streamlit as st
 
-from headgate.store.versions import VersionRow
+from headgate.store.rows import VersionRow
 from headgate.ui.evidence.evidence_form import evidence_form
 from headgate.ui.shared.choose_one import choose
 from headgate.ui.shared.choose_pipeline import observed_last, version_label

@@ -7,18 +7,18 @@ from typing import Any
 
 import streamlit as st
 
-from headgate.model.rehearsal import EngineOutcome, EngineVerdict, OutputDifference, Untouched
+from headgate.model.rehearsal import EngineVerdict, OutputDifference, Untouched
 from headgate.rules.compare.engine_agreement import Agreement, Judged
 from headgate.rules.compare.rollback import judge_rollback, rollback_of
-from headgate.rules.core.report import Report, Rollback
+from headgate.rules.core.report import Outcome, Report, Rollback
 from headgate.text.numbers import size
 from headgate.ui.shared import markup
 from headgate.ui.shared.markup import Code
 from headgate.usecases.rehearsal.rehearse_spark import Rehearsal
 from headgate.views.reports.rehearsal import BATCH_WORDS, facts, headline, output_words, row_words
 from headgate.views.reports.verdict_line import verdict
+from headgate.views.scene.outcome_words import GLYPHS
 
-_GLYPHS = {EngineOutcome.REFUSES: "!", EngineOutcome.RESUMES: "✓", EngineOutcome.UNKNOWN: "?"}
 _AGREEMENT = {
     Agreement.AGREE: ("Spark's verdict agrees with the rules.", "resumes"),
     Agreement.DISAGREE: ("Spark's verdict disagrees with the rules.", "refuses"),
@@ -61,7 +61,7 @@ def show_result(found: Rehearsal, checkpoint: str) -> None:
 def _engine_verdict(engine: EngineVerdict) -> str:
     outcome = engine.outcome.value
     word = f"Spark {engine.spark_version}: {outcome}"
-    return markup.verdict(_GLYPHS[engine.outcome], word, headline(engine), outcome)
+    return markup.verdict(GLYPHS[Outcome[engine.outcome.name]], word, headline(engine), outcome)
 
 
 def _our_verdict(report: Report) -> str:

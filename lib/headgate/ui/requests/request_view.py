@@ -5,8 +5,7 @@ from __future__ import annotations
 import streamlit as st
 
 from headgate.model.person import is_same_person
-from headgate.store.audit import AuditRow
-from headgate.store.requests import RequestRow, RequestState
+from headgate.store.rows import AuditRow, RequestRow, RequestState
 from headgate.text.numbers import short_time
 from headgate.ui.reprocess.impact_panel import impact_tiles
 from headgate.ui.reprocess.plan_view import plan_consequences, plan_steps, plan_verdict

@@ -8,9 +8,8 @@ from html import escape
 import streamlit as st
 
 from headgate.errors import HeadgateError
-from headgate.store.runs import RunState
-from headgate.store.step_progress import StepProgress
-from headgate.text.numbers import ago, moment, short_time
+from headgate.store.rows import RunState, StepProgress
+from headgate.text.numbers import ago, short_time
 from headgate.ui.reprocess.plan_view import plan_consequences, plan_steps, plan_verdict
 from headgate.ui.runs.catch_up import catch_up
 from headgate.ui.runs.journal import journal
@@ -29,6 +28,7 @@ from headgate.usecases.runs.read_run import RunDetail, StepView, kept_until, rea
 from headgate.usecases.runs.resume_run import resume_run
 from headgate.usecases.runs.undo_run import plan_undo, undo_run
 from headgate.views.words.progress import count_words
+from headgate.views.words.run_columns import took
 
 REFRESH = 1.0
 """Seconds between two looks at a run that is under way."""
@@ -111,15 +111,6 @@ def _decision(detail: RunDetail) -> Iterator[tuple[str, object]]:
     yield "Reason", request.reason
     because = f": {request.decision}" if request.decision else ""
     yield "Approved", f"{short_time(request.decided_at)} by {request.decided_by}{because}"
-
-
-def took(begun: str | None, ended: str | None) -> str | None:
-    """Return how long something took, None where it has not ended."""
-    start, end = moment(begun), moment(ended)
-    if start is None or end is None:
-        return None
-    seconds = (end - start).total_seconds()
-    return f"{seconds:.1f} s" if seconds < 100 else f"{seconds / 60:.0f} min"
 
 
 def _steps(detail: RunDetail) -> str:

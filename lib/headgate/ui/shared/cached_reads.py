@@ -18,7 +18,7 @@ from headgate.model.registered_pipelines import Pipeline
 from headgate.model.version import Engine, Version
 from headgate.reprocess.conditions import Facts
 from headgate.rules.core.report import Report
-from headgate.store.versions import VersionRow
+from headgate.store.rows import VersionRow
 from headgate.ui.shared.cluster_watch import FRESH, PATIENCE, ClusterSnapshot, ClusterWatch, Latest
 from headgate.ui.shared.given_evidence import Given
 from headgate.ui.shared.read_in_background import LONGEST, read_apart

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from headgate.store.versions import Origin, VersionRow
+from headgate.store.rows import Origin, VersionRow
 from headgate.text.numbers import day_and_time
 from headgate.ui.shared.choose_one import choose
 from headgate.ui.shared.keys import CompareKey, Param, TopologyKey

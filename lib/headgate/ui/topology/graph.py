@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import streamlit as st
 
 from headgate.model.version import Version
-from headgate.store.versions import VersionRow
+from headgate.store.rows import VersionRow
 from headgate.ui.evidence.capture_form import store_button
 from headgate.ui.shared import markup
 from headgate.ui.shared.address_state import selected

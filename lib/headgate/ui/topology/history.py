@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import streamlit as st
 
 from headgate.errors import HeadgateError
-from headgate.store.versions import Origin, VersionRow
+from headgate.store.rows import Origin, VersionRow
 from headgate.text.numbers import ago, short_time
 from headgate.ui.shared import cached_reads, markup
 from headgate.ui.shared.choose_pipeline import observed_last
@@ -15,7 +15,7 @@ from headgate.ui.shared.given_evidence import Given
 from headgate.ui.shared.keys import CompareKey, Param, TopologyKey
 from headgate.ui.topology.activity import is_running
 from headgate.usecases.context import Context
-from headgate.views.reports.verdict_line import GLYPHS
+from headgate.views.scene.outcome_words import GLYPHS
 from headgate.views.words.version_history import change_line
 
 if TYPE_CHECKING:

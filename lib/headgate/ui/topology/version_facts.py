@@ -8,7 +8,7 @@ import streamlit as st
 
 from headgate.model.version import Version
 from headgate.parse.evidence.limits import limits_of
-from headgate.store.versions import VersionRow
+from headgate.store.rows import VersionRow
 from headgate.text.numbers import plural, short_time
 from headgate.ui.shared import markup
 from headgate.ui.shared.details_panel import shown

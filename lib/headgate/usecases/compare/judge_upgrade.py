@@ -17,7 +17,7 @@ from headgate.reprocess.ports.verdict import Judged, UpgradeVerdict
 from headgate.rules.compare.rollback import expected_rollback
 from headgate.rules.core.report import Finding, Outcome, Report
 from headgate.store import open_store
-from headgate.store.versions import Origin
+from headgate.store.rows import Origin
 from headgate.text.numbers import instead
 from headgate.usecases.compare.compare_versions import read_side, report_on
 from headgate.usecases.context import Context

@@ -42,7 +42,7 @@ def capture_history(
         for v in read_history(evidence, context=context, query=query)
     ]
     from headgate.store import open_store
-    from headgate.store.versions import Origin
+    from headgate.store.rows import Origin
 
     added: list[int] = []
     number, is_new = 0, False

@@ -5,7 +5,7 @@ from __future__ import annotations
 from contextlib import closing
 
 from headgate.store import open_store
-from headgate.store.versions import VersionRow
+from headgate.store.rows import VersionRow
 from headgate.usecases.context import Context
 
 

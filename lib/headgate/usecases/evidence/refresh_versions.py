@@ -11,8 +11,7 @@ from headgate.model.registered_pipelines import Pipeline
 from headgate.model.version import Engine, Version
 from headgate.parse.evidence.version_file import fingerprint
 from headgate.store import Store, open_store
-from headgate.store.rows import ACTIVE_RUNS
-from headgate.store.versions import Origin
+from headgate.store.rows import ACTIVE_RUNS, Origin
 from headgate.usecases.context import Context
 from headgate.usecases.evidence.read_cluster import read_cluster
 from headgate.usecases.evidence.read_cluster_for_version import topic_ids

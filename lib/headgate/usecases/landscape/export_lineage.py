@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from contextlib import closing
 
 from headgate.store import open_store
-from headgate.store.versions import Origin
+from headgate.store.rows import Origin
 from headgate.usecases.context import Context
 from headgate.views.exports.openlineage import Sighting, lineage
 

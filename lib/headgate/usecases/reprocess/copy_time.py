@@ -14,7 +14,7 @@ from headgate.usecases.context import Context
 
 if TYPE_CHECKING:
     from headgate.store import Store
-    from headgate.store.step_progress import StepProgress
+    from headgate.store.rows import StepProgress
 
 _COPY = "copy_remote_checkpoint"
 _UNIT = "bytes"

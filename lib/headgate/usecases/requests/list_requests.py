@@ -7,8 +7,7 @@ from dataclasses import dataclass
 
 from headgate.reprocess.plan import Plan, load_plan
 from headgate.store import open_store
-from headgate.store.audit import AuditRow
-from headgate.store.requests import RequestRow
+from headgate.store.rows import AuditRow, RequestRow
 from headgate.usecases.context import Context
 
 

@@ -9,7 +9,7 @@ from typing import Any
 from headgate.errors import RefusedError, ScenarioError
 from headgate.reprocess.plan import Plan, dump_plan
 from headgate.store import open_store
-from headgate.store.requests import NewRequest
+from headgate.store.rows import NewRequest
 from headgate.usecases.context import Context
 from headgate.usecases.reprocess.plan_scenario import plan_scenario
 

@@ -6,7 +6,7 @@ from contextlib import closing
 
 from headgate.errors import RefusedError
 from headgate.store import open_store
-from headgate.store.manual_steps import Question
+from headgate.store.rows import Question
 from headgate.usecases.context import Context
 
 

@@ -15,7 +15,7 @@ from headgate.reprocess.ports.source_offsets import QueryPosition
 from headgate.reprocess.steps import ManualStep, ResetOffsets, RestoreOffsets, StartPipeline
 from headgate.reprocess.steps.offsets.partition_offsets import committed, moves_of
 from headgate.store import open_store
-from headgate.store.runs import RunState
+from headgate.store.rows import RunState
 from headgate.store.step_records import step_records
 from headgate.usecases.context import Context
 from headgate.usecases.evidence.own_query import own_query

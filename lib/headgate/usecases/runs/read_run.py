@@ -27,9 +27,7 @@ from headgate.usecases.runs.describe_run_state import describe_run_state
 
 if TYPE_CHECKING:
     from headgate.store import Store
-    from headgate.store.audit import AuditRow
-    from headgate.store.manual_steps import Question
-    from headgate.store.requests import RequestRow
+    from headgate.store.rows import AuditRow, Question, RequestRow
     from headgate.store.sqlite_reader import SqliteReader
 
 

@@ -8,7 +8,8 @@ from typing import Any
 from headgate.rules.core.report import Finding, Labels, Outcome, Report, Rollback, Upgrade
 from headgate.text.numbers import plural
 from headgate.views.reports.document import Document, Item, Level, Section
-from headgate.views.reports.verdict_line import GLYPHS, HEADLINES, WORDS, verdict
+from headgate.views.reports.verdict_line import HEADLINES, verdict
+from headgate.views.scene.outcome_words import GLYPHS, WORDS
 
 LEVELS = {
     Outcome.REFUSES: Level.FAILS,

@@ -7,28 +7,14 @@ from dataclasses import dataclass
 
 from headgate.rules.core.report import Finding, Outcome, Report, StateEffect, UpgradeWay
 from headgate.views.reports.document import accepted_text, first_sentence
+from headgate.views.scene.outcome_words import GLYPHS, MIXED_GLYPH, WORDS
 
-GLYPHS = {
-    Outcome.REFUSES: "!",
-    Outcome.SILENTLY_WRONG: "≠",
-    Outcome.UNKNOWN: "?",
-    Outcome.NO_EFFECT: "=",
-    Outcome.RESUMES: "✓",
-}
-WORDS = {
-    Outcome.REFUSES: "Fails to start",
-    Outcome.SILENTLY_WRONG: "Wrong results",
-    Outcome.UNKNOWN: "Unknown",
-    Outcome.NO_EFFECT: "No effect",
-    Outcome.RESUMES: "Resumes",
-}
 HEADLINES = {
     UpgradeWay.ROLLING: "A rolling bounce will do",
     UpgradeWay.OFFLINE: "Upgrade offline: stop all instances first",
     UpgradeWay.RESET: "No upgrade keeps this state: take the change back, or reset",
     UpgradeWay.UNKNOWN: "The way depends on an open question",
 }
-MIXED_GLYPH = "◐"
 
 
 @dataclass(frozen=True, slots=True)

@@ -13,8 +13,10 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 from enum import StrEnum
 
+from headgate.rules.core.report import Outcome
 from headgate.views.layout.arrange import Flow
 from headgate.views.layout.graph import Point
+from headgate.views.scene.outcome_words import GLYPHS, MIXED_GLYPH, WORDS
 
 
 class Look(StrEnum):
@@ -64,9 +66,9 @@ class Status(StrEnum):
 
 
 STATUS_WORDS: dict[Status, tuple[str, str]] = {
-    Status.REFUSES: ("!", "Fails to start"),
-    Status.SILENTLY_WRONG: ("≠", "Wrong results"),
-    Status.UNKNOWN: ("?", "Unknown"),
+    Status.REFUSES: (GLYPHS[Outcome.REFUSES], WORDS[Outcome.REFUSES]),
+    Status.SILENTLY_WRONG: (GLYPHS[Outcome.SILENTLY_WRONG], WORDS[Outcome.SILENTLY_WRONG]),
+    Status.UNKNOWN: (GLYPHS[Outcome.UNKNOWN], WORDS[Outcome.UNKNOWN]),
     Status.CHANGED: ("~", "Changed"),
     Status.ADDED: ("+", "Added"),
     Status.REMOVED: ("−", "Removed"),
@@ -84,7 +86,7 @@ class Mark(StrEnum):
 
 MARK_WORDS: dict[Mark, tuple[str, str]] = {
     Mark.MOVED: ("↕", "Moved"),
-    Mark.MIXED: ("◐", "Mixed history"),
+    Mark.MIXED: (MIXED_GLYPH, "Mixed history"),
 }
 
 

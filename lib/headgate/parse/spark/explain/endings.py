@@ -6,6 +6,7 @@ import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
+from headgate.model.sinks import FILE_FORMATS
 from headgate.parse.spark.explain.arguments import first_bracket, opened
 from headgate.parse.spark.explain.printed_plan import PlanNode
 
@@ -52,7 +53,7 @@ _HAS_INPUT = re.compile(
 )
 """Operators that are no leaves: the last row of a tree is one."""
 
-_FORMATS = ("json", "parquet", "csv", "orc", "text", "avro", "xml", "binaryFile", "kafka", "rate")
+_FORMATS = (*(FILE_FORMATS - {"file"}), "binaryFile", "kafka", "rate")
 _FORMAT = re.compile(r"^\[.*\] (?P<format>\w+)$", re.DOTALL)
 
 # The last line that Spark prints in an operator's details, where it is not `Arguments`.

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from headgate.errors import RefusedError
-from headgate.model.sinks import BatchIds, SinkFormat, is_one_place, sink_format
+from headgate.model.sinks import SINK_FORMATS, BatchIds, SinkFormat, is_one_place, sink_format
 from headgate.reprocess.scenario import PlanRequest
 from headgate.reprocess.steps import CutSinkLog, RecordOutput
 from headgate.reprocess.steps.base.step import Step
@@ -15,7 +15,7 @@ from headgate.text.numbers import name_list
 NO_FOLDER = "the folder of the file sink is unknown: pass it with --sink-path"
 # `other` is whatever writes a batch again.
 _OTHER = SinkFormat(format="other", batch_ids=BatchIds.WRITES)
-SINKS = ("file", "delta", "iceberg", "hudi", "kafka", "foreach", "other")
+SINKS = (*(sink.format for sink in SINK_FORMATS if sink.is_option), _OTHER.format)
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,0 +1,25 @@
+"""`headgate runs`: the same columns as the Runs page."""
+
+import re
+from contextlib import closing
+
+from click.testing import CliRunner
+
+from headgate.cli.main import headgate
+from headgate.store import open_store
+from headgate.store.rows import NewRun
+from headgate.views.words.run_columns import RUN_COLUMNS
+
+
+def test_a_list_of_runs_has_every_column_and_an_empty_one_no_heading(tmp_path):
+    file = tmp_path / "headgate.toml"
+    file.write_text("", "utf-8")
+    arguments = ["--config", str(file), "runs"]
+    with closing(open_store(f"sqlite:///{tmp_path}/.headgate/headgate.db")) as store:
+        assert CliRunner().invoke(headgate, arguments).output == ""
+        new = NewRun(scenario="rewind", pipeline="a", plan_hash="h", plan="{}", resources=())
+        run = store.runs.enqueue(new, by="ann", action="apply")
+    heading, rule, row = CliRunner().invoke(headgate, arguments).output.splitlines()
+    assert re.split(r" {2,}", heading) == [c.heading for c in RUN_COLUMNS]
+    assert set(rule) == {"─", " "}
+    assert row.startswith("queued") and "rewind" in row and row.endswith(run)
