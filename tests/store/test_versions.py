@@ -1,14 +1,9 @@
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import closing
-from pathlib import Path
 
 import pytest
-from alembic import command
-from alembic.config import Config
 
 from headgate.errors import NotFoundError
 from headgate.model.version import Engine, Sink, Version
-from headgate.store import migrate, open_store
 from headgate.store.rows import Origin
 
 
@@ -63,20 +58,6 @@ def test_a_capture_is_no_change_of_what_runs(store):
         "captured",
         "observed",
     ]
-
-
-def test_versions_of_an_older_store_count_as_observed(tmp_path):
-    url = f"sqlite:///{tmp_path / 'old.db'}"
-    old = open_store(url)
-    old.versions.add("a", version(), "f1")
-    old.close()
-    with closing(open_store(url)) as newest, newest.database.writing() as connection:
-        config = Config()
-        config.set_main_option("script_location", str(Path(migrate.__file__).parent / "migrations"))
-        config.attributes["connection"] = connection
-        command.downgrade(config, "0001")
-    with closing(open_store(url)) as store:
-        assert [r.origin for r in store.versions.list("a")] == [Origin.OBSERVED]
 
 
 def test_all_running_says_what_running_says_of_each(store):

@@ -6,7 +6,7 @@ import sqlalchemy as sa
 
 from headgate.store.clock import now
 from headgate.store.database import Database
-from headgate.store.tables import PLACES
+from headgate.store.tables import LOCATIONS
 
 
 class CheckpointLocations:
@@ -19,14 +19,14 @@ class CheckpointLocations:
         """Return what `Registry.led` takes: by pipeline what is declared, and the place."""
         with self._database.reading() as connection:
             rows = connection.execute(
-                sa.select(PLACES.c.pipeline, PLACES.c.declared, PLACES.c.location)
+                sa.select(LOCATIONS.c.pipeline, LOCATIONS.c.declared, LOCATIONS.c.location)
             )
             return {r.pipeline: (r.declared, r.location) for r in rows}
 
     def switch_checkpoint(self, pipeline: str, *, declared: str, location: str, run: str) -> None:
         """Record the place; that which is declared needs no row."""
         with self._database.writing() as connection:
-            connection.execute(sa.delete(PLACES).where(PLACES.c.pipeline == pipeline))
+            connection.execute(sa.delete(LOCATIONS).where(LOCATIONS.c.pipeline == pipeline))
             if location != declared:
                 row = {"pipeline": pipeline, "declared": declared, "location": location}
-                connection.execute(sa.insert(PLACES).values(**row, run=run, at=now()))
+                connection.execute(sa.insert(LOCATIONS).values(**row, run=run, at=now()))

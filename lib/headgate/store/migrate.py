@@ -16,27 +16,41 @@ from headgate.errors import StoreError, UnreachableError
 from headgate.store.database import Database
 from headgate.store.lock_file import open_lock
 
-HEAD = "0006"
+FIRST, HEAD = "0007", "0007"
+"""The oldest revision that this program upgrades, and the one that it makes."""
 _MIGRATIONS = Path(__file__).parent / "migrations"
 _ADVISORY_LOCK = 0x48454144
 _WAIT_SECONDS = 60.0
 
 
 def migrate(database: Database) -> None:
-    """Run the migrations that are missing; StoreError if the store is newer than the program."""
+    """Run the migrations that are missing.
+
+    StoreError if the store is newer than the program, or older than its first migration.
+    """
     if _revision(database) == HEAD:
         return
     with _lock(database):
         revision = _revision(database)
         if revision == HEAD:
             return
-        if revision is not None and revision > HEAD:
-            raise StoreError(
-                f"the store {database.url} has revision {revision}, newer than this program's"
-                f" {HEAD}: update headgate"
-            )
+        if revision is not None and not FIRST <= revision < HEAD:
+            raise StoreError(_other_release(database, revision))
         with database.writing() as connection:
             _upgrade(connection)
+
+
+def _other_release(database: Database, revision: str) -> str:
+    if revision > HEAD:
+        newer = f"has revision {revision}, newer than this program's {HEAD}: update headgate"
+        return f"the store {database.url} {newer}"
+    # SQLite's files beside it belong to the old one: a new store must not read them.
+    way = f"move {database.path}* to another folder" if database.path else "name an empty database"
+    return (
+        f"the store {database.url} is from an older Headgate (revision {revision}, not {FIRST})"
+        f" and can't be upgraded: {way} to start with a new store, or change `[store] url` in"
+        " headgate.toml"
+    )
 
 
 def _revision(database: Database) -> str | None:

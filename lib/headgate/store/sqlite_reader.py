@@ -226,7 +226,7 @@ class _CheckpointLocations:
 
     def all(self) -> dict[str, tuple[str, str]]:
         """Return where checkpoints were led to: by pipeline what is declared, and the place."""
-        rows = self._file.rows("SELECT pipeline, declared, location FROM places")
+        rows = self._file.rows("SELECT pipeline, declared, location FROM locations")
         return {row["pipeline"]: (row["declared"], row["location"]) for row in rows}
 
 

@@ -123,8 +123,8 @@ ACTIVITY = sa.Table(
     sa.Column("document", sa.Text, nullable=False),
 )
 
-PLACES = sa.Table(
-    "places",
+LOCATIONS = sa.Table(
+    "locations",
     METADATA,
     sa.Column("pipeline", sa.Text, primary_key=True),
     sa.Column("declared", sa.Text, nullable=False),

@@ -14,8 +14,3 @@ depends_on = None
 def upgrade() -> None:
     """Bring the store to this revision."""
     ${upgrades if upgrades else "pass"}
-
-
-def downgrade() -> None:
-    """Take the store back to the revision before."""
-    ${downgrades if downgrades else "pass"}

@@ -10,7 +10,7 @@ from pathlib import Path
 import streamlit as st
 from streamlit.navigation.page import Page
 
-from headgate.errors import HeadgateError
+from headgate.errors import HeadgateError, StoreError
 from headgate.model.person import unverified
 from headgate.ui.shared.error_message import show_problem
 from headgate.ui.shared.markup import header
@@ -60,7 +60,8 @@ def open_page(file: str) -> Context:
 
     `file` is the page's own. As long as nobody called `st.navigation`, Streamlit serves a folder
     named `pages` by itself, past `console.py`: the first visitor of a fresh server is sent there.
-    A configuration that cannot be read ends the page with one sentence.
+    A configuration that cannot be read, or a store of another release, ends the page with one
+    sentence.
     """
     if not st.session_state.get(NAVIGATED):
         st.session_state[NAVIGATED] = True
@@ -68,7 +69,12 @@ def open_page(file: str) -> Context:
         st.rerun()
     st.html(f"<style>{_style()}</style>")
     try:
-        return with_places(_configured(str(config_file().absolute()), _stamp()))
+        context = with_places(_configured(str(config_file().absolute()), _stamp()))
+        _check_store(context.store_url)
+        return context
+    except StoreError as error:
+        show_problem(error)
+        st.stop()
     except HeadgateError as error:
         show_problem(error)
         st.caption("Headgate reads the file that HEADGATE_CONFIG names, else ./headgate.toml.")
@@ -79,6 +85,15 @@ def open_page(file: str) -> Context:
 def _configured(file: str, stamp: tuple[int, ...]) -> Context:
     """Read the file once for as long as it stays the same: 2,000 pipelines take a while."""
     return read_context()
+
+
+@st.cache_resource(show_spinner=False, max_entries=4)
+def _check_store(url: str) -> None:
+    """Raise StoreError unless this program can use the store; what is good is not asked again."""
+    # Imported here: a process asks once.
+    from headgate.store.sqlite_reader import open_soonest
+
+    open_soonest(url).close()
 
 
 def _stamp() -> tuple[int, ...]:
