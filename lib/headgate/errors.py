@@ -20,21 +20,54 @@ HeadgateError                        exit 2 on the command line unless said othe
 ├── StepError                        a step could not be applied or verified         exit 5
 │   └── RunCancelledError            somebody cancelled the run between two steps
 └── StoreError                       a stored record is missing or contradicts another one
+
+Each class declares `next_step`: one sentence that says what to do if the message doesn't say it.
 """
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
+from typing import ClassVar
+
+_ADVICE = re.compile(
+    r"`headgate |--[a-z]|did you mean|known are"
+    r"|(?:^|[:;.,] |\b(?:or|and|then) )(?:add|ask|capture|change|check|choose|correct|declare|free"
+    r"|give|install|leave|make|move|name|pass|put|raise|register|reload|remove|restart|say|select"
+    r"|set|start|stop|take|try|undo|update|use|wait|write"
+    r"|(?:plan|run)(?= (?:`|again|it|the|this)))\b",
+    re.IGNORECASE,
+)
+"""A message with a command, an option or an imperative says by itself what to do."""
 
 
 class HeadgateError(Exception):
-    """Base class: a page or the command line shows its message and nothing else."""
+    """Base class: pages, worker and command line show its message, then its next step."""
 
     exit_code = 2
+    # None here: what to do depends on the kind of error, so each class says its own.
+    next_step: ClassVar[str | None] = None
+
+
+def next_step_of(error: object) -> str | None:
+    """Return the sentence that says what to do; None if the message says it, or nothing does."""
+    if not isinstance(error, HeadgateError) or _ADVICE.search(str(error)):
+        return None
+    return error.next_step
+
+
+def with_next_step(error: Exception) -> str:
+    """Return the message and the next step, after a list on a line of its own."""
+    message, step = str(error), next_step_of(error)
+    if step is None:
+        return message
+    return f"{message}\n{step}" if "\n" in message else f"{message.rstrip('.')}. {step}"
 
 
 class ParseError(HeadgateError):
     """The input text is not what this parser reads."""
+
+    next_step = "Check that the file is complete and unchanged, or write it again."
 
     def __init__(self, message: str, *, source: str, line: int) -> None:
         super().__init__(f"{source}:{line}: {message}")
@@ -44,6 +77,8 @@ class ParseError(HeadgateError):
 
 class SelectorError(ParseError):
     """A selector is wrong; `position` counts characters from 1, `expression` is the whole text."""
+
+    next_step = "`headgate landscape --help` has examples of selectors."
 
     def __init__(self, message: str, *, expression: str, position: int) -> None:
         shown = expression if len(expression) <= 80 else f"{expression[:79]}…"
@@ -55,12 +90,16 @@ class SelectorError(ParseError):
 class EvidenceError(HeadgateError):
     """A path or a name that isn't readable evidence; the message lists what was tried."""
 
+    next_step = "Check the path or the name, and that you may read it."
+
 
 class QueryChoiceError(EvidenceError):
     """Which query is meant is open: `sentence` says why, `listed` has a line for each query.
 
     `of_plans` where the lines name plans, which may say nothing of whose they are.
     """
+
+    next_step = "Choose one of them with --query."
 
     def __init__(
         self, sentence: str, listed: Sequence[str] = (), *, of_plans: bool = False
@@ -74,6 +113,9 @@ class QueryChoiceError(EvidenceError):
 class RegistryError(HeadgateError):
     """`headgate.toml` is wrong: which line, and what was expected there."""
 
+    # The message has the file, the line, and what is expected there.
+    next_step = None
+
     def __init__(self, message: str, *, source: str, line: int) -> None:
         super().__init__(f"{source}:{line}: {message}")
         self.source = source
@@ -83,60 +125,86 @@ class RegistryError(HeadgateError):
 class SetupError(HeadgateError):
     """Something that the set-up brings is missing, or another stack already runs here."""
 
+    next_step = "Run `headgate doctor`: it lists what is missing."
+
 
 class ConfigError(HeadgateError):
     """A setting that is passed on is none that its client takes: which one, and why."""
+
+    next_step = "Correct the setting in headgate.toml."
 
 
 class CaptureError(HeadgateError):
     """A `module:function` could not be turned into an unstarted streaming query."""
 
+    next_step = "Run the function without Headgate to see its whole error."
+
 
 class PlanFileError(HeadgateError):
     """A plan's file is damaged, of another release, or was changed after it was made."""
+
+    next_step = "Run `headgate plan` again, and apply the new file."
 
 
 class ScenarioError(HeadgateError):
     """No scenario has that name, or it does not take an option that was given."""
 
+    next_step = "`headgate plan --help` lists the scenarios; add a scenario to see its options."
+
 
 class RenameError(HeadgateError):
     """A rename is not `KIND:OLD=NEW`, or one of its sides is nothing that a version has."""
+
+    next_step = "Write KIND:OLD=NEW with names that the two versions have."
 
 
 class SchemaError(HeadgateError):
     """A topic's schema cannot be read, lacks what it imports, or is not there at all."""
 
+    next_step = "Check the file of the schema, or its subject in the registry."
+
 
 class NotFoundError(HeadgateError):
     """No pipeline, version, plan or run has the name that was given."""
+
+    next_step = "Check the name: `headgate landscape` lists pipelines, `headgate runs` lists runs."
 
 
 class RefusedError(HeadgateError):
     """A safety check said no before the first effect; nothing was changed."""
 
+    # Each check names its own cause and remedy; one sentence for all would be wrong.
+    next_step: ClassVar[str | None] = None
     exit_code = 3
 
 
 class StalePlanError(RefusedError):
     """A precondition of the plan no longer holds."""
 
+    next_step = "Make a new plan, and apply that one."
+
 
 class UnreachableError(HeadgateError):
     """Kafka, the store, Spark or a remote file system did not answer."""
 
+    next_step = "Check its address and that it runs, or run `headgate doctor`."
     exit_code = 4
 
 
 class StepError(HeadgateError):
     """A step could not be applied or verified; the journal says how far the run got."""
 
+    next_step = "`headgate runs RUN` shows each step; then resume or undo the run."
     exit_code = 5
 
 
 class RunCancelledError(StepError):
     """Somebody cancelled the run; it stopped at a safe place and can be resumed or undone."""
 
+    next_step = "`headgate resume RUN` continues the run, `headgate undo RUN` rolls it back."
+
 
 class StoreError(HeadgateError):
     """A stored record is missing, broken or contradicts another one."""
+
+    next_step = "Run `headgate doctor` to check the store."

@@ -13,7 +13,7 @@ import time
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from headgate.errors import HeadgateError, RefusedError, UnreachableError
+from headgate.errors import HeadgateError, RefusedError, UnreachableError, with_next_step
 from headgate.store import Store, open_store
 from headgate.store.rows import RunFilter, RunState
 from headgate.store.worker_slots import Slot
@@ -50,7 +50,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     try:
         return _serve(options)
     except HeadgateError as error:
-        print(f"Error: {error}", file=sys.stderr)
+        print(f"Error: {with_next_step(error)}", file=sys.stderr)
         return error.exit_code
 
 

@@ -14,7 +14,7 @@ from typing import Any, NoReturn
 import click
 
 from headgate.cli.shared.terminal import guarded
-from headgate.errors import HeadgateError, QueryChoiceError
+from headgate.errors import HeadgateError, QueryChoiceError, next_step_of, with_next_step
 from headgate.text.tables import harmless
 
 DEBUG = "HEADGATE_DEBUG"
@@ -130,9 +130,10 @@ def _told(error: Exception) -> str:
 
     said = mask_text(str(error))
     if not isinstance(error, QueryChoiceError):
-        return harmless(said)
+        return harmless(mask_text(with_next_step(error)))
     head, *listed = said.split("\n")
-    return "\n".join((harmless(head), *(f"  {harmless(line)}" for line in listed)))
+    step = filter(None, [next_step_of(error)])
+    return "\n".join((harmless(head), *(f"  {harmless(line)}" for line in listed), *step))
 
 
 def _say(message: str, code: int, *, hint: bool = False) -> int:

@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 import streamlit as st
 
-from headgate.errors import HeadgateError
+from headgate.errors import HeadgateError, next_step_of
 from headgate.text.secrets import mask_text
 from headgate.ui.shared.details_panel import plain
 from headgate.ui.shared.upload import as_uploaded
@@ -15,11 +15,16 @@ from headgate.ui.shared.upload import as_uploaded
 def show_problem(error: Exception | str) -> None:
     """Show the sentence; uploads by their own names, nothing in it read as Markdown.
 
-    What it lists on lines of its own, such as the queries to choose from, becomes a list.
+    A next step follows if the sentence names none. What it lists on lines of its own, such as the
+    queries to choose from, becomes a list.
     """
     said, *listed = as_uploaded(mask_text(str(error))).splitlines() or [""]
     lines = "".join(f"\n- {sentence(line)}" for line in listed)
-    st.error(sentence(said) + (f"\n{lines}" if lines else ""), icon=":material/error:")
+    step = next_step_of(error)
+    if step and not lines:
+        said = f"{said.rstrip('.')}. {step}"
+    below = f"\n{lines}" + (f"\n\n{sentence(step)}" if step else "") if lines else ""
+    st.error(sentence(said) + below, icon=":material/error:")
 
 
 def act(action: Callable[[], object]) -> None:
