@@ -107,11 +107,15 @@ def _registries() -> tuple[bytes, ...]:
     return tuple(t.encode() for p in pages for t in fences.findall(p.read_text()))
 
 
+def _checkpoint_files() -> tuple[bytes, ...]:
+    return tuple(d for f in _checkpoints() for d in f[0].values())
+
+
 MADE: Mapping[str, Callable[[], tuple[bytes, ...]]] = {
     "version": _versions,
     "plan-file": _plans,
     "registry": _registries,
-    "checkpoint": lambda: tuple(d for f in _checkpoints() for d in f[0].values()),
+    "checkpoint": _checkpoint_files,
 }
 KINDS = (*SEEDS, *MADE)
 

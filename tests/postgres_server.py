@@ -15,6 +15,7 @@ import uuid
 from collections.abc import Iterator
 from contextlib import closing, contextmanager
 from pathlib import Path
+from typing import Any
 
 import psycopg
 import pytest
@@ -73,7 +74,9 @@ def running_postgres() -> Iterator[Postgres]:
         os.chown(folder, user, user)
     data, home = folder / "data", programs()
     initdb = (str(home / "initdb"), "-D", str(data), "-U", _USER, "-A", "trust", "--no-sync")
-    who = {"user": user, "group": user, "extra_groups": []} if user is not None else {}
+    who: dict[str, Any] = (
+        {"user": user, "group": user, "extra_groups": []} if user is not None else {}
+    )
     log = (folder / "log").open("wb")
     try:
         subprocess.run(

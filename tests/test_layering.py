@@ -147,7 +147,7 @@ def statements(node: ast.AST, typing: bool = False):
             yield from statements(child, typing or is_typing(child))
 
 
-def names_of(node: ast.stmt, path: Path):
+def names_of(node: ast.Import | ast.ImportFrom, path: Path):
     """Yield the full names that one import asks for; a relative one from where it stands."""
     if isinstance(node, ast.Import):
         yield from (alias.name for alias in node.names)

@@ -6,6 +6,7 @@ import json
 import threading
 from contextlib import contextmanager
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from typing import Any
 from urllib.parse import parse_qs, urlsplit
 
 TOKEN = "s3cret-token-of-tests"
@@ -153,7 +154,8 @@ class _Handler(BaseHTTPRequestHandler):
     def handle_any(self) -> None:
         parts = urlsplit(self.path)
         body = self.rfile.read(int(self.headers.get("Content-Length") or 0)).decode()
-        jobs = self.server.jobs
+        server: Any = self.server
+        jobs = server.jobs
         with jobs.lock:
             jobs.calls.append((self.command, self.path, body))
             code, found = jobs.answer(
@@ -176,7 +178,7 @@ class _Handler(BaseHTTPRequestHandler):
 @contextmanager
 def served():
     """Yield (address, jobs) of a server on a free port."""
-    server = ThreadingHTTPServer(("127.0.0.1", 0), _Handler)
+    server: Any = ThreadingHTTPServer(("127.0.0.1", 0), _Handler)
     server.jobs = Jobs()
     thread = threading.Thread(target=server.serve_forever, args=(0.05,), daemon=True)
     thread.start()

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import Any
 
 import pytest
 from pyspark import cloudpickle
@@ -43,12 +44,12 @@ class LabApplier(LiveApplier):
 class Lab:
     """A query over topics of its own, and the plans for it."""
 
-    spark: object
+    spark: Any
     broker: str
     folder: Path
-    query: object
+    query: Any
     topics: list
-    produce: object
+    produce: Any
 
     @property
     def checkpoint(self):

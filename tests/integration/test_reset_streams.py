@@ -13,6 +13,7 @@ from contextlib import contextmanager
 import pytest
 
 import resettable
+from headgate.errors import RefusedError
 from headgate.gateway.adapters.live import LiveApplier
 from headgate.gateway.kafka.connect import open_kafka
 from headgate.reprocess.steps.offsets import await_transactions
@@ -229,7 +230,7 @@ def refuses_while_a_transaction_is_open(team, broker, app):
     )
     step = await_transactions.AwaitTransactions(application=app, topics={})
     try:
-        with pytest.raises(await_transactions.RefusedError, match=f"pending transaction.*{one}"):
+        with pytest.raises(RefusedError, match=f"pending transaction.*{one}"):
             step.verify(applier, {})
         producer.abort_transaction(30)
         step.apply(applier, {})

@@ -13,7 +13,6 @@ def test_a_kind_has_words_of_its_own(kind):
     assert [k for k in EvidenceKind if k.words == kind.words] == [kind]
     if kind not in (EvidenceKind.EXPLAIN, EvidenceKind.PROGRESS):
         assert piece_words(Piece(kind, "x", None)) == kind.words
-    assert EvidenceKind(kind.value) is kind
 
 
 def test_what_has_a_history_is_a_log_of_spark():

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import pickle
 import time
 from pathlib import Path
 
@@ -64,8 +65,8 @@ def test_what_never_ends_is_given_up(large, monkeypatch):
 def test_an_unreachable_place_stays_one(large):
     from headgate.errors import HeadgateError
 
-    work = read_in_background._work(read_in_background.pickle.dumps((_unreachable, (), {})))
-    assert isinstance(read_in_background.pickle.loads(work), UnreachableError)
+    work = read_in_background._work(pickle.dumps((_unreachable, (), {})))
+    assert isinstance(pickle.loads(work), UnreachableError)
     assert issubclass(UnreachableError, HeadgateError)
 
 

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
+import streamlit as st
 
 from headgate.errors import EvidenceError
 from headgate.ui.shared import upload
@@ -30,7 +31,7 @@ def zipped(**files):
 
 @pytest.fixture(autouse=True)
 def session(monkeypatch):
-    monkeypatch.setattr(upload.st, "session_state", {})
+    monkeypatch.setattr(st, "session_state", {})
 
 
 def test_the_same_files_give_the_same_paths():

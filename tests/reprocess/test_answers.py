@@ -63,7 +63,7 @@ def test_a_required_answer_is_asked_for_where_it_makes_sense():
         title="Copy",
         what="",
         support={},
-        build=lambda a: a.refuse(),
+        build=lambda _request: pytest.fail("it was built without its answers"),
         options=(option,),
     )
     with pytest.raises(ScenarioError, match=r"copy needs --group: Whose\."):

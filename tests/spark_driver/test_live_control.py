@@ -3,6 +3,7 @@
 import time
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
+from typing import Any
 from uuid import uuid4
 
 import pytest
@@ -55,7 +56,7 @@ def effects_of(tmp_path, watch, *, bootstrap=None, token=None):
         path=str(tmp_path / "headgate.toml"), bootstrap_servers=bootstrap, pipelines=(pipeline,)
     )
     notes = []
-    made = LiveApplier(
+    made: Any = LiveApplier(
         registry, tmp_path / ".headgate", run="r", pause=time.sleep, note=notes.append
     )
     made.notes = notes

@@ -8,9 +8,9 @@ import subprocess
 import sys
 import time
 
-from headgate.gateway.spark import watch_folder
+from headgate.parse.spark.watch.mark import PART
 from headgate.spark_driver.bounded_queue import Bounded
-from headgate.spark_driver.destinations import PART, Telling, surplus
+from headgate.spark_driver.destinations import Telling, surplus
 from headgate.spark_driver.records import Kind, Record, line
 from headgate.spark_driver.sender import PlanTurns
 from headgate.spark_driver.write_folder import Folder
@@ -29,7 +29,6 @@ def record(run: str = RUN, number: int = 0, kind: Kind = Kind.PROGRESS) -> Recor
 
 
 def test_the_driver_and_the_reader_agree_on_names():
-    assert PART.pattern == watch_folder.PART.pattern
     name = telling().part(3)
     assert name == f"{QUERY}_20261121T142946975Z_154e4c58_000003.jsonl"
     assert PART.fullmatch(name)

@@ -2,6 +2,7 @@
 
 import re
 from pathlib import Path
+from typing import Any
 
 import pytest
 from platforms import TOKEN, served
@@ -34,7 +35,7 @@ def effects_of(tmp_path, server):
         text = re.sub(r"https?://[A-Z]+(?=/)", f"http://{server[0]}", text)
         registry = parse(HEAD + text, path=str(tmp_path / "headgate.toml"))
         notes = []
-        made = LiveApplier(
+        made: Any = LiveApplier(
             registry,
             tmp_path / ".headgate",
             run="r1",

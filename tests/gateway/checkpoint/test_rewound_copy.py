@@ -10,7 +10,6 @@ import pytest
 
 from headgate.errors import EvidenceError, StepError
 from headgate.gateway.adapters.live import LiveInspector
-from headgate.gateway.checkpoint import folders as checkpoints
 from headgate.gateway.checkpoint.batches import read_batches
 from headgate.gateway.checkpoint.folders import copy_tree, tree_hash
 from headgate.gateway.checkpoint.rewind_copy import copy_to_batch
@@ -152,9 +151,7 @@ def test_a_copy_on_a_file_system_without_links(written, tmp_path, monkeypatch):
     monkeypatch.setattr(os, "link", refuse)
     copy_to_batch(folder, tmp_path / "copy", 3)
     assert tree_hash(tmp_path / "copy") == tree_hash(tmp_path / "linked")
-    monkeypatch.setattr(
-        checkpoints.shutil, "disk_usage", lambda _: shutil._ntuple_diskusage(9, 9, 0)
-    )
+    monkeypatch.setattr(shutil, "disk_usage", lambda _: shutil._ntuple_diskusage(9, 9, 0))
     with pytest.raises(StepError, match="bytes free, the copy of"):
         copy_to_batch(folder, tmp_path / "copy", 3)
 

@@ -6,6 +6,7 @@ import time
 import uuid
 from contextlib import closing
 from dataclasses import replace
+from typing import Any
 
 import pytest
 from confluent_kafka import Consumer, KafkaException, Producer, TopicPartition
@@ -114,6 +115,7 @@ def test_a_transaction_that_nobody_ends_is_aborted_and_its_producer_fenced(
         plan = build_plan("repair", "billing", applier, {"abort-transaction": [one]})
         assert plan.can_apply, plan.blockers
         assert "isolation.level=read_committed never get" in plan.risks[0]
+        step: Any
         (step,) = plan.steps
         assert not step.undoable and committed_records(broker, name, group, 3) == []
 

@@ -52,8 +52,8 @@ def test_the_answer_on_changed_schemas_is_the_registrys(client, form, make, chan
         for direction in Direction:
             client.set_compatibility(subject, direction.value.upper())
             theirs = client.test_compatibility(subject, Schema(after, form.value))
-            schemas = [read_schema(SchemaText(t, form)) for t in (before, after)]
-            found = check(*schemas, direction)
+            old, new = (read_schema(SchemaText(t, form)) for t in (before, after))
+            found = check(old, new, direction)
             ours = not any(f.effect is Effect.INCOMPATIBLE for f in found)
             assert theirs <= ours, (before, after, direction, found)
             assert theirs == ours or form is SchemaFormat.PROTOBUF, (before, after, direction)

@@ -20,10 +20,11 @@ from pathlib import Path
 from typing import Any
 
 import pandas as pd
-from headgate.local.jars import spark_jars
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F
 from pyspark.sql.streaming import StatefulProcessor, StatefulProcessorHandle
+
+from headgate.gateway.process.jars import spark_jars
 
 HERE = Path(__file__).parent
 SCRATCH = Path("/tmp/headgate-checkpoints")
@@ -361,7 +362,7 @@ def main(names: list[str]) -> None:
         known: list[str] = []
 
         def broker() -> str:
-            from headgate.gateway.broker import running_broker
+            from headgate.gateway.kafka_broker.local_broker import running_broker
 
             if not known:
                 known.append(stack.enter_context(running_broker(SCRATCH / "kafka")))

@@ -29,12 +29,12 @@ import sources_and_sinks  # noqa: E402
 import state  # noqa: E402
 from confluent_kafka import Producer  # noqa: E402
 from confluent_kafka.admin import AdminClient, NewTopic  # noqa: E402
-from headgate.local.demo.jars import spark_jars  # noqa: E402
 from pyspark import cloudpickle  # noqa: E402
 from query import QUERIES, Place, Query  # noqa: E402
 from recording import Texts, batch, checkpoint, events, unstarted  # noqa: E402
 
 from headgate.gateway.kafka_broker.local_broker import running_broker  # noqa: E402
+from headgate.gateway.process.jars import spark_jars  # noqa: E402
 from headgate.spark_jobs.block_start import Unstarted  # noqa: E402
 from headgate.spark_jobs.user_functions import UsedFunctions, watch_functions  # noqa: E402
 

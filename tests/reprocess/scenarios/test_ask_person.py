@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+from typing import Any
 
 import pytest
 
@@ -44,7 +45,7 @@ def starter(lab, *, after=2):
             (ck / "metadata").write_text('{"id":"new"}')
         return "ann"
 
-    person.asked = asked
+    vars(person)["asked"] = asked
     return person
 
 
@@ -161,6 +162,7 @@ def test_a_version_that_is_configured_first_stays_suspended_until_it_is(lab):
     applier = here.applier("r")
     step.apply(applier, step.bind(applier))
     assert seen == [True] and not (here.folder / "suspended").exists()
+    stop: Any
     (stop,) = rebind(step, SUSPENDED).undo({"head": None})
     assert (stop.suspend, stop.command) == (SUSPENDED.suspend, SUSPENDED.stop)
 

@@ -6,6 +6,7 @@ import itertools
 from contextlib import closing
 from dataclasses import replace
 from types import SimpleNamespace
+from typing import Any
 
 import pytest
 
@@ -197,7 +198,8 @@ def test_an_undo_suspends_restarts_and_reenables_them_at_its_end(lab, monkeypatc
         past[0] = replace(past[0], was={"running": False})
     undo = build_undo(Past(run=run, plan=plan, records=past), here.applier())
     assert undo.can_apply
-    assert (undo.steps[0].suspend, undo.undoes[0]) == ("touch suspended", None)
+    first: Any = undo.steps[0]
+    assert (first.suspend, undo.undoes[0]) == ("touch suspended", None)
     assert undo.steps[-1].action == ("start_pipeline" if ran else "reenable_restarts")
 
     def applier(run):

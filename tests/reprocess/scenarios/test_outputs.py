@@ -1,6 +1,7 @@
 """What becomes of outputs when a pipeline begins from scratch: kept, emptied, new ones."""
 
 from dataclasses import replace
+from typing import Any
 
 import pytest
 from confluent_kafka import Consumer, TopicPartition
@@ -194,5 +195,5 @@ def test_topics_that_the_stored_version_does_not_write_are_refused(lab):
 def test_a_query_that_is_told_to_write_elsewhere_is_looked_at(lab):
     version = Version(engine=Engine.SPARK, sink=Sink(format="parquet", target="/out"))
     plan = build_plan("from-scratch", "q", lab().applier(), {"outputs": "new"}, version=version)
-    look = plan.steps[-1]
+    look: Any = plan.steps[-1]
     assert (look.action, look.new, look.old) == ("verify_output", (), ("/out",))

@@ -29,8 +29,8 @@ def chain(*labels: str) -> Topology:
 
 
 def told(before: Topology, after: Topology) -> list[tuple[ChangeKind, str]]:
-    versions = [Version(engine=Engine.SPARK, topology=t) for t in (before, after)]
-    return [(c.kind, c.what) for c in changes(*versions, match_nodes(before, after))]
+    old, new = (Version(engine=Engine.SPARK, topology=t) for t in (before, after))
+    return [(c.kind, c.what) for c in changes(old, new, match_nodes(before, after))]
 
 
 A, B, C, D = "filter v > 1", "project k, v", "filter w > 2", "project k, sum"

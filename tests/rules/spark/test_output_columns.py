@@ -1,6 +1,7 @@
 """What differs between two outputs, and where nothing can be said."""
 
 from dataclasses import replace
+from typing import Any
 
 from headgate.model.state_schema import Field, Schema
 from headgate.rules.compare.compare_versions import compare
@@ -8,7 +9,7 @@ from headgate.rules.core.report import Outcome
 from headgate.rules.spark.facts.output_columns import OutputChange, OutputChangeKind, output_changes
 from rules.output_cases import BEFORE, FILES, ID, NAME, to_folder, to_topic
 
-ADDRESS = {
+ADDRESS: dict[str, Any] = {
     "type": "struct",
     "fields": [
         {"name": "street", "type": "string", "nullable": True},

@@ -12,8 +12,7 @@ from pyspark.sql.streaming.query import StreamingQuery
 
 from headgate.spark_jobs.block_sources import EmptyFolders
 from headgate.spark_jobs.block_start import Unstarted
-from headgate.spark_jobs.record_query import Place as Pieces
-from headgate.spark_jobs.record_query import explicable, record
+from headgate.spark_jobs.record_query import RecordFolder, explicable, record
 from headgate.spark_jobs.user_functions import UsedFunctions
 
 _METADATA = re.compile(
@@ -55,7 +54,7 @@ def unstarted(
     """Write what a session knows before the start, as `headgate capture` does; then other forms."""
     frame = query.writer._df
     into.mkdir(parents=True)
-    record(frame, query, used, EmptyFolders(scratch), Pieces(into, scratch))
+    record(frame, query, used, EmptyFolders(scratch), RecordFolder(into, scratch))
     for file in into.iterdir():
         texts.write(file, file.read_text(encoding="utf-8"))
     execution = explicable(frame)
