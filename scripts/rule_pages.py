@@ -9,17 +9,23 @@ from __future__ import annotations
 
 import ast
 import inspect
+import json
 import re
 import sys
 from collections.abc import Iterator
 from functools import cache
 from pathlib import Path
 from types import ModuleType
+from typing import Any
 
 from headgate.rules.catalogue import AnyRule, rules_by_kind
 from headgate.rules.core.report import Outcome
 
 FOLDER = Path(__file__).parents[1] / "docs" / "rules"
+EXAMPLES = Path(__file__).with_name("rule_examples")
+NO_EXAMPLE = "No recorded case yet."
+_CODE = re.compile(r"[^\w\s,.'-]")
+_MARKUP = re.compile(r"([*_<\[\]])")
 _MEASURED = "measured"
 _FIELD = re.compile(r"\{[^{}]*\}")
 _SEVERITIES = {
@@ -97,6 +103,7 @@ def _page(rule: AnyRule, kind: str) -> str:
     if why:
         lines += ["", "## Why is this bad?"]
     lines += [line for text in why for line in ("", text)]
+    lines += ["", "## Example", *_example(examples().get(rule.code))]
     said = outcomes(rule)
     lines += ["", "## Outcomes", "", *(f"- {o}" for o in said)]
     lines += ["", "## What to do", ""]
@@ -109,6 +116,51 @@ def _page(rule: AnyRule, kind: str) -> str:
         lines += ['reason = "why it has no effect here"', "until = 2027-06-30", "```"]
     lines += ["", "## Source", "", _source(rule)]
     return "\n".join([*lines, "", f"[All rules](README.md) · {kind}"]) + "\n"
+
+
+@cache
+def examples() -> dict[str, dict[str, Any]]:
+    """Return by rule the change that it reports and the one that passes.
+
+    `python -m rules.examples` (tests/rules/examples) cuts them out of recorded cases and tests.
+    """
+    found: dict[str, dict[str, Any]] = {}
+    for path in sorted(EXAMPLES.glob("*.json")):
+        found |= json.loads(path.read_text(encoding="utf-8"))
+    return found
+
+
+def _example(example: dict[str, Any] | None) -> list[str]:
+    if example is None:
+        return ["", NO_EXAMPLE]
+    reported, passes = example["reported"], example["passes"]
+    cases = list(dict.fromkeys(f"`{side['case']}`" for side in (reported, passes)))
+    origin = "Recorded in" if reported["case"].startswith("tests/cases") else "From"
+    return [
+        *_half("Reported", reported),
+        *_half("Passes", passes),
+        "",
+        f"{origin} {' and '.join(cases)}.",
+    ]
+
+
+def _half(title: str, side: dict[str, Any]) -> list[str]:
+    change = side["change"]
+    change = f"`{change}`" if _CODE.search(change) else change
+    if not side["lines"]:
+        change = change or "the same version restarts unchanged"
+    out = ["", f"**{title}**{f': {change}' if change else ''}"]
+    if side["lines"]:
+        marked = any(line[0] in "-+" for line in side["lines"])
+        out += ["", "```diff" if marked else "```text", *side["lines"], "```"]
+    told = " ".join(filter(None, (_escaped(side["said"]), side["did"])))
+    return [*out, "", told] if told else out
+
+
+def _escaped(text: str) -> str:
+    """Return a sentence of a finding for Markdown: what is in backticks stays as it is."""
+    parts = text.split("`")
+    return "`".join(p if n % 2 else _MARKUP.sub(r"\\\1", p) for n, p in enumerate(parts))
 
 
 def _command(kind: str) -> str:
@@ -244,7 +296,10 @@ def main(arguments: list[str]) -> int:
             (FOLDER / name).write_text(current[name], encoding="utf-8")
         else:
             (FOLDER / name).unlink()
-    print(f"{len(current) - 1} rules, {len(old)} pages written or removed")
+    bare = sum(NO_EXAMPLE in text for text in current.values())
+    print(
+        f"{len(current) - 1} rules, {len(old)} pages written or removed, {bare} without an example"
+    )
     return 0
 
 

@@ -101,8 +101,8 @@ CASES = {
         (PLAIN, PLAIN, None, None),
     ],
     "CKP010": [
-        (broken(AHEAD, sink=OUT), version(sink=OUT), None, W),
-        (broken(AHEAD, sink=OUT), version(sink=NEW_OUT), None, None),
-        (version(sink=OUT), version(sink=OUT), None, None),
+        (broken(AHEAD, sink=OUT), version(aggregate(), sink=OUT), None, W),
+        (broken(AHEAD, sink=OUT), version(aggregate(), sink=NEW_OUT), None, None),
+        (version(aggregate(), sink=OUT), version(aggregate(), sink=OUT), None, None),
     ],
 }

@@ -1,0 +1,45 @@
+"""The example on a rule's page holds: the rule reports the one change, and not the other."""
+
+import json
+
+import pytest
+
+from headgate.rules.catalogue import all_rules
+
+from .examples.__main__ import FOLDER, unit_examples
+from .examples.excerpt import MOST
+from .examples.recorded import HARMLESS, load, recorded_side, words_of, worst_of
+
+EXAMPLES = {
+    code: example
+    for path in sorted(FOLDER.glob("*.json"))
+    for code, example in json.loads(path.read_text(encoding="utf-8")).items()
+}
+RECORDED = sorted(c for c, e in EXAMPLES.items() if e["reported"]["case"].startswith("tests/cases"))
+
+
+@pytest.mark.parametrize("code", RECORDED)
+def test_a_recorded_example_is_reported_and_its_counterpart_passes(code):
+    reported, passes = (load(EXAMPLES[code][half]["case"]) for half in ("reported", "passes"))
+    assert code in reported.codes()
+    assert code not in passes.codes()
+    assert passes.outcome in HARMLESS and passes.truth["outcome"] in HARMLESS
+    words = words_of(worst_of(reported, code))
+    for half, case in (("reported", reported), ("passes", passes)):
+        shown = recorded_side(case, words) | {"said": EXAMPLES[code][half]["said"]}
+        assert EXAMPLES[code][half] == shown, "run `python -m rules.examples`"
+
+
+def test_an_example_of_a_unit_test_is_what_the_test_holds():
+    """`unit_examples` takes pairs of which the unit tests hold that one fires and one doesn't."""
+    made = unit_examples()
+    ours = {code: example for code, example in EXAMPLES.items() if code not in RECORDED}
+    assert {code: made.get(code) for code in ours} == ours, "run `python -m rules.examples`"
+
+
+def test_an_example_is_short_and_of_a_rule():
+    assert EXAMPLES.keys() <= {rule.code for rule in all_rules()}
+    for example in EXAMPLES.values():
+        for half in ("reported", "passes"):
+            assert len(example[half]["lines"]) <= MOST
+            assert example[half]["case"]
