@@ -32,6 +32,14 @@ class AnyRule(Protocol):
         """A page of the documentation, or what it was measured on."""
 
     @property
+    def remedies(self) -> tuple[str, ...]:
+        """All that its findings say to do, as templates."""
+
+    @property
+    def questions(self) -> tuple[str, ...]:
+        """All that its findings ask, as templates."""
+
+    @property
     def check(self) -> Callable[..., Any]:
         """The function itself."""
 

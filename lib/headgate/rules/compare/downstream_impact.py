@@ -13,6 +13,7 @@ from typing import Any
 from headgate.rules.core.report import Finding, Location, Outcome, Report, Rollback, StateEffect
 from headgate.rules.core.rule import RuleResult, reason_of
 from headgate.rules.spark.facts.output_columns import OutputChange
+from headgate.rules.topic_schemas.facts.field_reads import NEEDS_FIELD
 
 _FROM_JSON = "https://spark.apache.org/docs/latest/api/sql/#from_json"
 _FILES = "batch reads of a file sink's directory, measured on Spark 4.2.0"
@@ -51,6 +52,8 @@ class DownstreamRule:
     why: str
     source: str
     check: Callable[..., RuleResult]
+    remedies: tuple[str, ...]
+    questions: tuple[str, ...]
 
     def of(self, *seen: object) -> Finding:
         """Return the finding for one thing that was seen."""
@@ -58,13 +61,20 @@ class DownstreamRule:
 
 
 def downstream_rule(
-    code: str, source: str
+    code: str, source: str, *, remedies: tuple[str, ...], questions: tuple[str, ...] = ()
 ) -> Callable[[Callable[..., RuleResult]], DownstreamRule]:
     """Turn a check into an `DownstreamRule`; its docstring is the reason that users read."""
-    return lambda check: DownstreamRule(code, reason_of(code, check), source, check)
+    return lambda check: DownstreamRule(
+        code, reason_of(code, check), source, check, remedies, questions
+    )
 
 
-@downstream_rule("DWN001", _FROM_JSON)
+_CHANGE_FIRST_OR_KEEP = (
+    "Change {pipeline} first, or keep writing the field until it no longer reads it."
+)
+
+
+@downstream_rule("DWN001", _FROM_JSON, remedies=(_CHANGE_FIRST_OR_KEEP,))
 def consumer_reads_field(change: OutputChange, reader: Reader, location: Location) -> RuleResult:
     """A registered pipeline reads this field.
 
@@ -78,14 +88,22 @@ def consumer_reads_field(change: OutputChange, reader: Reader, location: Locatio
         before=change.was,
         after=change.now,
         because=f"{reader.sentence} {_said(change)}",
-        remedy=(
-            f"Change {reader.pipeline} first, or keep writing the field until it no longer reads "
-            "it."
-        ),
+        remedy=_CHANGE_FIRST_OR_KEEP.format(pipeline=reader.pipeline),
     )
 
 
-@downstream_rule("DWN002", _FROM_JSON)
+_CHECK_HOW_IT_USES = "Check how it uses the field before you remove it."
+
+
+READS_COLUMN = "Does {pipeline} read {path}?"
+
+
+@downstream_rule(
+    "DWN002",
+    _FROM_JSON,
+    remedies=(_CHECK_HOW_IT_USES,),
+    questions=(NEEDS_FIELD, READS_COLUMN),
+)
 def consumer_may_read_field(change: OutputChange, reader: Reader, location: Location) -> RuleResult:
     """A registered pipeline reads this output. Its evidence doesn't show how it uses the field."""
     return RuleResult(
@@ -95,11 +113,14 @@ def consumer_may_read_field(change: OutputChange, reader: Reader, location: Loca
         after=change.now,
         because=f"{reader.sentence} {_said(change)}",
         question=reader.question,
-        remedy="Check how it uses the field before you remove it.",
+        remedy=_CHECK_HOW_IT_USES,
     )
 
 
-@downstream_rule("DWN003", _FILES)
+_CHANGE_FIRST_OR_KEEP_WRITING = "Change {pipeline} first, or keep writing the column."
+
+
+@downstream_rule("DWN003", _FILES, remedies=(_CHANGE_FIRST_OR_KEEP_WRITING,))
 def consumer_of_files(change: OutputChange, reader: Reader, location: Location) -> RuleResult:
     """A registered pipeline reads these files with its own schema.
 
@@ -113,11 +134,14 @@ def consumer_of_files(change: OutputChange, reader: Reader, location: Location) 
         before=change.was,
         after=change.now,
         because=f"{reader.sentence} {_said(change)}",
-        remedy=f"Change {reader.pipeline} first, or keep writing the column.",
+        remedy=_CHANGE_FIRST_OR_KEEP_WRITING.format(pipeline=reader.pipeline),
     )
 
 
-@downstream_rule("RDS002", _AVRO)
+_READ_WITH_THE_SCHEMA = "Read with the schema that the schema registry has for the topic."
+
+
+@downstream_rule("RDS002", _AVRO, remedies=(_READ_WITH_THE_SCHEMA,))
 def newest_is_not_read(held: Held, location: Location, before: Any, after: Any) -> RuleResult:
     """The topic's current schema doesn't fit the new reading schema. from_json gives null for
     missing fields. from_avro and from_protobuf fail, or read bytes as another field.
@@ -129,11 +153,15 @@ def newest_is_not_read(held: Held, location: Location, before: Any, after: Any) 
         before=before,
         after=after,
         because=f"{held.topic} holds {held.versions}. {' '.join(held.said)}",
-        remedy="Read with the schema that the schema registry has for the topic.",
+        remedy=_READ_WITH_THE_SCHEMA,
     )
 
 
-@downstream_rule("RDS003", _AVRO)
+_LET_THE_OLD = "Let the old version read to the end of the topic before the switch."
+_HAS_THE_QUERY = "Has the query read all records of {versions}, or did {topic} delete them?"
+
+
+@downstream_rule("RDS003", _AVRO, remedies=(_LET_THE_OLD,), questions=(_HAS_THE_QUERY,))
 def older_is_not_read(held: Held, location: Location, before: Any, after: Any) -> RuleResult:
     """The new reading schema fits the topic's current schema, but not every older one.
 
@@ -145,15 +173,20 @@ def older_is_not_read(held: Held, location: Location, before: Any, after: Any) -
         before=before,
         after=after,
         because=f"{held.topic} may hold {held.versions}. {' '.join(held.said)}",
-        question=(
-            f"Has the query read all records of {held.versions}, or did {held.topic} delete them?"
-        ),
+        question=_HAS_THE_QUERY.format(versions=held.versions, topic=held.topic),
         rollback=Rollback.SAFE,
-        remedy="Let the old version read to the end of the topic before the switch.",
+        remedy=_LET_THE_OLD,
     )
 
 
-@downstream_rule("RDS004", "https://avro.apache.org/docs/1.12.0/specification/#schema-resolution")
+_REGISTER_THE_NEW = "Register the new schema first, or write the fields of the registered one."
+
+
+@downstream_rule(
+    "RDS004",
+    "https://avro.apache.org/docs/1.12.0/specification/#schema-resolution",
+    remedies=(_REGISTER_THE_NEW,),
+)
 def written_otherwise(held: Held, location: Location, before: Any, after: Any) -> RuleResult:
     """The new version's output doesn't fit the topic's registered schema.
 
@@ -166,7 +199,7 @@ def written_otherwise(held: Held, location: Location, before: Any, after: Any) -
         before=before,
         after=after,
         because=f"{held.topic} is registered with {held.versions}. {' '.join(held.said)}",
-        remedy="Register the new schema first, or write the fields of the registered one.",
+        remedy=_REGISTER_THE_NEW,
     )
 
 

@@ -37,6 +37,8 @@ class OpenRule:
     why: str
     source: str
     check: Check
+    remedies: tuple[str, ...] = ()
+    questions: tuple[str, ...] = ()
 
     def run(self, before: Version, after: Version) -> Iterator[Finding]:
         """Yield one finding for every question of the check."""
@@ -53,24 +55,36 @@ class OpenRule:
             )
 
 
-def open_rule(code: str) -> Callable[[Check], OpenRule]:
+def open_rule(
+    code: str, *, remedies: tuple[str, ...], questions: tuple[str, ...]
+) -> Callable[[Check], OpenRule]:
     """Turn a check into an `OpenRule`; its docstring is the reason that users read."""
-    return lambda check: OpenRule(code, reason_of(code, check), _SOURCE, check)
+    return lambda check: OpenRule(code, reason_of(code, check), _SOURCE, check, remedies, questions)
 
 
-@open_rule("EVD003")
+_COMPARE_TWO_VERSIONS = "Compare two versions of one engine."
+_ARE_THESE_TWO = "Are these two versions of one pipeline?"
+
+
+@open_rule("EVD003", remedies=(_COMPARE_TWO_VERSIONS,), questions=(_ARE_THESE_TWO,))
 def two_engines(before: Version, after: Version) -> Iterator[Question]:
     """Two engines share no state, so there is nothing to restart."""
     if before.engine is not after.engine:
         yield Question(
             before=before.engine.value,
             after=after.engine.value,
-            question="Are these two versions of one pipeline?",
-            remedy="Compare two versions of one engine.",
+            question=_ARE_THESE_TWO,
+            remedy=_COMPARE_TWO_VERSIONS,
         )
 
 
-@open_rule("EVD004")
+_COMPARE_THE_GROUPS = (
+    "Compare the group's committed offsets with what the new version must process."
+)
+_DOES_THE_NEW = "Does the new version read the same topics, and does it need records from before?"
+
+
+@open_rule("EVD004", remedies=(_COMPARE_THE_GROUPS,), questions=(_DOES_THE_NEW,))
 def plain_consumer_group(before: Version, after: Version) -> Iterator[Question]:
     """Evidence of a plain consumer group shows only its offsets.
 
@@ -80,14 +94,16 @@ def plain_consumer_group(before: Version, after: Version) -> Iterator[Question]:
         yield Question(
             before=before.name,
             after=after.name,
-            question=(
-                "Does the new version read the same topics, and does it need records from before?"
-            ),
-            remedy="Compare the group's committed offsets with what the new version must process.",
+            question=_DOES_THE_NEW,
+            remedy=_COMPARE_THE_GROUPS,
         )
 
 
-@open_rule("EVD005")
+_ADD_THE_EVIDENCE = "Add the evidence again, complete and as the engine wrote it."
+_WHAT_DOES_THE_UNREADABLE = "What does the unreadable part of the {side} version's evidence say?"
+
+
+@open_rule("EVD005", remedies=(_ADD_THE_EVIDENCE,), questions=(_WHAT_DOES_THE_UNREADABLE,))
 def incomplete_evidence(before: Version, after: Version) -> Iterator[Question]:
     """Evidence that could not be read may hold the deciding fact, so the outcome stays Unknown.
 
@@ -98,8 +114,8 @@ def incomplete_evidence(before: Version, after: Version) -> Iterator[Question]:
             more = f" (and {len(told) - 1} more)" if len(told) > 1 else ""
             yield Question(
                 because=f"The evidence of the {side} version is incomplete: {told[0]}{more}.",
-                question=f"What does the unreadable part of the {side} version's evidence say?",
-                remedy="Add the evidence again, complete and as the engine wrote it.",
+                question=_WHAT_DOES_THE_UNREADABLE.format(side=side),
+                remedy=_ADD_THE_EVIDENCE,
             )
 
 

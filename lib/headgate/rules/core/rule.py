@@ -87,12 +87,18 @@ SOURCE_OF_VERSION = "measured"
 
 @dataclass(frozen=True, slots=True)
 class Rule:
-    """A named check of one aspect; `why` is the check's docstring, which users read."""
+    """A named check of one aspect; `why` is the check's docstring, which users read.
+
+    `remedies` and `questions` are all that its results can say, as templates: the check formats
+    one of them.
+    """
 
     code: str
     why: str
     source: str
     check: Check
+    remedies: tuple[str, ...] = ()
+    questions: tuple[str, ...] = ()
 
     def run(self, comparison: Comparison) -> Iterator[Finding]:
         """Yield one finding for every verdict of the check."""
@@ -105,7 +111,13 @@ class Rule:
         return v.finding(self.code, self.why, source)
 
 
-def rule(code: str, source: str = SOURCE_OF_VERSION) -> Callable[[Check], Rule]:
+def rule(
+    code: str,
+    source: str = SOURCE_OF_VERSION,
+    *,
+    remedies: tuple[str, ...] = (),
+    questions: tuple[str, ...] = (),
+) -> Callable[[Check], Rule]:
     """Turn a check into a `Rule`; its docstring is the reason that users read.
 
     `source` is a page of the documentation or a proposal; `measured` becomes the Spark version
@@ -113,7 +125,7 @@ def rule(code: str, source: str = SOURCE_OF_VERSION) -> Callable[[Check], Rule]:
     """
 
     def wrap(check: Check) -> Rule:
-        return Rule(code, reason_of(code, check), source, check)
+        return Rule(code, reason_of(code, check), source, check, remedies, questions)
 
     return wrap
 

@@ -11,8 +11,10 @@ from headgate.rules.kafka_streams.facts.rule import STATE_EXCEPTION, StreamsComp
 from headgate.rules.kafka_streams.facts.store_pairs import StorePair
 from headgate.rules.kafka_streams.store_keys import kept
 
+_GIVE_THE_STORE = "Give the store another name and replay the inputs."
 
-@streams_rule("KST080")
+
+@streams_rule("KST080", remedies=(_GIVE_THE_STORE,))
 def changelog_of_another_kind(c: StreamsComparison) -> Iterator[RuleResult]:
     """A changelog's cleanup policy shows the kind of store.
 
@@ -31,12 +33,18 @@ def changelog_of_another_kind(c: StreamsComparison) -> Iterator[RuleResult]:
                 after=new,
                 because=f"{was.name} is {old} and would be created as {new}.",
                 error_class=STATE_EXCEPTION,
-                remedy="Give the store another name and replay the inputs.",
+                remedy=_GIVE_THE_STORE,
                 scenario="from-scratch",
             )
 
 
-@streams_rule("KST081")
+_IF_ONLY_THE_GRACE = (
+    "If only the grace period changed and the changelog is complete, delete the local state "
+    "and raise retention.ms with kafka-configs. Else give the store another name and replay."
+)
+
+
+@streams_rule("KST081", remedies=(_IF_ONLY_THE_GRACE,))
 def changelog_of_other_retention(c: StreamsComparison) -> Iterator[RuleResult]:
     """A window store's retention is its window and grace period, and its local segments are named
     after it. With another retention, Kafka Streams searches the rows on the same disk in the
@@ -53,11 +61,7 @@ def changelog_of_other_retention(c: StreamsComparison) -> Iterator[RuleResult]:
                 before=old,
                 after=new,
                 because=f"{was.name} has retention.ms {old} and would be created with {new}.",
-                remedy=(
-                    "If only the grace period changed and the changelog is complete, delete the "
-                    "local state and raise retention.ms with kafka-configs. Else give the store "
-                    "another name and replay."
-                ),
+                remedy=_IF_ONLY_THE_GRACE,
                 scenario="from-scratch",
             )
 

@@ -14,8 +14,14 @@ from headgate.rules.kafka_streams.facts.rule import (
 from headgate.rules.kafka_streams.state_config import reset_policy
 from headgate.rules.kafka_streams.store_keys import kept
 
+_RESTORE_THE_GROUPS = (
+    "Restore the group's offsets before the start. Only if they are unknown, and the inputs "
+    "still hold all history, reset the application (internal topics and state directories "
+    "too)."
+)
 
-@streams_rule("KST100")
+
+@streams_rule("KST100", remedies=(_RESTORE_THE_GROUPS,))
 def group_deleted(c: StreamsComparison) -> Iterator[RuleResult]:
     """The committed offsets belong to the group, the state doesn't.
 
@@ -38,16 +44,19 @@ def group_deleted(c: StreamsComparison) -> Iterator[RuleResult]:
                 f"The group {c.old.application_id} doesn't exist on the cluster, but "
                 f"{store.changelog} does. The group starts at {reset_policy(c.new)}."
             ),
-            remedy=(
-                "Restore the group's offsets before the start. Only if they are unknown, and the "
-                "inputs still hold all history, reset the application (internal topics and state "
-                "directories too)."
-            ),
+            remedy=_RESTORE_THE_GROUPS,
             scenario="from-scratch",
         )
 
 
-@streams_rule("KST101")
+_REPLAY_THE_INPUTS = "Replay the inputs into a new application id."
+_DO_ALL_INSTANCES = (
+    "Do all instances still have {now} in their state directories, and will they keep it "
+    "until every row was updated?"
+)
+
+
+@streams_rule("KST101", remedies=(_REPLAY_THE_INPUTS,), questions=(_DO_ALL_INSTANCES,))
 def changelog_deleted(c: StreamsComparison) -> Iterator[RuleResult]:
     """Kafka Streams recreates a deleted changelog, and it stays empty until rows are updated.
 
@@ -69,18 +78,16 @@ def changelog_deleted(c: StreamsComparison) -> Iterator[RuleResult]:
             before=was.changelog,
             after=None,
             because=f"{was.changelog} no longer exists on the cluster.",
-            question=None
-            if exactly
-            else (
-                f"Do all instances still have {now.name} in their state directories, and will "
-                "they keep it until every row was updated?"
-            ),
-            remedy="Replay the inputs into a new application id.",
+            question=None if exactly else (_DO_ALL_INSTANCES.format(now=now.name)),
+            remedy=_REPLAY_THE_INPUTS,
             scenario="from-scratch",
         )
 
 
-@streams_rule("KST102")
+_STOP_ALL_INSTANCES = "Stop all instances and wait until the group is empty, then start."
+
+
+@streams_rule("KST102", remedies=(_STOP_ALL_INSTANCES,))
 def old_members_live(c: StreamsComparison) -> Iterator[RuleResult]:
     """A group changes its protocol only while it is empty.
 
@@ -96,6 +103,6 @@ def old_members_live(c: StreamsComparison) -> Iterator[RuleResult]:
             after=c.new.protocol,
             because=f"{len(c.group.members)} members are in the group {c.group.id} now.",
             error_class=STREAMS_EXCEPTION,
-            remedy="Stop all instances and wait until the group is empty, then start.",
+            remedy=_STOP_ALL_INSTANCES,
             scenario="offline-upgrade",
         )

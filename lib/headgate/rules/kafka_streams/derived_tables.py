@@ -16,7 +16,13 @@ _NAMED = frozenset({"processor", "stateful_processor"})
 _ONLY_NEW_VALUES = frozenset({"to_stream", "for_each", "foreach"})
 
 
-@streams_rule("KST007")
+_REMOVE_THE_STORE = (
+    "Remove the store (no Materialized), or replay the inputs into a new application id."
+)
+_IS_A_FILTER = "Is {what} a filter of a table? Then it doesn't retract rows that no longer match."
+
+
+@streams_rule("KST007", remedies=(_REMOVE_THE_STORE,), questions=(_IS_A_FILTER,))
 def derived_table_kept(c: StreamsComparison) -> Iterator[RuleResult]:
     """A table that was computed on demand from another table now has its own store.
 
@@ -87,13 +93,7 @@ def _started_empty(now: StreamsStore, outcome: Outcome, what: str) -> RuleResult
         before=None,
         after=now.name,
         because=f"The result of {what} had no store and is now kept in {now.name}.",
-        question=(
-            f"Is {what} a filter of a table? Then it doesn't retract rows that no longer match."
-        )
-        if outcome is Outcome.UNKNOWN
-        else None,
-        remedy=(
-            "Remove the store (no Materialized), or replay the inputs into a new application id."
-        ),
+        question=_IS_A_FILTER.format(what=what) if outcome is Outcome.UNKNOWN else None,
+        remedy=_REMOVE_THE_STORE,
         scenario="from-scratch",
     )

@@ -11,8 +11,17 @@ from headgate.rules.kafka_streams.facts.flow import Flow
 from headgate.rules.kafka_streams.facts.rule import StreamsComparison, streams_rule
 from headgate.rules.kafka_streams.facts.store_pairs import StorePair, twins
 
+_DELETE_THE_UNUSED = "Delete the unused changelog only if you no longer need a rollback."
+_KEEP_TOPOLOGY_OPTIMIZATION = "Keep topology.optimization as it was."
+_GIVE_EACH_STORE = "Give each store its name from the running version, then add or remove one."
+_WHICH_OF_THE_LAST = "Which of {names} {done}: the last one in the order of the code?"
 
-@streams_rule("KST006")
+
+@streams_rule(
+    "KST006",
+    remedies=(_DELETE_THE_UNUSED, _KEEP_TOPOLOGY_OPTIMIZATION, _GIVE_EACH_STORE),
+    questions=(_WHICH_OF_THE_LAST,),
+)
 def equal_operators_added_or_removed(c: StreamsComparison) -> Iterator[RuleResult]:
     """Only their generated numbers distinguish operators that do the same with the same input.
 
@@ -39,8 +48,8 @@ def equal_operators_added_or_removed(c: StreamsComparison) -> Iterator[RuleResul
                 before=len(likes) + (0 if pair.after else 1),
                 after=len(likes) + (1 if pair.after else 0),
                 because=f"One of {names} {done}.",
-                question=f"Which of {names} {done}: the last one in the order of the code?",
-                remedy="Give each store its name from the running version, then add or remove one.",
+                question=_WHICH_OF_THE_LAST.format(names=names, done=done),
+                remedy=_GIVE_EACH_STORE,
             )
 
 
@@ -71,14 +80,24 @@ def _spared(pair: StorePair, alone: StreamsStore, like: StreamsStore) -> RuleRes
             f"{alone.name} is the second window of a self-join. It starts empty, so new records "
             "don't match old ones on that side."
         ),
-        remedy="Delete the unused changelog only if you no longer need a rollback."
-        if gone
-        else "Keep topology.optimization as it was.",
+        remedy=_DELETE_THE_UNUSED if gone else _KEEP_TOPOLOGY_OPTIMIZATION,
         scenario=None if gone else "from-scratch",
     )
 
 
-@streams_rule("KST008", "Topology#describe(); not measured")
+_KEEP_THE_STORES = "Keep the stores' names with the operators that filled them."
+_WAS_THE_CODE = (
+    "Was the code of their operators swapped, too, or do both compute the same? If not, each "
+    "reads the other's state."
+)
+
+
+@streams_rule(
+    "KST008",
+    "Topology#describe(); not measured",
+    remedies=(_KEEP_THE_STORES,),
+    questions=(_WAS_THE_CODE,),
+)
 def twins_exchanged_stores(c: StreamsComparison) -> Iterator[RuleResult]:
     """The operators have kept their positions, but the stores of two equal operators are swapped.
 
@@ -95,10 +114,7 @@ def twins_exchanged_stores(c: StreamsComparison) -> Iterator[RuleResult]:
         yield RuleResult(
             outcome=Outcome.UNKNOWN,
             because=f"{' and '.join(exchanged)} are swapped.",
-            question=(
-                "Was the code of their operators swapped, too, or do both compute the same? If "
-                "not, each reads the other's state."
-            ),
+            question=_WAS_THE_CODE,
             rollback=Rollback.UNKNOWN,
-            remedy="Keep the stores' names with the operators that filled them.",
+            remedy=_KEEP_THE_STORES,
         )

@@ -22,7 +22,7 @@ AROUND = (
 )
 
 
-@streams_rule("KST060")
+@streams_rule("KST060", remedies=(AROUND,))
 def registered_topology_changed(c: StreamsComparison) -> Iterator[RuleResult]:
     """The broker stores the topology of a group of the streams protocol: per sub-topology the input
     topics, and the internal topics with names, partition counts and settings. It doesn't admit a
@@ -53,7 +53,13 @@ def _is_another_group(c: StreamsComparison) -> bool:
     return None not in (old, new) and old != new
 
 
-@streams_rule("KST061")
+_STOP_ALL_INSTANCES = (
+    "Stop all instances. Wait until the group is empty (crashed members leave it after "
+    "session.timeout.ms). Then start the new version."
+)
+
+
+@streams_rule("KST061", remedies=(_STOP_ALL_INSTANCES,))
 def protocol_changed(c: StreamsComparison) -> Iterator[RuleResult]:
     """The committed offsets and the state are the same under both protocols, but a group has only
     one protocol. While it has a member of the old protocol, a new one fails with
@@ -68,15 +74,15 @@ def protocol_changed(c: StreamsComparison) -> Iterator[RuleResult]:
             before=old,
             after=new,
             because=f"group.protocol changes from {old} to {new}.",
-            remedy=(
-                "Stop all instances. Wait until the group is empty (crashed members leave it "
-                "after session.timeout.ms). Then start the new version."
-            ),
+            remedy=_STOP_ALL_INSTANCES,
             scenario="offline-upgrade",
         )
 
 
-@streams_rule("KST062")
+_NAME_THE_TOPICS = "Name the topics, or stay on group.protocol=classic."
+
+
+@streams_rule("KST062", remedies=(_NAME_THE_TOPICS,))
 def pattern_under_streams(c: StreamsComparison) -> Iterator[RuleResult]:
     """The streams protocol doesn't support subscriptions by pattern yet.
 
@@ -92,11 +98,14 @@ def pattern_under_streams(c: StreamsComparison) -> Iterator[RuleResult]:
             after=found.pattern,
             because=f"{found.processor} subscribes to /{found.pattern}/.",
             error_class="java.lang.UnsupportedOperationException",
-            remedy="Name the topics, or stay on group.protocol=classic.",
+            remedy=_NAME_THE_TOPICS,
         )
 
 
-@streams_rule("KST063")
+_REMOVE_OR_STAY = "Remove {said}, or stay on group.protocol=classic."
+
+
+@streams_rule("KST063", remedies=(_REMOVE_OR_STAY,))
 def static_members_under_streams(c: StreamsComparison) -> Iterator[RuleResult]:
     """The streams protocol doesn't support static membership: the application fails with a
     configuration error before anything starts.
@@ -112,5 +121,5 @@ def static_members_under_streams(c: StreamsComparison) -> Iterator[RuleResult]:
             after=c.new.config[said],
             because=f"{said} is set.",
             error_class=CONFIG_EXCEPTION,
-            remedy=f"Remove {said}, or stay on group.protocol=classic.",
+            remedy=_REMOVE_OR_STAY.format(said=said),
         )

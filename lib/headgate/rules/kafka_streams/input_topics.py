@@ -24,7 +24,10 @@ def _feeds_state(c: StreamsComparison, topic: str) -> bool:
     return any((m := meaning(c.flow_before, s)) and topic in m.inputs for s in c.old.stores)
 
 
-@streams_rule("KST040")
+_STOP_ALL_INSTANCES = "Stop all instances before the new version starts."
+
+
+@streams_rule("KST040", remedies=(_STOP_ALL_INSTANCES,))
 def input_added(c: StreamsComparison) -> Iterator[RuleResult]:
     """The group has no offsets for a topic that it never read.
 
@@ -39,12 +42,18 @@ def input_added(c: StreamsComparison) -> Iterator[RuleResult]:
             before=None,
             after=topic,
             because=f"{topic} is a new input.",
-            remedy="Stop all instances before the new version starts.",
+            remedy=_STOP_ALL_INSTANCES,
             scenario="offline-upgrade",
         )
 
 
-@streams_rule("KST041")
+_STOP_ALL_INSTANCES_BEFORE = (
+    "Stop all instances before the new version starts. If the topic's rows must leave the "
+    "state, replay into a new application id."
+)
+
+
+@streams_rule("KST041", remedies=(_STOP_ALL_INSTANCES_BEFORE,))
 def input_removed(c: StreamsComparison) -> Iterator[RuleResult]:
     """The topic's rows stay in the state, and the group's offsets stay as well.
 
@@ -59,15 +68,19 @@ def input_removed(c: StreamsComparison) -> Iterator[RuleResult]:
             before=topic,
             after=None,
             because=f"{topic} is no longer read.",
-            remedy=(
-                "Stop all instances before the new version starts. If the topic's rows must "
-                "leave the state, replay into a new application id."
-            ),
+            remedy=_STOP_ALL_INSTANCES_BEFORE,
             scenario="offline-upgrade",
         )
 
 
-@streams_rule("KST042")
+_START_A_NEW = "Start a new application id on the new topic, or give the store another name."
+_DOES_START_WHERE = (
+    "Does {names} start where the old topic ended, with none of its records? Or are the "
+    "group's offsets of it set after them?"
+)
+
+
+@streams_rule("KST042", remedies=(_START_A_NEW,), questions=(_DOES_START_WHERE,))
 def input_replaced(c: StreamsComparison) -> Iterator[RuleResult]:
     """The state was built from other topics and continues with this one. auto.offset.reset decides
     where it is read, and the counts of both topics add up. That is right if the new topic starts
@@ -93,13 +106,8 @@ def input_replaced(c: StreamsComparison) -> Iterator[RuleResult]:
                 f"{now.name} was built from {', '.join(sorted(old.inputs))} and now continues "
                 f"with {names}."
             ),
-            question=(
-                f"Does {names} start where the old topic ended, with none of its records? Or are "
-                "the group's offsets of it set after them?"
-            )
-            if moved
-            else None,
-            remedy="Start a new application id on the new topic, or give the store another name.",
+            question=_DOES_START_WHERE.format(names=names) if moved else None,
+            remedy=_START_A_NEW,
             scenario="from-scratch",
         )
 
@@ -114,7 +122,16 @@ def _declared(c: StreamsComparison, old: frozenset[str], new: frozenset[str]) ->
     return {renamed.get(t, t) for t in old} <= new
 
 
-@streams_rule("KST043", "Kafka Streams' MissingSourceTopicException")
+_CREATE_BEFORE_THE_START = "Create {topic} before the start."
+_DOES_EXIST_AND_WITH = "Does {topic} exist, and with how many partitions?"
+
+
+@streams_rule(
+    "KST043",
+    "Kafka Streams' MissingSourceTopicException",
+    remedies=(_CREATE_BEFORE_THE_START,),
+    questions=(_DOES_EXIST_AND_WITH,),
+)
 def input_not_known(c: StreamsComparison) -> Iterator[RuleResult]:
     """If a source topic doesn't exist, the application stops with MissingSourceTopicException.
 
@@ -137,12 +154,16 @@ def input_not_known(c: StreamsComparison) -> Iterator[RuleResult]:
             error_class="org.apache.kafka.streams.errors.MissingSourceTopicException"
             if certain
             else None,
-            question=None if certain else f"Does {topic} exist, and with how many partitions?",
-            remedy=f"Create {topic} before the start.",
+            question=None if certain else _DOES_EXIST_AND_WITH.format(topic=topic),
+            remedy=_CREATE_BEFORE_THE_START.format(topic=topic),
         )
 
 
-@streams_rule("KST044")
+_NAME_THE_TOPICS = "Name the topics, or compare the topics that both patterns match."
+_WHICH_TOPICS_DOES = "Which topics does each of the two subscriptions match on the cluster?"
+
+
+@streams_rule("KST044", remedies=(_NAME_THE_TOPICS,), questions=(_WHICH_TOPICS_DOES,))
 def pattern_changed(c: StreamsComparison) -> Iterator[RuleResult]:
     """Kafka Streams matches a pattern against the cluster's topics at run time; no description
     shows which topics match. If named topics replace the pattern, the state continues under
@@ -162,14 +183,15 @@ def pattern_changed(c: StreamsComparison) -> Iterator[RuleResult]:
             before=gone or None,
             after=come or None,
             because="The subscription by pattern changed.",
-            question=None
-            if settled
-            else "Which topics does each of the two subscriptions match on the cluster?",
-            remedy="Name the topics, or compare the topics that both patterns match.",
+            question=None if settled else _WHICH_TOPICS_DOES,
+            remedy=_NAME_THE_TOPICS,
         )
 
 
-@streams_rule("KST045")
+_INFORM_THE_OUTPUTS = "Inform the output's consumers."
+
+
+@streams_rule("KST045", remedies=(_INFORM_THE_OUTPUTS,))
 def output_changed(c: StreamsComparison) -> Iterator[RuleResult]:
     """The state doesn't depend on sinks.
 
@@ -185,5 +207,5 @@ def output_changed(c: StreamsComparison) -> Iterator[RuleResult]:
             before=name if name in old else None,
             after=name if name in new else None,
             because=f"{name} is {'no longer ' if name in old else 'now '}written.",
-            remedy="Inform the output's consumers.",
+            remedy=_INFORM_THE_OUTPUTS,
         )

@@ -25,7 +25,10 @@ _VALUES: dict[str, tuple[tuple[str, ...], bool]] = {
 _RELEASE = re.compile(r"(2\.[4-8]|[3-9]\.\d+|null)")
 
 
-@streams_rule("KST073")
+_SET_TO_ONE = "Set {key} to one of {values}."
+
+
+@streams_rule("KST073", remedies=(_SET_TO_ONE,))
 def value_not_known(c: StreamsComparison) -> Iterator[RuleResult]:
     """StreamsConfig accepts only some values of this setting, and fails before the start with any
     other. 4.0 removed exactly_once and exactly_once_beta, and old releases in upgrade.from as
@@ -43,7 +46,7 @@ def value_not_known(c: StreamsComparison) -> Iterator[RuleResult]:
             after=new,
             because=f"{key} is {new}.",
             error_class=CONFIG_EXCEPTION,
-            remedy=f"Set {key} to one of {', '.join(values)}.",
+            remedy=_SET_TO_ONE.format(key=key, values=", ".join(values)),
         )
 
 

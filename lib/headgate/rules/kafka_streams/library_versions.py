@@ -25,7 +25,13 @@ def releases(c: StreamsComparison) -> tuple[Release | None, Release | None]:
     return was, release(c.after.engine_version)
 
 
-@streams_rule("KST090", GUIDE)
+_IF_ALL_CHANGELOGS = (
+    "If all changelogs are complete, delete the state directories of all instances before "
+    "the start: the stores are restored from them."
+)
+
+
+@streams_rule("KST090", GUIDE, remedies=(_IF_ALL_CHANGELOGS,))
 def older_runtime_on_newer_state(c: StreamsComparison) -> Iterator[RuleResult]:
     """An older runtime can't open local stores that a newer one wrote. 4.3 keeps offsets in a
     column family that 4.2 doesn't know (KIP-1035). 3.x can't read the files of 4.0's RocksDB,
@@ -43,10 +49,7 @@ def older_runtime_on_newer_state(c: StreamsComparison) -> Iterator[RuleResult]:
         after=c.after.engine_version,
         because=f"The runtime is downgraded from {_text(was)} to {_text(now)}.",
         error_class=STATE_EXCEPTION if state else None,
-        remedy=(
-            "If all changelogs are complete, delete the state directories of all instances "
-            "before the start: the stores are restored from them."
-        ),
+        remedy=_IF_ALL_CHANGELOGS,
         rollback=Rollback.SAFE,
         scenario="offline-upgrade",
     )
@@ -55,7 +58,23 @@ def older_runtime_on_newer_state(c: StreamsComparison) -> Iterator[RuleResult]:
 _EDGES: tuple[Release, ...] = ((3, 0), (4, 0), (4, 3))
 
 
-@streams_rule("KST091", GUIDE)
+_BOUNCE_ONCE_WITH = (
+    "Bounce once with upgrade.from={text}, drain the repartition topics, then roll back."
+)
+_DO_TWO_ROLLING = "Do two rolling bounces, the first with upgrade.from."
+_ONE_ROLLING_BOUNCE = "One rolling bounce is enough."
+_DID_THE_NEWER = (
+    "Did the newer version run with upgrade.from before, and are the repartition topics read "
+    "to their end?"
+)
+
+
+@streams_rule(
+    "KST091",
+    GUIDE,
+    remedies=(_BOUNCE_ONCE_WITH, _DO_TWO_ROLLING, _ONE_ROLLING_BOUNCE),
+    questions=(_DID_THE_NEWER,),
+)
 def formats_on_the_way(c: StreamsComparison) -> Iterator[RuleResult]:
     """Up to 3.4 table updates in repartition topics and foreign-key joins have another format
     (KIP-904). Newer instances write the old format while upgrade.from names the old release, so
@@ -72,14 +91,8 @@ def formats_on_the_way(c: StreamsComparison) -> Iterator[RuleResult]:
             before=_text(was),
             after=_text(now),
             because=f"The runtime is downgraded from {_text(was)} to {_text(now)}.",
-            question=(
-                "Did the newer version run with upgrade.from before, and are the repartition "
-                "topics read to their end?"
-            ),
-            remedy=(
-                f"Bounce once with upgrade.from={_text(now)}, drain the repartition topics, then "
-                "roll back."
-            ),
+            question=_DID_THE_NEWER,
+            remedy=_BOUNCE_ONCE_WITH.format(text=_text(now)),
         )
     elif was < now:
         yield RuleResult(
@@ -89,9 +102,7 @@ def formats_on_the_way(c: StreamsComparison) -> Iterator[RuleResult]:
             before=_text(was),
             after=_text(now),
             because=f"The runtime is upgraded from {_text(was)} to {_text(now)}.",
-            remedy="Do two rolling bounces, the first with upgrade.from."
-            if was < (3, 5) <= now
-            else "One rolling bounce is enough.",
+            remedy=_DO_TWO_ROLLING if was < (3, 5) <= now else _ONE_ROLLING_BOUNCE,
         )
 
 

@@ -31,7 +31,19 @@ _DECIDE = FELT | frozenset(
 """Settings that decide what becomes of offsets, state and results: an upgrade may be about them."""
 
 
-@streams_rule("KST000")
+_REHEARSE_THE_UPGRADE = (
+    "Rehearse the upgrade on a copy of the state, or accept this finding with the reason why "
+    "the change has no effect."
+)
+_WHAT_DOES_THE_NEW = "What does the new version change: {unseen}? Were {alike} swapped in the code?"
+_WHAT_DOES_THE_NEW_VERSION = "What does the new version change: {unseen}?"
+
+
+@streams_rule(
+    "KST000",
+    remedies=(_REHEARSE_THE_UPGRADE,),
+    questions=(_WHAT_DOES_THE_NEW, _WHAT_DOES_THE_NEW_VERSION),
+)
 def nothing_visible_changed(c: StreamsComparison) -> Iterator[RuleResult]:
     """The evidence of both versions is equal, so the upgrade changes something that no description
     shows. That may be serdes, types and sizes of windows, aggregators and other functions,
@@ -46,16 +58,14 @@ def nothing_visible_changed(c: StreamsComparison) -> Iterator[RuleResult]:
     if _decided(c):
         return
     alike = [s.name for s in c.new.stores if s.is_generated]
-    swapped = f" Were {', '.join(alike)} swapped in the code?" if len(alike) > 1 else ""
     yield RuleResult(
         outcome=Outcome.UNKNOWN,
         because="The descriptions are equal.",
         location=Location(),
-        question=f"What does the new version change: {_unseen(c)}?" + swapped,
-        remedy=(
-            "Rehearse the upgrade on a copy of the state, or accept this finding with the reason "
-            "why the change has no effect."
-        ),
+        question=_WHAT_DOES_THE_NEW.format(unseen=_unseen(c), alike=", ".join(alike))
+        if len(alike) > 1
+        else _WHAT_DOES_THE_NEW_VERSION.format(unseen=_unseen(c)),
+        remedy=_REHEARSE_THE_UPGRADE,
     )
 
 
@@ -117,7 +127,13 @@ def _other_settings(c: StreamsComparison) -> bool:
     return not waits and bool(runtime_settings(c) or for_new_topics(c))
 
 
-@streams_rule("KST099", "the evidence itself")
+_ADD_ITS_TEXT = "Add its text (print(topology.describe())) to the evidence."
+_WHAT_DOES_TOPOLOGY = "What does Topology#describe() of the {words} version show?"
+
+
+@streams_rule(
+    "KST099", "the evidence itself", remedies=(_ADD_ITS_TEXT,), questions=(_WHAT_DOES_TOPOLOGY,)
+)
 def not_described(c: StreamsComparison) -> Iterator[RuleResult]:
     """Headgate compares stores, repartition topics and sub-topologies by their names.
 
@@ -131,6 +147,6 @@ def not_described(c: StreamsComparison) -> Iterator[RuleResult]:
             outcome=Outcome.UNKNOWN,
             because=f"The {words} version's topology is not in the evidence.",
             location=Location(),
-            question=f"What does Topology#describe() of the {words} version show?",
-            remedy="Add its text (print(topology.describe())) to the evidence.",
+            question=_WHAT_DOES_TOPOLOGY.format(words=words),
+            remedy=_ADD_ITS_TEXT,
         )

@@ -24,7 +24,7 @@ _BACK = (
 )
 
 
-@streams_rule("KST030")
+@streams_rule("KST030", remedies=(_BACK,))
 def internal_topic_has_other_count(c: StreamsComparison) -> Iterator[RuleResult]:
     """Repartition topics and changelogs get their partition count from the inputs once, when they
     are created. At every start the group's leader computes the count again. It fails if an
@@ -52,7 +52,10 @@ def internal_topic_has_other_count(c: StreamsComparison) -> Iterator[RuleResult]
             )
 
 
-@streams_rule("KST031")
+_GIVE_BOTH_SIDES = "Give both sides the same number of partitions, or repartition() one of them."
+
+
+@streams_rule("KST031", remedies=(_GIVE_BOTH_SIDES,))
 def joined_inputs_differ(c: StreamsComparison) -> Iterator[RuleResult]:
     """Both sides of a join must have the same partition count, because a task joins partition by
     partition. The streams protocol checks it. The classic one checks it only if the application
@@ -70,7 +73,7 @@ def joined_inputs_differ(c: StreamsComparison) -> Iterator[RuleResult]:
             after=dict(sorted(group.items())),
             because=f"{listed}.",
             error_class=TOPOLOGY_EXCEPTION if checked else None,
-            remedy="Give both sides the same number of partitions, or repartition() one of them.",
+            remedy=_GIVE_BOTH_SIDES,
         )
 
 
@@ -78,7 +81,12 @@ def _source_node(c: StreamsComparison, group: Mapping[str, int]) -> str | None:
     return next((s.node for s in c.new.sources if set(s.topics) & group.keys()), None)
 
 
-@streams_rule("KST032")
+_EXPECT_RECORDS_OF_ONE = (
+    "Expect records of one key out of order if both partitions are read at once."
+)
+
+
+@streams_rule("KST032", remedies=(_EXPECT_RECORDS_OF_ONE,))
 def input_has_other_count(c: StreamsComparison) -> Iterator[RuleResult]:
     """With another partition count new records of a key go to another partition than the old ones.
 
@@ -97,7 +105,7 @@ def input_has_other_count(c: StreamsComparison) -> Iterator[RuleResult]:
             before=was,
             after=now,
             because=f"{topic} had {was} partitions and has {now}.{assumed}",
-            remedy="Expect records of one key out of order if both partitions are read at once.",
+            remedy=_EXPECT_RECORDS_OF_ONE,
         )
 
 
@@ -111,7 +119,7 @@ def _assumed(c: StreamsComparison) -> str:
     )
 
 
-@streams_rule("KST033")
+@streams_rule("KST033", remedies=(_BACK,))
 def rows_stay_in_old_partition(c: StreamsComparison) -> Iterator[RuleResult]:
     """State without its own changelog has no partition count that Kafka Streams could check.
 

@@ -16,7 +16,16 @@ def _key(store: StreamsStore) -> tuple[str | None, str]:
     return store.topology, store.name
 
 
-@streams_rule("KST003")
+_IF_THE_HISTORY = "If the history is needed, replay the inputs into a new application id."
+_DELETE_ONLY_IF = "Delete {changelog} only if you no longer need a rollback."
+_SHOULD_CONTINUE_WITH = "Should {now} continue with the rows of {was}? It starts empty."
+
+
+@streams_rule(
+    "KST003",
+    remedies=(_IF_THE_HISTORY, _DELETE_ONLY_IF),
+    questions=(_SHOULD_CONTINUE_WITH,),
+)
 def store_removed(c: StreamsComparison) -> Iterator[RuleResult]:
     """A store that no operator uses any more is left behind with its changelog.
 
@@ -38,7 +47,7 @@ def store_removed(c: StreamsComparison) -> Iterator[RuleResult]:
                 before=was.name,
                 after=None,
                 because=f"{was.name} was removed.",
-                remedy=f"Delete {was.changelog or was.name} only if you no longer need a rollback.",
+                remedy=_DELETE_ONLY_IF.format(changelog=was.changelog or was.name),
             )
 
 
@@ -79,14 +88,18 @@ def _replaced(c: StreamsComparison, was: StreamsStore, now: StreamsStore) -> Rul
             f"{was.name} was removed, and {now.name} of another operator replaces it. It starts "
             "empty."
         ),
-        question=None
-        if lost
-        else f"Should {now.name} continue with the rows of {was.name}? It starts empty.",
-        remedy="If the history is needed, replay the inputs into a new application id.",
+        question=None if lost else _SHOULD_CONTINUE_WITH.format(now=now.name, was=was.name),
+        remedy=_IF_THE_HISTORY,
     )
 
 
-@streams_rule("KST004")
+_LET_STREAM_TIME = (
+    "Let stream time pass every open window first (send records that close them), so that "
+    "the buffer is empty. Then stop and upgrade."
+)
+
+
+@streams_rule("KST004", remedies=(_LET_STREAM_TIME,))
 def suppression_removed(c: StreamsComparison) -> Iterator[RuleResult]:
     """Results that suppress() holds back at the upgrade are only in its buffer store.
 
@@ -103,10 +116,7 @@ def suppression_removed(c: StreamsComparison) -> Iterator[RuleResult]:
                 before=was.name,
                 after=None,
                 because=f"suppress() with the buffer {was.name} was removed.",
-                remedy=(
-                    "Let stream time pass every open window first (send records that close "
-                    "them), so that the buffer is empty. Then stop and upgrade."
-                ),
+                remedy=_LET_STREAM_TIME,
                 scenario="offline-upgrade",
             )
 

@@ -14,9 +14,13 @@ _DRAIN = (
     "Stop the producers of the inputs. Wait until the group's lag on {topic} is 0. Stop all "
     "instances, then start the new version."
 )
+_DRAIN_OR_NAME = f"{_DRAIN} Keep its current name (Grouped.as, Repartitioned.as, StreamJoined.as)."
 
 
-@streams_rule("KST020")
+_IS_EVERYTHING_IN_PROCESSED = "Is everything in {topic} processed when the old version stops?"
+
+
+@streams_rule("KST020", remedies=(_DRAIN_OR_NAME,), questions=(_IS_EVERYTHING_IN_PROCESSED,))
 def repartition_moved(c: StreamsComparison) -> Iterator[RuleResult]:
     """Records between sub-topologies wait in the repartition topic, which Kafka Streams finds by
     its exact name. Under another name the new version reads another topic. Records that still
@@ -41,11 +45,8 @@ def _in_flight(c: StreamsComparison, old: Repartition, now: Repartition | None) 
         before=old.name,
         after=now.name if now else None,
         because=f"{old.name} {after}. {told}".strip(),
-        question=f"Is everything in {old.topic} processed when the old version stops?"
-        if waiting is None
-        else None,
-        remedy=_DRAIN.format(topic=old.topic)
-        + " Keep its current name (Grouped.as, Repartitioned.as, StreamJoined.as).",
+        question=_IS_EVERYTHING_IN_PROCESSED.format(topic=old.topic) if waiting is None else None,
+        remedy=_DRAIN_OR_NAME.format(topic=old.topic),
         scenario="offline-upgrade",
     )
 
@@ -99,7 +100,7 @@ class _Places:
         return bool(behind) and behind <= self.shared
 
 
-@streams_rule("KST022")
+@streams_rule("KST022", remedies=(_DRAIN,), questions=(_IS_EVERYTHING_IN_PROCESSED,))
 def repartition_exchanged(c: StreamsComparison) -> Iterator[RuleResult]:
     """Two repartition topics are swapped: each name is now written and read by the other's
     operators. Records that still wait in one are processed as the other's, under keys that were
@@ -123,7 +124,7 @@ def repartition_exchanged(c: StreamsComparison) -> Iterator[RuleResult]:
             before=old.name,
             after=place,
             because=f"{place} now does the work of {old.name}.",
-            question=f"Is everything in {old.topic} processed when the old version stops?"
+            question=_IS_EVERYTHING_IN_PROCESSED.format(topic=old.topic)
             if waiting is None
             else None,
             remedy=_DRAIN.format(topic=old.topic),
@@ -131,7 +132,7 @@ def repartition_exchanged(c: StreamsComparison) -> Iterator[RuleResult]:
         )
 
 
-@streams_rule("KST021")
+@streams_rule("KST021", remedies=(_DRAIN,))
 def repartition_merged(c: StreamsComparison) -> Iterator[RuleResult]:
     """Optimisation uses one repartition topic for several operators.
 

@@ -113,7 +113,10 @@ def _differs(c: StreamsComparison, key: str) -> bool:
     return old != new
 
 
-@streams_rule("KST083")
+_WATCH_CONSUMER_LAG = "Watch consumer lag and memory after the start."
+
+
+@streams_rule("KST083", remedies=(_WATCH_CONSUMER_LAG,))
 def settings_of_the_runtime(c: StreamsComparison) -> Iterator[RuleResult]:
     """Threads, standbys, caches, intervals, exception handlers and client settings decide how fast,
     and in how many steps, results are written. They also decide what happens to failing records.
@@ -128,11 +131,24 @@ def settings_of_the_runtime(c: StreamsComparison) -> Iterator[RuleResult]:
             before=old,
             after=new,
             because=f"{key} changed.",
-            remedy="Watch consumer lag and memory after the start.",
+            remedy=_WATCH_CONSUMER_LAG,
         )
 
 
-@streams_rule("KST082")
+_SET_EACH_CURRENT = (
+    "Set each current name explicitly: Materialized.as, Grouped.as, Repartitioned.as."
+)
+_KEEP_THE_SETTING = "Keep the setting: it prevents new generated names."
+_DOES_STREAMSBUILDER_GET = (
+    "Does StreamsBuilder get the configuration as TopologyConfig? Then the build fails."
+)
+
+
+@streams_rule(
+    "KST082",
+    remedies=(_SET_EACH_CURRENT, _KEEP_THE_SETTING),
+    questions=(_DOES_STREAMSBUILDER_GET,),
+)
 def explicit_names_required(c: StreamsComparison) -> Iterator[RuleResult]:
     """With this setting StreamsBuilder#build fails with TopologyException if a store, a changelog
     or a repartition topic has a generated name. It applies only if StreamsBuilder gets the
@@ -151,14 +167,8 @@ def explicit_names_required(c: StreamsComparison) -> Iterator[RuleResult]:
         because=f"{', '.join(unnamed)} have generated names."
         if unnamed
         else "No name is generated.",
-        question=(
-            "Does StreamsBuilder get the configuration as TopologyConfig? Then the build fails."
-        )
-        if unnamed
-        else None,
-        remedy="Set each current name explicitly: Materialized.as, Grouped.as, Repartitioned.as."
-        if unnamed
-        else "Keep the setting: it prevents new generated names.",
+        question=_DOES_STREAMSBUILDER_GET if unnamed else None,
+        remedy=_SET_EACH_CURRENT if unnamed else _KEEP_THE_SETTING,
     )
 
 

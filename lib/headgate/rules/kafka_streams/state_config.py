@@ -25,7 +25,10 @@ _NEW_TOPICS_ONLY = ("replication.factor", "windowstore.changelog.additional.rete
 _OF_STORES = ("default.dsl.store", "dsl.store.suppliers.class")
 
 
-@streams_rule("KST070")
+_KEEP_THE_APPLICATION = "Keep the application id. Change it only on purpose, with new outputs."
+
+
+@streams_rule("KST070", remedies=(_KEEP_THE_APPLICATION,))
 def application_renamed(c: StreamsComparison) -> Iterator[RuleResult]:
     """The application id is the group id, the prefix of every internal topic and the name of the
     state directory. Under another id the state is empty, and auto.offset.reset decides where the
@@ -43,7 +46,7 @@ def application_renamed(c: StreamsComparison) -> Iterator[RuleResult]:
             because=f"The application id was {old} and is {new}: with {reset_policy(c.new)} "
             + ("unread records are skipped." if reset_policy(c.new) == "latest"
                else "all results are written a second time."),
-            remedy="Keep the application id. Change it only on purpose, with new outputs.",
+            remedy=_KEEP_THE_APPLICATION,
             scenario="from-scratch",
         )  # fmt: skip
 
@@ -57,7 +60,21 @@ def reset_policy(app: StreamsApplication) -> str:
     return "earliest"
 
 
-@streams_rule("KST071")
+_MAKE_SURE_THAT_IS_COMPACTED = (
+    "Make sure that {restored_from} is compacted and never expires. Delete {changelog} only "
+    "if you no longer need a rollback."
+)
+_LEAVE_THE_OPTIMISATION = "Leave the optimisation on, or replay the table's topic from the start."
+_DO_ALL_INSTANCES = (
+    "Do all instances keep their state directories, now and until every row was updated?"
+)
+
+
+@streams_rule(
+    "KST071",
+    remedies=(_MAKE_SURE_THAT_IS_COMPACTED, _LEAVE_THE_OPTIMISATION),
+    questions=(_DO_ALL_INSTANCES,),
+)
 def optimisation_changed(c: StreamsComparison) -> Iterator[RuleResult]:
     """With optimisation a table is restored from its own topic and has no changelog; without, it
     has one. If it is switched on, the old changelog is left behind, and the topic's own
@@ -73,9 +90,8 @@ def optimisation_changed(c: StreamsComparison) -> Iterator[RuleResult]:
                 before=was.changelog,
                 after=now.restored_from,
                 because=f"{now.name} is now restored from {now.restored_from}.",
-                remedy=(
-                    f"Make sure that {now.restored_from} is compacted and never expires. Delete "
-                    f"{was.changelog} only if you no longer need a rollback."
+                remedy=_MAKE_SURE_THAT_IS_COMPACTED.format(
+                    restored_from=now.restored_from, changelog=was.changelog
                 ),
             )
         elif was.restored_from and not now.restored_from and now.changelog not in c.internal:
@@ -89,16 +105,22 @@ def optimisation_changed(c: StreamsComparison) -> Iterator[RuleResult]:
                     f"{now.changelog} doesn't exist yet and won't get the existing rows of "
                     f"{now.name}."
                 ),
-                question=(
-                    "Do all instances keep their state directories, now and until every row was "
-                    "updated?"
-                ),
-                remedy="Leave the optimisation on, or replay the table's topic from the start.",
+                question=_DO_ALL_INSTANCES,
+                remedy=_LEAVE_THE_OPTIMISATION,
                 scenario="from-scratch",
             )
 
 
-@streams_rule("KST072")
+_FOR_EXACTLY_ONCE = (
+    "For exactly once, consumers of the outputs need isolation.level=read_committed."
+)
+_EXPECT_DUPLICATES_AFTER = "Expect duplicates after a crash."
+
+
+@streams_rule(
+    "KST072",
+    remedies=(_FOR_EXACTLY_ONCE, _EXPECT_DUPLICATES_AFTER),
+)
 def guarantee_changed(c: StreamsComparison) -> Iterator[RuleResult]:
     """Both guarantees read offsets and state in the same way.
 
@@ -113,9 +135,7 @@ def guarantee_changed(c: StreamsComparison) -> Iterator[RuleResult]:
             before=old,
             after=new,
             because=f"processing.guarantee changes from {old} to {new}.",
-            remedy="For exactly once, consumers of the outputs need isolation.level=read_committed."
-            if new == "exactly_once_v2"
-            else "Expect duplicates after a crash.",
+            remedy=_FOR_EXACTLY_ONCE if new == "exactly_once_v2" else _EXPECT_DUPLICATES_AFTER,
         )
 
 
@@ -123,7 +143,17 @@ def _guarantee(app: StreamsApplication) -> str:
     return app.config.get("processing.guarantee", "at_least_once").lower()
 
 
-@streams_rule("KST074")
+_IF_ALL_CHANGELOGS = (
+    "If all changelogs are complete, delete the state directories of all instances before "
+    "the start: the stores are restored from them."
+)
+_TO_ROLL_BACK = "To roll back, delete the state directories, if all changelogs are complete."
+
+
+@streams_rule(
+    "KST074",
+    remedies=(_IF_ALL_CHANGELOGS, _TO_ROLL_BACK),
+)
 def store_format_changed(c: StreamsComparison) -> Iterator[RuleResult]:
     """Only stores that keep headers can read stores with headers.
 
@@ -144,16 +174,16 @@ def store_format_changed(c: StreamsComparison) -> Iterator[RuleResult]:
         after=new,
         because=f"dsl.store.format changes from {old} to {new}.",
         error_class=STATE_EXCEPTION if back else None,
-        remedy="If all changelogs are complete, delete the state directories of all instances "
-        "before the start: the stores are restored from them."
-        if back
-        else "To roll back, delete the state directories, if all changelogs are complete.",
+        remedy=_IF_ALL_CHANGELOGS if back else _TO_ROLL_BACK,
         rollback=Rollback.SAFE if back else Rollback.REPAIRABLE,
         scenario="offline-upgrade" if back else None,
     )
 
 
-@streams_rule("KST075")
+_PLAN_TIME_FOR = "Plan time for a full restoration."
+
+
+@streams_rule("KST075", remedies=(_PLAN_TIME_FOR,))
 def store_supplier_changed(c: StreamsComparison) -> Iterator[RuleResult]:
     """A store that moves between RocksDB and memory is restored from its changelog.
 
@@ -163,10 +193,20 @@ def store_supplier_changed(c: StreamsComparison) -> Iterator[RuleResult]:
         old, new = c.setting(key)
         if old == new:
             continue
-        yield _restored_anew(c, key, remedy="Plan time for a full restoration.")
+        yield _restored_anew(c, key, remedy=_PLAN_TIME_FOR)
 
 
-@streams_rule("KST076")
+_NAME_THE_SERDES = (
+    "Name the serdes in the code (Consumed, Materialized, Grouped), or replay into a new "
+    "application id."
+)
+_WHICH_SOURCES_STORES = (
+    "Which sources, stores and repartitions use the default {key}, and can the new one read "
+    "the stored data?"
+)
+
+
+@streams_rule("KST076", remedies=(_NAME_THE_SERDES,), questions=(_WHICH_SOURCES_STORES,))
 def default_serdes_changed(c: StreamsComparison) -> Iterator[RuleResult]:
     """If the code names no serde, records, stores and internal topics use the default one.
 
@@ -184,14 +224,8 @@ def default_serdes_changed(c: StreamsComparison) -> Iterator[RuleResult]:
                 before=old,
                 after=new,
                 because=f"{key} changes from {_short(old)} to {_short(new)}.",
-                question=(
-                    f"Which sources, stores and repartitions use the default {key}, and can the "
-                    "new one read the stored data?"
-                ),
-                remedy=(
-                    "Name the serdes in the code (Consumed, Materialized, Grouped), or replay "
-                    "into a new application id."
-                ),
+                question=_WHICH_SOURCES_STORES.format(key=key),
+                remedy=_NAME_THE_SERDES,
             )
 
 
@@ -199,7 +233,12 @@ def _short(name: str | None) -> str:
     return (name or "the default").rsplit(".", 1)[-1]
 
 
-@streams_rule("KST077")
+_MOVE_THE_DIRECTORYS = (
+    "Move the directory's content to the new path, or plan time for a full restoration."
+)
+
+
+@streams_rule("KST077", remedies=(_MOVE_THE_DIRECTORYS,))
 def state_directory_moved(c: StreamsComparison) -> Iterator[RuleResult]:
     """In an empty state directory every store is restored from its changelog.
 
@@ -211,7 +250,7 @@ def state_directory_moved(c: StreamsComparison) -> Iterator[RuleResult]:
     yield _restored_anew(
         c,
         "state.dir",
-        remedy="Move the directory's content to the new path, or plan time for a full restoration.",
+        remedy=_MOVE_THE_DIRECTORYS,
     )
 
 
@@ -231,7 +270,14 @@ def _restored_anew(c: StreamsComparison, key: str, *, remedy: str) -> RuleResult
     )
 
 
-@streams_rule("KST078")
+_CHECK_THE_GROUPS = "Check the group's committed offsets before the start."
+_DOES_THE_GROUP = (
+    "Does the group keep its committed offsets for every input partition (same application "
+    "id, no topic recreated, stopped for less than offsets.retention.minutes)?"
+)
+
+
+@streams_rule("KST078", remedies=(_CHECK_THE_GROUPS,), questions=(_DOES_THE_GROUP,))
 def reset_policy_changed(c: StreamsComparison) -> Iterator[RuleResult]:
     """auto.offset.reset applies only if the group has no committed offset.
 
@@ -252,11 +298,8 @@ def reset_policy_changed(c: StreamsComparison) -> Iterator[RuleResult]:
         after=new,
         because=f"auto.offset.reset changes from {old} to {new}."
         + (" Every input partition has a committed offset." if settled else ""),
-        question=None
-        if settled
-        else "Does the group keep its committed offsets for every input partition (same "
-        "application id, no topic recreated, stopped for less than offsets.retention.minutes)?",
-        remedy="Check the group's committed offsets before the start.",
+        question=None if settled else _DOES_THE_GROUP,
+        remedy=_CHECK_THE_GROUPS,
     )
 
 
@@ -271,7 +314,12 @@ def _all_committed(c: StreamsComparison) -> bool:
     )
 
 
-@streams_rule("KST079")
+_IF_THE_SETTING = (
+    "If the setting must apply to existing internal topics, alter them with kafka-configs."
+)
+
+
+@streams_rule("KST079", remedies=(_IF_THE_SETTING,))
 def only_for_new_topics(c: StreamsComparison) -> Iterator[RuleResult]:
     """Kafka Streams applies these settings only to internal topics that it creates.
 
@@ -286,10 +334,7 @@ def only_for_new_topics(c: StreamsComparison) -> Iterator[RuleResult]:
             before=old,
             after=new,
             because=f"{key} changed.",
-            remedy=(
-                "If the setting must apply to existing internal topics, alter them with "
-                "kafka-configs."
-            ),
+            remedy=_IF_THE_SETTING,
         )
 
 

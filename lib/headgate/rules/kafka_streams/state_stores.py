@@ -17,9 +17,21 @@ _NAME_IT = (
     'Materialized.as("{old}") (StreamJoined.withStoreName, Suppressed.withName likewise). Else '
     "start a new application id and replay the inputs."
 )
+_NAME_BOTH = f"{_NAME_IT} Give the other operator's store its own name."
 
 
-@streams_rule("KST001")
+_DELETE_THE_OLD = "Delete the old changelog only if you no longer need a rollback."
+_IF_THE_STORE = 'If the store is queried, keep its name: Materialized.as("{was}").'
+_DOES_ANYTHING_QUERY = (
+    "Does anything query {was}? It has another name now, and misses each row until it changes."
+)
+
+
+@streams_rule(
+    "KST001",
+    remedies=(_NAME_IT, _DELETE_THE_OLD, _IF_THE_STORE),
+    questions=(_DOES_ANYTHING_QUERY,),
+)
 def store_name_changed(c: StreamsComparison) -> Iterator[RuleResult]:
     """Kafka Streams finds state by the store's exact name: the store directory and the changelog
     <application.id>-<store>-changelog. Under another name the store starts empty, while the
@@ -60,13 +72,8 @@ def _worked_out_anew(pair: StorePair, was: StreamsStore, now: StreamsStore) -> R
             f"{now.name} starts empty. It keeps a result computed from other stores, and no "
             "operator reads it, so no output changes."
         ),
-        question=(
-            f"Does anything query {was.name}? It has another name now, and misses each row until "
-            "it changes."
-        )
-        if queried
-        else None,
-        remedy=f'If the store is queried, keep its name: Materialized.as("{was.name}").',
+        question=_DOES_ANYTHING_QUERY.format(was=was.name) if queried else None,
+        remedy=_IF_THE_STORE.format(was=was.name),
     )
 
 
@@ -88,11 +95,11 @@ def _rebuilt(pair: StorePair, was: StreamsStore, now: StreamsStore) -> RuleResul
         before=was.name,
         after=now.name,
         because=f"{now.name} is filled from the topic {now.restored_from}, so no row is lost.",
-        remedy="Delete the old changelog only if you no longer need a rollback.",
+        remedy=_DELETE_THE_OLD,
     )
 
 
-@streams_rule("KST002")
+@streams_rule("KST002", remedies=(_NAME_BOTH,))
 def state_adopted(c: StreamsComparison) -> Iterator[RuleResult]:
     """Another operator now has this store's name.
 
@@ -115,8 +122,7 @@ def state_adopted(c: StreamsComparison) -> Iterator[RuleResult]:
                 before=_described(c.flow_before, old),
                 after=_described(c.flow_after, now),
                 because=f"{old.name} now belongs to another operator.",
-                remedy=_NAME_IT.format(old=old.name)
-                + " Give the other operator's store its own name.",
+                remedy=_NAME_BOTH.format(old=old.name),
                 scenario="from-scratch",
             )
 
@@ -146,7 +152,22 @@ def _key(store: StreamsStore) -> tuple[str | None, str]:
     return store.topology, store.name
 
 
-@streams_rule("KST005")
+_GIVE_THE_STORE = (
+    "Give the store another name. Or, if the rows of {changelog} are no longer needed, "
+    "delete it before the start."
+)
+_SET_TOPOLOGY_OPTIMIZATION = (
+    "Set topology.optimization to reuse.ktable.source.topics, so that the table is restored "
+    "from {topic} itself. Or reset the group's offsets of {topic} to the start."
+)
+_KEEP_IT_CONNECTED = "Keep it connected to {old}, or replay the inputs into a new application id."
+_IF_THE_NEW = "If the new store needs the history, replay the inputs."
+
+
+@streams_rule(
+    "KST005",
+    remedies=(_GIVE_THE_STORE, _SET_TOPOLOGY_OPTIMIZATION, _KEEP_IT_CONNECTED, _IF_THE_NEW),
+)
 def store_added(c: StreamsComparison) -> Iterator[RuleResult]:
     """A new store starts empty and gets only records that are processed after the start.
 
@@ -171,7 +192,7 @@ def store_added(c: StreamsComparison) -> Iterator[RuleResult]:
                 before=None,
                 after=now.name,
                 because=f"{now.name} is new.",
-                remedy="If the new store needs the history, replay the inputs.",
+                remedy=_IF_THE_NEW,
             )
 
 
@@ -186,10 +207,7 @@ def _resurrected(now: StreamsStore) -> RuleResult:
             f"{now.changelog} is on the cluster, left by an earlier version. {now.name} restores "
             "its old rows, which miss everything processed since."
         ),
-        remedy=(
-            f"Give the store another name. Or, if the rows of {now.changelog} are no longer "
-            "needed, delete it before the start."
-        ),
+        remedy=_GIVE_THE_STORE.format(changelog=now.changelog),
     )
 
 
@@ -225,7 +243,7 @@ def _other_store(old: StreamsStore, now: StreamsStore) -> RuleResult:
             f"A processor that used {old.name} now uses {now.name}, which starts empty. Its "
             f"earlier state stays in {old.name}."
         ),
-        remedy=f"Keep it connected to {old.name}, or replay the inputs into a new application id.",
+        remedy=_KEEP_IT_CONNECTED.format(old=old.name),
         scenario="from-scratch",
     )
 
@@ -253,9 +271,6 @@ def _half_a_table(now: StreamsStore, topic: str) -> RuleResult:
             f"{topic} was read as a stream before. The table {now.name} continues at the "
             "committed offsets and never gets the older rows."
         ),
-        remedy=(
-            "Set topology.optimization to reuse.ktable.source.topics, so that the table is "
-            f"restored from {topic} itself. Or reset the group's offsets of {topic} to the start."
-        ),
+        remedy=_SET_TOPOLOGY_OPTIMIZATION.format(topic=topic),
         scenario="from-scratch",
     )

@@ -32,7 +32,13 @@ _KEEPS = frozenset(
 """What passes each record on under the key that it came with."""
 
 
-@streams_rule("KST010")
+_IF_KEYS_DIFFER = "If keys differ, give the store another name and replay."
+_DOES_GIVE_EACH = (
+    "Does {named} give each record of {topic} the same key that {now} stored it under?"
+)
+
+
+@streams_rule("KST010", remedies=(_IF_KEYS_DIFFER,), questions=(_DOES_GIVE_EACH,))
 def keys_made_elsewhere(c: StreamsComparison) -> Iterator[RuleResult]:
     """State is stored by key.
 
@@ -51,11 +57,10 @@ def keys_made_elsewhere(c: StreamsComparison) -> Iterator[RuleResult]:
                     before=_named(old[topic]),
                     after=_named(new[topic]),
                     because=f"Keys of {now.name} for records of {topic}.",
-                    question=(
-                        f"Does {_named(new[topic])} give each record of {topic} the same key that "
-                        f"{now.name} stored it under?"
+                    question=_DOES_GIVE_EACH.format(
+                        named=_named(new[topic]), topic=topic, now=now.name
                     ),
-                    remedy="If keys differ, give the store another name and replay.",
+                    remedy=_IF_KEYS_DIFFER,
                 )
 
 
@@ -111,7 +116,12 @@ def _named(makers: frozenset[str]) -> str:
     return ", ".join(words.get(m, m.replace("_", " ")) for m in sorted(makers))
 
 
-@streams_rule("KST011")
+_IF_OLD_RECORDS = (
+    "If old records must be judged by the new operators, replay into a new application id."
+)
+
+
+@streams_rule("KST011", remedies=(_IF_OLD_RECORDS,))
 def values_made_elsewhere(c: StreamsComparison) -> Iterator[RuleResult]:
     """The state keeps what the old operators made of earlier records; only new records go through
     the new ones. The result is what neither version would have given.
@@ -129,10 +139,7 @@ def values_made_elsewhere(c: StreamsComparison) -> Iterator[RuleResult]:
                 before=old,
                 after=new,
                 because=f"The operators before {now.name} changed.",
-                remedy=(
-                    "If old records must be judged by the new operators, replay into a new "
-                    "application id."
-                ),
+                remedy=_IF_OLD_RECORDS,
             )
 
 
@@ -151,7 +158,14 @@ def _words(flow: Flow, start: Key) -> list[str]:
     return sorted(found)
 
 
-@streams_rule("KST012")
+_IF_ITS_KIND = "If its kind or types changed, give the store another name and replay."
+_IS_STILL_THE_SAME = (
+    "Is {now} still the same kind of table (plain, windowed, session), with the same window "
+    "and the same key and value types?"
+)
+
+
+@streams_rule("KST012", remedies=(_IF_ITS_KIND,), questions=(_IS_STILL_THE_SAME,))
 def read_as_another_table(c: StreamsComparison) -> Iterator[RuleResult]:
     """No description shows whether a store is plain, windowed or of sessions, or its types.
 
@@ -172,9 +186,8 @@ def read_as_another_table(c: StreamsComparison) -> Iterator[RuleResult]:
                     f"The result of {now.name} is now handled by {_listed(new)} instead of "
                     f"{_listed(old)}."
                 ),
-                question=f"Is {now.name} still the same kind of table (plain, windowed, session), "
-                "with the same window and the same key and value types?",
-                remedy="If its kind or types changed, give the store another name and replay.",
+                question=_IS_STILL_THE_SAME.format(now=now.name),
+                remedy=_IF_ITS_KIND,
             )
 
 
@@ -200,7 +213,11 @@ def _follow(flow: Flow, store: StreamsStore) -> frozenset[str]:
     return frozenset(found)
 
 
-@streams_rule("KST013")
+_IF_THEY_DONT = "If they don't, give the store another name and replay."
+_DO_AND_KEEP = "Do {replace} and {replace_2} keep rows of the same types and meaning in {now}?"
+
+
+@streams_rule("KST013", remedies=(_IF_THEY_DONT,), questions=(_DO_AND_KEEP,))
 def other_kind_of_operator(c: StreamsComparison) -> Iterator[RuleResult]:
     """The store keeps its name, but another kind of operator fills it.
 
@@ -221,7 +238,8 @@ def other_kind_of_operator(c: StreamsComparison) -> Iterator[RuleResult]:
             before=old,
             after=new,
             because=f"{now.name} was filled by {old.replace('_', ' ')}.",
-            question=f"Do {old.replace('_', ' ')} and {new.replace('_', ' ')} keep rows of the "
-            f"same types and meaning in {now.name}?",
-            remedy="If they don't, give the store another name and replay.",
+            question=_DO_AND_KEEP.format(
+                replace=old.replace("_", " "), replace_2=new.replace("_", " "), now=now.name
+            ),
+            remedy=_IF_THEY_DONT,
         )

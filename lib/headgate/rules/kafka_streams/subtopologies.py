@@ -14,8 +14,10 @@ from headgate.rules.kafka_streams.facts.rule import (
 from headgate.rules.kafka_streams.library_versions import release
 from headgate.rules.kafka_streams.store_keys import kept
 
+_PLAN_TIME_FOR = "Plan time for a full restoration."
 
-@streams_rule("KST050")
+
+@streams_rule("KST050", remedies=(_PLAN_TIME_FOR,))
 def task_moved(c: StreamsComparison) -> Iterator[RuleResult]:
     """Sub-topologies are numbered in the order of the code, and a task's local state is in a
     directory of that number. Under another number the store is restored from its changelog,
@@ -30,12 +32,18 @@ def task_moved(c: StreamsComparison) -> Iterator[RuleResult]:
                 before=was.subtopology,
                 after=now.subtopology,
                 because=f"{now.name} moves from tasks {was.subtopology}_* to {now.subtopology}_*.",
-                remedy="Plan time for a full restoration.",
+                remedy=_PLAN_TIME_FOR,
                 scenario="offline-upgrade",
             )
 
 
-@streams_rule("KST051")
+_KEEP_THE_ORDER = (
+    "Keep the order of sub-topologies (declare new ones last), or switch logging on and "
+    "replay the inputs into a new application id."
+)
+
+
+@streams_rule("KST051", remedies=(_KEEP_THE_ORDER,))
 def unlogged_task_moved(c: StreamsComparison) -> Iterator[RuleResult]:
     """Without a changelog the store exists only on the local disk, in the directory of its task.
 
@@ -51,13 +59,23 @@ def unlogged_task_moved(c: StreamsComparison) -> Iterator[RuleResult]:
                 before=was.subtopology,
                 after=now.subtopology,
                 because=f"{was.changelog} doesn't exist, so {was.name} has no changelog.",
-                remedy="Keep the order of sub-topologies (declare new ones last), or switch "
-                "logging on and replay the inputs into a new application id.",
+                remedy=_KEEP_THE_ORDER,
                 scenario="from-scratch",
             )
 
 
-@streams_rule("KST052", "measured on Kafka Streams 4.3.1; StateDirectory and GlobalStreamThread")
+_DECLARE_THE_GLOBAL = (
+    "Declare the global store after all others, so that the numbers stay. Or, if all "
+    "changelogs are complete, delete the state directories of all instances before the "
+    "start: the stores are restored from them."
+)
+
+
+@streams_rule(
+    "KST052",
+    "measured on Kafka Streams 4.3.1; StateDirectory and GlobalStreamThread",
+    remedies=(_DECLARE_THE_GLOBAL,),
+)
 def global_takes_a_task(c: StreamsComparison) -> Iterator[RuleResult]:
     """Global stores are numbered along with the sub-topologies, though they have no tasks.
 
@@ -84,11 +102,7 @@ def global_takes_a_task(c: StreamsComparison) -> Iterator[RuleResult]:
                     f"{old.name} used on the disk."
                 ),
                 error_class=STREAMS_EXCEPTION,
-                remedy=(
-                    "Declare the global store after all others, so that the numbers stay. Or, if "
-                    "all changelogs are complete, delete the state directories of all instances "
-                    "before the start: the stores are restored from them."
-                ),
+                remedy=_DECLARE_THE_GLOBAL,
                 rollback=Rollback.SAFE,
                 scenario="offline-upgrade",
             )

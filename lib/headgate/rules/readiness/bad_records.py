@@ -30,7 +30,14 @@ _SKIPPING = frozenset(
 _GUIDE = "documentation: Configuring a Streams Application"
 
 
-@rule("RDY070", f"{_GUIDE}; proposal: KIP-1034", Engine.KAFKA_STREAMS)
+_SET_AND_NEWER = (
+    f"Set {DEAD_LETTERS} (4.2 and newer): these handlers then write each skipped record "
+    "there, with the error and its position in the headers. Before 4.2, write your own "
+    "handler that does this. Both take a rolling restart."
+)
+
+
+@rule("RDY070", f"{_GUIDE}; proposal: KIP-1034", Engine.KAFKA_STREAMS, remedies=(_SET_AND_NEWER,))
 def skips_records(s: Subject) -> Iterator[Problem]:
     """A record that can't be read or processed is skipped; only a log line is left of it.
 
@@ -41,16 +48,19 @@ def skips_records(s: Subject) -> Iterator[Problem]:
         yield Problem(
             severity=Severity.HIGH,
             what=f"Bad records are dropped ({', '.join(names)}), with no dead letter queue.",
-            remedy=(
-                f"Set {DEAD_LETTERS} (4.2 and newer): these handlers then write each skipped "
-                "record there, with the error and its position in the headers. Before 4.2, write "
-                "your own handler that does this. Both take a rolling restart."
-            ),
+            remedy=_SET_AND_NEWER,
             keeps_state=True,
         )
 
 
-@rule("RDY071", f"{_GUIDE}; proposal: KIP-1034", Engine.KAFKA_STREAMS)
+_CHOOSE_A_POLICY = (
+    f"Choose a policy. If a record may wait, use LogAndContinue... with {DEAD_LETTERS} (4.2 "
+    "and newer), or your own handler that keeps the record. If no record may be skipped, "
+    "keep the default, and practise how to move an offset past one."
+)
+
+
+@rule("RDY071", f"{_GUIDE}; proposal: KIP-1034", Engine.KAFKA_STREAMS, remedies=(_CHOOSE_A_POLICY,))
 def stops_at_a_bad_record(s: Subject) -> Iterator[Problem]:
     """One record that can't be read or processed stops the thread, then the next one that gets its
     partition, until the application is down. It doesn't start again until somebody moves its
@@ -61,17 +71,25 @@ def stops_at_a_bad_record(s: Subject) -> Iterator[Problem]:
         yield Problem(
             severity=Severity.MEDIUM,
             what=f"Default of {' and '.join(names)}: fail at the first bad record.",
-            remedy=(
-                "Choose a policy. If a record may wait, use LogAndContinue... with "
-                f"{DEAD_LETTERS} (4.2 and newer), or your own handler that keeps the record. If "
-                "no record may be skipped, keep the default, and practise how to move an offset "
-                "past one."
-            ),
+            remedy=_CHOOSE_A_POLICY,
             keeps_state=True,
         )
 
 
-@rule("RDY072", f"{_GUIDE}, exception handlers", Engine.KAFKA_STREAMS)
+_LET_IT_WRITE = (
+    "Let it write the record, with topic, partition and offset, to a dead letter topic "
+    f"before it continues. From 4.2 on {DEAD_LETTERS} sets one topic for all handlers."
+)
+_DOES_THE_HANDLER = "Does the handler keep the records that it skips?"
+
+
+@rule(
+    "RDY072",
+    f"{_GUIDE}, exception handlers",
+    Engine.KAFKA_STREAMS,
+    remedies=(_LET_IT_WRITE,),
+    questions=(_DOES_THE_HANDLER,),
+)
 def own_handler(s: Subject) -> Iterator[Problem]:
     """Only this class decides what happens to a bad record.
 
@@ -82,13 +100,9 @@ def own_handler(s: Subject) -> Iterator[Problem]:
         yield Problem(
             severity=Severity.LOW,
             what=f"Bad records go to the application's own handler: {', '.join(own)}.",
-            remedy=(
-                "Let it write the record, with topic, partition and offset, to a dead letter "
-                f"topic before it continues. From 4.2 on {DEAD_LETTERS} sets one topic for all "
-                "handlers."
-            ),
+            remedy=_LET_IT_WRITE,
             keeps_state=True,
-            question="Does the handler keep the records that it skips?",
+            question=_DOES_THE_HANDLER,
         )
 
 
@@ -115,7 +129,18 @@ def _short(name: str) -> str:
     return name.removeprefix("class ").rsplit(".", 1)[-1].strip()
 
 
-@rule("RDY073", f"{_GUIDE}, task.timeout.ms; proposal: KIP-572", Engine.KAFKA_STREAMS)
+_SET_ABOVE_THE_LONGEST = (
+    f"Set {TASK_TIMEOUT} above the longest outage that the brokers may have, and an uncaught "
+    "exception handler that replaces the thread. It takes a rolling restart."
+)
+
+
+@rule(
+    "RDY073",
+    f"{_GUIDE}, task.timeout.ms; proposal: KIP-572",
+    Engine.KAFKA_STREAMS,
+    remedies=(_SET_ABOVE_THE_LONGEST,),
+)
 def task_timeout(s: Subject) -> Iterator[Problem]:
     """A task that gets no answer from the brokers for this long fails, and stops its thread.
 
@@ -130,9 +155,6 @@ def task_timeout(s: Subject) -> Iterator[Problem]:
         yield Problem(
             severity=Severity.MEDIUM if short else Severity.LOW,
             what=f"{TASK_TIMEOUT} is {now}; the default is {span(DEFAULT_TIMEOUT_MS)}.",
-            remedy=(
-                f"Set {TASK_TIMEOUT} above the longest outage that the brokers may have, and an "
-                "uncaught exception handler that replaces the thread. It takes a rolling restart."
-            ),
+            remedy=_SET_ABOVE_THE_LONGEST,
             keeps_state=True,
         )

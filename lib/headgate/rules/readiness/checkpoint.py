@@ -30,7 +30,7 @@ _MOVE = (
 )
 
 
-@rule("RDY030", _GUIDE, Engine.SPARK)
+@rule("RDY030", _GUIDE, Engine.SPARK, remedies=(_MOVE,))
 def temporary_checkpoint(s: Subject) -> Iterator[Problem]:
     """Restarts and clean-up jobs empty folders for temporary files.
 
@@ -46,7 +46,10 @@ def temporary_checkpoint(s: Subject) -> Iterator[Problem]:
         )
 
 
-@rule("RDY031", _GUIDE, Engine.SPARK)
+_IS_THIS_PATH = "Is this path a shared volume that every machine has, and that is backed up?"
+
+
+@rule("RDY031", _GUIDE, Engine.SPARK, remedies=(_MOVE,), questions=(_IS_THIS_PATH,))
 def local_checkpoint(s: Subject) -> Iterator[Problem]:
     """A checkpoint on a machine's own disk is lost with the machine.
 
@@ -60,7 +63,7 @@ def local_checkpoint(s: Subject) -> Iterator[Problem]:
             what=f"The checkpoint is on a local file system: {place}.",
             remedy=_MOVE.format(to="an object store or a distributed file system"),
             keeps_state=True,
-            question="Is this path a shared volume that every machine has, and that is backed up?",
+            question=_IS_THIS_PATH,
         )
 
 
@@ -80,6 +83,7 @@ def is_local(place: str, version: Version) -> bool:
     "RDY032",
     "measured on Spark 4.2.0 (file sink's log); proposal: keep what is written by two hands apart",
     Engine.SPARK,
+    remedies=(_MOVE,),
 )
 def checkpoint_within_data(s: Subject) -> Iterator[Problem]:
     """If somebody empties, moves, compacts or expires the data, the checkpoint is affected too, and
@@ -131,10 +135,18 @@ def _parts(address: str) -> tuple[str, str]:
     return f"{found[1].lower()}:{found[2] or ''}", posixpath.normpath(found[3] or "/")
 
 
+_SET_TO_THE_TIME = (
+    f"Set {RETAINED} to the time that you need to notice a fault{{wanted}}. It is not pinned: "
+    "it applies from the next start. The checkpoint grows by the state's changes of those "
+    "batches. A longer trigger interval covers more time, too."
+)
+
+
 @rule(
     "RDY033",
     "measured on Spark 4.2.0; documentation: spark.sql.streaming.minBatchesToRetain",
     Engine.SPARK,
+    remedies=(_SET_TO_THE_TIME,),
 )
 def short_rewind(s: Subject) -> Iterator[Problem]:
     """The checkpoint keeps offsets and state only of its last batches.
@@ -157,11 +169,7 @@ def short_rewind(s: Subject) -> Iterator[Problem]:
         yield Problem(
             severity=Severity.MEDIUM,
             what=f"The checkpoint keeps its last {kept} batches{about}.",
-            remedy=(
-                f"Set {RETAINED} to the time that you need to notice a fault{wanted}. It is not "
-                "pinned: it applies from the next start. The checkpoint grows by the state's "
-                "changes of those batches. A longer trigger interval covers more time, too."
-            ),
+            remedy=_SET_TO_THE_TIME.format(wanted=wanted),
             keeps_state=True,
         )
 
@@ -180,7 +188,18 @@ def _interval(s: Subject) -> int | None:
     return span_ms(str(trigger.get("processingTime") or "")) or None
 
 
-@rule("RDY034", "proposal: a trigger is a decision", Engine.SPARK)
+_SET_TRIGGER_PROCESSINGTIME = (
+    "Set trigger(processingTime=...) to what the consumers need, or availableNow for "
+    "scheduled runs. Both can be changed at any restart."
+)
+
+
+@rule(
+    "RDY034",
+    "proposal: a trigger is a decision",
+    Engine.SPARK,
+    remedies=(_SET_TRIGGER_PROCESSINGTIME,),
+)
 def no_trigger(s: Subject) -> Iterator[Problem]:
     """Without a trigger a batch starts as soon as the last one ends.
 
@@ -193,9 +212,6 @@ def no_trigger(s: Subject) -> Iterator[Problem]:
         yield Problem(
             severity=Severity.LOW,
             what="The query has no trigger.",
-            remedy=(
-                "Set trigger(processingTime=...) to what the consumers need, or availableNow for "
-                "scheduled runs. Both can be changed at any restart."
-            ),
+            remedy=_SET_TRIGGER_PROCESSINGTIME,
             keeps_state=True,
         )

@@ -23,7 +23,13 @@ _TEMPORARY = re.compile(r"^(/private)?(/var)?/tmp(/|$)")
 _GUIDE = "documentation: Configuring a Streams Application"
 
 
-@rule("RDY080", f"{_GUIDE}, num.standby.replicas", Engine.KAFKA_STREAMS)
+_SET_AND_RUN = (
+    f"Set {_STANDBYS}=1 and run one instance more than the load needs. In a rolling restart "
+    "the state stays. Keep local disks over restarts."
+)
+
+
+@rule("RDY080", f"{_GUIDE}, num.standby.replicas", Engine.KAFKA_STREAMS, remedies=(_SET_AND_RUN,))
 def no_standby(s: Subject) -> Iterator[Problem]:
     """No other instance has a copy of the state.
 
@@ -45,10 +51,7 @@ def no_standby(s: Subject) -> Iterator[Problem]:
                 f"Restoring all of it takes about {span(takes)}, at {size(RESTORED_A_SECOND)} a "
                 "second (an assumption: one thread, brokers nearby)."
             ),
-            remedy=(
-                f"Set {_STANDBYS}=1 and run one instance more than the load needs. In a rolling "
-                "restart the state stays. Keep local disks over restarts."
-            ),
+            remedy=_SET_AND_RUN,
             keeps_state=True,
         )
 
@@ -58,7 +61,21 @@ def _bytes(store: StreamsStore, s: Subject) -> int | None:
     return topic.bytes if topic else None
 
 
-@rule("RDY081", f"{_GUIDE}, state.dir", Engine.KAFKA_STREAMS)
+_SET_TO_A_FOLDER = (
+    f"Set {_STATE_DIR} to a folder on a disk that outlives the process (on Kubernetes a "
+    "StatefulSet with a volume). Move the old folder there while the instance is stopped, so "
+    "that nothing is restored."
+)
+_ARE_ALL_STORES = "Are all stores in memory? Then this folder holds no state."
+
+
+@rule(
+    "RDY081",
+    f"{_GUIDE}, state.dir",
+    Engine.KAFKA_STREAMS,
+    remedies=(_SET_TO_A_FOLDER,),
+    questions=(_ARE_ALL_STORES,),
+)
 def state_in_tmp(s: Subject) -> Iterator[Problem]:
     """Restarts and clean-up jobs empty folders for temporary files, and two applications on one
     machine share this one. All of the state is then restored from its changelogs.
@@ -70,17 +87,25 @@ def state_in_tmp(s: Subject) -> Iterator[Problem]:
             severity=Severity.MEDIUM,
             location=s.app.stores[0].node,
             what=f"{_STATE_DIR} is {place}" + ("." if set_ else ", the default."),
-            remedy=(
-                f"Set {_STATE_DIR} to a folder on a disk that outlives the process (on Kubernetes "
-                "a StatefulSet with a volume). Move the old folder there while the instance is "
-                "stopped, so that nothing is restored."
-            ),
+            remedy=_SET_TO_A_FOLDER,
             keeps_state=True,
-            question=None if set_ else "Are all stores in memory? Then this folder holds no state.",
+            question=None if set_ else _ARE_ALL_STORES,
         )
 
 
-@rule("RDY082", f"{_GUIDE}, replication.factor", Engine.KAFKA_STREAMS)
+_SET_REPLICATION_FACTOR = (
+    "Set replication.factor=-1 (the brokers' default) or 3 for new topics, and add replicas "
+    "to existing ones with kafka-reassign-partitions: the setting doesn't change existing "
+    "topics."
+)
+
+
+@rule(
+    "RDY082",
+    f"{_GUIDE}, replication.factor",
+    Engine.KAFKA_STREAMS,
+    remedies=(_SET_REPLICATION_FACTOR,),
+)
 def single_replica(s: Subject) -> Iterator[Problem]:
     """Changelogs and repartition topics have only one replica.
 
@@ -90,16 +115,26 @@ def single_replica(s: Subject) -> Iterator[Problem]:
         yield Problem(
             severity=Severity.HIGH,
             what="Internal topics are created with replication.factor=1.",
-            remedy=(
-                "Set replication.factor=-1 (the brokers' default) or 3 for new topics, and add "
-                "replicas to existing ones with kafka-reassign-partitions: the setting doesn't "
-                "change existing topics."
-            ),
+            remedy=_SET_REPLICATION_FACTOR,
             keeps_state=True,
         )
 
 
-@rule("RDY083", f"{_GUIDE}, processing.guarantee", Engine.KAFKA_STREAMS)
+_SET_EXACTLY_ONCE = (
+    f"Set {_GUARANTEE}=exactly_once_v2 in a rolling restart (measured on 4.3.1: the state is "
+    "kept), and let consumers use isolation.level=read_committed. Expect stores to be "
+    "restored after an unclean stop."
+)
+_DOES_A_RECORD = "Does a record that counts twice matter to the consumers?"
+
+
+@rule(
+    "RDY083",
+    f"{_GUIDE}, processing.guarantee",
+    Engine.KAFKA_STREAMS,
+    remedies=(_SET_EXACTLY_ONCE,),
+    questions=(_DOES_A_RECORD,),
+)
 def counted_twice(s: Subject) -> Iterator[Problem]:
     """After a crash the application reprocesses the records since the last commit on a state that
     has already counted them. Sums and counts count them twice, and outputs are written twice.
@@ -109,20 +144,23 @@ def counted_twice(s: Subject) -> Iterator[Problem]:
             severity=Severity.LOW,
             location=s.app.stores[0].node,
             what=f"{_GUARANTEE} is at_least_once, and the application keeps state.",
-            remedy=(
-                f"Set {_GUARANTEE}=exactly_once_v2 in a rolling restart (measured on 4.3.1: the "
-                "state is kept), and let consumers use isolation.level=read_committed. Expect "
-                "stores to be restored after an unclean stop."
-            ),
+            remedy=_SET_EXACTLY_ONCE,
             keeps_state=True,
-            question="Does a record that counts twice matter to the consumers?",
+            question=_DOES_A_RECORD,
         )
+
+
+_BEFORE_THE_UPGRADE = (
+    f"Before the upgrade to 4.x set {_GUARANTEE}=exactly_once_v2 in a separate rolling "
+    "restart (brokers 2.5 and newer)."
+)
 
 
 @rule(
     "RDY084",
     "documentation: Kafka Streams upgrade guide, 4.0; proposal: KIP-732",
     Engine.KAFKA_STREAMS,
+    remedies=(_BEFORE_THE_UPGRADE,),
 )
 def removed_guarantee(s: Subject) -> Iterator[Problem]:
     """From 4.0 on the configuration doesn't accept this value: the upgraded application doesn't
@@ -133,15 +171,24 @@ def removed_guarantee(s: Subject) -> Iterator[Problem]:
         yield Problem(
             severity=Severity.HIGH,
             what=f"{_GUARANTEE} is {value}, which was removed.",
-            remedy=(
-                f"Before the upgrade to 4.x set {_GUARANTEE}=exactly_once_v2 in a separate "
-                "rolling restart (brokers 2.5 and newer)."
-            ),
+            remedy=_BEFORE_THE_UPGRADE,
             keeps_state=True,
         )
 
 
-@rule("RDY085", "documentation: Kafka Streams upgrade guide", Engine.KAFKA_STREAMS)
+_ONCE_ALL_INSTANCES = (
+    "Once all instances run the new release, remove it in a second rolling restart."
+)
+_IS_AN_UPGRADE = "Is an upgrade in progress?"
+
+
+@rule(
+    "RDY085",
+    "documentation: Kafka Streams upgrade guide",
+    Engine.KAFKA_STREAMS,
+    remedies=(_ONCE_ALL_INSTANCES,),
+    questions=(_IS_AN_UPGRADE,),
+)
 def upgrade_from_left(s: Subject) -> Iterator[Problem]:
     """A leftover upgrade.from keeps the application in the old release's formats.
 
@@ -152,13 +199,25 @@ def upgrade_from_left(s: Subject) -> Iterator[Problem]:
         yield Problem(
             severity=Severity.LOW,
             what=f"upgrade.from is still {value}.",
-            remedy="Once all instances run the new release, remove it in a second rolling restart.",
+            remedy=_ONCE_ALL_INSTANCES,
             keeps_state=True,
-            question="Is an upgrade in progress?",
+            question=_IS_AN_UPGRADE,
         )
 
 
-@rule("RDY086", "measured on Kafka Streams 4.3.1; proposal: KIP-1071", Engine.KAFKA_STREAMS)
+_FOR_SUCH_A_RELEASE = (
+    "For such a release stop all instances, start the new one with group.protocol=classic "
+    "once, and switch to streams again. Or, if the group is empty, save its offsets, delete "
+    "the group, and restore them. `headgate diff` shows which releases need it."
+)
+
+
+@rule(
+    "RDY086",
+    "measured on Kafka Streams 4.3.1; proposal: KIP-1071",
+    Engine.KAFKA_STREAMS,
+    remedies=(_FOR_SUCH_A_RELEASE,),
+)
 def topology_held_by_the_broker(s: Subject) -> Iterator[Problem]:
     """The broker stores the topology of a group of the streams protocol and accepts no other one.
 
@@ -169,17 +228,24 @@ def topology_held_by_the_broker(s: Subject) -> Iterator[Problem]:
         yield Problem(
             severity=Severity.MEDIUM,
             what="The application uses group.protocol=streams.",
-            remedy=(
-                "For such a release stop all instances, start the new one with "
-                "group.protocol=classic once, and switch to streams again. Or, if the group is "
-                "empty, save its offsets, delete the group, and restore them. `headgate diff` "
-                "shows which releases need it."
-            ),
+            remedy=_FOR_SUCH_A_RELEASE,
             keeps_state=True,
         )
 
 
-@rule("RDY087", f"{_GUIDE}; measured on Kafka Streams 4.3.1", Engine.KAFKA_STREAMS)
+_SET_IT_TO_EARLIEST = (
+    "Set it to earliest, the default of Kafka Streams; it doesn't affect committed offsets. "
+    "If a source must start at the latest offset, set it only for that one "
+    "(Consumed.withOffsetResetPolicy)."
+)
+
+
+@rule(
+    "RDY087",
+    f"{_GUIDE}; measured on Kafka Streams 4.3.1",
+    Engine.KAFKA_STREAMS,
+    remedies=(_SET_IT_TO_EARLIEST,),
+)
 def begins_at_the_end(s: Subject) -> Iterator[Problem]:
     """If no offset is committed, the application starts at the latest offset.
 
@@ -192,10 +258,6 @@ def begins_at_the_end(s: Subject) -> Iterator[Problem]:
         yield Problem(
             severity=Severity.MEDIUM,
             what=f"{found[0]} is latest.",
-            remedy=(
-                "Set it to earliest, the default of Kafka Streams; it doesn't affect committed "
-                "offsets. If a source must start at the latest offset, set it only for that one "
-                "(Consumed.withOffsetResetPolicy)."
-            ),
+            remedy=_SET_IT_TO_EARLIEST,
             keeps_state=True,
         )

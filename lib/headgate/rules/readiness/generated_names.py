@@ -33,10 +33,14 @@ _SETTINGS = (
 )
 
 
+_ = f"{{how}} {_TOGETHER}"
+
+
 @rule(
     "RDY001",
     "measured on Kafka Streams 4.3.1; documentation: Naming Operators",
     Engine.KAFKA_STREAMS,
+    remedies=(_,),
 )
 def unnamed_store(s: Subject) -> Iterator[Problem]:
     """A generated name holds the operator's number.
@@ -64,7 +68,7 @@ def _store(store: StreamsStore) -> Problem:
         severity=Severity.HIGH,
         location=store.node,
         what=what,
-        remedy=f"{how} {_TOGETHER}",
+        remedy=_.format(how=how),
         keeps_state=call is None,
     )
 
@@ -73,6 +77,7 @@ def _store(store: StreamsStore) -> Problem:
     "RDY002",
     "measured on Kafka Streams 4.3.1; documentation: Naming Operators",
     Engine.KAFKA_STREAMS,
+    remedies=(_,),
 )
 def unnamed_repartition(s: Subject) -> Iterator[Problem]:
     """The topic between two sub-topologies is named after an operator's number.
@@ -100,12 +105,19 @@ def _repartition(found: Repartition) -> Problem:
         severity=Severity.MEDIUM,
         location=found.node,
         what=f"The repartition topic {found.topic} has a generated name.",
-        remedy=f"{how} {_TOGETHER}",
+        remedy=_.format(how=how),
         keeps_state=found.kind is InternalKind.REPARTITION,
     )
 
 
-@rule("RDY003", "measured on Spark 4.2.0", Engine.SPARK)
+_WHEN_THE_QUERY = (
+    "When the query gets a new checkpoint anyway, name every source (DataStreamReader.name, "
+    f"from Spark 4.2 on) and set {_SETTINGS}. On the current checkpoint names have no effect: "
+    "keep number and order of the sources."
+)
+
+
+@rule("RDY003", "measured on Spark 4.2.0", Engine.SPARK, remedies=(_WHEN_THE_QUERY,))
 def sources_by_position(s: Subject) -> Iterator[Problem]:
     """Spark keeps offsets by the position of a source in the query.
 
@@ -118,16 +130,17 @@ def sources_by_position(s: Subject) -> Iterator[Problem]:
         yield Problem(
             severity=Severity.LOW,
             what=f"Only their order distinguishes the query's {len(s.sources)} sources.",
-            remedy=(
-                "When the query gets a new checkpoint anyway, name every source "
-                f"(DataStreamReader.name, from Spark 4.2 on) and set {_SETTINGS}. On the current "
-                "checkpoint names have no effect: keep number and order of the sources."
-            ),
+            remedy=_WHEN_THE_QUERY,
             keeps_state=False,
         )
 
 
-@rule("RDY004", "measured on Spark 4.2.0", Engine.SPARK)
+_START_A_NEW = (
+    f"Start a new checkpoint with {_SETTINGS}. Until then keep number and order of the sources."
+)
+
+
+@rule("RDY004", "measured on Spark 4.2.0", Engine.SPARK, remedies=(_START_A_NEW,))
 def names_in_vain(s: Subject) -> Iterator[Problem]:
     """Names of sources count only if the checkpoint's first run had source evolution on, offset log
     format 2 and a name for every source. Otherwise Spark still keeps offsets by position.
@@ -142,9 +155,6 @@ def names_in_vain(s: Subject) -> Iterator[Problem]:
             what=(
                 f"The sources are named ({', '.join(named)}), but Spark keeps offsets by position."
             ),
-            remedy=(
-                f"Start a new checkpoint with {_SETTINGS}. Until then keep number and order of "
-                "the sources."
-            ),
+            remedy=_START_A_NEW,
             keeps_state=False,
         )

@@ -16,10 +16,17 @@ _DAY_MS = 86_400_000
 _JOINS = ("join_window", "stream_join", "stream_outer_join", "stream_left_join")
 
 
+_SET_ON_IT_WITH = (
+    "Set {fix} on it with kafka-configs. Deleted records stay deleted, so compare the state "
+    "with its source before the next restoration."
+)
+
+
 @rule(
     "RDY088",
     "measured on Kafka Streams 4.3.1; documentation: Managing Streams Application Topics",
     Engine.KAFKA_STREAMS,
+    remedies=(_SET_ON_IT_WITH,),
 )
 def internal_topic_altered(s: Subject) -> Iterator[Problem]:
     """Kafka Streams creates compacted changelogs, and repartition topics with unlimited retention.
@@ -48,18 +55,24 @@ def internal_topic_altered(s: Subject) -> Iterator[Problem]:
             severity=Severity.HIGH,
             location=_node(topic.name, s),
             what=f"The internal topic {topic.name} {what}.",
-            remedy=(
-                f"Set {fix} on it with kafka-configs. Deleted records stay deleted, so compare "
-                "the state with its source before the next restoration."
-            ),
+            remedy=_SET_ON_IT_WITH.format(fix=fix),
             keeps_state=True,
         )
+
+
+_IF_WINDOWS_AND_GRACE = (
+    "If windows and grace are longer, raise retention.ms on the changelog with kafka-configs "
+    "before the next restoration. Do so with every release that lengthens one."
+)
+_IS_THE_LONGEST = "Is the longest window with its grace within {span}?"
 
 
 @rule(
     "RDY089",
     "measured on Kafka Streams 4.3.1; documentation: windowstore.changelog.additional.retention.ms",
     Engine.KAFKA_STREAMS,
+    remedies=(_IF_WINDOWS_AND_GRACE,),
+    questions=(_IS_THE_LONGEST,),
 )
 def changelog_of_windows(s: Subject) -> Iterator[Problem]:
     """A changelog gets its retention when it is created, and no release changes it.
@@ -80,17 +93,26 @@ def changelog_of_windows(s: Subject) -> Iterator[Problem]:
                 f"Changelogs of windows have limited retention: {shown}. Without the added "
                 f"{span(extra)}, the shortest covers windows and grace of {span(reach)}."
             ),
-            remedy=(
-                "If windows and grace are longer, raise retention.ms on the changelog with "
-                "kafka-configs before the next restoration. Do so with every release that "
-                "lengthens one."
-            ),
+            remedy=_IF_WINDOWS_AND_GRACE,
             keeps_state=True,
-            question=f"Is the longest window with its grace within {span(reach)}?",
+            question=_IS_THE_LONGEST.format(span=span(reach)),
         )
 
 
-@rule("RDY090", "documentation: Kafka Streams DSL, Aggregating", Engine.KAFKA_STREAMS)
+_IF_KEYS_KEEP = (
+    "If keys keep coming, aggregate in windows, or return null for a completed key: that "
+    "deletes its row, here and in the changelog. Existing rows stay."
+)
+_IS_THE_NUMBER = "Is the number of keys limited?"
+
+
+@rule(
+    "RDY090",
+    "documentation: Kafka Streams DSL, Aggregating",
+    Engine.KAFKA_STREAMS,
+    remedies=(_IF_KEYS_KEEP,),
+    questions=(_IS_THE_NUMBER,),
+)
 def rows_for_ever(s: Subject) -> Iterator[Problem]:
     """A row stays for every key that was ever seen, in the store and in its changelog.
 
@@ -105,12 +127,9 @@ def rows_for_ever(s: Subject) -> Iterator[Problem]:
             what=(
                 f"Rows never leave {some([x.name for x in stores])}: aggregated without a window."
             ),
-            remedy=(
-                "If keys keep coming, aggregate in windows, or return null for a completed key: "
-                "that deletes its row, here and in the changelog. Existing rows stay."
-            ),
+            remedy=_IF_KEYS_KEEP,
             keeps_state=True,
-            question="Is the number of keys limited?",
+            question=_IS_THE_NUMBER,
         )
 
 

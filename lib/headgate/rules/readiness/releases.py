@@ -29,7 +29,19 @@ _NUMBER = re.compile(r"(\d+)\.(\d+)(?:\.(\d+))?")
 _LEAKING = {(4, 1, 0): "KAFKA-19748, fixed in 4.1.1", (4, 3, 0): "KAFKA-20616, fixed in 4.3.1"}
 
 
-@rule("RDY060", "documentation: Spark versioning policy (18 months of fixes)", Engine.SPARK)
+_COPY_THE_CHECKPOINT = (
+    "Copy the checkpoint, try the newer release on the copy (`headgate rehearse`), and keep "
+    "the copy: the old release can't read the new one's files. A vendor may fix this release "
+    "for longer."
+)
+
+
+@rule(
+    "RDY060",
+    "documentation: Spark versioning policy (18 months of fixes)",
+    Engine.SPARK,
+    remedies=(_COPY_THE_CHECKPOINT,),
+)
 def spark_ends(s: Subject) -> Iterator[Problem]:
     """A release without fixes makes the next upgrade an emergency, and one over several releases.
 
@@ -44,16 +56,20 @@ def spark_ends(s: Subject) -> Iterator[Problem]:
         severity=Severity.MEDIUM if over else Severity.LOW,
         what=f"Spark {s.version.engine_version} gets {'no more' if over else 'no'} fixes from the "
         f"project {'since' if over else 'after'} {ends.isoformat()}.",
-        remedy=(
-            "Copy the checkpoint, try the newer release on the copy (`headgate rehearse`), and "
-            "keep the copy: the old release can't read the new one's files. A vendor may fix "
-            "this release for longer."
-        ),
+        remedy=_COPY_THE_CHECKPOINT,
         keeps_state=True,
     )
 
 
-@rule("RDY061", "documentation: Kafka Streams upgrade guide", Engine.KAFKA_STREAMS)
+_TAKE_THE_NEXT = "Take the next bug-fix release, one instance after the other."
+
+
+@rule(
+    "RDY061",
+    "documentation: Kafka Streams upgrade guide",
+    Engine.KAFKA_STREAMS,
+    remedies=(_TAKE_THE_NEXT,),
+)
 def leaking_release(s: Subject) -> Iterator[Problem]:
     """This release of Kafka Streams leaks memory.
 
@@ -65,6 +81,6 @@ def leaking_release(s: Subject) -> Iterator[Problem]:
         yield Problem(
             severity=Severity.MEDIUM,
             what=f"Kafka Streams {s.version.engine_version} leaks memory ({known}).",
-            remedy="Take the next bug-fix release, one instance after the other.",
+            remedy=_TAKE_THE_NEXT,
             keeps_state=True,
         )

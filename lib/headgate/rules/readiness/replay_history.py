@@ -16,7 +16,16 @@ from headgate.rules.readiness.internal_topics import policy_of, retention_ms
 _KAFKA = "documentation: Kafka topic configuration, retention and log compaction"
 
 
-@rule("RDY100", _KAFKA)
+_RAISE_THE_TOPICS = (
+    "Raise the topic's retention (or use tiered storage) to the history that a replay needs. "
+    "Or keep the raw records where a batch can read them (an archive, an earlier topic), so "
+    "that a replay starts there. Deleted records are lost, so plan changes that keep the "
+    "state (`headgate diff` shows which do)."
+)
+_HOW_FAR_BACK = "How far back does the state reach?"
+
+
+@rule("RDY100", _KAFKA, remedies=(_RAISE_THE_TOPICS,), questions=(_HOW_FAR_BACK,))
 def history_too_short(s: Subject) -> Iterator[Problem]:
     """State can be rebuilt only from the records that its inputs still hold, and it is older than
     those. After a reset, or with a new checkpoint, results start with the oldest record that is
@@ -43,13 +52,8 @@ def history_too_short(s: Subject) -> Iterator[Problem]:
             location=node,
             what=f"{name} {_limits(topic)}; the state {reach or 'may be older'}."
             + (f" {left}" if (left := _left(topic)) else ""),
-            question=None if reach else "How far back does the state reach?",
-            remedy=(
-                "Raise the topic's retention (or use tiered storage) to the history that a "
-                "replay needs. Or keep the raw records where a batch can read them (an archive, "
-                "an earlier topic), so that a replay starts there. Deleted records are lost, so "
-                "plan changes that keep the state (`headgate diff` shows which do)."
-            ),
+            question=None if reach else _HOW_FAR_BACK,
+            remedy=_RAISE_THE_TOPICS,
             keeps_state=True,
         )
 
@@ -115,7 +119,14 @@ def _is_endless(s: Subject) -> bool:
     return any(policy_of(t) == "compact" for t in changelogs)
 
 
-@rule("RDY101", _KAFKA)
+_READ_IT_AS = (
+    "Read it as a table (the newest row for a key). Or build results that must survive a "
+    "replay from a topic that is not compacted."
+)
+_DOES_THE_RESULT = "Does the result depend on every record, or on the newest for each key?"
+
+
+@rule("RDY101", _KAFKA, remedies=(_READ_IT_AS,), questions=(_DOES_THE_RESULT,))
 def compacted_input(s: Subject) -> Iterator[Problem]:
     """A compacted topic keeps the last record of each key.
 
@@ -133,12 +144,9 @@ def compacted_input(s: Subject) -> Iterator[Problem]:
                 severity=Severity.MEDIUM,
                 location=node,
                 what=f"{name} is compacted, and the pipeline's state is built from its records.",
-                remedy=(
-                    "Read it as a table (the newest row for a key). Or build results that must "
-                    "survive a replay from a topic that is not compacted."
-                ),
+                remedy=_READ_IT_AS,
                 keeps_state=False,
-                question="Does the result depend on every record, or on the newest for each key?",
+                question=_DOES_THE_RESULT,
             )
 
 
@@ -157,7 +165,21 @@ def _is_table(name: str, s: Subject) -> bool:
     return False
 
 
-@rule("RDY102", "measured on Spark 4.2.0 and Kafka Streams 4.3.1")
+_CHECK_WHETHER_IT_WAS = (
+    "Check whether it was deleted or renamed, and whether this is the pipeline's cluster. If "
+    "the topic was recreated, reset the offsets on it."
+)
+_IS_THIS_THE_CLUSTER = (
+    "Is this the cluster that the pipeline reads, and may Headgate see the topic?"
+)
+
+
+@rule(
+    "RDY102",
+    "measured on Spark 4.2.0 and Kafka Streams 4.3.1",
+    remedies=(_CHECK_WHETHER_IT_WAS,),
+    questions=(_IS_THIS_THE_CLUSTER,),
+)
 def input_missing(s: Subject) -> Iterator[Problem]:
     """The next start fails, or waits until the topic exists.
 
@@ -171,10 +193,7 @@ def input_missing(s: Subject) -> Iterator[Problem]:
             severity=Severity.HIGH,
             location=next(iter(missing.values())),
             what=f"Kafka doesn't have {some(list(missing))}.",
-            remedy=(
-                "Check whether it was deleted or renamed, and whether this is the pipeline's "
-                "cluster. If the topic was recreated, reset the offsets on it."
-            ),
+            remedy=_CHECK_WHETHER_IT_WAS,
             keeps_state=True,
-            question="Is this the cluster that the pipeline reads, and may Headgate see the topic?",
+            question=_IS_THIS_THE_CLUSTER,
         )

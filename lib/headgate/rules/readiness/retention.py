@@ -16,6 +16,11 @@ from headgate.rules.readiness.facts.spans import some, span
 from headgate.rules.readiness.facts.subject import Subject
 from headgate.rules.spark.facts.cluster_offsets import are_current, too_old
 
+_KEEP = (
+    "Start the pipeline before that, or save its offsets now (kafka-consumer-groups "
+    "--reset-offsets --to-current --export) so that you can restore them."
+)
+
 RETENTION = "offsets.retention.minutes"
 NEAR = 0.8
 """A position whose next record has lived through this share of its retention is near the edge."""
@@ -26,7 +31,14 @@ _SHORT_MS = 2 * 86_400_000
 """Offsets that expire sooner than a weekend lasts."""
 
 
-@rule("RDY110", "measured on Spark 4.2.0 and Kafka 4.3.1")
+_FIND_THE_RECORDS = (
+    "Find the records elsewhere (an archive, a mirror, the producer) before the position "
+    "moves, and raise the topic's retention. Then move the position to the earliest offset "
+    "on purpose."
+)
+
+
+@rule("RDY110", "measured on Spark 4.2.0 and Kafka 4.3.1", remedies=(_FIND_THE_RECORDS,))
 def unread_offsets_deleted(s: Subject) -> Iterator[Problem]:
     """Kafka deletes records before they are read.
 
@@ -43,16 +55,22 @@ def unread_offsets_deleted(s: Subject) -> Iterator[Problem]:
                 f"{gone:,} unread offsets are deleted: {_partitions(lost)} start after the "
                 "pipeline's position."
             ),
-            remedy=(
-                "Find the records elsewhere (an archive, a mirror, the producer) before the "
-                "position moves, and raise the topic's retention. Then move the position to the "
-                "earliest offset on purpose."
-            ),
+            remedy=_FIND_THE_RECORDS,
             keeps_state=True,
         )
 
 
-@rule("RDY111", "documentation: Kafka topic configuration, retention.ms; proposal: the estimate")
+_RAISE_RETENTION_MS = (
+    "Raise retention.ms on the topic now, which keeps existing records, then let the "
+    "pipeline catch up."
+)
+
+
+@rule(
+    "RDY111",
+    "documentation: Kafka topic configuration, retention.ms; proposal: the estimate",
+    remedies=(_RAISE_RETENTION_MS,),
+)
 def near_the_edge(s: Subject) -> Iterator[Problem]:
     """The consumer lag is so large that Kafka is about to delete unread records.
 
@@ -72,10 +90,7 @@ def near_the_edge(s: Subject) -> Iterator[Problem]:
                 f"{span(keeps)}; about {span(left)} are left, at an even rate of writing (an "
                 "assumption)."
             ),
-            remedy=(
-                "Raise retention.ms on the topic now, which keeps existing records, then let the "
-                "pipeline catch up."
-            ),
+            remedy=_RAISE_RETENTION_MS,
             keeps_state=True,
         )
 
@@ -95,7 +110,19 @@ def _age(position: PartitionLag, s: Subject) -> float | None:
     return (end - now) / (end - begin)
 
 
-@rule("RDY112", "documentation: Kafka broker configuration, offsets.retention.minutes")
+_RAISE_ON_THE_BROKERS = (
+    f"Raise {RETENTION} on the brokers above the longest stop that may happen; the default is "
+    "7 days."
+)
+_SINCE_WHEN_IS_IT_STOPPED = "Since when is it stopped?"
+
+
+@rule(
+    "RDY112",
+    "documentation: Kafka broker configuration, offsets.retention.minutes",
+    remedies=(_KEEP, _RAISE_ON_THE_BROKERS),
+    questions=(_SINCE_WHEN_IS_IT_STOPPED,),
+)
 def offsets_expire(s: Subject) -> Iterator[Problem]:
     """Kafka deletes a group's offsets some time after its last member has left.
 
@@ -117,24 +144,15 @@ def offsets_expire(s: Subject) -> Iterator[Problem]:
             ),
             remedy=_KEEP,
             keeps_state=True,
-            question="Since when is it stopped?",
+            question=_SINCE_WHEN_IS_IT_STOPPED,
         )
     elif keeps < _SHORT_MS:
         yield Problem(
             severity=Severity.MEDIUM,
             what=f"The brokers keep a stopped group's offsets for {span(keeps)}.",
-            remedy=(
-                f"Raise {RETENTION} on the brokers above the longest stop that may happen; the "
-                "default is 7 days."
-            ),
+            remedy=_RAISE_ON_THE_BROKERS,
             keeps_state=True,
         )
-
-
-_KEEP = (
-    "Start the pipeline before that, or save its offsets now (kafka-consumer-groups "
-    "--reset-offsets --to-current --export) so that you can restore them."
-)
 
 
 def _of_stopped(s: Subject, keeps: int, stopped: float) -> Iterator[Problem]:

@@ -40,7 +40,13 @@ _SPECULATION = "spark.speculation"
 _BYTES_AS_TEXT = re.compile(r"cast\(s\d+\.(?:key|value) as string\)", re.IGNORECASE)
 
 
-@rule("RDY040", "measured on Spark 4.2.0", Engine.SPARK)
+_REMOVE_THE_SETTING = (
+    "Remove the setting. It is not pinned, so the check is on at the next start. If the "
+    "query then fails to start, its state is already inconsistent."
+)
+
+
+@rule("RDY040", "measured on Spark 4.2.0", Engine.SPARK, remedies=(_REMOVE_THE_SETTING,))
 def guard_switched_off(s: Subject) -> Iterator[Problem]:
     """This check stops a restart that would misread its state or give wrong results.
 
@@ -52,15 +58,22 @@ def guard_switched_off(s: Subject) -> Iterator[Problem]:
             yield Problem(
                 severity=Severity.HIGH,
                 what=f"{key} is false: nothing checks {guards}.",
-                remedy=(
-                    "Remove the setting. It is not pinned, so the check is on at the next start. "
-                    "If the query then fails to start, its state is already inconsistent."
-                ),
+                remedy=_REMOVE_THE_SETTING,
                 keeps_state=True,
             )
 
 
-@rule("RDY041", "measured on Spark 4.2.0", Engine.SPARK)
+_SET_THEM_ONLY = "Set them only in the query's own code, with these values."
+_DOES_THE_QUERY = "Does the query itself set them, or the cluster that it runs on?"
+
+
+@rule(
+    "RDY041",
+    "measured on Spark 4.2.0",
+    Engine.SPARK,
+    remedies=(_SET_THEM_ONLY,),
+    questions=(_DOES_THE_QUERY,),
+)
 def settings_not_pinned(s: Subject) -> Iterator[Problem]:
     """A checkpoint pins some settings, but not these.
 
@@ -75,13 +88,24 @@ def settings_not_pinned(s: Subject) -> Iterator[Problem]:
         yield Problem(
             severity=Severity.LOW,
             what=f"The query depends on settings that its checkpoint doesn't keep: {shown}.",
-            remedy="Set them only in the query's own code, with these values.",
+            remedy=_SET_THEM_ONLY,
             keeps_state=True,
-            question="Does the query itself set them, or the cluster that it runs on?",
+            question=_DOES_THE_QUERY,
         )
 
 
-@rule("RDY042", "measured on Spark 4.2.0 (the time zone is not pinned)", Engine.SPARK)
+_SET_IN_THE_QUERYS = (
+    f"Set {TIME_ZONE} in the query's own code to the zone that it has used so far, even if "
+    "that is UTC."
+)
+
+
+@rule(
+    "RDY042",
+    "measured on Spark 4.2.0 (the time zone is not pinned)",
+    Engine.SPARK,
+    remedies=(_SET_IN_THE_QUERYS,),
+)
 def time_zone_of_the_machine(s: Subject) -> Iterator[Problem]:
     """The query converts timestamps to dates, hours or text by the session's time zone.
 
@@ -94,10 +118,7 @@ def time_zone_of_the_machine(s: Subject) -> Iterator[Problem]:
             severity=Severity.MEDIUM,
             location=next((o.node for o in s.stateful), None),
             what=f"The query uses the time zone, but {TIME_ZONE} is not set.",
-            remedy=(
-                f"Set {TIME_ZONE} in the query's own code to the zone that it has used so far, "
-                "even if that is UTC."
-            ),
+            remedy=_SET_IN_THE_QUERYS,
             keeps_state=True,
         )
 
@@ -108,7 +129,17 @@ def _expressions(s: Subject) -> list[str]:
     return [_BYTES_AS_TEXT.sub("text", e) for e in found]
 
 
-@rule("RDY043", "documentation: Spark SQL, generic file source options", Engine.SPARK)
+_REMOVE_THE_SETTING_AND_LET = (
+    "Remove the setting, and let the query fail at such a file. It applies from the next start."
+)
+
+
+@rule(
+    "RDY043",
+    "documentation: Spark SQL, generic file source options",
+    Engine.SPARK,
+    remedies=(_REMOVE_THE_SETTING_AND_LET,),
+)
 def skips_files(s: Subject) -> Iterator[Problem]:
     """Spark silently skips damaged or missing files and marks them as processed: their rows are
     lost.
@@ -118,15 +149,20 @@ def skips_files(s: Subject) -> Iterator[Problem]:
             yield Problem(
                 severity=Severity.MEDIUM,
                 what=f"{key} is true.",
-                remedy=(
-                    "Remove the setting, and let the query fail at such a file. It applies from "
-                    "the next start."
-                ),
+                remedy=_REMOVE_THE_SETTING_AND_LET,
                 keeps_state=True,
             )
 
 
-@rule("RDY045", "documentation: Spark SQL, spark.sql.streaming.schemaInference", Engine.SPARK)
+_SET_THE_SCHEMA = "Set the schema in the query's code, as printSchema shows it today."
+
+
+@rule(
+    "RDY045",
+    "documentation: Spark SQL, spark.sql.streaming.schemaInference",
+    Engine.SPARK,
+    remedies=(_SET_THE_SCHEMA,),
+)
 def schema_inferred(s: Subject) -> Iterator[Problem]:
     """Spark infers the schema from the files that exist when the query starts.
 
@@ -139,12 +175,20 @@ def schema_inferred(s: Subject) -> Iterator[Problem]:
             severity=Severity.MEDIUM,
             location=reads_files.node,
             what=f"{_INFERENCE} is true, and the query reads files.",
-            remedy="Set the schema in the query's code, as printSchema shows it today.",
+            remedy=_SET_THE_SCHEMA,
             keeps_state=True,
         )
 
 
-@rule("RDY044", "documentation: Spark configuration, speculation; proposal", Engine.SPARK)
+_SET_FALSE_FOR = f"Set {_SPECULATION}=false for this application."
+
+
+@rule(
+    "RDY044",
+    "documentation: Spark configuration, speculation; proposal",
+    Engine.SPARK,
+    remedies=(_SET_FALSE_FOR,),
+)
 def speculation(s: Subject) -> Iterator[Problem]:
     """With speculation two copies of a slow task run at once.
 
@@ -156,6 +200,6 @@ def speculation(s: Subject) -> Iterator[Problem]:
             severity=Severity.MEDIUM,
             location=sink.node,
             what=f"{_SPECULATION} is true, and the sink is {sink.format}.",
-            remedy=f"Set {_SPECULATION}=false for this application.",
+            remedy=_SET_FALSE_FOR,
             keeps_state=True,
         )

@@ -13,7 +13,21 @@ from headgate.rules.readiness.facts.subject import Subject
 _GUIDE = "documentation: Spark Structured Streaming programming guide"
 
 
-@rule("RDY050", f"{_GUIDE}, Using Foreach and ForeachBatch; measured on Spark 4.2.0", Engine.SPARK)
+_WRITE_BY_THE_ROWS = (
+    "Write by the rows' own key (merge or upsert). If the function remembers batch numbers, "
+    "let it store them with the query's id. Remove them whenever the query is rewound or "
+    "gets a new checkpoint."
+)
+_DOES_THE_FUNCTION = "Does the function write by key, or does it skip by batch number?"
+
+
+@rule(
+    "RDY050",
+    f"{_GUIDE}, Using Foreach and ForeachBatch; measured on Spark 4.2.0",
+    Engine.SPARK,
+    remedies=(_WRITE_BY_THE_ROWS,),
+    questions=(_DOES_THE_FUNCTION,),
+)
 def function_as_sink(s: Subject) -> Iterator[Problem]:
     """A function that skips batch numbers that it has seen is right for a batch that is repeated
     after a failure. After a rewind, and with a new checkpoint, batch numbers start again with
@@ -28,17 +42,26 @@ def function_as_sink(s: Subject) -> Iterator[Problem]:
                 "A foreachBatch function writes the output; no plan shows how it handles a "
                 "repeated batch."
             ),
-            remedy=(
-                "Write by the rows' own key (merge or upsert). If the function remembers batch "
-                "numbers, let it store them with the query's id. Remove them whenever the query "
-                "is rewound or gets a new checkpoint."
-            ),
+            remedy=_WRITE_BY_THE_ROWS,
             keeps_state=True,
-            question="Does the function write by key, or does it skip by batch number?",
+            question=_DOES_THE_FUNCTION,
         )
 
 
-@rule("RDY051", f"{_GUIDE}, Output Sinks; proposal", Engine.SPARK)
+_WRITE_BY_THE_ROWS_OWN = (
+    "Write by the rows' own key. open(partition, epoch) shows which part of which batch is "
+    "repeated, as long as the query is not rewound."
+)
+_DOES_THE_WRITER = "Does the writer write by key?"
+
+
+@rule(
+    "RDY051",
+    f"{_GUIDE}, Output Sinks; proposal",
+    Engine.SPARK,
+    remedies=(_WRITE_BY_THE_ROWS_OWN,),
+    questions=(_DOES_THE_WRITER,),
+)
 def writes_row_by_row(s: Subject) -> Iterator[Problem]:
     """Spark reprocesses a batch that failed midway and writes its rows a second time."""
     sink = s.version.sink
@@ -47,16 +70,19 @@ def writes_row_by_row(s: Subject) -> Iterator[Problem]:
             severity=Severity.LOW,
             location=sink.node,
             what="A foreach writer writes the output.",
-            remedy=(
-                "Write by the rows' own key. open(partition, epoch) shows which part of which "
-                "batch is repeated, as long as the query is not rewound."
-            ),
+            remedy=_WRITE_BY_THE_ROWS_OWN,
             keeps_state=True,
-            question="Does the writer write by key?",
+            question=_DOES_THE_WRITER,
         )
 
 
-@rule("RDY052", "measured on Spark 4.2.0", Engine.SPARK)
+_FOR_A_REPLAY = (
+    "For a replay plan a new folder and a new checkpoint together, and switch the consumers "
+    "to it. A Delta or Iceberg table supports a replay by a new query in place."
+)
+
+
+@rule("RDY052", "measured on Spark 4.2.0", Engine.SPARK, remedies=(_FOR_A_REPLAY,))
 def log_of_the_file_sink(s: Subject) -> Iterator[Problem]:
     """A file sink keeps the numbers of its batches in _spark_metadata, in the output folder.
 
@@ -69,19 +95,24 @@ def log_of_the_file_sink(s: Subject) -> Iterator[Problem]:
             severity=Severity.MEDIUM,
             location=sink.node,
             what=f"Output goes to files{_at(sink)}.",
-            remedy=(
-                "For a replay plan a new folder and a new checkpoint together, and switch the "
-                "consumers to it. A Delta or Iceberg table supports a replay by a new query in "
-                "place."
-            ),
+            remedy=_FOR_A_REPLAY,
             keeps_state=False,
         )
+
+
+_SELECT_A_KEY = (
+    "Select a `key` column that identifies the result (grouping keys and window, or topic, "
+    "partition and offset of the input). Consumers can then drop duplicates."
+)
+_DO_THE_RECORDS = "Do the records have a key that identifies the result?"
 
 
 @rule(
     "RDY053",
     "documentation: Structured Streaming and Kafka integration guide; measured on Spark 4.2.0",
     Engine.SPARK,
+    remedies=(_SELECT_A_KEY,),
+    questions=(_DO_THE_RECORDS,),
 )
 def kafka_without_key(s: Subject) -> Iterator[Problem]:
     """Spark's Kafka sink writes at least once: a retried task, a rewind and a replay all write
@@ -98,14 +129,9 @@ def kafka_without_key(s: Subject) -> Iterator[Problem]:
             location=sink.node,
             what=f"Records go to Kafka ({sink.target or 'a topic of each row'})"
             + (" without a key." if keyed is False else "; no plan shows whether they have a key."),
-            remedy=(
-                "Select a `key` column that identifies the result (grouping keys and window, or "
-                "topic, partition and offset of the input). Consumers can then drop duplicates."
-            ),
+            remedy=_SELECT_A_KEY,
             keeps_state=True,
-            question=None
-            if keyed is False
-            else ("Do the records have a key that identifies the result?"),
+            question=None if keyed is False else (_DO_THE_RECORDS),
         )
 
 
@@ -126,7 +152,20 @@ def _last(s: Subject, sink: str | None) -> Node | None:
     return s.version.topology.node(before)
 
 
-@rule("RDY054", "proposal: consumers must know about duplicates", None)
+_LET_A_REPLAY = (
+    "Let a replay write to its own topic, and switch the consumers to it. Or let consumers "
+    "use only the newest result for a key. If all of them need only that, compact the topic."
+)
+_DO_ITS_CONSUMERS = "Do its consumers recognise duplicates?"
+
+
+@rule(
+    "RDY054",
+    "proposal: consumers must know about duplicates",
+    None,
+    remedies=(_LET_A_REPLAY,),
+    questions=(_DO_ITS_CONSUMERS,),
+)
 def output_not_compacted(s: Subject) -> Iterator[Problem]:
     """A replay writes every result a second time, after the old ones.
 
@@ -142,13 +181,9 @@ def output_not_compacted(s: Subject) -> Iterator[Problem]:
                 severity=Severity.LOW,
                 location=node,
                 what=f"The output topic {name} is not compacted.",
-                remedy=(
-                    "Let a replay write to its own topic, and switch the consumers to it. Or let "
-                    "consumers use only the newest result for a key. If all of them need only "
-                    "that, compact the topic."
-                ),
+                remedy=_LET_A_REPLAY,
                 keeps_state=True,
-                question="Do its consumers recognise duplicates?",
+                question=_DO_ITS_CONSUMERS,
             )
 
 
@@ -159,7 +194,13 @@ def _outputs(s: Subject) -> Iterator[tuple[str, str | None]]:
     yield from ((x.topic, x.node) for x in s.app.sinks if x.topic)
 
 
-@rule("RDY055", f"{_GUIDE}, Output Sinks", Engine.SPARK)
+_WRITE_TO_A_DURABLE = (
+    "Write to a durable sink before anybody relies on the query. If no file sink is "
+    "involved, a sink may be replaced; `headgate diff` shows it for this query."
+)
+
+
+@rule("RDY055", f"{_GUIDE}, Output Sinks", Engine.SPARK, remedies=(_WRITE_TO_A_DURABLE,))
 def output_nowhere(s: Subject) -> Iterator[Problem]:
     """This sink is for tests: its rows are lost with the driver.
 
@@ -171,10 +212,7 @@ def output_nowhere(s: Subject) -> Iterator[Problem]:
             severity=Severity.MEDIUM,
             location=sink.node,
             what=f"The sink is {sink.format}.",
-            remedy=(
-                "Write to a durable sink before anybody relies on the query. If no file sink is "
-                "involved, a sink may be replaced; `headgate diff` shows it for this query."
-            ),
+            remedy=_WRITE_TO_A_DURABLE,
             keeps_state=True,
         )
 

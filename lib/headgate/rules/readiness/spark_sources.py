@@ -18,7 +18,13 @@ _LIMITS = {
 }
 
 
-@rule("RDY020", f"{_KAFKA}; measured on Spark 4.2.0", Engine.SPARK)
+_REMOVE_THE_OPTION = (
+    "Remove the option. The checkpoint doesn't record it, so the default (true) applies from "
+    "the next start. If the loss is known and wanted, set it to false for only one start."
+)
+
+
+@rule("RDY020", f"{_KAFKA}; measured on Spark 4.2.0", Engine.SPARK, remedies=(_REMOVE_THE_OPTION,))
 def loses_data(s: Subject) -> Iterator[Problem]:
     """With failOnDataLoss=false, Spark silently skips records that Kafka deleted before they were
     read, a recreated topic and a missing partition. Nobody notices a loss that would have
@@ -30,16 +36,18 @@ def loses_data(s: Subject) -> Iterator[Problem]:
                 severity=Severity.HIGH,
                 location=source.node,
                 what=f"{_reads(source)} is read with failOnDataLoss=false.",
-                remedy=(
-                    "Remove the option. The checkpoint doesn't record it, so the default (true) "
-                    "applies from the next start. If the loss is known and wanted, set it to "
-                    "false for only one start."
-                ),
+                remedy=_REMOVE_THE_OPTION,
                 keeps_state=True,
             )
 
 
-@rule("RDY021", _KAFKA, Engine.SPARK)
+_SET_STARTINGOFFSETS_EARLIEST = (
+    "Set startingOffsets=earliest, or the offsets or the time to start at. It has no effect "
+    "while the checkpoint exists, so you can set it now."
+)
+
+
+@rule("RDY021", _KAFKA, Engine.SPARK, remedies=(_SET_STARTINGOFFSETS_EARLIEST,))
 def begins_at_the_end(s: Subject) -> Iterator[Problem]:
     """Without starting offsets a new checkpoint starts at the latest offsets of its topics.
 
@@ -52,10 +60,7 @@ def begins_at_the_end(s: Subject) -> Iterator[Problem]:
                 severity=Severity.MEDIUM,
                 location=source.node,
                 what=f"{_reads(source)} starts at the latest offsets under a new checkpoint.",
-                remedy=(
-                    "Set startingOffsets=earliest, or the offsets or the time to start at. It "
-                    "has no effect while the checkpoint exists, so you can set it now."
-                ),
+                remedy=_SET_STARTINGOFFSETS_EARLIEST,
                 keeps_state=True,
             )
 
@@ -67,7 +72,13 @@ def _starts_at_latest(source: Source) -> bool:
     return (option(source, "startingOffsets") or "latest").lower() == "latest"
 
 
-@rule("RDY022", f"{_KAFKA}; {_FILES}", Engine.SPARK)
+_SET_TO_SEVERAL = (
+    "Set {limits} to several times the size of a normal batch. Rate limits can be changed at "
+    "any restart."
+)
+
+
+@rule("RDY022", f"{_KAFKA}; {_FILES}", Engine.SPARK, remedies=(_SET_TO_SEVERAL,))
 def no_limit_per_batch(s: Subject) -> Iterator[Problem]:
     """After a stop, a reset or a replay the first batch takes all waiting records at once.
 
@@ -80,15 +91,18 @@ def no_limit_per_batch(s: Subject) -> Iterator[Problem]:
                 severity=Severity.MEDIUM if s.stateful else Severity.LOW,
                 location=source.node,
                 what=f"{_reads(source)} is read without a limit for a batch.",
-                remedy=(
-                    f"Set {limits[0]} to several times the size of a normal batch. Rate limits "
-                    "can be changed at any restart."
-                ),
+                remedy=_SET_TO_SEVERAL.format(limits=limits[0]),
                 keeps_state=True,
             )
 
 
-@rule("RDY023", _KAFKA, Engine.SPARK)
+_IF_ACCESS_RIGHTS = (
+    "If access rights require known names, use groupIdPrefix: Spark then creates a group for "
+    "each query. The offsets are in the checkpoint and don't change."
+)
+
+
+@rule("RDY023", _KAFKA, Engine.SPARK, remedies=(_IF_ACCESS_RIGHTS,))
 def shared_group(s: Subject) -> Iterator[Problem]:
     """All of a query's consumers join the group of kafka.group.id.
 
@@ -102,15 +116,25 @@ def shared_group(s: Subject) -> Iterator[Problem]:
                 severity=Severity.MEDIUM,
                 location=source.node,
                 what=f"{_reads(source)} is read with the fixed group id {group}.",
-                remedy=(
-                    "If access rights require known names, use groupIdPrefix: Spark then creates "
-                    "a group for each query. The offsets are in the checkpoint and don't change."
-                ),
+                remedy=_IF_ACCESS_RIGHTS,
                 keeps_state=True,
             )
 
 
-@rule("RDY024", _FILES, Engine.SPARK)
+_SET_CLEANSOURCE_ARCHIVE = (
+    "Set cleanSource=archive with a sourceArchiveDir, so that a replay can read from there."
+)
+_LET_A_REPLAY = (
+    "Let a replay read the archive, too. Keep the archive for as long as a replay may reach back."
+)
+
+
+@rule(
+    "RDY024",
+    _FILES,
+    Engine.SPARK,
+    remedies=(_SET_CLEANSOURCE_ARCHIVE, _LET_A_REPLAY),
+)
 def inputs_removed(s: Subject) -> Iterator[Problem]:
     """The query removes or moves its input once it is processed.
 
@@ -124,20 +148,24 @@ def inputs_removed(s: Subject) -> Iterator[Problem]:
                 severity=Severity.HIGH if clean == "delete" else Severity.LOW,
                 location=source.node,
                 what=f"{_reads(source)} is read with cleanSource={clean}{moved}.",
-                remedy=(
-                    "Set cleanSource=archive with a sourceArchiveDir, so that a replay can read "
-                    "from there."
-                )
-                if clean == "delete"
-                else (
-                    "Let a replay read the archive, too. Keep the archive for as long as a "
-                    "replay may reach back."
-                ),
+                remedy=_SET_CLEANSOURCE_ARCHIVE if clean == "delete" else (_LET_A_REPLAY),
                 keeps_state=True,
             )
 
 
-@rule("RDY025", "documentation: Spark SQL, JSON and CSV data source options", Engine.SPARK)
+_READ_WITH_MODE = (
+    "Read with mode=PERMISSIVE and a columnNameOfCorruptRecord, and write the rows in which "
+    "that column is set to a separate location. The column is not part of the state unless "
+    "an operator uses it."
+)
+
+
+@rule(
+    "RDY025",
+    "documentation: Spark SQL, JSON and CSV data source options",
+    Engine.SPARK,
+    remedies=(_READ_WITH_MODE,),
+)
 def drops_malformed(s: Subject) -> Iterator[Problem]:
     """Rows that can't be parsed are dropped: no count, no log line, no copy.
 
@@ -149,11 +177,7 @@ def drops_malformed(s: Subject) -> Iterator[Problem]:
                 severity=Severity.HIGH,
                 location=source.node,
                 what=f"{_reads(source)} is parsed with mode=DROPMALFORMED.",
-                remedy=(
-                    "Read with mode=PERMISSIVE and a columnNameOfCorruptRecord, and write the "
-                    "rows in which that column is set to a separate location. The column is not "
-                    "part of the state unless an operator uses it."
-                ),
+                remedy=_READ_WITH_MODE,
                 keeps_state=True,
             )
 

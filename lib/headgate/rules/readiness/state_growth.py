@@ -39,12 +39,14 @@ _WINDOWED = (
     "state is kept, and older windows are evicted with the first batches.",
     True,
 )
+_COMPLETE = ("Write in update mode, with a watermark: complete mode keeps everything.", True)
 
 
 @rule(
     "RDY010",
     f"{_GUIDE}, Handling Late Data and Watermarking; measured on Spark 4.2.0",
     Engine.SPARK,
+    remedies=tuple(text for text, _ in (*_BY_KIND.values(), _WINDOWED, _COMPLETE)),
 )
 def state_grows_for_ever(s: Subject) -> Iterator[Problem]:
     """This state never shrinks: it grows every day, until a batch no longer fits.
@@ -56,10 +58,7 @@ def state_grows_for_ever(s: Subject) -> Iterator[Problem]:
             complete = output_mode(s.version) == "complete"
             remedy, keeps = _BY_KIND.get(operator.kind, _WINDOWED)
             if complete and operator.kind not in _BY_KIND:
-                remedy, keeps = (
-                    "Write in update mode, with a watermark: complete mode keeps everything.",
-                    True,
-                )
+                remedy, keeps = _COMPLETE
             yield Problem(
                 severity=Severity.HIGH,
                 location=operator.node,
@@ -83,7 +82,20 @@ def _reason(operator: StatefulOperator, s: Subject, complete: bool) -> str:
     return "is in complete mode" if complete else "has windows, but no watermark closes them"
 
 
-@rule("RDY011", f"{_GUIDE}, Handling Late Data and Watermarking", Engine.SPARK)
+_IF_KEYS_KEEP = (
+    "If keys keep coming, group by a window of event time with a watermark, or keep the "
+    "state in transformWithState with a time-to-live. Both need a new checkpoint."
+)
+_IS_THE_NUMBER = "Is the number of keys limited?"
+
+
+@rule(
+    "RDY011",
+    f"{_GUIDE}, Handling Late Data and Watermarking",
+    Engine.SPARK,
+    remedies=(_IF_KEYS_KEEP,),
+    questions=(_IS_THE_NUMBER,),
+)
 def state_grows_with_keys(s: Subject) -> Iterator[Problem]:
     """A row stays for every key that was ever seen.
 
@@ -99,17 +111,23 @@ def state_grows_with_keys(s: Subject) -> Iterator[Problem]:
                 severity=Severity.MEDIUM if many else Severity.LOW,
                 location=operator.node,
                 what=f"{_name(operator)} groups by {_keys(operator)}, without an event time.{held}",
-                remedy=(
-                    "If keys keep coming, group by a window of event time with a watermark, or "
-                    "keep the state in transformWithState with a time-to-live. Both need a new "
-                    "checkpoint."
-                ),
+                remedy=_IF_KEYS_KEEP,
                 keeps_state=False,
-                question="Is the number of keys limited?",
+                question=_IS_THE_NUMBER,
             )
 
 
-@rule("RDY012", f"{_GUIDE}, Arbitrary Stateful Operations", Engine.SPARK)
+_SET_A_TIMEOUT = "Set a timeout (GroupStateTimeout) and remove the state when it is due."
+_GIVE_THE_VARIABLES = "Give the variables a time-to-live, or the operator a time mode and timers."
+
+
+@rule(
+    "RDY012",
+    f"{_GUIDE}, Arbitrary Stateful Operations",
+    Engine.SPARK,
+    remedies=(_SET_A_TIMEOUT, _GIVE_THE_VARIABLES),
+    questions=(_NO_FUNCTION,),
+)
 def state_left_to_a_function(s: Subject) -> Iterator[Problem]:
     """Without timeout, timer or time-to-live, only the function itself removes state, and only for
     a key that has a new record. Keys without new records stay forever.
@@ -122,15 +140,25 @@ def state_left_to_a_function(s: Subject) -> Iterator[Problem]:
                 severity=Severity.LOW,
                 location=operator.node,
                 what=f"{_name(operator)} has {lacks}.",
-                remedy="Set a timeout (GroupStateTimeout) and remove the state when it is due."
-                if grouped
-                else "Give the variables a time-to-live, or the operator a time mode and timers.",
+                remedy=_SET_A_TIMEOUT if grouped else _GIVE_THE_VARIABLES,
                 keeps_state=False,
                 question=_NO_FUNCTION,
             )
 
 
-@rule("RDY013", f"{_GUIDE}, RocksDB state store implementation", Engine.SPARK)
+_WHEN_THE_QUERY = (
+    "When the query gets a new checkpoint anyway, set "
+    "spark.sql.streaming.stateStore.providerClass to RocksDBStateStoreProvider. The "
+    "checkpoint pins the provider: setting it on the current one has no effect."
+)
+
+
+@rule(
+    "RDY013",
+    f"{_GUIDE}, RocksDB state store implementation",
+    Engine.SPARK,
+    remedies=(_WHEN_THE_QUERY,),
+)
 def large_state_in_memory(s: Subject) -> Iterator[Problem]:
     """This provider keeps every row in the executors' heap, in more than one version.
 
@@ -148,17 +176,18 @@ def large_state_in_memory(s: Subject) -> Iterator[Problem]:
                 location=_node(number, s),
                 what=f"{operator.name} keeps {rows:,} rows ({size(held)}) in the executors' heap "
                 "(HDFSBackedStateStoreProvider).",
-                remedy=(
-                    "When the query gets a new checkpoint anyway, set "
-                    "spark.sql.streaming.stateStore.providerClass to RocksDBStateStoreProvider. "
-                    "The checkpoint pins the provider: setting it on the current one has no "
-                    "effect."
-                ),
+                remedy=_WHEN_THE_QUERY,
                 keeps_state=False,
             )
 
 
-@rule("RDY014", "measured on Spark 4.2.0", Engine.SPARK)
+_SET_IN_THE_QUERYS = (
+    f"Set {PARTITIONS}={{number}} in the query's own code, so that no machine and no cluster "
+    "default can change it."
+)
+
+
+@rule("RDY014", "measured on Spark 4.2.0", Engine.SPARK, remedies=(_SET_IN_THE_QUERYS,))
 def partitions_not_recorded(s: Subject) -> Iterator[Problem]:
     """With offset log format 2, a query's first run doesn't record its number of state partitions.
 
@@ -175,13 +204,18 @@ def partitions_not_recorded(s: Subject) -> Iterator[Problem]:
             location=s.stateful[0].node,
             what="The checkpoint doesn't record how many partitions the state has"
             + (f" ({stored})." if stored else "."),
-            remedy=f"Set {PARTITIONS}={number} in the query's own code, so that no machine and no "
-            "cluster default can change it.",
+            remedy=_SET_IN_THE_QUERYS.format(number=number),
             keeps_state=True,
         )
 
 
-@rule("RDY015", "measured on Spark 4.2.0", Engine.SPARK)
+_BEFORE_YOU_START = (
+    f"Before you start the next checkpoint, set {PARTITIONS} to two or three times the most "
+    f"cores that the query will get. The current checkpoint pins it ({{how}})."
+)
+
+
+@rule("RDY015", "measured on Spark 4.2.0", Engine.SPARK, remedies=(_BEFORE_YOU_START,))
 def default_partitions(s: Subject) -> Iterator[Problem]:
     """The number of state partitions is fixed for the life of a checkpoint, and nobody chose this
     one. Too many make every batch slow and the checkpoint full of small files. Too few can't
@@ -199,15 +233,18 @@ def default_partitions(s: Subject) -> Iterator[Problem]:
             severity=Severity.LOW,
             location=s.stateful[0].node,
             what="The state has 200 partitions, Spark's default.",
-            remedy=(
-                f"Before you start the next checkpoint, set {PARTITIONS} to two or three times "
-                f"the most cores that the query will get. The current checkpoint pins it ({how})."
-            ),
+            remedy=_BEFORE_YOU_START.format(how=how),
             keeps_state=False,
         )
 
 
-@rule("RDY016", "measured on Spark 4.2.0", Engine.SPARK)
+_RUN_THE_QUERY = (
+    "Run the query with a processingTime trigger, which can be set at any restart. Or time "
+    "out by event time, which needs a new checkpoint."
+)
+
+
+@rule("RDY016", "measured on Spark 4.2.0", Engine.SPARK, remedies=(_RUN_THE_QUERY,))
 def run_without_an_end(s: Subject) -> Iterator[Problem]:
     """A run of availableNow ends once no work is left, but a timeout in processing time is always
     still ahead. The run makes empty batches forever, and the schedule waits for its end.
@@ -221,10 +258,7 @@ def run_without_an_end(s: Subject) -> Iterator[Problem]:
                 location=operator.node,
                 what=f"{_name(operator)} has a timeout in processing time, and the trigger is "
                 "availableNow.",
-                remedy=(
-                    "Run the query with a processingTime trigger, which can be set at any "
-                    "restart. Or time out by event time, which needs a new checkpoint."
-                ),
+                remedy=_RUN_THE_QUERY,
                 keeps_state=True,
             )
 

@@ -9,16 +9,24 @@ from headgate.rules.core.match_operators import OperatorPair
 from headgate.rules.core.report import Outcome, Rollback, StateEffect
 from headgate.rules.core.rule import Comparison, RuleResult, rule
 from headgate.rules.spark.facts.aggregation_buffers import Buffer, Carry, buffers, carry
-from headgate.rules.spark.facts.changed_keys import guarded, hidden
+from headgate.rules.spark.facts.changed_keys import REPLAY, SAME_KEY, guarded, hidden
 from headgate.rules.spark.facts.expressions import is_time_window, without_names
 from headgate.rules.spark.facts.state_keys import KeyChange, key_change
 from headgate.rules.spark.facts.state_stores import is_read
 
 _KINDS = (OperatorKind.AGGREGATE, OperatorKind.SESSION_AGGREGATE)
-_REPLAY = "Start from an empty checkpoint and replay."
 
 
-@rule("AGG001")
+_KEEP_THE_OLD = (
+    f"Keep the old order in groupBy, and reorder the columns after the aggregate. {REPLAY}"
+)
+
+
+@rule(
+    "AGG001",
+    remedies=(_KEEP_THE_OLD, REPLAY),
+    questions=(SAME_KEY,),
+)
 def grouping_keys(c: Comparison) -> Iterator[RuleResult]:
     """Spark finds a state row by the values of the grouping columns, in their order.
 
@@ -44,17 +52,17 @@ def grouping_keys(c: Comparison) -> Iterator[RuleResult]:
             because="The grouping columns changed their order."
             if swapped
             else "The query groups by other values of the same types.",
-            remedy=(
-                "Keep the old order in groupBy, and reorder the columns after the aggregate. "
-                if swapped
-                else ""
-            )
-            + _REPLAY,
+            remedy=_KEEP_THE_OLD if swapped else REPLAY,
             scenario="from-scratch",
         )
 
 
-@rule("AGG002")
+_KEEP_THE_ORDER = (
+    f"Keep the order of the aggregates and add new ones only with a new checkpoint. {REPLAY}"
+)
+
+
+@rule("AGG002", remedies=(_KEEP_THE_ORDER,))
 def buffer_read_as_another(c: Comparison) -> Iterator[RuleResult]:
     """Spark stores aggregation buffers by position, not by name.
 
@@ -71,13 +79,15 @@ def buffer_read_as_another(c: Comparison) -> Iterator[RuleResult]:
                     after=str(new),
                     because=f"The stored value of {old} is used as {new}.",
                     rollback=Rollback.LOST if how is Carry.OPAQUE else Rollback.SAFE,
-                    remedy="Keep the order of the aggregates and add new ones only with a new "
-                    "checkpoint. " + _REPLAY,
+                    remedy=_KEEP_THE_ORDER,
                     scenario="from-scratch",
                 )
 
 
-@rule("AGG003")
+_IF_TOTALS_MUST = "If totals must be in one unit: start from an empty checkpoint and replay."
+
+
+@rule("AGG003", remedies=(_IF_TOTALS_MUST,))
 def same_function_other_input(c: Comparison) -> Iterator[RuleResult]:
     """The stored value was built with the old expression and continues with the new one.
 
@@ -92,12 +102,18 @@ def same_function_other_input(c: Comparison) -> Iterator[RuleResult]:
                     location=pair.location,
                     before=str(old),
                     after=str(new),
-                    remedy="If totals must be in one unit: " + _REPLAY[0].lower() + _REPLAY[1:],
+                    remedy=_IF_TOTALS_MUST,
                     scenario="from-scratch",
                 )
 
 
-@rule("AGG006")
+_DOES_THE_NEW = (
+    "Does the new argument have the same type as the old one? If not, Spark reads stored "
+    "bytes as another type."
+)
+
+
+@rule("AGG006", remedies=(REPLAY,), questions=(_DOES_THE_NEW,))
 def opaque_buffer(c: Comparison) -> Iterator[RuleResult]:
     """Some functions store their values as bytes. Spark doesn't check the type inside."""
     for pair in _aggregates(c):
@@ -108,11 +124,8 @@ def opaque_buffer(c: Comparison) -> Iterator[RuleResult]:
                     location=pair.location,
                     before=str(old),
                     after=str(new),
-                    question=(
-                        "Does the new argument have the same type as the old one? If not, Spark "
-                        "reads stored bytes as another type."
-                    ),
-                    remedy=_REPLAY,
+                    question=_DOES_THE_NEW,
+                    remedy=REPLAY,
                     scenario="from-scratch",
                 )
 
@@ -133,7 +146,14 @@ def buffer_carried_over(c: Comparison) -> Iterator[RuleResult]:
             )
 
 
-@rule("AGG005")
+_ADD_THE_PLAN = "Add the plan of the version whose plan is missing."
+_WHICH_COLUMNS_DOES = (
+    "Which columns does the aggregate group by, and which functions does it compute, in both "
+    "versions? Their plans show it."
+)
+
+
+@rule("AGG005", remedies=(_ADD_THE_PLAN,), questions=(_WHICH_COLUMNS_DOES,))
 def aggregate_not_known(c: Comparison) -> Iterator[RuleResult]:
     """Equal types don't mean equal content: the columns and functions must be compared, too."""
     for pair in _aggregates(c):
@@ -147,12 +167,9 @@ def aggregate_not_known(c: Comparison) -> Iterator[RuleResult]:
             before=list(pair.before.functions or ()),
             after=list(pair.after.functions or ()),
             because="The evidence does not show the keys and functions of both versions.",
-            question=(
-                "Which columns does the aggregate group by, and which functions does it compute, "
-                "in both versions? Their plans show it."
-            ),
+            question=_WHICH_COLUMNS_DOES,
             rollback=Rollback.UNKNOWN,
-            remedy="Add the plan of the version whose plan is missing.",
+            remedy=_ADD_THE_PLAN,
         )
 
 

@@ -11,13 +11,21 @@ from headgate.rules.core.rule import Comparison, RuleResult, rule
 from headgate.rules.core.source_names import is_file, loses_data_silently
 from headgate.rules.spark.facts.source_pairs import had_data
 
+_EMPTY = (
+    "Restore the offset log. Only if all input is to be reprocessed, and outputs may get "
+    "duplicates: move `offsets`, `commits`, `state` and `sources` to a backup together."
+)
+
 _RESTORE = "Restore the checkpoint from a copy, or start from an empty one."
 _VERIFY_METADATA = "spark.sql.streaming.checkpoint.verifyMetadataExists.enabled"
 _VERIFY_EMPTY = "spark.sql.streaming.verifyCheckpointDirectoryEmptyOnStart"
 _MISSING = "STREAMING_STATEFUL_OPERATOR_MISSING_STATE_DIRECTORY"
 
 
-@rule("CKP001")
+_RESTORE_THE_OLD = 'Restore the old id: write {"id":"..."} with the id from progress or logs.'
+
+
+@rule("CKP001", remedies=(_RESTORE_THE_OLD,))
 def metadata_missing(c: Comparison) -> Iterator[RuleResult]:
     """The file `metadata` in the checkpoint holds the query's id.
 
@@ -32,21 +40,30 @@ def metadata_missing(c: Comparison) -> Iterator[RuleResult]:
             because=fault.what,
             error_class="STREAMING_CHECKPOINT_MISSING_METADATA_FILE" if refused else None,
             rollback=Rollback.REPAIRABLE if refused else Rollback.SAFE,
-            remedy='Restore the old id: write {"id":"..."} with the id from progress or logs.',
+            remedy=_RESTORE_THE_OLD,
         )
 
 
-@rule("CKP002")
+_RESTORE_THE_MISSING = f"Restore the missing file. {_RESTORE}"
+
+
+@rule("CKP002", remedies=(_RESTORE_THE_MISSING,))
 def predecessor_missing(c: Comparison) -> Iterator[RuleResult]:
     """On a restart Spark reads the newest entry of the offset log and the one before it.
 
     So you can't rewind to the oldest batch that is kept.
     """
     for fault in _of(c, CheckpointDamageKind.NO_PREDECESSOR):
-        yield _refused(fault, "IllegalStateException", "Restore the missing file. " + _RESTORE)
+        yield _refused(fault, "IllegalStateException", _RESTORE_THE_MISSING)
 
 
-@rule("CKP003")
+_RESTORE_THE_MISSING_OFFSETS = (
+    "Restore the missing offsets. If there is no copy and the query is stopped, delete the "
+    "commits from the newest batch in `offsets` on: that batch is reprocessed."
+)
+
+
+@rule("CKP003", remedies=(_RESTORE_THE_MISSING_OFFSETS,))
 def commit_without_offsets(c: Comparison) -> Iterator[RuleResult]:
     """Spark runs the newest batch in `offsets` again, but its commit already exists.
 
@@ -56,12 +73,11 @@ def commit_without_offsets(c: Comparison) -> Iterator[RuleResult]:
         yield _refused(
             fault,
             "CONCURRENT_STREAM_LOG_UPDATE",
-            "Restore the missing offsets. If there is no copy and the query is stopped, delete "
-            "the commits from the newest batch in `offsets` on: that batch is reprocessed.",
+            _RESTORE_THE_MISSING_OFFSETS,
         )
 
 
-@rule("CKP004")
+@rule("CKP004", remedies=(_EMPTY,))
 def offsets_missing(c: Comparison) -> Iterator[RuleResult]:
     """Without offsets a query starts at batch 0 and collides with the files of later batches.
 
@@ -82,13 +98,13 @@ def offsets_missing(c: Comparison) -> Iterator[RuleResult]:
             )
 
 
-_EMPTY = (
-    "Restore the offset log. Only if all input is to be reprocessed, and outputs may get "
-    "duplicates: move `offsets`, `commits`, `state` and `sources` to a backup together."
+_ARE_FILES_THAT_WERE = (
+    "Are files that were already processed still in the source's folder? Then Spark "
+    "reprocesses them."
 )
 
 
-@rule("CKP005")
+@rule("CKP005", remedies=(_RESTORE,), questions=(_ARE_FILES_THAT_WERE,))
 def source_log_missing(c: Comparison) -> Iterator[RuleResult]:
     """On a restart Spark lists the files of a file source's last batch from the source's log."""
     sources = [s for s in c.before.sources or () if is_file(s)]
@@ -101,16 +117,13 @@ def source_log_missing(c: Comparison) -> Iterator[RuleResult]:
                 because=(
                     f"{fault.what} The last batch took no files, so Spark doesn't need the log yet."
                 ),
-                question=(
-                    "Are files that were already processed still in the source's folder? Then "
-                    "Spark reprocesses them."
-                ),
+                question=_ARE_FILES_THAT_WERE,
                 rollback=Rollback.UNKNOWN,
                 remedy=_RESTORE,
             )
 
 
-@rule("CKP006")
+@rule("CKP006", remedies=(_RESTORE,))
 def state_missing(c: Comparison) -> Iterator[RuleResult]:
     """A batch loads the state that the batch before it wrote.
 
@@ -123,7 +136,10 @@ def state_missing(c: Comparison) -> Iterator[RuleResult]:
         yield _refused(fault, c.spark.condition("CANNOT_LOAD_STATE_STORE"), _RESTORE)
 
 
-@rule("CKP007")
+_SET_IT_TO_AGAIN = "Set it to {stored} again in the newest files of `offsets`."
+
+
+@rule("CKP007", remedies=(_SET_IT_TO_AGAIN,))
 def partitions_edited(c: Comparison) -> Iterator[RuleResult]:
     """Spark takes the number of state partitions from the offset log.
 
@@ -133,7 +149,7 @@ def partitions_edited(c: Comparison) -> Iterator[RuleResult]:
     for fault in _of(c, CheckpointDamageKind.STATE_PARTITIONS)[:1]:
         pinned = int(c.before.pinned.get("spark.sql.shuffle.partitions", "0"))
         stored = max(s.partitions or 0 for o in c.before.stateful or () for s in o.stores)
-        remedy = f"Set it to {stored} again in the newest files of `offsets`."
+        remedy = _SET_IT_TO_AGAIN.format(stored=stored)
         if pinned > stored:
             yield _refused(fault, c.spark.condition("CANNOT_LOAD_STATE_STORE"), remedy)
         else:
@@ -148,7 +164,18 @@ def partitions_edited(c: Comparison) -> Iterator[RuleResult]:
             )
 
 
-@rule("CKP008")
+_TO_REWIND_REWIND = "To rewind, rewind both logs together, so that state is rewound as well."
+_RESTORE_THE_CHECKPOINT = "Restore the checkpoint from a copy."
+_DID_SOMEBODY_SET = (
+    "Did somebody set the offset back, or was the topic recreated while failOnDataLoss was off?"
+)
+
+
+@rule(
+    "CKP008",
+    remedies=(_TO_REWIND_REWIND, _RESTORE_THE_CHECKPOINT),
+    questions=(_DID_SOMEBODY_SET,),
+)
 def offsets_edited(c: Comparison) -> Iterator[RuleResult]:
     """Spark trusts the offsets in the checkpoint, and state doesn't move with them.
 
@@ -166,34 +193,42 @@ def offsets_edited(c: Comparison) -> Iterator[RuleResult]:
         yield RuleResult(
             outcome=Outcome.UNKNOWN,
             because=faults[0].what,
-            question=(
-                "Did somebody set the offset back, or was the topic recreated while "
-                "failOnDataLoss was off?"
-            ),
+            question=_DID_SOMEBODY_SET,
             rollback=Rollback.UNKNOWN,
-            remedy="Restore the checkpoint from a copy.",
+            remedy=_RESTORE_THE_CHECKPOINT,
         )
         return
     yield RuleResult(
         outcome=Outcome.SILENTLY_WRONG,
         state_effect=StateEffect.MIXED if c.is_stateful else StateEffect.NONE,
         because=faults[0].what,
-        remedy="To rewind, rewind both logs together, so that state is rewound as well.",
+        remedy=_TO_REWIND_REWIND,
         scenario="rewind",
     )
 
 
-@rule("CKP009")
+_IF_THERE_IS_NO = (
+    f"{_RESTORE} If there is no copy and no batch completed after it, move the broken file to "
+    "a backup."
+)
+
+
+@rule("CKP009", remedies=(_IF_THERE_IS_NO,))
 def log_unreadable(c: Comparison) -> Iterator[RuleResult]:
     """A restart starts with the newest entries of both logs, and fails if one of them is not a
     valid entry. An entry that ends in the middle of its JSON fails in the JSON parser.
     """
     for fault in _of(c, CheckpointDamageKind.UNREADABLE)[:1]:
-        yield _refused(fault, "IllegalStateException", _RESTORE + " If there is no copy and no "
-                       "batch completed after it, move the broken file to a backup.")  # fmt: skip
+        yield _refused(fault, "IllegalStateException", _IF_THERE_IS_NO)  # fmt: skip
 
 
-@rule("CKP010")
+_WRITE_TO_A_NEW = (
+    "Write to a new directory with a new checkpoint. Or remove the batches from "
+    "`_spark_metadata`, with their files."
+)
+
+
+@rule("CKP010", remedies=(_WRITE_TO_A_NEW,))
 def sink_is_ahead(c: Comparison) -> Iterator[RuleResult]:
     """A file sink silently skips batches whose numbers are in its `_spark_metadata`.
 
@@ -206,10 +241,7 @@ def sink_is_ahead(c: Comparison) -> Iterator[RuleResult]:
                 outcome=Outcome.SILENTLY_WRONG,
                 state_effect=StateEffect.LOST,
                 because=fault.what,
-                remedy=(
-                    "Write to a new directory with a new checkpoint. Or remove the batches from "
-                    "`_spark_metadata`, with their files."
-                ),
+                remedy=_WRITE_TO_A_NEW,
             )
 
 

@@ -66,7 +66,13 @@ _ONCE = (
 )
 
 
-@rule("WLD001")
+_RESTORE_THE_LOST = "Restore the lost records from another copy and replay them."
+
+
+@rule(
+    "WLD001",
+    remedies=(_RESTORE_THE_LOST, _ONCE),
+)
 def unread_records_deleted(c: Comparison) -> Iterator[RuleResult]:
     """Kafka deleted records that the query has not read.
 
@@ -82,7 +88,10 @@ def unread_records_deleted(c: Comparison) -> Iterator[RuleResult]:
             yield _lost(c, pair, f"Kafka deleted unread records of {told}.", gone)
 
 
-@rule("WLD002")
+@rule(
+    "WLD002",
+    remedies=(_RESTORE_THE_LOST, _ONCE),
+)
 def offset_beyond_end(c: Comparison) -> Iterator[RuleResult]:
     """The checkpoint's offset is after the end of the topic: the topic was deleted and recreated.
 
@@ -96,7 +105,19 @@ def offset_beyond_end(c: Comparison) -> Iterator[RuleResult]:
             yield _lost(c, pair, f"The checkpoint's offsets are after the end of {told}.", beyond)
 
 
-@rule("WLD003")
+_IF_THE_OLD = (
+    "If the old topic's records are not needed, start from an empty checkpoint. If they are, "
+    "restore them first, or give the new topic another name."
+)
+_IF_IT_WAS = "If it was, start from an empty checkpoint."
+_WAS_DELETED_AND_RECREATED = "Was {topic} deleted and recreated after the query had read from it?"
+
+
+@rule(
+    "WLD003",
+    remedies=(_IF_THE_OLD, _IF_IT_WAS),
+    questions=(_WAS_DELETED_AND_RECREATED,),
+)
 def topic_recreated(c: Comparison) -> Iterator[RuleResult]:
     """Offsets belong to the topic that they were read from, but Spark compares no topic ids.
 
@@ -110,7 +131,10 @@ def topic_recreated(c: Comparison) -> Iterator[RuleResult]:
                 yield from _recreated(c, pair, cluster, mine)
 
 
-@rule("WLD005")
+@rule(
+    "WLD005",
+    remedies=(_RESTORE_THE_LOST, _ONCE),
+)
 def partitions_deleted(c: Comparison) -> Iterator[RuleResult]:
     """The checkpoint has offsets of partitions, or of a topic, that no longer exist.
 
@@ -132,7 +156,10 @@ def partitions_deleted(c: Comparison) -> Iterator[RuleResult]:
             )
 
 
-@rule("WLD006")
+@rule(
+    "WLD006",
+    remedies=(_RESTORE_THE_LOST, _ONCE),
+)
 def partitions_added(c: Comparison) -> Iterator[RuleResult]:
     """Spark reads a partition that the checkpoint doesn't know from its earliest offset.
 
@@ -175,7 +202,7 @@ def _lost(c: Comparison, pair: SourcePair, because: str, parts: Sequence[Logged]
         because=because,
         error_class=None if silent else "KAFKA_DATA_LOSS",
         rollback=Rollback.SAFE if silent else Rollback.REPAIRABLE,
-        remedy="Restore the lost records from another copy and replay them." if silent else _ONCE,
+        remedy=_RESTORE_THE_LOST if silent else _ONCE,
         scenario="from-point",
     )
 
@@ -193,10 +220,7 @@ def _recreated(
             before=told[0],
             after=told[1],
             because=f"{topic} was deleted and recreated.",
-            remedy=(
-                "If the old topic's records are not needed, start from an empty checkpoint. If "
-                "they are, restore them first, or give the new topic another name."
-            ),
+            remedy=_IF_THE_OLD,
             scenario="from-scratch",
         )
     elif found in (Recreated.LIKELY, Recreated.SINCE_STORED):
@@ -206,8 +230,8 @@ def _recreated(
             before=told[0],
             after=told[1],
             because=_WHY[found].format(topic=topic),
-            question=f"Was {topic} deleted and recreated after the query had read from it?",
-            remedy="If it was, start from an empty checkpoint.",
+            question=_WAS_DELETED_AND_RECREATED.format(topic=topic),
+            remedy=_IF_IT_WAS,
             scenario="from-scratch",
         )
 

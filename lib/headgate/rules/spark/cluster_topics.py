@@ -23,7 +23,13 @@ from headgate.rules.spark.facts.version_identity import looks_equal
 _HOUR = 3_600_000
 
 
-@rule("WLD004")
+_CREATE_THE_TOPIC = (
+    "Create the topic, or remove it from the query. The old topic's offsets stay: Spark "
+    "doesn't read a new topic of that name from its beginning."
+)
+
+
+@rule("WLD004", remedies=(_CREATE_THE_TOPIC,))
 def topic_missing(c: Comparison) -> Iterator[RuleResult]:
     """Spark requests the partitions of every subscribed topic from Kafka.
 
@@ -42,14 +48,18 @@ def topic_missing(c: Comparison) -> Iterator[RuleResult]:
                 after=list(source.topics),
                 because=f"{listed(missing)} doesn't exist.",
                 error_class="UnknownTopicOrPartitionException",
-                remedy=(
-                    "Create the topic, or remove it from the query. The old topic's offsets "
-                    "stay: Spark doesn't read a new topic of that name from its beginning."
-                ),
+                remedy=_CREATE_THE_TOPIC,
             )
 
 
-@rule("WLD007", "Kafka's retention.ms, and the offsets in the checkpoint")
+_RESTART_SOON_OR_RAISE = "Restart soon, or raise retention.ms first."
+
+
+@rule(
+    "WLD007",
+    "Kafka's retention.ms, and the offsets in the checkpoint",
+    remedies=(_RESTART_SOON_OR_RAISE,),
+)
 def retention_is_near(c: Comparison) -> Iterator[RuleResult]:
     """Kafka deletes records that are older than the retention, even if the new version has not read
     them.
@@ -70,11 +80,20 @@ def retention_is_near(c: Comparison) -> Iterator[RuleResult]:
                         f"{topic} keeps records for {_hours(kept)}, and its unread records were "
                         f"written from {at} on."
                     ),
-                    remedy="Restart soon, or raise retention.ms first.",
+                    remedy=_RESTART_SOON_OR_RAISE,
                 )
 
 
-@rule("WLD008", "Kafka's producer: max.block.ms; not measured")
+_CREATE_FIRST_WITH = "Create {topic} first, with as many partitions as its consumers need."
+_DOES_THE_BROKER = "Does the broker create topics automatically (auto.create.topics.enable)?"
+
+
+@rule(
+    "WLD008",
+    "Kafka's producer: max.block.ms; not measured",
+    remedies=(_CREATE_FIRST_WITH,),
+    questions=(_DOES_THE_BROKER,),
+)
 def sink_topic_missing(c: Comparison) -> Iterator[RuleResult]:
     """The Kafka sink's topic doesn't exist: the broker creates it, or the batch fails.
 
@@ -91,12 +110,21 @@ def sink_topic_missing(c: Comparison) -> Iterator[RuleResult]:
             outcome=Outcome.UNKNOWN,
             after=topic,
             because=f"{topic} doesn't exist.",
-            question="Does the broker create topics automatically (auto.create.topics.enable)?",
-            remedy=f"Create {topic} first, with as many partitions as its consumers need.",
+            question=_DOES_THE_BROKER,
+            remedy=_CREATE_FIRST_WITH.format(topic=topic),
         )
 
 
-@rule("WLD009", "the evidence and the cluster that Headgate read")
+_SET_THAT_CLUSTER = "Set that cluster under [kafka] in headgate.toml."
+_DOES_THIS_SOURCE = "Does this source read the Kafka cluster of headgate.toml?"
+
+
+@rule(
+    "WLD009",
+    "the evidence and the cluster that Headgate read",
+    remedies=(_SET_THAT_CLUSTER,),
+    questions=(_DOES_THIS_SOURCE,),
+)
 def another_cluster(c: Comparison) -> Iterator[RuleResult]:
     """The cluster that Headgate read has none of the topics that the source reads."""
     for pair in c.sources:
@@ -110,9 +138,9 @@ def another_cluster(c: Comparison) -> Iterator[RuleResult]:
                 before=option(source, "kafka.bootstrap.servers"),
                 after=cluster.bootstrap,
                 because="Its addresses differ, too.",
-                question="Does this source read the Kafka cluster of headgate.toml?",
+                question=_DOES_THIS_SOURCE,
                 rollback=Rollback.UNKNOWN,
-                remedy="Set that cluster under [kafka] in headgate.toml.",
+                remedy=_SET_THAT_CLUSTER,
             )
 
 
@@ -132,7 +160,14 @@ def _hours(ms: int) -> str:
     return f"{ms / _HOUR:g} hours"
 
 
-@rule("WLD010")
+_COMPARE_AGAIN_WITH = "Compare again with `--cluster`, which reads Kafka."
+_IS_STILL_THE_TOPIC = (
+    "Is {topics} still the topic that the offsets were read from, with all its unread "
+    "records? And is the checkpoint unedited?"
+)
+
+
+@rule("WLD010", remedies=(_COMPARE_AGAIN_WITH,), questions=(_IS_STILL_THE_TOPIC,))
 def offsets_not_asked(c: Comparison) -> Iterator[RuleResult]:
     """If the query is unchanged, only the state of the cluster decides how its restart ends.
 
@@ -150,12 +185,9 @@ def offsets_not_asked(c: Comparison) -> Iterator[RuleResult]:
         outcome=Outcome.UNKNOWN,
         location=logged[0][0].location,
         because="The versions show no difference, and Headgate did not read Kafka.",
-        question=(
-            f"Is {topics} still the topic that the offsets were read from, with all its unread "
-            "records? And is the checkpoint unedited?"
-        ),
+        question=_IS_STILL_THE_TOPIC.format(topics=topics),
         rollback=Rollback.UNKNOWN,
-        remedy="Compare again with `--cluster`, which reads Kafka.",
+        remedy=_COMPARE_AGAIN_WITH,
     )
 
 

@@ -32,7 +32,10 @@ from headgate.rules.spark.sql_settings import changes_meaning, decides_what_is_r
 _OWN_RULE = {ANSI, CHECKPOINT_FORMAT, ENCODING, OFFSET_LOG, PARTITIONS, TIME_ZONE, SCHEMA_CHECK}
 
 
-@rule("CFG001")
+_TO_USE_THE_NEW = "To use the new value, start from an empty checkpoint."
+
+
+@rule("CFG001", remedies=(_TO_USE_THE_NEW,))
 def pinned_setting(c: Comparison) -> Iterator[RuleResult]:
     """The offset log holds this setting, and its value wins over the session's, with a warning.
 
@@ -47,7 +50,23 @@ def pinned_setting(c: Comparison) -> Iterator[RuleResult]:
         yield _no_effect(key, kept, wanted)
 
 
-@rule("CFG002")
+_SET_TO_IF = (
+    f"Set {PARTITIONS} to {{stored}}. If the new version was tried, delete offsets/N, but "
+    "only if commits/N is missing."
+)
+_SET_TO = f"Set {PARTITIONS} to {{stored}}."
+_ADD_THE_OLD = "Add the old version's checkpoint to the evidence, or keep the old value."
+_IN_WHICH_VERSION = (
+    "In which version is the checkpoint's offset log (the first line of offsets/N), and how "
+    f"many partitions does its state have? v1 pins {PARTITIONS}; v2 may not."
+)
+
+
+@rule(
+    "CFG002",
+    remedies=(_TO_USE_THE_NEW, _SET_TO_IF, _SET_TO, _ADD_THE_OLD),
+    questions=(_IN_WHICH_VERSION,),
+)
 def shuffle_partitions(c: Comparison) -> Iterator[RuleResult]:
     """The number of state partitions is fixed when state is first written.
 
@@ -87,7 +106,7 @@ def stateless_partitions(c: Comparison) -> Iterator[RuleResult]:
         )
 
 
-@rule("CFG004")
+@rule("CFG004", remedies=(_TO_USE_THE_NEW,))
 def offset_log_format(c: Comparison) -> Iterator[RuleResult]:
     """The version of an existing offset log wins over the setting."""
     wanted, kept = effective(c.after, OFFSET_LOG), c.before.offset_log_version
@@ -97,7 +116,10 @@ def offset_log_format(c: Comparison) -> Iterator[RuleResult]:
         yield _no_effect(OFFSET_LOG, str(kept), wanted)
 
 
-@rule("CFG005")
+_SET_IT_TO_THE_VALUE = "Set it to the value that the checkpoint was written with."
+
+
+@rule("CFG005", remedies=(_SET_IT_TO_THE_VALUE,))
 def checkpoint_format(c: Comparison) -> Iterator[RuleResult]:
     """The offset log doesn't record the format of state checkpoints, and neither format can read
     the other's files. Format 2 gives state checkpoints ids, which only RocksDB's provider
@@ -121,11 +143,14 @@ def checkpoint_format(c: Comparison) -> Iterator[RuleResult]:
             after=new,
             because=f"{CHECKPOINT_FORMAT} changed.",
             error_class=condition,
-            remedy="Set it to the value that the checkpoint was written with.",
+            remedy=_SET_IT_TO_THE_VALUE,
         )
 
 
-@rule("CFG006")
+_LEAVE_THE_ENCODING = "Leave the encoding at unsaferow."
+
+
+@rule("CFG006", remedies=(_LEAVE_THE_ENCODING,))
 def encoding_without_variables(c: Comparison) -> Iterator[RuleResult]:
     """Avro encoding of state is only for transformWithState.
 
@@ -141,12 +166,25 @@ def encoding_without_variables(c: Comparison) -> Iterator[RuleResult]:
         after=new,
         because=f"{ENCODING} is avro.",
         error_class="_LEGACY_ERROR_TEMP_3102",
-        remedy="Leave the encoding at unsaferow.",
+        remedy=_LEAVE_THE_ENCODING,
         scenario="offline-upgrade",
     )
 
 
-@rule("CFG007")
+_SET_THE_SESSIONS = "Set the session's time zone to the old one."
+_SET_THE_SAME = "Set the same time zone in both versions."
+_WHICH_TIME_ZONE = "Which time zone does the session use in the version that sets none?"
+_IS_THAT_NUMBER = (
+    "Is that number computed from a text without an offset? From a timestamp it is the same "
+    "in every time zone."
+)
+
+
+@rule(
+    "CFG007",
+    remedies=(_SET_THE_SESSIONS, _SET_THE_SAME),
+    questions=(_WHICH_TIME_ZONE, _IS_THAT_NUMBER),
+)
 def time_zone(c: Comparison) -> Iterator[RuleResult]:
     """The checkpoint doesn't record the session time zone.
 
@@ -170,11 +208,18 @@ def time_zone(c: Comparison) -> Iterator[RuleResult]:
         before=old,
         after=new,
         because=f"{TIME_ZONE} changed" + (", and the key is computed with it." if hit else "."),
-        remedy="Set the session's time zone to the old one." if hit else "",
+        remedy=_SET_THE_SESSIONS if hit else "",
     )
 
 
-@rule("CFG008")
+_USE_TRY_CAST = "Use try_cast and similar functions, or leave ANSI mode off."
+_DOES_THE_INPUT = (
+    "Does the input have rows for which a cast, a division or an index gave null? They now "
+    "fail the batch (CAST_INVALID_INPUT and similar errors)."
+)
+
+
+@rule("CFG008", remedies=(_USE_TRY_CAST,), questions=(_DOES_THE_INPUT,))
 def ansi_mode(c: Comparison) -> Iterator[RuleResult]:
     """The checkpoint doesn't record ANSI mode.
 
@@ -197,15 +242,16 @@ def ansi_mode(c: Comparison) -> Iterator[RuleResult]:
         before=old,
         after=new,
         because="The new version switches ANSI mode on.",
-        question=(
-            "Does the input have rows for which a cast, a division or an index gave null? They "
-            "now fail the batch (CAST_INVALID_INPUT and similar errors)."
-        ),
-        remedy="Use try_cast and similar functions, or leave ANSI mode off.",
+        question=_DOES_THE_INPUT,
+        remedy=_USE_TRY_CAST,
     )
 
 
-@rule("CFG010")
+_NAME_THE_SINK = "Name the sink, or switch sink evolution off."
+_DOES_THE_NEW = "Does the new version's sink have a name (DataStreamWriter.name)?"
+
+
+@rule("CFG010", remedies=(_NAME_THE_SINK,), questions=(_DOES_THE_NEW,))
 def sink_evolution(c: Comparison) -> Iterator[RuleResult]:
     """With sink evolution on, Spark's analysis fails for a sink without a name.
 
@@ -216,8 +262,8 @@ def sink_evolution(c: Comparison) -> Iterator[RuleResult]:
             outcome=Outcome.UNKNOWN,
             after="true",
             because=f"{SINK_EVOLUTION} is on.",
-            question="Does the new version's sink have a name (DataStreamWriter.name)?",
-            remedy="Name the sink, or switch sink evolution off.",
+            question=_DOES_THE_NEW,
+            remedy=_NAME_THE_SINK,
         )
 
 
@@ -248,7 +294,7 @@ def _no_effect(key: str, recorded: str, wanted: str) -> RuleResult:
         before=recorded,
         after=wanted,
         because=f"{key} stays {recorded.rsplit('.', 1)[-1]}.",
-        remedy="To use the new value, start from an empty checkpoint.",
+        remedy=_TO_USE_THE_NEW,
         scenario="from-scratch",
     )
 
@@ -263,12 +309,7 @@ def _not_recorded(stored: int, wanted: int) -> RuleResult:
         because=f"{PARTITIONS} is not in this offset log, and state has {stored} partitions.",
         error_class="CANNOT_LOAD_STATE_STORE" if more else None,
         rollback=Rollback.REPAIRABLE if more else Rollback.SAFE,
-        remedy=f"Set {PARTITIONS} to {stored}."
-        + (
-            " If the new version was tried, delete offsets/N, but only if commits/N is missing."
-            if more
-            else ""
-        ),
+        remedy=_SET_TO_IF.format(stored=stored) if more else _SET_TO.format(stored=stored),
     )
 
 
@@ -278,12 +319,9 @@ def _log_not_known(old: str | None, wanted: str) -> RuleResult:
         before=old,
         after=wanted,
         because=f"{PARTITIONS} changed, and the evidence has no offset log that holds it.",
-        question=(
-            "In which version is the checkpoint's offset log (the first line of offsets/N), and "
-            f"how many partitions does its state have? v1 pins {PARTITIONS}; v2 may not."
-        ),
+        question=_IN_WHICH_VERSION,
         rollback=Rollback.UNKNOWN,
-        remedy="Add the old version's checkpoint to the evidence, or keep the old value.",
+        remedy=_ADD_THE_OLD,
     )
 
 
@@ -298,8 +336,8 @@ def _time_zone_not_known(
             before=old,
             after=new,
             because=f"Only one version sets {TIME_ZONE}, and the key is computed with it.",
-            question="Which time zone does the session use in the version that sets none?",
-            remedy="Set the same time zone in both versions.",
+            question=_WHICH_TIME_ZONE,
+            remedy=_SET_THE_SAME,
         )
 
 
@@ -316,11 +354,8 @@ def _of_texts(old: str, new: str, pair: OperatorPair) -> RuleResult:
         before=old,
         after=new,
         because=f"{TIME_ZONE} changed, and the key is a number of seconds.",
-        question=(
-            "Is that number computed from a text without an offset? From a timestamp it is the "
-            "same in every time zone."
-        ),
-        remedy="Set the session's time zone to the old one.",
+        question=_IS_THAT_NUMBER,
+        remedy=_SET_THE_SESSIONS,
     )
 
 

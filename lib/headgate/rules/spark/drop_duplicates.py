@@ -8,14 +8,21 @@ from headgate.model.version import OperatorKind
 from headgate.rules.core.match_operators import OperatorPair
 from headgate.rules.core.report import Outcome, Rollback, StateEffect
 from headgate.rules.core.rule import Comparison, RuleResult, rule
-from headgate.rules.spark.facts.changed_keys import guarded, hidden
+from headgate.rules.spark.facts.changed_keys import REPLAY, SAME_KEY, guarded, hidden
 from headgate.rules.spark.facts.state_keys import KeyChange, key_change
 from headgate.rules.spark.facts.state_stores import is_read
 
 _KINDS = (OperatorKind.DEDUPLICATE, OperatorKind.DEDUPLICATE_WITHIN_WATERMARK)
 
 
-@rule("DED001")
+_LIST_THE_COLUMNS = "List the columns in the old order: dropDuplicates([...])."
+
+
+@rule(
+    "DED001",
+    remedies=(_LIST_THE_COLUMNS, REPLAY),
+    questions=(SAME_KEY,),
+)
 def key_columns(c: Comparison) -> Iterator[RuleResult]:
     """Spark remembers seen rows by the values of the key columns, in their order.
 
@@ -41,14 +48,16 @@ def key_columns(c: Comparison) -> Iterator[RuleResult]:
                 because="The key columns changed their order."
                 if swapped
                 else "The new version finds duplicates by other values of the same types.",
-                remedy="List the columns in the old order: dropDuplicates([...])."
-                if swapped
-                else "Start from an empty checkpoint and replay.",
+                remedy=_LIST_THE_COLUMNS if swapped else REPLAY,
                 scenario="from-scratch",
             )
 
 
-@rule("DED002")
+_ADD_THE_PLAN = "Add the plan of the version whose plan is missing."
+_BY_WHICH_COLUMNS = "By which columns, in which order, do both versions find duplicates?"
+
+
+@rule("DED002", remedies=(_ADD_THE_PLAN,), questions=(_BY_WHICH_COLUMNS,))
 def keys_not_known(c: Comparison) -> Iterator[RuleResult]:
     """Equal types don't mean equal keys: the columns must be compared, too."""
     for pair in _pairs(c):
@@ -57,9 +66,9 @@ def keys_not_known(c: Comparison) -> Iterator[RuleResult]:
             yield RuleResult(
                 outcome=Outcome.UNKNOWN,
                 location=pair.location,
-                question="By which columns, in which order, do both versions find duplicates?",
+                question=_BY_WHICH_COLUMNS,
                 rollback=Rollback.UNKNOWN,
-                remedy="Add the plan of the version whose plan is missing.",
+                remedy=_ADD_THE_PLAN,
             )
 
 

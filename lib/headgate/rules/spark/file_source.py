@@ -15,7 +15,7 @@ from headgate.rules.spark.facts.source_pairs import had_data, judged_pairs
 _REMEDY = "Start from an empty checkpoint, or keep path and order."
 
 
-@rule("FIL001")
+@rule("FIL001", remedies=(_REMEDY,))
 def path_changed_after_data(c: Comparison) -> Iterator[RuleResult]:
     """On a restart Spark asks the file source again for the files of its last batch.
 
@@ -36,7 +36,7 @@ def path_changed_after_data(c: Comparison) -> Iterator[RuleResult]:
             )
 
 
-@rule("FIL002")
+@rule("FIL002", remedies=(_REMEDY,))
 def paths_swapped_after_empty_batch(c: Comparison) -> Iterator[RuleResult]:
     """After a batch without files Spark requests no files, so the restart doesn't fail.
 
@@ -78,7 +78,15 @@ def wider_path(c: Comparison) -> Iterator[RuleResult]:
             )
 
 
-@rule("FIL003")
+_DID_THE_LAST = "Did the last batch take files from this source?"
+_DOES_THE_NEW = "Does the new path hold files that were processed under the old one?"
+
+
+@rule(
+    "FIL003",
+    remedies=(_REMEDY,),
+    questions=(_DID_THE_LAST, _DOES_THE_NEW),
+)
 def path_changed_unknown(c: Comparison) -> Iterator[RuleResult]:
     """A file source's log knows files by their full path.
 
@@ -96,15 +104,17 @@ def path_changed_unknown(c: Comparison) -> Iterator[RuleResult]:
             location=pair.location,
             before=location(pair.before),
             after=location(pair.after),
-            question="Did the last batch take files from this source?"
-            if data is None
-            else "Does the new path hold files that were processed under the old one?",
+            question=_DID_THE_LAST if data is None else _DOES_THE_NEW,
             rollback=Rollback.UNKNOWN,
             remedy=_REMEDY,
         )
 
 
-@rule("FIL005")
+_LEAVE_FILENAMEONLY_OFF = "Leave fileNameOnly off, or make the file names unique."
+_DO_NEW_FILES = "Do new files have names that files in other folders had before?"
+
+
+@rule("FIL005", remedies=(_LEAVE_FILENAMEONLY_OFF,), questions=(_DO_NEW_FILES,))
 def names_instead_of_paths(c: Comparison) -> Iterator[RuleResult]:
     """With fileNameOnly Spark takes a file as processed if a file of that name was processed, in
     any folder.
@@ -119,12 +129,17 @@ def names_instead_of_paths(c: Comparison) -> Iterator[RuleResult]:
                 before=old or None,
                 after=new,
                 because="The new version sets fileNameOnly.",
-                question="Do new files have names that files in other folders had before?",
-                remedy="Leave fileNameOnly off, or make the file names unique.",
+                question=_DO_NEW_FILES,
+                remedy=_LEAVE_FILENAMEONLY_OFF,
             )
 
 
-@rule("FIL006")
+_SET_SOURCEARCHIVEDIR_TO_A_FOLDER = (
+    "Set sourceArchiveDir to a folder that the source's path does not match."
+)
+
+
+@rule("FIL006", remedies=(_SET_SOURCEARCHIVEDIR_TO_A_FOLDER,))
 def archive_directory_missing(c: Comparison) -> Iterator[RuleResult]:
     """To archive processed files Spark needs a folder that the source doesn't read.
 
@@ -148,7 +163,7 @@ def archive_directory_missing(c: Comparison) -> Iterator[RuleResult]:
             if place
             else "cleanSource is archive, but sourceArchiveDir is not set.",
             error_class="IllegalArgumentException",
-            remedy="Set sourceArchiveDir to a folder that the source's path does not match.",
+            remedy=_SET_SOURCEARCHIVEDIR_TO_A_FOLDER,
         )
 
 

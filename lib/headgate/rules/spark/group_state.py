@@ -15,7 +15,10 @@ _REPLAY = "Start from an empty checkpoint and replay."
 _CLOCKS = {"EventTimeTimeout", "ProcessingTimeTimeout"}
 
 
-@rule("GRP001")
+_GROUP_BY_THE_OLD = f"Group by the old columns in the old order. {_REPLAY}"
+
+
+@rule("GRP001", remedies=(_GROUP_BY_THE_OLD,))
 def group_keys(c: Comparison) -> Iterator[RuleResult]:
     """Spark finds a group's state by the values of the grouping columns, in their order.
 
@@ -37,7 +40,7 @@ def group_keys(c: Comparison) -> Iterator[RuleResult]:
                 because="The grouping columns changed their order."
                 if sorted(old) == sorted(new)
                 else "The query groups by other values of the same types.",
-                remedy=f"Group by the old columns in the old order. {_REPLAY}",
+                remedy=_GROUP_BY_THE_OLD,
                 scenario="from-scratch",
             )
 
@@ -52,12 +55,16 @@ def _another_number(
         after=list(new),
         because=f"The query groups by {len(new)} columns, but state is stored by {len(old)}.",
         error_class=c.spark.condition("STATE_STORE_KEY_SCHEMA_NOT_COMPATIBLE"),
-        remedy=f"Group by the old columns in the old order. {_REPLAY}",
+        remedy=_GROUP_BY_THE_OLD,
         scenario="from-scratch",
     )
 
 
-@rule("GRP002")
+_ADD_THE_PLAN = "Add the plan of the version whose plan is missing."
+_BY_WHICH_COLUMNS = "By which columns, in which order, do both versions group?"
+
+
+@rule("GRP002", remedies=(_ADD_THE_PLAN,), questions=(_BY_WHICH_COLUMNS,))
 def group_keys_not_known(c: Comparison) -> Iterator[RuleResult]:
     """Equal types don't mean equal groups: the columns must be compared, too."""
     for pair in _groups(c):
@@ -66,13 +73,16 @@ def group_keys_not_known(c: Comparison) -> Iterator[RuleResult]:
             yield RuleResult(
                 outcome=Outcome.UNKNOWN,
                 location=pair.location,
-                question="By which columns, in which order, do both versions group?",
+                question=_BY_WHICH_COLUMNS,
                 rollback=Rollback.UNKNOWN,
-                remedy="Add the plan of the version whose plan is missing.",
+                remedy=_ADD_THE_PLAN,
             )
 
 
-@rule("GRP003")
+_KEEP_THE_KIND = f"Keep the kind of timeout. {_REPLAY}"
+
+
+@rule("GRP003", remedies=(_KEEP_THE_KIND,))
 def timeout_clock(c: Comparison) -> Iterator[RuleResult]:
     """A group's deadline is stored as one number, for either clock.
 
@@ -89,7 +99,7 @@ def timeout_clock(c: Comparison) -> Iterator[RuleResult]:
                 before=old,
                 after=new,
                 because="The timeout uses another clock.",
-                remedy=f"Keep the kind of timeout. {_REPLAY}",
+                remedy=_KEEP_THE_KIND,
                 scenario="from-scratch",
             )
 

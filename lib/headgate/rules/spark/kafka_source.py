@@ -29,7 +29,13 @@ _POISONED = (
 )
 
 
-@rule("KAF001")
+_START_THE_NEW = (
+    f"{_POISONED} Start the new version on an empty checkpoint with starting offsets. If the "
+    "unread records of the topic may be lost, set failOnDataLoss=false for one start instead."
+)
+
+
+@rule("KAF001", remedies=(_START_THE_NEW,))
 def topic_removed(c: Comparison) -> Iterator[RuleResult]:
     """Spark compares the partitions of the last offsets with those that it reads now.
 
@@ -50,14 +56,15 @@ def topic_removed(c: Comparison) -> Iterator[RuleResult]:
                 ),
                 error_class="KAFKA_DATA_LOSS",
                 rollback=Rollback.REPAIRABLE,
-                remedy=_POISONED + " Start the new version on an empty checkpoint with starting "
-                "offsets. If the unread records of the topic may be lost, set failOnDataLoss=false "
-                "for one start instead.",
+                remedy=_START_THE_NEW,
                 scenario="from-point",
             )
 
 
-@rule("KAF002")
+_KEEP_THE_ORDER = "Keep the order of the sources."
+
+
+@rule("KAF002", remedies=(_KEEP_THE_ORDER,))
 def topic_removed_silently(c: Comparison) -> Iterator[RuleResult]:
     """With failOnDataLoss=false Spark only logs a warning, and forgets the offsets of missing
     topics. If another source reads the topic, or if it returns later, Spark reads it from its
@@ -77,11 +84,17 @@ def topic_removed_silently(c: Comparison) -> Iterator[RuleResult]:
             because=f"{', '.join(moved)} is reprocessed from its earliest offset."
             if moved
             else f"{', '.join(gone)} is no longer read.",
-            remedy="Keep the order of the sources." if moved else "",
+            remedy=_KEEP_THE_ORDER if moved else "",
         )
 
 
-@rule("KAF003")
+_TO_ROLL_BACK = (
+    "To roll back, restore the checkpoint from before. If the new topic's records may be "
+    "skipped, start the old version once with failOnDataLoss=false."
+)
+
+
+@rule("KAF003", remedies=(_TO_ROLL_BACK,))
 def topic_added(c: Comparison) -> Iterator[RuleResult]:
     """Spark reads a topic that the offset log doesn't know from its earliest offset.
     startingOffsets doesn't apply. If that offset is no longer 0, it counts as data loss and
@@ -100,15 +113,14 @@ def topic_added(c: Comparison) -> Iterator[RuleResult]:
                 after=_topics(pair.after),
                 because=f"{', '.join(new)} is new.",
                 rollback=Rollback.SAFE if loses_data_silently(pair.before) else Rollback.REPAIRABLE,
-                remedy=(
-                    "To roll back, restore the checkpoint from before. If the new topic's "
-                    "records may be skipped, start the old version once with "
-                    "failOnDataLoss=false."
-                ),
+                remedy=_TO_ROLL_BACK,
             )
 
 
-@rule("KAF004")
+_TO_START_FROM = "To start from another offset, plan a replay."
+
+
+@rule("KAF004", remedies=(_TO_START_FROM,))
 def starting_offsets(c: Comparison) -> Iterator[RuleResult]:
     """Starting offsets apply only to an empty checkpoint. After that the offset log wins."""
     for pair in kafka_pairs(c):
@@ -126,12 +138,21 @@ def starting_offsets(c: Comparison) -> Iterator[RuleResult]:
                     before=old,
                     after=new,
                     because=f"{key} is ignored.",
-                    remedy="To start from another offset, plan a replay.",
+                    remedy=_TO_START_FROM,
                     scenario="from-point",
                 )
 
 
-@rule("KAF005", "offsets belong to one cluster's log; not measured")
+_FOR_ANOTHER_CLUSTER = "For another cluster, start from an empty checkpoint."
+_DO_BOTH_ADDRESSES = "Do both addresses belong to the same Kafka cluster?"
+
+
+@rule(
+    "KAF005",
+    "offsets belong to one cluster's log; not measured",
+    remedies=(_FOR_ANOTHER_CLUSTER,),
+    questions=(_DO_BOTH_ADDRESSES,),
+)
 def other_cluster(c: Comparison) -> Iterator[RuleResult]:
     """Offsets belong to the log of one cluster and mean nothing in another."""
     for pair in kafka_pairs(c):
@@ -145,13 +166,13 @@ def other_cluster(c: Comparison) -> Iterator[RuleResult]:
                 before=old,
                 after=new,
                 because="The bootstrap servers changed.",
-                question="Do both addresses belong to the same Kafka cluster?",
+                question=_DO_BOTH_ADDRESSES,
                 rollback=Rollback.UNKNOWN,
-                remedy="For another cluster, start from an empty checkpoint.",
+                remedy=_FOR_ANOTHER_CLUSTER,
             )
 
 
-@rule("KAF006")
+@rule("KAF006", remedies=(_POISONED,))
 def assigned_partitions(c: Comparison) -> Iterator[RuleResult]:
     """Spark keeps offsets by partition, and `assign` names each partition.
 

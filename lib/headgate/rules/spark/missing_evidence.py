@@ -12,7 +12,19 @@ from headgate.rules.core.rule import Comparison, RuleResult, rule
 _CONDITION = re.compile(r"\[(?P<name>[A-Z_][A-Z0-9_]*)[.\]]")
 
 
-@rule("EVD001", "the evidence itself")
+_FIX_THE_QUERY = "Fix the query."
+_CAPTURE_IT_AGAIN = (
+    "Capture it again with those settings, or rehearse it on a copy of the checkpoint."
+)
+_CAN_SPARK_PLAN = "Can Spark plan the new version with the settings that the offset log holds?"
+
+
+@rule(
+    "EVD001",
+    "the evidence itself",
+    remedies=(_FIX_THE_QUERY, _CAPTURE_IT_AGAIN),
+    questions=(_CAN_SPARK_PLAN,),
+)
 def session_refused(c: Comparison) -> Iterator[RuleResult]:
     """Spark could not build the new version when it was captured."""
     error = c.after.capture_error
@@ -27,7 +39,7 @@ def session_refused(c: Comparison) -> Iterator[RuleResult]:
         after=error,
         because=f"Spark failed with: {error.splitlines()[0]}",
         error_class=match["name"] if match else None,
-        remedy="Fix the query.",
+        remedy=_FIX_THE_QUERY,
         scenario="offline-upgrade",
     )
 
@@ -47,13 +59,17 @@ def _under_other_settings(error: str, settings: list[str]) -> RuleResult:
             f"Spark failed with: {error.splitlines()[0]} A restart takes {', '.join(settings)} "
             "from the offset log."
         ),
-        question="Can Spark plan the new version with the settings that the offset log holds?",
+        question=_CAN_SPARK_PLAN,
         rollback=Rollback.UNKNOWN,
-        remedy="Capture it again with those settings, or rehearse it on a copy of the checkpoint.",
+        remedy=_CAPTURE_IT_AGAIN,
     )
 
 
-@rule("EVD002", "the evidence itself")
+_ADD_ITS_EXPLAIN = "Add its explain text, its plan as JSON, or module:function."
+_WHAT_IS_THE_PLAN = "What is the plan of the {side} version?"
+
+
+@rule("EVD002", "the evidence itself", remedies=(_ADD_ITS_EXPLAIN,), questions=(_WHAT_IS_THE_PLAN,))
 def plan_missing(c: Comparison) -> Iterator[RuleResult]:
     """A comparison needs a plan or a checkpoint of each version."""
     for side, version in (("old", c.before), ("new", c.after)):
@@ -61,9 +77,9 @@ def plan_missing(c: Comparison) -> Iterator[RuleResult]:
             yield RuleResult(
                 outcome=Outcome.UNKNOWN,
                 because=f"The evidence of the {side} version has no plan.",
-                question=f"What is the plan of the {side} version?",
+                question=_WHAT_IS_THE_PLAN.format(side=side),
                 rollback=Rollback.UNKNOWN,
-                remedy="Add its explain text, its plan as JSON, or module:function.",
+                remedy=_ADD_ITS_EXPLAIN,
             )
 
 

@@ -24,7 +24,10 @@ _BINARY = ("to_avro", "to_protobuf")
 _NUMBERS = frozenset(("byte", "short", "integer", "long"))
 
 
-@rule("OUT001", _FROM_JSON)
+_FIND_THE_OUTPUTS = "Find the output's consumers. Write the field until none of them needs it."
+
+
+@rule("OUT001", _FROM_JSON, remedies=(_FIND_THE_OUTPUTS,))
 def field_removed(c: Comparison) -> Iterator[RuleResult]:
     """The checkpoint doesn't record the sink, so the query continues.
 
@@ -35,11 +38,16 @@ def field_removed(c: Comparison) -> Iterator[RuleResult]:
             c,
             change,
             f"The output no longer has {change.name}.",
-            "Find the output's consumers. Write the field until none of them needs it.",
+            _FIND_THE_OUTPUTS,
         )
 
 
-@rule("OUT002", _FROM_JSON)
+_FIND_THE_OUTPUTS_CONSUMERS = (
+    "Find the output's consumers. Give a field of another type another name."
+)
+
+
+@rule("OUT002", _FROM_JSON, remedies=(_FIND_THE_OUTPUTS_CONSUMERS,))
 def field_type(c: Comparison) -> Iterator[RuleResult]:
     """The checkpoint doesn't record the sink, so the query continues.
 
@@ -50,11 +58,16 @@ def field_type(c: Comparison) -> Iterator[RuleResult]:
             c,
             change,
             f"{change.name} has another type.",
-            "Find the output's consumers. Give a field of another type another name.",
+            _FIND_THE_OUTPUTS_CONSUMERS,
         )
 
 
-@rule("OUT003", _KEY)
+_LET_CONSUMERS_THAT_JOIN = (
+    "Let consumers that join, order or compact by key start from a new topic."
+)
+
+
+@rule("OUT003", _KEY, remedies=(_LET_CONSUMERS_THAT_JOIN,))
 def record_key(c: Comparison) -> Iterator[RuleResult]:
     """A record's key decides its partition, its order, and what compaction replaces.
 
@@ -69,11 +82,16 @@ def record_key(c: Comparison) -> Iterator[RuleResult]:
                 c,
                 change,
                 f"The expression of the records' {change.path} changed.",
-                "Let consumers that join, order or compact by key start from a new topic.",
+                _LET_CONSUMERS_THAT_JOIN,
             )
 
 
-@rule("OUT004", "what a projection picks")
+_MAKE_SURE_THAT_THE_CHANGE = (
+    "Make sure that the change is intended, and inform the output's consumers."
+)
+
+
+@rule("OUT004", "what a projection picks", remedies=(_MAKE_SURE_THAT_THE_CHANGE,))
 def column_of_other_data(c: Comparison) -> Iterator[RuleResult]:
     """A column keeps its name and its type, but now holds other data.
 
@@ -85,11 +103,16 @@ def column_of_other_data(c: Comparison) -> Iterator[RuleResult]:
                 c,
                 change,
                 f"{change.name} is taken from another column.",
-                "Make sure that the change is intended, and inform the output's consumers.",
+                _MAKE_SURE_THAT_THE_CHANGE,
             )
 
 
-@rule("OUT005", _MEASURED)
+_ADD_COLUMNS_ONLY = (
+    "Add columns only at the end, or write to a new directory with a new checkpoint."
+)
+
+
+@rule("OUT005", _MEASURED, remedies=(_ADD_COLUMNS_ONLY,))
 def csv_positions(c: Comparison) -> Iterator[RuleResult]:
     """CSV is read by the position of columns, not by their name.
 
@@ -108,11 +131,16 @@ def csv_positions(c: Comparison) -> Iterator[RuleResult]:
         before=old,
         after=new,
         because="The order of the columns changed.",
-        remedy="Add columns only at the end, or write to a new directory with a new checkpoint.",
+        remedy=_ADD_COLUMNS_ONLY,
     )
 
 
-@rule("OUT006", _MEASURED)
+_GIVE_THE_COLUMN = (
+    "Give the column another name, or write to a new directory with a new checkpoint."
+)
+
+
+@rule("OUT006", _MEASURED, remedies=(_GIVE_THE_COLUMN,))
 def mixed_parquet(c: Comparison) -> Iterator[RuleResult]:
     """A directory of Parquet files is read with one schema.
 
@@ -132,12 +160,18 @@ def mixed_parquet(c: Comparison) -> Iterator[RuleResult]:
                 before=f"{was.name}: {was.type}",
                 after=f"{now.name}: {now.type}",
                 because="Old and new files can't be read together.",
-                remedy="Give the column another name, or write to a new directory with a new"
-                " checkpoint.",
+                remedy=_GIVE_THE_COLUMN,
             )
 
 
-@rule("OUT007", "https://avro.apache.org/docs/1.12.0/specification/#binary-encoding")
+_GIVE_CONSUMERS_THE_NEW = "Give consumers the new schema first, or write to a new topic."
+
+
+@rule(
+    "OUT007",
+    "https://avro.apache.org/docs/1.12.0/specification/#binary-encoding",
+    remedies=(_GIVE_CONSUMERS_THE_NEW,),
+)
 def binary_layout(c: Comparison) -> Iterator[RuleResult]:
     """Spark's to_avro and to_protobuf write bytes without field names.
 
@@ -161,7 +195,7 @@ def binary_layout(c: Comparison) -> Iterator[RuleResult]:
             after=shown_schema(now.declared) or _described(now.schema),
             because=f"What {was.writer} writes into {was.column} changed.",
             rollback=Rollback.SAFE,
-            remedy="Give consumers the new schema first, or write to a new topic.",
+            remedy=_GIVE_CONSUMERS_THE_NEW,
         )
 
 

@@ -14,7 +14,10 @@ _OTHER_ERROR = "_LEGACY_ERROR_TEMP_3102"
 _CHECKER = "UnsupportedOperationChecker; measured on 4.2.0"
 
 
-@rule("MOD001", _CHECKER)
+_CHOOSE_A_MODE = "Choose a mode that the operators support, or add the watermark."
+
+
+@rule("MOD001", _CHECKER, remedies=(_CHOOSE_A_MODE,))
 def mode_not_supported(c: Comparison) -> Iterator[RuleResult]:
     """Spark's analysis doesn't allow some modes for some operators.
 
@@ -32,12 +35,15 @@ def mode_not_supported(c: Comparison) -> Iterator[RuleResult]:
         after=mode,
         because=reason,
         error_class=c.spark.condition(error),
-        remedy="Choose a mode that the operators support, or add the watermark.",
+        remedy=_CHOOSE_A_MODE,
         scenario="offline-upgrade",
     )
 
 
-@rule("MOD004", _CHECKER)
+_USE_APPEND_MODE = "Use append mode, or foreachBatch."
+
+
+@rule("MOD004", _CHECKER, remedies=(_USE_APPEND_MODE,))
 def mode_not_supported_by_sink(c: Comparison) -> Iterator[RuleResult]:
     """A file sink only appends; Spark's analysis fails for other modes."""
     sink, mode = c.after.sink, output_mode(c.after)
@@ -50,11 +56,17 @@ def mode_not_supported_by_sink(c: Comparison) -> Iterator[RuleResult]:
         after=mode,
         because=f"The sink writes files ({sink.format}), but the output mode is {mode}.",
         error_class=c.spark.condition(_MODE_ERROR),
-        remedy="Use append mode, or foreachBatch.",
+        remedy=_USE_APPEND_MODE,
     )
 
 
-@rule("MOD002")
+_LET_THE_OLD = (
+    "Let the old version emit the groups that it holds back (advance the watermark) before "
+    "the switch, or replay."
+)
+
+
+@rule("MOD002", remedies=(_LET_THE_OLD,))
 def held_back_output(c: Comparison) -> Iterator[RuleResult]:
     """In append mode an aggregate holds a group back until the watermark has passed it.
 
@@ -71,10 +83,7 @@ def held_back_output(c: Comparison) -> Iterator[RuleResult]:
         before=change[0],
         after=change[1],
         because="The mode was append.",
-        remedy=(
-            "Let the old version emit the groups that it holds back (advance the watermark) "
-            "before the switch, or replay."
-        ),
+        remedy=_LET_THE_OLD,
         scenario="from-scratch",
     )
 

@@ -19,7 +19,20 @@ _AVRO = "https://spark.apache.org/docs/latest/sql-data-sources-avro.html#to_avro
 _FROM_JSON = "https://spark.apache.org/docs/latest/api/sql/#from_json"
 
 
-@rule("RDS001", _AVRO)
+_CONFIGURE_THE_SCHEMA = (
+    "Configure the schema registry, so that Headgate can compare the schemas. Or let the old "
+    "version read all records of the old schema first."
+)
+_ARE_ALL_UNREAD = "Are all unread records written with the new schema?"
+_CAN_THE_NEW = "Can the new avroSchema read the written records by Avro's schema resolution?"
+
+
+@rule(
+    "RDS001",
+    _AVRO,
+    remedies=(_CONFIGURE_THE_SCHEMA,),
+    questions=(_ARE_ALL_UNREAD, _CAN_THE_NEW),
+)
 def reading_schema(c: Comparison) -> Iterator[RuleResult]:
     """from_avro and from_protobuf assume that every record was written with their schema.
 
@@ -37,14 +50,17 @@ def reading_schema(c: Comparison) -> Iterator[RuleResult]:
             because=f"The schema of {now.function} changed.",
             question=_question(was, now),
             rollback=Rollback.SAFE,
-            remedy=(
-                "Configure the schema registry, so that Headgate can compare the schemas. Or let "
-                "the old version read all records of the old schema first."
-            ),
+            remedy=_CONFIGURE_THE_SCHEMA,
         )
 
 
-@rule("RDS005", _FROM_JSON)
+_CONFIGURE_THE_SCHEMA_REGISTRY = (
+    "Configure the schema registry, so that Headgate can check whether the records have "
+    "these fields."
+)
+
+
+@rule("RDS005", _FROM_JSON, remedies=(_CONFIGURE_THE_SCHEMA_REGISTRY,))
 def json_schema_read(c: Comparison) -> Iterator[RuleResult]:
     """from_json gives null for a field that a record doesn't have, or has in another type.
 
@@ -60,14 +76,17 @@ def json_schema_read(c: Comparison) -> Iterator[RuleResult]:
             before=was.schema.describe(),
             after=now.schema.describe(),
             because="from_json parses other fields or other types.",
-            remedy=(
-                "Configure the schema registry, so that Headgate can check whether the records "
-                "have these fields."
-            ),
+            remedy=_CONFIGURE_THE_SCHEMA_REGISTRY,
         )
 
 
-@rule("RDS006", _AVRO)
+_KEEP_PERMISSIVE_AND_SEND = (
+    "Keep PERMISSIVE, and send records that become null to a dead letter topic."
+)
+_ARE_THERE_UNREAD = "Are there unread records that don't match the schema?"
+
+
+@rule("RDS006", _AVRO, remedies=(_KEEP_PERMISSIVE_AND_SEND,), questions=(_ARE_THERE_UNREAD,))
 def reading_mode(c: Comparison) -> Iterator[RuleResult]:
     """In mode FAILFAST a record that can't be parsed stops the query, also after every restart.
 
@@ -84,8 +103,8 @@ def reading_mode(c: Comparison) -> Iterator[RuleResult]:
             before=mode_of(was),
             after=mode_of(now),
             because=f"The mode of {now.function} changed.",
-            question="Are there unread records that don't match the schema?" if fails else None,
-            remedy="Keep PERMISSIVE, and send records that become null to a dead letter topic.",
+            question=_ARE_THERE_UNREAD if fails else None,
+            remedy=_KEEP_PERMISSIVE_AND_SEND,
         )
 
 
@@ -102,8 +121,8 @@ def _shown(one: Parsed, other: Parsed) -> Any:
 
 def _question(was: Parsed, now: Parsed) -> str:
     if was.declared == now.declared and was.message == now.message:
-        return "Can the new avroSchema read the written records by Avro's schema resolution?"
-    return "Are all unread records written with the new schema?"
+        return _CAN_THE_NEW
+    return _ARE_ALL_UNREAD
 
 
 def _where(c: Comparison, now: Parsed) -> Location:

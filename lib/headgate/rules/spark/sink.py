@@ -10,8 +10,10 @@ from headgate.rules.core.report import Location, Outcome, Rollback, StateEffect
 from headgate.rules.core.rule import Comparison, RuleResult, rule
 from headgate.rules.spark.facts.event_time import output_mode
 
+_USE_A_NEW = "Use a new checkpoint with the new directory, or copy the old `_spark_metadata` there."
 
-@rule("SNK001")
+
+@rule("SNK001", remedies=(_USE_A_NEW,))
 def file_sink_log(c: Comparison) -> Iterator[RuleResult]:
     """A file sink logs its batches in `_spark_metadata`, and Spark reads that log from batch 0.
 
@@ -32,13 +34,15 @@ def file_sink_log(c: Comparison) -> Iterator[RuleResult]:
             before=_describe(old),
             after=_describe(new),
             because="This checkpoint has never written to the new output directory.",
-            remedy="Use a new checkpoint with the new directory, or copy the old "
-            "`_spark_metadata` there.",
+            remedy=_USE_A_NEW,
             scenario="from-point",
         )
 
 
-@rule("SNK002")
+_REWRITE_THE_OLD = "Rewrite the old files, or write to a new directory with a new checkpoint."
+
+
+@rule("SNK002", remedies=(_REWRITE_THE_OLD,))
 def file_sink_partitions(c: Comparison) -> Iterator[RuleResult]:
     """Spark infers partition columns from the paths.
 
@@ -59,11 +63,14 @@ def file_sink_partitions(c: Comparison) -> Iterator[RuleResult]:
             before=list(old),
             after=list(new),
             because="The partition columns of the sink changed.",
-            remedy="Rewrite the old files, or write to a new directory with a new checkpoint.",
+            remedy=_REWRITE_THE_OLD,
         )
 
 
-@rule("SNK003")
+_USE_COMPLETE_MODE = "Use complete mode, another sink, or no checkpoint."
+
+
+@rule("SNK003", remedies=(_USE_COMPLETE_MODE,))
 def memory_sink(c: Comparison) -> Iterator[RuleResult]:
     """A memory sink loses its rows at a restart, so only complete mode can recover from a
     checkpoint.
@@ -77,11 +84,14 @@ def memory_sink(c: Comparison) -> Iterator[RuleResult]:
         before=_describe(c.before.sink) if c.before.sink else None,
         after=_describe(sink),
         error_class="_LEGACY_ERROR_TEMP_1299",
-        remedy="Use complete mode, another sink, or no checkpoint.",
+        remedy=_USE_COMPLETE_MODE,
     )
 
 
-@rule("SNK004")
+_IF_THE_NEW = "If the new sink must hold the history, replay."
+
+
+@rule("SNK004", remedies=(_IF_THE_NEW,))
 def other_sink(c: Comparison) -> Iterator[RuleResult]:
     """The checkpoint doesn't record the sink: new rows go only to the new sink.
 
@@ -98,11 +108,15 @@ def other_sink(c: Comparison) -> Iterator[RuleResult]:
             location=_where(c),
             before=_describe(old),
             after=_describe(new),
-            remedy="If the new sink must hold the history, replay.",
+            remedy=_IF_THE_NEW,
         )
 
 
-@rule("SNK006")
+_ADD_A_PLAN = "Add a plan or a progress report of the old version."
+_DID_THE_OLD = "Did the old version write to the same directory?"
+
+
+@rule("SNK006", remedies=(_ADD_A_PLAN,), questions=(_DID_THE_OLD,))
 def file_sink_not_known(c: Comparison) -> Iterator[RuleResult]:
     """A file sink must continue in the directory whose `_spark_metadata` this checkpoint wrote."""
     old, new = c.before.sink, c.after.sink
@@ -117,12 +131,16 @@ def file_sink_not_known(c: Comparison) -> Iterator[RuleResult]:
         because="The evidence of the old version doesn't show its sink."
         if old is None or not old.format
         else "One version's evidence names a table or a relative path, the other's a directory.",
-        question="Did the old version write to the same directory?",
-        remedy="Add a plan or a progress report of the old version.",
+        question=_DID_THE_OLD,
+        remedy=_ADD_A_PLAN,
     )
 
 
-@rule("SNK005")
+_WRITE_TO_A_NEW = "Write to a new directory with a new checkpoint."
+_WHICH_FORMAT_DID = "Which format did the old version write to this directory?"
+
+
+@rule("SNK005", remedies=(_WRITE_TO_A_NEW,), questions=(_WHICH_FORMAT_DID,))
 def file_format(c: Comparison) -> Iterator[RuleResult]:
     """A directory that holds files of two formats can't be read as either of them."""
     both = _both(c)
@@ -139,9 +157,9 @@ def file_format(c: Comparison) -> Iterator[RuleResult]:
             location=_where(c),
             before=_describe(old),
             after=_describe(new),
-            question=None if known else "Which format did the old version write to this directory?",
+            question=None if known else _WHICH_FORMAT_DID,
             rollback=Rollback.SAFE,
-            remedy="Write to a new directory with a new checkpoint.",
+            remedy=_WRITE_TO_A_NEW,
         )
 
 

@@ -42,7 +42,10 @@ def named_source_set(c: Comparison) -> Iterator[RuleResult]:
     )
 
 
-@rule("SRC004")
+_KEEP_THE_NAME = "Keep the name."
+
+
+@rule("SRC004", remedies=(_KEEP_THE_NAME,))
 def named_source_renamed(c: Comparison) -> Iterator[RuleResult]:
     """A source under a new name is a new source: Spark reads it again from its starting offsets."""
     if not names_count(c.before, c.after):
@@ -55,11 +58,21 @@ def named_source_renamed(c: Comparison) -> Iterator[RuleResult]:
             before=old.name,
             after=new.name,
             because="Records that were already processed are reprocessed.",
-            remedy="Keep the name.",
+            remedy=_KEEP_THE_NAME,
         )
 
 
-@rule("SRC005")
+_LEAVE_NAMES_AS = "Leave names as they are, or start from an empty checkpoint."
+_ADD_THE_CHECKPOINT = "Add the checkpoint, or the output of `headgate capture module:function`."
+_GIVE_THE_SOURCE = "Give the source its old name."
+_WHICH_NAMES_DO = "Which names do the sources of both versions have?"
+
+
+@rule(
+    "SRC005",
+    remedies=(_LEAVE_NAMES_AS, _ADD_THE_CHECKPOINT, _GIVE_THE_SOURCE),
+    questions=(_WHICH_NAMES_DO,),
+)
 def naming_started_or_stopped(c: Comparison) -> Iterator[RuleResult]:
     """A checkpoint's first run fixes whether sources have names; there is no migration.
 
@@ -85,25 +98,32 @@ def naming_started_or_stopped(c: Comparison) -> Iterator[RuleResult]:
             if files
             else "Spark ignores the name: offsets stay positional.",
             error_class="IllegalStateException" if files else None,
-            remedy="Leave names as they are, or start from an empty checkpoint.",
+            remedy=_LEAVE_NAMES_AS,
             scenario="from-scratch",
         )
 
 
-@rule("SRC011")
+_ADD_THE_OUTPUT = "Add the output of `headgate capture module:function`."
+_WHICH_NAMES_DO_THE_SOURCES = "Which names do the sources of the new version have?"
+
+
+@rule("SRC011", remedies=(_ADD_THE_OUTPUT,), questions=(_WHICH_NAMES_DO_THE_SOURCES,))
 def names_not_known(c: Comparison) -> Iterator[RuleResult]:
     """This checkpoint finds offsets by the sources' names, so the new names decide."""
     if names_unclear(c.before, c.after):
         yield RuleResult(
             outcome=Outcome.UNKNOWN,
             before=[s.name for s in c.before.sources or ()],
-            question="Which names do the sources of the new version have?",
+            question=_WHICH_NAMES_DO_THE_SOURCES,
             rollback=Rollback.UNKNOWN,
-            remedy="Add the output of `headgate capture module:function`.",
+            remedy=_ADD_THE_OUTPUT,
         )
 
 
-@rule("SRC006")
+_GIVE_EACH_SOURCE = "Give each source its own name."
+
+
+@rule("SRC006", remedies=(_GIVE_EACH_SOURCE,))
 def duplicate_names(c: Comparison) -> Iterator[RuleResult]:
     """Spark's analysis fails if two sources have the same name."""
     names = Counter(s.name for s in c.after.sources or () if s.name)
@@ -115,12 +135,24 @@ def duplicate_names(c: Comparison) -> Iterator[RuleResult]:
             after=[s.name for s in c.after.sources or ()],
             because=f"The name {', '.join(double)} is used twice.",
             error_class="STREAMING_QUERY_EVOLUTION_ERROR",
-            remedy="Give each source its own name.",
+            remedy=_GIVE_EACH_SOURCE,
             scenario="offline-upgrade",
         )
 
 
-@rule("SRC007")
+_KEEP_THE_ORDER = "Keep the order."
+_KEEP_THE_ORDER_NAMES = (
+    f"Keep the order. Names count only with offset log v2 and {EVOLUTION} from the first run on."
+)
+_ADD_THE_CHECKPOINT_TO_THE_EVIDENCE = "Add the checkpoint to the evidence, or keep the order."
+_DO_THE_OFFSETS = "Do the offsets of all named file sources have the same number?"
+
+
+@rule(
+    "SRC007",
+    remedies=(_KEEP_THE_ORDER, _KEEP_THE_ORDER_NAMES, _ADD_THE_CHECKPOINT_TO_THE_EVIDENCE),
+    questions=(_DO_THE_OFFSETS,),
+)
 def named_but_positional(c: Comparison) -> Iterator[RuleResult]:
     """Without offset log v2, names move a file source's log, but its offsets stay positional.
 
@@ -135,7 +167,12 @@ def named_but_positional(c: Comparison) -> Iterator[RuleResult]:
             yield _shifted(c, pair, _named(c.before, new.name))
 
 
-@rule("SRC009")
+_SWITCH_SOURCE_EVOLUTION = (
+    "Switch source evolution off, or start from an empty checkpoint with names."
+)
+
+
+@rule("SRC009", remedies=(_SWITCH_SOURCE_EVOLUTION,))
 def evolution_switched_on(c: Comparison) -> Iterator[RuleResult]:
     """If source evolution is on in the session, every source needs a name, whatever the offset log
     pins.
@@ -149,7 +186,7 @@ def evolution_switched_on(c: Comparison) -> Iterator[RuleResult]:
             after="true",
             because=f"{EVOLUTION} is on, and {unnamed[0]} has no name.",
             error_class="STREAMING_QUERY_EVOLUTION_ERROR",
-            remedy="Switch source evolution off, or start from an empty checkpoint with names.",
+            remedy=_SWITCH_SOURCE_EVOLUTION,
         )
 
 
@@ -182,9 +219,9 @@ def _names_not_shown(pair: SourcePair) -> RuleResult:
         before=pair.before.name,
         after=pair.after.name,
         because="The plan of a started query shows no names of sources.",
-        question="Which names do the sources of both versions have?",
+        question=_WHICH_NAMES_DO,
         rollback=Rollback.UNKNOWN,
-        remedy="Add the checkpoint, or the output of `headgate capture module:function`.",
+        remedy=_ADD_THE_CHECKPOINT,
     )
 
 
@@ -198,7 +235,7 @@ def _name_missing(pair: SourcePair) -> RuleResult:
         after=None,
         because=f"The offset log holds {EVOLUTION}=true, but the source no longer has a name.",
         error_class="AssertionError",
-        remedy="Give the source its old name.",
+        remedy=_GIVE_THE_SOURCE,
     )
 
 
@@ -214,10 +251,7 @@ def _shifted(c: Comparison, pair: SourcePair, own: Source | None) -> RuleResult:
             after=told[1],
             because="The source's own log doesn't hold the batch of the offset at its position.",
             error_class="IllegalStateException",
-            remedy=(
-                f"Keep the order. Names count only with offset log v2 and {EVOLUTION} from the "
-                "first run on."
-            ),
+            remedy=_KEEP_THE_ORDER_NAMES,
         )
     if own.offsets is None:
         return RuleResult(
@@ -225,9 +259,9 @@ def _shifted(c: Comparison, pair: SourcePair, own: Source | None) -> RuleResult:
             location=pair.location,
             before=told[0],
             after=told[1],
-            question="Do the offsets of all named file sources have the same number?",
+            question=_DO_THE_OFFSETS,
             rollback=Rollback.UNKNOWN,
-            remedy="Add the checkpoint to the evidence, or keep the order.",
+            remedy=_ADD_THE_CHECKPOINT_TO_THE_EVIDENCE,
         )
     return RuleResult(
         outcome=Outcome.RESUMES,
@@ -236,5 +270,5 @@ def _shifted(c: Comparison, pair: SourcePair, own: Source | None) -> RuleResult:
         before=told[0],
         after=told[1],
         because="All offsets happen to be equal, so nothing is lost this time.",
-        remedy="Keep the order.",
+        remedy=_KEEP_THE_ORDER,
     )

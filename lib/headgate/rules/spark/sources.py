@@ -19,7 +19,7 @@ from headgate.rules.spark.facts.source_pairs import judged_pairs
 _NEW = "Start from an empty checkpoint with explicit starting offsets."
 
 
-@rule("SRC001")
+@rule("SRC001", remedies=(_NEW,))
 def number_of_sources(c: Comparison) -> Iterator[RuleResult]:
     """The offset log holds one line per source, by position, and Spark asserts their number.
 
@@ -58,7 +58,7 @@ def _may_be_read_twice(c: Comparison) -> bool:
     return few[1] and few[0] < many[0]
 
 
-@rule("SRC002")
+@rule("SRC002", remedies=(_NEW,))
 def kind_of_source(c: Comparison) -> Iterator[RuleResult]:
     """Offsets are JSON of the source that wrote them; another kind of source can't read them.
 
@@ -91,7 +91,11 @@ _CANNOT_PARSE = {
 _CANNOT_READ_LOG = {("kafka", "file"): "MALFORMED_LOG_FILE"}
 
 
-@rule("SRC010")
+_ADD_A_PLAN = "Add a plan, or the output of `headgate capture module:function`."
+_WHAT_DOES_SOURCE = "What does source {position} of the {side} version read?"
+
+
+@rule("SRC010", remedies=(_ADD_A_PLAN,), questions=(_WHAT_DOES_SOURCE,))
 def source_not_known(c: Comparison) -> Iterator[RuleResult]:
     """Offsets keep their meaning only if the source still reads the same thing."""
     for pair in judged_pairs(c):
@@ -105,14 +109,22 @@ def source_not_known(c: Comparison) -> Iterator[RuleResult]:
                         f"The evidence doesn't show what source {source.position} of the {side} "
                         "version reads."
                     ),
-                    question=f"What does source {source.position} of the {side} version read?",
+                    question=_WHAT_DOES_SOURCE.format(position=source.position, side=side),
                     rollback=Rollback.UNKNOWN,
-                    remedy="Add a plan, or the output of `headgate capture module:function`.",
+                    remedy=_ADD_A_PLAN,
                 )
                 break
 
 
-@rule("SRC008")
+_WHICH_SOURCES_IN_WHICH = "Which sources, in which order, does the {side} version read?"
+_DOES_THE_QUERY = "Does the query read one of its sources more than once?"
+
+
+@rule(
+    "SRC008",
+    remedies=(_ADD_A_PLAN,),
+    questions=(_WHICH_SOURCES_IN_WHICH, _DOES_THE_QUERY),
+)
 def sources_not_known(c: Comparison) -> Iterator[RuleResult]:
     """Offsets belong to sources by position.
 
@@ -126,9 +138,9 @@ def sources_not_known(c: Comparison) -> Iterator[RuleResult]:
     yield RuleResult(
         outcome=Outcome.UNKNOWN,
         because=f"The evidence doesn't show what the {side} version reads.",
-        question=f"Which sources, in which order, does the {side} version read?",
+        question=_WHICH_SOURCES_IN_WHICH.format(side=side),
         rollback=Rollback.UNKNOWN,
-        remedy="Add a plan, or the output of `headgate capture module:function`.",
+        remedy=_ADD_A_PLAN,
     )
 
 
@@ -139,7 +151,7 @@ def _times_not_known() -> RuleResult:
             "Progress names a source only once. The offset log has an entry for each time that "
             "the query reads it."
         ),
-        question="Does the query read one of its sources more than once?",
+        question=_DOES_THE_QUERY,
         rollback=Rollback.UNKNOWN,
-        remedy="Add a plan, or the output of `headgate capture module:function`.",
+        remedy=_ADD_A_PLAN,
     )

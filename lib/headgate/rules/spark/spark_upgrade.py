@@ -17,7 +17,12 @@ _COMMITS_SINCE = {1: (2, 0), 2: (4, 0), 3: (4, 2)}
 _RISKY = ("cast(", " / ", " % ", "[", "element_at(", "elt(", "to_date(", "to_timestamp(", "make_")
 
 
-@rule("SPK001")
+_RESTART_WITH_THE_SPARK = (
+    "Restart with the Spark that wrote the checkpoint, or start from an empty one."
+)
+
+
+@rule("SPK001", remedies=(_RESTART_WITH_THE_SPARK,))
 def log_of_newer_spark(c: Comparison) -> Iterator[RuleResult]:
     """The first line of a log file is its format version.
 
@@ -37,15 +42,22 @@ def log_of_newer_spark(c: Comparison) -> Iterator[RuleResult]:
                 because=f"`{log}` has version {version}, which Spark {c.spark.text} doesn't read.",
                 error_class="INVALID_LOG_VERSION" if c.spark.at_least(4, 0) else
                 "IllegalStateException",
-                remedy=(
-                    "Restart with the Spark that wrote the checkpoint, or start from an empty "
-                    "one."
-                ),
+                remedy=_RESTART_WITH_THE_SPARK,
                 scenario="from-scratch",
             )  # fmt: skip
 
 
-@rule("SPK002", "restarts of 3.5.8, 4.0.2 and 4.2.0 on each other's checkpoints; else nothing")
+_REHEARSE_IT_ON = "Rehearse it on a copy of the checkpoint."
+_KEEP_A_COPY = "Keep a copy of the checkpoint."
+_DOES_THE_NEW = "Does the new version resume from a copy of the checkpoint (a rehearsal)?"
+
+
+@rule(
+    "SPK002",
+    "restarts of 3.5.8, 4.0.2 and 4.2.0 on each other's checkpoints; else nothing",
+    remedies=(_REHEARSE_IT_ON, _KEEP_A_COPY),
+    questions=(_DOES_THE_NEW,),
+)
 def spark_changed(c: Comparison) -> Iterator[RuleResult]:
     """Spark doesn't guarantee that one version continues from the checkpoint of another. 4.2
     resumed from what 3.5 and 4.0 wrote, and both resumed from 4.2's, for every kind of operator
@@ -66,7 +78,7 @@ def spark_changed(c: Comparison) -> Iterator[RuleResult]:
             before=old.text,
             after=c.spark.text,
             because=sentence,
-            remedy="Keep a copy of the checkpoint.",
+            remedy=_KEEP_A_COPY,
         )
         return
     yield RuleResult(
@@ -75,13 +87,25 @@ def spark_changed(c: Comparison) -> Iterator[RuleResult]:
         after=c.spark.text,
         because=sentence
         + ("" if tried else (" Headgate was not tested with this pair of versions.")),
-        question="Does the new version resume from a copy of the checkpoint (a rehearsal)?",
+        question=_DOES_THE_NEW,
         rollback=Rollback.UNKNOWN,
-        remedy="Rehearse it on a copy of the checkpoint.",
+        remedy=_REHEARSE_IT_ON,
     )
 
 
-@rule("SPK003", "Spark's migration guide: ANSI mode is on by default since 4.0")
+_USE_TRY_CAST = f"Use try_cast and similar functions, or set {ANSI}=false."
+_DOES_THE_INPUT = (
+    "Does the input have rows for which a cast, a division or an index gave null? They now "
+    "fail the batch (CAST_INVALID_INPUT and similar errors)."
+)
+
+
+@rule(
+    "SPK003",
+    "Spark's migration guide: ANSI mode is on by default since 4.0",
+    remedies=(_USE_TRY_CAST,),
+    questions=(_DOES_THE_INPUT,),
+)
 def ansi_by_default(c: Comparison) -> Iterator[RuleResult]:
     """Expressions that gave null before 4.0 fail the batch from 4.0 on, unless ANSI mode is
     switched off.
@@ -99,9 +123,6 @@ def ansi_by_default(c: Comparison) -> Iterator[RuleResult]:
         before=old.text,
         after=c.spark.text,
         because=f"{risky[0]} may be such an expression." if risky else "",
-        question=(
-            "Does the input have rows for which a cast, a division or an index gave null? They "
-            "now fail the batch (CAST_INVALID_INPUT and similar errors)."
-        ),
-        remedy=f"Use try_cast and similar functions, or set {ANSI}=false.",
+        question=_DOES_THE_INPUT,
+        remedy=_USE_TRY_CAST,
     )

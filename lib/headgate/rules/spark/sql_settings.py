@@ -44,7 +44,15 @@ def decides_what_is_read(key: str) -> bool:
     return key in _QUESTIONS or key in _REBASED
 
 
-@rule("CFG012", "documentation of the settings; not measured")
+_KEEP_THE_OLD = "Keep the old value, or rehearse the new version."
+
+
+@rule(
+    "CFG012",
+    "documentation of the settings; not measured",
+    remedies=(_KEEP_THE_OLD,),
+    questions=(*_QUESTIONS.values(), _REBASE),
+)
 def what_is_read(c: Comparison) -> Iterator[RuleResult]:
     """The checkpoint doesn't record the setting, and no plan shows its effect on the input.
 
@@ -60,7 +68,7 @@ def what_is_read(c: Comparison) -> Iterator[RuleResult]:
             because=f"{key} changed.",
             question=_QUESTIONS.get(key, _REBASE),
             rollback=Rollback.SAFE,
-            remedy="Keep the old value, or rehearse the new version.",
+            remedy=_KEEP_THE_OLD,
         )
 
 
@@ -98,7 +106,21 @@ def changes_meaning(key: str) -> bool:
     return key.startswith(_MEANING)
 
 
-@rule("CFG011", "documentation of the settings; measured with spark.sql.legacy.timeParserPolicy")
+_KEEP_THE_OLD_VALUE = "Keep the old value."
+_LEAVE_THE_POLICY = "Leave the policy at LEGACY, or use extract()."
+_DOES_THE_SETTING = "Does the setting change what the keys' expressions give for the same row?"
+_WHICH_STATE_SCHEMA = (
+    "Which state schema does the new version plan? `headgate capture module:function` under "
+    "the new setting shows it."
+)
+
+
+@rule(
+    "CFG011",
+    "documentation of the settings; measured with spark.sql.legacy.timeParserPolicy",
+    remedies=(_KEEP_THE_OLD_VALUE, _LEAVE_THE_POLICY),
+    questions=(_DOES_THE_SETTING, _WHICH_STATE_SCHEMA),
+)
 def meaning_of_expressions(c: Comparison) -> Iterator[RuleResult]:
     """New rows are computed under the new setting; state keeps the results of the old one.
 
@@ -121,10 +143,8 @@ def meaning_of_expressions(c: Comparison) -> Iterator[RuleResult]:
             before=old,
             after=new,
             because=f"{key} changed" + (", and a key is computed." if hit else "."),
-            question="Does the setting change what the keys' expressions give for the same row?"
-            if hit
-            else None,
-            remedy="Keep the old value." if hit else "",
+            question=_DOES_THE_SETTING if hit else None,
+            remedy=_KEEP_THE_OLD_VALUE if hit else "",
         )
 
 
@@ -147,12 +167,9 @@ def _types_may_differ(old: str | None, new: str | None, pair: OperatorPair) -> R
             "Precision and scale of computed decimals follow this setting. So the types of the "
             "state may change, too."
         ),
-        question=(
-            "Which state schema does the new version plan? `headgate capture module:function` "
-            "under the new setting shows it."
-        ),
+        question=_WHICH_STATE_SCHEMA,
         rollback=Rollback.UNKNOWN,
-        remedy="Keep the old value.",
+        remedy=_KEEP_THE_OLD_VALUE,
     )
 
 
@@ -180,7 +197,7 @@ def _pattern_refused(old: str | None, new: str | None, pair: OperatorPair) -> Ru
         ),
         error_class="INCONSISTENT_BEHAVIOR_CROSS_VERSION",
         rollback=Rollback.REPAIRABLE,
-        remedy="Leave the policy at LEGACY, or use extract().",
+        remedy=_LEAVE_THE_POLICY,
     )
 
 

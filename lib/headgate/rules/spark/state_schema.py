@@ -21,7 +21,13 @@ _BY_BYTES = frozenset({"utf8_binary", "unicode"})
 _NAMED = re.compile(r"^collate\(.*, (?P<name>\w+)\)$|^string collate (?P<type>\w+)$", re.IGNORECASE)
 
 
-@rule("STA005")
+_GROUP_BY_AN_EXPRESSION = (
+    "Group by an expression that makes equal values the same, such as lower(column), with a "
+    "new checkpoint."
+)
+
+
+@rule("STA005", remedies=(_GROUP_BY_AN_EXPRESSION,))
 def key_of_a_collation(c: Comparison) -> Iterator[RuleResult]:
     """Spark finds state by the bytes of its key.
 
@@ -39,10 +45,7 @@ def key_of_a_collation(c: Comparison) -> Iterator[RuleResult]:
                 after=list(pair.after.keys or ()),
                 because=f"The key's collation is {found}.",
                 error_class="STATE_STORE_UNSUPPORTED_OPERATION_BINARY_INEQUALITY",
-                remedy=(
-                    "Group by an expression that makes equal values the same, such as "
-                    "lower(column), with a new checkpoint."
-                ),
+                remedy=_GROUP_BY_AN_EXPRESSION,
             )
 
 
@@ -122,7 +125,7 @@ _NEW_CHECKPOINT = (
 )
 
 
-@rule("STA001")
+@rule("STA001", remedies=(_NEW_CHECKPOINT,))
 def key_schema(c: Comparison) -> Iterator[RuleResult]:
     """Spark compares the key of every state store with the stored one before the first batch.
 
@@ -133,7 +136,7 @@ def key_schema(c: Comparison) -> Iterator[RuleResult]:
         yield _refusal(c, pair, store, how, KEY)
 
 
-@rule("STA002")
+@rule("STA002", remedies=(_NEW_CHECKPOINT,))
 def value_schema(c: Comparison) -> Iterator[RuleResult]:
     """Spark compares the value of every state store with the stored one before the first batch.
 
@@ -146,7 +149,14 @@ def value_schema(c: Comparison) -> Iterator[RuleResult]:
             yield _refusal(c, pair, store, how, VALUE)
 
 
-@rule("STA003", _DOC)
+_CAPTURE_BOTH_VERSIONS = "Capture both versions, or rehearse the new one on a copy of the state."
+_WHICH_STATE_SCHEMA = (
+    "Which state schema does the new version plan? `headgate capture module:function` of the "
+    "new code, or its plan as JSON, shows it."
+)
+
+
+@rule("STA003", _DOC, remedies=(_CAPTURE_BOTH_VERSIONS,), questions=(_WHICH_STATE_SCHEMA,))
 def schema_not_known(c: Comparison) -> Iterator[RuleResult]:
     """Explain text shows neither the types nor the nullability of stored fields."""
     for pair in c.operators:
@@ -158,16 +168,17 @@ def schema_not_known(c: Comparison) -> Iterator[RuleResult]:
                 outcome=Outcome.UNKNOWN,
                 location=pair.location,
                 because="This evidence doesn't show what the new version will store.",
-                question=(
-                    "Which state schema does the new version plan? `headgate capture "
-                    "module:function` of the new code, or its plan as JSON, shows it."
-                ),
+                question=_WHICH_STATE_SCHEMA,
                 rollback=Rollback.UNKNOWN,
-                remedy="Capture both versions, or rehearse the new one on a copy of the state.",
+                remedy=_CAPTURE_BOTH_VERSIONS,
             )
 
 
-@rule("STA004")
+_SWITCH_THE_STATE = f"Switch the state schema check on. {_NEW_CHECKPOINT}"
+_IS_ANY_STORED = "Is any stored number in `{store}` negative? Spark's state reader shows it."
+
+
+@rule("STA004", remedies=(_SWITCH_THE_STATE,), questions=(_IS_ANY_STORED,))
 def schema_check_switched_off(c: Comparison) -> Iterator[RuleResult]:
     """`spark.sql.streaming.stateStore.stateSchemaCheck` is off, so Spark reads stored bytes without
     a check.
@@ -228,7 +239,7 @@ def _unreadable(c: Comparison, pair: OperatorPair, store: StorePair, part: str) 
             "the first task."
         ),
         error_class="CANNOT_LOAD_STATE_STORE",
-        remedy="Switch the state schema check on. " + _NEW_CHECKPOINT,
+        remedy=_SWITCH_THE_STATE,
         scenario="from-scratch",
     )
 
@@ -247,7 +258,7 @@ def _garbage(pair: OperatorPair, store: StorePair, part: str) -> RuleResult:
             f"The {part} of `{store.name}` has other types: Spark reads the stored bits as the "
             "new types."
         ),
-        remedy="Switch the state schema check on. " + _NEW_CHECKPOINT,
+        remedy=_SWITCH_THE_STATE,
         scenario="from-scratch",
     )
 
@@ -264,9 +275,9 @@ def _right_unless_negative(
             f"The value of `{store.name}` has wider integers, and Spark reads the stored bits as "
             "them. Numbers from zero up are right, negative ones are wrong."
         ),
-        question=f"Is any stored number in `{store.name}` negative? Spark's state reader shows it.",
+        question=_IS_ANY_STORED.format(store=store.name),
         rollback=Rollback.SAFE,
-        remedy="Switch the state schema check on. " + _NEW_CHECKPOINT,
+        remedy=_SWITCH_THE_STATE,
     )
 
 

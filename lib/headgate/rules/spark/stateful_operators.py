@@ -18,7 +18,7 @@ _MISSING = "STREAMING_STATEFUL_OPERATOR_MISSING_STATE_DIRECTORY"
 _OF_MANY_NAMES = (OperatorKind.MAP_GROUPS, OperatorKind.TRANSFORM_WITH_STATE)
 
 
-@rule("OPS001")
+@rule("OPS001", remedies=(_REMEDY,))
 def operators_differ(c: Comparison) -> Iterator[RuleResult]:
     """Spark compares the ids and names of all stateful operators with `state/*/_metadata`.
 
@@ -41,7 +41,13 @@ def operators_differ(c: Comparison) -> Iterator[RuleResult]:
         )
 
 
-@rule("OPS002")
+_START_THE_NEW = (
+    "Start the new version with a new checkpoint: use the old one's offsets as starting "
+    "offsets, or replay."
+)
+
+
+@rule("OPS002", remedies=(_START_THE_NEW,))
 def first_stateful_operator(c: Comparison) -> Iterator[RuleResult]:
     """A checkpoint of a query without state has no `state/` directory to continue from."""
     if c.before.stateful != () or not c.after.stateful:
@@ -56,15 +62,12 @@ def first_stateful_operator(c: Comparison) -> Iterator[RuleResult]:
         because=f"The new version adds the query's first state ({first.kind.value}).",
         error_class=c.spark.condition(_MISSING),
         rollback=Rollback.REPAIRABLE if poisoned else Rollback.SAFE,
-        remedy=(
-            "Start the new version with a new checkpoint: use the old one's offsets as starting "
-            "offsets, or replay."
-        ),
+        remedy=_START_THE_NEW,
         scenario="from-scratch",
     )
 
 
-@rule("OPS003")
+@rule("OPS003", remedies=(_REMEDY,))
 def operators_differ_unchecked(c: Comparison) -> Iterator[RuleResult]:
     """Spark 3.5 stores no operator names, so it starts where newer versions fail.
 
@@ -77,7 +80,10 @@ def operators_differ_unchecked(c: Comparison) -> Iterator[RuleResult]:
         yield _unchecked(c, pair)
 
 
-@rule("OPS005")
+_KEEP_THE_ORDER = f"Keep the order of the branches. {_REMEDY}"
+
+
+@rule("OPS005", remedies=(_KEEP_THE_ORDER,))
 def branches_swapped(c: Comparison) -> Iterator[RuleResult]:
     """Spark tells operators of one kind apart only by their position.
 
@@ -103,12 +109,19 @@ def branches_swapped(c: Comparison) -> Iterator[RuleResult]:
                     "This operator has the position of another one of its kind, and reads that "
                     "one's state."
                 ),
-                remedy="Keep the order of the branches. " + _REMEDY,
+                remedy=_KEEP_THE_ORDER,
                 scenario="from-scratch",
             )
 
 
-@rule("OPS004")
+_ADD_A_PLAN = "Add a plan to the evidence."
+_WHAT_IS_THE_PLAN = (
+    "What is the plan of the {side} version? Give its explain text, a checkpoint with state "
+    "metadata, or module:function."
+)
+
+
+@rule("OPS004", remedies=(_ADD_A_PLAN,), questions=(_WHAT_IS_THE_PLAN,))
 def operators_not_known(c: Comparison) -> Iterator[RuleResult]:
     """Headgate can't judge the state without the stateful operators of both versions."""
     if c.before.stateful is not None and c.after.stateful is not None:
@@ -117,12 +130,9 @@ def operators_not_known(c: Comparison) -> Iterator[RuleResult]:
     yield RuleResult(
         outcome=Outcome.UNKNOWN,
         because=f"The evidence of the {side} version doesn't show its stateful operators.",
-        question=(
-            f"What is the plan of the {side} version? Give its explain text, a checkpoint with "
-            "state metadata, or module:function."
-        ),
+        question=_WHAT_IS_THE_PLAN.format(side=side),
         rollback=Rollback.UNKNOWN,
-        remedy="Add a plan to the evidence.",
+        remedy=_ADD_A_PLAN,
     )
 
 

@@ -70,7 +70,17 @@ def source_option(c: Comparison) -> Iterator[RuleResult]:
                 )
 
 
-@rule("TRG001")
+_CAPTURE_THE_OLD = "Capture the old version, too."
+_START_FROM_AN_EMPTY = "Start from an empty checkpoint, or keep micro-batches."
+_DID_THE_OLD = "Did the old version run in micro-batches, or was its trigger continuous, too?"
+_CAN_THIS_SOURCES = "Can this source's continuous mode parse its micro-batch offsets?"
+
+
+@rule(
+    "TRG001",
+    remedies=(_CAPTURE_THE_OLD, _START_FROM_AN_EMPTY),
+    questions=(_DID_THE_OLD, _CAN_THIS_SOURCES),
+)
 def continuous_trigger(c: Comparison) -> Iterator[RuleResult]:
     """Continuous processing parses offsets differently than micro-batches.
 
@@ -89,7 +99,7 @@ def continuous_trigger(c: Comparison) -> Iterator[RuleResult]:
             after=c.after.trigger,
             because=reason,
             error_class=error,
-            remedy="Start from an empty checkpoint, or keep micro-batches.",
+            remedy=_START_FROM_AN_EMPTY,
             scenario="from-scratch",
         )
     else:
@@ -98,9 +108,9 @@ def continuous_trigger(c: Comparison) -> Iterator[RuleResult]:
             before=c.before.trigger,
             after=c.after.trigger,
             because="The trigger is now continuous.",
-            question="Can this source's continuous mode parse its micro-batch offsets?",
+            question=_CAN_THIS_SOURCES,
             rollback=Rollback.UNKNOWN,
-            remedy="Start from an empty checkpoint, or keep micro-batches.",
+            remedy=_START_FROM_AN_EMPTY,
         )
 
 
@@ -126,13 +136,22 @@ def _trigger_not_known(c: Comparison) -> RuleResult:
         outcome=Outcome.UNKNOWN,
         after=c.after.trigger,
         because="The new version's trigger is continuous, the old one's is not in the evidence.",
-        question="Did the old version run in micro-batches, or was its trigger continuous, too?",
+        question=_DID_THE_OLD,
         rollback=Rollback.UNKNOWN,
-        remedy="Capture the old version, too.",
+        remedy=_CAPTURE_THE_OLD,
     )
 
 
-@rule("TRG003", "RealTimeModeAllowlist, Spark 4.1-4.2; measured on 4.2.0")
+_KEEP_MICRO_BATCHES = "Keep micro-batches."
+_DOES_THE_NEW = "Does the new version start in real-time mode? A rehearsal shows it."
+
+
+@rule(
+    "TRG003",
+    "RealTimeModeAllowlist, Spark 4.1-4.2; measured on 4.2.0",
+    remedies=(_KEEP_MICRO_BATCHES,),
+    questions=(_DOES_THE_NEW,),
+)
 def real_time_trigger(c: Comparison) -> Iterator[RuleResult]:
     """Real-time mode supports only update mode, and only some operators and sinks.
 
@@ -148,11 +167,9 @@ def real_time_trigger(c: Comparison) -> Iterator[RuleResult]:
         after=c.after.trigger,
         because=reason or "The trigger is now real-time.",
         error_class="STREAMING_REAL_TIME_MODE" if reason else None,
-        question=None
-        if reason
-        else "Does the new version start in real-time mode? A rehearsal shows it.",
+        question=None if reason else _DOES_THE_NEW,
         rollback=Rollback.SAFE if reason else Rollback.UNKNOWN,
-        remedy="Keep micro-batches.",
+        remedy=_KEEP_MICRO_BATCHES,
     )
 
 

@@ -8,14 +8,18 @@ from headgate.model.version import OperatorKind, StatefulOperator
 from headgate.rules.core.match_operators import OperatorPair
 from headgate.rules.core.report import Outcome, Rollback, StateEffect
 from headgate.rules.core.rule import Comparison, RuleResult, rule
-from headgate.rules.spark.facts.changed_keys import guarded, hidden
+from headgate.rules.spark.facts.changed_keys import REPLAY, SAME_KEY, guarded, hidden
 from headgate.rules.spark.facts.state_keys import KeyChange, key_change
 from headgate.rules.spark.facts.state_stores import is_read
 
 _REPLAY = "Start from an empty checkpoint and replay both sides."
 
 
-@rule("JOI001")
+@rule(
+    "JOI001",
+    remedies=(_REPLAY, REPLAY),
+    questions=(SAME_KEY,),
+)
 def join_keys(c: Comparison) -> Iterator[RuleResult]:
     """Spark stores the rows of both sides under the values of the old join keys.
 
@@ -43,7 +47,10 @@ def join_keys(c: Comparison) -> Iterator[RuleResult]:
         )
 
 
-@rule("JOI002")
+_KEEP_THE_SIDES = f"Keep the sides, and reorder columns after the join. {_REPLAY}"
+
+
+@rule("JOI002", remedies=(_KEEP_THE_SIDES,))
 def sides_swapped(c: Comparison) -> Iterator[RuleResult]:
     """State is stored by side: if the sides are swapped, Spark reads the left side's rows as the
     right side's.
@@ -57,12 +64,15 @@ def sides_swapped(c: Comparison) -> Iterator[RuleResult]:
                 before=[list(old.keys or ()), list(old.right_keys or ())],
                 after=[list(new.keys or ()), list(new.right_keys or ())],
                 because="The two sides of the join are swapped.",
-                remedy="Keep the sides, and reorder columns after the join. " + _REPLAY,
+                remedy=_KEEP_THE_SIDES,
                 scenario="from-scratch",
             )
 
 
-@rule("JOI003")
+_KEEP_THE_ORDER = f"Keep the order of the columns before the join. {_REPLAY}"
+
+
+@rule("JOI003", remedies=(_KEEP_THE_ORDER,))
 def stored_columns(c: Comparison) -> Iterator[RuleResult]:
     """Spark stores rows of a join column by column: positions count, names don't."""
     for pair, old, new in _joins(c):
@@ -109,7 +119,11 @@ def join_condition(c: Comparison) -> Iterator[RuleResult]:
             )
 
 
-@rule("JOI006")
+_ADD_THE_PLAN = "Add the plan of the version whose plan is missing."
+_WHICH_COLUMNS_DOES = "Which columns does the join compare in both versions?"
+
+
+@rule("JOI006", remedies=(_ADD_THE_PLAN,), questions=(_WHICH_COLUMNS_DOES,))
 def join_not_known(c: Comparison) -> Iterator[RuleResult]:
     """Equal types don't mean equal keys: the joined columns must be compared, too."""
     for pair, old, new in _joins(c):
@@ -117,9 +131,9 @@ def join_not_known(c: Comparison) -> Iterator[RuleResult]:
             yield RuleResult(
                 outcome=Outcome.UNKNOWN,
                 location=pair.location,
-                question="Which columns does the join compare in both versions?",
+                question=_WHICH_COLUMNS_DOES,
                 rollback=Rollback.UNKNOWN,
-                remedy="Add the plan of the version whose plan is missing.",
+                remedy=_ADD_THE_PLAN,
             )
 
 
@@ -148,7 +162,7 @@ def _swapped(pair: OperatorPair, was: list[str], now: list[str]) -> RuleResult:
         before=list(was),
         after=list(now),
         because="Stored columns of the same types changed their order.",
-        remedy="Keep the order of the columns before the join. " + _REPLAY,
+        remedy=_KEEP_THE_ORDER,
         scenario="from-scratch",
     )
 

@@ -17,7 +17,13 @@ _REPLAY = "Start from an empty checkpoint and replay."
 _AVRO = "State data source and schema evolution of transformWithState, Spark 4.x"
 
 
-@rule("TWS001")
+_GIVE_THE_NEW = (
+    "Give the new variable another name. If the old one's history is not needed, delete it "
+    "with `handle.deleteIfExists`."
+)
+
+
+@rule("TWS001", remedies=(_GIVE_THE_NEW,))
 def kind_of_variable(c: Comparison) -> Iterator[RuleResult]:
     """Spark records the kind of each state variable and compares it with the new version's.
 
@@ -36,13 +42,15 @@ def kind_of_variable(c: Comparison) -> Iterator[RuleResult]:
                         f"{new[name].kind}."
                     ),
                     error_class="STATE_STORE_INVALID_VARIABLE_TYPE_CHANGE",
-                    remedy="Give the new variable another name. If the old one's history is not "
-                    "needed, delete it with `handle.deleteIfExists`.",
+                    remedy=_GIVE_THE_NEW,
                     scenario="from-scratch",
                 )
 
 
-@rule("TWS002")
+_KEEP_THE_NAMES = f"Keep the names. {_REPLAY}"
+
+
+@rule("TWS002", remedies=(_KEEP_THE_NAMES,))
 def variable_renamed(c: Comparison) -> Iterator[RuleResult]:
     """Spark finds state variables by name: under another name they start empty.
 
@@ -58,12 +66,15 @@ def variable_renamed(c: Comparison) -> Iterator[RuleResult]:
                 before=gone,
                 after=made,
                 because=f"{_listed(gone)} was removed and {_listed(made)} was added.",
-                remedy=f"Keep the names. {_REPLAY}",
+                remedy=_KEEP_THE_NAMES,
                 scenario="from-scratch",
             )
 
 
-@rule("TWS003")
+_IF_ITS_HISTORY = "If its history is not needed, `handle.deleteIfExists` frees its disk space."
+
+
+@rule("TWS003", remedies=(_IF_ITS_HISTORY,))
 def variable_added_or_removed(c: Comparison) -> Iterator[RuleResult]:
     """An added variable starts empty.
 
@@ -80,13 +91,14 @@ def variable_added_or_removed(c: Comparison) -> Iterator[RuleResult]:
             before=sorted(old),
             after=sorted(new),
             because=f"{_listed(gone)} was removed." if gone else f"{_listed(made)} was added.",
-            remedy="If its history is not needed, `handle.deleteIfExists` frees its disk space."
-            if gone
-            else "",
+            remedy=_IF_ITS_HISTORY if gone else "",
         )
 
 
-@rule("TWS004", _AVRO)
+_KEEP_THE_STORED = f"Keep the stored type, or widen it. {_REPLAY}"
+
+
+@rule("TWS004", _AVRO, remedies=(_KEEP_THE_STORED,))
 def avro_value(c: Comparison) -> Iterator[RuleResult]:
     """With Avro encoding Spark resolves stored values against the new schema by field name.
 
@@ -108,12 +120,15 @@ def avro_value(c: Comparison) -> Iterator[RuleResult]:
                     "the stored one."
                 ),
                 error_class="STATE_STORE_INVALID_VALUE_SCHEMA_EVOLUTION",
-                remedy="Keep the stored type, or widen it. " + _REPLAY,
+                remedy=_KEEP_THE_STORED,
                 scenario="from-scratch",
             )
 
 
-@rule("TWS005", _AVRO)
+_KEEP_THE_NAMES_OF_THE_FIELDS = "Keep the names of the fields."
+
+
+@rule("TWS005", _AVRO, remedies=(_KEEP_THE_NAMES_OF_THE_FIELDS,))
 def avro_field_renamed(c: Comparison) -> Iterator[RuleResult]:
     """With Avro encoding a field whose name is not stored is null.
 
@@ -133,12 +148,15 @@ def avro_field_renamed(c: Comparison) -> Iterator[RuleResult]:
             after=planned.describe(),
             because=f"Fields of `{store.name}` differ by name.",
             rollback=Rollback.LOST,
-            remedy="Keep the names of the fields." if renamed else "",
+            remedy=_KEEP_THE_NAMES_OF_THE_FIELDS if renamed else "",
             scenario="from-scratch" if renamed else None,
         )
 
 
-@rule("TWS010", "layout of UnsafeRow, and restarts on Spark 4.2.0")
+_KEEP_THE_ORDER = f"Keep the order of the fields. {_REPLAY}"
+
+
+@rule("TWS010", "layout of UnsafeRow, and restarts on Spark 4.2.0", remedies=(_KEEP_THE_ORDER,))
 def fields_exchanged(c: Comparison) -> Iterator[RuleResult]:
     """In UnsafeRow Spark knows a stored field by its position and ignores its name.
 
@@ -167,7 +185,7 @@ def _exchanged(pair: OperatorPair, store: StorePair, part: str) -> Iterator[Rule
             before=stored.describe(),
             after=planned.describe(),
             because=f"{_listed(places)} of `{store.name}` changed their order.",
-            remedy=f"Keep the order of the fields. {_REPLAY}",
+            remedy=_KEEP_THE_ORDER,
             scenario="from-scratch",
         )
 

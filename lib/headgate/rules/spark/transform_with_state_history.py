@@ -24,7 +24,18 @@ _REPLAY = "Start from an empty checkpoint and replay."
 _WITH_INITIAL = "transformWithStateWithInitStateUDF"
 
 
-@rule("TWS006", _SOURCE)
+_GIVE_THE_VARIABLE = "Give the variable a name that was never used."
+_GIVE_THE_VARIABLE_A_NAME = (
+    "Give the variable a name that was never used. Or, if its old values are no longer "
+    "needed, delete the variable with `handle.deleteIfExists` before you declare it again."
+)
+
+
+@rule(
+    "TWS006",
+    _SOURCE,
+    remedies=(_GIVE_THE_VARIABLE, _GIVE_THE_VARIABLE_A_NAME),
+)
 def variable_declared_again(c: Comparison) -> Iterator[RuleResult]:
     """A removed variable stays in the store, and its schema in the checkpoint's schema files.
 
@@ -52,13 +63,7 @@ def _came_back(
         because=f"`{store.store}` existed before, and is declared again"
         + (" with another schema." if error else "."),
         error_class=error,
-        remedy="Give the variable a name that was never used."
-        + (
-            ""
-            if error
-            else " Or, if its old values are no longer needed, delete the variable with "
-            "`handle.deleteIfExists` before you declare it again."
-        ),
+        remedy=_GIVE_THE_VARIABLE if error else _GIVE_THE_VARIABLE_A_NAME,
         scenario="from-scratch" if error else None,
     )
 
@@ -77,7 +82,10 @@ def _refusal(pair: OperatorPair, store: StateStore, schemas: tuple[Past, ...]) -
     return "STATE_STORE_VALUE_SCHEMA_NOT_COMPATIBLE" if refused else None
 
 
-@rule("TWS007", _SOURCE)
+_KEEP_A_TYPE = f"Keep a type that reads all of them, or give the variable another name. {_REPLAY}"
+
+
+@rule("TWS007", _SOURCE, remedies=(_KEEP_A_TYPE,))
 def older_values(c: Comparison) -> Iterator[RuleResult]:
     """With Avro encoding a new schema must be able to read every schema that a value ever had.
 
@@ -102,14 +110,16 @@ def older_values(c: Comparison) -> Iterator[RuleResult]:
                         "new one."
                     ),
                     error_class="STATE_STORE_INVALID_VALUE_SCHEMA_EVOLUTION",
-                    remedy="Keep a type that reads all of them, or give the variable another "
-                    "name. " + _REPLAY,
+                    remedy=_KEEP_A_TYPE,
                     scenario="from-scratch",
                 )
                 break
 
 
-@rule("TWS008", _SOURCE)
+_SET_HIGHER = "Set {key} higher."
+
+
+@rule("TWS008", _SOURCE, remedies=(_SET_HIGHER,))
 def limits(c: Comparison) -> Iterator[RuleResult]:
     """Spark limits how often a value's schema evolves, and how many schema files an operator has.
 
@@ -153,7 +163,7 @@ def _too_many(pair: OperatorPair, because: str, error: str, key: str) -> RuleRes
         location=pair.location,
         because=because,
         error_class=error,
-        remedy=f"Set {key} higher.",
+        remedy=_SET_HIGHER.format(key=key),
         scenario="offline-upgrade",
     )
 
@@ -163,7 +173,14 @@ def _limit(c: Comparison, key: str) -> int:
     return int(told) if told.isdecimal() else _LIMITS[key]
 
 
-@rule("TWS009", "IncrementalExecution of Spark 4.2.0, and restarts on it")
+_TO_LOAD_ANOTHER = "To load another initial state, start from an empty checkpoint."
+
+
+@rule(
+    "TWS009",
+    "IncrementalExecution of Spark 4.2.0, and restarts on it",
+    remedies=(_TO_LOAD_ANOTHER,),
+)
 def initial_state(c: Comparison) -> Iterator[RuleResult]:
     """Spark reads initial state only in a query's very first batch, and never again on its
     checkpoint.
@@ -183,7 +200,7 @@ def initial_state(c: Comparison) -> Iterator[RuleResult]:
             if came
             else "The initial state was removed; its loaded rows stay.",
             rollback=Rollback.SAFE,
-            remedy="To load another initial state, start from an empty checkpoint.",
+            remedy=_TO_LOAD_ANOTHER,
             scenario="from-scratch",
         )
 

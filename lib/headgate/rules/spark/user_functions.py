@@ -104,7 +104,23 @@ def _of_kind(version: Version, kind: str) -> str | None:
 _REMEDY = "Rehearse the new version on a copy of the checkpoint, or replay."
 
 
-@rule("FUN001")
+_CAPTURE_THE_NEW = f"Capture the new version (`headgate capture module:function`). {_REMEDY}"
+_CAPTURE_THE_OLD = f"Capture the old version, too. {_REMEDY}"
+_WHICH_STATE_VARIABLES = (
+    "Which state variables, of which kind, type and time to live, does the new processor "
+    "declare, and did its code change?"
+)
+_DID_THE_CODE = "Did the code of {name} change what it keeps in its state variables?"
+_DOES_THE_NEW = (
+    "Does the new code of {code} read the stored values in the meaning that the old code gave them?"
+)
+
+
+@rule(
+    "FUN001",
+    remedies=(_CAPTURE_THE_NEW, _CAPTURE_THE_OLD, _REMEDY),
+    questions=(_WHICH_STATE_VARIABLES, _DID_THE_CODE, _DOES_THE_NEW),
+)
 def state_variables(c: Comparison) -> Iterator[RuleResult]:
     """transformWithState declares its variables in the processor's code; no plan shows them.
 
@@ -128,10 +144,9 @@ def _variables_not_known(pair: OperatorPair) -> RuleResult:
     return RuleResult(
         outcome=Outcome.UNKNOWN,
         location=pair.location,
-        question="Which state variables, of which kind, type and time to live, does the "
-        "new processor declare, and did its code change?",
+        question=_WHICH_STATE_VARIABLES,
         rollback=Rollback.UNKNOWN,
-        remedy="Capture the new version (`headgate capture module:function`). " + _REMEDY,
+        remedy=_CAPTURE_THE_NEW,
     )
 
 
@@ -140,9 +155,9 @@ def _unseen(pair: OperatorPair, name: str) -> RuleResult:
         outcome=Outcome.UNKNOWN,
         location=pair.location,
         because="The state variables of both versions are known, but not the code of both.",
-        question=f"Did the code of {name} change what it keeps in its state variables?",
+        question=_DID_THE_CODE.format(name=name),
         rollback=Rollback.SAFE,
-        remedy="Capture the old version, too. " + _REMEDY,
+        remedy=_CAPTURE_THE_OLD,
     )
 
 
@@ -154,16 +169,18 @@ def _changed(pair: OperatorPair, code: Body) -> RuleResult:
         after=short(code.after),
         because=f"The code of {code.name} changed (SHA-256 {short(code.before)}, now "
         f"{short(code.after)}).",
-        question=(
-            f"Does the new code of {code.name} read the stored values in the meaning that the old "
-            "code gave them?"
-        ),
+        question=_DOES_THE_NEW.format(code=code.name),
         rollback=Rollback.SAFE,
         remedy=_REMEDY,
     )
 
 
-@rule("FUN004", "STATE_STORE_INVALID_CONFIG_AFTER_RESTART, Spark 4.x")
+_SET_IT_TO_THE_OLD = "Set it to the old value."
+
+
+@rule(
+    "FUN004", "STATE_STORE_INVALID_CONFIG_AFTER_RESTART, Spark 4.x", remedies=(_SET_IT_TO_THE_OLD,)
+)
 def operator_properties(c: Comparison) -> Iterator[RuleResult]:
     """transformWithState records its time mode and output mode.
 
@@ -182,11 +199,20 @@ def operator_properties(c: Comparison) -> Iterator[RuleResult]:
                     before=old,
                     after=new,
                     error_class="STATE_STORE_INVALID_CONFIG_AFTER_RESTART",
-                    remedy="Set it to the old value.",
+                    remedy=_SET_IT_TO_THE_OLD,
                 )
 
 
-@rule("FUN002")
+_DID_THE_BODY = (
+    "Did the body of the state function change, so that stored values mean something else?"
+)
+
+
+@rule(
+    "FUN002",
+    remedies=(_REMEDY,),
+    questions=(_DOES_THE_NEW, _DID_THE_BODY),
+)
 def state_function(c: Comparison) -> Iterator[RuleResult]:
     """Only the body of a state function shows what it does with its state.
 
@@ -206,10 +232,7 @@ def state_function(c: Comparison) -> Iterator[RuleResult]:
                 because="The state function has another name."
                 if _is_renamed(pair)
                 else "The versions show no difference.",
-                question=(
-                    "Did the body of the state function change, so that stored values mean "
-                    "something else?"
-                ),
+                question=_DID_THE_BODY,
                 rollback=Rollback.SAFE,
                 remedy=_REMEDY,
             )
@@ -221,7 +244,19 @@ def _is_renamed(pair: OperatorPair) -> bool:
     return None not in (old, new) and old != new
 
 
-@rule("FUN003")
+_CAPTURE_BOTH_VERSIONS = f"Capture both versions. {_REMEDY}"
+_DOES_STILL_GIVE = (
+    "Does {code} still give the same results for the same rows, so that the history and new "
+    "rows agree?"
+)
+_DID_THE_BODY_OF_CHANGE = "Did the body of {unseen} change?"
+
+
+@rule(
+    "FUN003",
+    remedies=(_REMEDY, _CAPTURE_BOTH_VERSIONS),
+    questions=(_DOES_STILL_GIVE, _DID_THE_BODY_OF_CHANGE),
+)
 def user_function(c: Comparison) -> Iterator[RuleResult]:
     """The body of a user-defined function is in no plan.
 
@@ -237,10 +272,7 @@ def user_function(c: Comparison) -> Iterator[RuleResult]:
             after=short(code.after),
             because=f"The body of {code.name} changed (SHA-256 {short(code.before)}, now "
             f"{short(code.after)}).",
-            question=(
-                f"Does {code.name} still give the same results for the same rows, so that the "
-                "history and new rows agree?"
-            ),
+            question=_DOES_STILL_GIVE.format(code=code.name),
             rollback=Rollback.SAFE,
             remedy=_REMEDY,
         )
@@ -251,7 +283,7 @@ def user_function(c: Comparison) -> Iterator[RuleResult]:
             before=unseen,
             after=unseen,
             because="The versions show no difference.",
-            question=f"Did the body of {', '.join(unseen)} change?",
+            question=_DID_THE_BODY_OF_CHANGE.format(unseen=", ".join(unseen)),
             rollback=Rollback.SAFE,
-            remedy="Capture both versions. " + _REMEDY,
+            remedy=_CAPTURE_BOTH_VERSIONS,
         )

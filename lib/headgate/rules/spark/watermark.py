@@ -52,7 +52,21 @@ def watermark_delay(c: Comparison) -> Iterator[RuleResult]:
             )
 
 
-@rule("WMK003")
+_ADD_A_PLAN = "Add a plan of a batch with data, or the output of `headgate capture`."
+_KEEP_THE_WATERMARK = "Keep the watermark, or start from an empty checkpoint and replay."
+_START_FROM_AN_EMPTY = "Start from an empty checkpoint and replay."
+_IS_THE_EVENT = "Is the event time the same column in both versions?"
+_HAS_THE_OLD = (
+    "Has the old version evicted groups whose event time can still occur in new data? Then "
+    "those groups restart from zero, and their results are wrong without an error."
+)
+
+
+@rule(
+    "WMK003",
+    remedies=(_ADD_A_PLAN, _KEEP_THE_WATERMARK, _START_FROM_AN_EMPTY),
+    questions=(_IS_THE_EVENT, _HAS_THE_OLD),
+)
 def event_time(c: Comparison) -> Iterator[RuleResult]:
     """The watermark in the offset log belongs to the old event time.
 
@@ -83,7 +97,7 @@ def event_time(c: Comparison) -> Iterator[RuleResult]:
                 before=old.column,
                 after=new.column,
                 because="The event time is another expression.",
-                remedy="Start from an empty checkpoint and replay.",
+                remedy=_START_FROM_AN_EMPTY,
                 scenario="from-scratch",
             )
 
@@ -105,13 +119,13 @@ def _time_not_known(old: Watermark, new: Watermark) -> RuleResult:
         before=old.column,
         after=new.column,
         because="The evidence of one version doesn't show the source of its event time.",
-        question="Is the event time the same column in both versions?",
+        question=_IS_THE_EVENT,
         rollback=Rollback.UNKNOWN,
-        remedy="Add a plan of a batch with data, or the output of `headgate capture`.",
+        remedy=_ADD_A_PLAN,
     )
 
 
-@rule("WMK004")
+@rule("WMK004", remedies=(_KEEP_THE_WATERMARK,), questions=(_HAS_THE_OLD,))
 def watermark_removed(c: Comparison) -> Iterator[RuleResult]:
     """Without a watermark Spark never evicts state.
 
@@ -126,7 +140,19 @@ def watermark_removed(c: Comparison) -> Iterator[RuleResult]:
             yield _removed(c, pair)
 
 
-@rule("WMK005", "documentation of watermarks, `UnsupportedOperationChecker`; not measured")
+_KEEP_THE_WATERMARK_OR_REHEARSE = "Keep the watermark, or rehearse the new version."
+_IS_THE_REMAINING = (
+    "Is the remaining event time ahead of that of the stream without a watermark? Then its "
+    "late rows are now dropped. Does an outer join need the removed watermark?"
+)
+
+
+@rule(
+    "WMK005",
+    "documentation of watermarks, `UnsupportedOperationChecker`; not measured",
+    remedies=(_KEEP_THE_WATERMARK_OR_REHEARSE,),
+    questions=(_IS_THE_REMAINING,),
+)
 def one_watermark_fewer(c: Comparison) -> Iterator[RuleResult]:
     """The slowest watermark counts for all operators; without one of them another is the slowest.
 
@@ -142,12 +168,9 @@ def one_watermark_fewer(c: Comparison) -> Iterator[RuleResult]:
         before=_listed(old),
         after=_listed(new),
         because="A watermark was removed, and others are left.",
-        question=(
-            "Is the remaining event time ahead of that of the stream without a watermark? Then "
-            "its late rows are now dropped. Does an outer join need the removed watermark?"
-        ),
+        question=_IS_THE_REMAINING,
         rollback=Rollback.SAFE,
-        remedy="Keep the watermark, or rehearse the new version.",
+        remedy=_KEEP_THE_WATERMARK_OR_REHEARSE,
     )
 
 
@@ -170,12 +193,9 @@ def _removed(c: Comparison, pair: OperatorPair) -> RuleResult:
         before=told,
         after=[],
         because="The watermark was removed.",
-        question=(
-            "Has the old version evicted groups whose event time can still occur in new data? "
-            "Then those groups restart from zero, and their results are wrong without an error."
-        ),
+        question=_HAS_THE_OLD,
         rollback=Rollback.SAFE,
-        remedy="Keep the watermark, or start from an empty checkpoint and replay.",
+        remedy=_KEEP_THE_WATERMARK,
         scenario="from-scratch",
     )
 

@@ -13,7 +13,7 @@ from headgate.rules.spark.facts.state_stores import is_read, keys_fit
 _REMEDY = "Start from an empty checkpoint and replay, or let the old query drain its windows first."
 
 
-@rule("WIN001")
+@rule("WIN001", remedies=(_REMEDY,))
 def window_grid(c: Comparison) -> Iterator[RuleResult]:
     """A window's bounds are the key of its state row; Spark doesn't check the length and the grid.
 
@@ -33,7 +33,7 @@ def window_grid(c: Comparison) -> Iterator[RuleResult]:
             )
 
 
-@rule("WIN002")
+@rule("WIN002", remedies=(_REMEDY,))
 def session_gap(c: Comparison) -> Iterator[RuleResult]:
     """A session is stored with the end that the old gap gave it.
 
@@ -53,7 +53,7 @@ def session_gap(c: Comparison) -> Iterator[RuleResult]:
             )
 
 
-@rule("WIN003")
+@rule("WIN003", remedies=(_REMEDY,))
 def window_column(c: Comparison) -> Iterator[RuleResult]:
     """The windows in state use the old time column; the new column mixes two time bases."""
     for pair, old, new in _windows(c):
@@ -70,7 +70,7 @@ def window_column(c: Comparison) -> Iterator[RuleResult]:
             )
 
 
-@rule("WIN004")
+@rule("WIN004", remedies=(_REMEDY,))
 def window_added_or_removed(c: Comparison) -> Iterator[RuleResult]:
     """Adding or removing a time window changes what one row of state means."""
     for pair in _read_aggregates(c):

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 
 from headgate.model.topic_schema import Effect, FieldChange, FieldChangeKind, SchemaFinding
-from headgate.rules.topic_schemas.facts.field_reads import Certainty, FieldRead
+from headgate.rules.topic_schemas.facts.field_reads import NEEDS_FIELD, Certainty, FieldRead
 from headgate.rules.topic_schemas.facts.rule import Breach, Pair, rule
 
 SPARK = "https://spark.apache.org/docs/latest/api/sql/#from_json"
@@ -26,7 +26,13 @@ def pipeline_reads_field(_: Pair) -> Iterable[Breach]:
     return ()
 
 
-@rule("SCH402", SPARK, Effect.UNKNOWN, remedy="Check how it uses the field before you remove it.")
+@rule(
+    "SCH402",
+    SPARK,
+    Effect.UNKNOWN,
+    remedy="Check how it uses the field before you remove it.",
+    questions=(NEEDS_FIELD,),
+)
 def pipeline_may_read_it(_: Pair) -> Iterable[Breach]:
     """A registered pipeline reads this topic. Its evidence doesn't show how it uses this field."""
     return ()

@@ -9,6 +9,7 @@ from headgate.model.output_columns import Parsed
 from headgate.model.sinks import normal_path
 from headgate.model.version import Engine, Sink, Source, Version
 from headgate.rules.compare.downstream_impact import (
+    READS_COLUMN,
     Reader,
     consumer_may_read_field,
     consumer_of_files,
@@ -133,7 +134,7 @@ def _of_reader(
     for change in changes:
         column = change.path.partition(".")[0].partition("[")[0]
         if source.columns is None:
-            question = f"Does {name} read {change.path}?"
+            question = READS_COLUMN.format(pipeline=name, path=change.path)
             said = f"{name} reads this folder, and its evidence does not name the columns."
             yield consumer_may_read_field.of(change, Reader(name, said, False, question), location)
         elif column in source.columns:

@@ -140,6 +140,8 @@ class StreamsRule:
     why: str
     source: str
     check: StreamsCheck
+    remedies: tuple[str, ...] = ()
+    questions: tuple[str, ...] = ()
 
     def run(self, comparison: StreamsComparison) -> Iterator[Finding]:
         """Yield one finding for every verdict of the check."""
@@ -147,10 +149,16 @@ class StreamsRule:
             yield v.finding(self.code, self.why, v.source or self.source)
 
 
-def streams_rule(code: str, source: str = MEASURED) -> Callable[[StreamsCheck], StreamsRule]:
+def streams_rule(
+    code: str,
+    source: str = MEASURED,
+    *,
+    remedies: tuple[str, ...] = (),
+    questions: tuple[str, ...] = (),
+) -> Callable[[StreamsCheck], StreamsRule]:
     """Turn a check into a `StreamsRule`; its docstring is the reason that users read."""
 
     def wrap(check: StreamsCheck) -> StreamsRule:
-        return StreamsRule(code, reason_of(code, check), source, check)
+        return StreamsRule(code, reason_of(code, check), source, check, remedies, questions)
 
     return wrap

@@ -38,6 +38,8 @@ class ReadinessRule:
     source: str
     engine: Engine | None
     check: Check
+    remedies: tuple[str, ...] = ()
+    questions: tuple[str, ...] = ()
 
     def run(self, subject: Subject) -> Iterator[ReadinessFinding]:
         """Yield one finding for every problem of the check."""
@@ -58,13 +60,22 @@ class ReadinessRule:
         )
 
 
-def rule(code: str, source: str, engine: Engine | None = None) -> Callable[[Check], ReadinessRule]:
+def rule(
+    code: str,
+    source: str,
+    engine: Engine | None = None,
+    *,
+    remedies: tuple[str, ...] = (),
+    questions: tuple[str, ...] = (),
+) -> Callable[[Check], ReadinessRule]:
     """Turn a check into a rule; its docstring is the reason that users read.
 
     `source` says how it is known: measured (on what), documentation (which), or a proposal.
     """
 
     def wrap(check: Check) -> ReadinessRule:
-        return ReadinessRule(code, reason_of(code, check), source, engine, check)
+        return ReadinessRule(
+            code, reason_of(code, check), source, engine, check, remedies, questions
+        )
 
     return wrap

@@ -8,6 +8,9 @@ from headgate.rules.core.match_operators import OperatorPair
 from headgate.rules.core.report import Outcome, StateEffect
 from headgate.rules.core.rule import RuleResult
 
+SAME_KEY = "Does the new expression give the same key as the old one for every row?"
+REPLAY = "Start from an empty checkpoint and replay."
+
 
 def guarded(pair: OperatorPair, old: Sequence[object], new: Sequence[object]) -> RuleResult:
     """Return what becomes of state whose key was null."""
@@ -29,7 +32,7 @@ def hidden(pair: OperatorPair, old: Sequence[object], new: Sequence[object]) -> 
         before=list(old),
         after=list(new),
         because="A function whose body is in no plan computes a key.",
-        question="Does the new expression give the same key as the old one for every row?",
-        remedy="Start from an empty checkpoint and replay.",
+        question=SAME_KEY,
+        remedy=REPLAY,
         scenario="from-scratch",
     )

@@ -13,6 +13,8 @@ from headgate.model.topology import Node, NodeKind, Topology
 from headgate.model.version import Engine, Source, Version
 from headgate.rules.topic_schemas.facts.expression_reads import usages
 
+NEEDS_FIELD = "Does {pipeline} need {path}?"
+"""What is asked of a pipeline whose plan doesn't show how it uses a field."""
 DEFINES_COLUMNS = frozenset(("project", "aggregate", "generate", "expand", "window"))
 
 
@@ -60,7 +62,7 @@ class TopicUse:
         if nodes:
             words = f"{self.pipeline} reads {path}."
             return FieldRead(self.pipeline, Certainty.DEFINITE, words, tuple(dict.fromkeys(nodes)))
-        question = f"Does {self.pipeline} need {path}?"
+        question = NEEDS_FIELD.format(pipeline=self.pipeline, path=path)
         if self.blind:
             said = f"{self.pipeline} reads the topic; {self.blind}."
             return FieldRead(self.pipeline, Certainty.UNKNOWN, said, (), question)

@@ -54,6 +54,12 @@ class Rule:
     effect: Effect
     remedy: str
     check: Check
+    questions: tuple[str, ...] = ()
+
+    @property
+    def remedies(self) -> tuple[str, ...]:
+        """Its one remedy, as rules of other kinds have several."""
+        return (self.remedy,) if self.remedy else ()
 
     def run(self, pair: Pair) -> Iterator[SchemaFinding]:
         """Yield one finding for every breach."""
@@ -73,13 +79,18 @@ class Rule:
 
 
 def rule(
-    code: str, source: str, effect: Effect = Effect.INCOMPATIBLE, *, remedy: str = ""
+    code: str,
+    source: str,
+    effect: Effect = Effect.INCOMPATIBLE,
+    *,
+    remedy: str = "",
+    questions: tuple[str, ...] = (),
 ) -> Callable[[Check], Rule]:
     """Turn a check into a `Rule`; its docstring is the reason that users read."""
 
     def wrap(check: Check) -> Rule:
         if not check.__doc__:
             raise TypeError(f"{code} has no docstring to show as its reason")
-        return Rule(code, " ".join(check.__doc__.split()), source, effect, remedy, check)
+        return Rule(code, " ".join(check.__doc__.split()), source, effect, remedy, check, questions)
 
     return wrap
