@@ -1,8 +1,8 @@
 """Write a page for every rule into `docs/rules`, from its code: `rule_pages.py [--check]`.
 
-A rule's docstring is its reason; which outcomes it can give, what it says to do and how it is known
-are read from its function and from the helpers that it calls in the same module. `--check` writes
-nothing and fails if a page is not current.
+A rule's docstring is its reason, and it declares what its findings say to do and what they ask.
+Which outcomes it can give is read from its function and from the helpers that it calls. `--check`
+writes nothing and fails if a page is not current.
 """
 
 from __future__ import annotations
@@ -12,7 +12,6 @@ import inspect
 import json
 import re
 import sys
-from collections.abc import Iterator
 from functools import cache
 from pathlib import Path
 from types import ModuleType
@@ -27,7 +26,7 @@ NO_EXAMPLE = "No recorded case yet."
 _CODE = re.compile(r"[^\w\s,.'-]")
 _MARKUP = re.compile(r"([*_<\[\]])")
 _MEASURED = "measured"
-_FIELD = re.compile(r"\{[^{}]*\}")
+_FIELD = re.compile(r"(?<!\$)\{\w+(?:[!:][^{}]*)?\}")
 _SEVERITIES = {
     "HIGH": "`high`: data or state is lost, or the pipeline stays down",
     "MEDIUM": "`medium`: a reset, an upgrade or a fail-over takes long, writes duplicates or needs "
@@ -54,8 +53,6 @@ _COMMANDS = {
 }
 _DIFF = "headgate diff --before pipelines/orders.headgate.json --after sales.orders:build"
 _NOTHING = "No action needed."
-_HARMLESS = {_OUTCOMES[Outcome.RESUMES], _OUTCOMES[Outcome.NO_EFFECT], _EFFECTS["COMPATIBLE"]}
-_BY_CASE = "The finding says what to do in its case."
 _STREAMS = "headgate diff --before old/ --after new/"
 
 
@@ -97,8 +94,6 @@ def title(rule: AnyRule) -> str:
 def _page(rule: AnyRule, kind: str) -> str:
     paragraphs = (inspect.getdoc(rule.check) or rule.why).split("\n\n")
     what, *why = (" ".join(p.split()) for p in paragraphs)
-    told = list(dict.fromkeys(remedies(rule)))
-    spelt = [text for text in told if _says(text)]
     lines = [f"# {rule.code}: {title(rule)}", "", "## What it does", "", what]
     if why:
         lines += ["", "## Why is this bad?"]
@@ -106,9 +101,10 @@ def _page(rule: AnyRule, kind: str) -> str:
     lines += ["", "## Example", *_example(examples().get(rule.code))]
     said = outcomes(rule)
     lines += ["", "## Outcomes", "", *(f"- {o}" for o in said)]
+    if rule.questions:
+        lines += ["", "## What it asks", "", *(f"- {_shown(q)}" for q in rule.questions)]
     lines += ["", "## What to do", ""]
-    none = _NOTHING if not told and set(said) <= _HARMLESS else _BY_CASE
-    lines += [f"- {text}" for text in spelt] or [none]
+    lines += [f"- {_shown(text)}" for text in rule.remedies] or [_NOTHING]
     lines += ["", f"    {_command(kind)}"]
     if kind in ("Spark", "Kafka Streams", "Any engine", "Readiness"):
         lines += ["", "To accept a finding, add it to `headgate.toml`:", ""]
@@ -163,6 +159,12 @@ def _escaped(text: str) -> str:
     return "`".join(p if n % 2 else _MARKUP.sub(r"\\\1", p) for n, p in enumerate(parts))
 
 
+def _shown(template: str) -> str:
+    """Return a remedy or a question with `...` for what the case fills in."""
+    text = _FIELD.sub("...", template).replace("{{", "{").replace("}}", "}")
+    return text.replace("....", "...")
+
+
 def _command(kind: str) -> str:
     return _COMMANDS.get(kind, _STREAMS if kind == "Kafka Streams" else _DIFF)
 
@@ -198,50 +200,6 @@ def _members(rule: AnyRule, enum: str) -> set[str]:
         and isinstance(node.value, ast.Name)
         and node.value.id == enum
     }
-
-
-def remedies(rule: AnyRule) -> Iterator[str]:
-    """Yield what a rule says to do, in every case; `...` stands for what the case fills in."""
-    fixed = getattr(rule, "remedy", "")
-    if fixed:
-        yield fixed
-    module = inspect.getmodule(rule.check)
-    for function in _functions(rule):
-        for node in ast.walk(function):
-            if isinstance(node, ast.keyword) and node.arg == "remedy":
-                yield from filter(None, (t.strip() for t in _texts(node.value, module)))
-
-
-def _says(text: str) -> bool:
-    """Say whether a text has a word of its own beside what the case fills in."""
-    return any(c.isalpha() for c in text)
-
-
-def _texts(node: ast.expr, module: ModuleType | None) -> Iterator[str]:
-    """Yield the texts that an expression can be."""
-    match node:
-        case ast.Constant(value=str(text)):
-            yield text
-        case ast.Name(id=name):
-            known = getattr(module, name, None)
-            yield known if isinstance(known, str) else "..."
-        case ast.JoinedStr(values=parts):
-            yield "".join(_part(p, module) for p in parts)
-        case ast.BinOp(left=left, right=right, op=ast.Add()):
-            rights = list(_texts(right, module))
-            yield from (a + b for a in _texts(left, module) for b in rights)
-        case ast.Call(func=ast.Attribute(value=template, attr="format")):
-            yield from (_FIELD.sub("...", text) for text in _texts(template, module))
-        case ast.IfExp(body=body, orelse=other):
-            yield from _texts(body, module)
-            yield from _texts(other, module)
-        case _:
-            return
-
-
-def _part(node: ast.expr, module: ModuleType | None) -> str:
-    inner = node.value if isinstance(node, ast.FormattedValue) else node
-    return next(_texts(inner, module), "...") if isinstance(inner, ast.expr) else "..."
 
 
 def _functions(rule: AnyRule) -> list[ast.FunctionDef]:

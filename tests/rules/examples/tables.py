@@ -95,11 +95,15 @@ def _rows() -> dict[str, tuple[list[Row], list[Row]]]:
     return found
 
 
+def compared_rows() -> list[Row]:
+    """Return every row of the tables once."""
+    return list({id(r): r for pair in _rows().values() for rows in pair for r in rows}.values())
+
+
 @cache
 def _harmless() -> list[tuple[Row, list[str], frozenset[str]]]:
     """Return every row that changes something without harm: its change, and who spoke."""
-    rows = {id(r): r for pair in _rows().values() for rows in pair for r in rows}.values()
-    found = [(r, r.changes(), r.report()) for r in rows if r.cluster is None]
+    found = [(r, r.changes(), r.report()) for r in compared_rows() if r.cluster is None]
     return [
         (row, lines, frozenset(f.rule for f in report.findings))
         for row, lines, report in found

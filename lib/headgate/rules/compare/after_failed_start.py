@@ -29,6 +29,14 @@ _LATE = (
 FROM_SCRATCH = "from-scratch"
 
 
+REPAIR = (
+    "If the new version was tried and is stopped, delete offsets/{batch} and offsets/.{batch}.crc "
+    "before the old version starts. Only if commits/{batch} is missing: then the batch is "
+    "uncommitted."
+)
+"""It follows the remedy of a rule whose finding blocks the old version, too."""
+
+
 def with_aftermath(found: Sequence[Finding], c: Comparison) -> list[Finding]:
     """Return the findings with the way back that holds for this checkpoint, and the way over it.
 
@@ -58,11 +66,7 @@ def _with_rollback(finding: Finding, c: Comparison, is_harmful: bool) -> Finding
 def repair(progress: Progress | None) -> str:
     """Return how the trace of a refused attempt is taken out of the checkpoint."""
     batch = _next_batch(progress)
-    return (
-        "If the new version was tried and is stopped, delete "
-        f"offsets/{batch} and offsets/.{batch}.crc before the old version starts. "
-        f"Only if commits/{batch} is missing: then the batch is uncommitted."
-    )
+    return REPAIR.format(batch=batch)
 
 
 def _next_batch(progress: Progress | None) -> str:

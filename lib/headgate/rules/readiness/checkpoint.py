@@ -135,18 +135,20 @@ def _parts(address: str) -> tuple[str, str]:
     return f"{found[1].lower()}:{found[2] or ''}", posixpath.normpath(found[3] or "/")
 
 
-_SET_TO_THE_TIME = (
-    f"Set {RETAINED} to the time that you need to notice a fault{{wanted}}. It is not pinned: "
-    "it applies from the next start. The checkpoint grows by the state's changes of those "
-    "batches. A longer trigger interval covers more time, too."
+_SET_TO_THE_TIME = f"Set {RETAINED} to the time that you need to notice a fault"
+_GROWS = (
+    "It is not pinned: it applies from the next start. The checkpoint grows by the state's changes "
+    "of those batches. A longer trigger interval covers more time, too."
 )
+_FOR_SOME_TIME = f"{_SET_TO_THE_TIME}. {_GROWS}"
+_FOR_A_DAY = f"{_SET_TO_THE_TIME} for a day: {{batches:,}}. {_GROWS}"
 
 
 @rule(
     "RDY033",
     "measured on Spark 4.2.0; documentation: spark.sql.streaming.minBatchesToRetain",
     Engine.SPARK,
-    remedies=(_SET_TO_THE_TIME,),
+    remedies=(_FOR_SOME_TIME, _FOR_A_DAY),
 )
 def short_rewind(s: Subject) -> Iterator[Problem]:
     """The checkpoint keeps offsets and state only of its last batches.
@@ -165,11 +167,12 @@ def short_rewind(s: Subject) -> Iterator[Problem]:
             if reach and interval
             else ""
         )
-        wanted = f" for a day: {-(-86_400_000 // interval):,}" if interval else ""
         yield Problem(
             severity=Severity.MEDIUM,
             what=f"The checkpoint keeps its last {kept} batches{about}.",
-            remedy=_SET_TO_THE_TIME.format(wanted=wanted),
+            remedy=_FOR_A_DAY.format(batches=-(-86_400_000 // interval))
+            if interval
+            else _FOR_SOME_TIME,
             keeps_state=True,
         )
 

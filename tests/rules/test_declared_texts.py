@@ -1,0 +1,79 @@
+"""What a finding says to do, and what it asks, is one of the texts that its rule declares."""
+
+import re
+from functools import cache
+
+import pytest
+
+from headgate.rules.catalogue import all_rules
+from headgate.rules.compare.after_failed_start import REPAIR
+from headgate.rules.readiness.check import check
+
+from .examples.recorded import CASES, judge
+from .examples.tables import compared_rows, import_tests
+
+RULES = {rule.code: rule for rule in all_rules()}
+_FIELD = re.compile(r"(?<!\$)\{\w+(?:[!:][^{}]*)?\}")
+FOLDERS = sorted(p.parent for p in CASES.rglob("outcome.json"))
+STRIDE = 7
+
+
+@cache
+def pattern(template):
+    """Return what matches the texts that a template can become: any text stands for a field."""
+    fixed = (
+        re.escape(part.replace("{{", "{").replace("}}", "}")) for part in _FIELD.split(template)
+    )
+    return re.compile(".+".join(fixed), re.DOTALL)
+
+
+def is_declared(text, templates):
+    return any(pattern(template).fullmatch(text) for template in templates)
+
+
+def undeclared(finding):
+    """Return which of a finding's texts its rule does not declare."""
+    rule = RULES[finding.rule]
+    more = tuple(f"{remedy} {REPAIR}" for remedy in rule.remedies)
+    found = []
+    if finding.remedy and not is_declared(finding.remedy, (*rule.remedies, *more)):
+        found.append((finding.rule, finding.remedy))
+    if finding.question and not is_declared(finding.question, rule.questions):
+        found.append((finding.rule, finding.question))
+    return found
+
+
+SOME = [pytest.param(f, id=f.name) for f in FOLDERS[::STRIDE]]
+REST = [
+    pytest.param(f, id=f.name, marks=pytest.mark.slow)
+    for f in FOLDERS
+    if f not in FOLDERS[::STRIDE]
+]
+
+
+@pytest.mark.parametrize("folder", [*SOME, *REST])
+def test_a_finding_of_a_recorded_case_says_what_its_rule_declares(folder):
+    assert [x for finding in judge(folder).findings for x in undeclared(finding)] == []
+
+
+def test_a_finding_of_a_unit_test_says_what_its_rule_declares():
+    tests = import_tests("readiness", "test_readiness_rules")
+    found = [f for row in compared_rows() for f in row.report().findings]
+    for _, version, known, _ in tests.CASES:
+        found += check(version, now=tests.NOW, **known).findings
+    assert {f.rule for f in found} > {"AGG001", "CKP007", "RDY010", "WLD001"}
+    assert [x for finding in found for x in undeclared(finding)] == []
+
+
+@pytest.mark.parametrize("rule", RULES.values(), ids=RULES)
+def test_a_declared_text_says_something_of_its_own(rule):
+    for template in (*rule.remedies, *rule.questions):
+        assert len(_FIELD.sub("", template).split()) > 1
+        assert template == template.strip()
+
+
+def test_another_text_is_not_declared():
+    templates = ("Set {key} to {stored}.",)
+    assert is_declared("Set spark.x to 3.", templates)
+    assert not is_declared("Set spark.x to 3. Then restart.", ("Set {key} to 3.",))
+    assert not is_declared("Delete the checkpoint.", templates)
