@@ -42,11 +42,11 @@ if TYPE_CHECKING:
     from headgate.reprocess.steps.checkpoint.replace import (
         DeleteSnapshot,
         ReplaceCheckpoint,
-        RestoreCheckpoint,
         SnapshotCheckpoint,
     )
     from headgate.reprocess.steps.checkpoint.rewind import CopyToBatch, ReadState, SwapCheckpoint
     from headgate.reprocess.steps.checkpoint.spark_metadata import CutSinkLog, RestoreSinkLog
+    from headgate.reprocess.steps.checkpoint.swap import RestoreCheckpoint
     from headgate.reprocess.steps.checkpoint.switch_checkpoint import (
         StartAtCheckpoint,
         SwitchCheckpoint,
@@ -192,7 +192,7 @@ _STEP_CLASSES = {
     "verify_output": "process.verify_output:VerifyOutput",
     "snapshot_checkpoint": "checkpoint.replace:SnapshotCheckpoint",
     "replace_checkpoint": "checkpoint.replace:ReplaceCheckpoint",
-    "restore_checkpoint": "checkpoint.replace:RestoreCheckpoint",
+    "restore_checkpoint": "checkpoint.swap:RestoreCheckpoint",
     "delete_snapshot": "checkpoint.replace:DeleteSnapshot",
     "copy_to_batch": "checkpoint.rewind:CopyToBatch",
     "read_state": "checkpoint.rewind:ReadState",

@@ -1,4 +1,4 @@
-"""Move a folder aside, keep it, and put it back: what the steps that rename have in common."""
+"""What steps have in common that move a folder aside, put it back, or remove a copy of it."""
 
 from __future__ import annotations
 
@@ -66,24 +66,37 @@ class RestoreFolder(StepBase):
             raise StepError(f"{self.place} is not byte for byte what it was")
 
 
+class CopyRemoval(StepBase):
+    """Remove a copy that a run made in a `folder` of its own, and never put in place."""
+
+    __slots__ = ()
+
+    symbol: ClassVar[str] = "-"
+    undoable: ClassVar[bool] = False
+
+    @property
+    def folder(self) -> str:
+        """What is removed."""
+        raise NotImplementedError
+
+    def describe(self) -> str:
+        """Return one line for the preview, the command line and the journal alike."""
+        return f"remove the copy {self.folder}"
+
+    def is_applied(self, applier: Applier, was: PriorState) -> bool:
+        """Return whether it is gone: it may have been put in place, under another name."""
+        return not applier.exists(self.folder)
+
+    def verify(self, applier: Applier, was: PriorState) -> None:
+        """Fail where it is still there."""
+        if applier.exists(self.folder):
+            raise StepError(f"{self.folder} still exists")
+
+
 def beside(place: str, word: str, run: str) -> str:
     """Return a hidden neighbour of a folder: a rename needs the same file system."""
     path = PurePosixPath(place)
     return str(path.with_name(f".{path.name}.{word}-{run}"))
-
-
-def swap(applier: Applier, place: str, *, made: str, aside: str) -> None:
-    """Move what is at `place` to `aside` and `made` into its place, each in one step.
-
-    What was done before a crash is not done again. StepError where `made` is gone before
-    anything was moved.
-    """
-    if not applier.exists(aside):
-        if not applier.exists(made):
-            raise StepError(f"the copy {made} is gone: nothing was moved")
-        applier.move(place, aside)
-    if applier.exists(made):
-        applier.move(made, place)
 
 
 def check_kept(applier: Applier, place: str, was: PriorState) -> None:

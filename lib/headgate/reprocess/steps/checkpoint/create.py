@@ -12,9 +12,9 @@ from headgate.reprocess.ports.source_offsets import Beginning, read_beginning
 from headgate.reprocess.steps.base.document import StepBase
 from headgate.reprocess.steps.base.step import PriorState, Step, check_entry_point, check_topics
 from headgate.reprocess.steps.base.verify_stopped import prove_stopped
-from headgate.reprocess.steps.checkpoint.backup_folder import beside, check_kept, swap
-from headgate.reprocess.steps.checkpoint.replace import check_movable, check_query, restore_steps
+from headgate.reprocess.steps.checkpoint.backup_folder import CopyRemoval, beside
 from headgate.reprocess.steps.checkpoint.source_succession import Take, begin, first_blockers
+from headgate.reprocess.steps.checkpoint.swap import CheckpointSwap, check_query
 from headgate.reprocess.steps.offsets.target import Target
 
 DRAFT = "new"
@@ -147,40 +147,35 @@ class RehearseNewCheckpoint(StepBase):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class DeleteDraft(StepBase):
+class DeleteDraft(CopyRemoval):
     """Remove what was built beside a checkpoint and never put in place."""
 
     action: ClassVar[str] = "delete_draft"
-    symbol: ClassVar[str] = "-"
-    undoable: ClassVar[bool] = False
     draft: str
+
+    @property
+    def folder(self) -> str:
+        """The draft."""
+        return self.draft
 
     def describe(self) -> str:
         """Return one line for the preview, the command line and the journal alike."""
         return f"delete {self.draft}, unless it was swapped in"
 
-    def is_applied(self, applier: Applier, was: PriorState) -> bool:
-        """Return whether it is gone."""
-        return not applier.exists(self.draft)
-
     def apply(self, applier: Applier, was: PriorState) -> None:
         """Remove it; fine if it is gone."""
         applier.delete_draft(self.draft)
 
-    def verify(self, applier: Applier, was: PriorState) -> None:
-        """`delete_draft` returns only when it is gone."""
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class SwapNewCheckpoint(StepBase):
+class SwapNewCheckpoint(CheckpointSwap):
     """Move the old checkpoint aside and the draft into its place, each in one step.
 
     `word` is what the draft's name has before the run's id.
     """
 
     action: ClassVar[str] = "swap_new_checkpoint"
-    symbol: ClassVar[str] = "~"
-    undoable: ClassVar[bool] = True
+    has_new_logs: ClassVar[bool] = True
     pipeline: str
     checkpoint: str
     query_id: str
@@ -190,39 +185,9 @@ class SwapNewCheckpoint(StepBase):
         """Return one line for the preview, the command line and the journal alike."""
         return f"move checkpoint {self.checkpoint} to backup and swap in the new one"
 
-    def check(self, inspector: Inspector, *, again: bool = False) -> None:
-        """Refuse where the query runs (again), or the checkpoint is another's or can't be moved."""
-        prove_stopped(inspector, self.pipeline, checkpoint=None if again else self.checkpoint)
-        if again:
-            return
-        check_movable(inspector, self.checkpoint, self.query_id)
-
-    def bind(self, applier: Applier) -> PriorState:
-        """Decide where the old one goes, and take the hashes that prove both."""
-        draft = beside(self.checkpoint, self.word, applier.run)
-        made = applier.tree_hash(draft)
-        if made is None:
-            raise RefusedError(f"new checkpoint {draft} not found")
-        return {
-            "draft": draft,
-            "made": made,
-            "aside": beside(self.checkpoint, "before", applier.run),
-            "hash": applier.tree_hash(self.checkpoint),
-        }
-
-    def apply(self, applier: Applier, was: PriorState) -> None:
-        """Rename what is not renamed yet."""
-        swap(applier, self.checkpoint, made=was["draft"], aside=was["aside"])
-
-    def verify(self, applier: Applier, was: PriorState) -> None:
-        """Fail where the old one is not whole, or what stands in its place is not the new one."""
-        check_kept(applier, self.checkpoint, was)
-        if applier.tree_hash(self.checkpoint) != was["made"]:
-            raise StepError(f"{self.checkpoint} is not the new checkpoint: something writes there")
-
-    def undo(self, was: PriorState) -> tuple[Step, ...]:
-        """Put the old one back."""
-        return restore_steps(self.pipeline, self.checkpoint, was)
+    def bind_copy(self, applier: Applier) -> PriorState:
+        """Name the draft and take its hash; refuse where it is missing."""
+        return _bind_draft(applier, CheckpointSwap.bind_copy(self, applier)["copy"])
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -246,13 +211,10 @@ class InstallNewCheckpoint(StepBase):
 
     def bind(self, applier: Applier) -> PriorState:
         """Take the hash that the place must have then."""
-        draft = beside(self.place, DRAFT, applier.run)
-        made = applier.tree_hash(draft)
-        if made is None:
-            raise RefusedError(f"new checkpoint {draft} not found")
+        was = _bind_draft(applier, beside(self.place, DRAFT, applier.run))
         if applier.exists(self.place):
             raise RefusedError(f"{self.place} already exists: name a folder that does not")
-        return {"draft": draft, "made": made}
+        return was
 
     def is_applied(self, applier: Applier, was: PriorState) -> bool:
         """Return whether it is there."""
@@ -260,8 +222,8 @@ class InstallNewCheckpoint(StepBase):
 
     def apply(self, applier: Applier, was: PriorState) -> None:
         """Rename, unless that was done."""
-        if applier.exists(was["draft"]):
-            applier.move(was["draft"], self.place)
+        if applier.exists(was["copy"]):
+            applier.move(was["copy"], self.place)
 
     def verify(self, applier: Applier, was: PriorState) -> None:
         """Fail where something else stands there."""
@@ -308,3 +270,11 @@ class MoveNewCheckpointToBackup(StepBase):
         """Fail where it still stands there."""
         if applier.exists(self.place):
             raise StepError(f"{self.place} exists again: something writes there")
+
+
+def _bind_draft(applier: Applier, draft: str) -> PriorState:
+    """Return a draft's name as `copy` and its hash as `made`; refuse where it is missing."""
+    made = applier.tree_hash(draft)
+    if made is None:
+        raise RefusedError(f"new checkpoint {draft} not found")
+    return {"copy": draft, "made": made}

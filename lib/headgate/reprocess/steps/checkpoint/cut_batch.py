@@ -17,11 +17,11 @@ from headgate.reprocess.ports.inspector import Applier, Inspector
 from headgate.reprocess.steps.base.document import StepBase
 from headgate.reprocess.steps.base.step import PriorState, Step
 from headgate.reprocess.steps.base.verify_stopped import prove_stopped
-from headgate.reprocess.steps.checkpoint.backup_folder import beside, check_kept, swap
+from headgate.reprocess.steps.checkpoint.backup_folder import beside
 from headgate.reprocess.steps.checkpoint.repair import DeleteCopy
-from headgate.reprocess.steps.checkpoint.replace import check_movable, check_query, restore_steps
 from headgate.reprocess.steps.checkpoint.rewind import REWOUND, check_whole
 from headgate.reprocess.steps.checkpoint.spark_metadata import CutSinkLog
+from headgate.reprocess.steps.checkpoint.swap import CheckpointSwap, check_query
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -149,7 +149,7 @@ class CutCopy(StepBase):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class SwapCutCheckpoint(StepBase):
+class SwapCutCheckpoint(CheckpointSwap):
     """Move the checkpoint aside, whole, and put the copy that was cut in its place.
 
     `first` says that it is the query's own that is moved aside, and not one that was cut before;
@@ -160,8 +160,6 @@ class SwapCutCheckpoint(StepBase):
     """
 
     action: ClassVar[str] = "swap_cut_checkpoint"
-    symbol: ClassVar[str] = "~"
-    undoable: ClassVar[bool] = True
     pipeline: str
     checkpoint: str
     query_id: str
@@ -172,28 +170,26 @@ class SwapCutCheckpoint(StepBase):
     partition: int = 0
     end: int = 0
 
+    @property
+    def word(self) -> str:
+        """What the copy's name has before the run's id."""
+        return REWOUND
+
+    @property
+    def backup_word(self) -> str:
+        """What the backup's name has before the run's id."""
+        return "before" if self.first else "before-cut"
+
     def describe(self) -> str:
         """Return one line for the preview, the command line and the journal alike."""
         return f"move {self.checkpoint} to backup and swap in the copy"
 
-    def check(self, inspector: Inspector, *, again: bool = False) -> None:
-        """Refuse where the query runs (again), or the checkpoint is another's or can't be moved."""
-        prove_stopped(inspector, self.pipeline, checkpoint=self.checkpoint)
-        if not again:
-            check_movable(inspector, self.checkpoint, self.query_id)
-
-    def bind(self, applier: Applier) -> PriorState:
-        """Decide where the old one goes, and take the hash that an undo restores."""
-        word = "before" if self.first else "before-cut"
-        copy = beside(self.checkpoint, REWOUND, applier.run)
-        was: PriorState = {
-            "copy": copy,
-            "aside": beside(self.checkpoint, word, applier.run),
-            "hash": applier.tree_hash(self.checkpoint),
-        }
+    def bind_copy(self, applier: Applier) -> PriorState:
+        """Name the copy, and of a second one the batch that it ends at; None: there is none."""
+        was = CheckpointSwap.bind_copy(self, applier)
         if self.first:
             return was
-        made = applier.checkpoint(copy) if applier.exists(copy) else None
+        made = applier.checkpoint(was["copy"]) if applier.exists(was["copy"]) else None
         return {**was, "batch": made.last_commit_batch if made else None}
 
     def _last(self, was: PriorState) -> int | None:
@@ -203,20 +199,22 @@ class SwapCutCheckpoint(StepBase):
 
     def apply(self, applier: Applier, was: PriorState) -> None:
         """Rename both, unless that was done, or there is nothing to put in place."""
-        if self._last(was) is None:
-            return
-        swap(applier, self.checkpoint, made=was["copy"], aside=was["aside"])
+        if self._last(was) is not None:
+            CheckpointSwap.apply(self, applier, was)
 
     def verify(self, applier: Applier, was: PriorState) -> None:
-        """Fail where the old one is not whole or the new one is not there."""
-        batch = self._last(was)
-        found = applier.checkpoint(self.checkpoint)
-        if batch is None:
-            at = found.offsets.get(self.topic, {}).get(self.partition) if found else None
-            if at is None or at < self.end:
-                raise StepError(f"the copy {was['copy']} is gone: nothing was moved")
+        """Fail as any swap, or where the query has not read as far as the copy would begin."""
+        if self._last(was) is not None:
+            CheckpointSwap.verify(self, applier, was)
             return
-        check_kept(applier, self.checkpoint, was)
+        found = applier.checkpoint(self.checkpoint)
+        at = found.offsets.get(self.topic, {}).get(self.partition) if found else None
+        if at is None or at < self.end:
+            raise StepError(f"the copy {was['copy']} is gone: nothing was moved")
+
+    def verify_new(self, applier: Applier, was: PriorState) -> None:
+        """Fail where it does not end at the batch of the copy."""
+        found, batch = applier.checkpoint(self.checkpoint), self._last(was)
         if found is None or found.last_commit_batch != batch:
             raise StepError(f"{self.checkpoint} does not end at batch {batch}")
 
@@ -224,7 +222,7 @@ class SwapCutCheckpoint(StepBase):
         """Put the query's own back; what was cut on the way is no state to go back to."""
         if not self.first:
             return ()
-        back = restore_steps(self.pipeline, self.checkpoint, was)
+        back = CheckpointSwap.undo(self, was)
         if self.sink is None:
             return back
         return (CutSinkLog(pipeline=self.pipeline, target=self.sink, batch=self.batch), *back)

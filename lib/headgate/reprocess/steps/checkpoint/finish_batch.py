@@ -11,7 +11,7 @@ from headgate.reprocess.ports.processes import Status
 from headgate.reprocess.steps.base.document import StepBase
 from headgate.reprocess.steps.base.step import PriorState, Step, check_command
 from headgate.reprocess.steps.base.wait import Wait
-from headgate.reprocess.steps.checkpoint.replace import check_query
+from headgate.reprocess.steps.checkpoint.swap import check_query
 from headgate.reprocess.steps.process.stop_start import STOPPED_SECONDS, StopPipeline
 
 # How long the first part of a batch may take.

@@ -13,10 +13,10 @@ from headgate.reprocess.ports.inspector import Applier, Inspector
 from headgate.reprocess.steps.base.document import StepBase
 from headgate.reprocess.steps.base.step import PriorState, Step, check_entry_point
 from headgate.reprocess.steps.base.verify_stopped import prove_stopped
-from headgate.reprocess.steps.checkpoint.backup_folder import beside, swap
-from headgate.reprocess.steps.checkpoint.replace import restore_steps
+from headgate.reprocess.steps.checkpoint.backup_folder import CopyRemoval, beside
+from headgate.reprocess.steps.checkpoint.swap import CheckpointSwap
 
-REPAIRED, BROKEN = "repaired", "broken"
+REPAIRED = "repaired"
 _START_ALONE = "and found no unread record: verified that it starts, not that it completes a batch"
 
 
@@ -78,31 +78,21 @@ class RepairCopy(StepBase):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class DeleteCopy(StepBase):
+class DeleteCopy(CopyRemoval):
     """Remove a copy that stands beside the checkpoint."""
 
     action: ClassVar[str] = "delete_copy"
-    symbol: ClassVar[str] = "-"
-    undoable: ClassVar[bool] = False
     checkpoint: str
     copy: str
 
-    def describe(self) -> str:
-        """Return one line for the preview, the command line and the journal alike."""
-        return f"remove the copy {self.copy}"
-
-    def is_applied(self, applier: Applier, was: PriorState) -> bool:
-        """Return whether the copy is gone."""
-        return not applier.exists(self.copy)
+    @property
+    def folder(self) -> str:
+        """The copy."""
+        return self.copy
 
     def apply(self, applier: Applier, was: PriorState) -> None:
         """Remove it."""
         applier.remove_beside(self.checkpoint, self.copy)
-
-    def verify(self, applier: Applier, was: PriorState) -> None:
-        """Fail where it is still there."""
-        if applier.exists(self.copy):
-            raise StepError(f"{self.copy} still exists")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -146,45 +136,36 @@ class VerifyRepair(StepBase):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class SwapRepairedCheckpoint(StepBase):
+class SwapRepairedCheckpoint(CheckpointSwap):
     """Set the broken checkpoint aside and give the repaired copy its name."""
 
     action: ClassVar[str] = "swap_repaired_checkpoint"
-    symbol: ClassVar[str] = "~"
-    undoable: ClassVar[bool] = True
     pipeline: str
     checkpoint: str
+
+    @property
+    def word(self) -> str:
+        """What the copy's name has before the run's id."""
+        return REPAIRED
+
+    @property
+    def backup_word(self) -> str:
+        """What the backup's name has before the run's id."""
+        return "broken"
 
     def describe(self) -> str:
         """Return one line for the preview, the command line and the journal alike."""
         return f"move {self.checkpoint} to backup and swap in the repaired copy"
 
-    def check(self, inspector: Inspector, *, again: bool = False) -> None:
-        """Refuse where the query runs (again)."""
-        prove_stopped(inspector, self.pipeline, checkpoint=self.checkpoint)
+    def check_old(self, inspector: Inspector) -> None:
+        """Nothing to refuse.
 
-    def bind(self, applier: Applier) -> PriorState:
-        """Decide where the broken one goes; take both hashes."""
-        copy = beside(self.checkpoint, REPAIRED, applier.run)
-        return {
-            "aside": beside(self.checkpoint, BROKEN, applier.run),
-            "copy": copy,
-            "hash": applier.tree_hash(self.checkpoint),
-            "repaired": applier.tree_hash(copy),
-        }
+        A broken checkpoint may have no id that says whose it is, and reading it fails then. The
+        digest of its logs, which RepairCopy compares, says that it is the planned one, and the plan
+        says whether its folder can be moved.
+        """
 
-    def apply(self, applier: Applier, was: PriorState) -> None:
-        """Rename twice, each unless it was done."""
-        swap(applier, self.checkpoint, made=was["copy"], aside=was["aside"])
-
-    def verify(self, applier: Applier, was: PriorState) -> None:
-        """Fail where either is not byte for byte what it was."""
-        for place, kept in ((was["aside"], was["hash"]), (self.checkpoint, was["repaired"])):
-            if applier.tree_hash(place) != kept:
-                raise StepError(
-                    f"{place} is not what the run put there: something still writes to it"
-                )
-
-    def undo(self, was: PriorState) -> tuple[Step, ...]:
-        """Put the broken one back, byte for byte."""
-        return restore_steps(self.pipeline, self.checkpoint, was)
+    def bind_copy(self, applier: Applier) -> PriorState:
+        """Name the copy and take its hash."""
+        was = CheckpointSwap.bind_copy(self, applier)
+        return {**was, "made": applier.tree_hash(was["copy"])}

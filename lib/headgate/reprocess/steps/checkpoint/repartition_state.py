@@ -14,7 +14,7 @@ from headgate.reprocess.steps.base.step import PriorState, Step
 from headgate.reprocess.steps.base.verify_stopped import prove_stopped
 from headgate.reprocess.steps.checkpoint.backup_folder import beside
 from headgate.reprocess.steps.checkpoint.create import DeleteDraft
-from headgate.reprocess.steps.checkpoint.replace import check_query
+from headgate.reprocess.steps.checkpoint.swap import check_query
 
 REPARTITIONED, EXPORT = "repartitioned", "export"
 PARTITIONS = "spark.sql.shuffle.partitions"

@@ -11,9 +11,9 @@ from headgate.reprocess.ports.inspector import Applier, Inspector
 from headgate.reprocess.steps.base.document import StepBase
 from headgate.reprocess.steps.base.step import PriorState, Step
 from headgate.reprocess.steps.base.verify_stopped import prove_stopped
-from headgate.reprocess.steps.checkpoint.backup_folder import beside, check_kept, swap
+from headgate.reprocess.steps.checkpoint.backup_folder import beside
 from headgate.reprocess.steps.checkpoint.repair import DeleteCopy
-from headgate.reprocess.steps.checkpoint.replace import check_movable, check_query, restore_steps
+from headgate.reprocess.steps.checkpoint.swap import CheckpointSwap, check_query
 from headgate.text.numbers import size
 
 REWOUND = "rewound"
@@ -140,15 +140,13 @@ class ReadState(StepBase):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class SwapCheckpoint(StepBase):
+class SwapCheckpoint(CheckpointSwap):
     """Move the checkpoint aside, whole, and put a copy that was made beside it in its place.
 
     `word` is what the copy's name has before the run's id.
     """
 
     action: ClassVar[str] = "swap_checkpoint"
-    symbol: ClassVar[str] = "~"
-    undoable: ClassVar[bool] = True
     pipeline: str
     checkpoint: str
     query_id: str
@@ -159,33 +157,9 @@ class SwapCheckpoint(StepBase):
         """Return one line for the preview, the command line and the journal alike."""
         return f"move {self.checkpoint} to backup and swap in the copy"
 
-    def check(self, inspector: Inspector, *, again: bool = False) -> None:
-        """Refuse where the query runs (again), or the checkpoint is another's or can't be moved."""
-        prove_stopped(inspector, self.pipeline, checkpoint=self.checkpoint)
-        if again:
-            return
-        check_movable(inspector, self.checkpoint, self.query_id)
-
-    def bind(self, applier: Applier) -> PriorState:
-        """Decide where the old one goes, and take the hash that an undo restores."""
-        return {
-            "copy": beside(self.checkpoint, self.word, applier.run),
-            "aside": beside(self.checkpoint, "before", applier.run),
-            "hash": applier.tree_hash(self.checkpoint),
-        }
-
-    def apply(self, applier: Applier, was: PriorState) -> None:
-        """Rename both, unless that was done."""
-        swap(applier, self.checkpoint, made=was["copy"], aside=was["aside"])
-
-    def verify(self, applier: Applier, was: PriorState) -> None:
-        """Fail where the old one is not whole or the new one does not end at the batch."""
-        check_kept(applier, self.checkpoint, was)
+    def verify_new(self, applier: Applier, was: PriorState) -> None:
+        """Fail where it does not end at the batch."""
         check_end(applier, self.checkpoint, self.batch)
-
-    def undo(self, was: PriorState) -> tuple[Step, ...]:
-        """Put the old one back."""
-        return restore_steps(self.pipeline, self.checkpoint, was)
 
 
 def check_whole(inspector: Inspector, location: str, batch: int) -> None:

@@ -15,7 +15,7 @@ from headgate.reprocess.steps.base.document import StepBase
 from headgate.reprocess.steps.base.step import PriorState, Step
 from headgate.reprocess.steps.base.verify_stopped import prove_stopped
 from headgate.reprocess.steps.checkpoint.create_remote import check_free
-from headgate.reprocess.steps.checkpoint.replace import check_query
+from headgate.reprocess.steps.checkpoint.swap import check_query
 from headgate.reprocess.steps.process.stop_start import StartPipeline
 
 

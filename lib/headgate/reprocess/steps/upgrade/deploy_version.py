@@ -12,7 +12,7 @@ from headgate.reprocess.steps.base.document import StepBase
 from headgate.reprocess.steps.base.step import PriorState, Step, check_command
 from headgate.reprocess.steps.base.verify_stopped import prove_stopped
 from headgate.reprocess.steps.checkpoint.backup_folder import beside
-from headgate.reprocess.steps.checkpoint.replace import check_query, restore_steps
+from headgate.reprocess.steps.checkpoint.swap import check_query, restore_steps
 from headgate.reprocess.steps.offsets.partition_offsets import Move, committed, moves_of
 from headgate.reprocess.steps.offsets.reset_offsets import RestoreOffsets
 

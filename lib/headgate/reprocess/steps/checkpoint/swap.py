@@ -1,0 +1,161 @@
+"""Put what was made beside a checkpoint in its place, and the old one back."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+from headgate.errors import RefusedError, StalePlanError, StepError
+from headgate.reprocess.ports.checkpoints import Checkpoint
+from headgate.reprocess.ports.inspector import Applier, Inspector
+from headgate.reprocess.steps.base.document import StepBase
+from headgate.reprocess.steps.base.step import PriorState, Step
+from headgate.reprocess.steps.base.verify_stopped import prove_stopped
+from headgate.reprocess.steps.checkpoint.backup_folder import RestoreFolder, beside, check_kept
+
+
+class CheckpointSwap(StepBase):
+    """Move the checkpoint of a stopped query to a backup and give its name to a copy beside it.
+
+    The copy's name has `word` before the run's id, the backup's `backup_word`. `has_new_logs` says
+    that the copy's logs were just written. A step says for itself whether the copy is the right
+    one: `bind_copy` before the swap, `verify_new` after it.
+    """
+
+    __slots__ = ()
+
+    symbol: ClassVar[str] = "~"
+    undoable: ClassVar[bool] = True
+    has_new_logs: ClassVar[bool] = False
+    pipeline: str
+    checkpoint: str
+    query_id: str
+
+    @property
+    def word(self) -> str:
+        """What the copy's name has before the run's id."""
+        raise NotImplementedError
+
+    @property
+    def backup_word(self) -> str:
+        """What the backup's name has before the run's id."""
+        return "before"
+
+    def check(self, inspector: Inspector, *, again: bool = False) -> None:
+        """Refuse where the query runs (again), or the checkpoint is another's or can't be moved.
+
+        After a crash the copy may be in its place: it is nobody else's, and the age of logs that
+        the run itself has just written doesn't say that a query runs.
+        """
+        looked_at = None if again and self.has_new_logs else self.checkpoint
+        prove_stopped(inspector, self.pipeline, checkpoint=looked_at)
+        if not again:
+            self.check_old(inspector)
+
+    def check_old(self, inspector: Inspector) -> None:
+        """Refuse where the checkpoint is missing, another query's, or can't be moved."""
+        check_movable(inspector, self.checkpoint, self.query_id)
+
+    def bind(self, applier: Applier) -> PriorState:
+        """Decide where the old one goes, and take the hash that an undo restores."""
+        return {
+            **self.bind_copy(applier),
+            "aside": beside(self.checkpoint, self.backup_word, applier.run),
+            "hash": applier.tree_hash(self.checkpoint),
+        }
+
+    def bind_copy(self, applier: Applier) -> PriorState:
+        """Name the `copy`, and what it is known by once it is in place."""
+        return {"copy": beside(self.checkpoint, self.word, applier.run)}
+
+    def apply(self, applier: Applier, was: PriorState) -> None:
+        """Move the old one away and the copy into its place, each in one step.
+
+        What was done before a crash is not done again. StepError where the copy is gone before
+        anything was moved.
+        """
+        if not applier.exists(was["aside"]):
+            if not applier.exists(was["copy"]):
+                raise StepError(f"the copy {was['copy']} is gone: nothing was moved")
+            applier.move(self.checkpoint, was["aside"])
+        if applier.exists(was["copy"]):
+            applier.move(was["copy"], self.checkpoint)
+
+    def verify(self, applier: Applier, was: PriorState) -> None:
+        """Fail where the old one is not whole, or what is in its place is not the copy."""
+        check_kept(applier, self.checkpoint, was)
+        self.verify_new(applier, was)
+
+    def verify_new(self, applier: Applier, was: PriorState) -> None:
+        """Fail where a byte differs from the copy, whose hash is in `was` as `made`."""
+        if applier.tree_hash(self.checkpoint) != was["made"]:
+            raise StepError(f"{self.checkpoint} is not the new checkpoint: something writes there")
+
+    def undo(self, was: PriorState) -> tuple[Step, ...]:
+        """Put the old one back."""
+        return restore_steps(self.pipeline, self.checkpoint, was)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RestoreCheckpoint(RestoreFolder):
+    """Put the old checkpoint back byte for byte; the one in its place is moved aside."""
+
+    action: ClassVar[str] = "restore_checkpoint"
+    symbol: ClassVar[str] = "~"
+    key: ClassVar[str] = "fresh"
+    word: ClassVar[str] = "after"
+    pipeline: str
+    checkpoint: str
+    aside: str
+    hash: str
+
+    @property
+    def place(self) -> str:
+        """Where it belongs."""
+        return self.checkpoint
+
+    @property
+    def thing(self) -> str:
+        """What it is."""
+        return "checkpoint"
+
+    def describe(self) -> str:
+        """Return one line for the preview, the command line and the journal alike."""
+        return f"restore the old checkpoint {self.checkpoint} from {self.aside}"
+
+    def check(self, inspector: Inspector, *, again: bool = False) -> None:
+        """Refuse where the query runs; hashes are for `bind` and `verify`, only they may read."""
+        prove_stopped(inspector, self.pipeline, checkpoint=self.checkpoint)
+
+    def verify(self, applier: Applier, was: PriorState) -> None:
+        """Fail where a byte differs, and say that none does."""
+        RestoreFolder.verify(self, applier, was)
+        applier.note(f"{self.checkpoint} is byte for byte what it was ({self.hash[:12]})")
+
+
+def restore_steps(pipeline: str, checkpoint: str, was: PriorState) -> tuple[Step, ...]:
+    """Return the undo of a step that kept a checkpoint: `was` has its `aside` and its `hash`."""
+    return (
+        RestoreCheckpoint(
+            pipeline=pipeline, checkpoint=checkpoint, aside=was["aside"], hash=was["hash"]
+        ),
+    )
+
+
+def check_movable(inspector: Inspector, location: str, query_id: str) -> None:
+    """Refuse where the checkpoint is missing, another query's, or can't be moved aside."""
+    found = check_query(inspector, location, query_id)
+    if found.fixed:
+        raise RefusedError(f"{location} can't be replaced: {found.fixed}")
+
+
+def check_query(inspector: Inspector, location: str, query_id: str) -> Checkpoint:
+    """Return the checkpoint there; refuse where it is missing or another query's."""
+    found = inspector.checkpoint(location)
+    if found is None:
+        raise RefusedError(f"checkpoint {location} not found")
+    if found.query_id != query_id:
+        raise StalePlanError(
+            f"checkpoint {location} belongs to query {found.query_id} now, not to {query_id}"
+        )
+    return found
