@@ -18,7 +18,6 @@ from headgate.reprocess.execution.suspended_restarts import find_suspension, may
 from headgate.reprocess.plan import Plan, load_plan
 from headgate.reprocess.steps import StopPipeline
 from headgate.reprocess.steps.base.step import Step
-from headgate.reprocess.steps.process.rebind_commands import rebind
 from headgate.store import Store
 from headgate.store.rows import Event, RunRow, RunState
 from headgate.store.step_records import step_records
@@ -138,7 +137,7 @@ class Runner:
         step = plan.steps[position]
         pipeline = self._context().registry.pipeline(plan.pipeline) if plan.pipeline else None
         # Who resumes a run wants the commands of now: a broken one is what made it fail.
-        return rebind(step, pipeline.commands) if row.attempt > 1 and pipeline else step
+        return step.rebind(pipeline.commands) if row.attempt > 1 and pipeline else step
 
     def roll_back(self, run: str, attempt: int) -> tuple[RunState | None, str | None]:
         """Take a refused run's steps back.

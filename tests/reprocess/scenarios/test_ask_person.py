@@ -13,7 +13,6 @@ from headgate.model.registered_pipelines import Commands
 from headgate.reprocess.execution.execute import Executor
 from headgate.reprocess.scenarios.build import build_plan
 from headgate.reprocess.steps import ClearLocalState, ManualStep
-from headgate.reprocess.steps.process.rebind_commands import rebind
 from headgate.store.rows import Event
 from headgate.worker.run_journal import RunJournal
 
@@ -163,7 +162,7 @@ def test_a_version_that_is_configured_first_stays_suspended_until_it_is(lab):
     step.apply(applier, step.bind(applier))
     assert seen == [True] and not (here.folder / "suspended").exists()
     stop: Any
-    (stop,) = rebind(step, SUSPENDED).undo({"head": None})
+    (stop,) = step.rebind(SUSPENDED).undo({"head": None})
     assert (stop.suspend, stop.command) == (SUSPENDED.suspend, SUSPENDED.stop)
 
 

@@ -5,9 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from headgate.reprocess.execution.execute import Record, StepState
-from headgate.reprocess.steps import ReenableRestarts, StopPipeline
 from headgate.reprocess.steps.base.step import Step
-from headgate.reprocess.steps.process.stop_start import StartStep
+from headgate.reprocess.steps.process.stop_start import StopPipeline
 
 
 def find_suspension(steps: Sequence[Step], records: Mapping[int, Record]) -> StopPipeline | None:
@@ -18,16 +17,9 @@ def find_suspension(steps: Sequence[Step], records: Mapping[int, Record]) -> Sto
         if isinstance(step, StopPipeline) and step.suspend is not None:
             suspends = record.begun and record.state.may_have_effect and not record.reenabled
             up = step if suspends else up
-        elif reenables(step) and record.state is StepState.DONE:
+        elif step.reenables and record.state is StepState.DONE:
             up = None
     return up
-
-
-def reenables(step: Step) -> bool:
-    """Whether the step re-enables a pipeline's restarts."""
-    return isinstance(step, ReenableRestarts) or (
-        isinstance(step, StartStep) and step.reenable is not None
-    )
 
 
 def may_reenable(steps: Sequence[Step], records: Mapping[int, Record], position: int) -> bool:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from headgate.reprocess.execution.suspended_restarts import reenables
 from headgate.reprocess.steps import StopPipeline
 from headgate.reprocess.steps.base.step import Step
 from headgate.reprocess.steps.process.pause import PauseProcessing, ResumeProcessing
@@ -120,7 +119,7 @@ def _left(step: Step, *, is_done: bool, before: str) -> str:
 def _surely_up(suspended: StopPipeline, steps: Sequence[Step], states: Sequence[str]) -> bool:
     """Whether nothing failed that suspends or re-enables restarts: else it may be either way."""
     return not any(
-        state in _PARTLY and (step == suspended or reenables(step))
+        state in _PARTLY and (step == suspended or step.reenables)
         for step, state in zip(steps, states, strict=True)
     )
 

@@ -15,7 +15,7 @@ from headgate.reprocess.scenario import PlanRequest
 from headgate.reprocess.scenarios.shared import common
 from headgate.reprocess.scenarios.shared.lost_state import LostState, state_risks
 from headgate.reprocess.steps import ReplaceCheckpoint
-from headgate.reprocess.steps.base.step import Step
+from headgate.reprocess.steps.base.step import Step, topic_facts
 from headgate.reprocess.steps.process.stop_start import start_or_ask
 from headgate.text.numbers import name_list
 
@@ -44,7 +44,7 @@ def build(request: PlanRequest) -> Plan:
         steps=_steps(request, found, place),
         preconditions={
             **({"cluster_id": inspector.cluster_id()} if read else {}),
-            "topics": common.topic_facts(topics),
+            "topics": topic_facts(topics),
             "checkpoint": {"location": found.location, "query_id": found.query_id},
             "commands": common.command_facts(pipeline),
         },

@@ -26,7 +26,7 @@ from headgate.reprocess.scenarios.shared.internal_topics import (
     judge,
 )
 from headgate.reprocess.scenarios.shared.kafka_streams_topology import topology
-from headgate.reprocess.steps.base.step import Step, active_reason
+from headgate.reprocess.steps.base.step import Step, active_reason, topic_facts
 from headgate.reprocess.steps.offsets.partition_offsets import committed
 from headgate.reprocess.steps.offsets.record_offsets import RecordOffsets
 from headgate.reprocess.steps.topics.record_topics import RecordTopics
@@ -42,7 +42,7 @@ def build(request: PlanRequest, verdict: UpgradeVerdict | None) -> Plan:
     assert pipeline.group is not None
     group = inspector.group(pipeline.group)
     topics = inspector.topics({topic for topic, _ in committed(inspector, group.id)})
-    facts = common.topic_facts(topics)
+    facts = topic_facts(topics)
     blockers = common.topic_blockers(set(facts), topics)
     if not group.is_inactive and (pipeline.commands.stop is None or group.state == "dead"):
         blockers.append(active_reason(inspector, group.id))

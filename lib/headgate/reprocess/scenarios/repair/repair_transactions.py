@@ -10,6 +10,7 @@ from headgate.reprocess.plan import Plan
 from headgate.reprocess.ports.inspector import Inspector
 from headgate.reprocess.scenario import PlanRequest
 from headgate.reprocess.scenarios.shared import common
+from headgate.reprocess.steps.base.step import topic_facts
 from headgate.reprocess.steps.offsets.abort_transaction import AbortTransaction
 
 _SHOWN = 5
@@ -28,7 +29,7 @@ def build(request: PlanRequest, topics: Mapping[str, Topic], named: Sequence[str
             f"{request.pipeline.group} reads; open transactions: {open_}"
         )
     wanted = [found[name] for name in dict.fromkeys(named)]
-    facts = common.topic_facts(topics)
+    facts = topic_facts(topics)
     return Plan(
         scenario=request.scenario,
         pipeline=request.pipeline.name,

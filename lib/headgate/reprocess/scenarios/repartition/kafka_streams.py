@@ -17,7 +17,7 @@ from headgate.reprocess.scenarios.repartition.kafka_streams_checks import (
     risks,
     unknown,
 )
-from headgate.reprocess.scenarios.shared import common, kafka_streams_options
+from headgate.reprocess.scenarios.shared import kafka_streams_options
 from headgate.reprocess.scenarios.shared.consumer_group_offsets import preview
 from headgate.reprocess.scenarios.shared.kafka_streams_reset import (
     ResetFacts,
@@ -36,7 +36,7 @@ from headgate.reprocess.steps import (
     StartPipeline,
     VerifyPartitions,
 )
-from headgate.reprocess.steps.base.step import Step
+from headgate.reprocess.steps.base.step import Step, topic_facts
 from headgate.reprocess.steps.offsets.partition_offsets import chosen
 from headgate.reprocess.steps.offsets.target import Target, TargetKind, find
 
@@ -159,7 +159,7 @@ def _raise(seen: ResetFacts, growth: Growth) -> list[Step]:
 
 
 def _begin_added(seen: ResetFacts, growth: Growth, who: dict[str, Any]) -> ResetOffsets:
-    topics = common.topic_facts({name: seen.known[name] for name in growth.raised})
+    topics = topic_facts({name: seen.known[name] for name in growth.raised})
     only = {name: list(range(count, growth.to)) for name, count in growth.raised.items()}
     parts = chosen(topics, only)
     found = find(_BEGINNING, seen.request.inspector, seen.known, parts, seen.positions)

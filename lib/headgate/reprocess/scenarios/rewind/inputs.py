@@ -11,6 +11,7 @@ from headgate.model.restore_points import LoggedBatch
 from headgate.reprocess.ports.checkpoints import Checkpoint
 from headgate.reprocess.ports.inspector import Inspector
 from headgate.reprocess.scenarios.shared import common
+from headgate.reprocess.steps.base.step import topic_facts
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,7 +51,7 @@ def read_inputs(
     facts = {"cluster_id": inspector.cluster_id()} if read else {}
     return Inputs(
         again=_again(batch.offsets, checkpoint.offsets),
-        facts={**facts, "topics": common.topic_facts(topics)},
+        facts={**facts, "topics": topic_facts(topics)},
         blockers=tuple(blockers),
         risks=tuple(risks),
     )

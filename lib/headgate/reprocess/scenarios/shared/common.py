@@ -12,22 +12,14 @@ from headgate.model.version import Version
 from headgate.reprocess.ports.inspector import Inspector
 from headgate.reprocess.ports.processes import Status
 from headgate.reprocess.steps import SnapshotCheckpoint, StopPipeline
+from headgate.reprocess.steps.process.stop_start import stop_with
 from headgate.reprocess.steps.process.wait_until_stopped import PENDING_SECONDS, STOP_SECONDS
 from headgate.text.numbers import name_list
 
 
 def stop_step(pipeline: Pipeline, *, checkpoint: str | None = None) -> StopPipeline:
     """Return the step that stops the pipeline, or only proves that it is stopped."""
-    return StopPipeline(
-        pipeline=pipeline.name,
-        command=pipeline.commands.stop,
-        start=pipeline.commands.start,
-        has_status=pipeline.commands.status is not None,
-        checkpoint=checkpoint,
-        group=pipeline.group,
-        suspend=pipeline.commands.suspend,
-        reenable=pipeline.commands.reenable,
-    )
+    return stop_with(pipeline.commands, pipeline.name, checkpoint=checkpoint, group=pipeline.group)
 
 
 def snapshot_step(
@@ -47,11 +39,6 @@ def snapshot_step(
 def command_facts(pipeline: Pipeline) -> dict[str, str | None]:
     """Return the commands that were shown and must not change until the run."""
     return {"stop": pipeline.commands.stop, "start": pipeline.commands.start}
-
-
-def topic_facts(topics: Mapping[str, Topic]) -> dict[str, dict[str, Any]]:
-    """Return what must stay of topics: `id` and number of `partitions`."""
-    return {n: {"id": t.id, "partitions": len(t.partitions)} for n, t in sorted(topics.items())}
 
 
 def topic_blockers(wanted: set[str], topics: Mapping[str, Topic]) -> list[str]:

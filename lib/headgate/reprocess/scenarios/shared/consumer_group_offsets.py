@@ -12,7 +12,7 @@ from headgate.reprocess.plan import Plan
 from headgate.reprocess.scenario import PlanRequest
 from headgate.reprocess.scenarios.shared import common
 from headgate.reprocess.steps import RecordOffsets, ResetOffsets
-from headgate.reprocess.steps.base.step import Step, active_reason
+from headgate.reprocess.steps.base.step import Step, active_reason, topic_facts
 from headgate.reprocess.steps.offsets.partition_offsets import chosen, commits_of, shown
 from headgate.reprocess.steps.offsets.target import Found, Target, TopicPart, cut_risks, find
 from headgate.reprocess.steps.process.stop_start import start_or_ask
@@ -43,7 +43,7 @@ def move_group(request: PlanRequest, wish: OffsetsRequest) -> Plan:
     positions = {key: c.offset for key, c in commits_of(group).items()}
     wanted = set(wish.topics) or {topic for topic, _ in positions} | set(pipeline.topics)
     topics = inspector.topics(wanted)
-    facts = common.topic_facts(topics)
+    facts = topic_facts(topics)
     parts = chosen(facts, wish.only)
     found = find(wish.target, inspector, topics, parts, positions)
     reset = ResetOffsets(

@@ -33,7 +33,7 @@ from headgate.reprocess.steps import (
     RemoveMembers,
     ResetOffsets,
 )
-from headgate.reprocess.steps.base.step import Step
+from headgate.reprocess.steps.base.step import Step, topic_facts
 from headgate.reprocess.steps.offsets.partition_offsets import chosen
 from headgate.reprocess.steps.offsets.target import Found, Target, TargetKind, TopicPart, find
 from headgate.reprocess.steps.process.stop_start import start_or_ask
@@ -101,7 +101,7 @@ class ResetFacts:
 
     def parts(self, names: tuple[str, ...]) -> tuple[TopicPart, ...]:
         """Return all partitions of those of the topics that exist."""
-        return chosen(common.topic_facts({n: self.known[n] for n in names if n in self.known}), {})
+        return chosen(topic_facts({n: self.known[n] for n in names if n in self.known}), {})
 
 
 def look(request: PlanRequest, wish: ResetRequest) -> ResetFacts:
@@ -178,7 +178,7 @@ def build_plan_of(seen: ResetFacts, *, blockers: tuple[str, ...], risks: tuple[s
         preconditions={
             "cluster_id": inspector.cluster_id(),
             "group": {"id": seen.application, "type": seen.group.type.value},
-            "topics": common.topic_facts(seen.known),
+            "topics": topic_facts(seen.known),
             "internal_topics": {name: shape["id"] for name, shape in shapes.items()},
             "commands": {**common.command_facts(pipeline), "clean": pipeline.commands.clean},
         },
@@ -267,7 +267,7 @@ def _moves(seen: ResetFacts) -> list[Step]:
                 group=seen.group.id,
                 group_type=seen.group.type.value,
                 target=target,
-                topics=common.topic_facts({n: seen.known[n] for n in names if n in seen.known}),
+                topics=topic_facts({n: seen.known[n] for n in names if n in seen.known}),
                 offsets=tuple(preview(parts, seen.positions, seen.found[word])),
                 pipeline=seen.request.pipeline.name,
             )

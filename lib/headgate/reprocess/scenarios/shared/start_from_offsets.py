@@ -25,7 +25,7 @@ from headgate.reprocess.steps import (
     RehearseNewCheckpoint,
     SwapNewCheckpoint,
 )
-from headgate.reprocess.steps.base.step import Step
+from headgate.reprocess.steps.base.step import Step, topic_facts
 from headgate.reprocess.steps.checkpoint.source_succession import Begun, Take, begin, impact
 from headgate.reprocess.steps.offsets.target import Target, TargetKind, TopicPart, cut_risks
 from headgate.reprocess.steps.process.stop_start import start_or_ask
@@ -83,7 +83,7 @@ def start_from_offsets(
         place=place or wish.to or found.location,
         takes=wish.takes,
         target=wish.target,
-        topics=common.topic_facts(topics),
+        topics=topic_facts(topics),
         only=dict(wish.only),
         offsets=tuple(way.shown() for way in begun.ways),
     )

@@ -10,7 +10,7 @@ from headgate.reprocess.scenario import PlanRequest
 from headgate.reprocess.scenarios.shared import common
 from headgate.reprocess.scenarios.skip_records.offset_range import outside_log, read_span
 from headgate.reprocess.steps import BackUpRecords, RecordOffsets, SkipRecords
-from headgate.reprocess.steps.base.step import Step, active_reason
+from headgate.reprocess.steps.base.step import Step, active_reason, topic_facts
 from headgate.reprocess.steps.offsets.partition_offsets import commits_of
 from headgate.reprocess.steps.offsets.skip_records import outside
 from headgate.reprocess.steps.process.stop_start import start_or_ask
@@ -42,7 +42,7 @@ def build(request: PlanRequest) -> Plan:
     over = SkipRecords(
         group=group.id,
         group_type=group.type.value,
-        topics=common.topic_facts(topics),
+        topics=topic_facts(topics),
         partition=span.partition,
         first=span.begin,
         next=span.end,
@@ -63,7 +63,7 @@ def build(request: PlanRequest) -> Plan:
         preconditions={
             "cluster_id": inspector.cluster_id(),
             "group": {"id": group.id, "type": group.type.value},
-            "topics": common.topic_facts(topics),
+            "topics": topic_facts(topics),
             "commands": common.command_facts(pipeline),
         },
         impact={

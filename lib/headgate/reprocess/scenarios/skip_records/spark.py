@@ -22,7 +22,7 @@ from headgate.reprocess.scenarios.shared import common
 from headgate.reprocess.scenarios.skip_records.offset_range import outside_log, read_span
 from headgate.reprocess.scenarios.skip_records.sink import SkipSink, look_at_sink
 from headgate.reprocess.steps import BackUpRecords, CutCopy, FinishBatch, SwapCutCheckpoint
-from headgate.reprocess.steps.base.step import Step
+from headgate.reprocess.steps.base.step import Step, topic_facts
 from headgate.reprocess.steps.checkpoint.cut_batch import entry_edit
 from headgate.reprocess.steps.offsets.skip_records import outside
 from headgate.reprocess.steps.process.stop_start import StopPipeline, start_or_ask
@@ -86,7 +86,7 @@ def build(request: PlanRequest) -> Plan:
         steps=_steps(request, at, cut, files.digest, sink),
         preconditions={
             "cluster_id": inspector.cluster_id(),
-            "topics": common.topic_facts(topics),
+            "topics": topic_facts(topics),
             "checkpoint": {
                 "location": at.location,
                 "query_id": at.query_id,

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Self
 
 import msgspec
 
+from headgate.model.registered_pipelines import Commands
 from headgate.reprocess.ports.inspector import Applier, Inspector
 from headgate.reprocess.steps.base.step import PriorState, Step
 
@@ -22,7 +23,18 @@ class StepBase:
 
     action: ClassVar[str]
     symbol: ClassVar[str]
+    forgets: ClassVar[bool] = False
     moving: ClassVar[frozenset[str]] = frozenset()
+
+    @property
+    def stops(self) -> bool:
+        """It doesn't."""
+        return False
+
+    @property
+    def reenables(self) -> bool:
+        """It doesn't."""
+        return False
 
     def details(self) -> dict[str, Any]:
         """Return everything the step holds, as JSON values; `load_step` reads it back."""
@@ -61,10 +73,30 @@ class StepBase:
         """Nothing must hold."""
         return {}
 
-    def blockers(self, inspector: Inspector) -> tuple[str, ...]:
+    def blockers(self, inspector: Inspector, *, stops: bool = False) -> tuple[str, ...]:
         """Nothing is in the way."""
         return ()
 
     def risks(self, inspector: Inspector) -> tuple[str, ...]:
         """Nothing is lost."""
+        return ()
+
+    def rebind(self, commands: Commands) -> Self:
+        """It has no command."""
+        return self
+
+    def preview(self, inspector: Inspector) -> Self:
+        """It shows nothing that moves."""
+        return self
+
+    def lag(self) -> int:
+        """It restores no offset."""
+        return 0
+
+    def stop_first(self, commands: Commands) -> tuple[Step, ...] | None:
+        """It does no harm to a pipeline that runs, or refuses by itself."""
+        return None
+
+    def reenable_last(self, commands: Commands) -> tuple[Step, ...]:
+        """It suspends nothing."""
         return ()

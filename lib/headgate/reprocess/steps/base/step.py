@@ -7,6 +7,7 @@ from typing import Any, ClassVar, Protocol, TypeAlias
 
 from headgate.errors import RefusedError, StalePlanError
 from headgate.model.cluster import Group, Partition, Topic
+from headgate.model.registered_pipelines import Commands
 from headgate.reprocess.ports.inspector import Applier, Inspector
 from headgate.text.numbers import name_list, plural
 
@@ -16,6 +17,8 @@ PriorState: TypeAlias = dict[str, Any]
 class Step(Protocol):
     """One action that can be checked, applied, verified and undone; a frozen value.
 
+    After a step that `forgets`, an application counts from zero.
+
     The executor calls `check`, then `bind`, journals what `bind` returned (`was`), then `apply`
     and `verify`. After a crash it calls `is_applied` with the journalled `was`: the world is looked
     at before anything is done again, and `apply` does only what is still missing. So `check` and
@@ -24,10 +27,19 @@ class Step(Protocol):
 
     action: ClassVar[str]
     symbol: ClassVar[str]
+    forgets: ClassVar[bool]
 
     @property
     def undoable(self) -> bool:
         """Whether `undo` brings back what was."""
+
+    @property
+    def stops(self) -> bool:
+        """Whether it stops its pipeline by a command."""
+
+    @property
+    def reenables(self) -> bool:
+        """Whether it re-enables a pipeline's restarts."""
 
     def describe(self) -> str:
         """Return one line for the preview, the command line and the journal alike."""
@@ -68,11 +80,32 @@ class Step(Protocol):
     def facts(self, inspector: Inspector) -> dict[str, Any]:
         """Return what must still hold when an undo that has this step begins."""
 
-    def blockers(self, inspector: Inspector) -> tuple[str, ...]:
-        """Return why an undo that has this step can't begin now."""
+    def blockers(self, inspector: Inspector, *, stops: bool = False) -> tuple[str, ...]:
+        """Return why an undo that has this step can't begin now; `stops`: it stops the pipeline."""
 
     def risks(self, inspector: Inspector) -> tuple[str, ...]:
         """Return what an undo that has this step doesn't bring back, or loses."""
+
+    def rebind(self, commands: Commands) -> Step:
+        """Return the step with the commands that are registered now.
+
+        For steps that a person asks for anew, an undo or a resume: often the command was the fault.
+        """
+
+    def preview(self, inspector: Inspector) -> Step:
+        """Return the step as an undo's plan shows it, with what it replaces as it is now."""
+
+    def lag(self) -> int:
+        """Return how many records the offsets that it restores are after those of now."""
+
+    def stop_first(self, commands: Commands) -> tuple[Step, ...] | None:
+        """Return what an undo that has no stop before this step begins with.
+
+        None where a pipeline that runs is none of its concern, and a later step decides.
+        """
+
+    def reenable_last(self, commands: Commands) -> tuple[Step, ...]:
+        """Return what re-enables the restarts that it suspends, for an undo's end."""
 
 
 def check_command(inspector: Inspector, pipeline: str, word: str, planned: str | None) -> None:
@@ -90,6 +123,11 @@ def check_entry_point(inspector: Inspector, pipeline: str, planned: str) -> None
     registered = inspector.registered(pipeline)
     if registered is None or registered.entry_point != planned:
         raise RefusedError(f"the entry point of {pipeline} has changed: plan again")
+
+
+def topic_facts(topics: Mapping[str, Topic]) -> dict[str, dict[str, Any]]:
+    """Return what must stay of topics: `id` and number of `partitions`."""
+    return {n: {"id": t.id, "partitions": len(t.partitions)} for n, t in sorted(topics.items())}
 
 
 def check_topics(inspector: Inspector, planned: Mapping[str, Mapping[str, Any]]) -> None:

@@ -3,15 +3,22 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import ClassVar
+from typing import Any, ClassVar
 
 from headgate.errors import RefusedError, StalePlanError, StepError
+from headgate.model.registered_pipelines import Commands
 from headgate.reprocess.ports.checkpoints import Checkpoint
 from headgate.reprocess.ports.inspector import Applier, Inspector
 from headgate.reprocess.steps.base.document import StepBase
 from headgate.reprocess.steps.base.step import PriorState, Step
 from headgate.reprocess.steps.base.verify_stopped import prove_stopped
 from headgate.reprocess.steps.checkpoint.backup_folder import RestoreFolder, beside, check_kept
+from headgate.reprocess.steps.process.stop_start import stop_with
+
+OUTPUT_STAYS = (
+    "what the query wrote since the run stays in the sink. The old checkpoint does not know of it: "
+    "the query resumes where that checkpoint stopped"
+)
 
 
 class CheckpointSwap(StepBase):
@@ -113,6 +120,18 @@ class RestoreCheckpoint(RestoreFolder):
     def place(self) -> str:
         """Where it belongs."""
         return self.checkpoint
+
+    def facts(self, inspector: Inspector) -> dict[str, Any]:
+        """The old one must be what it was."""
+        return {"checkpoint": {"location": self.checkpoint, "hash": self.hash}}
+
+    def risks(self, inspector: Inspector) -> tuple[str, ...]:
+        """Say what is not taken back."""
+        return (OUTPUT_STAYS,)
+
+    def stop_first(self, commands: Commands) -> tuple[Step, ...] | None:
+        """Stop the query: a run that ended before its start left it stopped, for now."""
+        return (stop_with(commands, self.pipeline, checkpoint=self.checkpoint),)
 
     @property
     def thing(self) -> str:

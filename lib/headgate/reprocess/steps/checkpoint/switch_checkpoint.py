@@ -9,14 +9,15 @@ from dataclasses import dataclass
 from typing import Any, ClassVar
 
 from headgate.errors import RefusedError, StepError
+from headgate.model.registered_pipelines import Commands
 from headgate.reprocess.ports.checkpoints import Checkpoint
 from headgate.reprocess.ports.inspector import Applier, Inspector
 from headgate.reprocess.steps.base.document import StepBase
 from headgate.reprocess.steps.base.step import PriorState, Step
 from headgate.reprocess.steps.base.verify_stopped import prove_stopped
 from headgate.reprocess.steps.checkpoint.create_remote import check_free
-from headgate.reprocess.steps.checkpoint.swap import check_query
-from headgate.reprocess.steps.process.stop_start import StartPipeline
+from headgate.reprocess.steps.checkpoint.swap import OUTPUT_STAYS, check_query
+from headgate.reprocess.steps.process.stop_start import StartPipeline, stop_with
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -102,7 +103,7 @@ class SwitchToOldCheckpoint(StepBase):
         """The old place must be what it was when the run left it."""
         return {"place": {"location": self.checkpoint, "listing": self.hash}}
 
-    def blockers(self, inspector: Inspector) -> tuple[str, ...]:
+    def blockers(self, inspector: Inspector, *, stops: bool = False) -> tuple[str, ...]:
         """Refuse where the pipeline was led elsewhere, or the old place is not what it was."""
         if _place_of(inspector, self.pipeline) not in (self.place, self.checkpoint):
             return (f"the checkpoint of {self.pipeline} isn't at {self.place} any more",)
@@ -116,11 +117,14 @@ class SwitchToOldCheckpoint(StepBase):
             )
         return ()
 
+    def stop_first(self, commands: Commands) -> tuple[Step, ...] | None:
+        """Stop the query, which is at the new place."""
+        return (stop_with(commands, self.pipeline, checkpoint=self.place),)
+
     def risks(self, inspector: Inspector) -> tuple[str, ...]:
         """Say what is not taken back."""
         return (
-            "what the query wrote since the run stays in the sink. The old checkpoint does not "
-            "know of it: the query resumes where that checkpoint stopped",
+            OUTPUT_STAYS,
             f"the checkpoint at {self.place} stays there as long as snapshots of the run are "
             "kept ([runs] keep_snapshots)",
         )

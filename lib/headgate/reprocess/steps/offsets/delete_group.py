@@ -8,6 +8,7 @@ from typing import Any, ClassVar
 
 from headgate.errors import RefusedError, StepError
 from headgate.model.cluster import GroupOffset
+from headgate.model.registered_pipelines import Commands
 from headgate.reprocess.ports.inspector import Applier, Inspector
 from headgate.reprocess.steps.base.document import StepBase
 from headgate.reprocess.steps.base.step import PriorState, Step, active_reason, check_inactive
@@ -93,9 +94,13 @@ class RestoreGroup(StepBase):
         """The cluster must be the same one."""
         return {"cluster_id": inspector.cluster_id()}
 
-    def blockers(self, inspector: Inspector) -> tuple[str, ...]:
+    def blockers(self, inspector: Inspector, *, stops: bool = False) -> tuple[str, ...]:
         """Refuse where somebody uses the name by now."""
         return () if _is_free(inspector, self.group) else (active_reason(inspector, self.group),)
+
+    def stop_first(self, commands: Commands) -> tuple[Step, ...] | None:
+        """Of a group that the run deleted nothing can be verified but that it is gone."""
+        return ()
 
     def risks(self, inspector: Inspector) -> tuple[str, ...]:
         """Name the topics whose offsets don't come back."""

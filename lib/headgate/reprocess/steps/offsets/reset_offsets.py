@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import time
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import asdict, dataclass, field
-from typing import Any, ClassVar
+from dataclasses import asdict, dataclass, field, replace
+from typing import Any, ClassVar, Self
 
 from headgate.errors import RefusedError, StepError
 from headgate.model.cluster import GroupOffset, Topic
@@ -15,10 +15,12 @@ from headgate.reprocess.steps.base.group_liveness import check_gone_or_inactive
 from headgate.reprocess.steps.base.step import (
     PriorState,
     Step,
+    active_reason,
     check_found_inactive,
     check_found_topics,
     check_inactive,
     check_topics,
+    topic_facts,
 )
 from headgate.reprocess.steps.base.verify_stopped import prove_stopped
 from headgate.reprocess.steps.offsets.partition_offsets import (
@@ -230,10 +232,63 @@ class RestoreOffsets(StepBase):
         check_gone_or_inactive(inspector, self.group, self.group_type, again=True)
         check_topics(inspector, self.topics)
 
+    def facts(self, inspector: Inspector) -> dict[str, Any]:
+        """The cluster, the group's type and the topics must be the same ones."""
+        return {
+            "cluster_id": inspector.cluster_id(),
+            "group": {"id": self.group, "type": self.group_type},
+            "topics": topic_facts(inspector.topics(self.topics)),
+        }
+
+    def blockers(self, inspector: Inspector, *, stops: bool = False) -> tuple[str, ...]:
+        """Refuse where a topic is another one, or the group is active and stays so."""
+        topics = topic_facts(inspector.topics(self.topics))
+        found = [
+            f"topic {name} was recreated, or has other partitions since the run"
+            if name in topics
+            else f"topic {name} does not exist any more"
+            for name, facts in sorted(self.topics.items())
+            if topics.get(name) != facts
+        ]
+        group = inspector.group(self.group)
+        if not group.is_inactive and not (stops and group.state != "dead"):
+            found.append(active_reason(inspector, self.group))
+        return tuple(found)
+
     def risks(self, inspector: Inspector) -> tuple[str, ...]:
-        """Say until when the old offsets still find their records."""
+        """Say until when the old offsets still find their records, and what stays."""
         to = {(m.topic, m.partition): m.to.offset for m in self.moves if m.to is not None}
-        return tuple(expiry_risks(inspector, to))
+        return (
+            *expiry_risks(inspector, to),
+            *self._expired(inspector),
+            "what the group did with records since the run is not rolled back",
+        )
+
+    def _expired(self, inspector: Inspector) -> list[str]:
+        """Name the offsets that retention has passed: they come back, but their records don't."""
+        begin = {
+            (t.name, p.number): p.begin
+            for t in inspector.topics(self.topics).values()
+            for p in t.partitions
+        }
+        return [
+            f"offset {m.to.offset} of {m.topic}[{m.partition}] is past retention, its log begins at"
+            f" {first}. It is restored, and the consumer then follows its auto.offset.reset"
+            for m in self.moves
+            if m.to is not None
+            and (first := begin.get((m.topic, m.partition))) is not None
+            and m.to.offset < first
+        ]
+
+    def preview(self, inspector: Inspector) -> Self:
+        """Fill in what each partition is at now."""
+        now = committed(inspector, self.group)
+        moves = (replace_was(m, now.get((m.topic, m.partition))) for m in self.moves)
+        return replace(self, offsets=tuple(m.shown() for m in moves))
+
+    def lag(self) -> int:
+        """Return the sum over its partitions, as `preview` found them."""
+        return sum(max((m["to"] or 0) - (m["from"] or 0), 0) for m in self.offsets)
 
     def bind(self, applier: Applier) -> PriorState:
         """Read what is committed now, for the record."""

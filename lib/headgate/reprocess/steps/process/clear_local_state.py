@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import ClassVar
+from typing import ClassVar, Self
 
+from headgate.model.registered_pipelines import Commands
 from headgate.reprocess.ports.inspector import Applier, Inspector
 from headgate.reprocess.steps.base.document import StepBase
 from headgate.reprocess.steps.base.group_liveness import check_gone_or_inactive
@@ -23,6 +24,7 @@ class ClearLocalState(StepBase):
 
     action: ClassVar[str] = "clear_local_state"
     symbol: ClassVar[str] = "-"
+    forgets: ClassVar[bool] = True
     undoable: ClassVar[bool] = True
     pipeline: str
     command: str | None
@@ -43,6 +45,10 @@ class ClearLocalState(StepBase):
             f"{verb}: clear the local state of {self.pipeline} on every instance (no `clean` "
             "command is registered for it)"
         )
+
+    def rebind(self, commands: Commands) -> Self:
+        """Take the clean command, if there is one."""
+        return self if commands.clean is None else replace(self, command=commands.clean)
 
     def check(self, inspector: Inspector, *, again: bool = False) -> None:
         """Refuse where the command is not the planned one, or somebody runs."""

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import ClassVar
+from dataclasses import dataclass, replace
+from typing import ClassVar, Self
 
+from headgate.model.registered_pipelines import Commands
 from headgate.reprocess.ports.inspector import Applier, Inspector
 from headgate.reprocess.steps.base.document import StepBase
 from headgate.reprocess.steps.base.step import PriorState, check_command
@@ -24,6 +25,17 @@ class ReenableRestarts(StepBase):
     def describe(self) -> str:
         """Return one line for the preview, the command line and the journal alike."""
         return f"re-enable restarts of {self.pipeline} with `{self.command}`"
+
+    @property
+    def reenables(self) -> bool:
+        """It does nothing else."""
+        return True
+
+    def rebind(self, commands: Commands) -> Self:
+        """Take the reenable command, if there is one."""
+        if commands.reenable is None:
+            return self
+        return replace(self, command=commands.reenable, suspend=commands.suspend)
 
     def check(self, inspector: Inspector, *, again: bool = False) -> None:
         """Refuse where the command is not the planned one."""

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import Any, ClassVar
+from dataclasses import dataclass, replace
+from typing import Any, ClassVar, Self
 
 from headgate.errors import RunCancelledError, StepError
+from headgate.model.registered_pipelines import Commands
 from headgate.reprocess.ports.inspector import Applier, Inspector
 from headgate.reprocess.ports.processes import DriverStatus, Status
 from headgate.reprocess.steps.base.document import StepBase
@@ -48,6 +49,29 @@ class StopPipeline(StepBase):
         if self.command is None:
             return f"{first}make sure that {self.pipeline} is stopped"
         return f"{first}stop {self.pipeline} with `{self.command}` and make sure that it is stopped"
+
+    @property
+    def stops(self) -> bool:
+        """Whether it has a command: without one it only verifies."""
+        return self.command is not None
+
+    def rebind(self, commands: Commands) -> Self:
+        """Take all of them."""
+        return replace(self, command=commands.stop, start=commands.start, **_others(commands))
+
+    def stop_first(self, commands: Commands) -> tuple[Step, ...] | None:
+        """It is the stop."""
+        return ()
+
+    def reenable_last(self, commands: Commands) -> tuple[Step, ...]:
+        """Re-enable what it suspends, if a command does."""
+        if self.suspend is None or commands.reenable is None:
+            return ()
+        return (
+            ReenableRestarts(
+                pipeline=self.pipeline, command=commands.reenable, suspend=commands.suspend
+            ),
+        )
 
     def check(self, inspector: Inspector, *, again: bool = False) -> None:
         """Refuse where the commands are not the planned ones."""
@@ -130,6 +154,11 @@ class StartStep(StepBase):
         return None
 
     @property
+    def reenables(self) -> bool:
+        """Whether there is a command for it."""
+        return self.reenable is not None
+
+    @property
     def _reenables(self) -> str:
         return f"re-enable restarts with `{self.reenable}`, " if self.reenable else ""
 
@@ -198,6 +227,12 @@ class StartPipeline(StartStep):
     def start(self) -> str | None:
         """The command that starts it."""
         return self.command
+
+    def rebind(self, commands: Commands) -> Self:
+        """Take all of them, if one starts it."""
+        if commands.start is None:
+            return self
+        return replace(self, command=commands.start, stop=commands.stop, **_others(commands))
 
     def describe(self) -> str:
         """Return one line for the preview, the command line and the journal alike."""
@@ -289,6 +324,10 @@ class ManualStep(StartStep):
     waits: bool = True
     reenable_first: bool = True
 
+    def rebind(self, commands: Commands) -> Self:
+        """Take those that stop and suspend: a person starts it."""
+        return replace(self, stop=commands.stop, **_others(commands))
+
     def describe(self) -> str:
         """Return one line for the preview, the command line and the journal alike."""
         if not self.waits:
@@ -316,6 +355,29 @@ class ManualStep(StartStep):
         if self.waits:
             # Named, because dataclass(slots=True) makes a class anew, which super() does not know.
             StartStep.verify(self, applier, was)
+
+
+def _others(commands: Commands) -> dict[str, Any]:
+    """Return what every step that stops or starts has of the commands."""
+    return {
+        "has_status": commands.status is not None,
+        "suspend": commands.suspend,
+        "reenable": commands.reenable,
+    }
+
+
+def stop_with(
+    commands: Commands, pipeline: str, *, checkpoint: str | None = None, group: str | None = None
+) -> StopPipeline:
+    """Return the step that stops the pipeline, or only verifies that it is stopped."""
+    return StopPipeline(
+        pipeline=pipeline,
+        command=commands.stop,
+        start=commands.start,
+        checkpoint=checkpoint,
+        group=group,
+        **_others(commands),
+    )
 
 
 def start_or_ask(stop: StopPipeline, *, fresh: bool = False) -> StartPipeline | ManualStep:

@@ -40,7 +40,7 @@ class RestoreRecords(StepBase):
         """The cluster must be the same one, and the backup topics there."""
         return {"cluster_id": inspector.cluster_id()}
 
-    def blockers(self, inspector: Inspector) -> tuple[str, ...]:
+    def blockers(self, inspector: Inspector, *, stops: bool = False) -> tuple[str, ...]:
         """Refuse where a backup topic is gone."""
         needed = self._lost(inspector).values()
         gone = needed - inspector.shapes(needed).keys()

@@ -7,12 +7,14 @@ from dataclasses import asdict, dataclass, replace
 from typing import Any, ClassVar
 
 from headgate.errors import RefusedError, StepError
+from headgate.model.registered_pipelines import Commands
 from headgate.reprocess.ports.inspector import Applier, Inspector
 from headgate.reprocess.ports.kafka import TopicShape
 from headgate.reprocess.steps.base.document import StepBase
 from headgate.reprocess.steps.base.group_liveness import check_gone_or_inactive
 from headgate.reprocess.steps.base.step import PriorState, Step, check_topics
 from headgate.reprocess.steps.base.verify_stopped import prove_stopped
+from headgate.reprocess.steps.process.stop_start import stop_with
 from headgate.reprocess.steps.records.back_up_records import backup_topic_name, filling, spans_of
 from headgate.reprocess.steps.records.restore_records import ConfigureTopics, RestoreRecords
 from headgate.text.numbers import name_list, plural
@@ -32,6 +34,7 @@ class DeleteTopics(StepBase):
 
     action: ClassVar[str] = "delete_topics"
     symbol: ClassVar[str] = "-"
+    forgets: ClassVar[bool] = True
     topics: dict[str, dict[str, Any]]
     pipeline: str | None = None
     group: str | None = None
@@ -149,6 +152,12 @@ class RestoreTopics(StepBase):
     def facts(self, inspector: Inspector) -> dict[str, Any]:
         """The cluster must be the same one."""
         return {"cluster_id": inspector.cluster_id()}
+
+    def stop_first(self, commands: Commands) -> tuple[Step, ...] | None:
+        """Stop the application, if it is known whose topics they are."""
+        if self.pipeline is None:
+            return None
+        return (stop_with(commands, self.pipeline, group=self.group),)
 
     def risks(self, inspector: Inspector) -> tuple[str, ...]:
         """Say what doesn't come back, and what goes."""
