@@ -20,8 +20,8 @@ from harness import Row, least
 from headgate.gateway.adapters.live import LiveApplier
 from headgate.model.registered_pipelines import Commands, Pipeline, Registry
 from headgate.model.version import Engine
-from headgate.reprocess.steps import ReplaceCheckpoint, SnapshotCheckpoint
 from headgate.reprocess.steps.base.step import Step
+from headgate.reprocess.steps.checkpoint.replace import ReplaceCheckpoint, SnapshotCheckpoint
 from headgate.reprocess.steps.checkpoint.rewind import CopyToBatch, SwapCheckpoint
 
 WRITTEN = Path(__file__).parents[1] / "tests/golden/checkpoints/kafka_source/checkpoint"

@@ -25,7 +25,7 @@ from headgate.reprocess.scenario import Answer, Option, Scenario, Support
 from headgate.reprocess.scenarios.build import PLANNED, SCENARIOS
 from headgate.reprocess.scenarios.shared.output_statements import STATEMENTS
 from headgate.reprocess.scenarios.shared.state_losses import LOSSES
-from headgate.reprocess.steps import STEPS
+from headgate.reprocess.steps import all_steps
 from headgate.reprocess.steps.base.step import Step
 
 FILE = Path(__file__).parents[1] / "docs" / "scenarios.md"
@@ -180,16 +180,16 @@ def _first(documented: object) -> str:
 
 
 def steps(scenario: Scenario) -> list[type[Step]]:
-    """Return the kinds of steps that building the scenario's plan can make, in STEPS' order."""
+    """Return the kinds of steps that building the scenario's plan can make, as listed."""
     named = {name for node, module in reached(scenario) for name in _made(node, module)}
-    return [kind for kind in STEPS if kind.__name__ in named]
+    return [kind for kind in all_steps() if kind.__name__ in named]
 
 
 def _made(node: ast.AST, module: ModuleType) -> Iterator[str]:
     """Yield the steps that a definition makes, itself or by a function beside the steps."""
     for called in (n.func for n in ast.walk(node) if isinstance(n, ast.Call)):
         value = _value(called, module)
-        if inspect.isclass(value) and value in STEPS:
+        if inspect.isclass(value) and value in all_steps():
             yield value.__name__
         elif inspect.isfunction(value) and value.__module__.startswith(_STEPS):
             yield from re.findall(r"\w+", str(inspect.signature(value).return_annotation))

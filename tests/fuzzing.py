@@ -26,7 +26,8 @@ from headgate.parse.evidence.recognise import Piece, recognise
 from headgate.parse.spark.checkpoint.batches import read_batch_logs
 from headgate.parse.spark.checkpoint.checkpoint import read_checkpoint
 from headgate.reprocess.plan import Plan, _sha, dump_plan, load_plan
-from headgate.reprocess.steps import SnapshotCheckpoint, StopPipeline
+from headgate.reprocess.steps.checkpoint.replace import SnapshotCheckpoint
+from headgate.reprocess.steps.process.stop_start import StopPipeline
 from headgate.rules.compare.compare_versions import compare
 
 TESTS = Path(__file__).parent

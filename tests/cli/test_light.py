@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from headgate.reprocess.plan import Plan, dump_plan
-from headgate.reprocess.steps import RecordOffsets
+from headgate.reprocess.steps.offsets.record_offsets import RecordOffsets
 from headgate.store import open_store
 
 pytestmark = pytest.mark.slow

@@ -10,7 +10,7 @@ import pytest
 
 from headgate.model.registered_pipelines import Pipeline, Registry
 from headgate.model.version import Engine
-from headgate.reprocess.steps import StartPipeline
+from headgate.reprocess.steps.process.stop_start import StartPipeline
 from headgate.store.rows import RunState
 from headgate.ui.shared import cached_reads
 from headgate.usecases.context import Context

@@ -12,7 +12,7 @@ from headgate.gateway.kafka.cluster import Kafka
 from headgate.gateway.kafka.record_sizes import record_sizes, sampled
 from headgate.parse.evidence.version_file import fingerprint
 from headgate.reprocess.plan import Plan
-from headgate.reprocess.steps import RecordOffsets
+from headgate.reprocess.steps.offsets.record_offsets import RecordOffsets
 from headgate.store import open_store
 from headgate.usecases.context import open_context
 from headgate.usecases.reprocess.estimate_cost import with_costs

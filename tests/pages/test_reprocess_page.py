@@ -12,7 +12,7 @@ from headgate.model.version import Engine
 from headgate.reprocess.plan import Plan
 from headgate.reprocess.scenario import Answer, Kind, Option, Scenario
 from headgate.reprocess.scenarios.build import SCENARIOS
-from headgate.reprocess.steps import ResetOffsets
+from headgate.reprocess.steps.offsets.reset_offsets import ResetOffsets
 from headgate.reprocess.steps.offsets.target import Target, TargetKind
 from headgate.ui.reprocess import offsets_table
 from headgate.ui.reprocess.scenario_form import choice_key

@@ -7,7 +7,7 @@ from contextlib import closing
 import pytest
 
 from headgate.reprocess.plan import Plan, dump_plan
-from headgate.reprocess.steps import RecordOffsets
+from headgate.reprocess.steps.offsets.record_offsets import RecordOffsets
 from headgate.store import open_store
 from headgate.store.rows import NewRequest, RequestState
 from headgate.ui.shared.keys import RequestsKey

@@ -10,7 +10,8 @@ from datetime import datetime, timedelta
 import pytest
 
 from headgate.reprocess.plan import Plan, dump_plan
-from headgate.reprocess.steps import ManualStep, RecordOffsets
+from headgate.reprocess.steps.offsets.record_offsets import RecordOffsets
+from headgate.reprocess.steps.process.stop_start import ManualStep
 from headgate.store import open_store
 from headgate.store.rows import Event, NewRun, RunState
 from headgate.ui.runs import catch_up

@@ -10,7 +10,8 @@ import pytest
 from headgate.model.progress import BatchProgress, SourceProgress
 from headgate.reprocess.impact import Rates, Sizes, again, in_bytes, in_time, measured, with_kept
 from headgate.reprocess.plan import UNDO, Plan
-from headgate.reprocess.steps import RecordOffsets, SnapshotCheckpoint
+from headgate.reprocess.steps.checkpoint.replace import SnapshotCheckpoint
+from headgate.reprocess.steps.offsets.record_offsets import RecordOffsets
 from headgate.usecases.reprocess.estimate_cost import rates_of
 from headgate.views.words.impact import impact_lines
 

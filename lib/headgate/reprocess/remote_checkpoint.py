@@ -11,7 +11,11 @@ from headgate.model.commands import WatchControl
 from headgate.model.registered_pipelines import Pipeline
 from headgate.reprocess.ports.checkpoints import Checkpoint
 from headgate.reprocess.ports.inspector import Inspector
-from headgate.reprocess.steps import StartAtCheckpoint, StopPipeline, SwitchCheckpoint
+from headgate.reprocess.steps.checkpoint.switch_checkpoint import (
+    StartAtCheckpoint,
+    SwitchCheckpoint,
+)
+from headgate.reprocess.steps.process.stop_start import StopPipeline
 
 VARIABLE = "HEADGATE_CHECKPOINT"
 

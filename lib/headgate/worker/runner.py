@@ -16,8 +16,8 @@ from headgate.gateway.adapters.live import LiveApplier
 from headgate.reprocess.execution.execute import Executor, Record
 from headgate.reprocess.execution.suspended_restarts import find_suspension, may_reenable
 from headgate.reprocess.plan import Plan, load_plan
-from headgate.reprocess.steps import StopPipeline
 from headgate.reprocess.steps.base.step import Step
+from headgate.reprocess.steps.process.stop_start import StopPipeline
 from headgate.store import Store
 from headgate.store.rows import Event, RunRow, RunState
 from headgate.store.step_records import step_records

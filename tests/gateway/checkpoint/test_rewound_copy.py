@@ -16,7 +16,7 @@ from headgate.gateway.checkpoint.rewind_copy import copy_to_batch
 from headgate.gateway.checkpoint.rewind_facts import read_rewind
 from headgate.model.registered_pipelines import Registry
 from headgate.model.restore_points import SnapshotSize
-from headgate.reprocess.steps import SnapshotCheckpoint
+from headgate.reprocess.steps.checkpoint.replace import SnapshotCheckpoint
 from headgate.text.numbers import size
 
 GOLDEN = Path(__file__).parents[2] / "golden" / "checkpoints"

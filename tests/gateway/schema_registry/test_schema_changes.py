@@ -10,8 +10,8 @@ from confluent_kafka.schema_registry import Schema, SchemaReference, SchemaRegis
 from headgate.errors import StalePlanError
 from headgate.gateway.adapters.live import LiveApplier
 from headgate.model.registered_pipelines import Registry
-from headgate.reprocess.steps import DeleteSubjects, RestoreSubjects, load_step
-from headgate.reprocess.steps.topics.delete_subjects import ids_of
+from headgate.reprocess.steps import load_step
+from headgate.reprocess.steps.topics.delete_subjects import DeleteSubjects, RestoreSubjects, ids_of
 
 ITEM = '{"type": "record", "name": "Item", "fields": [{"name": "price", "type": "int"}]}'
 ONE = '{"type": "record", "name": "Count", "fields": [{"name": "n", "type": "int"}]}'

@@ -12,7 +12,8 @@ from headgate.gateway.checkpoint.folders import tree_hash
 from headgate.model.registered_pipelines import Commands
 from headgate.reprocess.execution.execute import Executor
 from headgate.reprocess.scenarios.build import build_plan
-from headgate.reprocess.steps import ClearLocalState, ManualStep
+from headgate.reprocess.steps.process.clear_local_state import ClearLocalState
+from headgate.reprocess.steps.process.stop_start import ManualStep
 from headgate.store.rows import Event
 from headgate.worker.run_journal import RunJournal
 

@@ -12,9 +12,8 @@ from headgate.model.registered_pipelines import Commands
 from headgate.reprocess.execution.execute import Executor
 from headgate.reprocess.ports.processes import DriverStatus, Status
 from headgate.reprocess.scenarios.build import build_plan
-from headgate.reprocess.steps import StartPipeline
 from headgate.reprocess.steps.checkpoint.repair import DeleteCopy
-from headgate.reprocess.steps.process.stop_start import STOPPED_SECONDS
+from headgate.reprocess.steps.process.stop_start import STOPPED_SECONDS, StartPipeline
 from headgate.store.rows import Event
 from headgate.worker.run_journal import RunJournal
 

@@ -17,7 +17,9 @@ from headgate.reprocess.execution.suspended_restarts import find_suspension, may
 from headgate.reprocess.execution.undo import Past, build_undo
 from headgate.reprocess.ports.processes import Status
 from headgate.reprocess.scenarios.build import build_plan
-from headgate.reprocess.steps import RecordOffsets, ReenableRestarts, StartPipeline, StopPipeline
+from headgate.reprocess.steps.offsets.record_offsets import RecordOffsets
+from headgate.reprocess.steps.process.reenable_restarts import ReenableRestarts
+from headgate.reprocess.steps.process.stop_start import StartPipeline, StopPipeline
 from headgate.store.rows import RunState
 from headgate.store.step_records import step_records
 from headgate.usecases.runs.read_run import run_detail

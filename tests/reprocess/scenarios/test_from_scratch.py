@@ -17,7 +17,7 @@ from headgate.reprocess.ports.checkpoints import Checkpoint
 from headgate.reprocess.ports.processes import Status
 from headgate.reprocess.ports.source_offsets import QueryPosition
 from headgate.reprocess.scenarios.build import build_plan, drift
-from headgate.reprocess.steps import STEPS, load_step
+from headgate.reprocess.steps import all_steps, load_step
 
 NONE = Commands()
 BOTH = Commands(stop="stop it", start="start it")
@@ -240,7 +240,7 @@ def test_a_plan_survives_its_file_and_every_step_is_read_back():
         plan = plan_of(inspector)
         again = load_plan(dump_plan(plan), source="x")
         assert again == plan and again.hash == plan.hash
-    assert len({kind.action for kind in STEPS}) == len(STEPS)
+    assert len({kind.action for kind in all_steps()}) == len(all_steps())
 
 
 @pytest.mark.parametrize("text", ["", "[]", "{}", '{"schema": 1}'])

@@ -14,8 +14,8 @@ from headgate.reprocess.plan import RESET, UNDO, Plan
 from headgate.reprocess.scenario import Answer
 from headgate.reprocess.scenarios.build import SCENARIOS
 from headgate.reprocess.scenarios.shared.output_statements import STATEMENTS
-from headgate.reprocess.steps import RecordOffsets
 from headgate.reprocess.steps.offsets.abort_transaction import AbortTransaction
+from headgate.reprocess.steps.offsets.record_offsets import RecordOffsets
 from headgate.views.reports.plan_outputs import output_lines, what_remains
 
 CELLS = [

@@ -10,7 +10,7 @@ from headgate.model.version import Engine
 from headgate.reprocess.plan import Plan
 from headgate.reprocess.scenario import Answer
 from headgate.reprocess.scenarios.build import SCENARIOS, build_plan
-from headgate.reprocess.steps import STEPS
+from headgate.reprocess.steps import all_steps
 
 ROOT = Path(__file__).parents[3]
 CELLS = [(name, engine) for name in SCENARIOS for engine in Engine]
@@ -89,6 +89,6 @@ def test_a_section_names_its_questions_steps_and_risks(name, page):
 
 
 def test_a_step_says_what_it_does_and_what_its_undo_does():
-    for kind in STEPS:
+    for kind in all_steps():
         assert SCRIPT._first(kind).endswith("."), kind
         assert SCRIPT._first(kind.undo), kind

@@ -10,7 +10,7 @@ import pytest
 from headgate.errors import StalePlanError
 from headgate.reprocess.plan import UNDO, Plan, dump_plan, load_plan
 from headgate.reprocess.scenarios.build import APPROVED, approved_counts, drift
-from headgate.reprocess.steps import RecordOffsets
+from headgate.reprocess.steps.offsets.record_offsets import RecordOffsets
 from headgate.store import open_store
 from headgate.usecases.reprocess import rebuild_plan
 from headgate.usecases.reprocess.rebuild_plan import approved_now

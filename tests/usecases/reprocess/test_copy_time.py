@@ -9,7 +9,8 @@ import sqlalchemy as sa
 
 from headgate.model.registered_pipelines import Registry
 from headgate.reprocess.plan import Plan, dump_plan
-from headgate.reprocess.steps import CopyRemoteCheckpoint, RecordOffsets
+from headgate.reprocess.steps.checkpoint.create_remote import CopyRemoteCheckpoint
+from headgate.reprocess.steps.offsets.record_offsets import RecordOffsets
 from headgate.store import open_store
 from headgate.store.rows import NewRun
 from headgate.store.tables import STEP_PROGRESS

@@ -6,8 +6,10 @@ from types import SimpleNamespace
 
 import pytest
 
-from headgate.reprocess.steps import ManualStep, RecordOffsets, ResetOffsets, RestoreOffsets
+from headgate.reprocess.steps.offsets.record_offsets import RecordOffsets
+from headgate.reprocess.steps.offsets.reset_offsets import ResetOffsets, RestoreOffsets
 from headgate.reprocess.steps.offsets.target import Target, TargetKind
+from headgate.reprocess.steps.process.stop_start import ManualStep
 from headgate.store.rows import RunState
 from headgate.ui.runs.catch_up import catch_up_html
 from headgate.usecases.runs.read_catch_up import Look, can_catch_up, pace

@@ -6,9 +6,10 @@ from dataclasses import replace
 
 import pytest
 
-from headgate.reprocess.steps import AddPartitions, RecordOffsets, StartPipeline, StopPipeline
+from headgate.reprocess.steps.offsets.record_offsets import RecordOffsets
 from headgate.reprocess.steps.process.pause import PauseProcessing, ResumeProcessing
-from headgate.reprocess.steps.process.stop_start import ManualStep
+from headgate.reprocess.steps.process.stop_start import ManualStep, StartPipeline, StopPipeline
+from headgate.reprocess.steps.topics.add_partitions import AddPartitions
 from headgate.reprocess.steps.upgrade.verify_version import start_version
 from headgate.store.rows import RunRow, RunState
 from headgate.usecases.runs.describe_run_state import describe_run_state

@@ -1,7 +1,7 @@
 """Every kind of step, and how one is read back from a plan's file.
 
-A step's module is imported when somebody asks for it: no plan has more than a few kinds, and a
-command should not wait for all others.
+A step's module is imported when a plan's file names it: no plan has more than a few kinds, and a
+command should not wait for all others. A scenario imports the steps that it makes by their modules.
 """
 
 from __future__ import annotations
@@ -14,164 +14,6 @@ from headgate.errors import PlanFileError
 
 if TYPE_CHECKING:
     from headgate.reprocess.steps.base.step import Step
-    from headgate.reprocess.steps.checkpoint.create import (
-        CreateCheckpoint,
-        DeleteDraft,
-        InstallNewCheckpoint,
-        MoveNewCheckpointToBackup,
-        RehearseNewCheckpoint,
-        SwapNewCheckpoint,
-    )
-    from headgate.reprocess.steps.checkpoint.create_remote import (
-        CopyRemoteCheckpoint,
-        CreateRemoteCheckpoint,
-        DeleteRemoteCheckpoint,
-        ReadRemoteState,
-    )
-    from headgate.reprocess.steps.checkpoint.cut_batch import CutCopy, SwapCutCheckpoint
-    from headgate.reprocess.steps.checkpoint.finish_batch import FinishBatch
-    from headgate.reprocess.steps.checkpoint.move_to_backup import MoveToBackup, RestoreFromBackup
-    from headgate.reprocess.steps.checkpoint.record_output import RecordOutput
-    from headgate.reprocess.steps.checkpoint.repair import (
-        DeleteCopy,
-        RepairCopy,
-        SwapRepairedCheckpoint,
-        VerifyRepair,
-    )
-    from headgate.reprocess.steps.checkpoint.repartition_state import ExportState, RepartitionState
-    from headgate.reprocess.steps.checkpoint.replace import (
-        DeleteSnapshot,
-        ReplaceCheckpoint,
-        SnapshotCheckpoint,
-    )
-    from headgate.reprocess.steps.checkpoint.rewind import CopyToBatch, ReadState, SwapCheckpoint
-    from headgate.reprocess.steps.checkpoint.spark_metadata import CutSinkLog, RestoreSinkLog
-    from headgate.reprocess.steps.checkpoint.swap import RestoreCheckpoint
-    from headgate.reprocess.steps.checkpoint.switch_checkpoint import (
-        StartAtCheckpoint,
-        SwitchCheckpoint,
-        SwitchToOldCheckpoint,
-    )
-    from headgate.reprocess.steps.offsets.abort_transaction import AbortTransaction
-    from headgate.reprocess.steps.offsets.await_transactions import AwaitTransactions
-    from headgate.reprocess.steps.offsets.delete_group import DeleteGroup, RestoreGroup
-    from headgate.reprocess.steps.offsets.record_offsets import RecordOffsets
-    from headgate.reprocess.steps.offsets.remove_members import RemoveMembers
-    from headgate.reprocess.steps.offsets.reset_offsets import ResetOffsets, RestoreOffsets
-    from headgate.reprocess.steps.offsets.skip_records import SkipRecords
-    from headgate.reprocess.steps.process.clear_local_state import ClearLocalState
-    from headgate.reprocess.steps.process.pause import (
-        ConfirmDrained,
-        Notify,
-        PauseProcessing,
-        ResumeProcessing,
-    )
-    from headgate.reprocess.steps.process.reenable_restarts import ReenableRestarts
-    from headgate.reprocess.steps.process.stop_start import ManualStep, StartPipeline, StopPipeline
-    from headgate.reprocess.steps.process.verify_output import VerifyOutput
-    from headgate.reprocess.steps.records.back_up_records import BackUpRecords, DeleteBackupTopics
-    from headgate.reprocess.steps.records.back_up_unread import BackUpUnreadRecords
-    from headgate.reprocess.steps.records.restore_records import ConfigureTopics, RestoreRecords
-    from headgate.reprocess.steps.topics.add_partitions import AddPartitions, VerifyPartitions
-    from headgate.reprocess.steps.topics.delete_records import DeleteRecords
-    from headgate.reprocess.steps.topics.delete_subjects import DeleteSubjects, RestoreSubjects
-    from headgate.reprocess.steps.topics.delete_topics import (
-        CreateTopics,
-        DeleteTopics,
-        RestoreTopics,
-    )
-    from headgate.reprocess.steps.topics.record_topics import RecordTopics
-    from headgate.reprocess.steps.upgrade.compare_version import CompareVersion
-    from headgate.reprocess.steps.upgrade.deploy_version import (
-        BackUpCheckpoint,
-        BackUpOffsets,
-        DeployVersion,
-        RecheckVersion,
-        RollBackVersion,
-    )
-    from headgate.reprocess.steps.upgrade.verify_version import StartVersion, VerifyVersion
-
-    STEPS: tuple[type[Step], ...]
-
-__all__ = [
-    "STEPS",
-    "AbortTransaction",
-    "AddPartitions",
-    "AwaitTransactions",
-    "BackUpCheckpoint",
-    "BackUpOffsets",
-    "BackUpRecords",
-    "BackUpUnreadRecords",
-    "ClearLocalState",
-    "CompareVersion",
-    "ConfigureTopics",
-    "ConfirmDrained",
-    "CopyRemoteCheckpoint",
-    "CopyToBatch",
-    "CreateCheckpoint",
-    "CreateRemoteCheckpoint",
-    "CreateTopics",
-    "CutCopy",
-    "CutSinkLog",
-    "DeleteBackupTopics",
-    "DeleteCopy",
-    "DeleteDraft",
-    "DeleteGroup",
-    "DeleteRecords",
-    "DeleteRemoteCheckpoint",
-    "DeleteSnapshot",
-    "DeleteSubjects",
-    "DeleteTopics",
-    "DeployVersion",
-    "ExportState",
-    "FinishBatch",
-    "InstallNewCheckpoint",
-    "ManualStep",
-    "MoveNewCheckpointToBackup",
-    "MoveToBackup",
-    "Notify",
-    "PauseProcessing",
-    "ReadRemoteState",
-    "ReadState",
-    "RecheckVersion",
-    "RecordOffsets",
-    "RecordOutput",
-    "RecordTopics",
-    "ReenableRestarts",
-    "RehearseNewCheckpoint",
-    "RemoveMembers",
-    "RepairCopy",
-    "RepartitionState",
-    "ReplaceCheckpoint",
-    "ResetOffsets",
-    "RestoreCheckpoint",
-    "RestoreFromBackup",
-    "RestoreGroup",
-    "RestoreOffsets",
-    "RestoreRecords",
-    "RestoreSinkLog",
-    "RestoreSubjects",
-    "RestoreTopics",
-    "ResumeProcessing",
-    "RollBackVersion",
-    "SkipRecords",
-    "SnapshotCheckpoint",
-    "StartAtCheckpoint",
-    "StartPipeline",
-    "StartVersion",
-    "StopPipeline",
-    "SwapCheckpoint",
-    "SwapCutCheckpoint",
-    "SwapNewCheckpoint",
-    "SwapRepairedCheckpoint",
-    "SwitchCheckpoint",
-    "SwitchToOldCheckpoint",
-    "VerifyOutput",
-    "VerifyPartitions",
-    "VerifyRepair",
-    "VerifyVersion",
-    "load_step",
-]
 
 # A step's action, which stands in plans, the module here that holds it, and its class.
 _STEP_CLASSES = {
@@ -251,16 +93,11 @@ _STEP_CLASSES = {
     "export_state": "checkpoint.repartition_state:ExportState",
     "rehearse_new_checkpoint": "checkpoint.create:RehearseNewCheckpoint",
 }
-_MODULES = {name: module for module, name in (p.split(":") for p in _STEP_CLASSES.values())}
 
 
-def __getattr__(name: str) -> Any:
-    """Import a step by its class's name, or all of them for `STEPS`."""
-    if name == "STEPS":
-        return tuple(_kind(action) for action in _STEP_CLASSES)
-    if name in _MODULES:
-        return getattr(import_module(f"{__name__}.{_MODULES[name]}"), name)
-    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+def all_steps() -> tuple[type[Step], ...]:
+    """Return every kind of step, in the table's order; this imports them all."""
+    return tuple(_kind(action) for action in _STEP_CLASSES)
 
 
 def _kind(action: str) -> type[Step]:

@@ -10,7 +10,11 @@ from headgate.gateway.adapters.checkpoint_location import is_made_place
 from headgate.gateway.checkpoint.backups import Left, left_at, remove_place
 from headgate.gateway.files.addresses import is_remote, without_secret
 from headgate.reprocess.plan import UNDO, load_plan
-from headgate.reprocess.steps import CopyRemoteCheckpoint, CreateRemoteCheckpoint, SwitchCheckpoint
+from headgate.reprocess.steps.checkpoint.create_remote import (
+    CopyRemoteCheckpoint,
+    CreateRemoteCheckpoint,
+)
+from headgate.reprocess.steps.checkpoint.switch_checkpoint import SwitchCheckpoint
 from headgate.store import Store
 from headgate.store.rows import RunFacts
 from headgate.store.step_records import step_records

@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from headgate.reprocess.steps import StopPipeline
 from headgate.reprocess.steps.base.step import Step
 from headgate.reprocess.steps.process.pause import PauseProcessing, ResumeProcessing
-from headgate.reprocess.steps.process.stop_start import ManualStep, StartStep
+from headgate.reprocess.steps.process.stop_start import ManualStep, StartStep, StopPipeline
 from headgate.store.rows import RunRow, RunState
 
 _DONE, _PARTLY = "done", ("failed", "in_doubt", "running")

@@ -12,8 +12,9 @@ from headgate.gateway.adapters.live import LiveInspector
 from headgate.model.registered_pipelines import Pipeline
 from headgate.reprocess.ports.inspector import Inspector
 from headgate.reprocess.ports.source_offsets import QueryPosition
-from headgate.reprocess.steps import ManualStep, ResetOffsets, RestoreOffsets, StartPipeline
 from headgate.reprocess.steps.offsets.partition_offsets import committed, moves_of
+from headgate.reprocess.steps.offsets.reset_offsets import ResetOffsets, RestoreOffsets
+from headgate.reprocess.steps.process.stop_start import ManualStep, StartPipeline
 from headgate.store import open_store
 from headgate.store.rows import RunState
 from headgate.store.step_records import step_records

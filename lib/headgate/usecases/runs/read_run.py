@@ -11,8 +11,9 @@ from typing import TYPE_CHECKING
 from headgate.reprocess.execution.execute import StepState
 from headgate.reprocess.execution.suspended_restarts import find_suspension
 from headgate.reprocess.plan import Plan, load_plan
-from headgate.reprocess.steps import CutCopy, StopPipeline
 from headgate.reprocess.steps.base.step import Step
+from headgate.reprocess.steps.checkpoint.cut_batch import CutCopy
+from headgate.reprocess.steps.process.stop_start import StopPipeline
 from headgate.store.rows import (
     Note,
     RunFilter,

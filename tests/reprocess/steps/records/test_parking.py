@@ -17,9 +17,10 @@ from headgate.model.registered_pipelines import Registry
 from headgate.reprocess.execution.undo import Past, build_undo
 from headgate.reprocess.plan import Plan
 from headgate.reprocess.ports.record_backup import Span
-from headgate.reprocess.steps import BackUpRecords, DeleteRecords, DeleteTopics, load_step
-from headgate.reprocess.steps.records.back_up_records import backup_topic_name
-from headgate.reprocess.steps.topics.delete_topics import topic_shapes
+from headgate.reprocess.steps import load_step
+from headgate.reprocess.steps.records.back_up_records import BackUpRecords, backup_topic_name
+from headgate.reprocess.steps.topics.delete_records import DeleteRecords
+from headgate.reprocess.steps.topics.delete_topics import DeleteTopics, topic_shapes
 from headgate.store.step_records import step_records
 
 pytestmark = pytest.mark.kafka

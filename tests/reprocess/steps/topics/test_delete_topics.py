@@ -16,8 +16,8 @@ from headgate.gateway.process.jars import broker_class_path
 from headgate.model.registered_pipelines import Commands, Pipeline, Registry
 from headgate.model.version import Engine
 from headgate.reprocess.plan import Plan
-from headgate.reprocess.steps import DeleteTopics, load_step
-from headgate.reprocess.steps.topics.delete_topics import topic_shapes
+from headgate.reprocess.steps import load_step
+from headgate.reprocess.steps.topics.delete_topics import DeleteTopics, topic_shapes
 
 pytestmark = pytest.mark.kafka
 CONFIGS = {"cleanup.policy": "compact,delete", "retention.ms": "-1", "segment.bytes": "1048576"}

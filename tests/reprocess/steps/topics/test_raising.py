@@ -8,8 +8,9 @@ from headgate.errors import RefusedError, StalePlanError, StepError
 from headgate.model.registered_pipelines import Commands, Pipeline, Registry
 from headgate.model.version import Engine
 from headgate.reprocess.plan import Plan
-from headgate.reprocess.steps import AddPartitions, VerifyPartitions, load_step
+from headgate.reprocess.steps import load_step
 from headgate.reprocess.steps.topics import add_partitions as raising
+from headgate.reprocess.steps.topics.add_partitions import AddPartitions, VerifyPartitions
 
 pytestmark = pytest.mark.kafka
 

@@ -9,8 +9,9 @@ from headgate.reprocess.plan import Plan
 from headgate.reprocess.ports.processes import Status
 from headgate.reprocess.scenario import PlanRequest
 from headgate.reprocess.scenarios.shared import common
-from headgate.reprocess.steps import DeleteGroup, RecordOffsets
 from headgate.reprocess.steps.base.step import active_reason
+from headgate.reprocess.steps.offsets.delete_group import DeleteGroup
+from headgate.reprocess.steps.offsets.record_offsets import RecordOffsets
 from headgate.text.numbers import name_list
 
 _CONSUMERS = (GroupType.CLASSIC, GroupType.CONSUMER)

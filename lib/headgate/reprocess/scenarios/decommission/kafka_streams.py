@@ -21,15 +21,12 @@ from headgate.reprocess.scenarios.shared.kafka_streams_reset import (
 from headgate.reprocess.scenarios.shared.kafka_streams_reset_checks import (
     blockers as reset_blockers,
 )
-from headgate.reprocess.steps import (
-    AwaitTransactions,
-    ClearLocalState,
-    DeleteGroup,
-    DeleteSubjects,
-    RecordOffsets,
-)
 from headgate.reprocess.steps.base.step import Step
-from headgate.reprocess.steps.topics.delete_subjects import ids_of
+from headgate.reprocess.steps.offsets.await_transactions import AwaitTransactions
+from headgate.reprocess.steps.offsets.delete_group import DeleteGroup
+from headgate.reprocess.steps.offsets.record_offsets import RecordOffsets
+from headgate.reprocess.steps.process.clear_local_state import ClearLocalState
+from headgate.reprocess.steps.topics.delete_subjects import DeleteSubjects, ids_of
 from headgate.reprocess.steps.topics.delete_topics import topic_shapes
 from headgate.text.numbers import name_list
 

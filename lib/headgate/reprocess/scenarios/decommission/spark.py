@@ -14,8 +14,10 @@ from headgate.reprocess.scenarios.decommission.consumer_group import (
     running,
 )
 from headgate.reprocess.scenarios.shared import common
-from headgate.reprocess.steps import DeleteGroup, MoveToBackup, RecordOffsets
 from headgate.reprocess.steps.base.step import Step
+from headgate.reprocess.steps.checkpoint.move_to_backup import MoveToBackup
+from headgate.reprocess.steps.offsets.delete_group import DeleteGroup
+from headgate.reprocess.steps.offsets.record_offsets import RecordOffsets
 from headgate.text.numbers import name_list
 
 

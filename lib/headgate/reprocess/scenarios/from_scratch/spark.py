@@ -14,8 +14,8 @@ from headgate.reprocess.ports.checkpoints import Checkpoint
 from headgate.reprocess.scenario import PlanRequest
 from headgate.reprocess.scenarios.shared import common
 from headgate.reprocess.scenarios.shared.lost_state import LostState, state_risks
-from headgate.reprocess.steps import ReplaceCheckpoint
 from headgate.reprocess.steps.base.step import Step, topic_facts
+from headgate.reprocess.steps.checkpoint.replace import ReplaceCheckpoint
 from headgate.reprocess.steps.process.stop_start import start_or_ask
 from headgate.text.numbers import name_list
 

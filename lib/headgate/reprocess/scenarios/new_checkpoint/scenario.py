@@ -17,7 +17,7 @@ from headgate.reprocess.scenarios.shared.start_from_offsets import (
     found_query,
     start_from_offsets,
 )
-from headgate.reprocess.steps import ExportState
+from headgate.reprocess.steps.checkpoint.repartition_state import ExportState
 from headgate.reprocess.steps.checkpoint.source_succession import CARRY, Take
 
 

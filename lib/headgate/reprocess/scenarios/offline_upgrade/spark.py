@@ -12,8 +12,9 @@ from headgate.reprocess.ports.checkpoints import Checkpoint
 from headgate.reprocess.ports.verdict import FAIL_ON, UpgradeVerdict, read_fail_on
 from headgate.reprocess.scenario import PlanRequest
 from headgate.reprocess.scenarios.shared import common
-from headgate.reprocess.steps import CopyRemoteCheckpoint, StopPipeline
 from headgate.reprocess.steps.base.step import Step
+from headgate.reprocess.steps.checkpoint.create_remote import CopyRemoteCheckpoint
+from headgate.reprocess.steps.process.stop_start import StopPipeline
 from headgate.reprocess.steps.upgrade.compare_version import CompareVersion
 from headgate.reprocess.steps.upgrade.deploy_version import (
     BackUpCheckpoint,

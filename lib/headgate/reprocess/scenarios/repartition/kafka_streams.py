@@ -27,18 +27,14 @@ from headgate.reprocess.scenarios.shared.kafka_streams_reset import (
     with_targets,
 )
 from headgate.reprocess.scenarios.shared.output_topics import with_outputs
-from headgate.reprocess.steps import (
-    AddPartitions,
-    ManualStep,
-    RecordOffsets,
-    RecordTopics,
-    ResetOffsets,
-    StartPipeline,
-    VerifyPartitions,
-)
 from headgate.reprocess.steps.base.step import Step, topic_facts
 from headgate.reprocess.steps.offsets.partition_offsets import chosen
+from headgate.reprocess.steps.offsets.record_offsets import RecordOffsets
+from headgate.reprocess.steps.offsets.reset_offsets import ResetOffsets
 from headgate.reprocess.steps.offsets.target import Target, TargetKind, find
+from headgate.reprocess.steps.process.stop_start import ManualStep, StartPipeline
+from headgate.reprocess.steps.topics.add_partitions import AddPartitions, VerifyPartitions
+from headgate.reprocess.steps.topics.record_topics import RecordTopics
 
 _BEGINNING = Target(place=TargetKind.BEGINNING)
 

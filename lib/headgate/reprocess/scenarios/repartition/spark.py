@@ -11,8 +11,12 @@ from headgate.reprocess.ports.source_offsets import QueryPosition
 from headgate.reprocess.scenario import PlanRequest
 from headgate.reprocess.scenarios.shared import common
 from headgate.reprocess.scenarios.shared.start_from_offsets import found_query
-from headgate.reprocess.steps import RepartitionState, SwapNewCheckpoint
-from headgate.reprocess.steps.checkpoint.repartition_state import PARTITIONS, REPARTITIONED
+from headgate.reprocess.steps.checkpoint.create import SwapNewCheckpoint
+from headgate.reprocess.steps.checkpoint.repartition_state import (
+    PARTITIONS,
+    REPARTITIONED,
+    RepartitionState,
+)
 from headgate.reprocess.steps.process.stop_start import start_or_ask
 from headgate.text.numbers import name_list
 

@@ -17,14 +17,9 @@ from headgate.reprocess.scenario import Kind, Option, PlanRequest, Scenario, nee
 from headgate.reprocess.scenarios.rewind.inputs import Inputs, read_inputs
 from headgate.reprocess.scenarios.shared import common
 from headgate.reprocess.scenarios.shared.sink_replay import SINKS, SinkPlan, plan_sink
-from headgate.reprocess.steps import (
-    CopyRemoteCheckpoint,
-    CopyToBatch,
-    ReadRemoteState,
-    ReadState,
-    SwapCheckpoint,
-)
 from headgate.reprocess.steps.base.step import Step
+from headgate.reprocess.steps.checkpoint.create_remote import CopyRemoteCheckpoint, ReadRemoteState
+from headgate.reprocess.steps.checkpoint.rewind import CopyToBatch, ReadState, SwapCheckpoint
 from headgate.reprocess.steps.process.stop_start import start_or_ask
 from headgate.text.times import from_milliseconds, iso, milliseconds, moment
 

@@ -11,8 +11,8 @@ from headgate.model.sinks import BatchIds
 from headgate.model.version import Version
 from headgate.reprocess.ports.inspector import Inspector
 from headgate.reprocess.ports.processes import Status
-from headgate.reprocess.steps import SnapshotCheckpoint, StopPipeline
-from headgate.reprocess.steps.process.stop_start import stop_with
+from headgate.reprocess.steps.checkpoint.replace import SnapshotCheckpoint
+from headgate.reprocess.steps.process.stop_start import StopPipeline, stop_with
 from headgate.reprocess.steps.process.wait_until_stopped import PENDING_SECONDS, STOP_SECONDS
 from headgate.text.numbers import name_list
 

@@ -23,22 +23,18 @@ from headgate.reprocess.scenarios.shared.internal_topics import (
     judge,
 )
 from headgate.reprocess.scenarios.shared.kafka_streams_topology import Topology, topology
-from headgate.reprocess.steps import (
-    AwaitTransactions,
-    BackUpRecords,
-    BackUpUnreadRecords,
-    ClearLocalState,
-    DeleteTopics,
-    RecordOffsets,
-    RemoveMembers,
-    ResetOffsets,
-)
 from headgate.reprocess.steps.base.step import Step, topic_facts
+from headgate.reprocess.steps.offsets.await_transactions import AwaitTransactions
 from headgate.reprocess.steps.offsets.partition_offsets import chosen
+from headgate.reprocess.steps.offsets.record_offsets import RecordOffsets
+from headgate.reprocess.steps.offsets.remove_members import RemoveMembers
+from headgate.reprocess.steps.offsets.reset_offsets import ResetOffsets
 from headgate.reprocess.steps.offsets.target import Found, Target, TargetKind, TopicPart, find
+from headgate.reprocess.steps.process.clear_local_state import ClearLocalState
 from headgate.reprocess.steps.process.stop_start import start_or_ask
-from headgate.reprocess.steps.records.back_up_records import sizes_of
-from headgate.reprocess.steps.topics.delete_topics import topic_shapes
+from headgate.reprocess.steps.records.back_up_records import BackUpRecords, sizes_of
+from headgate.reprocess.steps.records.back_up_unread import BackUpUnreadRecords
+from headgate.reprocess.steps.topics.delete_topics import DeleteTopics, topic_shapes
 
 END = Target(place=TargetKind.END)
 

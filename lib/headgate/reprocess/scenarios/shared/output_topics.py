@@ -13,19 +13,13 @@ from headgate.model.kafka_streams import StreamsApplication
 from headgate.model.version import Engine
 from headgate.reprocess.plan import Plan
 from headgate.reprocess.scenario import Kind, Option, PlanRequest
-from headgate.reprocess.steps import (
-    BackUpRecords,
-    CreateTopics,
-    DeleteRecords,
-    ManualStep,
-    MoveToBackup,
-    StartPipeline,
-    StopPipeline,
-    VerifyOutput,
-)
 from headgate.reprocess.steps.base.step import Step
-from headgate.reprocess.steps.records.back_up_records import sizes_of
-from headgate.reprocess.steps.topics.delete_topics import topic_shapes
+from headgate.reprocess.steps.checkpoint.move_to_backup import MoveToBackup
+from headgate.reprocess.steps.process.stop_start import ManualStep, StartPipeline, StopPipeline
+from headgate.reprocess.steps.process.verify_output import VerifyOutput
+from headgate.reprocess.steps.records.back_up_records import BackUpRecords, sizes_of
+from headgate.reprocess.steps.topics.delete_records import DeleteRecords
+from headgate.reprocess.steps.topics.delete_topics import CreateTopics, topic_shapes
 from headgate.text.numbers import name_list
 
 _ENGINES = frozenset(Engine)

@@ -7,9 +7,9 @@ from dataclasses import dataclass
 from headgate.errors import RefusedError
 from headgate.model.sinks import SINK_FORMATS, BatchIds, SinkFormat, is_one_place, sink_format
 from headgate.reprocess.scenario import PlanRequest
-from headgate.reprocess.steps import CutSinkLog, RecordOutput
 from headgate.reprocess.steps.base.step import Step
-from headgate.reprocess.steps.checkpoint.record_output import spans, written_since
+from headgate.reprocess.steps.checkpoint.record_output import RecordOutput, spans, written_since
+from headgate.reprocess.steps.checkpoint.spark_metadata import CutSinkLog
 from headgate.text.numbers import name_list
 
 NO_FOLDER = "the folder of the file sink is unknown: pass it with --sink-path"

@@ -17,18 +17,17 @@ from headgate.reprocess.ports.source_offsets import QueryPosition
 from headgate.reprocess.scenario import PlanRequest
 from headgate.reprocess.scenarios.shared import common, new_output
 from headgate.reprocess.scenarios.shared.lost_state import LostState, state_risks
-from headgate.reprocess.steps import (
+from headgate.reprocess.steps.base.step import Step, topic_facts
+from headgate.reprocess.steps.checkpoint.create import (
     CreateCheckpoint,
-    CreateRemoteCheckpoint,
     InstallNewCheckpoint,
-    ManualStep,
     RehearseNewCheckpoint,
     SwapNewCheckpoint,
 )
-from headgate.reprocess.steps.base.step import Step, topic_facts
+from headgate.reprocess.steps.checkpoint.create_remote import CreateRemoteCheckpoint
 from headgate.reprocess.steps.checkpoint.source_succession import Begun, Take, begin, impact
 from headgate.reprocess.steps.offsets.target import Target, TargetKind, TopicPart, cut_risks
-from headgate.reprocess.steps.process.stop_start import start_or_ask
+from headgate.reprocess.steps.process.stop_start import ManualStep, start_or_ask
 from headgate.text.numbers import name_list
 
 

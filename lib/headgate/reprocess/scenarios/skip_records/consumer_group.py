@@ -9,11 +9,12 @@ from headgate.reprocess.ports.record_backup import Span
 from headgate.reprocess.scenario import PlanRequest
 from headgate.reprocess.scenarios.shared import common
 from headgate.reprocess.scenarios.skip_records.offset_range import outside_log, read_span
-from headgate.reprocess.steps import BackUpRecords, RecordOffsets, SkipRecords
 from headgate.reprocess.steps.base.step import Step, active_reason, topic_facts
 from headgate.reprocess.steps.offsets.partition_offsets import commits_of
-from headgate.reprocess.steps.offsets.skip_records import outside
+from headgate.reprocess.steps.offsets.record_offsets import RecordOffsets
+from headgate.reprocess.steps.offsets.skip_records import SkipRecords, outside
 from headgate.reprocess.steps.process.stop_start import start_or_ask
+from headgate.reprocess.steps.records.back_up_records import BackUpRecords
 from headgate.reprocess.steps.topics.delete_topics import topic_shapes
 
 _TYPES = (GroupType.CLASSIC, GroupType.CONSUMER, GroupType.STREAMS)

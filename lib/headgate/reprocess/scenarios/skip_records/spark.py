@@ -21,11 +21,12 @@ from headgate.reprocess.scenario import PlanRequest
 from headgate.reprocess.scenarios.shared import common
 from headgate.reprocess.scenarios.skip_records.offset_range import outside_log, read_span
 from headgate.reprocess.scenarios.skip_records.sink import SkipSink, look_at_sink
-from headgate.reprocess.steps import BackUpRecords, CutCopy, FinishBatch, SwapCutCheckpoint
 from headgate.reprocess.steps.base.step import Step, topic_facts
-from headgate.reprocess.steps.checkpoint.cut_batch import entry_edit
+from headgate.reprocess.steps.checkpoint.cut_batch import CutCopy, SwapCutCheckpoint, entry_edit
+from headgate.reprocess.steps.checkpoint.finish_batch import FinishBatch
 from headgate.reprocess.steps.offsets.skip_records import outside
 from headgate.reprocess.steps.process.stop_start import StopPipeline, start_or_ask
+from headgate.reprocess.steps.records.back_up_records import BackUpRecords
 from headgate.reprocess.steps.topics.delete_topics import topic_shapes
 
 
