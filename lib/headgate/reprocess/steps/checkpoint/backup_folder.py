@@ -80,7 +80,6 @@ class CopyRemoval(StepBase):
         raise NotImplementedError
 
     def describe(self) -> str:
-        """Return one line for the preview, the command line and the journal alike."""
         return f"remove the copy {self.folder}"
 
     def is_applied(self, applier: Applier, was: PriorState) -> bool:

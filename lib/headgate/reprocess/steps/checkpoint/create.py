@@ -43,7 +43,6 @@ class CreateCheckpoint(StepBase):
     offsets: tuple[dict[str, Any], ...] = ()
 
     def describe(self) -> str:
-        """Return one line for the preview, the command line and the journal alike."""
         location = self.target.describe()
         if location == "its current offsets":
             location = "the end of the last committed batch"
@@ -123,7 +122,6 @@ class RehearseNewCheckpoint(StepBase):
     made: bool = False
 
     def describe(self) -> str:
-        """Return one line for the preview, the command line and the journal alike."""
         return (
             f"rehearse {self.entry_point} on a copy of the new checkpoint: Spark must complete a "
             "batch"
@@ -155,11 +153,9 @@ class DeleteDraft(CopyRemoval):
 
     @property
     def folder(self) -> str:
-        """The draft."""
         return self.draft
 
     def describe(self) -> str:
-        """Return one line for the preview, the command line and the journal alike."""
         return f"delete {self.draft}, unless it was swapped in"
 
     def apply(self, applier: Applier, was: PriorState) -> None:
@@ -182,7 +178,6 @@ class SwapNewCheckpoint(CheckpointSwap):
     word: str = DRAFT
 
     def describe(self) -> str:
-        """Return one line for the preview, the command line and the journal alike."""
         return f"move checkpoint {self.checkpoint} to backup and swap in the new one"
 
     def bind_copy(self, applier: Applier) -> PriorState:
@@ -201,7 +196,6 @@ class InstallNewCheckpoint(StepBase):
     place: str
 
     def describe(self) -> str:
-        """Return one line for the preview, the command line and the journal alike."""
         return f"move the new checkpoint to {self.place}; the old one stays"
 
     def check(self, inspector: Inspector, *, again: bool = False) -> None:
@@ -246,7 +240,6 @@ class MoveNewCheckpointToBackup(StepBase):
     place: str
 
     def describe(self) -> str:
-        """Return one line for the preview, the command line and the journal alike."""
         return f"move the new checkpoint {self.place} to backup"
 
     def check(self, inspector: Inspector, *, again: bool = False) -> None:

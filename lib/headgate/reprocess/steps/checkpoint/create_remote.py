@@ -41,7 +41,6 @@ class CopyRemoteCheckpoint(StepBase):
     files: int | None = None
 
     def describe(self) -> str:
-        """Return one line for the preview, the command line and the journal alike."""
         end = "" if self.batch is None else f", to the end of batch {self.batch}"
         at = f" ({self.at})" if self.at else ""
         new = " with a new query id" if self.new_query_id else ""
@@ -94,7 +93,6 @@ class CreateRemoteCheckpoint(CreateCheckpoint):
     action: ClassVar[str] = "create_remote_checkpoint"
 
     def describe(self) -> str:
-        """Return one line for the preview, the command line and the journal alike."""
         return f"{CreateCheckpoint.describe(self)}, at {self.place}"
 
     def check(self, inspector: Inspector, *, again: bool = False) -> None:
@@ -132,7 +130,6 @@ class DeleteRemoteCheckpoint(StepBase):
     source: str | None = None
 
     def describe(self) -> str:
-        """Return one line for the preview, the command line and the journal alike."""
         return f"delete the checkpoint at {self.place}, unless a query has used it"
 
     def apply(self, applier: Applier, was: PriorState) -> None:
@@ -158,7 +155,6 @@ class ReadRemoteState(StepBase):
     batch: int
 
     def describe(self) -> str:
-        """Return one line for the preview, the command line and the journal alike."""
         return (
             f"download {self.place} and read its state at batch {self.batch} with Spark's own "
             "state reader"

@@ -58,7 +58,6 @@ class CutCopy(StepBase):
         return self.entry > self.batch
 
     def describe(self) -> str:
-        """Return one line for the preview, the command line and the journal alike."""
         what = (
             f"batch {self.entry} ending"
             if self.is_part
@@ -172,16 +171,13 @@ class SwapCutCheckpoint(CheckpointSwap):
 
     @property
     def word(self) -> str:
-        """What the copy's name has before the run's id."""
         return REWOUND
 
     @property
     def backup_word(self) -> str:
-        """What the backup's name has before the run's id."""
         return "before" if self.first else "before-cut"
 
     def describe(self) -> str:
-        """Return one line for the preview, the command line and the journal alike."""
         return f"move {self.checkpoint} to backup and swap in the copy"
 
     def bind_copy(self, applier: Applier) -> PriorState:

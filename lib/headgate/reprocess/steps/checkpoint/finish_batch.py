@@ -35,7 +35,6 @@ class FinishBatch(StepBase):
     reenable: str | None = None
 
     def describe(self) -> str:
-        """Return one line for the preview, the command line and the journal alike."""
         return (
             f"start {self.pipeline} with `{self.start}`, wait until it completes batch "
             f"{self.batch} before the record, and stop it again with `{self.stop}`"

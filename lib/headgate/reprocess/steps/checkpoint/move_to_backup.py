@@ -30,7 +30,6 @@ class MoveToBackup(StepBase):
     checkpoint: str | None = None
 
     def describe(self) -> str:
-        """Return one line for the preview, the command line and the journal alike."""
         return (
             f"move the {self.what} {self.folder} to a backup beside it, which is kept until it "
             "is removed"
@@ -97,16 +96,13 @@ class RestoreFromBackup(RestoreFolder):
 
     @property
     def place(self) -> str:
-        """Where it belongs."""
         return self.folder
 
     @property
     def thing(self) -> str:
-        """What it is."""
         return self.what
 
     def describe(self) -> str:
-        """Return one line for the preview, the command line and the journal alike."""
         return f"restore the {self.what} {self.folder}"
 
     def risks(self, inspector: Inspector) -> tuple[str, ...]:

@@ -44,7 +44,6 @@ class RecordOutput(StepBase):
     written: tuple[Written, ...] = ()
 
     def describe(self) -> str:
-        """Return one line for the preview, the command line and the journal alike."""
         return (
             f"record what the batches after {self.batch} have written to {self.topic}: "
             f"{spans(self.topic, self.written)}"

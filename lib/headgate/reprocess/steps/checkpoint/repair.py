@@ -36,7 +36,6 @@ class RepairCopy(StepBase):
     logs: str
 
     def describe(self) -> str:
-        """Return one line for the preview, the command line and the journal alike."""
         what = ", ".join(edit.describe() for edit in self.edits)
         return f"copy checkpoint {self.checkpoint} and repair the copy: {what}"
 
@@ -87,7 +86,6 @@ class DeleteCopy(CopyRemoval):
 
     @property
     def folder(self) -> str:
-        """The copy."""
         return self.copy
 
     def apply(self, applier: Applier, was: PriorState) -> None:
@@ -107,7 +105,6 @@ class VerifyRepair(StepBase):
     entry_point: str
 
     def describe(self) -> str:
-        """Return one line for the preview, the command line and the journal alike."""
         return (
             f"rehearse {self.entry_point} on the repaired copy: Spark must complete a batch there"
         )
@@ -145,16 +142,13 @@ class SwapRepairedCheckpoint(CheckpointSwap):
 
     @property
     def word(self) -> str:
-        """What the copy's name has before the run's id."""
         return REPAIRED
 
     @property
     def backup_word(self) -> str:
-        """What the backup's name has before the run's id."""
         return "broken"
 
     def describe(self) -> str:
-        """Return one line for the preview, the command line and the journal alike."""
         return f"move {self.checkpoint} to backup and swap in the repaired copy"
 
     def check_old(self, inspector: Inspector) -> None:

@@ -34,7 +34,6 @@ class RepartitionState(StepBase):
     was_partitions: int | None = None
 
     def describe(self) -> str:
-        """Return one line for the preview, the command line and the journal alike."""
         was = f" instead of {self.was_partitions}" if self.was_partitions else ""
         return (
             f"copy the checkpoint, repartition the copy's state to {self.partitions} "
@@ -105,7 +104,6 @@ class ExportState(StepBase):
     folder: str
 
     def describe(self) -> str:
-        """Return one line for the preview, the command line and the journal alike."""
         return f"write the state of the last committed batch to {self.folder} as Parquet"
 
     def check(self, inspector: Inspector, *, again: bool = False) -> None:

@@ -34,7 +34,6 @@ class SnapshotCheckpoint(StepBase):
     copied: int | None = None
 
     def describe(self) -> str:
-        """Return one line for the preview, the command line and the journal alike."""
         if self.bytes is None:
             return f"copy the checkpoint {self.checkpoint}"
         linked = self.copied is not None and self.copied < self.bytes
@@ -82,7 +81,6 @@ class ReplaceCheckpoint(CheckpointSwap):
     query_id: str
 
     def describe(self) -> str:
-        """Return one line for the preview, the command line and the journal alike."""
         return f"move checkpoint {self.checkpoint} to backup and create an empty folder at its path"
 
     def bind_copy(self, applier: Applier) -> PriorState:
@@ -112,7 +110,6 @@ class DeleteSnapshot(CopyRemoval):
 
     @property
     def folder(self) -> str:
-        """The copy."""
         return self.copy
 
     def apply(self, applier: Applier, was: PriorState) -> None:

@@ -50,7 +50,6 @@ class CopyToBatch(StepBase):
     bytes: int = 0
 
     def describe(self) -> str:
-        """Return one line for the preview, the command line and the journal alike."""
         facts = {"planned": self.planned_at, "done": self.committed_at, "watermark": self.watermark}
         at = ", ".join(f"{word} {time}" for word, time in facts.items() if time)
         new = " with a new query id" if self.new_query_id else ""
@@ -110,7 +109,6 @@ class ReadState(StepBase):
     batch: int
 
     def describe(self) -> str:
-        """Return one line for the preview, the command line and the journal alike."""
         return f"read the state at batch {self.batch} with Spark's own state reader"
 
     def bind(self, applier: Applier) -> PriorState:
@@ -154,7 +152,6 @@ class SwapCheckpoint(CheckpointSwap):
     word: str = REWOUND
 
     def describe(self) -> str:
-        """Return one line for the preview, the command line and the journal alike."""
         return f"move {self.checkpoint} to backup and swap in the copy"
 
     def verify_new(self, applier: Applier, was: PriorState) -> None:

@@ -36,7 +36,6 @@ class CutSinkLog(StepBase):
     files: int = 0
 
     def describe(self) -> str:
-        """Return one line for the preview, the command line and the journal alike."""
         size = (
             (
                 f": {plural(self.files, 'file')} of {self.later} "
@@ -114,7 +113,6 @@ class RestoreSinkLog(StepBase):
     hash: str
 
     def describe(self) -> str:
-        """Return one line for the preview, the command line and the journal alike."""
         return (
             f"restore {plural(len(self.files), 'file')} of batches "
             f"after {self.batch} to {self.target}, and move what was written since to backup"
@@ -158,10 +156,6 @@ class RestoreSinkLog(StepBase):
         absent = [name for name in self.files if not applier.exists(f"{self.target}/{name}")]
         if absent:
             raise StepError(f"{self.target}/{absent[0]} is not restored")
-
-    def undo(self, was: PriorState) -> tuple[Step, ...]:
-        """An undo is not undone: plan anew."""
-        return ()
 
 
 def _aside(target: str, word: str, run: str) -> str:

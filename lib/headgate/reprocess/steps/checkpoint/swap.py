@@ -118,7 +118,6 @@ class RestoreCheckpoint(RestoreFolder):
 
     @property
     def place(self) -> str:
-        """Where it belongs."""
         return self.checkpoint
 
     def facts(self, inspector: Inspector) -> dict[str, Any]:
@@ -135,11 +134,9 @@ class RestoreCheckpoint(RestoreFolder):
 
     @property
     def thing(self) -> str:
-        """What it is."""
         return "checkpoint"
 
     def describe(self) -> str:
-        """Return one line for the preview, the command line and the journal alike."""
         return f"restore the old checkpoint {self.checkpoint} from {self.aside}"
 
     def check(self, inspector: Inspector, *, again: bool = False) -> None:

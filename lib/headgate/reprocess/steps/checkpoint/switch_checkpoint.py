@@ -37,7 +37,6 @@ class SwitchCheckpoint(StepBase):
     made: bool = False
 
     def describe(self) -> str:
-        """Return one line for the preview, the command line and the journal alike."""
         what = "" if self.made else " (empty)"
         return (
             f"switch the checkpoint of {self.pipeline}: {self.checkpoint} -> {self.place}{what}, "
@@ -96,7 +95,6 @@ class SwitchToOldCheckpoint(StepBase):
     hash: str
 
     def describe(self) -> str:
-        """Return one line for the preview, the command line and the journal alike."""
         return f"switch the checkpoint of {self.pipeline} back to {self.checkpoint}"
 
     def facts(self, inspector: Inspector) -> dict[str, Any]:
@@ -162,7 +160,6 @@ class StartAtCheckpoint(StartPipeline):
     old: str
 
     def describe(self) -> str:
-        """Return one line for the preview, the command line and the journal alike."""
         return f"{StartPipeline.describe(self)} at {self.checkpoint}"
 
     def bind(self, applier: Applier) -> PriorState:

@@ -34,7 +34,6 @@ class AbortTransaction(StepBase):
     topics: dict[str, dict[str, Any]]
 
     def describe(self) -> str:
-        """Return one line for the preview, the command line and the journal alike."""
         return f"abort the open transaction {self.transaction} and fence its producer"
 
     def check(self, inspector: Inspector, *, again: bool = False) -> None:

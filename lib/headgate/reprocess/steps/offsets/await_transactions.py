@@ -34,7 +34,6 @@ class AwaitTransactions(StepBase):
     topics: dict[str, dict[str, Any]]
 
     def describe(self) -> str:
-        """Return one line for the preview, the command line and the journal alike."""
         return f"verify that {self.application} has no pending transaction"
 
     def apply(self, applier: Applier, was: PriorState) -> None:

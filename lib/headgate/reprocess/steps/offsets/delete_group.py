@@ -29,7 +29,6 @@ class DeleteGroup(StepBase):
     pipeline: str | None = None
 
     def describe(self) -> str:
-        """Return one line for the preview, the command line and the journal alike."""
         return f"delete group {self.group} with its offsets"
 
     def check(self, inspector: Inspector, *, again: bool = False) -> None:
@@ -87,7 +86,6 @@ class RestoreGroup(StepBase):
     topics: dict[str, str | None]
 
     def describe(self) -> str:
-        """Return one line for the preview, the command line and the journal alike."""
         return f"recreate group {self.group} with its {plural(len(self.offsets), 'offset')}"
 
     def facts(self, inspector: Inspector) -> dict[str, Any]:

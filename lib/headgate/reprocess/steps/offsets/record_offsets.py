@@ -23,7 +23,6 @@ class RecordOffsets(StepBase):
     group: str
 
     def describe(self) -> str:
-        """Return one line for the preview, the command line and the journal alike."""
         return f"record the committed offsets of {self.group}"
 
     def check(self, inspector: Inspector, *, again: bool = False) -> None:

@@ -28,7 +28,6 @@ class RemoveMembers(StepBase):
     group_type: str
 
     def describe(self) -> str:
-        """Return one line for the preview, the command line and the journal alike."""
         return f"remove the members left in {self.group}, and verify that none rejoins"
 
     def check(self, inspector: Inspector, *, again: bool = False) -> None:

@@ -110,7 +110,6 @@ class ResetOffsets(StepBase):
     pipeline: str | None = None
 
     def describe(self) -> str:
-        """Return one line for the preview, the command line and the journal alike."""
         names = ", ".join(sorted(self.topics))
         return (
             f"move {self.group} to {self.target.describe()} on "
@@ -197,7 +196,6 @@ class RestoreOffsets(StepBase):
     pipeline: str | None = None
 
     def describe(self) -> str:
-        """Return one line for the preview, the command line and the journal alike."""
         names = ", ".join(sorted(self.topics))
         gone = sum(m.to is None for m in self.moves)
         absent = f"; {gone} of them had none and get none" if gone else ""
@@ -308,10 +306,6 @@ class RestoreOffsets(StepBase):
     def verify(self, applier: Applier, was: PriorState) -> None:
         """Fail where a partition is not as it was."""
         _prove(applier, self.group, self.moves)
-
-    def undo(self, was: PriorState) -> tuple[Step, ...]:
-        """An undo is not undone: plan anew."""
-        return ()
 
 
 def _all_there(inspector: Inspector, group_id: str, moves: Iterable[Move]) -> bool:

@@ -44,7 +44,6 @@ class SkipRecords(StepBase):
         return next(iter(self.topics))
 
     def describe(self) -> str:
-        """Return one line for the preview, the command line and the journal alike."""
         location = f"{self.topic}[{self.partition}]"
         last = self.next - 1
         what = f"record {last}" if last == self.first else f"records {self.first} to {last}"

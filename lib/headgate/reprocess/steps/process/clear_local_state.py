@@ -34,7 +34,6 @@ class ClearLocalState(StepBase):
     waits: bool = False
 
     def describe(self) -> str:
-        """Return one line for the preview, the command line and the journal alike."""
         if self.command is not None:
             return f"clear the local state of {self.pipeline} with `{self.command}`"
         if self.instances:

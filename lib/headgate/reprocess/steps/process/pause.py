@@ -38,7 +38,6 @@ class PauseProcessing(StepBase):
     checkpoint: str | None = None
 
     def describe(self) -> str:
-        """Return one line for the preview, the command line and the journal alike."""
         return f"pause {self.pipeline} with `{self.command}` and verify that it makes no progress"
 
     def check(self, inspector: Inspector, *, again: bool = False) -> None:
@@ -92,7 +91,6 @@ class ResumeProcessing(StepBase):
     checkpoint: str | None = None
 
     def describe(self) -> str:
-        """Return one line for the preview, the command line and the journal alike."""
         return f"resume {self.pipeline} with `{self.resume}`"
 
     def check(self, inspector: Inspector, *, again: bool = False) -> None:
@@ -127,7 +125,6 @@ class ConfirmDrained(StepBase):
     checkpoint: str | None = None
 
     def describe(self) -> str:
-        """Return one line for the preview, the command line and the journal alike."""
         return f"verify that {self.pipeline} is paused, and report what was in flight"
 
     def check(self, inspector: Inspector, *, again: bool = False) -> None:
@@ -169,7 +166,6 @@ class Notify(StepBase):
     back: str
 
     def describe(self) -> str:
-        """Return one line for the preview, the command line and the journal alike."""
         return f"notify with `{self.command}`: {self.message}"
 
     def check(self, inspector: Inspector, *, again: bool = False) -> None:

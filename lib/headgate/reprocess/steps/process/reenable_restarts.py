@@ -23,7 +23,6 @@ class ReenableRestarts(StepBase):
     suspend: str | None
 
     def describe(self) -> str:
-        """Return one line for the preview, the command line and the journal alike."""
         return f"re-enable restarts of {self.pipeline} with `{self.command}`"
 
     @property

@@ -44,7 +44,6 @@ class StopPipeline(StepBase):
     reenable: str | None = None
 
     def describe(self) -> str:
-        """Return one line for the preview, the command line and the journal alike."""
         first = f"suspend restarts with `{self.suspend}`, " if self.suspend else ""
         if self.command is None:
             return f"{first}make sure that {self.pipeline} is stopped"
@@ -235,7 +234,6 @@ class StartPipeline(StartStep):
         return replace(self, command=commands.start, stop=commands.stop, **_others(commands))
 
     def describe(self) -> str:
-        """Return one line for the preview, the command line and the journal alike."""
         return f"{self._reenables}start {self.pipeline} with `{self.command}`"
 
     def check(self, inspector: Inspector, *, again: bool = False) -> None:
@@ -329,7 +327,6 @@ class ManualStep(StartStep):
         return replace(self, stop=commands.stop, **_others(commands))
 
     def describe(self) -> str:
-        """Return one line for the preview, the command line and the journal alike."""
         if not self.waits:
             return (
                 f"{self._reenables}manual step after the run: {self.request} (no command is "

@@ -40,7 +40,6 @@ class VerifyOutput(StepBase):
     old: tuple[str, ...] = ()
 
     def describe(self) -> str:
-        """Return one line for the preview, the command line and the journal alike."""
         location = f"to {name_list(self.new)}" if self.new else "to another output"
         return f"verify that {self.pipeline} writes {location}{self._not_to}"
 

@@ -52,7 +52,6 @@ class BackUpRecords(StepBase):
     sizes: dict[str, dict[str, Any]] = field(default_factory=dict)
 
     def describe(self) -> str:
-        """Return one line for the preview, the command line and the journal alike."""
         if self.only:
             parts = name_list(
                 f"{s.topic}[{s.partition}] {s.begin} to {s.end - 1}" for s in self.only
@@ -138,7 +137,6 @@ class DeleteBackupTopics(StepBase):
     topics: dict[str, str]
 
     def describe(self) -> str:
-        """Return one line for the preview, the command line and the journal alike."""
         return f"delete the backup of {name_list(self.topics)}: {name_list(self.topics.values())}"
 
     def bind(self, applier: Applier) -> PriorState:

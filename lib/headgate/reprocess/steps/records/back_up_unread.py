@@ -31,7 +31,6 @@ class BackUpUnreadRecords(BackUpRecords):
     group: str
 
     def describe(self) -> str:
-        """Return one line for the preview, the command line and the journal alike."""
         return (
             f"copy the records of {name_list(self.topics)} that {self.group} has not read yet to "
             "backup topics"

@@ -33,7 +33,6 @@ class RestoreRecords(StepBase):
     ids: dict[str, str] = field(default_factory=dict)
 
     def describe(self) -> str:
-        """Return one line for the preview, the command line and the journal alike."""
         return f"restore the backed-up records of {name_list(self.backup)}, in place of newer ones"
 
     def facts(self, inspector: Inspector) -> dict[str, Any]:
@@ -104,10 +103,6 @@ class RestoreRecords(StepBase):
             count = sum(d.records for d in digests)
             applier.note(f"{name} holds its backed-up records again: {plural(count, 'record')}")
 
-    def undo(self, was: PriorState) -> tuple[Step, ...]:
-        """An undo is not undone: plan anew."""
-        return ()
-
     def _lost(self, inspector: Inspector) -> dict[str, str]:
         """Return topics, and where they are backed up, but those that were never deleted."""
         there = inspector.identities(self.ids) if self.ids else {}
@@ -125,7 +120,6 @@ class ConfigureTopics(StepBase):
     configs: dict[str, dict[str, str]]
 
     def describe(self) -> str:
-        """Return one line for the preview, the command line and the journal alike."""
         return f"restore the settings of {name_list(self.configs)}"
 
     def check(self, inspector: Inspector, *, again: bool = False) -> None:

@@ -37,7 +37,6 @@ class AddPartitions(StepBase):
     group_type: str | None = None
 
     def describe(self) -> str:
-        """Return one line for the preview, the command line and the journal alike."""
         froms = [f"{n} ({t['partitions']})" for n, t in sorted(self.topics.items())]
         return f"increase partitions: {name_list(froms)} -> {self.to}"
 
@@ -109,7 +108,6 @@ class VerifyPartitions(StepBase):
     to: int
 
     def describe(self) -> str:
-        """Return one line for the preview, the command line and the journal alike."""
         anew = f" and recreates {name_list(self.topics)}" if self.topics else ""
         return f"verify that {self.group} has members that share its tasks{anew}"
 

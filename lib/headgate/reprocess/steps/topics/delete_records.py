@@ -38,7 +38,6 @@ class DeleteRecords(StepBase):
         return self.backed_up
 
     def describe(self) -> str:
-        """Return one line for the preview, the command line and the journal alike."""
         return f"delete all records of {name_list(self.topics)}"
 
     def check(self, inspector: Inspector, *, again: bool = False) -> None:

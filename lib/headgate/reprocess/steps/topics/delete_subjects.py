@@ -28,7 +28,6 @@ class DeleteSubjects(StepBase):
     subjects: dict[str, list[int]]
 
     def describe(self) -> str:
-        """Return one line for the preview, the command line and the journal alike."""
         return (
             f"delete {plural(len(self.subjects), 'subject')} of the schema registry: {self._named}"
         )
@@ -88,7 +87,6 @@ class RestoreSubjects(StepBase):
     levels: dict[str, str] = field(default_factory=dict)
 
     def describe(self) -> str:
-        """Return one line for the preview, the command line and the journal alike."""
         return f"register the schemas of {name_list(self.versions)} again"
 
     def risks(self, inspector: Inspector) -> tuple[str, ...]:

@@ -48,7 +48,6 @@ class DeleteTopics(StepBase):
         return not self.outgrown
 
     def describe(self) -> str:
-        """Return one line for the preview, the command line and the journal alike."""
         return f"delete {plural(len(self.topics), 'topic')}: {name_list(self.topics)}"
 
     def remains(self, inspector: Inspector, was: PriorState) -> tuple[str, ...] | None:
@@ -142,7 +141,6 @@ class RestoreTopics(StepBase):
     backed_up: bool = False
 
     def describe(self) -> str:
-        """Return one line for the preview, the command line and the journal alike."""
         return f"recreate {plural(len(self.shapes), 'deleted topic')}: {name_list(self._names)}"
 
     @property
@@ -263,7 +261,6 @@ class CreateTopics(StepBase):
     pipeline: str | None = None
 
     def describe(self) -> str:
-        """Return one line for the preview, the command line and the journal alike."""
         return f"create {plural(len(self.topics), 'topic')}: {name_list(self.topics)}"
 
     def check(self, inspector: Inspector, *, again: bool = False) -> None:

@@ -24,7 +24,6 @@ class RecordTopics(StepBase):
     topics: tuple[str, ...]
 
     def describe(self) -> str:
-        """Return one line for the preview, the command line and the journal alike."""
         return (
             f"record {plural(len(self.topics), 'topic')} of {self.application} and their settings"
         )

@@ -40,7 +40,6 @@ class CompareVersion(StepBase):
     can_be_told: bool = True
 
     def describe(self) -> str:
-        """Return one line for the preview, the command line and the journal alike."""
         return f"compare the running version of {self.pipeline} with {self.after}, which was judged"
 
     def apply(self, applier: Applier, was: PriorState) -> None:

@@ -37,7 +37,6 @@ class RecheckVersion(StepBase):
     approved: tuple[str, ...]
 
     def describe(self) -> str:
-        """Return one line for the preview, the command line and the journal alike."""
         return f"check {self.after} once more against what {self.pipeline} has left"
 
     def apply(self, applier: Applier, was: PriorState) -> None:
@@ -70,7 +69,6 @@ class BackUpCheckpoint(StepBase):
     query_id: str
 
     def describe(self) -> str:
-        """Return one line for the preview, the command line and the journal alike."""
         return f"back up checkpoint {self.checkpoint} beside it"
 
     def check(self, inspector: Inspector, *, again: bool = False) -> None:
@@ -116,7 +114,6 @@ class BackUpOffsets(StepBase):
     topics: dict[str, dict[str, Any]] = field(default_factory=dict)
 
     def describe(self) -> str:
-        """Return one line for the preview, the command line and the journal alike."""
         return f"back up the committed offsets of {self.group}"
 
     def bind(self, applier: Applier) -> PriorState:
@@ -162,7 +159,6 @@ class DeployVersion(StepBase):
     rollback: str
 
     def describe(self) -> str:
-        """Return one line for the preview, the command line and the journal alike."""
         if self.command is None:
             return f"treat {self.after} as already deployed"
         return f"deploy {self.after} with `{self.command}`"
@@ -198,7 +194,6 @@ class RollBackVersion(StepBase):
     command: str
 
     def describe(self) -> str:
-        """Return one line for the preview, the command line and the journal alike."""
         return f"roll back to the version before with `{self.command}`"
 
     def check(self, inspector: Inspector, *, again: bool = False) -> None:

@@ -59,7 +59,6 @@ class VerifyVersion(StepBase):
     kept: str | None = None
 
     def describe(self) -> str:
-        """Return one line for the preview, the command line and the journal alike."""
         what = f"group {self.group} continues to read" if self.group else "it commits a batch"
         return f"verify that {self.pipeline} runs and that {what}"
 
