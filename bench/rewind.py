@@ -18,6 +18,7 @@ from pathlib import Path
 from harness import Row, least
 
 from headgate.gateway.adapters.live import LiveApplier
+from headgate.gateway.adapters.run_context import RunContext
 from headgate.model.registered_pipelines import Commands, Pipeline, Registry
 from headgate.model.version import Engine
 from headgate.reprocess.steps.base.step import Step
@@ -102,7 +103,11 @@ def _effects(home: Path, checkpoint: Path, run: str) -> LiveApplier:
     )
     registry = Registry(path=str(home / "headgate.toml"), pipelines=(pipeline,))
     return LiveApplier(
-        registry, home / ".headgate", run=run, pause=lambda _: None, note=lambda _: None
+        RunContext(
+            registry=registry,
+            home=home / ".headgate",
+            run=run,
+        )
     )
 
 

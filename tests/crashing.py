@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import ClassVar
 
 from headgate.gateway.adapters.live import LiveApplier
+from headgate.gateway.adapters.processes import ProcessAdapter
+from headgate.gateway.adapters.run_context import RunContext
 from headgate.model.open_state import OpenState
 from headgate.model.registered_pipelines import Commands, Registry
 from headgate.reprocess.execution.execute import Executor
@@ -50,47 +53,43 @@ class Points:
             raise Crash
 
 
-class CrashingApplier(LiveApplier):
-    NAMES = (
-        *(
-            "command",
-            "manual_step",
-            "alter_offsets",
-            "delete_offsets",
-            "copy_tree",
-            "move",
-            "make_like",
-        ),
-        *("remove_tree", "write_record", "create_topic", "delete_topic"),
-        *(
-            "configure_topic",
-            "delete_records",
-            "back_up_records",
-            "restore_records",
-            "add_partitions",
-        ),
-        *("copy_beside", "edit_copy", "remove_beside", "create_checkpoint", "delete_draft"),
-        *("copy_to_batch", "copy_sink_log", "move_files", "remove_beside"),
-        *(
-            "copy_remote_checkpoint",
-            "create_remote_checkpoint",
-            "delete_remote_checkpoint",
-            "switch_checkpoint",
-        ),
-    )
-
+class QuickProcesses(ProcessAdapter):
     def status(self, pipeline):
         """What the status command says, without a shell: it is asked hundreds of times here."""
-        running = Path(self.registry.path).parent / "running"
+        running = Path(self._context.registry.path).parent / "running"
         return Status.RUNS if running.exists() else Status.STOPPED
 
-    def open_state(self, location, batch):
-        """Nothing, without a JVM: tests/integration/test_open_state.py reads real ones."""
-        return OpenState(batch=batch, unknown="not read in this test")
+
+class CrashingApplier(LiveApplier):
+    EFFECTS: ClassVar = {
+        "processes": ("command", "manual_step"),
+        "folders": ("copy_tree", "move", "make_like", "remove_tree", "write_record", "move_files"),
+        "kafka": (
+            *("alter_offsets", "delete_offsets", "create_topic", "delete_topic"),
+            *("configure_topic", "delete_records", "add_partitions"),
+        ),
+        "records": ("back_up", "restore"),
+        "checkpoints": (
+            *("copy_beside", "edit_copy", "remove_beside", "create", "delete_draft"),
+            "copy_to_batch",
+        ),
+        "sinks": ("copy_log",),
+        "remote_checkpoints": ("copy", "create", "delete", "switch"),
+    }
+
+    def __init__(self, context: RunContext) -> None:
+        super().__init__(context)
+        self.processes = QuickProcesses(context)
+        # Nothing, without a JVM: tests/integration/test_open_state.py reads real ones.
+        self.state.open_state = lambda _location, batch: OpenState(
+            batch=batch, unknown="not read in this test"
+        )
 
     def crash_at(self, points: Points) -> CrashingApplier:
-        for name in self.NAMES:
-            setattr(self, name, points.wrap(getattr(self, name)))
+        for port, names in self.EFFECTS.items():
+            adapter = getattr(self, port)
+            for name in names:
+                setattr(adapter, name, points.wrap(getattr(adapter, name)))
         return self
 
 
@@ -124,14 +123,15 @@ class Lab:
 
         self.notes = []
         made = CrashingApplier(
-            self.registry,
-            self.home,
-            run=run,
-            pause=lambda _seconds: None,
-            note=note,
-            ask=lambda word, request: self.person(word, request),
+            RunContext(
+                registry=self.registry,
+                home=self.home,
+                run=run,
+                note=note,
+                ask=lambda word, request: self.person(word, request),
+            )
         )
-        made.locate = self.locate
+        made.evidence.locate = self.locate
         return made
 
     def execute(self, run: str, plan, undo_of=None, *, points: Points | None = None) -> None:

@@ -11,6 +11,7 @@ import pytest
 
 from crashing import COMMANDS, CrashingApplier, Lab
 from headgate.errors import RefusedError
+from headgate.gateway.adapters.run_context import RunContext
 from headgate.gateway.checkpoint.folders import tree_hash
 from headgate.model.registered_pipelines import Pipeline, Registry
 from headgate.model.version import Engine
@@ -67,12 +68,13 @@ class RemoteLab(Lab):
             )
 
         return CrashingApplier(
-            self.led(),
-            self.home,
-            run=run,
-            pause=lambda _seconds: None,
-            note=self.notes.append,
-            switch_checkpoint=switch_checkpoint,
+            RunContext(
+                registry=self.led(),
+                home=self.home,
+                run=run,
+                note=self.notes.append,
+                switch_checkpoint=switch_checkpoint,
+            )
         )
 
     def run(self, plan, undo_of=None):

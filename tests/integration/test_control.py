@@ -179,5 +179,5 @@ def test_a_static_member_that_left_in_order_counts_until_its_session_ends(
     with closing(LiveInspector(context.registry, context.home)) as inspector:
         with pytest.raises(RefusedError, match=r"has 1 member"):
             prove_stopped(inspector, "static", group=group)
-        _until(lambda: not inspector.group(group).members)
+        _until(lambda: not inspector.kafka.group(group).members)
         prove_stopped(inspector, "static", group=group)

@@ -12,6 +12,7 @@ from pyspark import cloudpickle
 from pyspark.sql import functions as F
 
 from headgate.gateway.adapters.live import LiveApplier
+from headgate.gateway.adapters.run_context import RunContext
 from headgate.gateway.checkpoint.folders import tree_hash
 from headgate.model.open_state import OpenState, OpenStore
 from headgate.model.registered_pipelines import Commands, Pipeline, Registry
@@ -30,16 +31,6 @@ FIRST = 1_767_261_600  # 2026-01-01T10:00:00Z
 cloudpickle.register_pickle_by_value(open_state_queries)
 
 
-class LabApplier(LiveApplier):
-    """The real world, but Spark reads the state in the tests' session, not in one of its own."""
-
-    spark = None
-
-    def open_state(self, location, batch):
-        rows = work(self.spark, {"checkpoint": location, "batch": batch})
-        return OpenState(batch=batch, stores=tuple(OpenStore(**row) for row in rows))
-
-
 @dataclass
 class Lab:
     """A query over topics of its own, and the plans for it."""
@@ -50,6 +41,11 @@ class Lab:
     query: Any
     topics: list
     produce: Any
+
+    def open_state(self, location, batch):
+        """Read it in the tests' session, not in one of its own."""
+        rows = work(self.spark, {"checkpoint": location, "batch": batch})
+        return OpenState(batch=batch, stores=tuple(OpenStore(**row) for row in rows))
 
     @property
     def checkpoint(self):
@@ -96,10 +92,14 @@ class Lab:
             bootstrap_servers=self.broker,
             pipelines=(pipeline,),
         )
-        inspector = LabApplier(
-            registry, self.folder, run=scenario, pause=lambda _: None, note=lambda _: None
+        inspector = LiveApplier(
+            RunContext(
+                registry=registry,
+                home=self.folder,
+                run=scenario,
+            )
         )
-        inspector.spark = self.spark
+        inspector.state.open_state = self.open_state
         version = read_version([str(self.folder / "explain.txt"), str(self.checkpoint)])
         plan = build_plan(scenario, "q", inspector, options, version=version)
         assert plan.can_apply, plan.blockers

@@ -15,6 +15,7 @@ import pytest
 import resettable
 from headgate.errors import RefusedError
 from headgate.gateway.adapters.live import LiveApplier
+from headgate.gateway.adapters.run_context import RunContext
 from headgate.gateway.kafka.connect import open_kafka
 from headgate.reprocess.steps.offsets import await_transactions
 
@@ -226,7 +227,12 @@ def refuses_while_a_transaction_is_open(team, broker, app):
     producer.flush(20)
     context = team.context
     applier = LiveApplier(
-        context.registry, context.home, run="r", pause=time.sleep, note=lambda _: None
+        RunContext(
+            registry=context.registry,
+            home=context.home,
+            run="r",
+            pause=time.sleep,
+        )
     )
     step = await_transactions.AwaitTransactions(application=app, topics={})
     try:

@@ -11,7 +11,7 @@ import signal
 import threading
 import time
 from collections import Counter
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import asdict, astuple, dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -186,16 +186,11 @@ def install(
     midst of what begins there, `stop` is SIGSTOP. `busy_seconds` is how long the store is waited
     for, `recoveries` how often a run is taken up again, where not as usual.
     """
-    from headgate.gateway.adapters.live import LiveApplier
-    from headgate.reprocess.ports.inspector import Applier, Inspector
     from headgate.worker.run_journal import RunJournal
 
     passing = _Passing(trace, at, how, [Target(*given) for given in targets])
-    reads = {name for kind in Inspector.__mro__ for name in vars(kind)} | _NO_EFFECT
-    for name in {name for kind in Applier.__mro__ for name in vars(kind)} - reads:
-        call = getattr(LiveApplier, name, None)
-        if callable(call) and not name.startswith("_"):
-            setattr(LiveApplier, name, passing.wrap(name, call))
+    for adapter, name in _effects():
+        setattr(adapter, name, passing.wrap(name, getattr(adapter, name)))
     for name in ("begin", "done"):
         setattr(RunJournal, name, passing.wrap(name, getattr(RunJournal, name)))
     setattr(RunJournal, "record", passing.at_step(RunJournal.record))  # noqa: B010
@@ -204,6 +199,44 @@ def install(
         _wait_less(busy_seconds)
     if recoveries is not None:
         _recover_less(recoveries)
+
+
+def _effects() -> Iterator[tuple[type, str]]:
+    """Yield the methods of the adapters that are effects: what an applier has and no inspector."""
+    from headgate.gateway.adapters.checkpoint_location import RemoteCheckpointAdapter
+    from headgate.gateway.adapters.checkpoints import CheckpointAdapter
+    from headgate.gateway.adapters.folders import FolderAdapter
+    from headgate.gateway.adapters.kafka import KafkaAdapter
+    from headgate.gateway.adapters.processes import ProcessAdapter
+    from headgate.gateway.adapters.record_backup import RecordBackupAdapter
+    from headgate.gateway.adapters.schema_registry import SchemaAdapter
+    from headgate.gateway.adapters.sinks import SinkAdapter
+    from headgate.gateway.adapters.state import StateAdapter
+    from headgate.reprocess.ports.checkpoint_location import RemoteCheckpointApplier
+    from headgate.reprocess.ports.checkpoints import CheckpointApplier
+    from headgate.reprocess.ports.folders import FolderApplier
+    from headgate.reprocess.ports.kafka import KafkaApplier
+    from headgate.reprocess.ports.processes import ProcessApplier
+    from headgate.reprocess.ports.record_backup import RecordBackupApplier
+    from headgate.reprocess.ports.schema_registry import SchemaApplier
+    from headgate.reprocess.ports.sinks import SinkApplier
+    from headgate.reprocess.ports.state import StateApplier
+
+    pairs = {
+        CheckpointApplier: CheckpointAdapter,
+        FolderApplier: FolderAdapter,
+        KafkaApplier: KafkaAdapter,
+        ProcessApplier: ProcessAdapter,
+        RecordBackupApplier: RecordBackupAdapter,
+        RemoteCheckpointApplier: RemoteCheckpointAdapter,
+        SchemaApplier: SchemaAdapter,
+        SinkApplier: SinkAdapter,
+        StateApplier: StateAdapter,
+    }
+    for port, adapter in pairs.items():
+        for name in vars(port):
+            if not name.startswith("_") and name not in _NO_EFFECT:
+                yield adapter, name
 
 
 def _take_up_soon() -> None:

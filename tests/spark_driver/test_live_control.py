@@ -12,6 +12,7 @@ import headgate
 from headgate.errors import StepError
 from headgate.gateway.adapters import driver_requests
 from headgate.gateway.adapters.live import LiveApplier
+from headgate.gateway.adapters.run_context import RunContext
 from headgate.model.commands import WatchControl
 from headgate.model.registered_pipelines import Commands, Pipeline, Registry
 from headgate.model.version import Engine
@@ -57,7 +58,13 @@ def effects_of(tmp_path, watch, *, bootstrap=None, token=None):
     )
     notes = []
     made: Any = LiveApplier(
-        registry, tmp_path / ".headgate", run="r", pause=time.sleep, note=notes.append
+        RunContext(
+            registry=registry,
+            home=tmp_path / ".headgate",
+            run="r",
+            pause=time.sleep,
+            note=notes.append,
+        )
     )
     made.notes = notes
     return made
@@ -78,7 +85,7 @@ def test_a_driver_stops_its_query_between_two_batches_and_the_stop_is_proven(
     with headgate.watch(spark, place, control=True, token=TOKEN):
         until(lambda: (running.lastProgress or {}).get("batchId", 0) >= 2)
         applier = effects_of(tmp_path, place, token="${T}")
-        until(lambda: applier.driver_status("q").status is Status.RUNS)
+        until(lambda: applier.processes.driver_status("q").status is Status.RUNS)
         plan = build_plan("pause", "q", applier)
         assert plan.can_apply, plan.blockers
         step, drained = plan.steps
@@ -87,11 +94,11 @@ def test_a_driver_stops_its_query_between_two_batches_and_the_stop_is_proven(
         step.apply(applier, was)
         assert not running.isActive
         step.verify(applier, was)
-        found = applier.checkpoint(str(tmp_path / "ck"))
+        found = applier.checkpoints.read(str(tmp_path / "ck"))
         assert found.last_offset_batch == found.last_commit_batch
-        assert applier.driver_status("q").status is Status.STOPPED
+        assert applier.processes.driver_status("q").status is Status.STOPPED
         assert not list((tmp_path / "watch" / FOLDER).iterdir())
-        applier.command("q", "stop")  # once more: there is nothing to ask
+        applier.processes.command("q", "stop")  # once more: there is nothing to ask
         assert "reports no running query" in applier.notes[-1]
         drained.apply(applier, drained.bind(applier))
         drained.verify(applier, {})
@@ -134,11 +141,11 @@ def test_forged_expired_and_foreign_requests_stop_nothing(spark, running, tmp_pa
         applier = effects_of(tmp_path, str(tmp_path / "watch"))
 
         def refused():
-            life = applier.life(applier.registered("q"))
+            life = applier.processes.drivers.life(applier.processes.registered("q"))
             return life is not None and len(life.answers) >= 6
 
         until(refused)
-        answers = applier.life(applier.registered("q")).answers
+        answers = applier.processes.drivers.life(applier.processes.registered("q")).answers
         assert answers.keys() == bad.keys() - {"another run"}
         assert all(answer.startswith("refused") for answer in answers.values())
         assert "expired" in answers["expired"]
@@ -146,7 +153,7 @@ def test_forged_expired_and_foreign_requests_stop_nothing(spark, running, tmp_pa
         assert "isn't signed" in answers["changed"]
         assert running.isActive
         with pytest.raises(StepError, match="it isn't signed with this watch's token"):
-            applier.command("q", "stop")
+            applier.processes.command("q", "stop")
         assert running.isActive
 
 
@@ -154,9 +161,9 @@ def test_a_watch_without_control_hears_nothing(spark, running, tmp_path, monkeyp
     monkeypatch.setattr(driver_requests, "HEAR_SECONDS", 2.0)
     with headgate.watch(spark, tmp_path / "watch"):
         applier = effects_of(tmp_path, str(tmp_path / "watch"))
-        until(lambda: applier.driver_status("q").status is Status.RUNS)
+        until(lambda: applier.processes.driver_status("q").status is Status.RUNS)
         with pytest.raises(StepError, match="with control=True"):
-            applier.command("q", "stop")
+            applier.processes.command("q", "stop")
         assert running.isActive
 
 
@@ -168,7 +175,7 @@ def test_a_driver_hears_through_its_topic(spark, running, tmp_path, broker, topi
     with headgate.watch(spark, kafka, bootstrap_servers=broker, control=True):
         applier = effects_of(tmp_path, kafka, bootstrap=broker)
 
-        until(lambda: applier.driver_status("q").status is Status.RUNS)
-        applier.command("q", "stop")
+        until(lambda: applier.processes.driver_status("q").status is Status.RUNS)
+        applier.processes.command("q", "stop")
         assert not running.isActive
-        assert applier.driver_status("q").status is Status.STOPPED
+        assert applier.processes.driver_status("q").status is Status.STOPPED

@@ -24,7 +24,7 @@ def new_place(inspector: Inspector, pipeline: Pipeline) -> str:
     """Return the first free numbered neighbour of the declared checkpoint: `PLACE.2`, ..."""
     declared = (pipeline.declared or pipeline.checkpoint or "").rstrip("/")
     names = (f"{declared}.{number}" for number in count(2))
-    return next(name for name in names if inspector.is_free(name))
+    return next(name for name in names if inspector.remote_checkpoints.is_free(name))
 
 
 def switch_and_start(

@@ -13,6 +13,7 @@ from contextlib import closing, contextmanager
 
 from headgate.errors import HeadgateError, RefusedError, RunCancelledError, StoreError
 from headgate.gateway.adapters.live import LiveApplier
+from headgate.gateway.adapters.run_context import RunContext
 from headgate.reprocess.execution.execute import Executor, Record
 from headgate.reprocess.execution.suspended_restarts import find_suspension, may_reenable
 from headgate.reprocess.plan import Plan, load_plan
@@ -78,7 +79,7 @@ class Runner:
         registered = self._context().registry.pipeline(left.pipeline) if left else None
         if left is not None and registered is not None and registered.commands.suspend is not None:
             with closing(self._effects(row, plan, -1)) as applier:
-                applier.command(left.pipeline, "suspend")
+                applier.processes.command(left.pipeline, "suspend")
 
     def _reenable_restarts(self, row: RunRow, plan: Plan, position: int) -> str:
         """Re-enable restarts if a cancelled run only stopped the pipeline; returns what failed.
@@ -91,7 +92,7 @@ class Runner:
         assert isinstance(step, StopPipeline)
         try:
             with closing(self._effects(row, plan, position, cancellable=False)) as applier:
-                applier.command(step.pipeline, "reenable")
+                applier.processes.command(step.pipeline, "reenable")
         except HeadgateError as error:
             return f"; restarts are still suspended: {error}"
         said = {"error": "the run was cancelled", "reenabled": True}
@@ -175,9 +176,9 @@ class Runner:
         self, row: RunRow, plan: Plan, position: int, *, cancellable: bool = True
     ) -> LiveApplier:
         context = self._context()
-        applier = LiveApplier(
-            registry_of(context.registry, self._store, plan),
-            context.home,
+        given = RunContext(
+            registry=registry_of(context.registry, self._store, plan),
+            home=context.home,
             run=row.id,
             pause=self._pause_for(row.id, cancellable=cancellable),
             note=lambda message: self._store.journal.note(row.id, position, message),
@@ -191,7 +192,7 @@ class Runner:
                 )
             ),
         )
-        return with_judge(applier, context)
+        return with_judge(LiveApplier(given), context)
 
     def _pause_for(self, run: str, *, cancellable: bool) -> Callable[[float], None]:
         """Return the wait; what a cancel itself asks for is not cancellable."""

@@ -9,6 +9,7 @@ from platforms import TOKEN, served
 
 from headgate.errors import StepError
 from headgate.gateway.adapters.live import LiveApplier
+from headgate.gateway.adapters.run_context import RunContext
 from headgate.parse.config.headgate_toml import parse
 from headgate.reprocess.ports.processes import Status
 
@@ -36,11 +37,12 @@ def effects_of(tmp_path, server):
         registry = parse(HEAD + text, path=str(tmp_path / "headgate.toml"))
         notes = []
         made: Any = LiveApplier(
-            registry,
-            tmp_path / ".headgate",
-            run="r1",
-            pause=lambda _seconds: None,
-            note=notes.append,
+            RunContext(
+                registry=registry,
+                home=tmp_path / ".headgate",
+                run="r1",
+                note=notes.append,
+            )
         )
         made.notes = notes
         return made
@@ -56,34 +58,34 @@ def test_the_docs_have_an_example_of_each_service():
 def test_the_examples_of_the_docs_stop_ask_and_start(service, server, effects_of):
     _, jobs = server
     applier = effects_of(EXAMPLES[service])
-    assert applier.status("orders") is Status.RUNS
+    assert applier.processes.status("orders") is Status.RUNS
     if service in SUSPENDED:
-        applier.command("orders", "suspend")
+        applier.processes.command("orders", "suspend")
         assert jobs.suspended
-    applier.command("orders", "stop")
+    applier.processes.command("orders", "stop")
     assert not jobs.runs
-    assert applier.status("orders") is Status.STOPPED
-    applier.command("orders", "stop")  # once more, as after a crash: no harm
+    assert applier.processes.status("orders") is Status.STOPPED
+    applier.processes.command("orders", "stop")  # once more, as after a crash: no harm
     if service in SUSPENDED:
-        applier.command("orders", "reenable")
+        applier.processes.command("orders", "reenable")
         assert not jobs.suspended
-    applier.command("orders", "start")
+    applier.processes.command("orders", "start")
     assert (jobs.runs, jobs.starts) == (True, 1)
-    assert applier.status("orders") is Status.RUNS
+    assert applier.processes.status("orders") is Status.RUNS
     assert TOKEN not in " ".join(applier.notes)
-    assert not any(TOKEN in p.read_text() for p in applier.home.rglob("*") if p.is_file())
+    assert not any(TOKEN in p.read_text() for p in applier.context.home.rglob("*") if p.is_file())
 
 
 @pytest.mark.parametrize("service", EXAMPLES)
 def test_no_plan_can_show_a_secret_of_the_examples(service, effects_of):
-    commands = effects_of(EXAMPLES[service]).registered("orders").commands
+    commands = effects_of(EXAMPLES[service]).processes.registered("orders").commands
     assert TOKEN not in repr(commands)
 
 
 def test_another_body_is_another_command(effects_of):
     shown = [
         effects_of(f'[pipeline.commands.stop]\nurl = "http://H/x"\nbody = {{ replicas = {n} }}\n')
-        .registered("orders")
+        .processes.registered("orders")
         .commands.stop
         for n in (0, 1)
     ]
@@ -112,17 +114,17 @@ WORDS = [
 @pytest.mark.parametrize(("answer", "table", "meaning"), WORDS)
 def test_what_a_status_means(answer, table, meaning, server, effects_of):
     server[1].answers["/json/"] = 200, answer
-    assert effects_of(STATUS + table).status("orders") is meaning
+    assert effects_of(STATUS + table).processes.status("orders") is meaning
 
 
 @pytest.mark.parametrize("code", [302, 401, 404, 500, 503])
 def test_a_status_that_fails_is_unknown_unless_its_code_is_declared(code, server, effects_of):
     server[1].answers["/json/"] = code, b"{}"
     table = 'path = "s"\nabsent = "stopped"\n'
-    assert effects_of(STATUS + table).status("orders") is Status.UNKNOWN
+    assert effects_of(STATUS + table).processes.status("orders") is Status.UNKNOWN
     table += 'codes = { 404 = "stopped", 302 = "runs" }\n'
     wanted = {404: Status.STOPPED, 302: Status.RUNS}.get(code, Status.UNKNOWN)
-    assert effects_of(STATUS + table).status("orders") is wanted
+    assert effects_of(STATUS + table).processes.status("orders") is wanted
 
 
 FAILS = [
@@ -143,7 +145,7 @@ def test_a_call_that_fails_says_why_without_the_secret(
         '[pipeline.commands.stop]\nurl = "http://H/json/"\nheaders = { X = "${TOKEN}" }\n' + more
     )
     with pytest.raises(StepError) as caught:
-        applier.command("orders", "stop")
+        applier.processes.command("orders", "stop")
     assert reason in str(caught.value)
     assert TOKEN not in str(caught.value)
     assert "the stop call of orders" in str(caught.value)
@@ -153,13 +155,13 @@ def test_a_variable_or_a_file_that_is_not_there_is_named(effects_of):
     stop = '[pipeline.commands.stop]\nurl = "http://H/x"\nheaders = {{ X = "${{{}}}" }}\n'
     for name, reason in (("NOPE", "variable NOPE is not set"), ("file:gone", "gone can't be read")):
         with pytest.raises(StepError, match=reason):
-            effects_of(stop.format(name)).command("orders", "stop")
+            effects_of(stop.format(name)).processes.command("orders", "stop")
 
 
 def test_nothing_listens(effects_of):
     applier = effects_of('[pipeline.commands.stop]\nurl = "http://127.0.0.1:9/x"')
     with pytest.raises(StepError, match="nothing listens there"):
-        applier.command("orders", "stop")
+        applier.processes.command("orders", "stop")
 
 
 def test_a_wait_ends_when_it_fails_or_takes_too_long(server, effects_of):
@@ -169,12 +171,12 @@ def test_a_wait_ends_when_it_fails_or_takes_too_long(server, effects_of):
     )
     server[1].answers["/json/"] = 200, b'{"s": "broken"}'
     with pytest.raises(StepError, match="says broken"):
-        effects_of(wait).command("orders", "stop")
+        effects_of(wait).processes.command("orders", "stop")
     server[1].answers["/json/"] = 200, b'{"s": "up"}'
     with pytest.raises(StepError, match="says up after 4 s"):
-        effects_of(wait).command("orders", "stop")
+        effects_of(wait).processes.command("orders", "stop")
     server[1].answers["/json/"] = 200, b'{"s": "down"}'
-    effects_of(wait).command("orders", "stop")
+    effects_of(wait).processes.command("orders", "stop")
 
 
 def test_a_message_stays_one_json_value(server, effects_of):
@@ -182,11 +184,11 @@ def test_a_message_stays_one_json_value(server, effects_of):
         '[pipeline.commands.notify]\nurl = "http://H/json/"\n'
         'body = { text = "${HEADGATE_PIPELINE}: ${HEADGATE_MESSAGE}" }\n'
     )
-    applier.command("orders", "notify", 'it "stops"\nnow')
+    applier.processes.command("orders", "notify", 'it "stops"\nnow')
     assert server[1].calls[-1][2] == '{"text": "orders: it \\"stops\\"\\nnow"}'
 
 
 def test_a_shell_command_finds_the_message(tmp_path, effects_of):
     applier = effects_of('[pipeline.commands]\nnotify = "echo $HEADGATE_MESSAGE > told"\n')
-    applier.command("orders", "notify", "paused")
+    applier.processes.command("orders", "notify", "paused")
     assert (tmp_path / "told").read_text() == "paused\n"

@@ -28,4 +28,4 @@ def test_a_plan_sees_the_command_without_its_secret_and_the_gateway_runs_it(tmp_
     assert commands.start == "run --conf password=${SECRET}"
     assert "hunter2X9" in commands.calls["stop"].command
     with closing(LiveInspector(context.registry, context.home)) as inspector:
-        assert inspector.status("billing") is Status.RUNS
+        assert inspector.processes.status("billing") is Status.RUNS

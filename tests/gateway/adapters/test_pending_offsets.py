@@ -10,6 +10,7 @@ from confluent_kafka import Consumer, Producer, TopicPartition
 
 from headgate.errors import RefusedError
 from headgate.gateway.adapters.live import LiveApplier, LiveInspector
+from headgate.gateway.adapters.run_context import RunContext
 from headgate.gateway.kafka.cluster import Kafka
 from headgate.model.registered_pipelines import Pipeline, Registry
 from headgate.model.version import Engine
@@ -72,7 +73,9 @@ def test_an_open_transaction_at_the_offsets_is_named_waited_for_and_refused(bill
                 ending.start()
                 ending.join()
 
-        applier = LiveApplier(registry, home, run="r", pause=pause, note=notes.append)
+        applier = LiveApplier(
+            RunContext(registry=registry, home=home, run="r", pause=pause, note=notes.append)
+        )
         with closing(applier):
             wait_until_stopped(applier, "billing", group=group, patient=False)
         assert notes == [f"waiting for the end of a transaction of {group}"]

@@ -52,7 +52,7 @@ def pipeline(tmp_path):
 def told(tmp_path):
     def ask(pipeline):
         registry = Registry(path=str(tmp_path / "headgate.toml"), pipelines=(pipeline,))
-        return LiveInspector(registry, tmp_path).driver_status(pipeline.name)
+        return LiveInspector(registry, tmp_path).processes.driver_status(pipeline.name)
 
     return ask
 

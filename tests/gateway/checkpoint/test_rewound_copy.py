@@ -240,7 +240,7 @@ def test_the_size_of_a_snapshot_counts_what_is_copied_and_what_is_linked(written
     if name == "rocksdb_changelog":
         # The golden ones hold no data.
         (folder / "state/0/0/7.zip").write_bytes(bytes(5000))
-    found = LiveInspector(Registry(), home).snapshot_size(str(folder))
+    found = LiveInspector(Registry(), home).checkpoints.snapshot_size(str(folder))
     copy_tree(folder, home / "copy")
     files = [p.stat() for p in (home / "copy").rglob("*") if p.is_file()]
     own = sum(f.st_size for f in files if f.st_nlink == 1)

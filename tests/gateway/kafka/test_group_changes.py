@@ -13,6 +13,7 @@ from confluent_kafka import Consumer, KafkaException, Producer, TopicPartition
 
 from headgate.errors import RefusedError
 from headgate.gateway.adapters.live import LiveApplier
+from headgate.gateway.adapters.run_context import RunContext
 from headgate.gateway.kafka.java_group_changes import delete_streams_offsets, remove_members
 from headgate.gateway.kafka.java_transactions import abort_transaction, open_transactions
 from headgate.model.registered_pipelines import Pipeline, Registry
@@ -105,7 +106,11 @@ def test_a_transaction_that_nobody_ends_is_aborted_and_its_producer_fenced(
     registry = Registry(bootstrap_servers=broker, pipelines=(pipeline,))
     notes = []
     with closing(
-        LiveApplier(registry, tmp_path, run="r", pause=time.sleep, note=notes.append)
+        LiveApplier(
+            RunContext(
+                registry=registry, home=tmp_path, run="r", pause=time.sleep, note=notes.append
+            )
+        )
     ) as applier:
         refused = build_plan("repair", "billing", applier)
         assert f"wait for the end of {one} (ongoing)" in refused.blockers[0]

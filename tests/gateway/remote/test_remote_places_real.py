@@ -6,6 +6,7 @@ import pytest
 
 from headgate.errors import RefusedError, StepError
 from headgate.gateway.adapters.live import LiveApplier
+from headgate.gateway.adapters.run_context import RunContext
 from headgate.gateway.checkpoint.copy import copy_checkpoint
 from headgate.gateway.checkpoint.folders import tree_hash
 from headgate.gateway.checkpoint.rewind_copy import copy_to_batch
@@ -21,7 +22,7 @@ STORES = ("s3", "azure", "google", "hdfs")
 def effects_of(store, home, run="run", settings=None):
     pipeline = Pipeline(name="q", engine=Engine.SPARK, checkpoint=store.address)
     registry = Registry(pipelines=(pipeline,), file_systems=settings or store.settings)
-    return LiveApplier(registry, home, run=run, pause=lambda _: None, note=lambda _: None)
+    return LiveApplier(RunContext(registry=registry, home=home, run=run))
 
 
 def brought(location, settings, folder):
@@ -39,53 +40,60 @@ def store(request):
 def test_a_whole_copy_is_the_same_and_goes_when_it_was_not_used(store, tmp_path):
     applier = effects_of(store, tmp_path)
     old, new = store.address, f"{store.address}.2"
-    assert applier.is_free(new)
-    before = applier.listing_hash(old)
-    applier.copy_remote_checkpoint(old, new, expected=before)
-    assert applier.remote_checkpoint_issue(new) is None and not applier.is_free(new)
+    assert applier.remote_checkpoints.is_free(new)
+    before = applier.remote_checkpoints.listing_hash(old)
+    applier.remote_checkpoints.copy(old, new, expected=before)
+    assert applier.remote_checkpoints.issue(new) is None and not applier.remote_checkpoints.is_free(
+        new
+    )
     was = brought(old, store.settings, tmp_path / "old")
     assert tree_hash(brought(new, store.settings, tmp_path / "new")) == tree_hash(was)
-    assert applier.listing_hash(old) == before
-    assert applier.checkpoint(new).head == applier.checkpoint(old).head
+    assert applier.remote_checkpoints.listing_hash(old) == before
+    assert applier.checkpoints.read(new).head == applier.checkpoints.read(old).head
     with pytest.raises(RefusedError, match="changed while it was copied"):
-        applier.copy_remote_checkpoint(old, f"{old}.3", expected="another listing")
-    assert applier.delete_remote_checkpoint(new, old) is None
-    assert applier.is_free(new) and applier.listing_hash(old) == before
+        applier.remote_checkpoints.copy(old, f"{old}.3", expected="another listing")
+    assert applier.remote_checkpoints.delete(new, old) is None
+    assert (
+        applier.remote_checkpoints.is_free(new)
+        and applier.remote_checkpoints.listing_hash(old) == before
+    )
 
 
 def test_a_copy_to_the_end_of_a_batch_is_the_one_that_is_cut_here(store, tmp_path):
     applier = effects_of(store, tmp_path)
     old, new = store.address, f"{store.address}.4"
-    batch = applier.batches(old)[-2].number
-    rewind = applier.rewind(old, batch)
+    batch = applier.checkpoints.batches(old)[-2].number
+    rewind = applier.checkpoints.rewind(old, batch)
     assert rewind.files == len([p for p in CHECKPOINT.rglob("*") if p.is_file()])
-    applier.copy_remote_checkpoint(
-        old, new, expected=applier.listing_hash(old), batch=batch, query_id="a"
+    applier.remote_checkpoints.copy(
+        old, new, expected=applier.remote_checkpoints.listing_hash(old), batch=batch, query_id="a"
     )
-    assert applier.checkpoint(new).head == (batch, batch)
-    assert applier.checkpoint(new).query_id == "a"
+    assert applier.checkpoints.read(new).head == (batch, batch)
+    assert applier.checkpoints.read(new).query_id == "a"
     here = brought(old, store.settings, tmp_path / "old")
     copy_to_batch(here, tmp_path / "cut", batch, query_id="a")
     assert tree_hash(brought(new, store.settings, tmp_path / "new")) == tree_hash(tmp_path / "cut")
     # What a query has written there since is not removed.
     changes, path = open_changes(new, store.settings)
     changes.write(f"{path}/offsets/99", b"v1")
-    assert "is no longer what was put there" in applier.delete_remote_checkpoint(new, old)
-    assert applier.listing_hash(new) is not None
+    assert "is no longer what was put there" in applier.remote_checkpoints.delete(new, old)
+    assert applier.remote_checkpoints.listing_hash(new) is not None
 
 
 def test_a_checkpoint_that_is_not_there_is_none(store, tmp_path):
     applier = effects_of(store, tmp_path)
     gone = f"{store.address}-gone"
-    assert applier.checkpoint(gone) is None and applier.query_position(gone) is None
-    assert applier.listing_hash(gone) is None
+    assert (
+        applier.checkpoints.read(gone) is None and applier.checkpoints.query_position(gone) is None
+    )
+    assert applier.remote_checkpoints.listing_hash(gone) is None
 
 
 def test_a_store_that_takes_no_writes_says_so_in_a_sentence(s3, tmp_path):
     wrong = {"s3": {**s3.settings["s3"], "secret_key": "wrong"}}
     applier = effects_of(s3, tmp_path, settings=wrong)
     with pytest.raises(RefusedError, match="may not be written: the store refuses access"):
-        applier.copy_remote_checkpoint(s3.address, f"{s3.address}.5", expected="x")
+        applier.remote_checkpoints.copy(s3.address, f"{s3.address}.5", expected="x")
 
 
 @pytest.mark.long
@@ -94,10 +102,10 @@ def test_a_folder_that_only_its_owner_may_write_to_says_so(hdfs, tmp_path):
     applier = effects_of(hdfs, tmp_path, settings=somebody)
     target = f"{hdfs.address}.6"
     with pytest.raises(RefusedError, match="may not be written: the store refuses access"):
-        applier.create_remote_checkpoint(target, f"{hdfs.address}-gone", "a", ())
-    assert effects_of(hdfs, tmp_path).is_free(target)
+        applier.remote_checkpoints.create(target, f"{hdfs.address}-gone", "a", ())
+    assert effects_of(hdfs, tmp_path).remote_checkpoints.is_free(target)
 
 
 def test_nothing_but_a_numbered_neighbour_is_touched(s3, tmp_path):
     with pytest.raises(StepError, match="is not a location that a run creates"):
-        effects_of(s3, tmp_path).delete_remote_checkpoint("s3a://bucket/out", None)
+        effects_of(s3, tmp_path).remote_checkpoints.delete("s3a://bucket/out", None)

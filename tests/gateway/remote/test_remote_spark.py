@@ -9,6 +9,7 @@ import pytest
 
 from crashing import Lab
 from headgate.gateway.adapters.live import LiveApplier
+from headgate.gateway.adapters.run_context import RunContext
 from headgate.gateway.checkpoint.remote_copy import listing_hash
 from headgate.model.registered_pipelines import Commands, Pipeline, Registry
 from headgate.model.version import Engine
@@ -101,12 +102,13 @@ class HdfsLab(Lab):
             )
 
         return LiveApplier(
-            self.led(),
-            self.home,
-            run=run,
-            pause=time.sleep,
-            note=lambda _: None,
-            switch_checkpoint=switch_checkpoint,
+            RunContext(
+                registry=self.led(),
+                home=self.home,
+                run=run,
+                pause=time.sleep,
+                switch_checkpoint=switch_checkpoint,
+            )
         )
 
     def apply(self, scenario, options=None):
@@ -134,7 +136,7 @@ class HdfsLab(Lab):
             assert time.monotonic() < end and self.driver.is_alive()
             time.sleep(0.2)
         assert self.driver.through[-1] == self.now
-        return self.applier().checkpoint(self.now).last_commit_batch
+        return self.applier().checkpoints.read(self.now).last_commit_batch
 
 
 @pytest.fixture
@@ -161,7 +163,7 @@ def lab(spark, hdfs, tmp_path):
 def test_back_to_a_batch_from_scratch_and_back_again(spark, lab, tmp_path):
     old, settings = lab.now, lab.registry.file_systems
     write(tmp_path / "in", range(ALL), value=1)
-    lab.applier("first").command("q", "start")
+    lab.applier("first").processes.command("q", "start")
     last = lab.end(1)
     at_first = state(spark, old, last)
     # A producer's error is mended meanwhile.

@@ -9,6 +9,7 @@ from confluent_kafka.schema_registry import Schema, SchemaReference, SchemaRegis
 
 from headgate.errors import StalePlanError
 from headgate.gateway.adapters.live import LiveApplier
+from headgate.gateway.adapters.run_context import RunContext
 from headgate.model.registered_pipelines import Registry
 from headgate.reprocess.steps import load_step
 from headgate.reprocess.steps.topics.delete_subjects import DeleteSubjects, RestoreSubjects, ids_of
@@ -26,11 +27,11 @@ def applier(registry_url: str, tmp_path: Path) -> LiveApplier:
         for text, references in ((ONE, []), (TWO, [SchemaReference("Item", "item", 1)])):
             client.register_schema(NAME, Schema(text, "AVRO", references))
     registry = Registry(schema_registry_url=registry_url)
-    return LiveApplier(registry, tmp_path, run="r", pause=lambda _: None, note=lambda _: None)
+    return LiveApplier(RunContext(registry=registry, home=tmp_path, run="r"))
 
 
 def test_a_subject_goes_and_comes_back_with_all_its_schemas(applier):
-    before = applier.subjects([NAME, "nobody-value"])
+    before = applier.schemas.subjects([NAME, "nobody-value"])
     assert list(before) == [NAME] and [v.text for v in before[NAME]] == [ONE, TWO]
     assert before[NAME][1].references == (("Item", "item", 1),)
     step = DeleteSubjects(subjects=ids_of(applier, [NAME]))
@@ -42,15 +43,15 @@ def test_a_subject_goes_and_comes_back_with_all_its_schemas(applier):
         step.apply(applier, was)
         step.check(applier, again=True)
         step.verify(applier, was)
-    assert step.is_applied(applier, was) and applier.subjects([NAME]) == {}
-    assert list(applier.subjects(["item"])) == ["item"]
+    assert step.is_applied(applier, was) and applier.schemas.subjects([NAME]) == {}
+    assert list(applier.schemas.subjects(["item"])) == ["item"]
 
     (back,) = step.undo(was)
     assert isinstance(back, RestoreSubjects) and load_step(back.action, back.details()) == back
     for _ in range(2):
         back.apply(applier, {})
         back.verify(applier, {})
-    now = applier.subjects([NAME])[NAME]
+    now = applier.schemas.subjects([NAME])[NAME]
     assert [(v.type, v.text, v.references) for v in now] == [
         (v.type, v.text, v.references) for v in before[NAME]
     ]
@@ -78,8 +79,8 @@ def test_levels_of_their_own_come_back_and_incompatible_versions_too(applier, re
             back.apply(applier, {})
             back.verify(applier, {})
             assert back.is_applied(applier, {})
-        assert dict(applier.subject_levels([OTHER, NAME])) == was["levels"]
-        assert [v.text for v in applier.subjects([OTHER])[OTHER]] == [ONE, LONG]
+        assert dict(applier.schemas.subject_levels([OTHER, NAME])) == was["levels"]
+        assert [v.text for v in applier.schemas.subjects([OTHER])[OTHER]] == [ONE, LONG]
 
 
 def test_a_subject_that_got_another_version_is_left_alone(applier):
@@ -89,5 +90,5 @@ def test_a_subject_that_got_another_version_is_left_alone(applier):
 
 
 def test_without_a_registry_there_are_no_subjects(tmp_path):
-    applier = LiveApplier(Registry(), tmp_path, run="r", pause=lambda _: None, note=lambda _: None)
-    assert applier.subjects([NAME]) == {}
+    applier = LiveApplier(RunContext(registry=Registry(), home=tmp_path, run="r"))
+    assert applier.schemas.subjects([NAME]) == {}

@@ -111,13 +111,13 @@ def test_a_cancel_reaches_a_run_that_waits_for_a_person(lab):
     run = here.enqueue(plan)
     applier = here.applier(run)
     asked = []
-    applier._ask = lambda word, request: asked.append(word)
+    applier.context.ask = lambda word, request: asked.append(word)
 
     def pause(_seconds):
         if len(asked) > 3:
             raise RunCancelledError("the run was cancelled")
 
-    applier._pause = pause
+    applier.context.pause = pause
     journal = RunJournal(here.store, run, plan, undo_of=None)
     executor = Executor(applier, journal)
     with pytest.raises(RunCancelledError):

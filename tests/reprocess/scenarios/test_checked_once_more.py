@@ -90,7 +90,7 @@ def step(**fields):
 def test_a_watched_query_counts_as_started_only_by_its_own_word(lab, told, is_reached):
     here = lab()
     applier, left = here.applier(), list(told)
-    applier.driver_status = lambda _pipeline: left.pop(0) if len(left) > 1 else left[0]
+    applier.processes.driver_status = lambda _pipeline: left.pop(0) if len(left) > 1 else left[0]
     assert step().reached(applier, {"head": None, "run": "old"}) is is_reached
     assert STOPPED_SECONDS / 0.5 < 90
 
@@ -98,9 +98,9 @@ def test_a_watched_query_counts_as_started_only_by_its_own_word(lab, told, is_re
 def test_without_a_status_nothing_but_a_sign_of_the_query_counts(lab):
     here = lab(Commands(start="true"))
     applier, looks = here.applier(), []
-    applier.status = lambda _pipeline: Status.UNKNOWN
+    applier.processes.status = lambda _pipeline: Status.UNKNOWN
     assert not step(has_status=False).reached(applier, {"head": None, "run": None})
-    applier.driver_status = lambda _pipeline: (
+    applier.processes.driver_status = lambda _pipeline: (
         looks.append(1) or DriverStatus(Status.RUNS, run="new")
     )
     assert step(has_status=False).reached(applier, {"head": None, "run": None})
@@ -144,7 +144,7 @@ def test_any_step_is_looked_at_once_more(lab, error, is_done):
             copy.rmdir()
         raise error("no answer within 30 s")
 
-    applier.remove_beside = remove
+    applier.checkpoints.remove_beside = remove
     drop = DeleteCopy(checkpoint=str(here.folder / "ck"), copy=str(copy))
     executor = Executor(applier, None)
     if is_done:
@@ -161,6 +161,6 @@ def test_a_cancel_is_never_taken_for_a_failure(lab):
     def cancelled(*_):
         raise RunCancelledError("the run was cancelled")
 
-    applier.remove_beside = cancelled
+    applier.checkpoints.remove_beside = cancelled
     with pytest.raises(RunCancelledError):
         Executor(applier, None)._carry_out(DeleteCopy(checkpoint="/none", copy="/none/copy"), {})

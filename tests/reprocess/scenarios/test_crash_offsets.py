@@ -80,7 +80,7 @@ def test_an_undo_puts_back_what_a_group_had_that_has_gone_since(group_lab, kafka
     run = here.enqueue(plan)
     here.execute(run, plan)
     kafka_admin.delete_consumer_groups([group])[group].result(20)
-    assert here.applier().group(group).state == "dead"
+    assert here.applier().kafka.group(group).state == "dead"
     undo = here.undo(run, plan)
     here.execute(here.enqueue(undo, undo_of=run), undo, undo_of=run)
     assert committed(here.applier(), group) == before

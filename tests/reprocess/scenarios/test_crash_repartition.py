@@ -61,12 +61,12 @@ def application(lab, broker, topic, produce, unique):
 def at_work(here, orders, app, has):
     """What it leaves when it has read 7 records over so many partitions, and is stopped."""
     applier = here.applier()
-    shape = applier.shapes([orders])[orders]
+    shape = applier.kafka.shapes([orders])[orders]
     own = [f"{app}-counts-changelog", f"{app}-g-repartition"]
     for name in own:
-        if found := applier.shapes([name]).get(name):
-            applier.delete_topic(found)
-        applier.create_topic(replace(shape, name=name, id="", partitions=has, configs={}))
+        if found := applier.kafka.shapes([name]).get(name):
+            applier.kafka.delete_topic(found)
+        applier.kafka.create_topic(replace(shape, name=name, id="", partitions=has, configs={}))
     consumer = Consumer({"bootstrap.servers": here.registry.bootstrap_servers, "group.id": app})
     consumer.commit(
         offsets=[TopicPartition(orders, 0, 7), TopicPartition(own[1], 0, 0)], asynchronous=False
@@ -96,7 +96,7 @@ def test_it_ends_the_same_wherever_it_crashes(application):
     version = Version(engine=Engine.KAFKA_STREAMS, streams=facts(orders))
     undone = 0
     for at in itertools.count():
-        has = here.applier().identities([orders])[orders][1]
+        has = here.applier().kafka.identities([orders])[orders][1]
         own = at_work(here, orders, app, has)
         before = committed(here.applier(), app)
         options = {"partitions": str(has + 1)}
@@ -105,19 +105,22 @@ def test_it_ends_the_same_wherever_it_crashes(application):
         run = here.enqueue(plan)
         crashed = crashes(here, run, plan, at)
         undo = here.undo(run, plan)
-        if here.applier().identities([orders])[orders][1] == has:
+        if here.applier().kafka.identities([orders])[orders][1] == has:
             # Up to the raise nothing is lost: offsets, topics and state are as they were.
             assert not any("can't be undone" in reason for reason in undo.blockers)
-            assert set(here.applier().shapes(own)) == set(own) and (here.folder / "state").exists()
+            assert (
+                set(here.applier().kafka.shapes(own)) == set(own)
+                and (here.folder / "state").exists()
+            )
             assert committed(here.applier(), app) == before
             undone += 1
         else:
             assert any(f"{orders} keeps {has + 1} partitions" in why for why in undo.blockers)
         here.execute(run, plan)
-        assert here.applier().identities([orders])[orders][1] == has + 1
+        assert here.applier().kafka.identities([orders])[orders][1] == has + 1
         now = committed(here.applier(), app)
         assert {p: c.offset for p, c in now.items()} == {(orders, n): 0 for n in range(has + 1)}
-        assert here.applier().shapes(own) == {} and not (here.folder / "state").exists()
+        assert here.applier().kafka.shapes(own) == {} and not (here.folder / "state").exists()
         if not crashed:
             break
     assert at == 14 and undone == 5

@@ -79,13 +79,13 @@ def test_an_application_goes_and_comes_back_and_its_neighbour_stays(application,
     assert plan.impact["subjects"] == []
     run = here.enqueue(plan)
     here.execute(run, plan)
-    assert set(here.applier().shapes([mine, other, orders])) == {other, orders}
-    assert here.applier().group(app).state == "dead"
+    assert set(here.applier().kafka.shapes([mine, other, orders])) == {other, orders}
+    assert here.applier().kafka.group(app).state == "dead"
 
     undo(here, run, plan)
     assert committed(here.applier(), app) == before
     assert values(consume(mine, 3)) == records
-    assert here.applier().shapes([mine])[mine].configs == {"cleanup.policy": "compact"}
+    assert here.applier().kafka.shapes([mine])[mine].configs == {"cleanup.policy": "compact"}
 
 
 @pytest.mark.kafka
@@ -97,7 +97,7 @@ def test_without_a_backup_the_loss_is_named(application):
     here.execute(run, plan)
     made = undo(here, run, plan)
     assert any("are not restored: none were backed up" in risk for risk in made.risks)
-    assert here.applier().topics([mine])[mine].records == 0
+    assert here.applier().kafka.topics([mine])[mine].records == 0
 
 
 @pytest.mark.kafka
@@ -195,7 +195,7 @@ def test_the_group_that_is_a_querys_own_goes_with_its_checkpoint(lab, broker, to
     ]
     run = here.enqueue(plan)
     here.execute(run, plan)
-    assert here.applier().group(group).state == "dead"
+    assert here.applier().kafka.group(group).state == "dead"
     assert not (here.folder / "ck").exists()
     undo(here, run, plan)
     assert committed(here.applier(), group) == before

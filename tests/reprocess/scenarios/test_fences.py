@@ -10,8 +10,9 @@ from typing import Any
 
 import pytest
 
-from crashing import COMMANDS, CrashingApplier
+from crashing import COMMANDS, CrashingApplier, QuickProcesses
 from headgate.errors import RunCancelledError
+from headgate.gateway.adapters.run_context import RunContext
 from headgate.reprocess.execution.execute import Record, StepState
 from headgate.reprocess.execution.suspended_restarts import find_suspension, may_reenable
 from headgate.reprocess.execution.undo import Past, build_undo
@@ -85,7 +86,7 @@ def runner(lab, monkeypatch):
                 if cancellable and position == at and next(count) >= wait:
                     raise RunCancelledError("the run was cancelled")
 
-            applier._pause = pause
+            applier.context.pause = pause
             return applier
 
         monkeypatch.setattr(runner, "_effects", effects_of)
@@ -167,12 +168,12 @@ def test_cancelled_later_restarts_stay_suspended_and_a_resume_suspends_again(lab
     assert (here.folder / "running").exists() and not (here.folder / "suspended").exists()
 
 
-class Orchestrated(CrashingApplier):
+class Orchestrated(QuickProcesses):
     """An orchestrator starts the query whenever it finds it stopped and not suspended."""
 
     def status(self, pipeline):
         found = super().status(pipeline)
-        folder = self.home.parent
+        folder = self._context.home.parent
         if found is Status.STOPPED and not (folder / "suspended").exists():
             (folder / "running").touch()
         return found
@@ -205,9 +206,14 @@ def test_an_undo_suspends_restarts_and_reenables_them_at_its_end(lab, monkeypatc
     assert undo.steps[-1].action == ("start_pipeline" if ran else "reenable_restarts")
 
     def applier(run):
-        made = Orchestrated(
-            here.registry, here.home, run=run, pause=lambda _s: None, note=lambda _m: None
+        made = CrashingApplier(
+            RunContext(
+                registry=here.registry,
+                home=here.home,
+                run=run,
+            )
         )
+        made.processes = Orchestrated(made.context)
         return made
 
     monkeypatch.setattr(here, "applier", applier)

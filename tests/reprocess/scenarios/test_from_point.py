@@ -7,6 +7,7 @@ from dataclasses import dataclass, field, replace
 
 import pytest
 
+from flat_ports import FlatPorts
 from headgate.errors import NotFoundError, RefusedError, ScenarioError
 from headgate.model.cluster import Group, GroupOffset, GroupType, Partition, Topic
 from headgate.model.registered_pipelines import Pipeline
@@ -29,7 +30,7 @@ def at(topic, number, offset):
 
 
 @dataclass
-class PaperInspector:
+class PaperInspector(FlatPorts):
     """Two topics: `orders` was cut off up to 2, `clicks` was committed in one partition only."""
 
     engine: Engine = Engine.CONSUMER_GROUP
@@ -66,7 +67,7 @@ class PaperInspector:
         state = "empty" if offsets else "dead"
         return Group(id=group_id, type=GroupType.CONSUMER, state=state, members=(), offsets=offsets)
 
-    def checkpoint(self, location):
+    def read(self, location):
         return None
 
     def status(self, pipeline):

@@ -5,6 +5,7 @@ from dataclasses import dataclass, field, replace
 
 import pytest
 
+from flat_ports import FlatPorts
 from headgate.errors import NotFoundError, PlanFileError, ScenarioError
 from headgate.gateway.checkpoint.folders import read_checkpoint
 from headgate.model.cluster import Group, GroupOffset, GroupType, Member, Partition, Topic
@@ -24,7 +25,7 @@ BOTH = Commands(stop="stop it", start="start it")
 
 
 @dataclass
-class PaperInspector:
+class PaperInspector(FlatPorts):
     """The port with answers written down; nothing here stands for Kafka's behaviour."""
 
     pipeline: Pipeline
@@ -55,7 +56,7 @@ class PaperInspector:
     def group(self, group_id):
         return self.members or Group(id=group_id, state="dead", members=())
 
-    def checkpoint(self, location):
+    def read(self, location):
         return self.found
 
     def pipelines(self):
@@ -138,7 +139,7 @@ def test_refused_with_the_reason(inspector, reason):
 
 def test_a_remote_checkpoint_is_refused_in_a_plan():
     class RemoteInspector(PaperInspector):
-        def checkpoint(self, location):
+        def read(self, location):
             return read_checkpoint(location)
 
     pipeline = Pipeline(name="q", engine=Engine.SPARK, checkpoint="s3a://b/ck", commands=BOTH)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from flat_ports import FlatPorts
 from headgate.model.open_state import OpenState, OpenStore
 from headgate.model.stateful_operators import OPERATOR_KINDS
 from headgate.model.version import Engine, OperatorKind, StatefulOperator, Version
@@ -14,7 +15,7 @@ from headgate.reprocess.scenarios.shared.state_losses import LOSSES, Holder, Mod
 MINUTE = 60_000
 
 
-class PaperInspector:
+class PaperInspector(FlatPorts):
     """Knows what one checkpoint holds."""
 
     def __init__(self, *stores, unknown=None):

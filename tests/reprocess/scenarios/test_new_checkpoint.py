@@ -423,5 +423,5 @@ def test_every_recorded_checkpoint_is_read(lab, name):
         assert "neither Kafka nor files" in found.blockers[0]
     else:
         assert found.blockers == () or "neither Kafka" in found.blockers[0], found.blockers
-    position = made.applier().query_position(str(made.folder / "ck"))
+    position = made.applier().checkpoints.query_position(str(made.folder / "ck"))
     assert position.sources

@@ -69,16 +69,16 @@ def test_emptied_and_backed_up_outputs_come_back_in_place_of_what_was_written_si
     assert plan.steps[3].sizes[bills]["bytes"] > 0
     run = here.enqueue(plan)
     here.execute(run, plan)
-    assert here.applier().topics([bills])[bills].records == 0
+    assert here.applier().kafka.topics([bills])[bills].records == 0
     assert committed(here.applier(), group)[orders, 0].offset == 0
 
     produce(bills, ["new-1", "new-2"])
     made = undo(here, run, plan)
     assert f"{bills} holds 2 records written since: they are deleted" in made.risks
     assert [(m.key(), m.value(), m.timestamp()) for m in consume(bills, 10)] == before
-    assert here.applier().topics([bills])[bills].records == 10
+    assert here.applier().kafka.topics([bills])[bills].records == 10
     assert committed(here.applier(), group) == at
-    assert here.applier().shapes([bills])[bills].configs == {"retention.ms": "-1"}
+    assert here.applier().kafka.shapes([bills])[bills].configs == {"retention.ms": "-1"}
 
 
 @pytest.mark.kafka
@@ -97,13 +97,13 @@ def test_new_outputs_are_like_the_old_ones_and_a_person_starts(billing):
     assert f"{bills}-2 in place of {bills}" in plan.steps[-1].describe()
     run = here.enqueue(plan)
     here.execute(run, plan)
-    shapes = here.applier().shapes([bills, f"{bills}-2"])
+    shapes = here.applier().kafka.shapes([bills, f"{bills}-2"])
     assert shapes[f"{bills}-2"].configs == shapes[bills].configs
-    assert here.applier().topics([bills])[bills].records == 10
+    assert here.applier().kafka.topics([bills])[bills].records == 10
     again = plan_of(here, outputs="new", output_topics=bills, new_suffix="-2")
     assert f"topic {bills}-2 already exists" in again.blockers
     undo(here, run, plan)
-    assert len(here.applier().shapes([bills, f"{bills}-2"])) == 2
+    assert len(here.applier().kafka.shapes([bills, f"{bills}-2"])) == 2
 
 
 @pytest.mark.kafka

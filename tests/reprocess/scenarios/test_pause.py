@@ -75,10 +75,10 @@ def test_a_pause_command_holds_it_and_people_are_told(held):
     run = held.enqueue(plan)
     held.execute(run, plan)
     assert (held.folder / "running").exists()
-    assert held.applier().status("q") is Status.PAUSED
+    assert held.applier().processes.status("q") is Status.PAUSED
     back = undo_of(held, run, plan)
     held.execute(held.enqueue(back, undo_of=run), back, run)
-    assert held.applier().status("q") is Status.RUNS
+    assert held.applier().processes.status("q") is Status.RUNS
     told = (held.folder / "told").read_text().splitlines()
     assert [line.partition(" (run")[0] for line in told] == ["q is paused", "q is being resumed"]
 

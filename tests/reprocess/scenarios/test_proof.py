@@ -64,7 +64,7 @@ def test_without_a_status_logs_that_moved_just_now_refuse(lab, monkeypatch):
     monkeypatch.setattr(verify_stopped, "QUIET_MAX", 180.0)
     made = lab(replace(COMMANDS, status=None))
     applier, location = made.applier(), str(made.folder / "ck")
-    monkeypatch.setattr(applier, "status", lambda _p: Status.UNKNOWN)
+    monkeypatch.setattr(applier.processes, "status", lambda _p: Status.UNKNOWN)
     age(made.folder, 10)
     prove_stopped(applier, "q", checkpoint=location)
     (made.folder / "ck" / "offsets" / "5").write_text("v1")
@@ -83,7 +83,7 @@ def test_a_query_of_long_batches_is_never_proven_by_silence(lab, monkeypatch):
     at = time.time() - 900
     os.utime(made.folder / "ck" / "offsets" / "4", (at - 300, at - 300))
     os.utime(made.folder / "ck" / "commits" / "4", (at, at))
-    found = applier.checkpoint(location)
+    found = applier.checkpoints.read(location)
     assert round(found.busy_seconds) == 300
     assert round(quiet_needed(found)) == 900
     with pytest.raises(RefusedError, match="silence would be evidence only after 900 s"):
@@ -176,7 +176,7 @@ def person(made, run, *, by=None):
             made.store.questions.confirm(run, by=by, pipeline="q")
         return found.by
 
-    applier._ask = ask
+    applier.context.ask = ask
     return applier
 
 
@@ -229,10 +229,10 @@ def test_nobody_for_a_day_refuses_and_changes_nothing(lab):
     run = made.enqueue(plan)
     applier = person(made, run)
     looked = [0.0]
-    applier._pause = lambda seconds: looked.__setitem__(0, looked[0] + seconds)
-    applier._ask = lambda _word, _request: None
+    applier.context.pause = lambda seconds: looked.__setitem__(0, looked[0] + seconds)
+    applier.context.ask = lambda _word, _request: None
     with pytest.raises(RefusedError, match="nobody confirmed within a day: Stop it"):
-        applier.command("q", "stop")
+        applier.processes.command("q", "stop")
     assert looked[0] == 24 * 3600
     assert (made.folder / "running").exists()
 
@@ -246,9 +246,9 @@ def test_a_question_outlives_a_crash_and_holds_for_one_attempt(lab):
     def crash(_seconds):
         raise Crash
 
-    applier._pause = crash
+    applier.context.pause = crash
     executor = Executor(applier, RunJournal(made.store, run, plan, undo_of=None))
-    applier._pause = lambda seconds: crash(seconds) if seconds else None
+    applier.context.pause = lambda seconds: crash(seconds) if seconds else None
     with pytest.raises(Crash):
         executor.apply(0, plan.steps[0])
     questions = made.store.questions
@@ -300,7 +300,7 @@ def test_silence_up_to_now_counts_where_somebody_says_that_it_is_stopped(
     (made.folder / "running").unlink()
     applier, waits = made.applier(), []
     found = Checkpoint(location="/ck", query_id="q", batch_seconds=4, quiet_seconds=quiet)
-    monkeypatch.setattr(applier, "checkpoint", lambda _location: found)
+    monkeypatch.setattr(applier.checkpoints, "read", lambda _location: found)
     monkeypatch.setattr(applier, "pause", waits.append)
     wait_until_stopped(applier, "q", checkpoint="/ck")
     assert sum(waits) == watched

@@ -135,7 +135,7 @@ def test_a_new_version_works_on_a_copy_and_the_old_one_goes_on_where_it_was(upgr
     ]
     run = lab.run(plan)
     assert lab.now == lab.new and lab.old_hash == old
-    assert lab.applier().checkpoint(lab.new).head == (1, 1)
+    assert lab.applier().checkpoints.read(lab.new).head == (1, 1)
     undo = lab.undo(run, plan)
     assert undo.can_apply, undo.blockers
     lab.run(undo, undo_of=run)
@@ -217,4 +217,4 @@ def test_a_user_interface_that_shows_a_batch_speaks_against_a_stop_there_too(rem
     seen = replace(pipeline, evidence=("http://127.0.0.1:4040",))
     lab.registry = replace(lab.registry, pipelines=(seen,))
     monkeypatch.setattr(rest_api, "running_queries", lambda _address: {"old"})
-    assert lab.applier().driver_status("q").status is Status.RUNS
+    assert lab.applier().processes.driver_status("q").status is Status.RUNS

@@ -110,7 +110,7 @@ def test_what_the_engine_does_not_start_on_is_not_put_in_place(broken, monkeypat
     applier = here.applier("run-1")
     # Spark's own word is tested where Spark is: here it is what follows from it.
     proof = Proof(outcome=outcome, error_class="CANNOT_LOAD_STATE_STORE", message="no")
-    monkeypatch.setattr(applier, "rehearse", lambda _copy, _entry: proof)
+    monkeypatch.setattr(applier.checkpoints, "rehearse", lambda _copy, _entry: proof)
     plan.steps[1].apply(applier, plan.steps[1].bind(applier))
     with pytest.raises(RefusedError, match=r"not verified: jobs:counts .*CANNOT_LOAD_STATE_STORE"):
         plan.steps[2].apply(applier, {})
@@ -122,7 +122,7 @@ def test_a_rehearsal_without_records_is_not_sold_for_more(broken, monkeypatch, r
     here = broken(entry_point="jobs:counts")
     applier = here.applier("run-1")
     proof = Proof(outcome="resumes", rows_in=rows)
-    monkeypatch.setattr(applier, "rehearse", lambda _copy, _entry: proof)
+    monkeypatch.setattr(applier.checkpoints, "rehearse", lambda _copy, _entry: proof)
     repair_of(here).steps[2].apply(applier, {})
     assert said in here.notes[-1]
 

@@ -75,9 +75,7 @@ def read(monkeypatch):
         asked.append(batch)
         return (StoreRows(operator=0, store="default", rows=2),)
 
-    monkeypatch.setattr(
-        "headgate.gateway.adapters.checkpoint_history.RewindApplier.read_state", read_state
-    )
+    monkeypatch.setattr("headgate.gateway.adapters.state.StateAdapter.read", read_state)
     return asked
 
 
@@ -239,9 +237,7 @@ def test_state_that_spark_can_not_read_takes_everything_back(old, monkeypatch):
     def read_state(self, location, batch):
         raise RefusedError("Spark can't read the state of operator 0, store default: damaged")
 
-    monkeypatch.setattr(
-        "headgate.gateway.adapters.checkpoint_history.RewindApplier.read_state", read_state
-    )
+    monkeypatch.setattr("headgate.gateway.adapters.state.StateAdapter.read", read_state)
     plan = plan_of(here)
     run = here.enqueue(plan)
     with pytest.raises(RefusedError, match="damaged"):
@@ -258,9 +254,7 @@ def test_a_session_that_writes_on_is_noticed(old, monkeypatch):
         (here.folder / "ck" / "state" / "0" / "0" / "7.snapshot").touch()
         return ()
 
-    monkeypatch.setattr(
-        "headgate.gateway.adapters.checkpoint_history.RewindApplier.read_state", read_state
-    )
+    monkeypatch.setattr("headgate.gateway.adapters.state.StateAdapter.read", read_state)
     plan = plan_of(here)
     with pytest.raises(RefusedError, match="Stop the whole application"):
         here.execute(here.enqueue(plan), plan)

@@ -4,6 +4,7 @@ from dataclasses import dataclass, field
 
 import pytest
 
+from flat_ports import FlatPorts
 from headgate.model.cluster import Partition, Topic
 from headgate.model.restore_points import LoggedBatch
 from headgate.reprocess.ports.checkpoints import Checkpoint
@@ -11,7 +12,7 @@ from headgate.reprocess.scenarios.rewind.inputs import read_inputs
 
 
 @dataclass
-class PaperInspector:
+class PaperInspector(FlatPorts):
     """The port with answers written down; nothing here stands for Kafka's behaviour."""
 
     known: dict = field(default_factory=dict)

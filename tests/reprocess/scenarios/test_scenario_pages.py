@@ -5,6 +5,7 @@ from pathlib import Path
 
 import pytest
 
+from flat_ports import FlatPorts
 from headgate.model.registered_pipelines import Pipeline, Registry
 from headgate.model.version import Engine
 from headgate.reprocess.plan import Plan
@@ -54,7 +55,7 @@ def test_a_cell_is_the_declaration(name, engine, page):
     assert bool(support.why) is (support.answer is not Answer.SUPPORTED)
 
 
-class OneInspector:
+class OneInspector(FlatPorts):
     """Knows one registered pipeline; a refused cell asks for nothing more."""
 
     def __init__(self, pipeline: Pipeline) -> None:

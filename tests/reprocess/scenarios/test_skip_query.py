@@ -5,9 +5,11 @@ import json
 
 import pytest
 
-from crashing import CrashingApplier
 from headgate.errors import RefusedError, StalePlanError
 from headgate.gateway.adapters.driver_status import judge_life
+from headgate.gateway.adapters.kafka import KafkaAdapter
+from headgate.gateway.adapters.processes import ProcessAdapter
+from headgate.gateway.adapters.record_backup import RecordBackupAdapter
 from headgate.gateway.checkpoint.folders import tree_hash
 from headgate.model.cluster import Partition, Topic
 from headgate.model.registered_pipelines import Commands, Registry
@@ -83,10 +85,11 @@ def stuck(lab, monkeypatch):
             "t": TopicShape(name="t", id="T", partitions=2, replication=1)
         },
         "create_topic": lambda self, shape: None,
-        "back_up_records": lambda self, spans, to: None,
+        "back_up": lambda self, spans, to: None,
         "verify_backup": lambda self, spans, to: {},
     }.items():
-        monkeypatch.setattr(CrashingApplier, name, answer, raising=False)
+        adapter = RecordBackupAdapter if name in ("back_up", "verify_backup") else KafkaAdapter
+        monkeypatch.setattr(adapter, name, answer)
     return stuck
 
 
@@ -300,7 +303,7 @@ def test_a_plan_says_what_shows_that_the_query_fails_on_the_record(
     here = stuck()
     if change:
         change(here)
-    monkeypatch.setattr(CrashingApplier, "driver_status", lambda self, name: told)
+    monkeypatch.setattr(ProcessAdapter, "driver_status", lambda self, name: told)
     assert said in plan_of(here, "t:0:10-12").risks[0]
 
 

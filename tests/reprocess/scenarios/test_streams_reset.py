@@ -7,6 +7,7 @@ from dataclasses import dataclass, field, replace
 
 import pytest
 
+from flat_ports import FlatPorts
 from headgate.model.cluster import Group, GroupOffset, GroupType, Member, Partition, Topic
 from headgate.model.kafka_streams import (
     GroupSubtopology,
@@ -50,7 +51,7 @@ def group(group_id=APP, state="empty", kind=GroupType.CLASSIC, members=(), **off
 
 
 @dataclass
-class PaperCluster:
+class PaperCluster(FlatPorts):
     """`shop` has read 4 of 10 records; nobody else is there unless a test says so."""
 
     names: tuple[str, ...] = TOPICS

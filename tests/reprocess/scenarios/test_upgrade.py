@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 from headgate.errors import RefusedError, ScenarioError, StalePlanError, StepError
+from headgate.gateway.adapters.processes import ProcessAdapter
 from headgate.gateway.checkpoint.folders import tree_hash
 from headgate.model.cluster import Partition, Topic
 from headgate.model.registered_pipelines import Commands
@@ -226,8 +227,8 @@ def test_a_version_that_leaves_records_waiting_is_no_success(query):
     keep.apply(applier, keep.bind(applier))
     # A cluster that is written down: its log goes on beyond where the query stands.
     parts = (Partition(number=0, begin=0, end=9),)
-    applier.has_cluster = lambda: True
-    applier.topics = lambda names: {n: Topic(name=n, id=n, partitions=parts) for n in names}
+    applier.kafka.has_cluster = lambda: True
+    applier.kafka.topics = lambda names: {n: Topic(name=n, id=n, partitions=parts) for n in names}
     with pytest.raises(StepError, match="has not committed any batch after 600 s"):
         prove.apply(applier, {})
 
@@ -240,7 +241,7 @@ def test_without_a_status_silence_is_no_proof(query):
     applier = here.applier(run)
     keep, prove = plan.steps[2], plan.steps[5]
     keep.apply(applier, keep.bind(applier))
-    applier.status = lambda _pipeline: super(type(applier), applier).status("q")
+    applier.processes.status = lambda _pipeline: ProcessAdapter.status(applier.processes, "q")
     with pytest.raises(StepError, match="nothing reports that it runs"):
         prove.apply(applier, {})
 

@@ -5,6 +5,7 @@ from pathlib import Path
 
 import pytest
 
+from flat_ports import FlatPorts
 from headgate.model.cluster import Group, GroupOffset, GroupType, Partition, Topic
 from headgate.model.registered_pipelines import Commands, Pipeline, Registry
 from headgate.model.version import Engine
@@ -19,7 +20,7 @@ COMMANDS = Commands(stop="stop", start="start", deploy="deploy", rollback="rollb
 REPARTITION = "app-by-city-repartition"
 
 
-class PaperInspector:
+class PaperInspector(FlatPorts):
     """A cluster that is written down; the verdict on it is the rules' own."""
 
     def __init__(self, folder: Path, kind: GroupType = GroupType.CLASSIC) -> None:

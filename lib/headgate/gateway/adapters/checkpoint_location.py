@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 
 from headgate.errors import StepError
+from headgate.gateway.adapters.run_context import RunContext
 from headgate.gateway.checkpoint import create as new_checkpoint
 from headgate.gateway.checkpoint import remote_copy
 from headgate.gateway.checkpoint.remote_view import seen
@@ -13,29 +14,21 @@ from headgate.model.registered_pipelines import Pipeline, Registry
 from headgate.reprocess.ports.source_offsets import Beginning
 
 
-class LiveRemoteCheckpointInspector:
-    """Places as they are now."""
+class RemoteCheckpointAdapter:
+    """New places beside old ones, and which of them is the pipeline's."""
 
-    registry: Registry
+    def __init__(self, context: RunContext) -> None:
+        self._context = context
 
     def is_free(self, location: str) -> bool:
         """Return whether nothing stands at a place of a remote file system."""
-        return remote_copy.is_free(location, self.registry.file_systems)
+        return remote_copy.is_free(location, self._context.registry.file_systems)
 
     def listing_hash(self, location: str) -> str | None:
         """Return a hash over names, sizes and times of all files there; None: there are none."""
-        return remote_copy.listing_hash(location, self.registry.file_systems)
+        return remote_copy.listing_hash(location, self._context.registry.file_systems)
 
-
-class LiveRemoteCheckpointApplier(LiveRemoteCheckpointInspector):
-    """New places beside old ones, and which of them is the pipeline's."""
-
-    _run: str
-    _switch_checkpoint: Callable[[str, str, str], None]
-    pause: Callable[[float], None]
-    progress: Callable[[int, int | None, str], None]
-
-    def copy_remote_checkpoint(
+    def copy(
         self,
         location: str,
         to: str,
@@ -49,51 +42,54 @@ class LiveRemoteCheckpointApplier(LiveRemoteCheckpointInspector):
         order = remote_copy.Order(
             source=location,
             target=to,
-            run=self._run,
+            run=self._context.run,
             expected=expected,
             batch=batch,
             query_id=query_id,
         )
 
         def tell(done: int, total: int) -> None:
-            self.progress(done, total, "bytes")
-            self.pause(0)
+            self._context.progress(done, total, "bytes")
+            self._context.pause(0)
 
-        remote_copy.copy_remote_checkpoint(order, self.registry.file_systems, tell)
+        remote_copy.copy_remote_checkpoint(order, self._context.registry.file_systems, tell)
 
-    def create_remote_checkpoint(
-        self, to: str, like: str, query_id: str, beginnings: Sequence[Beginning]
-    ) -> None:
+    def create(self, to: str, like: str, query_id: str, beginnings: Sequence[Beginning]) -> None:
         """Write a checkpoint whose sources begin there; see the port."""
         self._writable(to)
-        with seen(like, self.registry.file_systems) as old:
+        with seen(like, self._context.registry.file_systems) as old:
             files = new_checkpoint.content(old, query_id, beginnings)
             remote_copy.write_place(
-                to, files, {"source": like, "run": self._run}, self.registry.file_systems
+                to,
+                files,
+                {"source": like, "run": self._context.run},
+                self._context.registry.file_systems,
             )
 
-    def remote_checkpoint_issue(self, location: str) -> str | None:
+    def issue(self, location: str) -> str | None:
         """Return why a place is not whole and untouched; None: it is."""
-        return remote_copy.copy_issue(location, self.registry.file_systems)
+        return remote_copy.copy_issue(location, self._context.registry.file_systems)
 
-    def delete_remote_checkpoint(self, location: str, source: str | None) -> str | None:
+    def delete(self, location: str, source: str | None) -> str | None:
         """Remove a place that no query has used; return why it was kept."""
         self._writable(location)
-        return remote_copy.delete_remote_checkpoint(location, source, self.registry.file_systems)
+        return remote_copy.delete_remote_checkpoint(
+            location, source, self._context.registry.file_systems
+        )
 
-    def switch_checkpoint(self, pipeline: str, location: str) -> None:
+    def switch(self, pipeline: str, location: str) -> None:
         """Record that the pipeline's checkpoint is there from now on."""
-        found = self.registry.pipeline(pipeline)
+        found = self._context.registry.pipeline(pipeline)
         declared = (found.declared or found.checkpoint) if found else None
         if declared is None:
             raise StepError(f"{pipeline} is not registered with a checkpoint any more")
-        self._switch_checkpoint(pipeline, declared, location)
-        self.registry = self.registry.led(
-            {**_places(self.registry), pipeline: (declared, location)}
+        self._context.switch_checkpoint(pipeline, declared, location)
+        self._context.registry = self._context.registry.led(
+            {**_places(self._context.registry), pipeline: (declared, location)}
         )
 
     def _writable(self, location: str) -> None:
-        if not is_made_place(location, self.registry):
+        if not is_made_place(location, self._context.registry):
             raise StepError(f"{location} is not a location that a run creates: not changed")
 
 

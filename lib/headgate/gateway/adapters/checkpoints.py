@@ -1,117 +1,144 @@
-"""What plans and runs ask of checkpoints, and do to folders."""
+"""What plans and runs ask of checkpoints, and how they copy and create them."""
 
 from __future__ import annotations
 
+import os
 import re
-from collections.abc import Callable, Mapping, Sequence
-from contextlib import suppress
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
 
-from headgate.errors import HeadgateError, StepError
+from headgate.errors import CaptureError, EvidenceError, RefusedError, StepError
+from headgate.gateway.adapters.run_context import RunContext
 from headgate.gateway.checkpoint import create as new_checkpoint
-from headgate.gateway.checkpoint import folders as checkpoints
-from headgate.gateway.checkpoint.folders import remove_tree
-from headgate.gateway.checkpoint.remote_copy import listing_hash
-from headgate.gateway.checkpoint.remote_view import brought, logs_seen, seen
+from headgate.gateway.checkpoint import repair as checkpoint_repair
+from headgate.gateway.checkpoint.batches import read_batches
+from headgate.gateway.checkpoint.folders import (
+    is_state_data,
+    local_path,
+    read_checkpoint,
+    remove_tree,
+)
+from headgate.gateway.checkpoint.remote_copy import sizes_of
+from headgate.gateway.checkpoint.remote_view import logs_seen, seen
+from headgate.gateway.checkpoint.rewind_copy import copy_to_batch
+from headgate.gateway.checkpoint.rewind_facts import file_sizes, read_rewind
 from headgate.gateway.files.addresses import is_remote
-from headgate.gateway.files.scratch_folders import scratch_folder
-from headgate.gateway.spark.kept_open_state import keep, kept
-from headgate.model.open_state import OpenState
-from headgate.model.registered_pipelines import Registry
-from headgate.model.restore_points import StoreRows
-from headgate.reprocess.ports.checkpoints import Checkpoint
+from headgate.model.restore_points import LoggedBatch, Rewind, SnapshotSize
+from headgate.reprocess.checkpoint.files import CheckpointFiles, Edit
+from headgate.reprocess.ports.checkpoints import Checkpoint, Proof
 from headgate.reprocess.ports.source_offsets import Beginning, QueryPosition
 
 _REMOTE = "it is on a remote file system, where no folder can be renamed in one step"
+_DRAFT = re.compile(r"\..+\.(new|repartitioned|export)-[^/]+")
+_HIDDEN = ".headgate-"
+_PREFIX = "headgate-proof-"
+_NO_CONF: Mapping[str, str] = {}
 
 
-class LiveFolderInspector:
-    """Checkpoints as they are now."""
+class CheckpointAdapter:
+    """Checkpoints as they are now, and copies and drafts beside them."""
 
-    registry: Registry
+    def __init__(self, context: RunContext) -> None:
+        self._context = context
 
-    def checkpoint(self, location: str) -> Checkpoint | None:
+    def read(self, location: str) -> Checkpoint | None:
         """Return the checkpoint there, or None where there is none."""
         if not is_remote(location):
-            return checkpoints.read_checkpoint(location)
-        with logs_seen(location, self.registry.file_systems) as folder:
-            found = checkpoints.read_checkpoint(str(folder))
+            return read_checkpoint(location)
+        with logs_seen(location, self._context.registry.file_systems) as folder:
+            found = read_checkpoint(str(folder))
         return found and replace(found, location=location.rstrip("/"), fixed=_REMOTE, remote=True)
 
-
-class LiveFolderApplier(LiveFolderInspector):
-    """What steps change in folders; copies and removals stay below the home's runs."""
-
-    home: Path
-    _run: str
-
-    def exists(self, path: str) -> bool:
-        """Return whether a file or a folder is there."""
-        return checkpoints.local_path(path).exists()
-
-    def tree_hash(self, path: str) -> str | None:
-        """Return a hash over every file's name and bytes, None where the folder is not there."""
-        if is_remote(path):
-            return listing_hash(path, self.registry.file_systems)
-        return checkpoints.tree_hash(Path(path), whole=False)
-
-    def snapshot_folder(self) -> str:
-        """Return the folder that is this run's own."""
-        return str(self.home / "runs" / self._run)
-
-    def copy_tree(self, path: str, to: str) -> None:
-        """Copy a folder and force it to disk."""
-        self._own(to)
-        checkpoints.copy_tree(Path(path), Path(to))
-
-    def move(self, path: str, to: str) -> None:
-        """Rename a folder in one step."""
-        checkpoints.move(Path(path), Path(to))
-
-    def make_like(self, path: str, like: str) -> None:
-        """Make an empty folder with the owner and the rights of `like`."""
-        checkpoints.make_like(Path(path), Path(like))
-
-    def remove_tree(self, path: str) -> None:
-        """Remove a folder below this home's runs, and its parent where that is empty then."""
-        self._own(path)
-        checkpoints.remove_tree(Path(path))
-        with suppress(OSError):
-            Path(path).parent.rmdir()
-
-    def write_record(self, path: str, text: str) -> None:
-        """Write a file in one step, forced to disk."""
-        self._own(path)
-        checkpoints.write_file(Path(path), text)
-
-    def _own(self, path: str) -> None:
-        """Copies and removals stay below the folder of the runs, whatever a plan says."""
-        if not Path(path).resolve().is_relative_to((self.home / "runs").resolve()):
-            raise StepError(f"{path} is not below {self.home / 'runs'}: not touched")
-
-
-_DRAFT = re.compile(r"\..+\.(new|repartitioned|export)-[^/]+")
-
-
-class NewCheckpointInspector:
-    """Where the sources of a query are."""
-
-    registry: Registry
+    def files(self, location: str, sink: str | None = None) -> CheckpointFiles | None:
+        """Return the small files of a checkpoint, None where there is none."""
+        return checkpoint_repair.read_files(location, sink)
 
     def query_position(self, location: str) -> QueryPosition | None:
         """Return where the sources are after the newest committed batch; None: no checkpoint."""
-        with seen(location, self.registry.file_systems) as folder:
+        with seen(location, self._context.registry.file_systems) as folder:
             return new_checkpoint.read_position(folder)
 
+    def place(self, location: str) -> str:
+        """Return a location with links and relative parts resolved; a remote one as it is."""
+        try:
+            return str(local_path(location))
+        except RefusedError:
+            return location.rstrip("/")
 
-class NewCheckpointApplier(NewCheckpointInspector):
-    """Drafts of new checkpoints, beside the place that they are for."""
+    def batches(self, location: str) -> tuple[LoggedBatch, ...]:
+        """Return the batches that both logs hold, oldest first."""
+        with seen(location, self._context.registry.file_systems) as folder:
+            return read_batches(folder)
 
-    def create_checkpoint(
-        self, draft: str, like: str, query_id: str, beginnings: Sequence[Beginning]
-    ) -> None:
+    def rewind(self, location: str, batch: int) -> Rewind:
+        """Return what stands against the end of `batch`."""
+        try:
+            with seen(location, self._context.registry.file_systems) as folder:
+                return read_rewind(folder, batch)
+        except (OSError, ValueError) as error:
+            raise EvidenceError(f"{location} can't be read: {error}") from error
+
+    def snapshot_size(self, location: str) -> SnapshotSize:
+        """Return how large a snapshot of the checkpoint is, and what of it takes room."""
+        if is_remote(location):
+            sizes = sizes_of(location, self._context.registry.file_systems)
+            return SnapshotSize(files=len(sizes), bytes=sum(sizes), copied=sum(sizes))
+        folder = local_path(location)
+        files = list(file_sizes(folder))
+        place = next(p for p in (self._context.home, *self._context.home.parents) if p.exists())
+        linked = os.stat(folder).st_dev == os.stat(place).st_dev  # noqa: PTH116
+        size = sum(size for _, size in files)
+        # As `copy_tree` does: data of stores are linked, logs and metadata are not.
+        data = sum(s for p, s in files if is_state_data(p.relative_to(folder))) if linked else 0
+        return SnapshotSize(files=len(files), bytes=size, copied=size - data)
+
+    def copy_beside(self, path: str, to: str, edits: Iterable[Edit] = ()) -> None:
+        """Copy a checkpoint to a neighbour and make the edits in the copy."""
+        _check_beside(path, to, self._context.run)
+        checkpoint_repair.make_repaired(Path(path), Path(to), edits)
+
+    def edit_copy(self, path: str, copy: str, edits: Iterable[Edit]) -> None:
+        """Make edits in a copy that stands beside the checkpoint."""
+        _check_beside(path, copy, self._context.run)
+        checkpoint_repair.edit_files(Path(copy), edits)
+
+    def remove_beside(self, path: str, copy: str) -> None:
+        """Remove a copy that stands beside the checkpoint; fine if it is gone."""
+        _check_beside(path, copy, None)
+        remove_tree(Path(copy))
+
+    def rehearse(self, checkpoint: str, entry_point: str) -> Proof:
+        """Start a query on a copy of the checkpoint for one batch that goes nowhere."""
+        # What starts processes is imported only where one is started.
+        from headgate.gateway.checkpoint.copy import check_room, copy_checkpoint, size_of
+        from headgate.gateway.files.evidence_files import find
+        from headgate.gateway.files.scratch_folders import scratch_folder
+        from headgate.gateway.spark.rehearsal import RehearsalRequest, rehearse_query
+
+        place = find(checkpoint, self._context.registry.file_systems)
+        if place is None:
+            raise StepError(f"{checkpoint} is not there: nothing was rehearsed")
+        importable = (self._context.folder,)
+        with scratch_folder(_PREFIX) as folder:
+            check_room(size_of(place) or 0, folder)
+            copy_checkpoint(place, folder / "checkpoint")
+            wish = RehearsalRequest(conf=_NO_CONF)
+            try:
+                found = rehearse_query(
+                    entry_point, folder / "checkpoint", folder / "out", wish, importable=importable
+                )
+            except CaptureError as error:
+                raise RefusedError(f"{entry_point} can't be rehearsed: {error}") from error
+        engine = found.engine
+        return Proof(
+            outcome=engine.outcome.value,
+            error_class=engine.error_class,
+            message=engine.message,
+            rows_in=engine.rows_in,
+        )
+
+    def create(self, draft: str, like: str, query_id: str, beginnings: Sequence[Beginning]) -> None:
         """Write a checkpoint that begins there; see `reprocess.ports.inspector.Applier`."""
         new_checkpoint.create_checkpoint(draft_path(draft), Path(like), query_id, beginnings)
 
@@ -125,6 +152,18 @@ class NewCheckpointApplier(NewCheckpointInspector):
         """Remove a draft; fine if it is gone."""
         remove_tree(draft_path(draft))
 
+    def copy_to_batch(
+        self, location: str, batch: int, to: str, *, query_id: str | None = None
+    ) -> None:
+        """Make `to` the checkpoint as it was at the end of `batch`."""
+        check_named(to)
+
+        def tell(done: int) -> None:
+            self._context.progress(done, None, "files")
+            self._context.pause(0)
+
+        copy_to_batch(local_path(location), Path(to), batch, query_id=query_id, tell=tell)
+
 
 def draft_path(path: str) -> Path:
     """Return the path; only what has a draft's name is written or removed, whatever a plan says."""
@@ -133,71 +172,21 @@ def draft_path(path: str) -> Path:
     return Path(path)
 
 
-_READ_SECONDS = 120.0
+def check_named(path: str) -> None:
+    """Copies and removals stay within names that end in a run's id, whatever a plan says."""
+    if not any(_is_ours(part) for part in Path(path).parts[1:]):
+        raise StepError(f"{path} is not a name that a run gives: not changed")
 
 
-class StateInspector:
-    """What the state of a checkpoint holds, by Spark's own reader."""
-
-    home: Path
-    registry: Registry
-
-    def open_state(self, location: str, batch: int) -> OpenState:
-        """Return what the stores hold at the end of `batch`, or why that can't be read.
-
-        It takes a JVM and some seconds; what was read is kept until the next commit.
-        """
-        if is_remote(location):
-            why = "it is on a remote file system, which a plan doesn't copy from"
-            return OpenState(batch=batch, unknown=why)
-        checkpoint = Path(location)
-        if not any((checkpoint / "state").glob("[0-9]*/[0-9]*/*")):
-            return OpenState(batch=batch, unknown=f"{location}/state has no files of a store")
-        if (known := kept(self.home, checkpoint, batch)) is not None:
-            return OpenState(batch=batch, stores=known)
-        # What starts processes is imported only where one is started.
-        from headgate.gateway.spark import change_state
-
-        try:
-            with scratch_folder("headgate-open-state-") as scratch:
-                found = change_state.open_stores(checkpoint, batch, scratch / "work", _READ_SECONDS)
-        except HeadgateError as error:
-            return OpenState(batch=batch, unknown=str(error))
-        keep(self.home, checkpoint, batch, found)
-        return OpenState(batch=batch, stores=found)
+def _is_ours(part: str) -> bool:
+    """Return whether a name is of the form `.ck.rewound-20260101-...` or `.headgate-before-...`."""
+    words = (".before-", ".after-", ".rewound-", _HIDDEN)
+    return part.startswith(".") and any(word in part for word in words)
 
 
-class StateApplier(StateInspector):
-    """Work of Spark's on copies, in a process beside us."""
-
-    pause: Callable[[float], None]
-    _run: str
-
-    def repartition_state(
-        self, checkpoint: str, draft: str, partitions: int
-    ) -> tuple[StoreRows, ...]:
-        """Make a copy whose state lies in so many partitions; see the port."""
-        # What starts processes is imported only where one is started.
-        from headgate.gateway.spark import change_state
-
-        return change_state.repartition(
-            Path(checkpoint), draft_path(draft), partitions, self._work_folder(), self._cancelled
-        )
-
-    def export_state(self, checkpoint: str, draft: str) -> Mapping[str, Any]:
-        """Write the state to a folder as Parquet; see `reprocess.ports.inspector.Applier`."""
-        from headgate.gateway.spark import change_state
-
-        work = self._work_folder()
-        if not is_remote(checkpoint):
-            return change_state.export(Path(checkpoint), draft_path(draft), work, self._cancelled)
-        with brought(checkpoint, work.parent, self.registry.file_systems) as copy:
-            return change_state.export(copy, draft_path(draft), work, self._cancelled)
-
-    def _work_folder(self) -> Path:
-        return self.home / "runs" / self._run / "state"
-
-    def _cancelled(self) -> bool:
-        """A cancelled run stops here by an exception of its own."""
-        self.pause(0)
-        return False
+def _check_beside(path: str, copy: str, run: str | None) -> None:
+    """Copies and removals stay beside the checkpoint, under hidden names, whatever a plan says."""
+    place, at = Path(path), Path(copy)
+    is_copy = at.parent == place.parent and at.name.startswith(f".{place.name}.")
+    if not is_copy or (run is not None and not at.name.endswith(f"-{run}")):
+        raise StepError(f"{copy} is not this run's copy beside {path}: not changed")

@@ -11,7 +11,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from headgate.errors import HeadgateError, StepError
-from headgate.gateway.adapters.driver_status import TOPIC, DriverStatusInspector, judge_life
+from headgate.gateway.adapters.driver_status import TOPIC, DriverStatusReader, judge_life
+from headgate.gateway.adapters.run_context import RunContext
 from headgate.gateway.http.secret_values import named_value
 from headgate.model.commands import WatchControl
 from headgate.model.registered_pipelines import Pipeline
@@ -29,20 +30,14 @@ _LOOK = 0.5
 _AGAIN = 5.0
 
 
-class DriverRequestApplier(DriverStatusInspector):
+class DriverRequests:
     """The control channel of `headgate.watch`."""
 
-    home: Path
+    def __init__(self, context: RunContext, drivers: DriverStatusReader) -> None:
+        self._context = context
+        self._drivers = drivers
 
-    def note(self, message: str) -> None:
-        """Tell people how the step gets on."""
-        raise NotImplementedError
-
-    def pause(self, seconds: float) -> None:
-        """Wait; see `reprocess.ports.inspector.Applier`."""
-        raise NotImplementedError
-
-    def _control(self, pipeline: Pipeline, call: WatchControl) -> None:
+    def stop(self, pipeline: Pipeline, call: WatchControl) -> None:
         """Ask the driver to stop the query and wait for its end.
 
         StepError where no driver hears it, or one refuses. What it says is no proof: that is made
@@ -50,17 +45,17 @@ class DriverRequestApplier(DriverStatusInspector):
         """
         life = self._told_life(pipeline)
         if life is None or judge_life(life, time.time()).status is Status.STOPPED:
-            self.note(f"the watch of {pipeline.name} reports no running query")
+            self._context.note(f"the watch of {pipeline.name} reports no running query")
             return
-        request = _request(life, call, Path(self.registry.path or ".").parent)
+        request = _request(life, call, self._context.folder)
         with self._sent(pipeline, request) as again:
             self._until(pipeline, life, HEAR_SECONDS, lambda now: _heard(now, request.nonce), again)
-            self.note("the driver heard it, and stops the query at the end of its batch")
+            self._context.note("the driver heard it, and stops the query at the end of its batch")
             self._until(pipeline, life, END_SECONDS, _over)
 
     def _told_life(self, pipeline: Pipeline) -> Life | None:
         try:
-            return self.life(pipeline)
+            return self._drivers.life(pipeline)
         except HeadgateError as error:
             raise StepError(f"the watch of {pipeline.name} could not be read: {error}") from None
 
@@ -82,7 +77,7 @@ class DriverRequestApplier(DriverStatusInspector):
                     f"the driver of {pipeline.name} did not stop its query within {seconds:.0f} s:"
                     " does it call headgate.watch with control=True?"
                 )
-            self.pause(_LOOK)
+            self._context.pause(_LOOK)
             waited += _LOOK
             if waited % _AGAIN == 0:
                 again()
@@ -108,7 +103,7 @@ class DriverRequestApplier(DriverStatusInspector):
         # Kafka's client is not imported for a folder.
         from headgate.gateway.spark.watch_requests import send
 
-        send(self.registry, topic, request)
+        send(self._context.registry, topic, request)
 
 
 def _request(life: Life, call: WatchControl, folder: Path) -> ControlRequest:

@@ -8,12 +8,13 @@ from datetime import datetime
 from typing import TYPE_CHECKING
 
 from headgate.errors import EvidenceError, HeadgateError
+from headgate.gateway.adapters.run_context import RunContext
 from headgate.gateway.checkpoint.folders import read_checkpoint
 from headgate.gateway.checkpoint.remote_view import logs_seen
 from headgate.gateway.files.evidence_files import find
 from headgate.gateway.process.driver_alive import is_gone
 from headgate.gateway.spark.watch_folder import newest_watch_files
-from headgate.model.registered_pipelines import Pipeline, Registry
+from headgate.model.registered_pipelines import Pipeline
 from headgate.reprocess.ports.processes import DriverStatus, ReportedRun, Status
 
 if TYPE_CHECKING:
@@ -29,18 +30,15 @@ _MOST_CHARACTERS = 200
 _UNKNOWN = DriverStatus(Status.UNKNOWN)
 
 
-class DriverStatusInspector:
+class DriverStatusReader:
     """The watches and the addresses of UIs that the registry names."""
 
-    registry: Registry
-
-    def registered(self, pipeline: str) -> Pipeline | None:
-        """Return the pipeline as the registry has it."""
-        raise NotImplementedError
+    def __init__(self, context: RunContext) -> None:
+        self._context = context
 
     def driver_status(self, pipeline: str) -> DriverStatus:
         """Return what the driver tells of itself, the watch's word first; it never fails."""
-        registered = self.registered(pipeline)
+        registered = self._context.registry.pipeline(pipeline)
         if registered is None:
             return _UNKNOWN
         try:
@@ -53,7 +51,7 @@ class DriverStatusInspector:
 
     def reported_runs(self, pipeline: str) -> tuple[ReportedRun, ...]:
         """Return all runs that the pipeline's watch reports; none where it can't be read."""
-        registered = self.registered(pipeline)
+        registered = self._context.registry.pipeline(pipeline)
         if registered is None or registered.watch is None:
             return ()
         try:
@@ -79,16 +77,19 @@ class DriverStatusInspector:
     def watched(self, location: str) -> Watched:
         """Return what a watch tells of its newest runs."""
         if not location.startswith(TOPIC):
-            place = find(location, self.registry.file_systems)
+            place = find(location, self._context.registry.file_systems)
             if place is None:
                 raise EvidenceError(f"{location} is not there")
             return newest_watch_files(place)
         # Kafka's client is not imported for a folder.
         from headgate.gateway.spark.watch_topic import WatchTopic
 
-        topic, servers = location.removeprefix(TOPIC), self.registry.bootstrap_servers or ""
+        topic, servers = (
+            location.removeprefix(TOPIC),
+            self._context.registry.bootstrap_servers or "",
+        )
         since = int((time.time() - _TAIL) * 1000)
-        return WatchTopic(topic, servers, self.registry.kafka, since_ms=since).read()
+        return WatchTopic(topic, servers, self._context.registry.kafka, since_ms=since).read()
 
     def _by_rest(self, pipeline: Pipeline) -> DriverStatus | None:
         """Return RUNS where a UI shows a batch of it under way; nothing else proves a thing."""
@@ -111,7 +112,7 @@ class DriverStatusInspector:
         if pipeline.checkpoint is None:
             return None
         try:
-            with logs_seen(pipeline.checkpoint, self.registry.file_systems) as folder:
+            with logs_seen(pipeline.checkpoint, self._context.registry.file_systems) as folder:
                 found = read_checkpoint(str(folder))
         except HeadgateError:
             return None

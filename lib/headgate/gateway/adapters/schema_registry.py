@@ -7,21 +7,22 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
 from headgate.errors import HeadgateError, StepError
-from headgate.model.registered_pipelines import Registry
+from headgate.gateway.adapters.run_context import RunContext
 from headgate.reprocess.ports.schema_registry import SubjectVersion
 
 if TYPE_CHECKING:
     from headgate.gateway.schema_registry.changes import SchemaChanges
 
 
-class LiveSchemaInspector:
+class SchemaAdapter:
     """Subjects of the registry that headgate.toml names; without one there are none."""
 
-    registry: Registry
+    def __init__(self, context: RunContext) -> None:
+        self._context = context
 
     def subjects(self, names: Iterable[str]) -> Mapping[str, tuple[SubjectVersion, ...]]:
         """Return those of the subjects that exist, with all versions; empty without a registry."""
-        if self.registry.schema_registry_url is None:
+        if self._context.registry.schema_registry_url is None:
             return {}
         with self._schemas() as schemas:
             found = {name: schemas.raw_versions(name) for name in names}
@@ -29,28 +30,11 @@ class LiveSchemaInspector:
 
     def subject_levels(self, names: Iterable[str]) -> Mapping[str, str]:
         """Return the compatibility levels that subjects have of their own."""
-        if self.registry.schema_registry_url is None:
+        if self._context.registry.schema_registry_url is None:
             return {}
         with self._schemas() as schemas:
             found = {name: schemas.own_level(name) for name in names}
         return {name: level for name, level in found.items() if level is not None}
-
-    @contextmanager
-    def _schemas(self) -> Iterator[SchemaChanges]:
-        # Most plans ask no registry: its client is imported for those that do.
-        from headgate.gateway.schema_registry.changes import SchemaChanges
-
-        opened = SchemaChanges(
-            str(self.registry.schema_registry_url), self.registry.schema_registry
-        )
-        try:
-            yield opened
-        finally:
-            opened.close()
-
-
-class LiveSchemaApplier(LiveSchemaInspector):
-    """Removing subjects, and registering their schemas anew."""
 
     def delete_subject(self, subject: str) -> None:
         """Delete a subject; fine if it is gone, StepError where the registry refuses."""
@@ -77,3 +61,16 @@ class LiveSchemaApplier(LiveSchemaInspector):
                 raise StepError(
                     f"the level of subject {subject} could not be set: {error}"
                 ) from None
+
+    @contextmanager
+    def _schemas(self) -> Iterator[SchemaChanges]:
+        # Most plans ask no registry: its client is imported for those that do.
+        from headgate.gateway.schema_registry.changes import SchemaChanges
+
+        opened = SchemaChanges(
+            str(self._context.registry.schema_registry_url), self._context.registry.schema_registry
+        )
+        try:
+            yield opened
+        finally:
+            opened.close()

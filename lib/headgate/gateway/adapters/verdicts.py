@@ -15,7 +15,7 @@ Look: TypeAlias = Callable[[str, str, str, Trace], RunningVersion]
 Locate: TypeAlias = Callable[[str, str | None], tuple[Output, ...]]
 
 
-class VerdictInspector:
+class EvidenceAdapter:
     """Asks `judge`, `look`, `locate` and `read`, which whoever opens the world brings along."""
 
     judge: Judge | None = None

@@ -75,7 +75,7 @@ def _behind(past: Past, steps: tuple[Step, ...]) -> tuple[str, ...]:
 
 
 def _commands(pipeline: str | None, inspector: Inspector) -> Commands:
-    registered = inspector.registered(pipeline) if pipeline else None
+    registered = inspector.processes.registered(pipeline) if pipeline else None
     return registered.commands if registered else Commands()
 
 

@@ -21,7 +21,7 @@ class RemoteCheckpointInspector(Protocol):
 class RemoteCheckpointApplier(RemoteCheckpointInspector, Protocol):
     """What a step may do to them; RefusedError where the file system doesn't let it."""
 
-    def copy_remote_checkpoint(
+    def copy(
         self,
         location: str,
         to: str,
@@ -36,19 +36,17 @@ class RemoteCheckpointApplier(RemoteCheckpointInspector, Protocol):
         the `expected` one, before or after. `query_id` is put in place of the query's own.
         """
 
-    def create_remote_checkpoint(
-        self, to: str, like: str, query_id: str, beginnings: Sequence[Beginning]
-    ) -> None:
+    def create(self, to: str, like: str, query_id: str, beginnings: Sequence[Beginning]) -> None:
         """Write a checkpoint without batches and state, whose sources begin there; manifest last.
 
         `like` is the old one, which gives the files that were read.
         """
 
-    def remote_checkpoint_issue(self, location: str) -> str | None:
+    def issue(self, location: str) -> str | None:
         """Return why a place is not whole and untouched, as its manifest says; None: it is."""
 
-    def delete_remote_checkpoint(self, location: str, source: str | None) -> str | None:
+    def delete(self, location: str, source: str | None) -> str | None:
         """Remove a place that no query has used; return why it was kept, None: it is gone."""
 
-    def switch_checkpoint(self, pipeline: str, location: str) -> None:
+    def switch(self, pipeline: str, location: str) -> None:
         """Record that the pipeline's checkpoint is there from now on; its commands are told so."""

@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, Protocol
+from typing import Protocol
 
-from headgate.model.open_state import OpenState
-from headgate.model.restore_points import LoggedBatch, Rewind, SinkLog, SnapshotSize, StoreRows
+from headgate.model.restore_points import LoggedBatch, Rewind, SnapshotSize
 from headgate.reprocess.checkpoint.files import CheckpointFiles, Edit
 from headgate.reprocess.ports.source_offsets import Beginning, QueryPosition
 
@@ -59,10 +58,10 @@ class Proof:
 class CheckpointInspector(Protocol):
     """What a plan may ask of them; every answer is read anew."""
 
-    def checkpoint(self, location: str) -> Checkpoint | None:
+    def read(self, location: str) -> Checkpoint | None:
         """Return the checkpoint there, or None where there is none."""
 
-    def checkpoint_files(self, location: str, sink: str | None = None) -> CheckpointFiles | None:
+    def files(self, location: str, sink: str | None = None) -> CheckpointFiles | None:
         """Return the small files of a local checkpoint, also of a broken one; None without one.
 
         `sink` is the folder of a file sink, whose log tells which batches it has.
@@ -74,9 +73,6 @@ class CheckpointInspector(Protocol):
         None where there is no checkpoint; EvidenceError where its logs are broken.
         """
 
-    def open_state(self, location: str, batch: int) -> OpenState:
-        """Return what the stores hold at the end of `batch`, or why that can't be read."""
-
     def place(self, location: str) -> str:
         """Return a checkpoint's location with links and relative parts resolved."""
 
@@ -85,15 +81,6 @@ class CheckpointInspector(Protocol):
 
     def rewind(self, location: str, batch: int) -> Rewind:
         """Return what stands against going back to the end of `batch`."""
-
-    def sink_log(self, target: str, batch: int) -> SinkLog | None:
-        """Return a file sink's log seen from the end of `batch`, None where there is none."""
-
-    def sink_batch(self, target: str) -> int | None:
-        """Return the newest batch in a file sink's log, None if the folder has no log.
-
-        UnreachableError where a remote file system does not respond.
-        """
 
     def snapshot_size(self, location: str) -> SnapshotSize:
         """Return how large a snapshot of a checkpoint is, and what of it takes room."""
@@ -120,9 +107,7 @@ class CheckpointApplier(CheckpointInspector, Protocol):
         RefusedError where the function can't be started at all.
         """
 
-    def create_checkpoint(
-        self, draft: str, like: str, query_id: str, beginnings: Sequence[Beginning]
-    ) -> None:
+    def create(self, draft: str, like: str, query_id: str, beginnings: Sequence[Beginning]) -> None:
         """Write a checkpoint without batches and state, whose sources begin there.
 
         `like` is the old one, which gives owner, rights, and the files that were read. What an
@@ -134,20 +119,6 @@ class CheckpointApplier(CheckpointInspector, Protocol):
     ) -> str | None:
         """Return what of the draft, read back, is not as it was to be written; None: nothing."""
 
-    def repartition_state(
-        self, checkpoint: str, draft: str, partitions: int
-    ) -> tuple[StoreRows, ...]:
-        """Make `draft` a copy whose state lies in so many partitions, and one batch further.
-
-        Its rows were compared with the old ones, one by one. RefusedError is Spark's own refusal.
-        """
-
-    def export_state(self, checkpoint: str, draft: str) -> Mapping[str, Any]:
-        """Write the state at the last committed batch to `draft` as Parquet; return its manifest.
-
-        RefusedError is Spark's own refusal.
-        """
-
     def delete_draft(self, draft: str) -> None:
         """Remove a draft; fine if it is gone."""
 
@@ -158,47 +129,3 @@ class CheckpointApplier(CheckpointInspector, Protocol):
 
         What an earlier try left at `to` goes. `query_id` is put in place of the query's own.
         """
-
-    def read_state(self, location: str, batch: int) -> tuple[StoreRows, ...]:
-        """Have Spark's own reader load every store at the end of `batch`; nothing is changed."""
-
-    def later_files(self, target: str, batch: int) -> list[str]:
-        """Return the files that a file sink's batches after this one wrote, relative to it."""
-
-    def copy_sink_log(self, target: str, batch: int, to: str) -> None:
-        """Make `to` the file sink's log as it was at the end of `batch`."""
-
-
-class FolderApplier(Protocol):
-    """What a step may do to them; StepError where it does not work."""
-
-    def exists(self, path: str) -> bool:
-        """Return whether a file or a folder is there."""
-
-    def tree_hash(self, path: str) -> str | None:
-        """Return a hash over every file's name and bytes, None where the folder is not there.
-
-        Of large files size and time stand for the bytes: nothing edits a store's data in place; on
-        a remote file system of all.
-        """
-
-    def snapshot_folder(self) -> str:
-        """Return the folder that is this run's own, for copies and records."""
-
-    def copy_tree(self, path: str, to: str) -> None:
-        """Copy a folder and force it to disk; what stood at `to` from an earlier try goes."""
-
-    def move(self, path: str, to: str) -> None:
-        """Rename a folder in one step, forced to disk; `to` must not exist."""
-
-    def make_like(self, path: str, like: str) -> None:
-        """Make an empty folder with the owner and the rights of `like`; fine if it is there."""
-
-    def remove_tree(self, path: str) -> None:
-        """Remove a folder of `snapshot_folder`; fine if it is gone."""
-
-    def move_files(self, folder: str, to: str, names: Iterable[str]) -> None:
-        """Move files to the same names below another folder, those that are not there yet."""
-
-    def write_record(self, path: str, text: str) -> None:
-        """Write a file in one step, forced to disk."""

@@ -1,87 +1,98 @@
-"""What plans see of the world, and the few effects that steps have on it."""
+"""What plans see of the world, and the few effects that steps have on it, cut by subject."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import Protocol
 
-from headgate.model.version import Version
 from headgate.reprocess.ports.checkpoint_location import (
     RemoteCheckpointApplier,
     RemoteCheckpointInspector,
 )
-from headgate.reprocess.ports.checkpoints import (
-    CheckpointApplier,
-    CheckpointInspector,
-    FolderApplier,
-)
-from headgate.reprocess.ports.kafka import (
-    KafkaApplier,
-    KafkaInspector,
-    PartitionApplier,
-    PartitionInspector,
-)
+from headgate.reprocess.ports.checkpoints import CheckpointApplier, CheckpointInspector
+from headgate.reprocess.ports.folders import FolderApplier
+from headgate.reprocess.ports.kafka import KafkaApplier, KafkaInspector
 from headgate.reprocess.ports.processes import ProcessApplier, ProcessInspector
 from headgate.reprocess.ports.record_backup import RecordBackupApplier
 from headgate.reprocess.ports.schema_registry import SchemaApplier, SchemaInspector
-from headgate.reprocess.ports.verdict import Output, RunningVersion, Trace, UpgradeVerdict
+from headgate.reprocess.ports.sinks import SinkApplier, SinkInspector
+from headgate.reprocess.ports.state import StateApplier, StateInspector
+from headgate.reprocess.ports.verdict import EvidenceInspector
 
 
-class Inspector(
-    KafkaInspector,
-    PartitionInspector,
-    SchemaInspector,
-    ProcessInspector,
-    CheckpointInspector,
-    RemoteCheckpointInspector,
-    Protocol,
-):
+class Inspector(Protocol):
     """What a plan may ask; every answer is read anew. UnreachableError where nothing answers."""
 
-    def described(self, pipeline: str) -> Version | None:
-        """Return what the registered `evidence` of a pipeline says, None if it has none.
+    @property
+    def kafka(self) -> KafkaInspector:
+        """Groups, topics and transactions."""
 
-        EvidenceError if it can't be read.
-        """
+    @property
+    def schemas(self) -> SchemaInspector:
+        """Subjects of the schema registry."""
 
-    def verdict(
-        self, pipeline: str, after: str, before: str | None, fail_on: Sequence[str]
-    ) -> UpgradeVerdict:
-        """Judge the version `after` (evidence) on top of what the pipeline has left by now.
+    @property
+    def processes(self) -> ProcessInspector:
+        """Registered pipelines and what their drivers report."""
 
-        `before` is evidence of the version that runs, None: what was seen last. EvidenceError and
-        CaptureError where either can't be read.
-        """
+    @property
+    def checkpoints(self) -> CheckpointInspector:
+        """Checkpoints and their logs."""
 
-    def running_version(
-        self, pipeline: str, after: str, version: str, trace: Trace
-    ) -> RunningVersion:
-        """Compare what runs with `after`, whose fingerprint was `version` when it was judged.
+    @property
+    def state(self) -> StateInspector:
+        """The state in checkpoints."""
 
-        EvidenceError and CaptureError where `after` can't be read; what runs not being told is an
-        answer.
-        """
+    @property
+    def sinks(self) -> SinkInspector:
+        """The logs of file sinks."""
 
-    def outputs(self, pipeline: str, query_id: str | None = None) -> tuple[Output, ...]:
-        """Return where watch and registered evidence say that a Spark query writes; it never fails.
+    @property
+    def remote_checkpoints(self) -> RemoteCheckpointInspector:
+        """Checkpoints on remote file systems."""
 
-        With `query_id` only runs of that query count. None of them telling is an answer.
-        """
+    @property
+    def evidence(self) -> EvidenceInspector:
+        """Versions and verdicts."""
 
 
-class Applier(
-    Inspector,
-    KafkaApplier,
-    PartitionApplier,
-    RecordBackupApplier,
-    SchemaApplier,
-    ProcessApplier,
-    CheckpointApplier,
-    FolderApplier,
-    RemoteCheckpointApplier,
-    Protocol,
-):
+class Applier(Inspector, Protocol):
     """What steps may do, on top of what plans may ask; StepError where it does not work."""
+
+    @property
+    def kafka(self) -> KafkaApplier:
+        """Groups, topics and transactions."""
+
+    @property
+    def schemas(self) -> SchemaApplier:
+        """Subjects of the schema registry."""
+
+    @property
+    def processes(self) -> ProcessApplier:
+        """Registered pipelines and what their drivers report."""
+
+    @property
+    def checkpoints(self) -> CheckpointApplier:
+        """Checkpoints and their logs."""
+
+    @property
+    def state(self) -> StateApplier:
+        """The state in checkpoints."""
+
+    @property
+    def sinks(self) -> SinkApplier:
+        """The logs of file sinks."""
+
+    @property
+    def remote_checkpoints(self) -> RemoteCheckpointApplier:
+        """Checkpoints on remote file systems."""
+
+    @property
+    def folders(self) -> FolderApplier:
+        """Folders and files."""
+
+    @property
+    def records(self) -> RecordBackupApplier:
+        """Records in backup topics."""
 
     @property
     def run(self) -> str:

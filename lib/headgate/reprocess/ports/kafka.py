@@ -72,6 +72,12 @@ class KafkaInspector(Protocol):
     def open_transactions(self, parts: Iterable[tuple[str, int]]) -> tuple[Transaction, ...]:
         """Return the open transactions of the cluster, and those only these partitions know."""
 
+    def unraisable(self, wanted: Mapping[str, int]) -> Mapping[str, str]:
+        """Return by topic why the broker would not give it so many partitions; it tries nothing.
+
+        A topic that it would give them is left out.
+        """
+
 
 class KafkaApplier(KafkaInspector, Protocol):
     """What a step may do to them; StepError where it does not work."""
@@ -105,20 +111,6 @@ class KafkaApplier(KafkaInspector, Protocol):
 
     def delete_records(self, before: Mapping[tuple[str, int], int]) -> None:
         """Delete the records before an offset of each partition."""
-
-
-class PartitionInspector(Protocol):
-    """What a plan may ask of them; every answer is read anew."""
-
-    def unraisable(self, wanted: Mapping[str, int]) -> Mapping[str, str]:
-        """Return by topic why the broker would not give it so many partitions; it tries nothing.
-
-        A topic that it would give them is left out.
-        """
-
-
-class PartitionApplier(PartitionInspector, Protocol):
-    """What a step may do to them; StepError where it does not work."""
 
     def add_partitions(self, name: str, to: int) -> None:
         """Give the topic so many partitions in all, each with a leader; fine if it has."""

@@ -32,19 +32,19 @@ class Digest:
 class RecordBackupApplier(Protocol):
     """What a step may do to them; StepError where it does not work."""
 
-    def back_up_records(self, spans: Iterable[Span], to: str) -> None:
+    def back_up(self, spans: Iterable[Span], to: str) -> None:
         """Copy records to the same partitions of the topic `to`, as they are.
 
         Each gets a header that tells where it was. What an earlier try copied is not copied again.
         """
 
-    def missing_of_backup(self, spans: Iterable[Span], to: str) -> tuple[str, ...]:
+    def missing(self, spans: Iterable[Span], to: str) -> tuple[str, ...]:
         """Return the partitions that hold records behind the last one that was backed up."""
 
     def verify_backup(self, spans: Iterable[Span], to: str) -> Mapping[int, Digest]:
         """Compare record by record; StepError where the copy is not exact. Digests by partition."""
 
-    def restore_records(self, backup: str, to: str) -> None:
+    def restore(self, backup: str, to: str) -> None:
         """Copy backed-up records back to an empty topic without the header.
 
         What an earlier try copied is not copied again.

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from typing import Protocol
 
 from headgate.errors import ScenarioError
 from headgate.model.cluster import Group
+from headgate.model.version import Version
 
 FAIL_ON = ("refuses", "silently_wrong", "unknown")
 WORDS = (*FAIL_ON, "mixed", "no_effect")
@@ -120,3 +122,37 @@ def read_fail_on(given: str | None) -> tuple[str, ...]:
         known = ", ".join(WORDS)
         raise ScenarioError(f"--fail-on: expected `none` or some of {known}, found {given!r}")
     return tuple(word for word in WORDS if word in words)
+
+
+class EvidenceInspector(Protocol):
+    """What a plan may ask of evidence and the rules; every answer is read anew."""
+
+    def described(self, pipeline: str) -> Version | None:
+        """Return what the registered `evidence` of a pipeline says, None if it has none.
+
+        EvidenceError if it can't be read.
+        """
+
+    def verdict(
+        self, pipeline: str, after: str, before: str | None, fail_on: Sequence[str]
+    ) -> UpgradeVerdict:
+        """Judge the version `after` (evidence) on top of what the pipeline has left by now.
+
+        `before` is evidence of the version that runs, None: what was seen last. EvidenceError and
+        CaptureError where either can't be read.
+        """
+
+    def running_version(
+        self, pipeline: str, after: str, version: str, trace: Trace
+    ) -> RunningVersion:
+        """Compare what runs with `after`, whose fingerprint was `version` when it was judged.
+
+        EvidenceError and CaptureError where `after` can't be read; what runs not being told is an
+        answer.
+        """
+
+    def outputs(self, pipeline: str, query_id: str | None = None) -> tuple[Output, ...]:
+        """Return where watch and registered evidence say that a Spark query writes; it never fails.
+
+        With `query_id` only runs of that query count. None of them telling is an answer.
+        """

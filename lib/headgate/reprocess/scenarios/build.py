@@ -82,10 +82,10 @@ def build_plan(
     is none of and for options that it does not take, NotFoundError for a pipeline that is not
     registered, UnreachableError where the world does not answer.
     """
-    registered = inspector.registered(pipeline)
+    registered = inspector.processes.registered(pipeline)
     declared = _scenario(scenario)
     if registered is None:
-        names = instead(pipeline, [p.name for p in inspector.pipelines()])
+        names = instead(pipeline, [p.name for p in inspector.processes.pipelines()])
         raise NotFoundError(f"no pipeline {pipeline} is registered in headgate.toml{names}")
     request = PlanRequest(
         scenario=scenario,

@@ -118,7 +118,7 @@ class _Look:
         if not self.ask_commands:
             return Status(before.commanded) if before and before.commanded else None
         with closing(LiveInspector(self.context.registry, self.context.home)) as inspector:
-            return inspector.status(pipeline.name)
+            return inspector.processes.status(pipeline.name)
 
     def _watch(self, location: str, problems: list[str]) -> Watched | None:
         with self._lock:

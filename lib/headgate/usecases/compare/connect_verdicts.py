@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TypeVar
 
-from headgate.gateway.adapters.verdicts import VerdictInspector
+from headgate.gateway.adapters.live import LiveInspector
 from headgate.model.version import Version
 from headgate.reprocess.ports.verdict import Output, RunningVersion, Trace, UpgradeVerdict
 from headgate.usecases.context import Context
 
-AnyInspector = TypeVar("AnyInspector", bound=VerdictInspector)
+AnyInspector = TypeVar("AnyInspector", bound=LiveInspector)
 
 
 def with_judge(inspector: AnyInspector, context: Context) -> AnyInspector:
@@ -39,5 +39,6 @@ def with_judge(inspector: AnyInspector, context: Context) -> AnyInspector:
 
         return read_evidence(context, pipeline)
 
-    inspector.judge, inspector.look, inspector.locate, inspector.read = judge, look, locate, read
+    evidence = inspector.evidence
+    evidence.judge, evidence.look, evidence.locate, evidence.read = judge, look, locate, read
     return inspector

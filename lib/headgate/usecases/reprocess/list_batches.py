@@ -51,9 +51,9 @@ def list_batches(context: Context, pipeline: str) -> tuple[BatchRow, ...]:
     if found.engine is not Engine.SPARK or not found.checkpoint:
         raise ScenarioError(f"{pipeline} has no checkpoint, and so no batches to rewind to")
     with closing(LiveInspector(context.registry, context.home)) as inspector:
-        if inspector.checkpoint(found.checkpoint) is None:
+        if inspector.checkpoints.read(found.checkpoint) is None:
             raise ScenarioError(f"there is no checkpoint at {found.checkpoint}")
-        return batch_rows(inspector.batches(found.checkpoint))
+        return batch_rows(inspector.checkpoints.batches(found.checkpoint))
 
 
 def batch_rows(batches: Iterable[LoggedBatch]) -> tuple[BatchRow, ...]:

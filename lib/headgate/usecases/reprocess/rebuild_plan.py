@@ -45,7 +45,7 @@ def fresh_plan(
     unread: list[str] = []
     if version is None:
         version, unread = described(inspector, pipeline)
-    known = _known(store, inspector.registered(pipeline))
+    known = _known(store, inspector.processes.registered(pipeline))
     plan = build_plan(
         scenario, pipeline, inspector, options, version=version, others=others, known=known
     )
@@ -65,23 +65,27 @@ def fresh_plan(
 
 def strange_checkpoint(inspector: Inspector, name: str, version: Version | None) -> tuple[str, ...]:
     """Return why the registered checkpoint is another query's; empty if nothing says so."""
-    pipeline = inspector.registered(name)
+    pipeline = inspector.processes.registered(name)
     if pipeline is None or not pipeline.checkpoint:
         return ()
     try:
-        found = inspector.checkpoint(pipeline.checkpoint)
+        found = inspector.checkpoints.read(pipeline.checkpoint)
     except HeadgateError:
         return ()
     # Imported here: what has no checkpoint needs none of it.
     from headgate.reprocess.checkpoint_owner import other_query
 
-    return other_query(pipeline, found, version, inspector.reported_runs(name)) if found else ()
+    return (
+        other_query(pipeline, found, version, inspector.processes.reported_runs(name))
+        if found
+        else ()
+    )
 
 
 def described(inspector: Inspector, pipeline: str) -> tuple[Version | None, list[str]]:
     """Return what registered evidence says of a pipeline that nobody captured, or why nothing."""
     try:
-        return inspector.described(pipeline), []
+        return inspector.evidence.described(pipeline), []
     except HeadgateError as error:
         said = str(error).rstrip(".")
         return None, [
@@ -111,11 +115,13 @@ def known_versions(
 
     A reset names an application id: of what is registered, any pipeline may have that.
     """
-    registered = inspector.registered(pipeline)
+    registered = inspector.processes.registered(pipeline)
     if registered is None or registered.engine is not Engine.KAFKA_STREAMS:
         return store.versions.running(pipeline), {}
-    streams = [p for p in inspector.pipelines() if p.engine is Engine.KAFKA_STREAMS]
-    found = {p.name: v for p in inspector.pipelines() if (v := store.versions.running(p.name))}
+    streams = [p for p in inspector.processes.pipelines() if p.engine is Engine.KAFKA_STREAMS]
+    found = {
+        p.name: v for p in inspector.processes.pipelines() if (v := store.versions.running(p.name))
+    }
     own = [p.name for p in streams if p.group == registered.group and p.name in found]
     name = pipeline if scenario != RESET else next(iter(own), pipeline)
     return found.get(name), {n: v for n, v in found.items() if n not in own}

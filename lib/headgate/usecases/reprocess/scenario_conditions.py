@@ -35,8 +35,8 @@ def pipeline_facts(context: Context, pipeline: Pipeline) -> Facts:
     found, position, problem = None, None, None
     try:
         with closing(LiveInspector(context.registry, context.home)) as inspector:
-            found = inspector.checkpoint(location)
-            position = inspector.query_position(location) if found else None
+            found = inspector.checkpoints.read(location)
+            position = inspector.checkpoints.query_position(location) if found else None
     except HeadgateError as error:
         problem = f"Not all of the checkpoint can be read: {error}."
     return Facts(

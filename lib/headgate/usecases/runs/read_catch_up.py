@@ -111,11 +111,11 @@ def _positions(
     """Return the committed positions and the newest batch; None: nothing of it is committed yet."""
     if pipeline.checkpoint:
         # What a batch in flight is to read is logged before it is read: committed ones count.
-        found = inspector.query_position(pipeline.checkpoint)
+        found = inspector.checkpoints.query_position(pipeline.checkpoint)
         if found is None:
             return {}, None
         if found.batch is None:
-            begun = inspector.checkpoint(pipeline.checkpoint)
+            begun = inspector.checkpoints.read(pipeline.checkpoint)
             return {
                 (t, n): None for t, ps in (begun.offsets if begun else {}).items() for n in ps
             }, None
@@ -141,7 +141,7 @@ def _committed(found: QueryPosition) -> Iterator[tuple[_PART, int]]:
 def _look(
     inspector: Inspector, positions: Mapping[_PART, int | None], starts: Mapping[_PART, int]
 ) -> Look:
-    topics = inspector.topics({topic for topic, _ in positions})
+    topics = inspector.kafka.topics({topic for topic, _ in positions})
     logs = {(t.name, p.number): p for t in topics.values() for p in t.partitions}
     done = left = ended = at_end = 0
     for part, committed_at in positions.items():

@@ -53,7 +53,9 @@ def test_a_crash_at_every_point_leaves_one_record(lab, broker, out):
         run = here.enqueue(plan)
         crashed = here.crash(run, plan, at)
         here.execute(run, plan)
-        record = json.loads((Path(here.applier(run).snapshot_folder()) / "output.json").read_text())
+        record = json.loads(
+            (Path(here.applier(run).folders.snapshot_folder()) / "output.json").read_text()
+        )
         assert record["written"] == [{"partition": 0, "begin": 1, "end": 3}]
         assert here.undo(run, plan).steps == ()
         if not crashed:

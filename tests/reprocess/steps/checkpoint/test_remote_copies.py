@@ -43,7 +43,7 @@ def test_an_object_that_changes_while_it_is_copied_is_seen(remote, monkeypatch):
 def test_a_copy_goes_on_where_it_was_and_is_nothing_without_its_manifest(remote, monkeypatch):
     lab = remote()
     applier = lab.applier("run")
-    expected = applier.listing_hash(lab.declared)
+    expected = applier.remote_checkpoints.listing_hash(lab.declared)
     copied = []
 
     def failing(self, source, target, size):
@@ -55,19 +55,19 @@ def test_a_copy_goes_on_where_it_was_and_is_nothing_without_its_manifest(remote,
     monkeypatch.setattr(remote_copy, "_AT_ONCE", 1)
     monkeypatch.setattr(remote_write.RemoteChanges, "copy", failing)
     with pytest.raises(UnreachableError, match="the line is dead"):
-        applier.copy_remote_checkpoint(lab.declared, lab.new, expected=expected)
+        applier.remote_checkpoints.copy(lab.declared, lab.new, expected=expected)
     assert (
-        applier.remote_checkpoint_issue(lab.new)
+        applier.remote_checkpoints.issue(lab.new)
         == f"{lab.new} has no manifest: its copy did not end"
     )
     before = {p: p.stat().st_mtime_ns for p in lab.folder_of(lab.new).rglob("*") if p.is_file()}
     monkeypatch.setattr(remote_write.RemoteChanges, "copy", COPY)
-    applier.copy_remote_checkpoint(lab.declared, lab.new, expected=expected)
+    applier.remote_checkpoints.copy(lab.declared, lab.new, expected=expected)
     assert len(before) == 2 and all(p.stat().st_mtime_ns == at for p, at in before.items())
-    assert applier.remote_checkpoint_issue(lab.new) is None
+    assert applier.remote_checkpoints.issue(lab.new) is None
     assert tree_hash(lab.folder_of(lab.new)) == lab.old_hash
     (lab.folder_of(lab.new) / "metadata").write_text('{"id":"other one"}')
-    assert "metadata is not what was to be written" in applier.remote_checkpoint_issue(lab.new)
+    assert "metadata is not what was to be written" in applier.remote_checkpoints.issue(lab.new)
 
 
 def test_only_a_numbered_neighbour_is_written_or_removed(remote):
@@ -75,4 +75,4 @@ def test_only_a_numbered_neighbour_is_written_or_removed(remote):
     applier = lab.applier("run")
     for place in (lab.declared, "s3a://b0/other", "s3a://b0/ck.x", "s3a://b0/ck/offsets"):
         with pytest.raises(StepError, match="is not a location that a run creates"):
-            applier.delete_remote_checkpoint(place, None)
+            applier.remote_checkpoints.delete(place, None)

@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 
 import pytest
 
+from flat_ports import FlatPorts
 from headgate.model.cluster import Partition, Topic
 from headgate.reprocess.ports.source_offsets import (
     Beginning,
@@ -25,7 +26,7 @@ TAKES = (Take(name="0", of=("0",)), Take(name="1", of=("1",)))
 
 
 @dataclass
-class Paper:
+class Paper(FlatPorts):
     """`orders` has three partitions; the third came after the last batch."""
 
     cluster: bool = True

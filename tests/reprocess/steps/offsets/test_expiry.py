@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from flat_ports import FlatPorts
 from headgate.model.cluster import Partition, Topic
 from headgate.reprocess.steps.offsets.reset_offsets import expiry_risks
 
@@ -12,7 +13,7 @@ NOW = 1_000 * HOUR
 KEEPS = 100
 
 
-class Log:
+class Log(FlatPorts):
     """A topic with a record an hour: offset n is `age_of(n)` hours old."""
 
     def __init__(self, *, end=90, begin=0, **facts):

@@ -115,13 +115,13 @@ def odd(partition, offset=0):
 
 def plan_of(lab, *topics, kind=DeleteTopics):
     inspector = lab.applier()
-    facts = topic_shapes(inspector.shapes(topics))
+    facts = topic_shapes(inspector.kafka.shapes(topics))
     steps = (BackUpRecords(topics=facts), kind(topics=facts, backed_up=True))
     return Plan(
         scenario="decommission",
         pipeline=None,
         steps=steps,
-        preconditions={"cluster_id": inspector.cluster_id()},
+        preconditions={"cluster_id": inspector.kafka.cluster_id()},
     )
 
 
@@ -149,25 +149,25 @@ CONFIGS = (
 def test_a_deleted_topic_comes_back_record_by_record(kafka_lab, topic, write, read, configs):
     name = topic("orders", partitions=3)
     write(name, [*odd(0), *odd(2), *odd(0, 7)], **{"compression.type": "zstd"})
-    kafka_lab.applier().configure_topic(name, configs)
+    kafka_lab.applier().kafka.configure_topic(name, configs)
     if "message.timestamp.type" in configs:
         write(name, odd(1))
-    before, shape = read(name), kafka_lab.applier().shapes([name])[name]
+    before, shape = read(name), kafka_lab.applier().kafka.shapes([name])[name]
     plan = plan_of(kafka_lab, name)
     run = kafka_lab.enqueue(plan)
     kafka_lab.execute(run, plan)
-    assert not kafka_lab.applier().shapes([name])
+    assert not kafka_lab.applier().kafka.shapes([name])
     backed_up = read(backup_topic_name(run, name))
     assert {n: [(k, v, t) for k, v, _, t in rows] for n, rows in backed_up.items()} == {
         n: [(k, v, t) for k, v, _, t in rows] for n, rows in before.items()
     }
     made = undo(kafka_lab, run, plan)
     assert any("other offsets" in risk for risk in made.risks)
-    now = kafka_lab.applier().shapes([name])[name]
+    now = kafka_lab.applier().kafka.shapes([name])[name]
     assert (now.partitions, now.configs) == (shape.partitions, shape.configs)
     assert now.configs == configs
     assert read(name) == before
-    assert not kafka_lab.applier().shapes([backup_topic_name(run, name)])
+    assert not kafka_lab.applier().kafka.shapes([backup_topic_name(run, name)])
 
 
 def test_only_what_is_committed_is_backed_up(kafka_lab, topic, write, read):
@@ -210,7 +210,7 @@ def test_what_producers_go_on_writing_is_no_open_transaction(kafka_lab, topic, w
         return found
 
     monkeypatch.setattr(topic_changes, "_ends", ends_while_records_come)
-    assert kafka_lab.applier().topics_in_transaction([name]) == ()
+    assert kafka_lab.applier().kafka.topics_in_transaction([name]) == ()
 
 
 def test_a_record_larger_than_the_usual_limit_is_backed_up_and_restored(
@@ -236,7 +236,7 @@ def test_an_emptied_topic_is_refilled_in_place_of_what_was_written_since(
 ):
     name = topic("out", partitions=2, config={"retention.ms": "-1"})
     write(name, [*odd(0), *odd(1), *odd(0)])
-    before, shape = read(name), kafka_lab.applier().shapes([name])
+    before, shape = read(name), kafka_lab.applier().kafka.shapes([name])
     plan = plan_of(kafka_lab, name, kind=DeleteRecords)
     run = kafka_lab.enqueue(plan)
     kafka_lab.execute(run, plan)
@@ -244,13 +244,13 @@ def test_an_emptied_topic_is_refilled_in_place_of_what_was_written_since(
     write(name, odd(1))
     made = undo(kafka_lab, run, plan)
     assert f"{name} holds 6 records written since: they are deleted" in made.risks
-    assert read(name) == before and kafka_lab.applier().shapes([name]) == shape
+    assert read(name) == before and kafka_lab.applier().kafka.shapes([name]) == shape
 
 
 def test_what_was_not_backed_up_is_not_undoable_and_says_so(kafka_lab, topic, write):
     name = topic("gone", partitions=1)
     write(name, odd(0))
-    facts = topic_shapes(kafka_lab.applier().shapes([name]))
+    facts = topic_shapes(kafka_lab.applier().kafka.shapes([name]))
     plan = Plan(scenario="from-scratch", pipeline=None, steps=(DeleteRecords(topics=facts),))
     assert not plan.steps[0].undoable
     run = kafka_lab.enqueue(plan)
@@ -314,23 +314,28 @@ def test_what_a_crash_left_half_deleted_comes_back_and_the_rest_stays(
     half = 0
     for at in itertools.count(0, 3):
         before = {name: read(name) for name in names}
-        shapes, logs = kafka_lab.applier().shapes(names), kafka_lab.applier().topics(names)
+        shapes, logs = (
+            kafka_lab.applier().kafka.shapes(names),
+            kafka_lab.applier().kafka.topics(names),
+        )
         plan = plan_of(kafka_lab, *names)
         run = kafka_lab.enqueue(plan)
         if not kafka_lab.crash(run, plan, at):
             break
-        kept = [n for n, s in kafka_lab.applier().shapes(names).items() if s.id == shapes[n].id]
+        kept = [
+            n for n, s in kafka_lab.applier().kafka.shapes(names).items() if s.id == shapes[n].id
+        ]
         half += len(kept) == 1
         made = kafka_lab.undo(run, plan)
         if made.steps:
             assert made.can_apply, made.blockers
             kafka_lab.execute(kafka_lab.enqueue(made, undo_of=run), made, undo_of=run)
-        now = kafka_lab.applier().shapes(names)
+        now = kafka_lab.applier().kafka.shapes(names)
         assert {n: s.configs for n, s in now.items()} == {n: s.configs for n, s in shapes.items()}
         assert {name: read(name) for name in names} == before
         # One that was never deleted is the same topic, with the same offsets.
         assert {n: now[n].id for n in kept} == {n: shapes[n].id for n in kept}
-        again = kafka_lab.applier().topics(kept)
+        again = kafka_lab.applier().kafka.topics(kept)
         assert {n: again[n].partitions for n in kept} == {n: logs[n].partitions for n in kept}
     assert half and at > 8
 

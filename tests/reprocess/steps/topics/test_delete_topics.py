@@ -34,9 +34,9 @@ def topics_lab(lab, broker, topic):
 
 
 def deletion(lab, names, **more):
-    shapes = lab.applier().shapes(names)
+    shapes = lab.applier().kafka.shapes(names)
     step = DeleteTopics(topics=topic_shapes(shapes), **more)
-    facts = {"cluster_id": lab.applier().cluster_id()}
+    facts = {"cluster_id": lab.applier().kafka.cluster_id()}
     plan = Plan(scenario="from-scratch", pipeline=None, steps=(step,), preconditions=facts)
     return plan, shapes
 
@@ -56,13 +56,13 @@ def test_topics_go_and_come_back_alike_wherever_it_crashes(topics_lab):
         run = here.enqueue(plan)
         crashed = here.crash(run, plan, at)
         here.execute(run, plan)
-        assert here.applier().shapes(names) == {}
+        assert here.applier().kafka.shapes(names) == {}
         undo = here.undo(run, plan)
         assert undo.can_apply, undo.blockers
         back = here.enqueue(undo, undo_of=run)
         crashed |= here.crash(back, undo, at, undo_of=run)
         here.execute(back, undo, undo_of=run)
-        assert without_ids(here.applier().shapes(names)) == without_ids(before)
+        assert without_ids(here.applier().kafka.shapes(names)) == without_ids(before)
     assert at > 6
 
 
@@ -76,7 +76,7 @@ def test_what_a_crash_left_half_deleted_can_be_undone_instead(topics_lab):
         undo = here.undo(run, plan)
         if undo.steps:
             here.execute(here.enqueue(undo, undo_of=run), undo, undo_of=run)
-        assert without_ids(here.applier().shapes(names)) == without_ids(before)
+        assert without_ids(here.applier().kafka.shapes(names)) == without_ids(before)
     assert at > 4
 
 
@@ -85,22 +85,22 @@ def test_an_undo_replaces_what_was_made_since(topics_lab):
     plan, before = deletion(here, names)
     run = here.enqueue(plan)
     here.execute(run, plan)
-    here.applier().create_topic(replace(before[names[0]], partitions=1, configs={}))
+    here.applier().kafka.create_topic(replace(before[names[0]], partitions=1, configs={}))
     undo = here.undo(run, plan)
     here.execute(here.enqueue(undo, undo_of=run), undo, undo_of=run)
-    assert without_ids(here.applier().shapes(names)) == without_ids(before)
+    assert without_ids(here.applier().kafka.shapes(names)) == without_ids(before)
 
 
 def test_a_topic_made_anew_since_the_plan_is_left_alone(topics_lab):
     here, names = topics_lab
     plan, before = deletion(here, names)
-    here.applier().delete_topic(before[names[1]])
-    here.applier().create_topic(before[names[1]])
+    here.applier().kafka.delete_topic(before[names[1]])
+    here.applier().kafka.create_topic(before[names[1]])
     with pytest.raises(StalePlanError, match="recreated since"):
         here.execute(here.enqueue(plan), plan)
     with pytest.raises(RefusedError, match="recreated since"):
-        here.applier().delete_topic(before[names[1]])
-    assert set(here.applier().shapes(names)) == set(names)
+        here.applier().kafka.delete_topic(before[names[1]])
+    assert set(here.applier().kafka.shapes(names)) == set(names)
 
 
 def test_a_topic_that_another_group_reads_is_left_alone(topics_lab, broker, unique):
@@ -117,7 +117,7 @@ def test_a_topic_that_another_group_reads_is_left_alone(topics_lab, broker, uniq
     with pytest.raises(RefusedError, match="stop them first"):
         here.execute(here.enqueue(plan), plan)
     consumer.close()
-    assert set(here.applier().shapes(names)) == set(names)
+    assert set(here.applier().kafka.shapes(names)) == set(names)
 
 
 def test_a_topic_is_not_deleted_while_its_pipeline_runs(topics_lab):
@@ -130,7 +130,7 @@ def test_a_topic_is_not_deleted_while_its_pipeline_runs(topics_lab):
         here.execute(here.enqueue(plan), plan)
     (here.folder / "running").unlink()
     here.execute(here.enqueue(plan), plan)
-    assert here.applier().shapes(names) == {}
+    assert here.applier().kafka.shapes(names) == {}
 
 
 def test_a_deletion_reads_back_as_it_was_written(topics_lab):
@@ -141,21 +141,21 @@ def test_a_deletion_reads_back_as_it_was_written(topics_lab):
 
 def test_an_id_is_what_is_deleted_whatever_has_its_name_by_then(topics_lab, broker):
     here, (name, _) = topics_lab
-    gone = here.applier().shapes([name])[name]
-    here.applier().delete_topic(gone)
-    here.applier().create_topic(gone)
-    now = here.applier().shapes([name])[name]
+    gone = here.applier().kafka.shapes([name])[name]
+    here.applier().kafka.delete_topic(gone)
+    here.applier().kafka.create_topic(gone)
+    now = here.applier().kafka.shapes([name])[name]
     with closing(JavaAdmin(broker, class_path=broker_class_path())) as java:
         assert java_delete_topic.delete_topic(java, gone.id)
-        assert here.applier().shapes([name])[name] == now
+        assert here.applier().kafka.shapes([name])[name] == now
         assert java_delete_topic.delete_topic(java, now.id)
-    here.applier().delete_topic(now)
-    assert here.applier().shapes([name]) == {}
+    here.applier().kafka.delete_topic(now)
+    assert here.applier().kafka.shapes([name]) == {}
 
 
 def test_without_kafkas_java_client_it_goes_by_name(topics_lab, broker):
     here, (name, _) = topics_lab
-    shape = here.applier().shapes([name])[name]
+    shape = here.applier().kafka.shapes([name])[name]
     with Kafka(broker) as kafka:
         delete_topic(kafka, name, shape.id)
-    assert here.applier().shapes([name]) == {}
+    assert here.applier().kafka.shapes([name]) == {}

@@ -24,15 +24,15 @@ def raising_lab(lab, broker, topic):
 
 
 def planned(lab, names, to, **more):
-    now = lab.applier().identities(names)
+    now = lab.applier().kafka.identities(names)
     topics = {name: {"id": now[name][0], "partitions": now[name][1]} for name in names}
     step = AddPartitions(topics=topics, to=to, **more)
-    facts = {"cluster_id": lab.applier().cluster_id()}
+    facts = {"cluster_id": lab.applier().kafka.cluster_id()}
     return Plan(scenario="repartition", pipeline=None, steps=(step,), preconditions=facts)
 
 
 def counts(lab, names):
-    return [lab.applier().identities(names)[name][1] for name in names]
+    return [lab.applier().kafka.identities(names)[name][1] for name in names]
 
 
 def test_all_have_so_many_wherever_it_crashes(raising_lab):
@@ -57,12 +57,12 @@ def test_all_have_so_many_wherever_it_crashes(raising_lab):
 def test_one_that_was_made_anew_or_raised_since_is_left_alone(raising_lab):
     here, names = raising_lab
     applier, plan = here.applier(), planned(here, names, to=4)
-    applier.add_partitions(names[1], 2)
+    applier.kafka.add_partitions(names[1], 2)
     with pytest.raises(StalePlanError, match="has 2 partitions now, 1 when this was planned"):
         here.execute(here.enqueue(plan), plan)
-    plan, shape = planned(here, names, to=4), applier.shapes(names)[names[0]]
-    applier.delete_topic(shape)
-    applier.create_topic(shape)
+    plan, shape = planned(here, names, to=4), applier.kafka.shapes(names)[names[0]]
+    applier.kafka.delete_topic(shape)
+    applier.kafka.create_topic(shape)
     with pytest.raises(StalePlanError, match="recreated since"):
         here.execute(here.enqueue(plan), plan)
     assert counts(here, names) == [2, 2]
@@ -70,8 +70,8 @@ def test_one_that_was_made_anew_or_raised_since_is_left_alone(raising_lab):
 
 def test_the_broker_s_own_check_refuses_before_anything(raising_lab):
     here, names = raising_lab
-    assert here.applier().unraisable(dict.fromkeys(names, 4)) == {}
-    (why,) = here.applier().unraisable(dict.fromkeys(names, 2)).values()
+    assert here.applier().kafka.unraisable(dict.fromkeys(names, 4)) == {}
+    (why,) = here.applier().kafka.unraisable(dict.fromkeys(names, 2)).values()
     assert names[0] in why
     assert counts(here, names) == [2, 1]
     plan = planned(here, names, to=2)
@@ -79,7 +79,7 @@ def test_the_broker_s_own_check_refuses_before_anything(raising_lab):
         here.execute(here.enqueue(plan), plan)
     assert counts(here, names) == [2, 1]
     with pytest.raises(StepError, match="did not get 1 partitions"):
-        here.applier().add_partitions(names[0], 1)
+        here.applier().kafka.add_partitions(names[0], 1)
 
 
 def test_nothing_is_raised_while_its_application_runs(raising_lab):

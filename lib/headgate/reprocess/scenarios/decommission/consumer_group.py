@@ -21,7 +21,7 @@ DELETABLE = (*_CONSUMERS, GroupType.STREAMS)
 def build(request: PlanRequest) -> Plan:
     """Return the plan: prove that nobody is in the group, record its offsets, delete it."""
     pipeline, inspector = request.pipeline, request.inspector
-    group = inspector.group(str(pipeline.group))
+    group = inspector.kafka.group(str(pipeline.group))
     blockers = list(group_blockers(request, group))
     if group.state != "dead" and group.type not in _CONSUMERS:
         blockers.append(f"group {group.id} is of type {group.type}, not a consumer group")
@@ -35,7 +35,7 @@ def build(request: PlanRequest) -> Plan:
             DeleteGroup(group=group.id, group_type=group.type.value, pipeline=pipeline.name),
         ),
         preconditions={
-            "cluster_id": inspector.cluster_id(),
+            "cluster_id": inspector.kafka.cluster_id(),
             "group": {"id": group.id, "type": group.type.value},
             "commands": common.command_facts(pipeline),
         },
@@ -58,7 +58,7 @@ def group_blockers(request: PlanRequest, group: Group) -> Iterator[str]:
     elif not group.is_inactive:
         yield active_reason(inspector, group.id)
     yield from running(request)
-    for other in inspector.pipelines():
+    for other in inspector.processes.pipelines():
         if other.name != pipeline.name and other.group == group.id:
             yield f"{other.name} is also registered with group {group.id}: the group stays"
 
@@ -68,7 +68,7 @@ def running(request: PlanRequest) -> Iterator[str]:
     pipeline, inspector = request.pipeline, request.inspector
     if pipeline.commands.status is None:
         return
-    status = inspector.status(pipeline.name)
+    status = inspector.processes.status(pipeline.name)
     if status is not Status.STOPPED:
         what = "runs" if status is Status.RUNS else f"isn't verified to be stopped ({status})"
         yield f"{pipeline.name} {what}: stop it first, then decommission it"

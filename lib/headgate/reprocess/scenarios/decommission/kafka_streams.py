@@ -43,14 +43,14 @@ def build(request: PlanRequest) -> Plan:
     )
     seen = look(request, wish)
     inspector, pipeline = request.inspector, request.pipeline
-    shapes = topic_shapes(inspector.shapes([t for t in seen.deleted if t in seen.topics]))
+    shapes = topic_shapes(inspector.kafka.shapes([t for t in seen.deleted if t in seen.topics]))
     subjects = ids_of(inspector, _subjects(shapes))
     return Plan(
         scenario=request.scenario,
         pipeline=pipeline.name,
         steps=tuple(_steps(seen, shapes, subjects)),
         preconditions={
-            "cluster_id": inspector.cluster_id(),
+            "cluster_id": inspector.kafka.cluster_id(),
             "group": {"id": seen.application, "type": seen.group.type.value},
             "internal_topics": {name: shape["id"] for name, shape in shapes.items()},
             "commands": {**common.command_facts(pipeline), "clean": pipeline.commands.clean},

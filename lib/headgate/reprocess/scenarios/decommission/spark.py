@@ -28,7 +28,7 @@ def build(request: PlanRequest) -> Plan:
     the program commits for others to see its lag.
     """
     pipeline, inspector = request.pipeline, request.inspector
-    found = inspector.checkpoint(pipeline.checkpoint) if pipeline.checkpoint else None
+    found = inspector.checkpoints.read(pipeline.checkpoint) if pipeline.checkpoint else None
     if found is None:
         location = (
             f"checkpoint {pipeline.checkpoint} not found: check `checkpoint` in headgate.toml"
@@ -71,9 +71,9 @@ def build(request: PlanRequest) -> Plan:
 
 def _group(request: PlanRequest) -> Group | None:
     """Return the group that the registry names, None where the cluster has none of that name."""
-    if request.pipeline.group is None or not request.inspector.has_cluster():
+    if request.pipeline.group is None or not request.inspector.kafka.has_cluster():
         return None
-    found = request.inspector.group(request.pipeline.group)
+    found = request.inspector.kafka.group(request.pipeline.group)
     return None if found.state == "dead" else found
 
 
@@ -90,7 +90,7 @@ def _facts(request: PlanRequest, group: Group | None) -> dict[str, object]:
     if group is None:
         return {}
     return {
-        "cluster_id": request.inspector.cluster_id(),
+        "cluster_id": request.inspector.kafka.cluster_id(),
         "group": {"id": group.id, "type": group.type.value},
     }
 

@@ -51,12 +51,12 @@ def _unknown(position: QueryPosition, only: Mapping[str, list[int]]) -> list[str
 
 def offsets_of_pipeline(name: str, inspector: Inspector) -> list[str]:
     """Return where another registered query is, as rows of `TOPIC,PARTITION,OFFSET`."""
-    other = inspector.registered(name)
+    other = inspector.processes.registered(name)
     if other is None or other.checkpoint is None:
         raise ScenarioError(
             f"--from-pipeline: {name} isn't a registered pipeline with a checkpoint"
         )
-    position = inspector.query_position(other.checkpoint)
+    position = inspector.checkpoints.query_position(other.checkpoint)
     found: dict[tuple[str, int], int] = {}
     for source in position.sources if position else ():
         for topic, parts in source.offsets.items():

@@ -23,7 +23,7 @@ from headgate.text.numbers import name_list
 def build(request: PlanRequest) -> Plan:
     """Return the plan: stop, copy the checkpoint, put a fresh one in its place, start."""
     pipeline, inspector, version = request.pipeline, request.inspector, request.version
-    found = inspector.checkpoint(pipeline.checkpoint) if pipeline.checkpoint else None
+    found = inspector.checkpoints.read(pipeline.checkpoint) if pipeline.checkpoint else None
     if found is None:
         location = (
             f"checkpoint {pipeline.checkpoint} not found: check `checkpoint` in headgate.toml"
@@ -34,8 +34,8 @@ def build(request: PlanRequest) -> Plan:
             else "headgate.toml sets no `checkpoint` for this pipeline"
         )
         return request.block(missing)
-    read = found.offsets if inspector.has_cluster() else {}
-    topics = inspector.topics(read) if read else {}
+    read = found.offsets if inspector.kafka.has_cluster() else {}
+    topics = inspector.kafka.topics(read) if read else {}
     place = remote_checkpoint.new_place(inspector, pipeline) if found.remote else None
     lost = _lost(request, found, topics)
     return Plan(
@@ -43,7 +43,7 @@ def build(request: PlanRequest) -> Plan:
         pipeline=pipeline.name,
         steps=_steps(request, found, place),
         preconditions={
-            **({"cluster_id": inspector.cluster_id()} if read else {}),
+            **({"cluster_id": inspector.kafka.cluster_id()} if read else {}),
             "topics": topic_facts(topics),
             "checkpoint": {"location": found.location, "query_id": found.query_id},
             "commands": common.command_facts(pipeline),
@@ -87,7 +87,7 @@ def _lost(request: PlanRequest, found: Checkpoint, topics: Mapping[str, Topic]) 
     else:
         return LostState()
     try:
-        position = request.inspector.query_position(found.location)
+        position = request.inspector.checkpoints.query_position(found.location)
     except EvidenceError as error:
         return LostState(risks=(f"Unknown: what is lost with its state: {error}",))
     if position is None:
@@ -107,7 +107,7 @@ def _blockers(request: PlanRequest, found: Checkpoint, topics: Mapping[str, Topi
     pipeline, inspector = request.pipeline, request.inspector
     blockers = common.must_be_stopped(pipeline, inspector)
     blockers += common.shared_checkpoint(pipeline, inspector)
-    if inspector.has_cluster():
+    if inspector.kafka.has_cluster():
         blockers += common.topic_blockers(set(found.offsets), topics)
     if found.remote:
         blockers += remote_checkpoint.blockers(pipeline)

@@ -40,8 +40,8 @@ def build(request: PlanRequest, verdict: UpgradeVerdict | None) -> Plan:
     """Return the plan; a consumer group keeps no state that could be judged."""
     pipeline, inspector = request.pipeline, request.inspector
     assert pipeline.group is not None
-    group = inspector.group(pipeline.group)
-    topics = inspector.topics({topic for topic, _ in committed(inspector, group.id)})
+    group = inspector.kafka.group(pipeline.group)
+    topics = inspector.kafka.topics({topic for topic, _ in committed(inspector, group.id)})
     facts = topic_facts(topics)
     blockers = common.topic_blockers(set(facts), topics)
     if not group.is_inactive and (pipeline.commands.stop is None or group.state == "dead"):
@@ -56,7 +56,7 @@ def build(request: PlanRequest, verdict: UpgradeVerdict | None) -> Plan:
         pipeline=pipeline.name,
         steps=_steps(request, verdict, group, facts),
         preconditions={
-            "cluster_id": inspector.cluster_id(),
+            "cluster_id": inspector.kafka.cluster_id(),
             "group": {"id": group.id, "type": group.type.value},
             "topics": facts,
             **({"versions": {"before": verdict.before, "after": verdict.after}} if verdict else {}),
@@ -111,9 +111,9 @@ def _written_itself(
         return {}, frozenset()
     inspector = request.inspector
     around = ClusterOwners(
-        topics=inspector.topic_names(),
-        groups=inspector.groups(),
-        pipelines=inspector.pipelines(),
+        topics=inspector.kafka.topic_names(),
+        groups=inspector.kafka.groups(),
+        pipelines=inspector.processes.pipelines(),
         versions=request.others,
     )
     told = topology({}, request.version, group.id, group)

@@ -36,7 +36,7 @@ def build(request: PlanRequest) -> Plan:
         )
     if pipeline.engine is Engine.CONSUMER_GROUP:
         return upgrade_group.build(request, None)
-    verdict = request.inspector.verdict(
+    verdict = request.inspector.evidence.verdict(
         pipeline.name, request.options["after"], request.options.get("before"), fail_on
     )
     # Built anew it must read the same version, also from another folder, also when a newer one

@@ -27,7 +27,7 @@ from headgate.reprocess.steps.upgrade.verify_version import VerifyVersion, start
 def build(request: PlanRequest, verdict: UpgradeVerdict) -> Plan:
     """Return the plan for a verdict that does not close the gate."""
     pipeline, inspector = request.pipeline, request.inspector
-    found = inspector.checkpoint(pipeline.checkpoint) if pipeline.checkpoint else None
+    found = inspector.checkpoints.read(pipeline.checkpoint) if pipeline.checkpoint else None
     if found is None:
         location = (
             f"checkpoint {pipeline.checkpoint} not found: check `checkpoint` in headgate.toml"
@@ -56,7 +56,7 @@ def build(request: PlanRequest, verdict: UpgradeVerdict) -> Plan:
         impact={
             "verdict": verdict.outcome,
             "findings": list(verdict.codes),
-            "snapshot": asdict(inspector.snapshot_size(found.location)),
+            "snapshot": asdict(inspector.checkpoints.snapshot_size(found.location)),
         },
         risks=(
             *risks_of(verdict),
@@ -90,7 +90,7 @@ def steps(
 def _steps_elsewhere(
     request: PlanRequest, verdict: UpgradeVerdict, stop: StopPipeline, found: Checkpoint, place: str
 ) -> tuple[Step, ...]:
-    size = request.inspector.snapshot_size(found.location)
+    size = request.inspector.checkpoints.snapshot_size(found.location)
     copy = CopyRemoteCheckpoint(
         pipeline=request.pipeline.name,
         checkpoint=found.location,

@@ -26,7 +26,9 @@ def build(request: PlanRequest) -> Plan:
     location = _location(pipeline, inspector)
     resume = bool(request.options.get("resume"))
     group = (
-        {"cluster_id": inspector.cluster_id(), "group": pipeline.group} if pipeline.group else {}
+        {"cluster_id": inspector.kafka.cluster_id(), "group": pipeline.group}
+        if pipeline.group
+        else {}
     )
     steps = _resume(pipeline, location) if resume else _pause(pipeline, location)
     return Plan(
@@ -82,7 +84,7 @@ def _notify(pipeline: Pipeline, message: str, back: str) -> tuple[Step, ...]:
 
 
 def _location(pipeline: Pipeline, inspector: Inspector) -> str | None:
-    found = inspector.checkpoint(pipeline.checkpoint) if pipeline.checkpoint else None
+    found = inspector.checkpoints.read(pipeline.checkpoint) if pipeline.checkpoint else None
     return found.location if found else None
 
 
@@ -101,7 +103,7 @@ def _blockers(pipeline: Pipeline, inspector: Inspector, *, resume: bool) -> list
     if commands.pause is None and commands.stop is None:
         needed = _NEEDED[pipeline.engine].why
         return [f"{pipeline.name} has neither a pause nor a stop command. It needs {needed}"]
-    status = inspector.status(pipeline.name)
+    status = inspector.processes.status(pipeline.name)
     if resume:
         runs = status is Status.RUNS or (
             commands.pause is None and _has_members(pipeline, inspector)
@@ -111,12 +113,12 @@ def _blockers(pipeline: Pipeline, inspector: Inspector, *, resume: bool) -> list
         return [f"{pipeline.name} is already paused"]
     stopped = status is Status.STOPPED
     if pipeline.group and status is Status.UNKNOWN:
-        stopped = inspector.group(pipeline.group).is_inactive
+        stopped = inspector.kafka.group(pipeline.group).is_inactive
     return [f"{pipeline.name} is stopped: there is nothing to pause"] if stopped else []
 
 
 def _has_members(pipeline: Pipeline, inspector: Inspector) -> bool:
-    return bool(pipeline.group and inspector.group(pipeline.group).members)
+    return bool(pipeline.group and inspector.kafka.group(pipeline.group).members)
 
 
 def _risks(pipeline: Pipeline, *, resume: bool) -> list[str]:

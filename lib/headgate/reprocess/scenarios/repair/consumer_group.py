@@ -33,7 +33,7 @@ def build(request: PlanRequest) -> Plan:
     group = request.pipeline.group
     assert group is not None
     positions = {part: c.offset for part, c in committed(request.inspector, group).items()}
-    topics = request.inspector.topics({topic for topic, _ in positions})
+    topics = request.inspector.kafka.topics({topic for topic, _ in positions})
     gone = sorted({topic for topic, _ in positions} - topics.keys())
     if named := request.options.get("abort-transaction", ()):
         return repair_transactions.build(request, topics, named)

@@ -34,7 +34,7 @@ def build(request: PlanRequest, topics: Mapping[str, Topic], named: Sequence[str
         scenario=request.scenario,
         pipeline=request.pipeline.name,
         steps=tuple(_step(t, facts) for t in wanted),
-        preconditions={"cluster_id": request.inspector.cluster_id(), "topics": facts},
+        preconditions={"cluster_id": request.inspector.kafka.cluster_id(), "topics": facts},
         impact={"records": {}, "total": 0, "transactions": {t.name: t.state for t in wanted}},
         risks=tuple(_risk(t) for t in wanted),
         blockers=tuple(common.topic_blockers(set(facts), topics)),
@@ -45,7 +45,7 @@ def build(request: PlanRequest, topics: Mapping[str, Topic], named: Sequence[str
 
 def blocking(request: PlanRequest, topics: Mapping[str, Topic]) -> str | None:
     """Return a sentence about open transactions on the topics, None where there are none."""
-    if not request.inspector.topics_in_transaction(topics):
+    if not request.inspector.kafka.topics_in_transaction(topics):
         return None
     names = [f"{t.name} ({t.state})" for t in _of(request.inspector, topics)]
     if not names:
@@ -60,7 +60,7 @@ def blocking(request: PlanRequest, topics: Mapping[str, Topic]) -> str | None:
 
 def _of(inspector: Inspector, topics: Mapping[str, Topic]) -> Iterable[Transaction]:
     parts = [(t.name, p.number) for t in topics.values() for p in t.partitions]
-    return [t for t in inspector.open_transactions(parts) if t.topics & topics.keys()]
+    return [t for t in inspector.kafka.open_transactions(parts) if t.topics & topics.keys()]
 
 
 def _step(found: Transaction, facts: dict[str, dict[str, object]]) -> AbortTransaction:

@@ -36,12 +36,12 @@ def build(request: PlanRequest) -> Plan:
     pipeline, inspector = request.pipeline, request.inspector
     if not pipeline.checkpoint:
         return request.block("headgate.toml sets no `checkpoint` for this pipeline")
-    if inspector.status(pipeline.name) is Status.RUNS:
+    if inspector.processes.status(pipeline.name) is Status.RUNS:
         return request.block(
             f"{pipeline.name} runs: an uncommitted batch looks like a broken one. If it fails "
             "repeatedly, stop it first"
         )
-    found = inspector.checkpoint_files(pipeline.checkpoint, _sink(request.version))
+    found = inspector.checkpoints.files(pipeline.checkpoint, _sink(request.version))
     if found is None:
         return request.block(
             f"checkpoint {pipeline.checkpoint} not found: check `checkpoint` in headgate.toml"
@@ -61,7 +61,7 @@ def build(request: PlanRequest) -> Plan:
         },
         impact={
             "issues": [issue.what for issue in looked.issues],
-            "snapshot": asdict(inspector.snapshot_size(found.location)),
+            "snapshot": asdict(inspector.checkpoints.snapshot_size(found.location)),
         },
         risks=(*_risks(pipeline, looked), *unseen),
         blockers=tuple(_blockers(pipeline, inspector, found)),
@@ -93,7 +93,7 @@ def _steps(
 def _readable(inspector: Inspector, location: str) -> Checkpoint | None:
     """Return the checkpoint; None without a `metadata`: then its logs can't be watched."""
     try:
-        return inspector.checkpoint(location)
+        return inspector.checkpoints.read(location)
     except EvidenceError:
         return None
 
@@ -111,7 +111,7 @@ def _with_state(
     if not any(name.startswith("state/") for name in found.names):
         return _without_state(request, looked), ()
     try:
-        missing = request.inspector.rewind(found.location, last).missing
+        missing = request.inspector.checkpoints.rewind(found.location, last).missing
     except EvidenceError as error:
         return looked, (f"not checked whether all files of its state exist: {error}",)
     # What the logs lack is for the checkup to find, and to repair.
@@ -172,9 +172,13 @@ def _way(request: PlanRequest, found: CheckpointFiles, issue: CheckpointIssue) -
 def _whole_batch(inspector: Inspector, found: CheckpointFiles) -> int | None:
     """Return the newest batch before the last one whose state is all there."""
     try:
-        older = [b.number for b in inspector.batches(found.location) if b.number < found.logged[-1]]
+        older = [
+            b.number
+            for b in inspector.checkpoints.batches(found.location)
+            if b.number < found.logged[-1]
+        ]
         for batch in reversed(older[-_LOOKED:]):
-            if not inspector.rewind(found.location, batch).missing:
+            if not inspector.checkpoints.rewind(found.location, batch).missing:
                 return batch
     except EvidenceError:
         pass

@@ -84,7 +84,7 @@ def _wish(request: PlanRequest) -> ResetRequest:
 def _growth(seen: ResetFacts, facts: StreamsApplication) -> Growth:
     named = kafka_streams_options.names(seen.request.options, kafka_streams_options.INPUT_TOPICS)
     topics = [t for t in named or seen.inputs if t in seen.inputs]
-    there = seen.request.inspector.shapes([t for t in seen.internals if t in seen.topics])
+    there = seen.request.inspector.kafka.shapes([t for t in seen.internals if t in seen.topics])
     internal = {name: shape.partitions for name, shape in there.items()}
     other = _other_numbers(seen, facts, internal)
     # One that has ended may have ended of that: somebody has given an input more of them.

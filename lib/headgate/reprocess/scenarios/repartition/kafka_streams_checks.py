@@ -99,7 +99,7 @@ def blockers(seen: ResetFacts, growth: Growth) -> tuple[str, ...]:
         found += _of_internals(seen, growth)
     if not found:
         wanted = dict.fromkeys(growth.raised, growth.to)
-        found += seen.request.inspector.unraisable(wanted).values() if wanted else ()
+        found += seen.request.inspector.kafka.unraisable(wanted).values() if wanted else ()
     return tuple(dict.fromkeys(found))
 
 
@@ -297,7 +297,9 @@ def _reads(group: Group, topic: str) -> bool:
 
 def _registered(request: PlanRequest) -> set[str]:
     """Return the application ids that are registered."""
-    found = (p.group for p in request.inspector.pipelines() if p.engine is Engine.KAFKA_STREAMS)
+    found = (
+        p.group for p in request.inspector.processes.pipelines() if p.engine is Engine.KAFKA_STREAMS
+    )
     return {group for group in found if group}
 
 

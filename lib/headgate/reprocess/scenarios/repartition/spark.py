@@ -69,7 +69,7 @@ def build(request: PlanRequest) -> Plan:
         "query_id": checkpoint.query_id,
     }
     now = position.pinned.get(PARTITIONS)
-    stopped = request.inspector.status(pipeline.name) is Status.STOPPED
+    stopped = request.inspector.processes.status(pipeline.name) is Status.STOPPED
     stop = common.stop_step(pipeline, checkpoint=checkpoint.location)
     was = int(now) if now and now.isdecimal() else None
     return Plan(

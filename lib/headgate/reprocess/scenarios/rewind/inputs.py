@@ -31,14 +31,14 @@ def read_inputs(
     batches: tuple[LoggedBatch, ...],
 ) -> Inputs:
     """Return what is read again from Kafka; what no batch up to `batch` has read is new anyway."""
-    read = batch.offsets if inspector.has_cluster() else {}
-    topics = inspector.topics(read) if read else {}
+    read = batch.offsets if inspector.kafka.has_cluster() else {}
+    topics = inspector.kafka.topics(read) if read else {}
     blockers: list[str] = []
     if read:
         blockers += common.topic_blockers(set(read), topics)
         blockers += _not_held(batch, topics)
     risks = list(_kept(topics))
-    if batch.offsets and not inspector.has_cluster():
+    if batch.offsets and not inspector.kafka.has_cluster():
         names = ", ".join(sorted(batch.offsets))
         risks.append(f"no Kafka cluster is configured: topics {names} were not checked")
     if batch.other_sources:
@@ -48,7 +48,7 @@ def read_inputs(
         )
     if late := _watermark_gone_back(batch, batches):
         risks.append(late)
-    facts = {"cluster_id": inspector.cluster_id()} if read else {}
+    facts = {"cluster_id": inspector.kafka.cluster_id()} if read else {}
     return Inputs(
         again=_again(batch.offsets, checkpoint.offsets),
         facts={**facts, "topics": topic_facts(topics)},

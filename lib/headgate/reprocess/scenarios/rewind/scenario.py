@@ -43,7 +43,7 @@ def build(request: PlanRequest) -> Plan:
     A time becomes the batch that it means, so that the plan stays the same.
     """
     pipeline, inspector = request.pipeline, request.inspector
-    checkpoint = inspector.checkpoint(pipeline.checkpoint) if pipeline.checkpoint else None
+    checkpoint = inspector.checkpoints.read(pipeline.checkpoint) if pipeline.checkpoint else None
     if checkpoint is None:
         location = (
             f"checkpoint {pipeline.checkpoint} not found: check `checkpoint` in headgate.toml"
@@ -54,7 +54,7 @@ def build(request: PlanRequest) -> Plan:
             else "headgate.toml sets no `checkpoint` for this pipeline"
         )
         return request.block(missing)
-    batches = inspector.batches(checkpoint.location)
+    batches = inspector.checkpoints.batches(checkpoint.location)
     batch = _chosen(request, batches)
     if isinstance(batch, str):
         return request.block(batch)
@@ -63,7 +63,7 @@ def build(request: PlanRequest) -> Plan:
     found = _Found(
         checkpoint=checkpoint,
         batch=batch,
-        rewind=inspector.rewind(checkpoint.location, batch.number),
+        rewind=inspector.checkpoints.rewind(checkpoint.location, batch.number),
         inputs=read_inputs(inspector, checkpoint, batch, batches),
         sink=plan_sink(
             request,

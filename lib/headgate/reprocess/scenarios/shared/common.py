@@ -26,7 +26,7 @@ def snapshot_step(
     inspector: Inspector, *, pipeline: str, checkpoint: str, query_id: str
 ) -> SnapshotCheckpoint:
     """Return the step that copies a checkpoint, with the size that it has now."""
-    size = inspector.snapshot_size(checkpoint)
+    size = inspector.checkpoints.snapshot_size(checkpoint)
     return SnapshotCheckpoint(
         pipeline=pipeline,
         checkpoint=checkpoint,
@@ -120,11 +120,12 @@ def shared_checkpoint(pipeline: Pipeline, inspector: Inspector) -> list[str]:
     """Refuse where another registered pipeline has the same checkpoint: only one can be stopped."""
     if pipeline.checkpoint is None:
         return []
-    mine = inspector.place(pipeline.checkpoint)
+    place = inspector.checkpoints.place
+    mine = place(pipeline.checkpoint)
     others = [
         p.name
-        for p in inspector.pipelines()
-        if p.name != pipeline.name and p.checkpoint and inspector.place(p.checkpoint) == mine
+        for p in inspector.processes.pipelines()
+        if p.name != pipeline.name and p.checkpoint and place(p.checkpoint) == mine
     ]
     return [
         f"{name} is registered on the same checkpoint {mine}: give each its own, or remove one"
@@ -150,12 +151,15 @@ def skipped_batches(version: Version | None, then: str) -> list[str]:
 
 def must_be_stopped(pipeline: Pipeline, inspector: Inspector) -> list[str]:
     """Refuse a pipeline that has no stop command and is not proven to be stopped."""
-    if pipeline.commands.stop is not None or inspector.status(pipeline.name) is Status.STOPPED:
+    if pipeline.commands.stop is not None:
+        return []
+    status = inspector.processes.status(pipeline.name)
+    if status is Status.STOPPED:
         return []
     if pipeline.commands.status is None:
         why = "nor a status command to verify that it is stopped"
     else:
-        why = f"and its status is {inspector.status(pipeline.name)}: stop it first"
+        why = f"and its status is {status}: stop it first"
     return [
         f"{pipeline.name} has no stop command, {why}; it can be a manual step, see docs/commands.md"
     ]

@@ -40,10 +40,10 @@ def move_group(request: PlanRequest, wish: OffsetsRequest) -> Plan:
     """Return the plan: make sure that nobody is in the group, record, move, start again."""
     pipeline, inspector = request.pipeline, request.inspector
     assert pipeline.group is not None
-    group = inspector.group(pipeline.group)
+    group = inspector.kafka.group(pipeline.group)
     positions = {key: c.offset for key, c in commits_of(group).items()}
     wanted = set(wish.topics) or {topic for topic, _ in positions} | set(pipeline.topics)
-    topics = inspector.topics(wanted)
+    topics = inspector.kafka.topics(wanted)
     facts = topic_facts(topics)
     parts = chosen(facts, wish.only)
     found = find(wish.target, inspector, topics, parts, positions)
@@ -61,7 +61,7 @@ def move_group(request: PlanRequest, wish: OffsetsRequest) -> Plan:
         pipeline=pipeline.name,
         steps=_steps(pipeline, reset),
         preconditions={
-            "cluster_id": inspector.cluster_id(),
+            "cluster_id": inspector.kafka.cluster_id(),
             "group": {"id": group.id, "type": group.type.value},
             "topics": facts,
             "commands": common.command_facts(pipeline),

@@ -103,14 +103,14 @@ class ResetFacts:
 def look(request: PlanRequest, wish: ResetRequest) -> ResetFacts:
     """Ask the world everything that the plan depends on, each call for all topics at once."""
     inspector, application = request.inspector, str(request.pipeline.group)
-    groups = inspector.groups()
+    groups = inspector.kafka.groups()
     group = groups.get(application) or Group(id=application, state="dead", members=())
     told = topology(request.options, request.version, application, group)
     positions = {(o.topic, o.partition): o.offset for o in group.offsets if o.offset is not None}
     around = ClusterOwners(
-        topics=inspector.topic_names(),
+        topics=inspector.kafka.topic_names(),
         groups=groups,
-        pipelines=inspector.pipelines(),
+        pipelines=inspector.processes.pipelines(),
         versions=request.others,
     )
     every = judge(application, told.internal, around)
@@ -126,7 +126,7 @@ def look(request: PlanRequest, wish: ResetRequest) -> ResetFacts:
         topics=around.topics,
         inputs=inputs,
         intermediate=intermediate,
-        known=inspector.topics(named),
+        known=inspector.kafka.topics(named),
         internals=kept,
         positions=positions,
     )
@@ -166,13 +166,13 @@ def with_targets(seen: ResetFacts) -> dict[str, Found]:
 def build_plan_of(seen: ResetFacts, *, blockers: tuple[str, ...], risks: tuple[str, ...]) -> Plan:
     """Return the plan of what was seen; its blockers and risks were found elsewhere."""
     request, pipeline, inspector = seen.request, seen.request.pipeline, seen.request.inspector
-    shapes = topic_shapes(inspector.shapes([t for t in seen.deleted if t in seen.topics]))
+    shapes = topic_shapes(inspector.kafka.shapes([t for t in seen.deleted if t in seen.topics]))
     return Plan(
         scenario=request.scenario,
         pipeline=pipeline.name,
         steps=tuple(_steps(seen, shapes)),
         preconditions={
-            "cluster_id": inspector.cluster_id(),
+            "cluster_id": inspector.kafka.cluster_id(),
             "group": {"id": seen.application, "type": seen.group.type.value},
             "topics": topic_facts(seen.known),
             "internal_topics": {name: shape["id"] for name, shape in shapes.items()},
@@ -223,7 +223,7 @@ def back_up_steps(seen: ResetFacts, shapes: Mapping[str, dict[str, Any]]) -> lis
     name, inspector = seen.request.pipeline.name, seen.request.inspector
     steps: list[Step] = []
     if changelogs:
-        sizes = sizes_of(inspector, inspector.topics(changelogs))
+        sizes = sizes_of(inspector, inspector.kafka.topics(changelogs))
         steps.append(BackUpRecords(topics=changelogs, pipeline=name, sizes=sizes))
     if between:
         steps.append(BackUpUnreadRecords(topics=between, pipeline=name, group=seen.group.id))

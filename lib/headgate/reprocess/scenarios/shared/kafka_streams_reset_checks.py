@@ -139,7 +139,7 @@ def risks(seen: ResetFacts) -> tuple[str, ...]:
 def _of_transactions(seen: ResetFacts) -> Iterator[str]:
     """Name what a transaction is open on now; after the stop the run looks by their ids."""
     there = [name for name in seen.deleted if name in seen.topics]
-    if there and (locked := seen.request.inspector.topics_in_transaction(there)):
+    if there and (locked := seen.request.inspector.kafka.topics_in_transaction(there)):
         yield (
             f"a transaction is open on {name_list(locked)}. After the stop the run waits "
             f"{OPEN_SECONDS:.0f} s for its end, then fails"

@@ -86,7 +86,7 @@ def state_risks(
         return LostState()
     if position.batch is None:
         return LostState(risks=("No batch has completed: there is no state to lose",))
-    state = inspector.open_state(location, position.batch)
+    state = inspector.state.open_state(location, position.batch)
     operators = list(_operators(position, version, state))
     names = ", ".join(position.operators)
     risks = [f"The state of batch {position.batch} is dropped ({names}): the query begins empty."]

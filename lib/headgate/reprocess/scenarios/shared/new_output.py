@@ -38,8 +38,8 @@ def known_outputs(request: PlanRequest, query_id: str | None) -> tuple[Output, .
     sink = request.version.sink if request.version else None
     stored = (Output(place=sink.place, told_by=STORED),) if sink and sink.place else ()
     name, inspector = request.pipeline.name, request.inspector
-    seen = inspector.outputs(name, query_id) if query_id else ()
-    return (*stored, *inspector.outputs(name), *seen)
+    seen = inspector.evidence.outputs(name, query_id) if query_id else ()
+    return (*stored, *inspector.evidence.outputs(name), *seen)
 
 
 def output_blockers(request: PlanRequest, found: Checkpoint) -> list[str]:
@@ -60,7 +60,7 @@ def output_risks(request: PlanRequest) -> list[str]:
     if path is None:
         return []
     try:
-        request.inspector.sink_batch(path)
+        request.inspector.sinks.newest_batch(path)
     except HeadgateError as error:
         return [f"--output-path: whether {path} has a file sink's log is unknown: {error}"]
     return []
@@ -103,7 +103,7 @@ def _contradictions(request: PlanRequest, found: Checkpoint, path: str) -> Itera
         if read and (is_within(path, read) or is_within(read, path)):
             yield f"--output-path: {name} reads {read}: it would read what it writes to {path}"
     try:
-        batch = request.inspector.sink_batch(path)
+        batch = request.inspector.sinks.newest_batch(path)
     except HeadgateError:
         return
     if batch is not None:

@@ -89,7 +89,7 @@ def with_outputs(request: PlanRequest, plan: Plan) -> Plan:
     readers = tuple(_reader_risks(request, found, how))
     if how is How.KEEP:
         return replace(plan, risks=(*plan.risks, *readers))
-    shapes = topic_shapes(request.inspector.shapes(found.topics))
+    shapes = topic_shapes(request.inspector.kafka.shapes(found.topics))
     steps = _emptying(request, plan, found, shapes) if how is How.EMPTY else _new(request, shapes)
     blockers = tuple(_blockers(request, plan, found, how))
     facts = {"outputs": {name: shape["id"] for name, shape in shapes.items()}}
@@ -109,7 +109,11 @@ def _outputs(request: PlanRequest) -> Outputs:
         _given(request) or _told(request),
         request.version.sink if request.version else None,
     )
-    topics = request.inspector.topics(names) if names and request.inspector.has_cluster() else {}
+    topics = (
+        request.inspector.kafka.topics(names)
+        if names and request.inspector.kafka.has_cluster()
+        else {}
+    )
     files = sink if sink is not None and sink.is_files else None
     folder = (files.target or files.options.get("path")) if files else None
     return Outputs(topics=topics, missing=tuple(sorted(names - topics.keys())), folder=folder)
@@ -254,7 +258,7 @@ def _blockers(request: PlanRequest, plan: Plan, found: Outputs, how: How) -> Ite
             )
     if how is How.NEW:
         names = _renamed(request, found.topics).values()
-        yield from (f"topic {n} already exists" for n in request.inspector.shapes(names))
+        yield from (f"topic {n} already exists" for n in request.inspector.kafka.shapes(names))
     if how is How.EMPTY and found.folder and local(found.folder) is None:
         yield f"{found.folder} is not on a local file system: it can't move to backup in one step"
 
@@ -262,7 +266,7 @@ def _blockers(request: PlanRequest, plan: Plan, found: Outputs, how: How) -> Ite
 def _reader_risks(request: PlanRequest, found: Outputs, how: How) -> Iterator[str]:
     if not found.topics:
         return
-    for name, groups in sorted(request.inspector.topic_readers(found.topics).items()):
+    for name, groups in sorted(request.inspector.kafka.topic_readers(found.topics).items()):
         readers = sorted(g for g in groups if g != request.pipeline.group)
         if readers and how is How.KEEP:
             yield f"{name} is read by {name_list(readers)}: these consumers get duplicates"

@@ -50,7 +50,7 @@ def plan_sink(request: PlanRequest, batch: int, last: int, since: int | None) ->
             return _of_query(sink, location, again, new_id=new_id)
         case BatchIds.BY_FUNCTION:
             return _foreach(request, again, new_id=new_id)
-    if sink.format == "kafka" and location and since and request.inspector.has_cluster():
+    if sink.format == "kafka" and location and since and request.inspector.kafka.has_cluster():
         return _kafka(request, location, batch, again, since, new_id=new_id)
     return _doubled(request, location, again, new_id=new_id)
 
@@ -115,7 +115,7 @@ def _files(request: PlanRequest, batch: int, location: str | None, *, new_id: bo
     if location is None:
         return SinkPlan(blockers=(NO_FOLDER,))
     try:
-        found = request.inspector.sink_log(location, batch)
+        found = request.inspector.sinks.log(location, batch)
     except RefusedError:
         return SinkPlan(
             blockers=(
@@ -193,7 +193,7 @@ def _kafka(
         f"({spans(topic, written)}). The run records the final ranges after the stop; `headgate "
         "plan skip-records` lets a group that has not read them skip them"
     ]
-    groups = request.inspector.topic_readers([topic]).get(topic, {})
+    groups = request.inspector.kafka.topic_readers([topic]).get(topic, {})
     if readers := sorted(g for g in groups if g != request.pipeline.group):
         risks.append(f"{topic} is read by {name_list(readers)}: these consumers get duplicates")
     return SinkPlan(steps=(step,), risks=tuple(risks), new_query_id=new_id)

@@ -54,8 +54,10 @@ class StartRequest:
 def found_query(request: PlanRequest) -> tuple[Checkpoint, QueryPosition] | Plan:
     """Return the old checkpoint and where its sources are, or a plan that says why not."""
     location = request.pipeline.checkpoint
-    found = request.inspector.checkpoint(location) if location else None
-    position = request.inspector.query_position(location) if location and found else None
+    found = request.inspector.checkpoints.read(location) if location else None
+    position = (
+        request.inspector.checkpoints.query_position(location) if location and found else None
+    )
     if found is None or position is None:
         location = f"checkpoint {location} not found: check `checkpoint` in headgate.toml"
         return request.block(
@@ -72,8 +74,8 @@ def start_from_offsets(
     """Return the plan: stop, make the new checkpoint beside, put it in place, start."""
     inspector, pipeline = request.inspector, request.pipeline
     begun = begin(wish.takes, position, wish.target, inspector, wish.only)
-    names = sorted({way.topic for way in begun.ways}) if inspector.has_cluster() else []
-    topics = inspector.topics(names) if names else {}
+    names = sorted({way.topic for way in begun.ways}) if inspector.kafka.has_cluster() else []
+    topics = inspector.kafka.topics(names) if names else {}
     place = remote_checkpoint.new_place(inspector, pipeline) if found.remote else None
     make = (CreateRemoteCheckpoint if found.remote else CreateCheckpoint)(
         pipeline=pipeline.name,
@@ -95,7 +97,7 @@ def start_from_offsets(
         pipeline=pipeline.name,
         steps=_steps(request, found, wish, make),
         preconditions={
-            **({"cluster_id": inspector.cluster_id()} if names else {}),
+            **({"cluster_id": inspector.kafka.cluster_id()} if names else {}),
             "topics": make.topics,
             "checkpoint": {"location": found.location, "query_id": found.query_id},
             "sources": {s.name: s.kind.value for s in position.sources},
@@ -194,7 +196,7 @@ def _bad_place(to: str, old: str, inspector: Inspector) -> list[str]:
         return [f"--to: expected an absolute path, found {to!r}"]
     if place == PurePosixPath(old) or PurePosixPath(old) in place.parents:
         return [f"--to: {to} is the old checkpoint, or is in it"]
-    if inspector.checkpoint(to) is not None:
+    if inspector.checkpoints.read(to) is not None:
         return [f"a checkpoint already exists at {to}"]
     return []
 
@@ -235,7 +237,7 @@ def _risks(
             f"batch {position.begun} is uncommitted: its input is reprocessed, and the sink gets "
             "a second time what it already has of it"
         )
-    if begun.ways and not request.inspector.has_cluster():
+    if begun.ways and not request.inspector.kafka.has_cluster():
         risks.append("no Kafka cluster is configured: unknown whether the offsets still exist")
     return [*risks, *_sink_risks(request.version, wish), *new_output.output_risks(request)]
 

@@ -24,8 +24,8 @@ def build(request: PlanRequest) -> Plan:
     """Return the plan: stop, record, back up the range, step over it, start."""
     span = read_span(request.options["records"])
     pipeline, inspector = request.pipeline, request.inspector
-    group = inspector.group(str(pipeline.group))
-    topics = inspector.topics([span.topic])
+    group = inspector.kafka.group(str(pipeline.group))
+    topics = inspector.kafka.topics([span.topic])
     at = commits_of(group).get((span.topic, span.partition))
     position = at.offset if at else None
     blockers = [
@@ -62,7 +62,7 @@ def build(request: PlanRequest) -> Plan:
         pipeline=pipeline.name,
         steps=_steps(request, span, over),
         preconditions={
-            "cluster_id": inspector.cluster_id(),
+            "cluster_id": inspector.kafka.cluster_id(),
             "group": {"id": group.id, "type": group.type.value},
             "topics": topic_facts(topics),
             "commands": common.command_facts(pipeline),
@@ -82,7 +82,7 @@ def build(request: PlanRequest) -> Plan:
 def _steps(request: PlanRequest, span: Span, over: SkipRecords) -> tuple[Step, ...]:
     pipeline = request.pipeline
     stop = common.stop_step(pipeline)
-    shapes = topic_shapes(request.inspector.shapes([span.topic]))
+    shapes = topic_shapes(request.inspector.kafka.shapes([span.topic]))
     back_up = BackUpRecords(topics=shapes, only=(span,), pipeline=pipeline.name)
     steps: tuple[Step, ...] = (stop, RecordOffsets(group=over.group), back_up, over)
     has_commands = stop.command is not None or stop.start is not None

@@ -54,7 +54,7 @@ def _files(request: PlanRequest, done: int, location: str | None) -> SkipSink:
     if location is None:
         return SkipSink(blockers=(NO_FOLDER,))
     try:
-        found = request.inspector.sink_log(location, done)
+        found = request.inspector.sinks.log(location, done)
     except RefusedError:
         return SkipSink(
             blockers=(

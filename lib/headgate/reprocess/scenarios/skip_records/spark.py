@@ -61,15 +61,15 @@ def build(request: PlanRequest) -> Plan:
     span = read_span(request.options["records"])
     if not pipeline.checkpoint:
         return request.block("headgate.toml sets no `checkpoint` for this pipeline")
-    at = inspector.checkpoint(pipeline.checkpoint)
-    files = inspector.checkpoint_files(pipeline.checkpoint)
+    at = inspector.checkpoints.read(pipeline.checkpoint)
+    files = inspector.checkpoints.files(pipeline.checkpoint)
     if at is None or files is None:
         return request.block(
             f"checkpoint {pipeline.checkpoint} not found: check `checkpoint` in headgate.toml"
         )
-    if not inspector.has_cluster():
+    if not inspector.kafka.has_cluster():
         return request.block("no Kafka cluster is configured: the records can't be backed up")
-    topics = inspector.topics([span.topic])
+    topics = inspector.kafka.topics([span.topic])
     missing = [
         *common.topic_blockers({span.topic}, topics),
         *outside_log(span, topics.get(span.topic)),
@@ -86,7 +86,7 @@ def build(request: PlanRequest) -> Plan:
         pipeline=pipeline.name,
         steps=_steps(request, at, cut, files.digest, sink),
         preconditions={
-            "cluster_id": inspector.cluster_id(),
+            "cluster_id": inspector.kafka.cluster_id(),
             "topics": topic_facts(topics),
             "checkpoint": {
                 "location": at.location,
@@ -99,7 +99,7 @@ def build(request: PlanRequest) -> Plan:
             "records": {span.topic: 0},
             "total": 0,
             "skipped": {span.topic: max(span.end - max(cut.at, span.begin), 0)},
-            "snapshot": asdict(inspector.snapshot_size(at.location)),
+            "snapshot": asdict(inspector.checkpoints.snapshot_size(at.location)),
         },
         risks=(*_risks(request, cut), *sink.risks),
         blockers=(*_blockers(request, at, cut), *sink.blockers),
@@ -173,7 +173,7 @@ def _steps(
 ) -> tuple[Step, ...]:
     pipeline = request.pipeline
     stop = common.stop_step(pipeline, checkpoint=at.location)
-    shapes = topic_shapes(request.inspector.shapes([cut.span.topic]))
+    shapes = topic_shapes(request.inspector.kafka.shapes([cut.span.topic]))
     back_up = BackUpRecords(topics=shapes, only=(cut.span,), pipeline=pipeline.name)
     what: dict[str, Any] = {
         "pipeline": pipeline.name,
@@ -228,7 +228,7 @@ def _blockers(request: PlanRequest, at: Checkpoint, cut: _Cut) -> list[str]:
     blockers = common.must_be_stopped(pipeline, inspector)
     if at.fixed:
         blockers.append(f"{at.location} can't be replaced: {at.fixed}")
-    missing = inspector.rewind(at.location, cut.done).missing
+    missing = inspector.checkpoints.rewind(at.location, cut.done).missing
     blockers += [f"can't rewind to batch {cut.done}: {m}" for m in missing]
     if cut.part is None:
         return blockers
@@ -239,7 +239,7 @@ def _blockers(request: PlanRequest, at: Checkpoint, cut: _Cut) -> list[str]:
             f"batch {cut.part} has records before the range ({cut.span.begin - cut.at}), which "
             f"{pipeline.name} must process first, but it has no {' and no '.join(absent)} command"
         )
-    if commands.status is not None and inspector.status(pipeline.name) is Status.PAUSED:
+    if commands.status is not None and inspector.processes.status(pipeline.name) is Status.PAUSED:
         blockers.append(f"{pipeline.name} is paused: resume or stop it first")
     return blockers
 
@@ -271,7 +271,10 @@ def _risks(request: PlanRequest, cut: _Cut) -> list[str]:
 
 def _proof(request: PlanRequest, cut: _Cut) -> str:
     """Say what shows that the query fails on the record, or that nothing does."""
-    name, told = request.pipeline.name, request.inspector.driver_status(request.pipeline.name)
+    name, told = (
+        request.pipeline.name,
+        request.inspector.processes.driver_status(request.pipeline.name),
+    )
     if told.error:
         return (
             f"the last run of {name} ended with `{told.error}`, as its watch reported: you have "

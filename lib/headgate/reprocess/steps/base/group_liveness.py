@@ -15,7 +15,7 @@ def check_gone_or_inactive(
     Kafka forgets the offsets of a topic with the topic, and an empty group with its last offset:
     once something was deleted, a group that does not exist is what is left of an empty one.
     """
-    found = inspector.group(group)
+    found = inspector.kafka.group(group)
     if again and has_gone(found):
         return
     check_found_inactive(inspector, found, planned_type or found.type.value)

@@ -110,7 +110,7 @@ class Step(Protocol):
 
 def check_command(inspector: Inspector, pipeline: str, word: str, planned: str | None) -> None:
     """Refuse where the registered command is not the one that was shown in the plan."""
-    registered = inspector.registered(pipeline)
+    registered = inspector.processes.registered(pipeline)
     if registered is None:
         raise StalePlanError(f"{pipeline} is not registered any more")
     now = getattr(registered.commands, word)
@@ -120,7 +120,7 @@ def check_command(inspector: Inspector, pipeline: str, word: str, planned: str |
 
 def check_entry_point(inspector: Inspector, pipeline: str, planned: str) -> None:
     """Refuse where the registered function is not the one that was shown in the plan."""
-    registered = inspector.registered(pipeline)
+    registered = inspector.processes.registered(pipeline)
     if registered is None or registered.entry_point != planned:
         raise RefusedError(f"the entry point of {pipeline} has changed: plan again")
 
@@ -132,7 +132,7 @@ def topic_facts(topics: Mapping[str, Topic]) -> dict[str, dict[str, Any]]:
 
 def check_topics(inspector: Inspector, planned: Mapping[str, Mapping[str, Any]]) -> None:
     """Refuse where a topic is gone, was made anew, or has other partitions than planned."""
-    _refuse_other_topics(inspector.identities(planned), planned)
+    _refuse_other_topics(inspector.kafka.identities(planned), planned)
 
 
 def check_found_topics(
@@ -174,7 +174,7 @@ def known_log(topic: str, part: Partition) -> tuple[int, int]:
 
 def check_inactive(inspector: Inspector, group_id: str, planned_type: str) -> None:
     """Refuse unless it is proven that the group has no members and is of the planned type."""
-    check_found_inactive(inspector, inspector.group(group_id), planned_type)
+    check_found_inactive(inspector, inspector.kafka.group(group_id), planned_type)
 
 
 def check_found_inactive(inspector: Inspector, group: Group, planned_type: str) -> None:
@@ -198,7 +198,7 @@ def pending_reason(group: Group) -> str:
 
 def active_reason(inspector: Inspector, group_id: str) -> str:
     """Say why a group is not proven to be without members."""
-    group = inspector.group(group_id)
+    group = inspector.kafka.group(group_id)
     if group.members:
         names = ", ".join(sorted({m.client_id or m.id for m in group.members})[:3])
         return (

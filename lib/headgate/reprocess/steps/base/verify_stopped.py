@@ -42,7 +42,7 @@ def prove_stopped(
 
 
 def _nobody_in(inspector: Inspector, group: str) -> None:
-    found = inspector.group(group)
+    found = inspector.kafka.group(group)
     if not found.is_inactive:
         raise RefusedError(active_reason(inspector, group))
     if found.pending:
@@ -51,21 +51,21 @@ def _nobody_in(inspector: Inspector, group: str) -> None:
 
 def _said(inspector: Inspector, pipeline: str) -> bool:
     """Return whether somebody says that it is stopped; refuse where somebody says otherwise."""
-    registered = inspector.registered(pipeline)
+    registered = inspector.processes.registered(pipeline)
     if registered is None:
         raise StalePlanError(f"{pipeline} is not registered any more")
     if registered.commands.status is not None:
-        status = inspector.status(pipeline)
+        status = inspector.processes.status(pipeline)
         if status is not Status.STOPPED:
             raise RefusedError(f"{pipeline} must stay stopped, but its status is {status}: stop it")
-    told = inspector.driver_status(pipeline)
+    told = inspector.processes.driver_status(pipeline)
     if told.status is Status.RUNS:
         raise RefusedError(f"{pipeline} must stay stopped, but {told.why}: stop it")
     return registered.commands.status is not None or told.status is Status.STOPPED
 
 
 def _quiet(inspector: Inspector, pipeline: str | None, location: str) -> None:
-    found = inspector.checkpoint(location)
+    found = inspector.checkpoints.read(location)
     if found is None or found.quiet_seconds is None:
         return
     if found.quiet_seconds < min(quiet_needed(found), QUIET_MAX):

@@ -15,7 +15,7 @@ def ask_and_wait(applier: Applier, word: str, request: str) -> None:
     StepError where nobody did for a day: what was done so far stays, and a resume asks again.
     """
     try:
-        applier.manual_step(word, request[:1].upper() + request[1:])
+        applier.processes.manual_step(word, request[:1].upper() + request[1:])
     except RefusedError as error:
         # A refusal would take back what is done, perhaps below a pipeline that runs by now.
         raise StepError(str(error)) from None
@@ -35,7 +35,7 @@ class Wait:
 
     def look(self, pipeline: str) -> bool:
         """Return whether the status is `stopped`; it may be so for a moment during a start."""
-        has_ended = self.applier.status(pipeline) is Status.STOPPED
+        has_ended = self.applier.processes.status(pipeline) is Status.STOPPED
         self.saw(has_ended=has_ended)
         return has_ended
 

@@ -38,8 +38,8 @@ class RestoreFolder(StepBase):
 
     def bind(self, applier: Applier) -> PriorState:
         """Refuse where the old one is not as it was left; decide where the new one goes."""
-        kept = applier.tree_hash(self.aside)
-        if kept is None and applier.tree_hash(self.place) != self.hash:
+        kept = applier.folders.tree_hash(self.aside)
+        if kept is None and applier.folders.tree_hash(self.place) != self.hash:
             raise RefusedError(f"the old {self.thing} is lost: {self.aside} not found")
         if kept is not None and kept != self.hash:
             raise RefusedError(
@@ -49,20 +49,20 @@ class RestoreFolder(StepBase):
 
     def is_applied(self, applier: Applier, was: PriorState) -> bool:
         """Return whether the old one is in its place."""
-        gone = not applier.exists(self.aside)
-        return gone and applier.tree_hash(self.place) == self.hash
+        gone = not applier.folders.exists(self.aside)
+        return gone and applier.folders.tree_hash(self.place) == self.hash
 
     def apply(self, applier: Applier, was: PriorState) -> None:
         """Move the new one away and the old one back, each in one step."""
-        if not applier.exists(self.aside):
+        if not applier.folders.exists(self.aside):
             return
-        if applier.exists(self.place):
-            applier.move(self.place, was[self.key])
-        applier.move(self.aside, self.place)
+        if applier.folders.exists(self.place):
+            applier.folders.move(self.place, was[self.key])
+        applier.folders.move(self.aside, self.place)
 
     def verify(self, applier: Applier, was: PriorState) -> None:
         """Fail where a byte differs."""
-        if applier.tree_hash(self.place) != self.hash:
+        if applier.folders.tree_hash(self.place) != self.hash:
             raise StepError(f"{self.place} is not byte for byte what it was")
 
 
@@ -84,11 +84,11 @@ class CopyRemoval(StepBase):
 
     def is_applied(self, applier: Applier, was: PriorState) -> bool:
         """Return whether it is gone: it may have been put in place, under another name."""
-        return not applier.exists(self.folder)
+        return not applier.folders.exists(self.folder)
 
     def verify(self, applier: Applier, was: PriorState) -> None:
         """Fail where it is still there."""
-        if applier.exists(self.folder):
+        if applier.folders.exists(self.folder):
             raise StepError(f"{self.folder} still exists")
 
 
@@ -100,7 +100,7 @@ def beside(place: str, word: str, run: str) -> str:
 
 def check_kept(applier: Applier, place: str, was: PriorState) -> None:
     """Fail where what was moved aside from `place` has not the `hash` that it had there."""
-    if applier.tree_hash(was["aside"]) != was["hash"]:
+    if applier.folders.tree_hash(was["aside"]) != was["hash"]:
         raise StepError(
             f"{was['aside']} differs from the old {place}: something still writes to it"
         )

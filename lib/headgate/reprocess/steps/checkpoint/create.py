@@ -59,7 +59,7 @@ class CreateCheckpoint(StepBase):
 
     def bind(self, applier: Applier) -> PriorState:
         """Find where each source begins now, and decide the new query's id and the draft's name."""
-        position = applier.query_position(self.checkpoint)
+        position = applier.checkpoints.query_position(self.checkpoint)
         if position is None:
             raise RefusedError(f"checkpoint {self.checkpoint} not found")
         found = begin(self.takes, position, self.target, applier, self.only)
@@ -78,7 +78,7 @@ class CreateCheckpoint(StepBase):
 
     def apply(self, applier: Applier, was: PriorState) -> None:
         """Write it; what an earlier try left goes first."""
-        applier.create_checkpoint(
+        applier.checkpoints.create(
             was["draft"], self.checkpoint, was["query_id"], beginnings_of(was)
         )
 
@@ -92,7 +92,7 @@ class CreateCheckpoint(StepBase):
             applier.note(f"{row['topic']}[{row['partition']}]: {before} -> {row['to']}")
 
     def _differs(self, applier: Applier, was: PriorState) -> str | None:
-        return applier.made_otherwise(
+        return applier.checkpoints.made_otherwise(
             was["draft"], self.checkpoint, was["query_id"], beginnings_of(was)
         )
 
@@ -135,7 +135,7 @@ class RehearseNewCheckpoint(StepBase):
         """Rehearse; RefusedError unless Spark does a batch, so that all is taken back."""
         applier.note(f"starting {self.entry_point} on a copy: its output is discarded")
         at = self.place if self.made else beside(self.place, DRAFT, applier.run)
-        proof = applier.rehearse(at, self.entry_point)
+        proof = applier.checkpoints.rehearse(at, self.entry_point)
         if proof.outcome != "resumes":
             raise RefusedError(f"{self.entry_point} does not start there: {proof.why}")
         applier.note(f"Spark started there and read {proof.rows_in or 0} rows")
@@ -160,7 +160,7 @@ class DeleteDraft(CopyRemoval):
 
     def apply(self, applier: Applier, was: PriorState) -> None:
         """Remove it; fine if it is gone."""
-        applier.delete_draft(self.draft)
+        applier.checkpoints.delete_draft(self.draft)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -200,24 +200,24 @@ class InstallNewCheckpoint(StepBase):
 
     def check(self, inspector: Inspector, *, again: bool = False) -> None:
         """Refuse where something stands there already."""
-        if not again and inspector.checkpoint(self.place) is not None:
+        if not again and inspector.checkpoints.read(self.place) is not None:
             raise RefusedError(f"a checkpoint already exists at {self.place}")
 
     def bind(self, applier: Applier) -> PriorState:
         """Take the hash that the place must have then."""
         was = _bind_draft(applier, beside(self.place, DRAFT, applier.run))
-        if applier.exists(self.place):
+        if applier.folders.exists(self.place):
             raise RefusedError(f"{self.place} already exists: name a folder that does not")
         return was
 
     def is_applied(self, applier: Applier, was: PriorState) -> bool:
         """Return whether it is there."""
-        return applier.tree_hash(self.place) == str(was["made"])
+        return applier.folders.tree_hash(self.place) == str(was["made"])
 
     def apply(self, applier: Applier, was: PriorState) -> None:
         """Rename, unless that was done."""
-        if applier.exists(was["copy"]):
-            applier.move(was["copy"], self.place)
+        if applier.folders.exists(was["copy"]):
+            applier.folders.move(was["copy"], self.place)
 
     def verify(self, applier: Applier, was: PriorState) -> None:
         """Fail where something else stands there."""
@@ -252,22 +252,22 @@ class MoveNewCheckpointToBackup(StepBase):
 
     def is_applied(self, applier: Applier, was: PriorState) -> bool:
         """Return whether it is gone from its place."""
-        return not applier.exists(self.place)
+        return not applier.folders.exists(self.place)
 
     def apply(self, applier: Applier, was: PriorState) -> None:
         """Rename, unless that was done."""
-        if applier.exists(self.place):
-            applier.move(self.place, was["aside"])
+        if applier.folders.exists(self.place):
+            applier.folders.move(self.place, was["aside"])
 
     def verify(self, applier: Applier, was: PriorState) -> None:
         """Fail where it still stands there."""
-        if applier.exists(self.place):
+        if applier.folders.exists(self.place):
             raise StepError(f"{self.place} exists again: something writes there")
 
 
 def _bind_draft(applier: Applier, draft: str) -> PriorState:
     """Return a draft's name as `copy` and its hash as `made`; refuse where it is missing."""
-    made = applier.tree_hash(draft)
+    made = applier.folders.tree_hash(draft)
     if made is None:
         raise RefusedError(f"new checkpoint {draft} not found")
     return {"copy": draft, "made": made}

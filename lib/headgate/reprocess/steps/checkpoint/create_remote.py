@@ -57,15 +57,15 @@ class CopyRemoteCheckpoint(StepBase):
     def bind(self, applier: Applier) -> PriorState:
         """Take the listing that the old place must keep; a new query id follows from the run's."""
         made = str(uuid5(NAMESPACE_URL, applier.run)) if self.new_query_id else None
-        return {"hash": applier.listing_hash(self.checkpoint), "query_id": made}
+        return {"hash": applier.remote_checkpoints.listing_hash(self.checkpoint), "query_id": made}
 
     def is_applied(self, applier: Applier, was: PriorState) -> bool:
         """Return whether the copy is whole, as its manifest says."""
-        return applier.remote_checkpoint_issue(self.place) is None
+        return applier.remote_checkpoints.issue(self.place) is None
 
     def apply(self, applier: Applier, was: PriorState) -> None:
         """Copy what is not copied yet."""
-        applier.copy_remote_checkpoint(
+        applier.remote_checkpoints.copy(
             self.checkpoint,
             self.place,
             expected=str(was["hash"]),
@@ -75,9 +75,9 @@ class CopyRemoteCheckpoint(StepBase):
 
     def verify(self, applier: Applier, was: PriorState) -> None:
         """Fail where a file is not what was to be written."""
-        if wrong := applier.remote_checkpoint_issue(self.place):
+        if wrong := applier.remote_checkpoints.issue(self.place):
             raise StepError(wrong)
-        found = applier.checkpoint(self.place)
+        found = applier.checkpoints.read(self.place)
         if found is None or (self.batch is not None and found.head != (self.batch, self.batch)):
             raise StepError(f"{self.place} does not end at batch {self.batch}")
 
@@ -103,16 +103,16 @@ class CreateRemoteCheckpoint(CreateCheckpoint):
 
     def is_applied(self, applier: Applier, was: PriorState) -> bool:
         """Return whether it is whole, as its manifest says."""
-        return applier.remote_checkpoint_issue(self.place) is None
+        return applier.remote_checkpoints.issue(self.place) is None
 
     def apply(self, applier: Applier, was: PriorState) -> None:
         """Write it; what an earlier try has written is written again."""
-        applier.create_remote_checkpoint(
+        applier.remote_checkpoints.create(
             self.place, self.checkpoint, was["query_id"], beginnings_of(was)
         )
 
     def _differs(self, applier: Applier, was: PriorState) -> str | None:
-        return applier.remote_checkpoint_issue(self.place)
+        return applier.remote_checkpoints.issue(self.place)
 
     def undo(self, was: PriorState) -> tuple[Step, ...]:
         """Remove it, unless a query has used it."""
@@ -134,7 +134,7 @@ class DeleteRemoteCheckpoint(StepBase):
 
     def apply(self, applier: Applier, was: PriorState) -> None:
         """Remove it; fine if it is gone."""
-        if kept := applier.delete_remote_checkpoint(self.place, self.source):
+        if kept := applier.remote_checkpoints.delete(self.place, self.source):
             applier.note(kept)
 
     def verify(self, applier: Applier, was: PriorState) -> None:
@@ -162,7 +162,7 @@ class ReadRemoteState(StepBase):
 
     def apply(self, applier: Applier, was: PriorState) -> None:
         """Read it; nothing is changed."""
-        for store in applier.read_state(self.place, self.batch):
+        for store in applier.state.read(self.place, self.batch):
             rows = (
                 "unknown, in a form that Spark's state reader can't read"
                 if store.rows is None
@@ -172,11 +172,11 @@ class ReadRemoteState(StepBase):
 
     def verify(self, applier: Applier, was: PriorState) -> None:
         """Fail where something writes there already."""
-        if wrong := applier.remote_checkpoint_issue(self.place):
+        if wrong := applier.remote_checkpoints.issue(self.place):
             raise StepError(wrong)
 
 
 def check_free(inspector: Inspector, place: str) -> None:
     """Refuse where something stands at a new place by now."""
-    if not inspector.is_free(place):
+    if not inspector.remote_checkpoints.is_free(place):
         raise StalePlanError(f"{place} is already taken: plan again")

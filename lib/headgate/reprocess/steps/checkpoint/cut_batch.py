@@ -76,7 +76,7 @@ class CutCopy(StepBase):
                 f"{self.checkpoint} ends at batch {last} now, not at {self.batch}: plan again"
             )
         if self.logs is not None:
-            files = inspector.checkpoint_files(self.checkpoint)
+            files = inspector.checkpoints.files(self.checkpoint)
             if files is None or files.digest != self.logs:
                 raise StalePlanError(
                     f"the logs of {self.checkpoint} have changed since: plan again"
@@ -90,7 +90,7 @@ class CutCopy(StepBase):
 
     def _since(self, applier: Applier) -> PriorState:
         """Return the batch that the query is at, its offset, and the entry that is to be there."""
-        files = applier.checkpoint_files(self.checkpoint)
+        files = applier.checkpoints.files(self.checkpoint)
         last = files.last_commit if files else None
         log = files.offsets(last) if files and last is not None else None
         at = end_in(log, self.topic, self.partition) if log else None
@@ -116,8 +116,8 @@ class CutCopy(StepBase):
             return
         batch = self._last(was)
         edit = entry_edit(batch, was["text"]) if "text" in was else self.edit
-        applier.copy_to_batch(self.checkpoint, batch, was["copy"])
-        applier.edit_copy(self.checkpoint, was["copy"], (edit,))
+        applier.checkpoints.copy_to_batch(self.checkpoint, batch, was["copy"])
+        applier.checkpoints.edit_copy(self.checkpoint, was["copy"], (edit,))
 
     def said(self, was: PriorState) -> str | None:
         """Return a sentence where the query did not fail as expected, None where it did."""
@@ -133,7 +133,7 @@ class CutCopy(StepBase):
         """Fail where the copy does not say the end, or lacks a file of its state."""
         if self.is_read(was):
             return
-        found = applier.checkpoint(was["copy"])
+        found = applier.checkpoints.read(was["copy"])
         at = found.offsets.get(self.topic, {}).get(self.partition) if found else None
         if at != self.end:
             location = f"{self.topic}[{self.partition}]"
@@ -185,7 +185,9 @@ class SwapCutCheckpoint(CheckpointSwap):
         was = CheckpointSwap.bind_copy(self, applier)
         if self.first:
             return was
-        made = applier.checkpoint(was["copy"]) if applier.exists(was["copy"]) else None
+        made = (
+            applier.checkpoints.read(was["copy"]) if applier.folders.exists(was["copy"]) else None
+        )
         return {**was, "batch": made.last_commit_batch if made else None}
 
     def _last(self, was: PriorState) -> int | None:
@@ -203,14 +205,14 @@ class SwapCutCheckpoint(CheckpointSwap):
         if self._last(was) is not None:
             CheckpointSwap.verify(self, applier, was)
             return
-        found = applier.checkpoint(self.checkpoint)
+        found = applier.checkpoints.read(self.checkpoint)
         at = found.offsets.get(self.topic, {}).get(self.partition) if found else None
         if at is None or at < self.end:
             raise StepError(f"the copy {was['copy']} is gone: nothing was moved")
 
     def verify_new(self, applier: Applier, was: PriorState) -> None:
         """Fail where it does not end at the batch of the copy."""
-        found, batch = applier.checkpoint(self.checkpoint), self._last(was)
+        found, batch = applier.checkpoints.read(self.checkpoint), self._last(was)
         if found is None or found.last_commit_batch != batch:
             raise StepError(f"{self.checkpoint} does not end at batch {batch}")
 

@@ -50,9 +50,9 @@ class FinishBatch(StepBase):
         """Start it unless it runs or has done the batch, wait, and stop it."""
         if not self._is_done(applier):
             if self.reenable is not None:
-                applier.command(self.pipeline, "reenable")
-            if applier.status(self.pipeline) is not Status.RUNS:
-                applier.command(self.pipeline, "start")
+                applier.processes.command(self.pipeline, "reenable")
+            if applier.processes.status(self.pipeline) is not Status.RUNS:
+                applier.processes.command(self.pipeline, "start")
             self._wait(applier)
         stop = self._stop()
         stop.apply(applier, {})
@@ -85,7 +85,7 @@ class FinishBatch(StepBase):
         return (self._stop(),)
 
     def _is_done(self, applier: Applier) -> bool:
-        found = applier.checkpoint(self.checkpoint)
+        found = applier.checkpoints.read(self.checkpoint)
         at = found.last_commit_batch if found else None
         return at is not None and at >= self.batch
 

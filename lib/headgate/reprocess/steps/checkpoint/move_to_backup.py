@@ -43,22 +43,22 @@ class MoveToBackup(StepBase):
     def bind(self, applier: Applier) -> PriorState:
         """Decide where it goes, and take the hash that an undo restores."""
         aside = beside(self.folder, "aside", applier.run)
-        return {"aside": aside, "hash": applier.tree_hash(self.folder)}
+        return {"aside": aside, "hash": applier.folders.tree_hash(self.folder)}
 
     def is_applied(self, applier: Applier, was: PriorState) -> bool:
         """Return whether it is aside, or was never there."""
         if was["hash"] is None:
-            return not applier.exists(self.folder)
-        return applier.exists(was["aside"]) and not applier.exists(self.folder)
+            return not applier.folders.exists(self.folder)
+        return applier.folders.exists(was["aside"]) and not applier.folders.exists(self.folder)
 
     def apply(self, applier: Applier, was: PriorState) -> None:
         """Rename it."""
-        if was["hash"] is not None and not applier.exists(was["aside"]):
-            applier.move(self.folder, was["aside"])
+        if was["hash"] is not None and not applier.folders.exists(was["aside"]):
+            applier.folders.move(self.folder, was["aside"])
 
     def verify(self, applier: Applier, was: PriorState) -> None:
         """Fail where something writes: it is there again, or the one aside is not whole."""
-        if applier.exists(self.folder):
+        if applier.folders.exists(self.folder):
             raise StepError(f"{self.folder} exists again: something writes to it")
         if was["hash"] is None:
             applier.note(f"no {self.what} found at {self.folder}")

@@ -52,7 +52,7 @@ class RecordOutput(StepBase):
     def bind(self, applier: Applier) -> PriorState:
         """Look, now that nothing more comes, and decide where the record goes."""
         return {
-            "file": str(PurePosixPath(applier.snapshot_folder()) / "output.json"),
+            "file": str(PurePosixPath(applier.folders.snapshot_folder()) / "output.json"),
             "written": [asdict(one) for one in written_since(applier, self.topic, self.since)],
         }
 
@@ -61,7 +61,7 @@ class RecordOutput(StepBase):
         rows = [Written(**one) for one in was["written"]]
         record: dict[str, Any] = {"topic": self.topic, "batch": self.batch, "since": self.since}
         text = json.dumps({**record, "written": was["written"]}, indent=1) + "\n"
-        applier.write_record(was["file"], text)
+        applier.folders.write_record(was["file"], text)
         applier.note(f"results that are written a second time: {spans(self.topic, rows)}")
 
     def verify(self, applier: Applier, was: PriorState) -> None:
@@ -74,9 +74,9 @@ def written_since(inspector: Inspector, topic: str, since: int) -> tuple[Written
 
 
 def _written(inspector: Inspector, topic: str, since: int) -> Iterator[Written]:
-    found = inspector.topics([topic]).get(topic)
+    found = inspector.kafka.topics([topic]).get(topic)
     parts = found.partitions if found else ()
-    first = inspector.first_at([(topic, p.number) for p in parts], since) if parts else {}
+    first = inspector.kafka.first_at([(topic, p.number) for p in parts], since) if parts else {}
     for part in parts:
         begin = first.get((topic, part.number))
         if begin is not None and part.end is not None and begin < part.end:

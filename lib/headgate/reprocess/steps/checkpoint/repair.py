@@ -42,26 +42,26 @@ class RepairCopy(StepBase):
     def check(self, inspector: Inspector, *, again: bool = False) -> None:
         """Refuse where the query runs (again), or has done something since it was looked at."""
         prove_stopped(inspector, self.pipeline, checkpoint=self.checkpoint)
-        found = inspector.checkpoint_files(self.checkpoint)
+        found = inspector.checkpoints.files(self.checkpoint)
         if found is None or found.digest != self.logs:
             raise StalePlanError(f"the logs of {self.checkpoint} have changed since: plan again")
 
     def bind(self, applier: Applier) -> PriorState:
         """Decide where the copy goes, and take the hash of what is copied."""
         copy = beside(self.checkpoint, REPAIRED, applier.run)
-        return {"copy": copy, "hash": applier.tree_hash(self.checkpoint)}
+        return {"copy": copy, "hash": applier.folders.tree_hash(self.checkpoint)}
 
     def apply(self, applier: Applier, was: PriorState) -> None:
         """Copy and edit; what an earlier try left goes first."""
-        applier.copy_beside(self.checkpoint, was["copy"], self.edits)
+        applier.checkpoints.copy_beside(self.checkpoint, was["copy"], self.edits)
 
     def verify(self, applier: Applier, was: PriorState) -> None:
         """Refuse where somebody writes; fail where something is still wrong with the copy."""
-        if applier.tree_hash(self.checkpoint) != was["hash"]:
+        if applier.folders.tree_hash(self.checkpoint) != was["hash"]:
             raise RefusedError(
                 f"{self.checkpoint} changed while it was copied: something still writes to it"
             )
-        found = applier.checkpoint_files(was["copy"])
+        found = applier.checkpoints.files(was["copy"])
         wrong = check_checkpoint(found, Known()) if found else None
         if wrong is None or not wrong.is_sound:
             what = (
@@ -90,7 +90,7 @@ class DeleteCopy(CopyRemoval):
 
     def apply(self, applier: Applier, was: PriorState) -> None:
         """Remove it."""
-        applier.remove_beside(self.checkpoint, self.copy)
+        applier.checkpoints.remove_beside(self.checkpoint, self.copy)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -117,7 +117,7 @@ class VerifyRepair(StepBase):
         """Rehearse; RefusedError unless Spark does a batch, so that all is taken back."""
         applier.note(f"starting {self.entry_point} on a copy: its output is discarded")
         copy = beside(self.checkpoint, REPAIRED, applier.run)
-        proof = applier.rehearse(copy, self.entry_point)
+        proof = applier.checkpoints.rehearse(copy, self.entry_point)
         if proof.outcome == "resumes":
             rows = f"and read {proof.rows_in} rows" if proof.rows_in else _START_ALONE
             applier.note(f"Spark resumed there {rows}")
@@ -162,4 +162,4 @@ class SwapRepairedCheckpoint(CheckpointSwap):
     def bind_copy(self, applier: Applier) -> PriorState:
         """Name the copy and take its hash."""
         was = CheckpointSwap.bind_copy(self, applier)
-        return {**was, "made": applier.tree_hash(was["copy"])}
+        return {**was, "made": applier.folders.tree_hash(was["copy"])}

@@ -54,31 +54,31 @@ class RepartitionState(StepBase):
         """Decide where the copy and its record go, and take the hash of what is copied."""
         return {
             "draft": beside(self.checkpoint, REPARTITIONED, applier.run),
-            "hash": applier.tree_hash(self.checkpoint),
-            "record": str(PurePosixPath(applier.snapshot_folder()) / "repartitioned.json"),
+            "hash": applier.folders.tree_hash(self.checkpoint),
+            "record": str(PurePosixPath(applier.folders.snapshot_folder()) / "repartitioned.json"),
         }
 
     def apply(self, applier: Applier, was: PriorState) -> None:
         """Copy and let Spark work; what an earlier try left goes first."""
         applier.note(f"Spark repartitions the state to {self.partitions} partitions, on a copy")
-        stores = applier.repartition_state(self.checkpoint, was["draft"], self.partitions)
+        stores = applier.state.repartition(self.checkpoint, was["draft"], self.partitions)
         for store in stores:
             applier.note(f"operator {store.operator}, {store.store}: {store.rows} rows, all equal")
         rows = [{"operator": s.operator, "store": s.store, "rows": s.rows} for s in stores]
         text = json.dumps({"partitions": self.partitions, "stores": rows}, indent=1) + "\n"
-        applier.write_record(was["record"], text)
+        applier.folders.write_record(was["record"], text)
 
     def verify(self, applier: Applier, was: PriorState) -> None:
         """Refuse where somebody wrote meanwhile; fail where the copy has not one batch more."""
-        if applier.tree_hash(self.checkpoint) != was["hash"]:
+        if applier.folders.tree_hash(self.checkpoint) != was["hash"]:
             raise RefusedError(
                 f"{self.checkpoint} changed while it was copied: something still writes to it"
             )
-        old, new = applier.checkpoint(self.checkpoint), applier.checkpoint(was["draft"])
+        old, new = applier.checkpoints.read(self.checkpoint), applier.checkpoints.read(was["draft"])
         if old is None or new is None or old.last_commit_batch is None:
             raise StepError(f"{was['draft']} not found")
         end = old.last_commit_batch + 1
-        position = applier.query_position(was["draft"])
+        position = applier.checkpoints.query_position(was["draft"])
         pinned = position.pinned.get(PARTITIONS) if position else None
         if new.head != (end, end) or pinned != str(self.partitions):
             raise StepError(
@@ -113,18 +113,18 @@ class ExportState(StepBase):
 
     def bind(self, applier: Applier) -> PriorState:
         """Decide where it is built; refuse a folder that is there already."""
-        if applier.exists(self.folder):
+        if applier.folders.exists(self.folder):
             raise RefusedError(f"{self.folder} already exists: name a folder that does not")
         return {"draft": beside(self.folder, EXPORT, applier.run)}
 
     def is_applied(self, applier: Applier, was: PriorState) -> bool:
         """Return whether it is there: it gets its name only when it is whole."""
-        return applier.exists(self.folder) and not applier.exists(was["draft"])
+        return applier.folders.exists(self.folder) and not applier.folders.exists(was["draft"])
 
     def apply(self, applier: Applier, was: PriorState) -> None:
         """Let Spark read and write, then rename; what an earlier try left goes first."""
-        manifest = applier.export_state(self.checkpoint, was["draft"])
-        applier.move(was["draft"], self.folder)
+        manifest = applier.state.export(self.checkpoint, was["draft"])
+        applier.folders.move(was["draft"], self.folder)
         for one in manifest["operators"]:
             columns = ", ".join(one["columns"])
             applier.note(f"{self.folder}/{one['folder']}: {one['rows']} rows of {columns}")

@@ -47,16 +47,16 @@ class SnapshotCheckpoint(StepBase):
 
     def bind(self, applier: Applier) -> PriorState:
         """Decide where the copy goes, and take the hash that the copy must have."""
-        copy = str(PurePosixPath(applier.snapshot_folder()) / "checkpoint")
-        return {"copy": copy, "hash": applier.tree_hash(self.checkpoint)}
+        copy = str(PurePosixPath(applier.folders.snapshot_folder()) / "checkpoint")
+        return {"copy": copy, "hash": applier.folders.tree_hash(self.checkpoint)}
 
     def is_applied(self, applier: Applier, was: PriorState) -> bool:
         """Return whether the copy is whole."""
-        return applier.tree_hash(was["copy"]) == str(was["hash"])
+        return applier.folders.tree_hash(was["copy"]) == str(was["hash"])
 
     def apply(self, applier: Applier, was: PriorState) -> None:
         """Copy; what an earlier try left goes first."""
-        applier.copy_tree(self.checkpoint, was["copy"])
+        applier.folders.copy_tree(self.checkpoint, was["copy"])
 
     def verify(self, applier: Applier, was: PriorState) -> None:
         """Refuse where the copy differs: then somebody writes to the checkpoint."""
@@ -89,13 +89,13 @@ class ReplaceCheckpoint(CheckpointSwap):
 
     def apply(self, applier: Applier, was: PriorState) -> None:
         """Rename, unless that was done, and make the empty folder."""
-        if not applier.exists(was["aside"]):
-            applier.move(self.checkpoint, was["aside"])
-        applier.make_like(self.checkpoint, was["aside"])
+        if not applier.folders.exists(was["aside"]):
+            applier.folders.move(self.checkpoint, was["aside"])
+        applier.folders.make_like(self.checkpoint, was["aside"])
 
     def verify_new(self, applier: Applier, was: PriorState) -> None:
         """Fail where the new place is not empty."""
-        if applier.checkpoint(self.checkpoint) is not None:
+        if applier.checkpoints.read(self.checkpoint) is not None:
             raise StepError(f"{self.checkpoint} has a checkpoint again: something started a query")
 
 
@@ -114,8 +114,8 @@ class DeleteSnapshot(CopyRemoval):
 
     def apply(self, applier: Applier, was: PriorState) -> None:
         """Remove it, if the checkpoint is what the copy is of: else it may be the last one."""
-        if applier.tree_hash(self.checkpoint) == self.hash:
-            applier.remove_tree(self.copy)
+        if applier.folders.tree_hash(self.checkpoint) == self.hash:
+            applier.folders.remove_tree(self.copy)
         else:
             applier.note(f"the copy {self.copy} is kept: {self.checkpoint} differs from it")
 

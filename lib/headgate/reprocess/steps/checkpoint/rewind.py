@@ -80,7 +80,7 @@ class CopyToBatch(StepBase):
 
     def apply(self, applier: Applier, was: PriorState) -> None:
         """Copy; what an earlier try left goes first."""
-        applier.copy_to_batch(
+        applier.checkpoints.copy_to_batch(
             self.checkpoint, self.batch, was["copy"], query_id=was.get("query_id")
         )
 
@@ -115,12 +115,12 @@ class ReadState(StepBase):
         """Remember which copy is read, and what the original is."""
         return {
             "copy": beside(self.checkpoint, REWOUND, applier.run),
-            "hash": applier.tree_hash(self.checkpoint),
+            "hash": applier.folders.tree_hash(self.checkpoint),
         }
 
     def apply(self, applier: Applier, was: PriorState) -> None:
         """Read it; nothing is changed."""
-        for store in applier.read_state(was["copy"], self.batch):
+        for store in applier.state.read(was["copy"], self.batch):
             rows = (
                 "unknown, in a form that Spark's state reader can't read"
                 if store.rows is None
@@ -130,7 +130,7 @@ class ReadState(StepBase):
 
     def verify(self, applier: Applier, was: PriorState) -> None:
         """Refuse where something wrote to the original while the copy was read."""
-        if applier.tree_hash(self.checkpoint) != was["hash"]:
+        if applier.folders.tree_hash(self.checkpoint) != was["hash"]:
             raise RefusedError(
                 f"{self.checkpoint} changed while its copy was read: a session that outlives the "
                 "query still writes there. Stop the whole application"
@@ -161,7 +161,7 @@ class SwapCheckpoint(CheckpointSwap):
 
 def check_whole(inspector: Inspector, location: str, batch: int) -> None:
     """Refuse where what the end of the batch needs is not there."""
-    found = inspector.rewind(location, batch)
+    found = inspector.checkpoints.rewind(location, batch)
     if found.missing:
         raise RefusedError(f"{location} can't be rewound to batch {batch}: {found.missing[0]}")
     if found.lost_inputs:
@@ -172,7 +172,7 @@ def check_whole(inspector: Inspector, location: str, batch: int) -> None:
 
 def check_end(applier: Applier, location: str, batch: int) -> None:
     """Fail where the logs of a checkpoint do not both end at the batch."""
-    found = applier.checkpoint(location)
+    found = applier.checkpoints.read(location)
     if found is None or found.head != (batch, batch):
         at = found.head if found else None
         raise StepError(f"{location} does not end at batch {batch}, but at {at}")

@@ -176,7 +176,7 @@ class _Kafka:
     def go(self, inspector: Inspector) -> None:
         """Look at the logs, where there is a cluster, and add what was found."""
         begins = dict(self.at)
-        if inspector.has_cluster():
+        if inspector.kafka.has_cluster():
             begins |= self._found(inspector)
         elif self.target.place is not TargetKind.CURRENT:
             self.found.blockers.append("no Kafka cluster is configured: the point can't be found")
@@ -196,7 +196,7 @@ class _Kafka:
             self.found.beginnings.append(Beginning(name=self.take.name, offsets=offsets))
 
     def _found(self, inspector: Inspector) -> dict[TopicPart, int]:
-        topics = inspector.topics(sorted({topic for topic, _ in self.at}))
+        topics = inspector.kafka.topics(sorted({topic for topic, _ in self.at}))
         moving = [part for part in self._parts(topics) if self._moves(part)]
         staying = [part for part in self.at if part not in set(moving)]
         to: dict[TopicPart, int] = {}

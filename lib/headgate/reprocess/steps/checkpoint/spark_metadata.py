@@ -51,7 +51,7 @@ class CutSinkLog(StepBase):
         prove_stopped(inspector, self.pipeline)
         if again:
             return
-        found = inspector.sink_log(self.target, self.batch)
+        found = inspector.sinks.log(self.target, self.batch)
         if found is None:
             raise RefusedError(f"{self.target} has no {LOG}")
         if found.problem is not None:
@@ -62,26 +62,26 @@ class CutSinkLog(StepBase):
         log = str(PurePosixPath(self.target) / LOG)
         return {
             "aside": _aside(self.target, "before", applier.run),
-            "files": applier.later_files(self.target, self.batch),
-            "hash": applier.tree_hash(log),
+            "files": applier.sinks.later_files(self.target, self.batch),
+            "hash": applier.folders.tree_hash(log),
         }
 
     def apply(self, applier: Applier, was: PriorState) -> None:
         """Make the shorter log, change it for the longer one, then move the files."""
         log, old, new = _places(self.target, was["aside"])
-        if not applier.exists(old):
-            applier.copy_sink_log(self.target, self.batch, new)
-            applier.move(log, old)
-        if not applier.exists(log):
-            applier.move(new, log)
-        applier.move_files(self.target, f"{was['aside']}/files", was["files"])
+        if not applier.folders.exists(old):
+            applier.sinks.copy_log(self.target, self.batch, new)
+            applier.folders.move(log, old)
+        if not applier.folders.exists(log):
+            applier.folders.move(new, log)
+        applier.folders.move_files(self.target, f"{was['aside']}/files", was["files"])
 
     def verify(self, applier: Applier, was: PriorState) -> None:
         """Fail where the log still has a later batch, or a file is still in its place."""
-        found = applier.sink_log(self.target, self.batch)
+        found = applier.sinks.log(self.target, self.batch)
         if found is None or found.later:
             raise StepError(f"{self.target}/{LOG} does not end at batch {self.batch}")
-        left = [name for name in was["files"] if applier.exists(f"{self.target}/{name}")]
+        left = [name for name in was["files"] if applier.folders.exists(f"{self.target}/{name}")]
         if left:
             raise StepError(f"{self.target}/{left[0]} still exists")
 
@@ -125,13 +125,13 @@ class RestoreSinkLog(StepBase):
     def bind(self, applier: Applier) -> PriorState:
         """Refuse where the old log is gone; list what was written since."""
         log, old, _ = _places(self.target, self.aside)
-        if not applier.exists(old):
-            if applier.tree_hash(log) != self.hash:
+        if not applier.folders.exists(old):
+            if applier.folders.tree_hash(log) != self.hash:
                 raise RefusedError(f"the old log of {self.target} is lost: {old} not found")
             return {"fresh": _aside(self.target, "after", applier.run), "files": []}
         return {
             "fresh": _aside(self.target, "after", applier.run),
-            "files": applier.later_files(self.target, self.batch),
+            "files": applier.sinks.later_files(self.target, self.batch),
         }
 
     def is_applied(self, applier: Applier, was: PriorState) -> bool:
@@ -142,18 +142,20 @@ class RestoreSinkLog(StepBase):
         """Move the new files and log aside, then the old ones back."""
         log, old, _ = _places(self.target, self.aside)
         fresh = was["fresh"]
-        applier.move_files(self.target, f"{fresh}/files", was["files"])
-        applier.move_files(f"{self.aside}/files", self.target, self.files)
-        if applier.exists(old):
-            if applier.exists(log):
-                applier.move(log, f"{fresh}/log")
-            applier.move(old, log)
+        applier.folders.move_files(self.target, f"{fresh}/files", was["files"])
+        applier.folders.move_files(f"{self.aside}/files", self.target, self.files)
+        if applier.folders.exists(old):
+            if applier.folders.exists(log):
+                applier.folders.move(log, f"{fresh}/log")
+            applier.folders.move(old, log)
 
     def verify(self, applier: Applier, was: PriorState) -> None:
         """Fail where the log is not what it was, or a file is not back."""
-        if applier.tree_hash(f"{self.target}/{LOG}") != self.hash:
+        if applier.folders.tree_hash(f"{self.target}/{LOG}") != self.hash:
             raise StepError(f"{self.target}/{LOG} is not byte for byte what it was")
-        absent = [name for name in self.files if not applier.exists(f"{self.target}/{name}")]
+        absent = [
+            name for name in self.files if not applier.folders.exists(f"{self.target}/{name}")
+        ]
         if absent:
             raise StepError(f"{self.target}/{absent[0]} is not restored")
 

@@ -68,7 +68,7 @@ class CheckpointSwap(StepBase):
         return {
             **self.bind_copy(applier),
             "aside": beside(self.checkpoint, self.backup_word, applier.run),
-            "hash": applier.tree_hash(self.checkpoint),
+            "hash": applier.folders.tree_hash(self.checkpoint),
         }
 
     def bind_copy(self, applier: Applier) -> PriorState:
@@ -81,12 +81,12 @@ class CheckpointSwap(StepBase):
         What was done before a crash is not done again. StepError where the copy is gone before
         anything was moved.
         """
-        if not applier.exists(was["aside"]):
-            if not applier.exists(was["copy"]):
+        if not applier.folders.exists(was["aside"]):
+            if not applier.folders.exists(was["copy"]):
                 raise StepError(f"the copy {was['copy']} is gone: nothing was moved")
-            applier.move(self.checkpoint, was["aside"])
-        if applier.exists(was["copy"]):
-            applier.move(was["copy"], self.checkpoint)
+            applier.folders.move(self.checkpoint, was["aside"])
+        if applier.folders.exists(was["copy"]):
+            applier.folders.move(was["copy"], self.checkpoint)
 
     def verify(self, applier: Applier, was: PriorState) -> None:
         """Fail where the old one is not whole, or what is in its place is not the copy."""
@@ -95,7 +95,7 @@ class CheckpointSwap(StepBase):
 
     def verify_new(self, applier: Applier, was: PriorState) -> None:
         """Fail where a byte differs from the copy, whose hash is in `was` as `made`."""
-        if applier.tree_hash(self.checkpoint) != was["made"]:
+        if applier.folders.tree_hash(self.checkpoint) != was["made"]:
             raise StepError(f"{self.checkpoint} is not the new checkpoint: something writes there")
 
     def undo(self, was: PriorState) -> tuple[Step, ...]:
@@ -167,7 +167,7 @@ def check_movable(inspector: Inspector, location: str, query_id: str) -> None:
 
 def check_query(inspector: Inspector, location: str, query_id: str) -> Checkpoint:
     """Return the checkpoint there; refuse where it is missing or another query's."""
-    found = inspector.checkpoint(location)
+    found = inspector.checkpoints.read(location)
     if found is None:
         raise RefusedError(f"checkpoint {location} not found")
     if found.query_id != query_id:

@@ -52,7 +52,7 @@ class SwitchCheckpoint(StepBase):
 
     def bind(self, applier: Applier) -> PriorState:
         """Take the hash of the listing by which an undo knows the old place."""
-        return {"hash": applier.listing_hash(self.checkpoint)}
+        return {"hash": applier.remote_checkpoints.listing_hash(self.checkpoint)}
 
     def is_applied(self, applier: Applier, was: PriorState) -> bool:
         """Return whether it is there by now."""
@@ -60,13 +60,13 @@ class SwitchCheckpoint(StepBase):
 
     def apply(self, applier: Applier, was: PriorState) -> None:
         """Record it."""
-        applier.switch_checkpoint(self.pipeline, self.place)
+        applier.remote_checkpoints.switch(self.pipeline, self.place)
 
     def verify(self, applier: Applier, was: PriorState) -> None:
         """Fail where the registry does not have it, or the old place is not what it was."""
         if not self.is_applied(applier, was):
             raise StepError(f"{self.pipeline} was not switched to {self.place}")
-        if applier.listing_hash(self.checkpoint) != was["hash"]:
+        if applier.remote_checkpoints.listing_hash(self.checkpoint) != was["hash"]:
             raise RefusedError(
                 f"{self.checkpoint} changed during the switch: something still writes to it"
             )
@@ -105,7 +105,7 @@ class SwitchToOldCheckpoint(StepBase):
         """Refuse where the pipeline was led elsewhere, or the old place is not what it was."""
         if _place_of(inspector, self.pipeline) not in (self.place, self.checkpoint):
             return (f"the checkpoint of {self.pipeline} isn't at {self.place} any more",)
-        now = inspector.listing_hash(self.checkpoint)
+        now = inspector.remote_checkpoints.listing_hash(self.checkpoint)
         if now is None:
             return (f"old checkpoint {self.checkpoint} not found",)
         if now != self.hash:
@@ -137,13 +137,13 @@ class SwitchToOldCheckpoint(StepBase):
 
     def apply(self, applier: Applier, was: PriorState) -> None:
         """Record it."""
-        applier.switch_checkpoint(self.pipeline, self.checkpoint)
+        applier.remote_checkpoints.switch(self.pipeline, self.checkpoint)
 
     def verify(self, applier: Applier, was: PriorState) -> None:
         """Fail where the registry does not have it."""
         if not self.is_applied(applier, was):
             raise StepError(f"{self.pipeline} was not switched back to {self.checkpoint}")
-        if applier.listing_hash(self.checkpoint) == self.hash:
+        if applier.remote_checkpoints.listing_hash(self.checkpoint) == self.hash:
             applier.note(f"{self.checkpoint} is unchanged, object by object")
         else:
             applier.note(f"{self.checkpoint} was changed since, by something that ran on it")
@@ -164,7 +164,7 @@ class StartAtCheckpoint(StartPipeline):
 
     def bind(self, applier: Applier) -> PriorState:
         """Remember both logs' newest batches."""
-        old = applier.checkpoint(self.old)
+        old = applier.checkpoints.read(self.old)
         return {**StartPipeline.bind(self, applier), "old": _head_of(old)}
 
     def verify(self, applier: Applier, was: PriorState) -> None:
@@ -180,7 +180,7 @@ class StartAtCheckpoint(StartPipeline):
         return StartPipeline._is_up(self, applier, was)
 
     def _check_old(self, applier: Applier, was: PriorState) -> None:
-        now = _head_of(applier.checkpoint(self.old))
+        now = _head_of(applier.checkpoints.read(self.old))
         if now != was["old"]:
             raise RefusedError(
                 f"{self.pipeline} runs on the old checkpoint {self.old}, at batch {now[-1]}: its "
@@ -193,5 +193,5 @@ def _head_of(found: Checkpoint | None) -> list[Any]:
 
 
 def _place_of(inspector: Inspector, pipeline: str) -> str | None:
-    registered = inspector.registered(pipeline)
+    registered = inspector.processes.registered(pipeline)
     return registered.checkpoint.rstrip("/") if registered and registered.checkpoint else None

@@ -55,7 +55,7 @@ class AbortTransaction(StepBase):
         """Abort it."""
         found = self._found(applier)
         if found is not None and self._is_same(found):
-            applier.abort_transaction(found)
+            applier.kafka.abort_transaction(found)
 
     def verify(self, applier: Applier, was: PriorState) -> None:
         """Wait for its end; fail where it stays open."""
@@ -78,7 +78,7 @@ class AbortTransaction(StepBase):
             for name, f in sorted(self.topics.items())
             for number in range(f["partitions"])
         ]
-        found = inspector.open_transactions(parts)
+        found = inspector.kafka.open_transactions(parts)
         return next((t for t in found if t.name == self.transaction), None)
 
     def _is_same(self, found: Transaction) -> bool:

@@ -55,7 +55,7 @@ class AwaitTransactions(StepBase):
     def _pending(self, applier: Applier) -> list[Transaction]:
         return [
             t
-            for t in applier.open_transactions(_parts(self.topics))
+            for t in applier.kafka.open_transactions(_parts(self.topics))
             if (t.id and is_of_application(t.id, self.application)) or t.topics & self.topics.keys()
         ]
 

@@ -42,7 +42,7 @@ class DeleteGroup(StepBase):
     def bind(self, applier: Applier) -> PriorState:
         """Read what is committed, and the ids of the topics that it is about."""
         found = committed(applier, self.group)
-        topics = applier.topics({topic for topic, _ in found})
+        topics = applier.kafka.topics({topic for topic, _ in found})
         return {
             "offsets": [
                 {"topic": t, "partition": p, **asdict(c)} for (t, p), c in sorted(found.items())
@@ -56,7 +56,7 @@ class DeleteGroup(StepBase):
 
     def apply(self, applier: Applier, was: PriorState) -> None:
         """Delete it."""
-        applier.delete_group(self.group)
+        applier.kafka.delete_group(self.group)
 
     def verify(self, applier: Applier, was: PriorState) -> None:
         """Fail where it is there: somebody joined or committed."""
@@ -90,7 +90,7 @@ class RestoreGroup(StepBase):
 
     def facts(self, inspector: Inspector) -> dict[str, Any]:
         """The cluster must be the same one."""
-        return {"cluster_id": inspector.cluster_id()}
+        return {"cluster_id": inspector.kafka.cluster_id()}
 
     def blockers(self, inspector: Inspector, *, stops: bool = False) -> tuple[str, ...]:
         """Refuse where somebody uses the name by now."""
@@ -124,7 +124,7 @@ class RestoreGroup(StepBase):
 
     def apply(self, applier: Applier, was: PriorState) -> None:
         """Commit what can come back."""
-        applier.alter_offsets(
+        applier.kafka.alter_offsets(
             self.group,
             [
                 GroupOffset(topic=t, partition=p, **asdict(c))
@@ -146,7 +146,7 @@ class RestoreGroup(StepBase):
         }
 
     def _alive(self, inspector: Inspector) -> Iterable[dict[str, Any]]:
-        now = inspector.topics(self.topics)
+        now = inspector.kafka.topics(self.topics)
         return [
             o
             for o in self.offsets
@@ -156,9 +156,9 @@ class RestoreGroup(StepBase):
 
 def is_gone(inspector: Inspector, group: str) -> bool:
     """Return whether no group of that name exists that may be seen."""
-    found = inspector.group(group)
+    found = inspector.kafka.group(group)
     return found.state == "dead" and found.members == () and not found.offsets
 
 
 def _is_free(inspector: Inspector, group: str) -> bool:
-    return is_gone(inspector, group) or inspector.group(group).is_inactive
+    return is_gone(inspector, group) or inspector.kafka.group(group).is_inactive

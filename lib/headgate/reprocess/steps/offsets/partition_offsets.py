@@ -78,7 +78,7 @@ def moves_of(was: PriorState) -> tuple[Move, ...]:
 
 def committed(inspector: Inspector, group_id: str) -> dict[tuple[str, int], Commit]:
     """Return what is committed by partition; a partition without a commit is not in it."""
-    return commits_of(inspector.group(group_id))
+    return commits_of(inspector.kafka.group(group_id))
 
 
 def commits_of(group: Group) -> dict[tuple[str, int], Commit]:

@@ -30,7 +30,7 @@ class RecordOffsets(StepBase):
 
     def bind(self, applier: Applier) -> PriorState:
         """Decide where the record goes."""
-        return {"file": str(PurePosixPath(applier.snapshot_folder()) / "offsets.json")}
+        return {"file": str(PurePosixPath(applier.folders.snapshot_folder()) / "offsets.json")}
 
     def is_applied(self, applier: Applier, was: PriorState) -> bool:
         """Never: no offset was moved yet, so it is simply written anew."""
@@ -45,7 +45,9 @@ class RecordOffsets(StepBase):
         # A row a line; json's own indentation takes ten times as long.
         lines = ",\n".join(json.dumps(row) for row in rows)
         group = json.dumps(self.group)
-        applier.write_record(was["file"], f'{{"group": {group}, "offsets": [\n{lines}\n]}}\n')
+        applier.folders.write_record(
+            was["file"], f'{{"group": {group}, "offsets": [\n{lines}\n]}}\n'
+        )
 
     def verify(self, applier: Applier, was: PriorState) -> None:
         """`write_record` returns only when the file is on disk."""

@@ -32,7 +32,7 @@ class RemoveMembers(StepBase):
 
     def check(self, inspector: Inspector, *, again: bool = False) -> None:
         """Refuse a group of another type: only classic ones let go of members."""
-        found = inspector.group(self.group)
+        found = inspector.kafka.group(self.group)
         if found.type.value != self.group_type:
             raise StalePlanError(
                 f"group {self.group} is of type {found.type} now, not {self.group_type}"
@@ -40,14 +40,14 @@ class RemoveMembers(StepBase):
 
     def apply(self, applier: Applier, was: PriorState) -> None:
         """Remove them, where there are any."""
-        if applier.group(self.group).members:
-            applier.remove_members(self.group)
+        if applier.kafka.group(self.group).members:
+            applier.kafka.remove_members(self.group)
 
     def verify(self, applier: Applier, was: PriorState) -> None:
         """Refuse where a member comes back: it is alive, and nothing else was done."""
         wait = Wait(applier=applier)
         while True:
-            if members := applier.group(self.group).members:
+            if members := applier.kafka.group(self.group).members:
                 names = ", ".join(sorted({m.client_id or m.id for m in members})[:3])
                 raise RefusedError(
                     f"{plural(len(members), 'member')} of {self.group} "

@@ -49,7 +49,7 @@ def expiry_risks(
     `retention.ms` after its own time, and later where its segment is not full.
     """
     now = int(time.time() * 1000) if now_ms is None else now_ms
-    topics = inspector.topics({topic for topic, _ in targets})
+    topics = inspector.kafka.topics({topic for topic, _ in targets})
     return [
         text
         for name, topic in sorted(topics.items())
@@ -74,7 +74,7 @@ def _of(
     if not unread or keeps is None or keeps < 0 or "delete" not in (topic.cleanup_policy or ""):
         return
     for hours in HOURS:
-        first = inspector.first_at(unread, now - keeps + hours * _HOUR_MS)
+        first = inspector.kafka.first_at(unread, now - keeps + hours * _HOUR_MS)
         # No record so young, or only after the offset: what stands there is older.
         old = [p for p, at in unread.items() if (f := first.get(p)) is None or at < f]
         if old:
@@ -135,10 +135,10 @@ class ResetOffsets(StepBase):
 
         Refuses where the group is not proven empty or a topic is not the planned one.
         """
-        topics = applier.topics(self.topics)
+        topics = applier.kafka.topics(self.topics)
         check_found_topics(topics, self.topics)
         # Read last: what is proven of the group is then as young as can be.
-        group = applier.group(self.group)
+        group = applier.kafka.group(self.group)
         check_found_inactive(applier, group, self.group_type)
         before = commits_of(group)
         at = {part: commit.offset for part, commit in before.items()}
@@ -233,14 +233,14 @@ class RestoreOffsets(StepBase):
     def facts(self, inspector: Inspector) -> dict[str, Any]:
         """The cluster, the group's type and the topics must be the same ones."""
         return {
-            "cluster_id": inspector.cluster_id(),
+            "cluster_id": inspector.kafka.cluster_id(),
             "group": {"id": self.group, "type": self.group_type},
-            "topics": topic_facts(inspector.topics(self.topics)),
+            "topics": topic_facts(inspector.kafka.topics(self.topics)),
         }
 
     def blockers(self, inspector: Inspector, *, stops: bool = False) -> tuple[str, ...]:
         """Refuse where a topic is another one, or the group is active and stays so."""
-        topics = topic_facts(inspector.topics(self.topics))
+        topics = topic_facts(inspector.kafka.topics(self.topics))
         found = [
             f"topic {name} was recreated, or has other partitions since the run"
             if name in topics
@@ -248,7 +248,7 @@ class RestoreOffsets(StepBase):
             for name, facts in sorted(self.topics.items())
             if topics.get(name) != facts
         ]
-        group = inspector.group(self.group)
+        group = inspector.kafka.group(self.group)
         if not group.is_inactive and not (stops and group.state != "dead"):
             found.append(active_reason(inspector, self.group))
         return tuple(found)
@@ -266,7 +266,7 @@ class RestoreOffsets(StepBase):
         """Name the offsets that retention has passed: they come back, but their records don't."""
         begin = {
             (t.name, p.number): p.begin
-            for t in inspector.topics(self.topics).values()
+            for t in inspector.kafka.topics(self.topics).values()
             for p in t.partitions
         }
         return [
@@ -317,11 +317,11 @@ def _go(applier: Applier, group_id: str, moves: Iterable[Move]) -> None:
     """Commit what is to be committed, also what is there already, then delete what is not to be."""
     moves = tuple(moves)
     if alter := [_offset(m, m.to) for m in moves if m.to is not None]:
-        applier.alter_offsets(group_id, alter)
+        applier.kafka.alter_offsets(group_id, alter)
     if gone := [(m.topic, m.partition) for m in moves if m.to is None]:
         now = committed(applier, group_id)
         if delete := [part for part in gone if part in now]:
-            applier.delete_offsets(group_id, delete)
+            applier.kafka.delete_offsets(group_id, delete)
     applier.progress(len(moves), len(moves), "partitions")
 
 

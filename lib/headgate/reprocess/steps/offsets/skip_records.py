@@ -72,7 +72,7 @@ class SkipRecords(StepBase):
     def apply(self, applier: Applier, was: PriorState) -> None:
         """Commit the offset behind the range."""
         to = GroupOffset(topic=self.topic, partition=self.partition, offset=self.next)
-        applier.alter_offsets(self.group, [to])
+        applier.kafka.alter_offsets(self.group, [to])
         applier.progress(1, 1, "partitions")
 
     def verify(self, applier: Applier, was: PriorState) -> None:

@@ -111,7 +111,7 @@ def find(
     """
     found = Found()
     wanted = list(parts)
-    first = inspector.first_at(wanted, target.at) if target.at is not None else {}
+    first = inspector.kafka.first_at(wanted, target.at) if target.at is not None else {}
     listed = {(row.topic, row.partition): row.offset for row in target.listed}
     logs = {(topic.name, p.number): p for topic in topics.values() for p in topic.partitions}
     for part in wanted:

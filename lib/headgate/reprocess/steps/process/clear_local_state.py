@@ -57,7 +57,7 @@ class ClearLocalState(StepBase):
     def apply(self, applier: Applier, was: PriorState) -> None:
         """Run the command, or say what was taken on trust, or ask."""
         if self.command is not None:
-            applier.command(self.pipeline, "clean")
+            applier.processes.command(self.pipeline, "clean")
         elif self.instances:
             names = ", ".join(self.instances)
             applier.note(f"UNVERIFIED: somebody said that the local state of {names} is cleared.")

@@ -47,8 +47,8 @@ class PauseProcessing(StepBase):
 
     def apply(self, applier: Applier, was: PriorState) -> None:
         """Run the command, unless the status says that it is paused."""
-        if applier.status(self.pipeline) is not Status.PAUSED:
-            applier.command(self.pipeline, "pause")
+        if applier.processes.status(self.pipeline) is not Status.PAUSED:
+            applier.processes.command(self.pipeline, "pause")
 
     def verify(self, applier: Applier, was: PriorState) -> None:
         """Refuse where it is not proven that it is paused: the command is all that was done."""
@@ -99,13 +99,13 @@ class ResumeProcessing(StepBase):
 
     def apply(self, applier: Applier, was: PriorState) -> None:
         """Run the command, unless the status says that it runs."""
-        if applier.status(self.pipeline) is not Status.RUNS:
-            applier.command(self.pipeline, "resume")
+        if applier.processes.status(self.pipeline) is not Status.RUNS:
+            applier.processes.command(self.pipeline, "resume")
 
     def verify(self, applier: Applier, was: PriorState) -> None:
         """Fail where the status still says `paused`; without a status nothing proves it at once."""
         _follows(applier, self.pipeline, Status.RUNS)
-        if applier.status(self.pipeline) is Status.PAUSED:
+        if applier.processes.status(self.pipeline) is Status.PAUSED:
             raise StepError(f"the status of {self.pipeline} is still paused")
 
     def undo(self, was: PriorState) -> tuple[Step, ...]:
@@ -141,7 +141,7 @@ class ConfirmDrained(StepBase):
     def _stands(self, applier: Applier) -> str:
         if self.group is not None:
             return f"{self.pipeline} is paused: {_waiting(applier, self.group)}"
-        found = applier.checkpoint(self.checkpoint) if self.checkpoint else None
+        found = applier.checkpoints.read(self.checkpoint) if self.checkpoint else None
         if found is None:
             return f"{self.pipeline} is paused; it has no checkpoint yet"
         begun, done = found.head
@@ -175,7 +175,9 @@ class Notify(StepBase):
     def apply(self, applier: Applier, was: PriorState) -> None:
         """Run the command; twice after a crash."""
         try:
-            applier.command(self.pipeline, "notify", f"{self.message} (run {applier.run})")
+            applier.processes.command(
+                self.pipeline, "notify", f"{self.message} (run {applier.run})"
+            )
         except StepError as error:
             applier.note(f"the notification failed: {error}")
 
@@ -193,28 +195,28 @@ class Notify(StepBase):
 def position(inspector: Inspector, group: str | None, checkpoint: str | None) -> object:
     """Return what moves while something is processed."""
     if group is not None:
-        offsets = inspector.group(group).offsets
+        offsets = inspector.kafka.group(group).offsets
         return sorted((o.topic, o.partition, o.offset or 0) for o in offsets)
-    found = inspector.checkpoint(checkpoint) if checkpoint else None
+    found = inspector.checkpoints.read(checkpoint) if checkpoint else None
     return found.head if found else None
 
 
 def _follows(applier: Applier, pipeline: str, wanted: Status) -> bool:
     """Return whether the status comes to be the wanted one; one that knows no pause never does."""
-    wait, found = Wait(applier=applier, poll=_POLL), applier.status(pipeline)
+    wait, found = Wait(applier=applier, poll=_POLL), applier.processes.status(pipeline)
     while found not in (wanted, Status.UNKNOWN) and wait.seconds < FOLLOW_SECONDS:
         wait.pause()
-        found = applier.status(pipeline)
+        found = applier.processes.status(pipeline)
     return found is wanted
 
 
 def _waiting(applier: Applier, group: str) -> str:
     offsets = {
         (o.topic, o.partition): o.offset
-        for o in applier.group(group).offsets
+        for o in applier.kafka.group(group).offsets
         if o.offset is not None
     }
-    topics = applier.topics({topic for topic, _ in offsets})
+    topics = applier.kafka.topics({topic for topic, _ in offsets})
     waits = sum(
         max((part.end or 0) - offsets.get((name, part.number), part.end or 0), 0)
         for name, topic in topics.items()

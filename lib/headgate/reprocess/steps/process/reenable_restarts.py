@@ -42,7 +42,7 @@ class ReenableRestarts(StepBase):
 
     def apply(self, applier: Applier, was: PriorState) -> None:
         """Run the command, which does no harm if they are enabled."""
-        applier.command(self.pipeline, "reenable")
+        applier.processes.command(self.pipeline, "reenable")
 
     def verify(self, applier: Applier, was: PriorState) -> None:
         """Only the command's own success shows it."""

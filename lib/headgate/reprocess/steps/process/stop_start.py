@@ -91,7 +91,7 @@ class StopPipeline(StepBase):
     def apply(self, applier: Applier, was: PriorState) -> None:
         """Suspend restarts first, then run the command unless it is known that nothing runs."""
         if self.suspend is not None:
-            applier.command(self.pipeline, "suspend")
+            applier.processes.command(self.pipeline, "suspend")
         if self.command is None:
             return
         if is_running(applier, self.pipeline, self.group) is not False:
@@ -100,7 +100,7 @@ class StopPipeline(StepBase):
     def _stop(self, applier: Applier) -> None:
         """Run the command; if it fails, the pipeline may have stopped all the same."""
         try:
-            applier.command(self.pipeline, "stop")
+            applier.processes.command(self.pipeline, "stop")
         except RunCancelledError:
             raise
         except StepError as error:
@@ -163,11 +163,14 @@ class StartStep(StepBase):
 
     def _reenable_restarts(self, applier: Applier) -> None:
         if self.reenable is not None:
-            applier.command(self.pipeline, "reenable")
+            applier.processes.command(self.pipeline, "reenable")
 
     def bind(self, applier: Applier) -> PriorState:
         """Remember the logs' newest batches and the watched run: later ones show that it runs."""
-        return {"head": self._head(applier), "run": applier.driver_status(self.pipeline).run}
+        return {
+            "head": self._head(applier),
+            "run": applier.processes.driver_status(self.pipeline).run,
+        }
 
     def verify(self, applier: Applier, was: PriorState) -> None:
         """Fail where the pipeline doesn't run, as far as that can be told."""
@@ -195,7 +198,7 @@ class StartStep(StepBase):
         return (stop,)
 
     def _is_up(self, applier: Applier, was: PriorState) -> bool:
-        if self.has_status and applier.status(self.pipeline) is not Status.RUNS:
+        if self.has_status and applier.processes.status(self.pipeline) is not Status.RUNS:
             return False
         if self.fresh:
             # A process that runs is no proof: the query may still be refused at its start.
@@ -206,12 +209,12 @@ class StartStep(StepBase):
     def _shows(self, applier: Applier, was: PriorState) -> bool:
         """Return whether the pipeline itself shows a trace of running."""
         if self.group is not None:
-            return bool(applier.group(self.group).members)
+            return bool(applier.kafka.group(self.group).members)
         head = self._head(applier)
         return head is not None and head != was["head"]
 
     def _head(self, applier: Applier) -> list[Any] | None:
-        found = applier.checkpoint(self.checkpoint) if self.checkpoint else None
+        found = applier.checkpoints.read(self.checkpoint) if self.checkpoint else None
         return [found.query_id, *found.head] if found else None
 
 
@@ -254,14 +257,14 @@ class StartPipeline(StartStep):
         wait = Wait(applier=applier)
         while not self._runs(applier, was):
             # What the command left behind may still be on its way up.
-            left = applier.has_left(self.pipeline, "start")
+            left = applier.processes.has_left(self.pipeline, "start")
             if wait.seconds >= (SIGN_SECONDS if left else GRACE_SECONDS):
-                return left and applier.status(self.pipeline) is Status.UNKNOWN
+                return left and applier.processes.status(self.pipeline) is Status.UNKNOWN
             wait.pause()
         return True
 
     def _runs(self, applier: Applier, was: PriorState) -> bool:
-        status = applier.status(self.pipeline)
+        status = applier.processes.status(self.pipeline)
         if status is Status.UNKNOWN:
             return self._shows(applier, was)
         return status is Status.RUNS
@@ -278,23 +281,23 @@ class StartPipeline(StartStep):
         return True
 
     def _runs_after_all(self, applier: Applier, was: PriorState) -> bool:
-        wait, told = Wait(applier=applier), applier.driver_status(self.pipeline)
+        wait, told = Wait(applier=applier), applier.processes.driver_status(self.pipeline)
         while not self._gives_sign(applier, was, told):
-            status = applier.status(self.pipeline)
+            status = applier.processes.status(self.pipeline)
             is_silent = told.status is Status.UNKNOWN and not self.fresh and self.group is None
             if status is Status.RUNS and is_silent and wait.seconds >= STOPPED_SECONDS:
                 return True
             if status is Status.STOPPED or wait.seconds >= self._patience(applier, status):
                 return False
             wait.pause()
-            told = applier.driver_status(self.pipeline)
+            told = applier.processes.driver_status(self.pipeline)
         return True
 
     def _patience(self, applier: Applier, status: Status) -> float:
         """Return for how long a sign is waited for after a start command that failed."""
         if status is Status.RUNS:
             return START_SECONDS
-        return SIGN_SECONDS if applier.has_left(self.pipeline, "start") else GRACE_SECONDS
+        return SIGN_SECONDS if applier.processes.has_left(self.pipeline, "start") else GRACE_SECONDS
 
     def _gives_sign(self, applier: Applier, was: PriorState, told: DriverStatus) -> bool:
         is_new_run = told.status is Status.RUNS and told.run != was.get("run")
@@ -303,8 +306,8 @@ class StartPipeline(StartStep):
     def apply(self, applier: Applier, was: PriorState) -> None:
         """Re-enable restarts; run the command unless it is known to run already."""
         self._reenable_restarts(applier)
-        if applier.status(self.pipeline) is not Status.RUNS:
-            applier.command(self.pipeline, "start")
+        if applier.processes.status(self.pipeline) is not Status.RUNS:
+            applier.processes.command(self.pipeline, "start")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -51,7 +51,7 @@ class VerifyOutput(StepBase):
         """Wait for the first batch, then look; StepError if the query writes elsewhere."""
         wait, done = Wait(applier=applier, poll=_POLL), 0.0
         while not self._is_seen(applier, is_last=done >= TOLD_SECONDS):
-            found = applier.checkpoint(self.checkpoint)
+            found = applier.checkpoints.read(self.checkpoint)
             begun = found is not None and found.last_offset_batch is not None
             if found is not None and found.last_commit_batch is not None:
                 done += _POLL
@@ -66,16 +66,16 @@ class VerifyOutput(StepBase):
 
     def _is_seen(self, applier: Applier, *, is_last: bool) -> bool:
         """Return whether it writes where it should; `is_last` once its log must be there."""
-        found = applier.checkpoint(self.checkpoint)
+        found = applier.checkpoints.read(self.checkpoint)
         query_id = found.query_id if found else None
-        seen = applier.outputs(self.pipeline, query_id) if query_id else ()
+        seen = applier.evidence.outputs(self.pipeline, query_id) if query_id else ()
         if seen:
             self._judge(applier, seen[0])
             return True
         if self.folder is None:
             return False
         try:
-            batch = applier.sink_batch(self.folder)
+            batch = applier.sinks.newest_batch(self.folder)
         except HeadgateError as error:
             applier.note(f"the log of {self.folder} can't be read: {error}")
             return False

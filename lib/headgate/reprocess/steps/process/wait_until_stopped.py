@@ -19,13 +19,13 @@ PENDING_SECONDS = 75.0
 
 def is_running(inspector: Inspector, pipeline: str, group: str | None) -> bool | None:
     """Return whether the pipeline runs, None where that can't be told."""
-    status = inspector.status(pipeline)
+    status = inspector.processes.status(pipeline)
     if status is not Status.UNKNOWN:
         return status is not Status.STOPPED
     if group is not None:
-        found = inspector.group(group)
+        found = inspector.kafka.group(group)
         return False if found.is_inactive else (True if found.members else None)
-    told = inspector.driver_status(pipeline).status
+    told = inspector.processes.driver_status(pipeline).status
     return None if told is Status.UNKNOWN else told is Status.RUNS
 
 
@@ -44,7 +44,7 @@ def wait_until_stopped(
     one usually takes; the logs must not move in any case. Without `patient` nothing was done that
     would need time.
     """
-    registered = applier.registered(pipeline)
+    registered = applier.processes.registered(pipeline)
     has_status = registered is not None and registered.commands.status is not None
     if has_status:
         _wait_for_status(applier, pipeline, patient)
@@ -58,10 +58,10 @@ def wait_until_stopped(
 
 
 def _wait_for_status(applier: Applier, pipeline: str, patient: bool) -> None:
-    wait, status = Wait(applier=applier), applier.status(pipeline)
+    wait, status = Wait(applier=applier), applier.processes.status(pipeline)
     while status is not Status.STOPPED and wait.seconds < STOP_SECONDS and patient:
         wait.pause()
-        status = applier.status(pipeline)
+        status = applier.processes.status(pipeline)
     if status is not Status.STOPPED:
         how = "still runs" if status is Status.RUNS else f"may still run: its status is {status}"
         raise RefusedError(f"{pipeline} {how}, {wait.seconds:.0f} s after it should have stopped")
@@ -70,7 +70,7 @@ def _wait_for_status(applier: Applier, pipeline: str, patient: bool) -> None:
 def _wait_for_empty_group(applier: Applier, group: str, patient: bool, *, proven: bool) -> Group:
     """Wait until nobody is in it; one that is gone shows nothing, unless the status `proven` it."""
     wait = Wait(applier=applier)
-    while not _is_empty(found := applier.group(group), proven=proven):
+    while not _is_empty(found := applier.kafka.group(group), proven=proven):
         if wait.seconds >= STOP_SECONDS or not patient:
             raise RefusedError(active_reason(applier, group))
         wait.pause()
@@ -91,14 +91,14 @@ def _wait_for_transactions(applier: Applier, found: Group) -> None:
         if wait.seconds == 0:
             applier.note(f"waiting for the end of a transaction of {found.id}")
         wait.pause()
-        found = applier.group(found.id)
+        found = applier.kafka.group(found.id)
 
 
 def _wait_for_driver(applier: Applier, pipeline: str, patient: bool) -> Status:
-    wait, told = Wait(applier=applier), applier.driver_status(pipeline)
+    wait, told = Wait(applier=applier), applier.processes.driver_status(pipeline)
     while told.status is Status.RUNS and wait.seconds < TOLD_SECONDS and patient:
         wait.pause()
-        told = applier.driver_status(pipeline)
+        told = applier.processes.driver_status(pipeline)
     if told.status is Status.RUNS:
         raise RefusedError(
             f"{pipeline} still runs: {told.why}, {wait.seconds:.0f} s after it should have stopped"
@@ -108,7 +108,7 @@ def _wait_for_driver(applier: Applier, pipeline: str, patient: bool) -> Status:
 
 def _watch_logs(applier: Applier, pipeline: str, location: str, *, proven: bool) -> None:
     """Refuse where a batch comes; watch for as long as needed where nothing else proves the end."""
-    before = applier.checkpoint(location)
+    before = applier.checkpoints.read(location)
     if before is None:
         return
     seconds = min(verify_stopped.quiet_needed(before), verify_stopped.QUIET_MAX)
@@ -127,7 +127,7 @@ def _watch_logs(applier: Applier, pipeline: str, location: str, *, proven: bool)
     wait = Wait(applier=applier)
     while wait.seconds < seconds:
         wait.pause()
-        now = applier.checkpoint(location)
+        now = applier.checkpoints.read(location)
         if now is None or now.head != before.head or now.query_id != before.query_id:
             at = now.head if now else None
             raise RefusedError(

@@ -70,7 +70,7 @@ class BackUpRecords(StepBase):
         if self.pipeline is not None:
             prove_stopped(inspector, self.pipeline)
         check_topics(inspector, self.topics)
-        if open_on := inspector.topics_in_transaction(self.topics):
+        if open_on := inspector.kafka.topics_in_transaction(self.topics):
             raise RefusedError(
                 f"a transaction is open on {name_list(open_on)}: its records can't be read yet. "
                 "Wait for its end"
@@ -78,7 +78,7 @@ class BackUpRecords(StepBase):
 
     def bind(self, applier: Applier) -> PriorState:
         """Decide what is backed up, and where."""
-        spans = self.only or spans_of(applier.topics(self.topics))
+        spans = self.only or spans_of(applier.kafka.topics(self.topics))
         return {
             "spans": [asdict(span) for span in spans],
             "backup": {name: backup_topic_name(applier.run, name) for name in self.topics},
@@ -90,22 +90,22 @@ class BackUpRecords(StepBase):
 
     def apply(self, applier: Applier, was: PriorState) -> None:
         """Make the backup topics that are missing, and copy what is missing."""
-        there = applier.shapes(was["backup"].values())
+        there = applier.kafka.shapes(was["backup"].values())
         for name, backup in sorted(was["backup"].items()):
             if backup not in there:
-                applier.create_topic(self._shape(name, backup))
-            applier.back_up_records(_spans(was, name), backup)
+                applier.kafka.create_topic(self._shape(name, backup))
+            applier.records.back_up(_spans(was, name), backup)
 
     def verify(self, applier: Applier, was: PriorState) -> None:
         """Compare record by record; a copy that is not exact is dropped, and nothing else done."""
         for name, backup in sorted(was["backup"].items()):
             try:
-                digests = applier.verify_backup(_spans(was, name), backup)
+                digests = applier.records.verify_backup(_spans(was, name), backup)
             except RunCancelledError:
                 raise
             except StepError:
                 # A try that goes on from here begins with an empty one.
-                applier.delete_topic(applier.shapes([backup])[backup])
+                applier.kafka.delete_topic(applier.kafka.shapes([backup])[backup])
                 raise
             applier.note(f"{name} is backed up in {backup}: {_shown(digests)}")
 
@@ -141,20 +141,20 @@ class DeleteBackupTopics(StepBase):
 
     def bind(self, applier: Applier) -> PriorState:
         """Read which are there."""
-        return {"shapes": [asdict(s) for s in applier.shapes(self.topics.values()).values()]}
+        return {"shapes": [asdict(s) for s in applier.kafka.shapes(self.topics.values()).values()]}
 
     def is_applied(self, applier: Applier, was: PriorState) -> bool:
         """Return whether they are gone."""
-        return not applier.shapes(self.topics.values())
+        return not applier.kafka.shapes(self.topics.values())
 
     def apply(self, applier: Applier, was: PriorState) -> None:
         """Delete those that are left."""
         for shape in was["shapes"]:
-            applier.delete_topic(TopicShape(**shape))
+            applier.kafka.delete_topic(TopicShape(**shape))
 
     def verify(self, applier: Applier, was: PriorState) -> None:
         """Fail where one is left."""
-        if left := applier.shapes(self.topics.values()):
+        if left := applier.kafka.shapes(self.topics.values()):
             raise StepError(f"{name_list(left)} could not be deleted")
 
 
@@ -184,7 +184,7 @@ def spans_of(topics: Mapping[str, Topic]) -> tuple[Span, ...]:
 
 def sizes_of(inspector: Inspector, topics: Mapping[str, Topic]) -> dict[str, dict[str, Any]]:
     """Return how much would be backed up, by topic: `records` at most, and `bytes` on disk."""
-    disk = inspector.topic_bytes(topics)
+    disk = inspector.kafka.topic_bytes(topics)
     return {
         name: {"records": topic.records or 0, "bytes": disk[name]}
         for name, topic in sorted(topics.items())

@@ -51,7 +51,7 @@ class BackUpUnreadRecords(BackUpRecords):
 
     def _unread(self, applier: Applier) -> Iterator[Span]:
         at = committed(applier, self.group)
-        for name, topic in sorted(applier.topics(self.topics).items()):
+        for name, topic in sorted(applier.kafka.topics(self.topics).items()):
             for part in topic.partitions:
                 begin, end = known_log(name, part)
                 read = at.get((name, part.number))

@@ -37,12 +37,12 @@ class RestoreRecords(StepBase):
 
     def facts(self, inspector: Inspector) -> dict[str, Any]:
         """The cluster must be the same one, and the backup topics there."""
-        return {"cluster_id": inspector.cluster_id()}
+        return {"cluster_id": inspector.kafka.cluster_id()}
 
     def blockers(self, inspector: Inspector, *, stops: bool = False) -> tuple[str, ...]:
         """Refuse where a backup topic is gone."""
         needed = self._lost(inspector).values()
-        gone = needed - inspector.shapes(needed).keys()
+        gone = needed - inspector.kafka.shapes(needed).keys()
         return (f"the backed-up records are lost: no topic {name_list(gone)}",) if gone else ()
 
     def risks(self, inspector: Inspector) -> tuple[str, ...]:
@@ -54,12 +54,12 @@ class RestoreRecords(StepBase):
             f"records restored to {name_list(backup)} have other offsets than before: an offset "
             "that somebody noted now means another record"
         ]
-        held = {n: t.records for n, t in inspector.topics(backup).items() if t.records}
+        held = {n: t.records for n, t in inspector.kafka.topics(backup).items() if t.records}
         risks += [
             f"{name} holds {plural(count, 'record')} written since: they are deleted"
             for name, count in sorted(held.items())
         ]
-        for name, groups in sorted(inspector.topic_readers(backup).items()):
+        for name, groups in sorted(inspector.kafka.topic_readers(backup).items()):
             if groups:
                 risks.append(
                     f"{name_list(groups)} gets the records restored to {name} a second time"
@@ -73,12 +73,12 @@ class RestoreRecords(StepBase):
             check_gone_or_inactive(inspector, self.group, None, again=True)
         lost = self._lost(inspector)
         wanted = {*lost, *lost.values()}
-        if gone := wanted - inspector.shapes(wanted).keys():
+        if gone := wanted - inspector.kafka.shapes(wanted).keys():
             raise RefusedError(f"topic {name_list(gone)} does not exist: nothing can be restored")
 
     def bind(self, applier: Applier) -> PriorState:
         """Decide up to where the topics are emptied first."""
-        topics = applier.topics(self._lost(applier))
+        topics = applier.kafka.topics(self._lost(applier))
         ends = {
             name: {str(p.number): p.end for p in topic.partitions if p.end != p.begin}
             for name, topic in topics.items()
@@ -92,20 +92,20 @@ class RestoreRecords(StepBase):
     def apply(self, applier: Applier, was: PriorState) -> None:
         """Delete what was written since, and copy what is missing."""
         before = {(t, int(n)): end for t, ends in was["before"].items() for n, end in ends.items()}
-        applier.delete_records(before)
+        applier.kafka.delete_records(before)
         for name, backup in sorted(self._lost(applier).items()):
-            applier.restore_records(backup, name)
+            applier.records.restore(backup, name)
 
     def verify(self, applier: Applier, was: PriorState) -> None:
         """Compare record by record with what was backed up."""
         for name, backup in sorted(self._lost(applier).items()):
-            digests = applier.verify_restored(backup, name).values()
+            digests = applier.records.verify_restored(backup, name).values()
             count = sum(d.records for d in digests)
             applier.note(f"{name} holds its backed-up records again: {plural(count, 'record')}")
 
     def _lost(self, inspector: Inspector) -> dict[str, str]:
         """Return topics, and where they are backed up, but those that were never deleted."""
-        there = inspector.identities(self.ids) if self.ids else {}
+        there = inspector.kafka.identities(self.ids) if self.ids else {}
         kept = {name for name, (id_, _) in there.items() if id_ == self.ids[name]}
         return {name: at for name, at in self.backup.items() if name not in kept}
 
@@ -124,26 +124,26 @@ class ConfigureTopics(StepBase):
 
     def check(self, inspector: Inspector, *, again: bool = False) -> None:
         """Refuse where a topic is missing."""
-        if gone := self.configs.keys() - inspector.shapes(self.configs).keys():
+        if gone := self.configs.keys() - inspector.kafka.shapes(self.configs).keys():
             raise RefusedError(f"topic {name_list(gone)} does not exist")
 
     def bind(self, applier: Applier) -> PriorState:
         """Read the settings that they have now."""
-        return {"configs": {n: s.configs for n, s in applier.shapes(self.configs).items()}}
+        return {"configs": {n: s.configs for n, s in applier.kafka.shapes(self.configs).items()}}
 
     def is_applied(self, applier: Applier, was: PriorState) -> bool:
         """Return whether each has them."""
-        now = applier.shapes(self.configs)
+        now = applier.kafka.shapes(self.configs)
         return all(n in now and now[n].configs == configs for n, configs in self.configs.items())
 
     def apply(self, applier: Applier, was: PriorState) -> None:
         """Set what differs, and take away what is not among them."""
         for name, configs in sorted(self.configs.items()):
-            applier.configure_topic(name, configs)
+            applier.kafka.configure_topic(name, configs)
 
     def verify(self, applier: Applier, was: PriorState) -> None:
         """Fail where a topic has others."""
-        effects_now = applier.shapes(self.configs)
+        effects_now = applier.kafka.shapes(self.configs)
         wrong = [n for n, c in self.configs.items() if effects_now[n].configs != c]
         if wrong:
             raise StepError(f"settings of {name_list(wrong)} are not as planned")

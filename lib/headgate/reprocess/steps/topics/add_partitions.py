@@ -50,7 +50,7 @@ class AddPartitions(StepBase):
             check_gone_or_inactive(inspector, self.group, self.group_type, again=again)
         left = self._left(inspector) if again else self.topics
         check_topics(inspector, {name: self.topics[name] for name in left})
-        if why := inspector.unraisable(dict.fromkeys(left, self.to)):
+        if why := inspector.kafka.unraisable(dict.fromkeys(left, self.to)):
             raise RefusedError("; ".join(why.values()))
 
     def bind(self, applier: Applier) -> PriorState:
@@ -61,18 +61,18 @@ class AddPartitions(StepBase):
         """Raise those that have fewer, and wait until all have their leaders."""
         self._left(applier)
         for name in sorted(self.topics):
-            applier.add_partitions(name, self.to)
+            applier.kafka.add_partitions(name, self.to)
 
     def verify(self, applier: Applier, was: PriorState) -> None:
         """Fail where one has another number, or another topic has its name."""
-        now = applier.identities(self.topics)
+        now = applier.kafka.identities(self.topics)
         wrong = [n for n, t in self.topics.items() if now.get(n) != (t["id"], self.to)]
         if wrong:
             raise StepError(f"another topic now, or not {self.to} partitions: {name_list(wrong)}")
 
     def remains(self, inspector: Inspector, was: PriorState) -> tuple[str, ...]:
         """Name the topics that keep more partitions than they had."""
-        now = inspector.identities(self.topics)
+        now = inspector.kafka.identities(self.topics)
         raised = [n for n, had in was["partitions"].items() if n in now and now[n][1] > had]
         if not raised:
             return ()
@@ -83,7 +83,7 @@ class AddPartitions(StepBase):
 
     def _left(self, inspector: Inspector) -> list[str]:
         """Return those that have not enough; StalePlanError for one that was made anew since."""
-        now = inspector.identities(self.topics)
+        now = inspector.kafka.identities(self.topics)
         other = [n for n, t in self.topics.items() if n not in now or now[n][0] != t["id"]]
         if other:
             raise StalePlanError(f"deleted or recreated since this was planned: {name_list(other)}")
@@ -126,17 +126,17 @@ class VerifyPartitions(StepBase):
         """The waiting was the proof."""
 
     def _missing(self, applier: Applier) -> str | None:
-        group = applier.group(self.group)
+        group = applier.kafka.group(self.group)
         if not group.members:
             return f"{self.group} has no members"
         # Before that its leader may still find an internal topic of another number, and end.
         if not group.is_at_work:
             return f"{self.group} is {group.state}, not stable"
-        gone = sorted(self.topics.keys() - applier.identities(self.topics).keys())
+        gone = sorted(self.topics.keys() - applier.kafka.identities(self.topics).keys())
         return f"{name_list(gone)} does not exist" if gone else None
 
     def _said(self, applier: Applier) -> str:
-        now = {name: count for name, (_, count) in applier.identities(self.topics).items()}
+        now = {name: count for name, (_, count) in applier.kafka.identities(self.topics).items()}
         said = [f"{name} has {count} partitions" for name, count in sorted(now.items())]
         fixed = [name for name, count in sorted(now.items()) if count != self.to]
         why = (

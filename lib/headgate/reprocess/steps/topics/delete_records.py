@@ -47,7 +47,7 @@ class DeleteRecords(StepBase):
 
     def bind(self, applier: Applier) -> PriorState:
         """Read up to where the topics go now, and their settings."""
-        shapes = applier.shapes(self.topics)
+        shapes = applier.kafka.shapes(self.topics)
         return {
             "before": {
                 name: {
@@ -56,7 +56,7 @@ class DeleteRecords(StepBase):
                     for begin, end in (known_log(name, part),)
                     if end != begin
                 }
-                for name, topic in applier.topics(self.topics).items()
+                for name, topic in applier.kafka.topics(self.topics).items()
             },
             "configs": {name: shapes[name].configs for name in sorted(self.topics)},
             "backup": {n: backup_topic_name(applier.run, n) for n in self.topics if self.backed_up},
@@ -71,7 +71,7 @@ class DeleteRecords(StepBase):
         left = self._left(applier, was)
         for name in sorted({topic for topic, _ in left} & was["backup"].keys()):
             check_all_backed_up(applier, name, was["backup"][name])
-        applier.delete_records(left)
+        applier.kafka.delete_records(left)
 
     def verify(self, applier: Applier, was: PriorState) -> None:
         """Fail where something of it is left."""
@@ -92,7 +92,7 @@ class DeleteRecords(StepBase):
     def _left(self, inspector: Inspector, was: PriorState) -> dict[tuple[str, int], int]:
         begins = {
             (t.name, p.number): p.begin or 0
-            for t in inspector.topics(self.topics).values()
+            for t in inspector.kafka.topics(self.topics).values()
             for p in t.partitions
         }
         return {

@@ -45,24 +45,24 @@ class DeleteSubjects(StepBase):
 
     def bind(self, applier: Applier) -> PriorState:
         """Read the schemas, and the levels that the subjects have of their own."""
-        found = applier.subjects(self.subjects)
+        found = applier.schemas.subjects(self.subjects)
         return {
             "versions": {name: [asdict(v) for v in found[name]] for name in sorted(found)},
-            "levels": dict(applier.subject_levels(self.subjects)),
+            "levels": dict(applier.schemas.subject_levels(self.subjects)),
         }
 
     def is_applied(self, applier: Applier, was: PriorState) -> bool:
         """Return whether all are gone."""
-        return not applier.subjects(self.subjects)
+        return not applier.schemas.subjects(self.subjects)
 
     def apply(self, applier: Applier, was: PriorState) -> None:
         """Delete those that are there."""
         for name in sorted(self.subjects):
-            applier.delete_subject(name)
+            applier.schemas.delete_subject(name)
 
     def verify(self, applier: Applier, was: PriorState) -> None:
         """Fail where one is there: something registers its schemas again."""
-        if left := applier.subjects(self.subjects):
+        if left := applier.schemas.subjects(self.subjects):
             raise StepError(f"registered again right after they were deleted: {name_list(left)}")
 
     def undo(self, was: PriorState) -> tuple[Step, ...]:
@@ -101,10 +101,10 @@ class RestoreSubjects(StepBase):
         return self._has_schemas(applier) and self._has_levels(applier)
 
     def _has_levels(self, applier: Applier) -> bool:
-        return dict(applier.subject_levels(self.versions)) == self.levels
+        return dict(applier.schemas.subject_levels(self.versions)) == self.levels
 
     def _has_schemas(self, applier: Applier) -> bool:
-        now = applier.subjects(self.versions)
+        now = applier.schemas.subjects(self.versions)
         return all(
             [_content(v) for v in now.get(name, ())] == [_content(_version(v)) for v in versions]
             for name, versions in self.versions.items()
@@ -116,9 +116,9 @@ class RestoreSubjects(StepBase):
             for number, version in enumerate(versions):
                 if number == 1:
                     # Not before the first: a registry may know no subject without a version.
-                    applier.set_subject_level(name, "NONE")
-                applier.register_schema(name, _version(version))
-            applier.set_subject_level(name, self.levels.get(name))
+                    applier.schemas.set_subject_level(name, "NONE")
+                applier.schemas.register_schema(name, _version(version))
+            applier.schemas.set_subject_level(name, self.levels.get(name))
 
     def verify(self, applier: Applier, was: PriorState) -> None:
         """Fail where a subject has others; say which schemas got another id."""
@@ -136,7 +136,9 @@ class RestoreSubjects(StepBase):
 
 def ids_of(inspector: Inspector, names: Iterable[str]) -> dict[str, list[int]]:
     """Return the ids of the subjects' schemas, oldest version first."""
-    return {name: [v.id for v in found] for name, found in inspector.subjects(names).items()}
+    return {
+        name: [v.id for v in found] for name, found in inspector.schemas.subjects(names).items()
+    }
 
 
 def _version(given: dict[str, Any]) -> SubjectVersion:

@@ -53,7 +53,7 @@ class DeleteTopics(StepBase):
     def remains(self, inspector: Inspector, was: PriorState) -> tuple[str, ...] | None:
         """Say of outgrown ones why they don't come back; empty where all of them are there."""
         ids = {shape.name: shape.id for shape in shapes_of(was)}
-        there = inspector.identities(ids)
+        there = inspector.kafka.identities(ids)
         gone = [n for n in ids if n not in there or there[n][0] != ids[n]]
         why = (
             "had fewer partitions than the inputs need: with them the application would fail to "
@@ -70,13 +70,13 @@ class DeleteTopics(StepBase):
             prove_stopped(inspector, self.pipeline)
         if self.group is not None:
             check_gone_or_inactive(inspector, self.group, self.group_type, again=again)
-        left = inspector.shapes(self.topics) if again else self.topics
+        left = inspector.kafka.shapes(self.topics) if again else self.topics
         check_topics(inspector, {name: self.topics[name] for name in left})
         check_unread(inspector, self.topics, but=self.group)
 
     def bind(self, applier: Applier) -> PriorState:
         """Read the settings that the topics have now."""
-        shapes = applier.shapes(self.topics)
+        shapes = applier.kafka.shapes(self.topics)
         backup = {name: backup_topic_name(applier.run, name) for name in self.topics}
         return {
             "shapes": [asdict(shapes[name]) for name in sorted(self.topics)],
@@ -85,7 +85,7 @@ class DeleteTopics(StepBase):
 
     def is_applied(self, applier: Applier, was: PriorState) -> bool:
         """Return whether all of them are gone."""
-        return not applier.shapes(self.topics)
+        return not applier.kafka.shapes(self.topics)
 
     def apply(self, applier: Applier, was: PriorState) -> None:
         """Delete those that are there; one made anew since is another topic and refused."""
@@ -98,11 +98,11 @@ class DeleteTopics(StepBase):
                 check_gone_or_inactive(applier, self.group, self.group_type, again=True)
             if shape.name in was["backup"]:
                 check_all_backed_up(applier, shape.name, was["backup"][shape.name])
-            applier.delete_topic(shape)
+            applier.kafka.delete_topic(shape)
 
     def verify(self, applier: Applier, was: PriorState) -> None:
         """Fail where one of them is there: something makes it anew when it is gone."""
-        if left := applier.shapes(self.topics):
+        if left := applier.kafka.shapes(self.topics):
             raise StepError(f"recreated right after deletion: {name_list(left)}. Something uses it")
 
     def undo(self, was: PriorState) -> tuple[Step, ...]:
@@ -149,7 +149,7 @@ class RestoreTopics(StepBase):
 
     def facts(self, inspector: Inspector) -> dict[str, Any]:
         """The cluster must be the same one."""
-        return {"cluster_id": inspector.cluster_id()}
+        return {"cluster_id": inspector.kafka.cluster_id()}
 
     def stop_first(self, commands: Commands) -> tuple[Step, ...] | None:
         """Stop the application, if it is known whose topics they are."""
@@ -160,7 +160,9 @@ class RestoreTopics(StepBase):
     def risks(self, inspector: Inspector) -> tuple[str, ...]:
         """Say what doesn't come back, and what goes."""
         ids = {s["name"]: s["id"] for s in self.shapes}
-        since = [name for name, found in inspector.shapes(ids).items() if found.id != ids[name]]
+        since = [
+            name for name, found in inspector.kafka.shapes(ids).items() if found.id != ids[name]
+        ]
         risks = []
         if since:
             risks.append(f"created since, and deleted with what they hold: {name_list(since)}")
@@ -182,7 +184,7 @@ class RestoreTopics(StepBase):
     def bind(self, applier: Applier) -> PriorState:
         """Find out which were made since, by their ids."""
         ids = {s["name"]: s["id"] for s in self.shapes}
-        now = applier.shapes(ids)
+        now = applier.kafka.shapes(ids)
         since = [asdict(found) for name, found in sorted(now.items()) if found.id != ids[name]]
         return {"since": since}
 
@@ -193,15 +195,15 @@ class RestoreTopics(StepBase):
     def apply(self, applier: Applier, was: PriorState) -> None:
         """Delete what was made since, and make what is missing."""
         for shape in (TopicShape(**s) for s in was["since"]):
-            now = applier.shapes([shape.name]).get(shape.name)
+            now = applier.kafka.shapes([shape.name]).get(shape.name)
             if now is not None and now.id == shape.id:
-                applier.delete_topic(shape)
+                applier.kafka.delete_topic(shape)
         for shape in self._missing(applier, was):
-            applier.create_topic(shape)
+            applier.kafka.create_topic(shape)
 
     def verify(self, applier: Applier, was: PriorState) -> None:
         """Fail where a topic is missing, or has not what it had; one never deleted has."""
-        now = applier.shapes(self._names)
+        now = applier.kafka.shapes(self._names)
         made = [s for s in self.shapes if s["name"] not in now or now[s["name"]].id != s["id"]]
         wrong = [s["name"] for s in made if not _is_like(now.get(s["name"]), s)]
         if wrong:
@@ -209,7 +211,7 @@ class RestoreTopics(StepBase):
 
     def _missing(self, applier: Applier, was: PriorState) -> list[TopicShape]:
         since = {s["id"] for s in was["since"]}
-        now = applier.shapes(self._names)
+        now = applier.kafka.shapes(self._names)
         there = {name for name, found in now.items() if found.id not in since}
         return [TopicShape(**s) for s in self.shapes if s["name"] not in there]
 
@@ -229,7 +231,7 @@ def shapes_of(was: PriorState) -> tuple[TopicShape, ...]:
 
 def check_unread(inspector: Inspector, topics: Iterable[str], *, but: str | None = None) -> None:
     """Refuse where a member of another group is on one of the topics."""
-    for topic, groups in sorted(inspector.topic_readers(topics).items()):
+    for topic, groups in sorted(inspector.kafka.topic_readers(topics).items()):
         active = sorted(group for group, is_active in groups.items() if is_active and group != but)
         if active:
             raise RefusedError(f"{topic} is being read by {name_list(active)}: stop it first")
@@ -237,9 +239,9 @@ def check_unread(inspector: Inspector, topics: Iterable[str], *, but: str | None
 
 def check_all_backed_up(applier: Applier, topic: str, backup: str) -> None:
     """Refuse where the topic holds records that came after the last backed-up one."""
-    if applier.topics_in_transaction([topic]):
+    if applier.kafka.topics_in_transaction([topic]):
         raise RefusedError(f"a transaction is open on {topic}: something still writes to it")
-    if since := applier.missing_of_backup(spans_of(applier.topics([topic])), backup):
+    if since := applier.records.missing(spans_of(applier.kafka.topics([topic])), backup):
         raise RefusedError(
             f"records arrived after the backup: {name_list(since)}. Something still writes to it"
         )
@@ -265,19 +267,19 @@ class CreateTopics(StepBase):
 
     def check(self, inspector: Inspector, *, again: bool = False) -> None:
         """Refuse where a name is taken."""
-        if not again and (taken := inspector.shapes(self.topics)):
+        if not again and (taken := inspector.kafka.shapes(self.topics)):
             raise RefusedError(f"topic {name_list(taken)} already exists")
 
     def apply(self, applier: Applier, was: PriorState) -> None:
         """Make those that are missing."""
-        there = applier.shapes(self.topics)
+        there = applier.kafka.shapes(self.topics)
         for name, shape in sorted(self.topics.items()):
             if name not in there:
-                applier.create_topic(TopicShape(name=name, **{**shape, "id": ""}))
+                applier.kafka.create_topic(TopicShape(name=name, **{**shape, "id": ""}))
 
     def verify(self, applier: Applier, was: PriorState) -> None:
         """Fail where one is missing, or is another one."""
-        now = applier.shapes(self.topics)
+        now = applier.kafka.shapes(self.topics)
         if wrong := [n for n, s in self.topics.items() if not _is_like(now.get(n), s)]:
             raise StepError(f"not created as planned: {name_list(wrong)}")
 

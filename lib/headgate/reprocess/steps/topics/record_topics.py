@@ -30,14 +30,14 @@ class RecordTopics(StepBase):
 
     def bind(self, applier: Applier) -> PriorState:
         """Decide where the record goes."""
-        return {"file": str(PurePosixPath(applier.snapshot_folder()) / "topics.json")}
+        return {"file": str(PurePosixPath(applier.folders.snapshot_folder()) / "topics.json")}
 
     def apply(self, applier: Applier, was: PriorState) -> None:
         """Write them; what is gone meanwhile is left out."""
-        shapes = applier.shapes(self.topics)
+        shapes = applier.kafka.shapes(self.topics)
         rows = [asdict(shapes[name]) for name in sorted(shapes)]
         text = json.dumps({"application": self.application, "topics": rows}, indent=1) + "\n"
-        applier.write_record(was["file"], text)
+        applier.folders.write_record(was["file"], text)
 
     def verify(self, applier: Applier, was: PriorState) -> None:
         """`write_record` returns only when the file is on disk."""

@@ -46,7 +46,7 @@ class CompareVersion(StepBase):
         """Wait a little until something tells of it, and say what it told."""
         wait = Wait(applier=applier, poll=_POLL)
         while True:
-            seen = applier.running_version(
+            seen = applier.evidence.running_version(
                 self.pipeline, self.after, self.version, self._trace(applier)
             )
             if seen.told_by or not self.can_be_told or wait.seconds >= TOLD_SECONDS:
@@ -59,8 +59,10 @@ class CompareVersion(StepBase):
 
     def _trace(self, applier: Applier) -> Trace:
         if self.group is not None:
-            return Trace(group=applier.group(self.group))
-        old = applier.checkpoint(self.kept or beside(self.checkpoint or "", BEFORE, applier.run))
+            return Trace(group=applier.kafka.group(self.group))
+        old = applier.checkpoints.read(
+            self.kept or beside(self.checkpoint or "", BEFORE, applier.run)
+        )
         return Trace(
             query_id=self.query_id,
             committed=old.last_commit_batch if old else None,

@@ -41,7 +41,7 @@ class RecheckVersion(StepBase):
 
     def apply(self, applier: Applier, was: PriorState) -> None:
         """Refuse where the gate is closed now, or says what nobody has approved."""
-        now = applier.verdict(self.pipeline, self.after, self.before, self.fail_on)
+        now = applier.evidence.verdict(self.pipeline, self.after, self.before, self.fail_on)
         if now.after != self.version:
             raise StalePlanError(f"{self.after} is another version now: plan again")
         if now.closed:
@@ -79,15 +79,15 @@ class BackUpCheckpoint(StepBase):
     def bind(self, applier: Applier) -> PriorState:
         """Decide where the copy goes, and take the hash that it must have."""
         aside = beside(self.checkpoint, BEFORE, applier.run)
-        return {"aside": aside, "hash": applier.tree_hash(self.checkpoint)}
+        return {"aside": aside, "hash": applier.folders.tree_hash(self.checkpoint)}
 
     def is_applied(self, applier: Applier, was: PriorState) -> bool:
         """Return whether the copy is whole."""
-        return applier.tree_hash(was["aside"]) == str(was["hash"])
+        return applier.folders.tree_hash(was["aside"]) == str(was["hash"])
 
     def apply(self, applier: Applier, was: PriorState) -> None:
         """Copy; what an earlier try left goes first."""
-        applier.copy_beside(self.checkpoint, was["aside"])
+        applier.checkpoints.copy_beside(self.checkpoint, was["aside"])
 
     def verify(self, applier: Applier, was: PriorState) -> None:
         """Refuse where the copy differs: then somebody writes to the checkpoint."""
@@ -173,7 +173,7 @@ class DeployVersion(StepBase):
     def apply(self, applier: Applier, was: PriorState) -> None:
         """Run the command; after a crash once more."""
         if self.command is not None:
-            applier.command(self.pipeline, "deploy", self.after)
+            applier.processes.command(self.pipeline, "deploy", self.after)
 
     def verify(self, applier: Applier, was: PriorState) -> None:
         """The command's success is all that can be told before the start."""
@@ -198,14 +198,14 @@ class RollBackVersion(StepBase):
 
     def check(self, inspector: Inspector, *, again: bool = False) -> None:
         """Refuse where the pipeline runs or no such command is registered any more."""
-        registered = inspector.registered(self.pipeline)
+        registered = inspector.processes.registered(self.pipeline)
         if registered is None or registered.commands.rollback is None:
             raise RefusedError(f"{self.pipeline} has no rollback command any more: register one")
         prove_stopped(inspector, self.pipeline)
 
     def apply(self, applier: Applier, was: PriorState) -> None:
         """Run the command; after a crash once more."""
-        applier.command(self.pipeline, "rollback")
+        applier.processes.command(self.pipeline, "rollback")
 
     def verify(self, applier: Applier, was: PriorState) -> None:
         """The command's success is all that can be told before the start."""

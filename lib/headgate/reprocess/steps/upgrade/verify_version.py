@@ -64,7 +64,7 @@ class VerifyVersion(StepBase):
 
     def bind(self, applier: Applier) -> PriorState:
         """Remember the run whose end is told already: it is the old version's."""
-        told = applier.driver_status(self.pipeline)
+        told = applier.processes.driver_status(self.pipeline)
         return {"ended": told.run if told.status is Status.STOPPED else None}
 
     def apply(self, applier: Applier, was: PriorState) -> None:
@@ -78,11 +78,11 @@ class VerifyVersion(StepBase):
         """The waiting was the proof."""
 
     def _query(self, applier: Applier, location: str, was: PriorState) -> None:
-        kept = applier.checkpoint(self.kept or beside(location, BEFORE, applier.run))
+        kept = applier.checkpoints.read(self.kept or beside(location, BEFORE, applier.run))
         old = kept.last_commit_batch if kept else None
         wait = Wait(applier=applier)
         while True:
-            now = applier.checkpoint(location)
+            now = applier.checkpoints.read(location)
             if now is None or now.query_id != self.query_id:
                 found = now.query_id if now else "gone"
                 raise StepError(f"{location} is another query's checkpoint now: {found}")
@@ -91,7 +91,7 @@ class VerifyVersion(StepBase):
                 return
             wait.saw(has_ended=_has_ended(applier, self.pipeline, was))
             if wait.ended >= STOPPED_SECONDS:
-                why = applier.driver_status(self.pipeline).why
+                why = applier.processes.driver_status(self.pipeline).why
                 raise RefusedError(
                     f"the new version of {self.pipeline} ended before it completed its first "
                     "batch" + (f": {why}" if why else "; its own log says why")
@@ -110,8 +110,8 @@ class VerifyVersion(StepBase):
 
     def _idle(self, applier: Applier) -> None:
         """Without input there is no batch: it is said, and not taken for a proof."""
-        told = applier.driver_status(self.pipeline).status
-        if Status.RUNS not in (applier.status(self.pipeline), told):
+        told = applier.processes.driver_status(self.pipeline).status
+        if Status.RUNS not in (applier.processes.status(self.pipeline), told):
             raise StepError(
                 f"{self.pipeline} shows no batch, and nothing reports that it runs. Check it, "
                 "then resume the run or undo it"
@@ -126,7 +126,7 @@ class VerifyVersion(StepBase):
         wait = Wait(applier=applier)
         while True:
             now = committed(applier, group)
-            has_members = bool(applier.group(group).members)
+            has_members = bool(applier.kafka.group(group).members)
             if has_members and (now != before or not _lags(applier, group)):
                 applier.note(f"{group} has members and continues to read")
                 return
@@ -158,9 +158,9 @@ def _later(batch: int | None, than: int | None) -> bool:
 
 def _has_input(applier: Applier, found: Checkpoint) -> bool:
     """Return whether Kafka has records that the query has not taken; of files nobody knows."""
-    if not found.offsets or not applier.has_cluster():
+    if not found.offsets or not applier.kafka.has_cluster():
         return False
-    topics = applier.topics(found.offsets)
+    topics = applier.kafka.topics(found.offsets)
     ends = {(t.name, p.number): p.end for t in topics.values() for p in t.partitions}
     return any(
         (ends.get((topic, number)) or 0) > offset
@@ -174,15 +174,15 @@ def _has_ended(applier: Applier, pipeline: str, was: PriorState) -> bool:
 
     A query may end in a process that runs on: the status command alone does not tell.
     """
-    if applier.status(pipeline) is Status.STOPPED:
+    if applier.processes.status(pipeline) is Status.STOPPED:
         return True
-    told = applier.driver_status(pipeline)
+    told = applier.processes.driver_status(pipeline)
     return told.status is Status.STOPPED and (told.run is None or told.run != was.get("ended"))
 
 
 def _lags(applier: Applier, group: str) -> bool:
     """Return whether a partition of the group has records that it has not read."""
     at = {part: c.offset for part, c in committed(applier, group).items()}
-    topics = applier.topics({topic for topic, _ in at})
+    topics = applier.kafka.topics({topic for topic, _ in at})
     ends = {(t.name, p.number): p.end for t in topics.values() for p in t.partitions}
     return any((ends.get(part) or 0) > offset for part, offset in at.items())

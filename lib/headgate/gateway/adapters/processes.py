@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
 from headgate.errors import RefusedError, StepError
+from headgate.gateway.adapters.driver_requests import DriverRequests
+from headgate.gateway.adapters.driver_status import DriverStatusReader
+from headgate.gateway.adapters.run_context import RunContext
 from headgate.gateway.process.shell_commands import Ended, end_marked, marked, run_command
 from headgate.model.commands import Ask, HttpCall, Shell, WatchControl
-from headgate.model.registered_pipelines import Commands, Pipeline, Registry
-from headgate.reprocess.ports.processes import Status
+from headgate.model.registered_pipelines import Commands, Pipeline
+from headgate.reprocess.ports.processes import DriverStatus, ReportedRun, Status
 from headgate.text.secrets import mask_text
 
 STATUS_SECONDS = 30.0
@@ -21,11 +22,20 @@ _LOOK = 1.0
 CHECKPOINT = "${HEADGATE_CHECKPOINT}"
 
 
-class CommandInspector:
-    """The registry's pipelines and their status commands."""
+class ProcessAdapter:
+    """The registry's pipelines: their status, their commands and their drivers."""
 
-    registry: Registry
-    home: Path
+    def __init__(self, context: RunContext) -> None:
+        self._context = context
+        self.drivers = DriverStatusReader(context)
+
+    def pipelines(self) -> tuple[Pipeline, ...]:
+        """Return every registered pipeline."""
+        return self._context.registry.pipelines
+
+    def registered(self, pipeline: str) -> Pipeline | None:
+        """Return the pipeline as the registry has it."""
+        return self._context.registry.pipeline(pipeline)
 
     def status(self, pipeline: str) -> Status:
         """Ask the pipeline's status command: 0 runs, 3 does not, 4 is paused, else unknown."""
@@ -38,63 +48,20 @@ class CommandInspector:
             # Imported here: most pipelines have shell commands, and `requests` takes a while.
             from headgate.gateway.http.declared_calls import HttpCalls
 
-            return HttpCalls(self._given(registered.name), self._beside).status(call)
+            return HttpCalls(self._given(registered.name), self._context.folder).status(call)
         if isinstance(call, Shell):
             command = call.command
         given = self._given(registered.name)
         ended = self._shell(command, log="status", seconds=STATUS_SECONDS, given=given)
         return _CODES.get(-1 if ended.code is None else ended.code, Status.UNKNOWN)
 
-    def registered(self, pipeline: str) -> Pipeline | None:
-        """Return the pipeline as the registry has it."""
-        return self.registry.pipeline(pipeline)
+    def driver_status(self, pipeline: str) -> DriverStatus:
+        """Return what the driver tells of itself, the watch's word first; it never fails."""
+        return self.drivers.driver_status(pipeline)
 
-    @property
-    def _beside(self) -> Path:
-        return Path(self.registry.path).parent if self.registry.path else Path.cwd()
-
-    def _given(self, pipeline: str, message: str = "") -> dict[str, str]:
-        """Return what a command finds in its environment, and a call as `${NAME}`."""
-        run = getattr(self, "_run", "")
-        registered = self.registered(pipeline)
-        return {
-            "HEADGATE_CHECKPOINT": (registered.checkpoint if registered else None) or "",
-            "HEADGATE_PIPELINE": pipeline,
-            "HEADGATE_RUN": run,
-            "HEADGATE_MESSAGE": message,
-        }
-
-    def _shell(
-        self,
-        command: str,
-        *,
-        log: str,
-        seconds: float,
-        mark: str = "",
-        given: dict[str, str] | None = None,
-    ) -> Ended:
-        place = self.home / "logs" / f"{log}.log"
-        return run_command(
-            command, folder=self._beside, log=place, seconds=seconds, mark=mark, env=given
-        )
-
-
-class CommandApplier(CommandInspector):
-    """Starting, stopping, fencing and the rest."""
-
-    _run: str
-
-    def note(self, message: str) -> None:
-        """Tell people how the step gets on."""
-        raise NotImplementedError
-
-    def ask(self, word: str, request: str) -> str | None:
-        """Ask a person; who confirmed it, None as long as nobody did."""
-        raise NotImplementedError
-
-    def pause(self, seconds: float) -> None:
-        """Wait; see `reprocess.ports.inspector.Applier`."""
-        raise NotImplementedError
+    def reported_runs(self, pipeline: str) -> tuple[ReportedRun, ...]:
+        """Return all runs that the pipeline's watch reports; none where it can't be read."""
+        return self.drivers.reported_runs(pipeline)
 
     def command(self, pipeline: str, word: str, message: str = "") -> None:
         """Run the registered command; StepError unless it succeeds in time.
@@ -107,7 +74,7 @@ class CommandApplier(CommandInspector):
         command = getattr(commands, word)
         if command is None:
             raise StepError(f"{pipeline} has no {word} command")
-        self.note(f"{word}: `{command}`")
+        self._context.note(f"{word}: `{command}`")
         given = self._given(pipeline, message)
         match commands.calls.get(word):
             case HttpCall() as call:
@@ -118,7 +85,7 @@ class CommandApplier(CommandInspector):
             case Shell() as call:
                 self._run_shell(pipeline, word, call.command, given)
             case WatchControl() as call if registered is not None:
-                self._control(registered, call)
+                DriverRequests(self._context, self.drivers).stop(registered, call)
             case _:
                 self._run_shell(pipeline, word, command, given)
 
@@ -126,11 +93,25 @@ class CommandApplier(CommandInspector):
         """Return whether something that this run's command started still lives."""
         return bool(marked(self._mark(pipeline, word)))
 
+    def manual_step(self, word: str, request: str) -> None:
+        """Ask, and wait until somebody confirms it; see `reprocess.ports.processes`."""
+        who, waited = self._context.ask(word, request), 0.0
+        if who is None:
+            self._context.note(
+                f"{request}. Then confirm it here, or with: headgate confirm {self._context.run}"
+            )
+        while who is None:
+            if waited >= PERSON_SECONDS:
+                raise RefusedError(f"nobody confirmed within a day: {request}")
+            self._context.pause(_LOOK)
+            waited, who = waited + _LOOK, self._context.ask(word, request)
+        self._context.note(f"{who} confirmed: {request}")
+
     def _run_shell(self, pipeline: str, word: str, command: str, given: dict[str, str]) -> None:
         mark = self._mark(pipeline, word)
         # What a try before a crash left half-way must not go on beside this one.
         end_marked(mark)
-        log = f"run-{self._run}-{word}"
+        log = f"run-{self._context.run}-{word}"
         ended = self._shell(command, log=log, seconds=COMMAND_SECONDS, mark=mark, given=given)
         if ended.code != 0:
             how = "did not end in time" if ended.code is None else f"exited {ended.code}"
@@ -141,27 +122,35 @@ class CommandApplier(CommandInspector):
         from headgate.gateway.http.declared_calls import HttpCalls
 
         try:
-            said = HttpCalls(given, self._beside).perform(call, self.pause)
+            said = HttpCalls(given, self._context.folder).perform(call, self._context.pause)
         except StepError as error:
             raise StepError(f"the {word} call of {pipeline}: {error}") from None
         if said:
-            self.note(f"{word}: {said}")
+            self._context.note(f"{word}: {said}")
 
-    def manual_step(self, word: str, request: str) -> None:
-        """Ask, and wait until somebody confirms it; see `reprocess.ports.processes`."""
-        who, waited = self.ask(word, request), 0.0
-        if who is None:
-            self.note(f"{request}. Then confirm it here, or with: headgate confirm {self._run}")
-        while who is None:
-            if waited >= PERSON_SECONDS:
-                raise RefusedError(f"nobody confirmed within a day: {request}")
-            self.pause(_LOOK)
-            waited, who = waited + _LOOK, self.ask(word, request)
-        self.note(f"{who} confirmed: {request}")
+    def _given(self, pipeline: str, message: str = "") -> dict[str, str]:
+        """Return what a command finds in its environment, and a call as `${NAME}`."""
+        registered = self.registered(pipeline)
+        return {
+            "HEADGATE_CHECKPOINT": (registered.checkpoint if registered else None) or "",
+            "HEADGATE_PIPELINE": pipeline,
+            "HEADGATE_RUN": self._context.run,
+            "HEADGATE_MESSAGE": message,
+        }
 
-    def _control(self, pipeline: Pipeline, call: WatchControl) -> None:
-        """Ask the watched driver; see `world_control`."""
-        raise NotImplementedError
+    def _shell(
+        self,
+        command: str,
+        *,
+        log: str,
+        seconds: float,
+        mark: str = "",
+        given: dict[str, str] | None = None,
+    ) -> Ended:
+        place = self._context.home / "logs" / f"{log}.log"
+        return run_command(
+            command, folder=self._context.folder, log=place, seconds=seconds, mark=mark, env=given
+        )
 
     def _mark(self, pipeline: str, word: str) -> str:
-        return f"{self._run}:{pipeline}:{word}"
+        return f"{self._context.run}:{pipeline}:{word}"

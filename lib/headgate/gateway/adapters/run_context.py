@@ -1,0 +1,43 @@
+"""What all adapters of one plan or run work in."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+
+from headgate.model.registered_pipelines import Registry
+
+
+@dataclass(slots=True, kw_only=True)
+class RunContext:
+    """The registry as it is now, Headgate's home, and what whoever executes a run brings along.
+
+    A plan has no `run`; what it asks neither waits nor tells. `registry` changes when the run
+    switches a pipeline to another checkpoint. `switch_checkpoint` records that: pipeline, the
+    declared location, the new one.
+    """
+
+    registry: Registry
+    home: Path
+    run: str = ""
+    pause: Callable[[float], None] = lambda _seconds: None
+    note: Callable[[str], None] = lambda _message: None
+    ask: Callable[[str, str], str | None] = lambda _word, _request: None
+    progress: Callable[[int, int | None, str], None] = lambda _done, _total, _unit: None
+    switch_checkpoint: Callable[[str, str, str], None] = lambda _pipeline, _declared, _to: None
+
+    @property
+    def run_folder(self) -> Path:
+        """The folder that is this run's own, for copies and records."""
+        return self.home / "runs" / self.run
+
+    @property
+    def folder(self) -> Path:
+        """What relative paths are relative to, wherever a command or a worker runs."""
+        return Path(self.registry.path).parent if self.registry.path else Path.cwd()
+
+    def is_cancelled(self) -> bool:
+        """Return False; a cancelled run stops here by an exception of its own."""
+        self.pause(0)
+        return False

@@ -1,0 +1,46 @@
+"""What plans and runs ask of a query's sink that keeps files, and do to its log."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from urllib.parse import urlsplit
+
+from headgate.gateway.adapters.checkpoints import check_named
+from headgate.gateway.adapters.run_context import RunContext
+from headgate.gateway.checkpoint import spark_metadata
+from headgate.gateway.checkpoint.folders import local_path
+from headgate.gateway.files.addresses import is_remote
+from headgate.gateway.files.evidence_files import find, names
+from headgate.model.restore_points import SinkLog
+from headgate.parse.spark.checkpoint.spark_metadata import FOLDER
+
+
+class SinkAdapter:
+    """File sinks, whose folders have a log of batches."""
+
+    def __init__(self, context: RunContext) -> None:
+        self._context = context
+
+    def log(self, target: str, batch: int) -> SinkLog | None:
+        """Return a file sink's log seen from the end of `batch`, None where there is none."""
+        return spark_metadata.read_sink_log(self._local(target), batch)
+
+    def newest_batch(self, target: str) -> int | None:
+        """Return the newest batch in a file sink's log, None if the folder has no log."""
+        if not is_remote(target):
+            return spark_metadata.newest_batch(self._local(target))
+        place = find(target, self._context.registry.file_systems)
+        return spark_metadata.newest_of(names(place, FOLDER)) if place and place.is_folder else None
+
+    def later_files(self, target: str, batch: int) -> list[str]:
+        """Return the output files, relative to the folder, of the sink's later batches."""
+        return list(spark_metadata.later_files(local_path(target), batch))
+
+    def copy_log(self, target: str, batch: int, to: str) -> None:
+        """Make `to` the sink's log as it was at the end of `batch`."""
+        check_named(to)
+        spark_metadata.copy_sink_log(local_path(target), batch, Path(to))
+
+    def _local(self, target: str) -> Path:
+        path = local_path(target) if urlsplit(target).scheme else self._context.folder / target
+        return path.resolve()

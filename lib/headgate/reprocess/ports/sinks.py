@@ -1,0 +1,30 @@
+"""The logs and files of file sinks, as plans see and change them."""
+
+from __future__ import annotations
+
+from typing import Protocol
+
+from headgate.model.restore_points import SinkLog
+
+
+class SinkInspector(Protocol):
+    """What a plan may ask of them; every answer is read anew."""
+
+    def log(self, target: str, batch: int) -> SinkLog | None:
+        """Return a file sink's log seen from the end of `batch`, None where there is none."""
+
+    def newest_batch(self, target: str) -> int | None:
+        """Return the newest batch in a file sink's log, None if the folder has no log.
+
+        UnreachableError where a remote file system does not respond.
+        """
+
+
+class SinkApplier(SinkInspector, Protocol):
+    """What a step may do to them; StepError where it does not work."""
+
+    def later_files(self, target: str, batch: int) -> list[str]:
+        """Return the files that a file sink's batches after this one wrote, relative to it."""
+
+    def copy_log(self, target: str, batch: int, to: str) -> None:
+        """Make `to` the file sink's log as it was at the end of `batch`."""
