@@ -233,11 +233,11 @@ def test_the_trace_of_a_refused_upgrade_is_repaired_and_proven(pipeline):
         "swap_repaired_checkpoint",
         "start_pipeline",
     ]
-    assert f"does not read {pipeline.topic} any more" in plan["impact"]["issues"][0]
+    assert f"no longer reads {pipeline.topic}" in plan["impact"]["issues"][0]
     done = pipeline.team.run("apply", str(file))
     assert done["state"] == "done"
     detail = pipeline.team.run("runs", done["run"])
-    assert any("Spark resumed there" in note["message"] for note in detail["progress"])
+    assert any("Spark resumed on the copy" in note["message"] for note in detail["progress"])
     pipeline.send(["city-0", "city-7"])
     pipeline.wait_until_read()
     assert pipeline.results("counts") == Counter(pipeline.sent)

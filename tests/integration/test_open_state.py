@@ -269,7 +269,7 @@ def test_what_is_lost_is_what_the_plan_says(lab, request):
     if mode is Mode.APPEND and holder is not Holder.OUTER_JOIN:
         # Whatever the state holds is never written as the state has it.
         assert len(control - continued) == expected.rows
-        assert any("A closed window or group then appears again" in risk for risk in risks)
+        assert any("A closed window or group is then emitted again" in risk for risk in risks)
     if mode is Mode.COMPLETE:
         assert len(before) == expected.rows
         assert {k for k, _ in before} - {k for k, _ in continued} == {"b", "c", "e"}

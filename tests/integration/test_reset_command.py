@@ -225,8 +225,8 @@ def test_another_applications_topics_are_left_alone(cluster, reset, neighbours):
     code, plan, _ = reset(*topology, "--internal-topics", theirs)
     assert code == 3
     assert plan["blockers"] == [
-        f"{theirs} does not belong to {cluster.app}: its name begins with the longer id of"
-        f" {neighbours}"
+        f"{theirs} does not belong to {cluster.app}: its name starts with the longer application "
+        f"id of {neighbours}"
     ]
 
 

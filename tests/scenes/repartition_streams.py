@@ -18,7 +18,7 @@ class RepartitionStreams(StreamsScene):
 
     name = "repartition-streams"
     scenario = "repartition"
-    no_rollback = "Kafka removes none"
+    no_rollback = "Kafka can't remove"
 
     def fields(self) -> dict[str, object]:
         """Return the topology, too, which a worker reads whenever it looks at the application."""

@@ -138,7 +138,7 @@ class Trial:
             self.scene.check_end()
             return
         else:
-            assert "left nothing to restore" in said["error"], said["error"]
+            assert "there is nothing to restore" in said["error"], said["error"]
         self.scene.check_undone()
 
     def resume(self, run: str) -> None:

@@ -162,7 +162,7 @@ class SchemaFinding:
 
     def __post_init__(self) -> None:
         if self.effect is Effect.UNKNOWN and not self.question:
-            raise ValueError(f"{self.rule}: `unknown` needs the question that would decide it")
+            raise ValueError(f"{self.rule}: `unknown` needs the question that decides it")
 
 
 class FieldChangeKind(StrEnum):

@@ -48,8 +48,8 @@ def _by_watch(
     newest = max(mine, key=lambda r: r.at or "", default=None)
     if names and newest is not None and names.isdisjoint({newest.name}):
         yield (
-            f"the watch reports the query {found.query_id} of checkpoint {found.location} as "
-            f"{_named(names)}, not as {newest.name}. {_CORRECT}"
+            f"checkpoint {found.location} (query id {found.query_id}) is that of {_named(names)} "
+            f"in the watch, but this pipeline is {newest.name}. {_CORRECT}"
         )
         return
     ids = {newest.query_id} if newest is not None else {r.query_id for r in runs}

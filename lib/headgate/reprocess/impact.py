@@ -96,20 +96,20 @@ def in_time(backlog: int, rates: Rates | None, why_not: str) -> dict[str, Any]:
     `why_not` says why no rate is known.
     """
     if not backlog:
-        return {"seconds": 0.0, "seconds_how": "no records wait to be read"}
+        return {"seconds": 0.0, "seconds_how": "no unread records"}
     if rates is None:
         return {"seconds": None, "seconds_how": why_not}
     left = rates.reads - rates.arrives
     if rates.idle and left <= rates.arrives:
         keeps_up = (
-            f"unknown: it keeps up with the {rates.arrives:.0f} records/s that arrive, which "
+            f"unknown: the pipeline keeps up with {rates.arrives:.0f} incoming records/s, which "
             f"does not show how fast it reads a backlog ({rates.how})"
         )
         return {"seconds": None, "seconds_how": keeps_up}
     if left <= 0:
         never = (
-            f"it would never catch up: {rates.arrives:.0f} records/s arrive, {rates.reads:.0f}"
-            f" are read ({rates.how})"
+            f"never: {rates.arrives:.0f} records/s arrive, only {rates.reads:.0f} are read "
+            f"({rates.how})"
         )
         return {"seconds": None, "seconds_how": never}
     how = f"{rates.reads:.0f} records/s are read, {rates.arrives:.0f} arrive ({rates.how})"

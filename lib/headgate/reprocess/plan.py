@@ -207,9 +207,9 @@ def _from(document: Mapping[str, Any]) -> Plan:
     options = document["options"]
     if document["scenario"] == UNDO:
         if not isinstance(options.get("run"), str):
-            raise ValueError("it names no run to undo")
+            raise ValueError("it has no run to undo")
     elif document["pipeline"] is None:
-        raise ValueError("it names no pipeline")
+        raise ValueError("it has no pipeline")
     return Plan(
         scenario=document["scenario"],
         pipeline=document["pipeline"],

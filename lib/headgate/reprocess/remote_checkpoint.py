@@ -81,8 +81,9 @@ def blockers(pipeline: Pipeline) -> list[str]:
 def risks(pipeline: Pipeline, found: Checkpoint, place: str) -> list[str]:
     """Say what else may start the query, and what stays."""
     return [
-        f"whatever else starts {pipeline.name} (a schedule, an orchestrator, a person) must use "
-        f"{place} after the run. At {found.location} the query would continue as before the run",
+        f"everything else that starts {pipeline.name} (a schedule, an orchestrator, a person) "
+        f"must use {place} after the run. With {found.location} the query would continue as "
+        "before the run",
         _stays(pipeline, found.location),
     ]
 
@@ -90,8 +91,8 @@ def risks(pipeline: Pipeline, found: Checkpoint, place: str) -> list[str]:
 def _stays(pipeline: Pipeline, place: str) -> str:
     """Say how long the old place costs room: what a run made goes with its snapshots."""
     if place.rstrip("/") == (pipeline.declared or pipeline.checkpoint or "").rstrip("/"):
-        return f"{place} stays as it is, for an undo. Nothing removes it, and it needs disk space"
+        return f"{place} is kept unchanged for an undo. It uses disk space until you delete it"
     return (
-        f"{place} stays as it is, for an undo, as long as snapshots of this run are kept ([runs] "
+        f"{place} is kept unchanged for an undo, as long as snapshots of this run are kept ([runs] "
         "keep_snapshots)"
     )

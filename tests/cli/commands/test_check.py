@@ -60,7 +60,7 @@ def test_the_changelog_of_windows_is_read_from_the_broker_s_settings():
     (found,) = [f for f in findings(STREAMS) if f["rule"] == "RDY089"]
     # retention.ms is 87060000: a day, and eleven minutes for window and grace.
     assert "windows and grace of 11 minutes" in found["what"]
-    assert found["question"] == "Is the longest window with its grace within 11 minutes?"
+    assert found["question"] == "Is the longest window plus its grace period at most 11 minutes?"
 
 
 def test_text_groups_what_differs_in_its_place_alone(tmp_path):

@@ -62,7 +62,7 @@ def test_an_open_transaction_at_the_offsets_is_named_waited_for_and_refused(bill
             lambda: prove_stopped(inspector, "billing", group=group),
             lambda: check_inactive(inspector, group, found.type.value),
         ):
-            with pytest.raises(RefusedError, match="wait for the end of a transaction"):
+            with pytest.raises(RefusedError, match="are part of an open transaction"):
                 refuse()
         notes, paused = [], []
 

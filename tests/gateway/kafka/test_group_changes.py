@@ -119,7 +119,7 @@ def test_a_transaction_that_nobody_ends_is_aborted_and_its_producer_fenced(
         assert f"nobody is not open on a topic that {group} reads" in wrong.blockers[0]
         plan = build_plan("repair", "billing", applier, {"abort-transaction": [one]})
         assert plan.can_apply, plan.blockers
-        assert "isolation.level=read_committed never get" in plan.risks[0]
+        assert "isolation.level=read_committed never receive" in plan.risks[0]
         step: Any
         (step,) = plan.steps
         assert not step.undoable and committed_records(broker, name, group, 3) == []

@@ -85,7 +85,7 @@ def test_levels_of_their_own_come_back_and_incompatible_versions_too(applier, re
 
 def test_a_subject_that_got_another_version_is_left_alone(applier):
     step = DeleteSubjects(subjects={NAME: [1]})
-    with pytest.raises(StalePlanError, match="other versions than when it was planned"):
+    with pytest.raises(StalePlanError, match="changed since the plan was made"):
         step.check(applier)
 
 

@@ -77,7 +77,7 @@ def test_the_batch_of_another_topic_goes_with_its_checksum(copy_of):
     next_batch(folder, OTHER)
     looked = looked_at(folder)
     assert [f.code for f in looked.issues] == ["uncommitted"]
-    assert f"does not read {TOPIC} any more" in looked.issues[0].what
+    assert f"no longer reads {TOPIC}" in looked.issues[0].what
     assert paths(looked) == [("offsets/1", True)]
     assert tree_hash(repaired(folder, looked)) == original
 
@@ -126,7 +126,7 @@ def test_a_batch_with_other_shuffle_partitions_goes(copy_of):
     next_batch(folder, '0:{"logOffset":1}', conf={"spark.sql.shuffle.partitions": "5"})
     (folder / "sources" / "0" / "1").write_text((folder / "sources" / "0" / "0").read_text())
     looked = looked_at(folder)
-    assert "5 shuffle partitions, and the state has 2" in looked.issues[0].what
+    assert "5 shuffle partitions, but the state has 2" in looked.issues[0].what
     assert paths(looked) == [("offsets/1", True), ("sources/0/1", True)]
     repaired(folder, looked)
 
@@ -197,7 +197,7 @@ def test_a_torn_commit_makes_its_batch_run_again(copy_of):
     folder = copy_of("ck_delete_last_commit")
     (folder / "commits" / "4").write_bytes(b"")
     looked = looked_at(folder)
-    assert paths(looked) == [("commits/4", True)] and "runs once more" in looked.issues[0].risk
+    assert paths(looked) == [("commits/4", True)] and "is reprocessed" in looked.issues[0].risk
     repaired(folder, looked)
 
 

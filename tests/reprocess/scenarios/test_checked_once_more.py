@@ -50,7 +50,7 @@ def test_an_undo_whose_start_gave_up_waiting_is_done_once_the_query_runs(lab):
     notes = executed(here, undo, back, run)
     events = [e.event for e in here.store.journal.entries(back)]
     assert Event.FAILED not in events and events.count(Event.DONE) == len(undo.steps)
-    (said,) = [n for n in notes if "Checked once more" in n]
+    (said,) = [n for n in notes if "A second check shows" in n]
     assert "did nothing within 120 s" in said
     assert tree_hash(here.folder / "ck") == old
 
@@ -119,7 +119,7 @@ def test_a_stop_command_that_fails_on_a_stopped_pipeline_fails_nothing(lab):
     here = lab(commands(stop="rm -f running; echo gave up waiting >&2; exit 1"))
     plan = build_plan("from-scratch", "q", here.applier())
     notes = executed(here, plan, here.enqueue(plan))
-    (said,) = [n for n in notes if "Checked once more" in n]
+    (said,) = [n for n in notes if "A second check shows" in n]
     assert "gave up waiting" in said and said.endswith("q is stopped")
 
 
@@ -149,7 +149,7 @@ def test_any_step_is_looked_at_once_more(lab, error, is_done):
     executor = Executor(applier, None)
     if is_done:
         executor._carry_out(drop, {})
-        assert here.notes == ["no answer within 30 s. Checked once more: it is done"]
+        assert here.notes == ["no answer within 30 s. A second check shows that it is done"]
     else:
         with pytest.raises(error, match="no answer within 30 s"):
             executor._carry_out(drop, {})

@@ -92,7 +92,7 @@ def test_an_application_goes_and_comes_back_and_its_neighbour_stays(application,
 def test_without_a_backup_the_loss_is_named(application):
     here, _, mine, _, _ = application
     plan = build_plan("decommission", "q", here.applier())
-    assert any(f"the records of {mine} are lost for good" in risk for risk in plan.risks)
+    assert any(f"the records of {mine} are permanently lost" in risk for risk in plan.risks)
     run = here.enqueue(plan)
     here.execute(run, plan)
     made = undo(here, run, plan)

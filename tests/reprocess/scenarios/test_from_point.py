@@ -166,8 +166,8 @@ def test_a_partition_without_a_record_since_is_asked_about():
     assert ("clicks", 1) not in moves(stays)
     # Left where it is, clicks[1] is nowhere: whether all is read or nothing is not up to the plan.
     assert [r for r in stays.risks if "and gets none" in r] == [
-        "clicks[1] has no committed offset, and gets none: the consumer's own setting decides"
-        " where it starts"
+        "clicks[1] has no committed offset, and gets none: the consumer starts by its "
+        "auto.offset.reset"
     ]
 
 
@@ -197,7 +197,7 @@ def test_what_kafka_would_accept_or_leave_out_is_refused(options, sentence):
 def test_a_shift_ends_at_the_logs_ends_and_says_so():
     found = plan(shift_by="-100", topic=["orders"])
     assert moves(found) == {("orders", 0): (7, 2), ("orders", 1): (2, 0)}
-    assert "orders[0] moves by -5 instead of -100: it reaches its log's beginning" in found.risks
+    assert "orders[0] moves by -5 instead of -100: that is the beginning of its log" in found.risks
     assert "100 records back" in found.steps[2].describe()
     one = plan(shift_by=1, topic=["orders"]).steps[2].describe()
     assert one == "move g to 1 record further on 2 partitions of orders"
@@ -297,11 +297,11 @@ def test_a_time_that_retention_has_passed_in_some_inputs_is_refused_until_it_is_
     (reason,) = found.blockers
     # A log that begins at 0 has lost nothing: only orders[0] was cut off; in orders[1] the time is.
     assert "retention may have deleted records of orders[0] since 2026-11-21T12:00" in reason
-    assert reason.endswith("or accept what is left with --past-retention")
+    assert reason.endswith("or accept the remaining records with --past-retention")
     accepted = plan(PaperInspector(first=first), to_datetime=NOON, past_retention=True)
     assert accepted.blockers == () and accepted.can_apply
     assert moves(accepted)["orders", 0] == (7, 2)
-    assert any("do not start at one point" in risk for risk in accepted.risks)
+    assert any("don't start at one common time" in risk for risk in accepted.risks)
     assert " --past-retention " in accepted.command
     assert accepted.hash != found.hash
 
@@ -311,17 +311,17 @@ def test_a_time_before_all_logs_is_their_beginning():
     first = {("orders", 0): 2, ("orders", 1): 0, ("clicks", 0): 0, ("clicks", 1): 0}
     found = plan(PaperInspector(first=first), to_datetime=NOON)
     assert found.blockers == () and moves(found)["orders", 0] == (7, 2)
-    assert any("do not start at one point" in risk for risk in found.risks)
+    assert any("don't start at one common time" in risk for risk in found.risks)
 
 
 @pytest.mark.parametrize(
     ("options", "said"),
     [
-        ({"to_offset": 4}, ["offset 4 is another moment in each of 4 partitions"]),
+        ({"to_offset": 4}, ["offset 4 is a different time in each of 4 partitions"]),
         ({"shift_by": -1, "topic": ["orders"]}, ["1 record back is another moment", "clicks[0]"]),
-        ({"to_offset": 4, "topic": ["clicks:0"]}, ["orders[0], orders[1] stay where they are"]),
-        ({"from_group": "h"}, ["clicks[0] stays where it is"]),
-        ({"to_offsets": ["orders,1,6"]}, ["clicks[0], orders[0] stay where they are"]),
+        ({"to_offset": 4, "topic": ["clicks:0"]}, ["orders[0], orders[1] keep their offsets"]),
+        ({"from_group": "h"}, ["clicks[0] keeps its offset"]),
+        ({"to_offsets": ["orders,1,6"]}, ["clicks[0], orders[0] keep their offsets"]),
         ({"to_earliest": True}, []),
         ({"to_datetime": NOON}, []),
         ({"to_current": True, "topic": ["orders"]}, []),
@@ -331,6 +331,8 @@ def test_a_point_that_is_no_one_moment_for_all_inputs_is_named(options, said):
     first = dict.fromkeys([(t, n) for t in ("orders", "clicks") for n in (0, 1)], 5)
     found = plan(PaperInspector(first=first), **options)
     assert found.blockers == ()
-    about = [r for r in found.risks if "at no common point" in r or "do not start at one" in r]
+    about = [
+        r for r in found.risks if "don't start at a common time" in r or "don't start at one" in r
+    ]
     assert len(about) == len(said)
     assert all(any(words in risk for risk in about) for words in said)

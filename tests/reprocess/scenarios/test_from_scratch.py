@@ -108,7 +108,7 @@ def plan_of(inspector, version=None):
 REFUSED = [
     (of_group(members=group(members=(Member(id="m", client_id="app"),))), "1 member"),
     (of_group(members=group(state="unknown", members=None)), "not verified"),
-    (of_group(members=Group(id="g", state="dead", members=())), "not exist, or is of a type"),
+    (of_group(members=Group(id="g", state="dead", members=())), "doesn't exist, or its type"),
     (of_group(members=group(type=GroupType.STREAMS)), "type streams"),
     (of_group(members=group(type=GroupType.SHARE)), "type share"),
     (of_group(known={}), "topic orders does not exist"),

@@ -201,8 +201,8 @@ def test_a_file_sink_that_would_drop_new_results_is_refused_until_it_is_another(
         ("/out", "the stored version says file:/out/"),
         ("file:///seen", "the watch says /seen"),
         ("{folder}/used", "_spark_metadata has batches up to 12"),
-        ("{folder}/ck/out", "is in the checkpoint"),
-        ("/in/deeper", "it would read what it writes"),
+        ("{folder}/ck/out", "is inside the checkpoint"),
+        ("/in/deeper", "it would read its own output"),
     ],
 )
 def test_a_new_output_that_evidence_contradicts_is_blocked(query, path, reason):
@@ -247,7 +247,7 @@ def test_a_run_whose_query_still_writes_to_the_old_folder_fails(query, monkeypat
     """A file sink skips numbers without an error: only its log shows that nothing was written."""
     monkeypatch.setattr(verify_output, "TOLD_SECONDS", 1.0)
     lab = started(query, WRITES.format("old"))
-    with pytest.raises(StepError, match=r"a batch has completed, and .*/new has none"):
+    with pytest.raises(StepError, match=r"a batch has completed, but .*/new has none"):
         run(lab, plan(lab, new_output=True, output_path=str(lab.folder / "new")))
 
 

@@ -117,7 +117,7 @@ def test_a_pause_that_nothing_proves_is_refused_as_long_as_something_moves(lab, 
         step.verify(moving, {})
     monkeypatch.setattr(moving, "pause", lambda _seconds: None)
     step.verify(moving, {})
-    assert any("has made no progress for 3 s" in note for note in made.notes)
+    assert any("has committed nothing for 3 s" in note for note in made.notes)
 
 
 def test_nobody_told_is_no_reason_to_fail(held):

@@ -44,7 +44,7 @@ def test_the_status_command_decides(lab):
         prove_stopped(applier, "q")
     (made.folder / "running").unlink()
     prove_stopped(applier, "q", checkpoint=str(made.folder / "ck"))
-    with pytest.raises(StalePlanError, match="other is not registered any more"):
+    with pytest.raises(StalePlanError, match="other is no longer registered"):
         prove_stopped(applier, "other")
 
 
@@ -68,7 +68,7 @@ def test_without_a_status_logs_that_moved_just_now_refuse(lab, monkeypatch):
     age(made.folder, 10)
     prove_stopped(applier, "q", checkpoint=location)
     (made.folder / "ck" / "offsets" / "5").write_text("v1")
-    with pytest.raises(RefusedError, match="changed 0 s ago: something runs it"):
+    with pytest.raises(RefusedError, match="changed 0 s ago: a process still runs it"):
         prove_stopped(applier, "q", checkpoint=location)
     monkeypatch.setattr(
         applier, "driver_status", lambda _p: DriverStatus(Status.STOPPED, "its end was told")
@@ -86,7 +86,7 @@ def test_a_query_of_long_batches_is_never_proven_by_silence(lab, monkeypatch):
     found = applier.checkpoints.read(location)
     assert round(found.busy_seconds) == 300
     assert round(quiet_needed(found)) == 900
-    with pytest.raises(RefusedError, match="silence would be evidence only after 900 s"):
+    with pytest.raises(RefusedError, match="900 s without a new batch would be needed"):
         wait_until_stopped(applier, "q", checkpoint=location)
 
 

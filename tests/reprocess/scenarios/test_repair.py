@@ -117,7 +117,7 @@ def test_what_the_engine_does_not_start_on_is_not_put_in_place(broken, monkeypat
     assert tree_hash(here.folder / "ck") == old
 
 
-@pytest.mark.parametrize(("rows", "said"), [(3, "read 3 rows"), (0, "verified that it starts")])
+@pytest.mark.parametrize(("rows", "said"), [(3, "read 3 rows"), (0, "the start is verified")])
 def test_a_rehearsal_without_records_is_not_sold_for_more(broken, monkeypatch, rows, said):
     here = broken(entry_point="jobs:counts")
     applier = here.applier("run-1")

@@ -119,7 +119,7 @@ def test_without_state_only_what_is_added_gets_an_offset():
     offsets = step(plan, "reset_offsets")["offsets"]
     assert [(m["partition"], m["from"], m["to"]) for m in offsets] == [(2, None, 0), (3, None, 0)]
     assert plan.impact["total"] == 0
-    assert any("records of one key in in are in order only" in risk for risk in plan.risks)
+    assert any("in in, records of one key keep their order only" in risk for risk in plan.risks)
     assert not any("state" in risk or "written to it a second time" in risk for risk in plan.risks)
     assert load_plan(dump_plan(plan), source="plan").hash == plan.hash
 
@@ -184,7 +184,7 @@ def test_behind_a_number_that_the_code_fixes_the_state_stays():
     assert [m["partition"] for m in step(plan, "reset_offsets")["offsets"]] == [2, 3]
     (said,) = [r for r in plan.risks if "the code fixes that" in r]
     assert "shop-by-value-repartition has 6, shop-counts-changelog has 6 partitions" in said
-    assert "fails to start. Plan this scenario once more then: it rebuilds the state" in said
+    assert "fails to start. Then plan this scenario again: it rebuilds the state" in said
     assert not any("can't move to other" in risk for risk in plan.risks)
     (why,) = repartitioned(version, at_work(version, OWN), outputs="empty").blockers
     assert "--outputs: shop continues with shop-by-value-repartition, shop-counts-changelog" in why
@@ -259,7 +259,7 @@ def test_global_tables_and_strangers_are_not_known():
     ("name", "more", "options", "sentence"),
     [
         ("stateless", {}, {"to": "2"}, "in already has 2 partitions, and no state: nothing to do"),
-        ("stateless", {}, {"to": "1"}, "in has 2 partitions, and Kafka removes none"),
+        ("stateless", {}, {"to": "1"}, "in has 2 partitions, and Kafka can't remove partitions"),
         ("stateless", {}, {"outputs": "empty"}, "--outputs: shop keeps no state downstream of in"),
         ("stateless", {}, {"local_state_cleared": ["a"]}, "--local-state-cleared: shop keeps"),
         ("stateless", {}, {"input_topics": ["out"]}, "out isn't an input of shop, which reads in"),

@@ -133,7 +133,7 @@ CANT = [
     ({}, remove("ck/commits/4"), "batch 4 is not in both the offset log and the commit log"),
     ({}, remove("ck/state/0/1/3.delta"), "state/0/1 has no 3.delta or 3.snapshot"),
     ({}, remove("ck/state/0/1/*.delta"), "state/0/1 has no file of version 5"),
-    ({}, remove("in/06.json"), "1 of 2 files that later batches have read no longer exist"),
+    ({}, remove("in/06.json"), "1 of 2 files that later batches read no longer exist"),
     ({}, remove("out/_spark_metadata/3"), "batch 3 by itself: it can be cut at batch 2"),
     ({}, lambda here: shutil.rmtree(here.folder / "ck/state/0/1"), "no partition 1 of 2"),
     ({"sink-path": "/nowhere"}, None, "/nowhere has no _spark_metadata"),
@@ -165,7 +165,7 @@ def test_a_delta_sink_is_one_whatever_its_evidence_calls_it(old):
 @pytest.mark.parametrize(
     ("sink", "reason"),
     [
-        (Sink(format="hudi", target="/t"), "Hudi table /t remembers its last batch number"),
+        (Sink(format="hudi", target="/t"), "Hudi table /t records its last batch number"),
         (Sink(format="iceberg", target="a.b"), "Iceberg table a.b remembers the query's id"),
         (Sink(format="ours"), "whether the sink ours of q drops batch numbers"),
     ],
@@ -198,7 +198,7 @@ def test_an_answer_that_the_stored_version_contradicts_is_refused(old, options, 
 
 SINKS = [
     ("kafka", "writes the results of batches 5 to 6 a second time to out"),
-    ("foreachBatch", "If it skips batch numbers that it has seen, rows are lost"),
+    ("foreachBatch", "If it skips batch numbers that it has already processed, rows are lost"),
 ]
 
 

@@ -113,7 +113,7 @@ def test_a_group_that_went_on_meanwhile_is_not_moved_back(stuck, broker):
     here, group, orders = stuck()
     plan = plan_of(here, f"{orders}:1:3")
     commit(broker, group, TopicPartition(orders, 1, 7))
-    with pytest.raises(RefusedError, match="already after the range"):
+    with pytest.raises(RefusedError, match="already past the range"):
         here.execute(here.enqueue(plan), plan)
     assert committed(here.applier(), group)[orders, 1].offset == 7
 

@@ -183,9 +183,9 @@ def test_a_topic_that_it_writes_and_reads_is_skipped():
 
 
 def test_an_undo_brings_back_state_that_was_backed_up():
-    assert any("lost for good" in risk for risk in scratch().risks)
+    assert any("permanently lost" in risk for risk in scratch().risks)
     plan = scratch(back_up_internal=True)
-    assert not any("lost for good" in risk for risk in plan.risks)
+    assert not any("permanently lost" in risk for risk in plan.risks)
     assert actions(plan)[3:] == [
         *(
             "back_up_records",
@@ -210,7 +210,7 @@ def test_without_a_word_on_local_state_it_counts_double():
     assert any("counts reprocessed records twice" in risk for risk in scratch().risks)
     said = scratch(local_state_cleared=["a", "b"])
     assert any(risk.startswith("UNVERIFIED") and "a, b" in risk for risk in said.risks)
-    assert "without verification" in said.steps[-1].describe()
+    assert "not verified" in said.steps[-1].describe()
     no_stores = replace(FACTS, stores=(), repartitions=())
     inspector = PaperCluster(names=("in", "out"))
     inspector.known = {APP: group(**{"in": 4})}
@@ -229,7 +229,7 @@ def test_outputs_are_emptied_on_request():
 def test_without_input_topics_offsets_stay_and_that_is_a_risk():
     plan = reset(facts=FACTS)
     assert plan.can_apply and "reset_offsets" not in actions(plan)
-    assert any("no input topic is named: offsets stay" in risk for risk in plan.risks)
+    assert any("no input topic is selected: offsets are unchanged" in risk for risk in plan.risks)
 
 
 def test_a_transaction_on_what_goes_is_named_before_anything_is_asked_for():
@@ -308,7 +308,7 @@ STREAMS = Group(
     ("topic", "named", "around", "claim", "why"),
     [
         ("shop-counts-changelog", OWN, {}, Claim.OWNED, "the given topology names it"),
-        ("shop-counts-changelog", {}, {}, Claim.UNPROVEN, "only the start of its name"),
+        ("shop-counts-changelog", {}, {}, Claim.UNPROVEN, "only its name prefix"),
         (
             "shop-g-repartition",
             {},
@@ -335,14 +335,14 @@ STREAMS = Group(
             {},
             {"groups": {"shop-2": group("shop-2", **{"in": 1})}},
             Claim.FOREIGN,
-            "begins with the longer id of shop-2",
+            "starts with the longer application id of shop-2",
         ),
         (
             "shop-2-counts-changelog",
             {},
             {"pipelines": (OTHER,)},
             Claim.FOREIGN,
-            "begins with the longer id of shop-2",
+            "starts with the longer application id of shop-2",
         ),
         (
             "shop-2-counts-changelog",
@@ -372,7 +372,7 @@ def test_an_application_with_a_shorter_id_may_own_a_topic():
     (found,) = judge("shop-x", {}, replace(seen, topics=frozenset({"shop-x-y-changelog"}))).values()
     assert (found.claim, found.why[:18]) == (Claim.FOREIGN, "it belongs to shop")
     (found,) = judge(APP, {}, seen).values()
-    assert (found.claim, found.why[:32]) == (Claim.UNPROVEN, "only the start of its name says ")
+    assert (found.claim, found.why[:32]) == (Claim.UNPROVEN, "only its name prefix suggests ")
 
 
 def test_what_is_contested_is_refused_always_but_may_be_kept():
@@ -390,8 +390,8 @@ def test_what_is_kept_is_called_its_own_only_where_that_is_proven():
     assert [risk for risk in plan.risks if risk.startswith("kept")] == [
         "kept: shop-g-repartition. Its stores keep their contents, so reprocessed records count"
         " twice",
-        "kept, and unverified as shop's: shop-counts-changelog. If it is, reprocessed records count"
-        " twice",
+        "kept, because no evidence shows that it belongs to shop: shop-counts-changelog. If it "
+        "does, reprocessed records count twice",
     ]
     both = reset(input_topics=["in"], keep_internal=True, internal_topics=["shop-g-repartition"])
     assert any(

@@ -136,7 +136,7 @@ def test_a_version_that_changed_since_is_stale(query, tmp_path):
     now = upgrade_of(here, after=str(after), **{"fail-on": "none"})
     assert any(reason.startswith("versions: ") for reason in drift(plan, now))
     gate = plan.steps[1]
-    with pytest.raises(StalePlanError, match="another version now"):
+    with pytest.raises(StalePlanError, match="now a different version"):
         gate.apply(here.applier(), {})
 
 
@@ -215,7 +215,9 @@ def test_a_version_without_input_is_said_to_be_unproven(query):
     plan = upgrade_of(here)
     run = here.enqueue(plan)
     here.execute(run, plan)
-    assert any("No batch verifies yet" in note for note in here.notes)
+    assert any(
+        "Not verified: that the new version completes a batch" in note for note in here.notes
+    )
 
 
 def test_a_version_that_leaves_records_waiting_is_no_success(query):
@@ -242,7 +244,7 @@ def test_without_a_status_silence_is_no_proof(query):
     keep, prove = plan.steps[2], plan.steps[5]
     keep.apply(applier, keep.bind(applier))
     applier.processes.status = lambda _pipeline: ProcessAdapter.status(applier.processes, "q")
-    with pytest.raises(StepError, match="nothing reports that it runs"):
+    with pytest.raises(StepError, match="no source reports that it runs"):
         prove.apply(applier, {})
 
 
@@ -274,7 +276,7 @@ def test_what_runs_is_seen_to_be_what_was_judged(watched):
     plan = upgrade_of(here)
     assert not any("no source reports" in risk for risk in plan.risks)
     here.execute(here.enqueue(plan), plan)
-    assert any("shows that q runs the judged version" in note for note in here.notes)
+    assert any("shows that q runs the checked version" in note for note in here.notes)
 
 
 def test_another_version_than_was_judged_fails_and_can_be_taken_back(watched):
@@ -282,7 +284,7 @@ def test_another_version_than_was_judged_fails_and_can_be_taken_back(watched):
     old = tree_hash(here.folder / "ck")
     plan = upgrade_of(here)
     run = here.enqueue(plan)
-    with pytest.raises(StepError, match="isn't the judged one") as error:
+    with pytest.raises(StepError, match="isn't the checked one") as error:
         here.execute(run, plan)
     assert "A project was removed (v -> none, TRF001)" in str(error.value)
     assert f"Run `headgate undo {run}` to roll back" in str(error.value)
@@ -307,7 +309,9 @@ def test_the_old_runs_end_is_not_the_new_ones(watched, told):
     if told == 1:
         # The new version comes up, and has told nothing of itself yet.
         prove.apply(applier, was)
-        assert any("No batch verifies yet" in note for note in here.notes)
+        assert any(
+            "Not verified: that the new version completes a batch" in note for note in here.notes
+        )
         return
     tell_run(folder, recorded, query=query, run=2, batch=0, ended=True)
     with pytest.raises(RefusedError, match="ended before it completed its first batch"):
@@ -319,4 +323,4 @@ def test_not_to_be_told_is_said_before_and_after(query):
     plan = upgrade_of(here)
     assert any("was checked. Register the query's `watch`" in risk for risk in plan.risks)
     here.execute(here.enqueue(plan), plan)
-    assert any(note.startswith("unknown whether q runs the judged version") for note in here.notes)
+    assert any(note.startswith("unknown whether q runs the checked version") for note in here.notes)

@@ -30,7 +30,7 @@ def test_the_offsets_of_swapped_sources_must_be_deleted_before_the_old_version_s
     found = refusal(version(join(value=(LONG,)), sources=SWAPPED))
     assert found.rollback is Rollback.REPAIRABLE
     assert (
-        "If the new version was tried and is stopped, delete offsets/6 and offsets/.6.crc"
+        "commits/6 is missing, the batch is uncommitted: delete offsets/6 and offsets/.6.crc"
         in found.remedy
     )
 

@@ -52,8 +52,10 @@ def torn_commit(found: CheckpointFiles, known: Known) -> CheckpointIssue | None:
         code="torn-commit",
         what=what,
         edits=_removed(gone),
-        risk=f"batch {last} runs once more: a sink that does not distinguish batches (Kafka) gets "
-        "its rows twice",
+        risk=(
+            f"batch {last} is reprocessed: a sink that does not distinguish batches (Kafka) gets "
+            "its rows twice"
+        ),
     )
 
 
@@ -77,14 +79,16 @@ def torn_offsets(found: CheckpointFiles, known: Known) -> CheckpointIssue | None
 def _one_back(found: CheckpointFiles, batch: int, what: str) -> CheckpointIssue:
     """Take the last batch back: where it stood is lost with its entry."""
     if found.sink_batch is not None and found.sink_batch >= batch:
-        why = f"{what}, and the file sink has batch {batch}: it would drop the new one"
+        why = f"{what}, but the file sink already has batch {batch}: it would drop the new one"
         return CheckpointIssue(code="torn-offsets", what=why, scenario="rewind")
     return CheckpointIssue(
         code="torn-offsets",
         what=what,
         edits=_removed([f"commits/{batch}", f"offsets/{batch}"]),
-        risk=f"batch {batch} is rebuilt from where batch {batch - 1} ended: its output is written "
-        "a second time, unless the sink overwrites by key",
+        risk=(
+            f"batch {batch} is rebuilt from the end of batch {batch - 1}: its output is written a "
+            "second time, unless the sink overwrites by key"
+        ),
     )
 
 
@@ -96,14 +100,19 @@ def commits_beyond(found: CheckpointFiles, known: Known) -> CheckpointIssue | No
     gone = [b for b in found.committed if b > logged[-1]]
     what = f"`commits` continues to batch {last}, `offsets` ends at {logged[-1]}"
     if found.sink_batch is not None and found.sink_batch > logged[-1]:
-        why = f"{what}, and the file sink has batch {found.sink_batch}: it would drop new ones"
+        why = (
+            f"{what}, but the file sink already has batch {found.sink_batch}: it would drop new "
+            "ones"
+        )
         return CheckpointIssue(code="commits-beyond", what=why, scenario="from-scratch")
     return CheckpointIssue(
         code="commits-beyond",
         what=what,
         edits=_removed([f"commits/{b}" for b in gone]),
-        risk=f"batches from {gone[0]} on run once more ({len(gone)} in all): their output is "
-        "written a second time, unless the sink overwrites by key",
+        risk=(
+            f"batches from {gone[0]} onwards are reprocessed ({len(gone)} in all): their output is "
+            "written a second time, unless the sink overwrites by key"
+        ),
     )
 
 
@@ -117,7 +126,9 @@ def uncommitted(found: CheckpointFiles, known: Known) -> CheckpointIssue | None:
     if went_back:
         return CheckpointIssue(
             code="offsets-back",
-            what=f"{went_back}: the topic was recreated, so the next start reports the same",
+            what=(
+                f"{went_back}: the topic was recreated, so the next start fails with the same error"
+            ),
             scenario="new-checkpoint",
         )
     why = next(_foreign(found, known, last, begun), None)
@@ -134,7 +145,7 @@ def uncommitted(found: CheckpointFiles, known: Known) -> CheckpointIssue | None:
             code="uncommitted", what=f"{what}; {problem}", scenario="new-checkpoint"
         )
     risk = (
-        None if why else "a sink that already has part of the batch gets those rows a second time"
+        None if why else "a sink that already has part of the batch gets duplicates of those rows"
     )
     return CheckpointIssue(
         code="uncommitted", what=what, edits=_removed([*gone, *beyond]), risk=risk
@@ -176,14 +187,14 @@ def _foreign(found: CheckpointFiles, known: Known, last: int, begun: list[int]) 
     """Say what of a begun batch can't come from the query that did the batch `last`."""
     base, new = found.offsets(last), found.offsets(begun[-1])
     if len(begun) > 1:
-        yield f"so are {', '.join(map(str, begun[:-1]))}, which no query leaves"
+        yield f"so are {', '.join(map(str, begun[:-1]))}, which isn't a state that a query leaves"
     if base is None or new is None:
         return
     if len(base.offsets) != len(new.offsets):
-        yield f"it has {len(new.offsets)} sources, and batch {last} has {len(base.offsets)}"
+        yield f"it has {len(new.offsets)} sources, but batch {last} has {len(base.offsets)}"
         return
     if {n for n, _ in base.offsets} != {n for n, _ in new.offsets}:
-        yield "its sources have other names"
+        yield "its sources have different names"
         return
     pairs = zip(base.offsets, new.offsets, strict=True)
     for position, ((_, was), (_, now)) in enumerate(pairs):
@@ -197,12 +208,12 @@ def _other_place(known: Known, position: int, of: int, was: object, now: object)
     if was is None or now is None:
         return
     if type(was) is not type(now) or _kind(was) != _kind(now):
-        yield f"source {position} is of another kind there"
+        yield f"source {position} has a different type there"
         return
     if _kind(was) != "topics" or not isinstance(was, dict) or not isinstance(now, dict):
         return
     if gone := sorted(was.keys() - now.keys()):
-        yield f"it does not read {', '.join(gone)} any more"
+        yield f"it no longer reads {', '.join(gone)}"
         return
     source = known.source(position, of)
     if source is None or source.pattern or not source.topics:
@@ -230,7 +241,7 @@ def _other_partitions(found: CheckpointFiles, said: str) -> Iterator[str]:
     stored = [t.partitions or 0 for o in read.operators or () for t in o.stores]
     there = max(stored, default=0)
     if said.isdecimal() and there and int(said) != there:
-        yield f"it has {said} shuffle partitions, and the state has {there}"
+        yield f"it has {said} shuffle partitions, but the state has {there}"
 
 
 def _went_back(found: CheckpointFiles, last: int, newest: int) -> Iterator[str]:

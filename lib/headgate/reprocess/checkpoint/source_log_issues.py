@@ -31,7 +31,7 @@ def strange_sources(found: CheckpointFiles, known: Known) -> CheckpointIssue | N
     names = ", ".join(f"`sources/{s}`" for s in sorted(strange))
     return CheckpointIssue(
         code="strange-source",
-        what=f"the query has no source {names}: an attempt left where it would start",
+        what=f"the query has no source {names}: a failed start left its initial offset",
         edits=tuple(Edit(path=path) for path in gone),
     )
 

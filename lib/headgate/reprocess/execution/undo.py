@@ -123,10 +123,10 @@ def _blockers(
         for reason in _remains(step, past.records.get(position, Record()), inspector)
     ]
     if not steps:
-        return found or [f"run {past.run} left nothing to restore"]
+        return found or [f"run {past.run} changed nothing, so there is nothing to restore"]
     before, now = past.plan.preconditions.get("cluster_id"), facts.get("cluster_id")
     if now is not None and now != before:
-        found.append(f"this is another Kafka cluster: {now}; the run was on {before}")
+        found.append(f"the configured Kafka cluster is {now}, but the run was on {before}")
     stops = any(step.stops for step in steps)
     return [*found, *(b for step in steps for b in step.blockers(inspector, stops=stops))]
 

@@ -141,9 +141,7 @@ def drift(before: Plan, now: Plan) -> tuple[str, ...]:
         for said in _differences(f"{name}:", before.preconditions.get(name), value)
     ]
     found += [
-        f"{n}: not a precondition any more"
-        for n in before.preconditions
-        if n not in now.preconditions
+        f"{n}: no longer a precondition" for n in before.preconditions if n not in now.preconditions
     ]
     if not found and before.hash != now.hash:
         found = ["its steps would be different now"]

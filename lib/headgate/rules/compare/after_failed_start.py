@@ -30,9 +30,8 @@ FROM_SCRATCH = "from-scratch"
 
 
 REPAIR = (
-    "If the new version was tried and is stopped, delete offsets/{batch} and offsets/.{batch}.crc "
-    "before the old version starts. Only if commits/{batch} is missing: then the batch is "
-    "uncommitted."
+    "If the new version was started and stopped again, and commits/{batch} is missing, the batch "
+    "is uncommitted: delete offsets/{batch} and offsets/.{batch}.crc before the old version starts."
 )
 """It follows the remedy of a rule whose finding blocks the old version, too."""
 

@@ -157,8 +157,8 @@ def newest_is_not_read(held: Held, location: Location, before: Any, after: Any) 
     )
 
 
-_LET_THE_OLD = "Let the old version read to the end of the topic before the switch."
-_HAS_THE_QUERY = "Has the query read all records of {versions}, or did {topic} delete them?"
+_LET_THE_OLD = "Let the old version process the topic to its latest offset before the switch."
+_HAS_THE_QUERY = "Has the query processed all records of {versions}, or did {topic} delete them?"
 
 
 @downstream_rule("RDS003", _AVRO, remedies=(_LET_THE_OLD,), questions=(_HAS_THE_QUERY,))
@@ -179,7 +179,7 @@ def older_is_not_read(held: Held, location: Location, before: Any, after: Any) -
     )
 
 
-_REGISTER_THE_NEW = "Register the new schema first, or write the fields of the registered one."
+_REGISTER_THE_NEW = "Register the new schema first, or write the fields of the registered schema."
 
 
 @downstream_rule(

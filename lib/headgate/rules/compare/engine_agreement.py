@@ -36,7 +36,7 @@ def judge(report: Report, engine: EngineVerdict) -> Judged:
     """Say whether what the rules expect is what the engine did; one batch proves no more."""
     ours, refuses = report.outcome, engine.outcome is EngineOutcome.REFUSES
     if engine.outcome is EngineOutcome.UNKNOWN:
-        return Judged(Agreement.OPEN, "The rehearsal decided nothing.")
+        return Judged(Agreement.OPEN, "The rehearsal has no result.")
     if ours is Outcome.UNKNOWN:
         did = f"failed to start it ({engine.error_class})" if refuses else "ran it"
         return Judged(Agreement.OPEN, f"The rules say Unknown; the engine {did}.")
@@ -45,34 +45,41 @@ def judge(report: Report, engine: EngineVerdict) -> Judged:
     if ours is Outcome.REFUSES:
         return Judged(
             Agreement.DISAGREE,
-            ("The rules expect that it fails to start; the engine ran its batch."),
+            ("The rules expect a failed start, but the engine ran the batch."),
         )
     if ours is Outcome.SILENTLY_WRONG:
         return _ran_wrong(engine)
-    return Judged(Agreement.AGREE, "Both: it restarts and continues.")
+    return Judged(Agreement.AGREE, "Rules and engine agree: the query resumes.")
 
 
 def _refused(report: Report, engine: EngineVerdict) -> Judged:
     if report.outcome is not Outcome.REFUSES:
-        why = f"The engine fails to start with {engine.error_class}; the rules expect that it runs."
+        why = (
+            f"The engine fails to start with {engine.error_class}, but the rules expect it to run."
+        )
         return Judged(Agreement.DISAGREE, why)
     expected = {f.error_class for f in report.findings if f.outcome is Outcome.REFUSES}
     names = {_last(e) for e in expected if e}
     if names and _last(engine.error_class or "") not in names:
         why = (
-            f"Both: fails to start. The engine fails with {engine.error_class}; the rules expect "
-            f"{_listed(expected)}."
+            "Rules and engine agree that it fails to start, but the engine fails with "
+            f"{engine.error_class} and the rules expect {_listed(expected)}."
         )
         return Judged(Agreement.AGREE, why)
-    return Judged(Agreement.AGREE, f"Both: fails to start with {engine.error_class}.")
+    return Judged(
+        Agreement.AGREE, (f"Rules and engine agree: fails to start with {engine.error_class}.")
+    )
 
 
 def _ran_wrong(engine: EngineVerdict) -> Judged:
     seen = engine.output
     if seen is not None and seen.same_input and (seen.only_before or seen.only_after):
-        why = "Both: it runs. The old version wrote other rows for the same input."
+        why = (
+            "Rules and engine agree: it runs. The old version wrote different rows for the same "
+            "input."
+        )
         return Judged(Agreement.AGREE, why)
-    why = "The engine runs it, as the rules expect. One run can't show that its results are wrong."
+    why = "Rules and engine agree: it runs. One run can't show that its results are wrong."
     return Judged(Agreement.OPEN, why)
 
 
@@ -129,7 +136,7 @@ def _other_columns(was: Sequence[str], now: Sequence[str]) -> str:
     parts = ([f"without {', '.join(lost)}"] if lost else []) + (
         [f"with {', '.join(new)}"] if new else []
     )
-    return f"the new version writes other columns ({'; '.join(parts) or 'in another order'})"
+    return f"the new version writes different columns ({'; '.join(parts) or 'in another order'})"
 
 
 def judge_streams(report: Report, engine: StreamsVerdict) -> Judged:
@@ -147,11 +154,13 @@ def judge_streams(report: Report, engine: StreamsVerdict) -> Judged:
     names = ", ".join(s.store for s in engine.lost)
     if report.outcome is Outcome.SILENTLY_WRONG:
         return Judged(
-            Agreement.AGREE, (f"Both: it runs, but the new version no longer reads {names}.")
+            Agreement.AGREE,
+            (f"Rules and engine agree: it runs, but the new version no longer reads {names}."),
         )
     if report.outcome in (Outcome.RESUMES, Outcome.NO_EFFECT):
         why = (
-            f"It runs, but the new version no longer reads {names}; the rules expect no data loss."
+            f"The engine runs it, but the new version no longer reads {names}; the rules expect no "
+            "data loss."
         )
         return Judged(Agreement.OPEN, why)
     return found

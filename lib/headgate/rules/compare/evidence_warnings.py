@@ -48,7 +48,7 @@ def _opened(upgrade: Upgrade | None, questions: Sequence[Finding]) -> Upgrade | 
         return upgrade
     asked = dict.fromkeys(f"Answer first: {f.question}" for f in questions if f.question)
     why = (
-        "The upgrade path depends on the evidence that could not be read. Without it: "
+        "The upgrade path depends on evidence that could not be read. Without that evidence: "
         f"{upgrade.why}"
     )
     return Upgrade(UpgradeWay.UNKNOWN, (*asked, *upgrade.steps), why)

@@ -82,8 +82,8 @@ def _warnings(c: StreamsComparison, found: Sequence[Finding]) -> Iterator[str]:
             yield f"The {side} version's configuration is not in the evidence."
     if names := _alike(c):
         yield (
-            f"{names} do the same under generated names. If they are swapped, Headgate can't "
-            "detect it. Name them."
+            f"{names} do the same under generated names. Headgate can't detect whether they were "
+            "swapped. Name them."
         )
     if not c.after.engine_version:
         yield (

@@ -33,22 +33,28 @@ _BY_RULE["KST090"] = _BY_RULE["KST074"]
 _BY_RULE["KST052"] = _BY_RULE["KST074"]
 _BY_RULE["KST102"] = _ALL
 _RESET = (
-    "If possible, keep the old names and numbers, as the findings say: then no reset is needed.",
-    "Else stop all instances, and save the current contents of the outputs.",
-    "If the inputs still hold all history, reset the application (input offsets to the start, "
-    "internal topics and local state deleted). Else start under a new application id with new "
-    "outputs.",
+    (
+        "If possible, keep the old names and numbers, as the findings describe. Then no reset is "
+        "needed."
+    ),
+    "Otherwise, stop all instances and save the current contents of the outputs.",
+    "If the inputs still hold all history, reset the application (earliest input offsets, "
+    "internal topics and local state deleted). Otherwise, start under a new application id with "
+    "new outputs.",
     _START,
-    "Let it process the inputs from the start. Switch the outputs' consumers once it has caught "
-    "up.",
+    "Let the application process the inputs from the earliest offset. Once it has caught up, "
+    "switch the outputs' consumers.",
 )
 _ROLLING = (
     "Restart the instances one by one with the new version.",
-    "Wait until each is RUNNING and its lag is back to normal before the next one.",
+    (
+        "Wait until each instance is RUNNING and its lag is back to normal before you restart the "
+        "next."
+    ),
 )
 _TWO_BOUNCES = (
-    "Set upgrade.from={old}, and start the new version on one instance after the other.",
-    "Remove upgrade.from, and restart the instances one by one again.",
+    "Set upgrade.from={old} and do a rolling restart with the new version.",
+    "Remove upgrade.from and do a second rolling restart.",
 )
 
 
@@ -85,13 +91,15 @@ def _safe(c: StreamsComparison) -> Upgrade:
     """Return the way of an upgrade that loses nothing."""
     reasons = list(_reasons_to_stop(c))
     if reasons:
-        return Upgrade(UpgradeWay.OFFLINE, _ALL, "A rolling bounce doesn't work: " + reasons[0])
+        return Upgrade(UpgradeWay.OFFLINE, _ALL, "A rolling restart doesn't work: " + reasons[0])
     was, now = releases(c)
     if was and now and was < (3, 5) <= now:
         text = f"{was[0]}.{was[1]}"
         steps = tuple(s.format(old=text) for s in _TWO_BOUNCES)
         return Upgrade(
-            UpgradeWay.ROLLING, steps, f"{text} writes other formats than 3.5 and later."
+            UpgradeWay.ROLLING,
+            steps,
+            (f"{text} writes formats that differ from those of 3.5 and later."),
         )
     why = (
         "Sub-topologies, inputs and internal topics are the same, so instances of both versions "
@@ -110,8 +118,8 @@ def _reasons_to_stop(c: StreamsComparison) -> Iterator[str]:
     if changed:
         parts = ", ".join(dict.fromkeys(w for words in changed.values() for w in words))
         yield (
-            f"the sub-topologies differ ({parts}). Instances of both versions in one group get "
-            "unknown tasks (TopologyException), or wait for each other forever."
+            f"the sub-topologies differ ({parts}). Instances of both versions in one group are "
+            "assigned unknown tasks (TopologyException), or wait for each other forever."
         )
     if c.old.config.get("topology.optimization") != c.new.config.get("topology.optimization"):
         yield "tables are restored from other topics."

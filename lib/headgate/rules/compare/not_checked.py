@@ -20,7 +20,7 @@ def unseen(c: Comparison) -> Iterator[str]:
         yield f"Headgate was not tested with Spark {c.spark.text}; judged as 4.2.0."
     for side, version in (("old", c.before), ("new", c.after)):
         if version.sink is None or not version.sink.format:
-            yield f"The {side} version's sink is not in the evidence; it was not judged."
+            yield f"The {side} version's sink is not in the evidence, so it was not checked."
         if output_mode(version) is None and version.stateful:
             yield f"The {side} version's output mode is not in the evidence."
     yield from _of_the_world(c)
@@ -31,11 +31,8 @@ def _of_the_world(c: Comparison) -> Iterator[str]:
         return
     if c.cluster is None:
         yield (
-            "Kafka was not read. Unknown: whether the topics still exist, are the same ones and "
+            "Kafka was not read. Unknown: whether the topics still exist, were not recreated and "
             "keep all unread records."
         )
     elif not are_current(c.before):
-        yield (
-            "The old version's offsets are as old as its capture, and Kafka was not read to "
-            "check them."
-        )
+        yield ("The old version's offsets date from its capture. Kafka was not read to check them.")

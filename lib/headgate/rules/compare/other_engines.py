@@ -81,7 +81,7 @@ def two_engines(before: Version, after: Version) -> Iterator[Question]:
 _COMPARE_THE_GROUPS = (
     "Compare the group's committed offsets with what the new version must process."
 )
-_DOES_THE_NEW = "Does the new version read the same topics, and does it need records from before?"
+_DOES_THE_NEW = "Does the new version read the same topics, and does it need earlier records?"
 
 
 @open_rule("EVD004", remedies=(_COMPARE_THE_GROUPS,), questions=(_DOES_THE_NEW,))
@@ -99,8 +99,10 @@ def plain_consumer_group(before: Version, after: Version) -> Iterator[Question]:
         )
 
 
-_ADD_THE_EVIDENCE = "Add the evidence again, complete and as the engine wrote it."
-_WHAT_DOES_THE_UNREADABLE = "What does the unreadable part of the {side} version's evidence say?"
+_ADD_THE_EVIDENCE = "Add the complete evidence, as the engine wrote it."
+_WHAT_DOES_THE_UNREADABLE = (
+    "What does the unreadable part of the {side} version's evidence contain?"
+)
 
 
 @open_rule("EVD005", remedies=(_ADD_THE_EVIDENCE,), questions=(_WHAT_DOES_THE_UNREADABLE,))

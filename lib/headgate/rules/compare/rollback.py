@@ -9,8 +9,8 @@ from headgate.rules.core.report import Outcome, Report, Rollback
 _WORDS = {
     Rollback.SAFE: "the old version runs at once",
     Rollback.REPAIRABLE: "the old version runs after a repair",
-    Rollback.LOST: "the old version never runs again",
-    Rollback.UNKNOWN: "it is unknown whether the old version runs",
+    Rollback.LOST: "the old version can't run again",
+    Rollback.UNKNOWN: "unknown whether the old version runs",
 }
 _ORDER = (Rollback.SAFE, Rollback.REPAIRABLE, Rollback.UNKNOWN, Rollback.LOST)
 
@@ -49,4 +49,8 @@ def judge_rollback(report: Report, back: RollbackTrial) -> Judged:
 
 
 def _why(back: RollbackTrial) -> str:
-    return back.remark or back.message or "the start on the touched copy did not finish"
+    return (
+        back.remark
+        or back.message
+        or ("the start on the copy that the new version changed did not finish")
+    )

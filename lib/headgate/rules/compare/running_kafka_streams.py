@@ -10,7 +10,7 @@ from headgate.model.version import Version
 from headgate.rules.compare.running_version import VersionMatch
 from headgate.rules.kafka_streams.facts.broker_topology import Registered, registered
 
-_CODE = "a group's topology doesn't show what its processors do"
+_CODE = "a group's topology doesn't show the code of its processors"
 
 
 def liken_group(judged: Version, group: Group) -> VersionMatch:
@@ -20,7 +20,7 @@ def liken_group(judged: Version, group: Group) -> VersionMatch:
     """
     app = judged.streams
     if app is None or not app.described:
-        return VersionMatch(untold=("no topology of the judged version was read",))
+        return VersionMatch(untold=("the checked version's topology was not read",))
     if group.subtopologies is None:
         return _by_assignment(app, group)
     return VersionMatch(tuple(_differences(app, group.subtopologies)), (_CODE,))
@@ -55,7 +55,7 @@ def _registered(one: GroupSubtopology) -> Registered:
 
 
 def _by_assignment(app: StreamsApplication, group: Group) -> VersionMatch:
-    untold = ("a group of the classic protocol shows no topology, only the topics that it reads",)
+    untold = ("a classic group shows only its input topics, no topology",)
     if any(s.pattern for s in app.sources):
         return VersionMatch(untold=untold)
     known = {t for s in app.sources for t in s.topics} | {r.topic for r in app.repartitions}

@@ -44,7 +44,7 @@ def match_versions(judged: Version, running: Version) -> VersionMatch:
     captured the version need not share with the one that runs.
     """
     if not (is_drawn(judged.topology) and is_drawn(running.topology)):
-        side = "the running version" if is_drawn(judged.topology) else "the judged version"
+        side = "the running version" if is_drawn(judged.topology) else "the checked version"
         return VersionMatch(untold=(f"no plan of {side} was read",))
     told = _Told(judged, running, compare(judged, running))
     return VersionMatch(tuple(told.differences()), tuple(_untold(counted(judged), running, told)))
@@ -131,7 +131,7 @@ def _in_other_words(node: Node) -> bool:
 
 def _untold(judged: Version, running: Version, told: _Told) -> Iterator[str]:
     if told.has_other_steps():
-        yield "the running plan shows its steps in another form than the judged plan"
+        yield "the running plan shows its operators differently from the checked plan"
     yield from (
         f"the topic or path of its source {s.name or s.position} is unknown"
         for s in running.sources or ()
@@ -144,10 +144,10 @@ def _untold(judged: Version, running: Version, told: _Told) -> Iterator[str]:
     if named := [*names, *by_code]:
         yield f"a plan doesn't show the code of {', '.join(dict.fromkeys(named))}"
     if any(_in_other_words(n) for n in judged.topology.nodes if is_stateless(n)):
-        yield "a running plan shows subqueries and metadata columns in another form"
+        yield "a running plan shows subqueries and metadata columns differently"
     old, new = judged.engine_version, running.engine_version
     if old and new and old != new:
-        yield f"it runs on Spark {new}, but Spark {old} was judged"
+        yield f"it runs on Spark {new}, but the check was for Spark {old}"
 
 
 def _short(text: str) -> str:

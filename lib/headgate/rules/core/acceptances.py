@@ -103,4 +103,4 @@ def _warnings(
                 "Add --pipeline."
             )
         elif _is_here(accept, ground) and accept.until < ground.today:
-            yield f"{place} ended on {accept.until.isoformat()} and no longer applies."
+            yield f"{place} expired on {accept.until.isoformat()} and no longer applies."

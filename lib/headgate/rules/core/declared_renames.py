@@ -87,7 +87,7 @@ def _parsed(text: str) -> tuple[RenameKind, list[tuple[str, str]]]:
     splits = [s for s in splits if all(s)]
     if not colon or kind not in list(RenameKind) or not splits:
         kinds = ", ".join(f"{k}:OLD=NEW" for k in RenameKind)
-        raise RenameError(f"--rename {text!r} is not understood; write one of {kinds}.")
+        raise RenameError(f"--rename {text!r} isn't valid. Use one of these forms: {kinds}.")
     return RenameKind(kind), splits
 
 

@@ -90,7 +90,7 @@ class Finding:
 
     def __post_init__(self) -> None:
         if self.outcome is Outcome.UNKNOWN and not self.question:
-            raise ValueError(f"{self.rule}: `unknown` needs the question that would decide it")
+            raise ValueError(f"{self.rule}: `unknown` needs the question that decides it")
 
 
 class ChangeKind(StrEnum):

@@ -15,9 +15,9 @@ from headgate.rules.kafka_streams.state_config import reset_policy
 from headgate.rules.kafka_streams.store_keys import kept
 
 _RESTORE_THE_GROUPS = (
-    "Restore the group's offsets before the start. Only if they are unknown, and the inputs "
-    "still hold all history, reset the application (internal topics and state directories "
-    "too)."
+    "Restore the group's offsets before the start. Reset the application (including internal "
+    "topics and state directories) only if the offsets are unknown and the inputs still hold all "
+    "history."
 )
 
 
@@ -51,8 +51,8 @@ def group_deleted(c: StreamsComparison) -> Iterator[RuleResult]:
 
 _REPLAY_THE_INPUTS = "Replay the inputs into a new application id."
 _DO_ALL_INSTANCES = (
-    "Do all instances still have {now} in their state directories, and will they keep it "
-    "until every row was updated?"
+    "Do all instances still have {now} in their state directories, and will they keep it until "
+    "every row has been updated?"
 )
 
 
@@ -101,7 +101,7 @@ def old_members_live(c: StreamsComparison) -> Iterator[RuleResult]:
             location=Location(),
             before=c.old.protocol,
             after=c.new.protocol,
-            because=f"{len(c.group.members)} members are in the group {c.group.id} now.",
+            because=f"The group {c.group.id} has {len(c.group.members)} members now.",
             error_class=STREAMS_EXCEPTION,
             remedy=_STOP_ALL_INSTANCES,
             scenario="offline-upgrade",

@@ -92,7 +92,7 @@ def _started_empty(now: StreamsStore, outcome: Outcome, what: str) -> RuleResult
         location=Location(None, now.node),
         before=None,
         after=now.name,
-        because=f"The result of {what} had no store and is now kept in {now.name}.",
+        because=f"The result of {what} was not stored before and is now kept in {now.name}.",
         question=_IS_A_FILTER.format(what=what) if outcome is Outcome.UNKNOWN else None,
         remedy=_REMOVE_THE_STORE,
         scenario="from-scratch",

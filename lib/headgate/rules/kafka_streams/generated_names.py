@@ -14,7 +14,7 @@ from headgate.rules.kafka_streams.facts.store_pairs import StorePair, twins
 _DELETE_THE_UNUSED = "Delete the unused changelog only if you no longer need a rollback."
 _KEEP_TOPOLOGY_OPTIMIZATION = "Keep topology.optimization as it was."
 _GIVE_EACH_STORE = "Give each store its name from the running version, then add or remove one."
-_WHICH_OF_THE_LAST = "Which of {names} {done}: the last one in the order of the code?"
+_WHICH_OF_THE_LAST = "Which of {names} {done}? Is it the last one in the order of the code?"
 
 
 @streams_rule(
@@ -72,23 +72,23 @@ def _spared(pair: StorePair, alone: StreamsStore, like: StreamsStore) -> RuleRes
         before=alone.name if gone else None,
         after=None if gone else alone.name,
         because=(
-            f"{alone.name} and {like.name} are the two windows of a self-join, with the same "
-            "rows: one is enough for both sides."
+            f"{alone.name} and {like.name} are the two window stores of a self-join and hold the "
+            "same rows. One store is enough for both sides."
         )
         if gone
         else (
-            f"{alone.name} is the second window of a self-join. It starts empty, so new records "
-            "don't match old ones on that side."
+            f"{alone.name} is the second window store of a self-join. It starts empty, so new "
+            "records don't match earlier ones on that side."
         ),
         remedy=_DELETE_THE_UNUSED if gone else _KEEP_TOPOLOGY_OPTIMIZATION,
         scenario=None if gone else "from-scratch",
     )
 
 
-_KEEP_THE_STORES = "Keep the stores' names with the operators that filled them."
+_KEEP_THE_STORES = "Keep each store's name on the operator that filled the store."
 _WAS_THE_CODE = (
-    "Was the code of their operators swapped, too, or do both compute the same? If not, each "
-    "reads the other's state."
+    "Was the code of their operators swapped, too, or do both operators compute the same result? "
+    "If neither, each operator reads the other's state."
 )
 
 

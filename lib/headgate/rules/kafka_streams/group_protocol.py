@@ -17,8 +17,8 @@ from headgate.rules.kafka_streams.facts.rule import (
 AROUND = (
     "Switch through the classic protocol: stop all, start the new version with "
     "group.protocol=classic, stop it, start it with streams again. Or, if the group is empty, "
-    "save its committed offsets, delete the group, restore the offsets, then start. Deleting only "
-    "the group counts everything twice."
+    "save its committed offsets, delete the group, restore the offsets, then start. If you delete "
+    "only the group, all records are counted twice."
 )
 
 

@@ -48,8 +48,8 @@ def input_added(c: StreamsComparison) -> Iterator[RuleResult]:
 
 
 _STOP_ALL_INSTANCES_BEFORE = (
-    "Stop all instances before the new version starts. If the topic's rows must leave the "
-    "state, replay into a new application id."
+    "Stop all instances before the new version starts. If rows from this topic must be removed "
+    "from the state, replay into a new application id."
 )
 
 
@@ -75,8 +75,8 @@ def input_removed(c: StreamsComparison) -> Iterator[RuleResult]:
 
 _START_A_NEW = "Start a new application id on the new topic, or give the store another name."
 _DOES_START_WHERE = (
-    "Does {names} start where the old topic ended, with none of its records? Or are the "
-    "group's offsets of it set after them?"
+    "Does {names} contain only records that the old topic doesn't have? Or are the group's "
+    "offsets on the new topic set after the records that both have?"
 )
 
 
@@ -122,7 +122,7 @@ def _declared(c: StreamsComparison, old: frozenset[str], new: frozenset[str]) ->
     return {renamed.get(t, t) for t in old} <= new
 
 
-_CREATE_BEFORE_THE_START = "Create {topic} before the start."
+_CREATE_BEFORE_THE_START = "Create {topic} before you start the new version."
 _DOES_EXIST_AND_WITH = "Does {topic} exist, and with how many partitions?"
 
 

@@ -59,13 +59,13 @@ _EDGES: tuple[Release, ...] = ((3, 0), (4, 0), (4, 3))
 
 
 _BOUNCE_ONCE_WITH = (
-    "Bounce once with upgrade.from={text}, drain the repartition topics, then roll back."
+    "Do a rolling restart with upgrade.from={text}, drain the repartition topics, then roll back."
 )
-_DO_TWO_ROLLING = "Do two rolling bounces, the first with upgrade.from."
-_ONE_ROLLING_BOUNCE = "One rolling bounce is enough."
+_DO_TWO_ROLLING = "Do two rolling restarts, the first with upgrade.from."
+_ONE_ROLLING_BOUNCE = "One rolling restart is enough."
 _DID_THE_NEWER = (
-    "Did the newer version run with upgrade.from before, and are the repartition topics read "
-    "to their end?"
+    "Did the newer version run with upgrade.from before, and are all records of the repartition "
+    "topics processed?"
 )
 
 

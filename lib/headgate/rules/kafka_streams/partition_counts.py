@@ -17,10 +17,9 @@ from headgate.rules.kafka_streams.store_keys import kept
 _BACK = (
     "Restore the input's old partition count (a new topic, the records copied), or fix the count "
     "with Repartitioned.withNumberOfPartitions. The reset tool that the exception recommends "
-    "deletes the state: after it the inputs must be replayed from the start. State that is kept "
-    "by the keys of the wider input itself is then wrong without an error, because old and new "
-    "records of one key are in different partitions. `headgate plan repartition` shows which of "
-    "both applies."
+    "deletes the state, so the inputs must be replayed from the earliest offset. Even then, state "
+    "that is keyed directly by the repartitioned input is silently wrong: old and new records of "
+    "one key are in different partitions. `headgate plan repartition` shows whether this applies."
 )
 
 
@@ -52,7 +51,7 @@ def internal_topic_has_other_count(c: StreamsComparison) -> Iterator[RuleResult]
             )
 
 
-_GIVE_BOTH_SIDES = "Give both sides the same number of partitions, or repartition() one of them."
+_GIVE_BOTH_SIDES = "Give both sides the same number of partitions, or repartition() one side."
 
 
 @streams_rule("KST031", remedies=(_GIVE_BOTH_SIDES,))
@@ -82,7 +81,8 @@ def _source_node(c: StreamsComparison, group: Mapping[str, int]) -> str | None:
 
 
 _EXPECT_RECORDS_OF_ONE = (
-    "Expect records of one key out of order if both partitions are read at once."
+    "Records of one key may be out of order if their old and new partitions are read at the same "
+    "time."
 )
 
 
@@ -114,8 +114,8 @@ def _assumed(c: StreamsComparison) -> str:
     if not named:
         return ""
     return (
-        f" Headgate assumes that {', '.join(named)} has its own partition count "
-        "(Repartitioned.withNumberOfPartitions). Without one the application fails to start."
+        f" Headgate assumes that the code sets the partition count of {', '.join(named)} "
+        "(Repartitioned.withNumberOfPartitions). If it doesn't, the application fails to start."
     )
 
 
@@ -137,7 +137,7 @@ def rows_stay_in_old_partition(c: StreamsComparison) -> Iterator[RuleResult]:
                 location=pair.location,
                 before=tasks[0],
                 after=tasks[1],
-                because=f"{new.name} is spread over {tasks[1]} tasks instead of {tasks[0]}.",
+                because=f"{new.name} is processed by {tasks[1]} tasks instead of {tasks[0]}.",
                 remedy=_BACK,
                 scenario="repartition",
             )

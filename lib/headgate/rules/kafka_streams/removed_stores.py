@@ -18,7 +18,7 @@ def _key(store: StreamsStore) -> tuple[str | None, str]:
 
 _IF_THE_HISTORY = "If the history is needed, replay the inputs into a new application id."
 _DELETE_ONLY_IF = "Delete {changelog} only if you no longer need a rollback."
-_SHOULD_CONTINUE_WITH = "Should {now} continue with the rows of {was}? It starts empty."
+_SHOULD_CONTINUE_WITH = "{now} starts empty. Should it continue with the rows of {was}?"
 
 
 @streams_rule(
@@ -85,7 +85,7 @@ def _replaced(c: StreamsComparison, was: StreamsStore, now: StreamsStore) -> Rul
         before=was.name,
         after=now.name,
         because=(
-            f"{was.name} was removed, and {now.name} of another operator replaces it. It starts "
+            f"{was.name} was removed and replaced by {now.name} of another operator, which starts "
             "empty."
         ),
         question=None if lost else _SHOULD_CONTINUE_WITH.format(now=now.name, was=was.name),
@@ -94,8 +94,8 @@ def _replaced(c: StreamsComparison, was: StreamsStore, now: StreamsStore) -> Rul
 
 
 _LET_STREAM_TIME = (
-    "Let stream time pass every open window first (send records that close them), so that "
-    "the buffer is empty. Then stop and upgrade."
+    "First advance stream time past every open window (send later records), so that the buffer is "
+    "empty. Then stop and upgrade."
 )
 
 

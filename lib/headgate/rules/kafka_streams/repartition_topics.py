@@ -17,7 +17,7 @@ _DRAIN = (
 _DRAIN_OR_NAME = f"{_DRAIN} Keep its current name (Grouped.as, Repartitioned.as, StreamJoined.as)."
 
 
-_IS_EVERYTHING_IN_PROCESSED = "Is everything in {topic} processed when the old version stops?"
+_IS_EVERYTHING_IN_PROCESSED = "Are all records in {topic} processed when the old version stops?"
 
 
 @streams_rule("KST020", remedies=(_DRAIN_OR_NAME,), questions=(_IS_EVERYTHING_IN_PROCESSED,))
@@ -123,7 +123,7 @@ def repartition_exchanged(c: StreamsComparison) -> Iterator[RuleResult]:
             location=Location(old.node, here.node),
             before=old.name,
             after=place,
-            because=f"{place} now does the work of {old.name}.",
+            because=f"{place} now replaces {old.name}.",
             question=_IS_EVERYTHING_IN_PROCESSED.format(topic=old.topic)
             if waiting is None
             else None,

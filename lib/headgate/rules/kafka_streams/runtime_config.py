@@ -166,7 +166,7 @@ def explicit_names_required(c: StreamsComparison) -> Iterator[RuleResult]:
         after=c.new.config.get(EXPLICIT_NAMES),
         because=f"{', '.join(unnamed)} have generated names."
         if unnamed
-        else "No name is generated.",
+        else "All names are set explicitly.",
         question=_DOES_STREAMSBUILDER_GET if unnamed else None,
         remedy=_SET_EACH_CURRENT if unnamed else _KEEP_THE_SETTING,
     )

@@ -25,7 +25,7 @@ _NEW_TOPICS_ONLY = ("replication.factor", "windowstore.changelog.additional.rete
 _OF_STORES = ("default.dsl.store", "dsl.store.suppliers.class")
 
 
-_KEEP_THE_APPLICATION = "Keep the application id. Change it only on purpose, with new outputs."
+_KEEP_THE_APPLICATION = "Keep the application id. If you want a new one, use new outputs, too."
 
 
 @streams_rule("KST070", remedies=(_KEEP_THE_APPLICATION,))
@@ -64,7 +64,9 @@ _MAKE_SURE_THAT_IS_COMPACTED = (
     "Make sure that {restored_from} is compacted and never expires. Delete {changelog} only "
     "if you no longer need a rollback."
 )
-_LEAVE_THE_OPTIMISATION = "Leave the optimisation on, or replay the table's topic from the start."
+_LEAVE_THE_OPTIMISATION = (
+    "Keep the optimisation on, or replay the table's topic from the earliest offset."
+)
 _DO_ALL_INSTANCES = (
     "Do all instances keep their state directories, now and until every row was updated?"
 )
@@ -201,8 +203,8 @@ _NAME_THE_SERDES = (
     "application id."
 )
 _WHICH_SOURCES_STORES = (
-    "Which sources, stores and repartitions use the default {key}, and can the new one read "
-    "the stored data?"
+    "Which sources, stores and repartitions use the default {key}? Can the new serde read the "
+    "stored data?"
 )
 
 

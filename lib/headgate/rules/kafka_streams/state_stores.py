@@ -14,7 +14,7 @@ from headgate.rules.kafka_streams.facts.store_pairs import StorePair, meaning
 
 _NAME_IT = (
     "Keep the store's name from the running version, even a generated one: "
-    'Materialized.as("{old}") (StreamJoined.withStoreName, Suppressed.withName likewise). Else '
+    'Materialized.as("{old}"), StreamJoined.withStoreName or Suppressed.withName. Otherwise, '
     "start a new application id and replay the inputs."
 )
 _NAME_BOTH = f"{_NAME_IT} Give the other operator's store its own name."
@@ -23,7 +23,8 @@ _NAME_BOTH = f"{_NAME_IT} Give the other operator's store its own name."
 _DELETE_THE_OLD = "Delete the old changelog only if you no longer need a rollback."
 _IF_THE_STORE = 'If the store is queried, keep its name: Materialized.as("{was}").'
 _DOES_ANYTHING_QUERY = (
-    "Does anything query {was}? It has another name now, and misses each row until it changes."
+    "Does anything query {was}? The store has a new name and lacks each row until that row is "
+    "updated."
 )
 
 
@@ -69,7 +70,7 @@ def _worked_out_anew(pair: StorePair, was: StreamsStore, now: StreamsStore) -> R
         before=was.name,
         after=now.name,
         because=(
-            f"{now.name} starts empty. It keeps a result computed from other stores, and no "
+            f"{now.name} starts empty. It holds a result computed from other stores and no "
             "operator reads it, so no output changes."
         ),
         question=_DOES_ANYTHING_QUERY.format(was=was.name) if queried else None,
@@ -79,7 +80,7 @@ def _worked_out_anew(pair: StorePair, was: StreamsStore, now: StreamsStore) -> R
 
 def _renamed(pair: StorePair, was: StreamsStore, now: StreamsStore) -> str:
     if pair.declared:
-        return f"{was.name} was declared as renamed to {now.name}, but no tool moves the state."
+        return f"{was.name} was declared as renamed to {now.name}, but no tool can move the state."
     if was.is_generated and now.is_generated:
         return f"The generated name {was.name} shifted to {now.name}."
     if was.is_generated:
@@ -204,8 +205,8 @@ def _resurrected(now: StreamsStore) -> RuleResult:
         before=now.changelog,
         after=now.name,
         because=(
-            f"{now.changelog} is on the cluster, left by an earlier version. {now.name} restores "
-            "its old rows, which miss everything processed since."
+            f"{now.changelog} is left on the cluster by an earlier version. {now.name} restores "
+            "these old rows, which lack all updates since."
         ),
         remedy=_GIVE_THE_STORE.format(changelog=now.changelog),
     )
@@ -240,7 +241,7 @@ def _other_store(old: StreamsStore, now: StreamsStore) -> RuleResult:
         before=old.name,
         after=now.name,
         because=(
-            f"A processor that used {old.name} now uses {now.name}, which starts empty. Its "
+            f"A processor that used {old.name} now uses {now.name}, which starts empty. The "
             f"earlier state stays in {old.name}."
         ),
         remedy=_KEEP_IT_CONNECTED.format(old=old.name),
@@ -268,8 +269,8 @@ def _half_a_table(now: StreamsStore, topic: str) -> RuleResult:
         before=None,
         after=now.name,
         because=(
-            f"{topic} was read as a stream before. The table {now.name} continues at the "
-            "committed offsets and never gets the older rows."
+            f"{topic} was read as a stream before. The table {now.name} starts at the committed "
+            "offsets and never gets the earlier rows."
         ),
         remedy=_SET_TOPOLOGY_OPTIMIZATION.format(topic=topic),
         scenario="from-scratch",

@@ -117,7 +117,7 @@ def _named(makers: frozenset[str]) -> str:
 
 
 _IF_OLD_RECORDS = (
-    "If old records must be judged by the new operators, replay into a new application id."
+    "If the new operators must also apply to old records, replay into a new application id."
 )
 
 
@@ -213,7 +213,7 @@ def _follow(flow: Flow, store: StreamsStore) -> frozenset[str]:
     return frozenset(found)
 
 
-_IF_THEY_DONT = "If they don't, give the store another name and replay."
+_IF_THEY_DONT = "If the types or the meaning differ, give the store another name and replay."
 _DO_AND_KEEP = "Do {replace} and {replace_2} keep rows of the same types and meaning in {now}?"
 
 

@@ -65,15 +65,15 @@ def unlogged_task_moved(c: StreamsComparison) -> Iterator[RuleResult]:
 
 
 _DECLARE_THE_GLOBAL = (
-    "Declare the global store after all others, so that the numbers stay. Or, if all "
-    "changelogs are complete, delete the state directories of all instances before the "
-    "start: the stores are restored from them."
+    "Declare the global store last, so that the other numbers stay the same. Or, if all "
+    "changelogs are complete, delete the state directories of all instances before the start: the "
+    "stores are restored from them."
 )
 
 
 @streams_rule(
     "KST052",
-    "measured on Kafka Streams 4.3.1; StateDirectory and GlobalStreamThread",
+    "measured on Kafka Streams 4.3.1; source code of StateDirectory and GlobalStreamThread",
     remedies=(_DECLARE_THE_GLOBAL,),
 )
 def global_takes_a_task(c: StreamsComparison) -> Iterator[RuleResult]:

@@ -31,9 +31,9 @@ _GUIDE = "documentation: Configuring a Streams Application"
 
 
 _SET_AND_NEWER = (
-    f"Set {DEAD_LETTERS} (4.2 and newer): these handlers then write each skipped record "
-    "there, with the error and its position in the headers. Before 4.2, write your own "
-    "handler that does this. Both take a rolling restart."
+    f"Set {DEAD_LETTERS} (4.2 and newer): these handlers then write each skipped record to that "
+    "topic, with the error and its position in the headers. Before 4.2, write your own handler "
+    "that does this. Both need only a rolling restart."
 )
 
 
@@ -54,9 +54,9 @@ def skips_records(s: Subject) -> Iterator[Problem]:
 
 
 _CHOOSE_A_POLICY = (
-    f"Choose a policy. If a record may wait, use LogAndContinue... with {DEAD_LETTERS} (4.2 "
-    "and newer), or your own handler that keeps the record. If no record may be skipped, "
-    "keep the default, and practise how to move an offset past one."
+    f"Choose a policy. If a record may wait, use LogAndContinue... with {DEAD_LETTERS} (4.2 and "
+    "newer), or your own handler that keeps the record. If no record may be skipped, keep the "
+    "default, and practise how to skip a bad record by its offset."
 )
 
 
@@ -130,8 +130,8 @@ def _short(name: str) -> str:
 
 
 _SET_ABOVE_THE_LONGEST = (
-    f"Set {TASK_TIMEOUT} above the longest outage that the brokers may have, and an uncaught "
-    "exception handler that replaces the thread. It takes a rolling restart."
+    f"Set {TASK_TIMEOUT} above the longest expected outage of the brokers, and an uncaught "
+    "exception handler that replaces the thread. This needs only a rolling restart."
 )
 
 

@@ -47,14 +47,14 @@ def _spark(s: Subject) -> Iterator[str]:
         yield "Not checked: the size of the state. Add query progress."
     if s.version.engine_version is None:
         yield (
-            "Not checked: whether this release of Spark still gets fixes; no evidence names the "
+            "Not checked: whether this Spark release still gets fixes. No evidence names the "
             "release."
         )
     if old_reading := too_old(s.version, s.cluster):
         yield old_reading.replace("Compare again", "Check again")
     if any(family(x) == "kafka" for x in s.sources):
         yield from _kafka(
-            s, "how much history its topics have, how near its position is to the earliest offset"
+            s, "how far back its topics reach, and how close its position is to the earliest offset"
         )
 
 

@@ -81,7 +81,7 @@ def is_local(place: str, version: Version) -> bool:
 
 @rule(
     "RDY032",
-    "measured on Spark 4.2.0 (file sink's log); proposal: keep what is written by two hands apart",
+    "measured on Spark 4.2.0 (file sink's log); proposal: keep data of different writers apart",
     Engine.SPARK,
     remedies=(_MOVE,),
 )
@@ -135,7 +135,7 @@ def _parts(address: str) -> tuple[str, str]:
     return f"{found[1].lower()}:{found[2] or ''}", posixpath.normpath(found[3] or "/")
 
 
-_SET_TO_THE_TIME = f"Set {RETAINED} to the time that you need to notice a fault"
+_SET_TO_THE_TIME = f"Set {RETAINED} so that it covers the time until a fault is noticed"
 _GROWS = (
     "It is not pinned: it applies from the next start. The checkpoint grows by the state's changes "
     "of those batches. A longer trigger interval covers more time, too."

@@ -24,8 +24,8 @@ _GUIDE = "documentation: Configuring a Streams Application"
 
 
 _SET_AND_RUN = (
-    f"Set {_STANDBYS}=1 and run one instance more than the load needs. In a rolling restart "
-    "the state stays. Keep local disks over restarts."
+    f"Set {_STANDBYS}=1 and run one instance more than the load needs. A rolling restart keeps the "
+    "state. Keep local disks across restarts."
 )
 
 
@@ -125,7 +125,7 @@ _SET_EXACTLY_ONCE = (
     "kept), and let consumers use isolation.level=read_committed. Expect stores to be "
     "restored after an unclean stop."
 )
-_DOES_A_RECORD = "Does a record that counts twice matter to the consumers?"
+_DOES_A_RECORD = "Do consumers tolerate records that are counted twice?"
 
 
 @rule(
@@ -206,9 +206,10 @@ def upgrade_from_left(s: Subject) -> Iterator[Problem]:
 
 
 _FOR_SUCH_A_RELEASE = (
-    "For such a release stop all instances, start the new one with group.protocol=classic "
-    "once, and switch to streams again. Or, if the group is empty, save its offsets, delete "
-    "the group, and restore them. `headgate diff` shows which releases need it."
+    "If a release changes the topology, stop all instances, start the new version once with "
+    "group.protocol=classic, then switch back to streams. Or, if the group is empty, save its "
+    "offsets, delete the group and restore the offsets. `headgate diff` shows which releases need "
+    "this."
 )
 
 

@@ -14,9 +14,9 @@ from headgate.rules.readiness.facts.subject import Subject
 
 _TOGETHER = (
     "Name all stores and repartitions in one release: a named operator takes no number, so the "
-    "numbers after it shift. `headgate diff` against this version shows whether every name is "
-    "still the old one. Then ensure.explicit.internal.resource.naming=true (4.1 and newer, "
-    "through a TopologyConfig) keeps it so."
+    "numbers after it shift. `headgate diff` against this version shows whether all names stayed "
+    "the same. Afterwards, ensure.explicit.internal.resource.naming=true (4.1 and newer, through "
+    "a TopologyConfig) prevents new generated names."
 )
 _BY_OPERATOR = (
     ("JOINTHIS", "StreamJoined.withStoreName"),
@@ -58,11 +58,13 @@ def _store(store: StreamsStore) -> Problem:
     call = next((c for word, c in _BY_OPERATOR if word in store.name), None)
     what = f"The store {store.name} has a generated name."
     if call is None:
-        how = f'Give it the name that it has: Materialized.as("{store.name}") keeps its changelog.'
+        how = (
+            f'Set its current name explicitly: Materialized.as("{store.name}") keeps its changelog.'
+        )
     else:
         how = (
-            f"Name it with {call}. That gives the store another name, and its current rows are "
-            "left behind once. So do it while there are few, or with a reset."
+            f"Name it with {call}. This renames the store, which then starts empty once. Do it "
+            "while the store has few rows, or together with a reset."
         )
     return Problem(
         severity=Severity.HIGH,
@@ -111,9 +113,9 @@ def _repartition(found: Repartition) -> Problem:
 
 
 _WHEN_THE_QUERY = (
-    "When the query gets a new checkpoint anyway, name every source (DataStreamReader.name, "
-    f"from Spark 4.2 on) and set {_SETTINGS}. On the current checkpoint names have no effect: "
-    "keep number and order of the sources."
+    "With the query's next new checkpoint, name every source (DataStreamReader.name, from Spark "
+    f"4.2 on) and set {_SETTINGS}. On the current checkpoint, names have no effect: keep the "
+    "number and order of the sources."
 )
 
 
@@ -136,7 +138,8 @@ def sources_by_position(s: Subject) -> Iterator[Problem]:
 
 
 _START_A_NEW = (
-    f"Start a new checkpoint with {_SETTINGS}. Until then keep number and order of the sources."
+    f"Start a new checkpoint with {_SETTINGS}. Until then, keep the number and order of the "
+    "sources."
 )
 
 

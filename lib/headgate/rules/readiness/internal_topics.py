@@ -17,8 +17,8 @@ _JOINS = ("join_window", "stream_join", "stream_outer_join", "stream_left_join")
 
 
 _SET_ON_IT_WITH = (
-    "Set {fix} on it with kafka-configs. Deleted records stay deleted, so compare the state "
-    "with its source before the next restoration."
+    "Set {fix} on it with kafka-configs. Records that were already deleted can't be restored, so "
+    "compare the state with its source before the next restoration."
 )
 
 
@@ -62,9 +62,10 @@ def internal_topic_altered(s: Subject) -> Iterator[Problem]:
 
 _IF_WINDOWS_AND_GRACE = (
     "If windows and grace are longer, raise retention.ms on the changelog with kafka-configs "
-    "before the next restoration. Do so with every release that lengthens one."
+    "before the next restoration. Repeat this with every release that makes a window or grace "
+    "period longer."
 )
-_IS_THE_LONGEST = "Is the longest window with its grace within {span}?"
+_IS_THE_LONGEST = "Is the longest window plus its grace period at most {span}?"
 
 
 @rule(
@@ -100,8 +101,8 @@ def changelog_of_windows(s: Subject) -> Iterator[Problem]:
 
 
 _IF_KEYS_KEEP = (
-    "If keys keep coming, aggregate in windows, or return null for a completed key: that "
-    "deletes its row, here and in the changelog. Existing rows stay."
+    "If keys keep coming, aggregate in windows, or return null for a completed key: this deletes "
+    "its row in the store and in the changelog. Existing rows stay."
 )
 _IS_THE_NUMBER = "Is the number of keys limited?"
 
@@ -125,7 +126,8 @@ def rows_for_ever(s: Subject) -> Iterator[Problem]:
             severity=Severity.LOW,
             location=stores[0].node,
             what=(
-                f"Rows never leave {some([x.name for x in stores])}: aggregated without a window."
+                f"State grows without limit in {some([x.name for x in stores])}: aggregated "
+                "without a window."
             ),
             remedy=_IF_KEYS_KEEP,
             keeps_state=True,

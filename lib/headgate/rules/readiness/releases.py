@@ -30,8 +30,8 @@ _LEAKING = {(4, 1, 0): "KAFKA-19748, fixed in 4.1.1", (4, 3, 0): "KAFKA-20616, f
 
 
 _COPY_THE_CHECKPOINT = (
-    "Copy the checkpoint, try the newer release on the copy (`headgate rehearse`), and keep "
-    "the copy: the old release can't read the new one's files. A vendor may fix this release "
+    "Copy the checkpoint, try the newer release on the copy (`headgate rehearse`), and keep the "
+    "copy: the old release can't read the new release's files. A vendor may support this release "
     "for longer."
 )
 
@@ -61,7 +61,7 @@ def spark_ends(s: Subject) -> Iterator[Problem]:
     )
 
 
-_TAKE_THE_NEXT = "Take the next bug-fix release, one instance after the other."
+_TAKE_THE_NEXT = "Upgrade to the next bug-fix release in a rolling restart."
 
 
 @rule(

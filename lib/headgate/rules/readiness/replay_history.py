@@ -17,10 +17,10 @@ _KAFKA = "documentation: Kafka topic configuration, retention and log compaction
 
 
 _RAISE_THE_TOPICS = (
-    "Raise the topic's retention (or use tiered storage) to the history that a replay needs. "
-    "Or keep the raw records where a batch can read them (an archive, an earlier topic), so "
-    "that a replay starts there. Deleted records are lost, so plan changes that keep the "
-    "state (`headgate diff` shows which do)."
+    "Raise the topic's retention (or use tiered storage) to the history that a replay needs. Or "
+    "keep the raw records where a batch can read them (an archive, an earlier topic), so that a "
+    "replay can start there. Deleted records are lost, so plan changes that keep the state "
+    "(`headgate diff` shows which do)."
 )
 _HOW_FAR_BACK = "How far back does the state reach?"
 
@@ -91,7 +91,7 @@ def _left(topic: Topic) -> str:
     if not known or not ever:
         return ""
     if not gone:
-        return "So far nothing was deleted."
+        return "No records have been deleted so far."
     return f"Of {ever:,} offsets {gone:,} are deleted ({100 * gone / ever:.0f} %)."
 
 
@@ -120,10 +120,12 @@ def _is_endless(s: Subject) -> bool:
 
 
 _READ_IT_AS = (
-    "Read it as a table (the newest row for a key). Or build results that must survive a "
-    "replay from a topic that is not compacted."
+    "Read the topic as a table (newest row per key). Or build results that must survive a replay "
+    "from a topic that is not compacted."
 )
-_DOES_THE_RESULT = "Does the result depend on every record, or on the newest for each key?"
+_DOES_THE_RESULT = (
+    "Does the result depend on every record, or only on the newest record of each key?"
+)
 
 
 @rule("RDY101", _KAFKA, remedies=(_READ_IT_AS,), questions=(_DOES_THE_RESULT,))
@@ -170,7 +172,7 @@ _CHECK_WHETHER_IT_WAS = (
     "the topic was recreated, reset the offsets on it."
 )
 _IS_THIS_THE_CLUSTER = (
-    "Is this the cluster that the pipeline reads, and may Headgate see the topic?"
+    "Is this the cluster that the pipeline reads, and is Headgate authorised to describe the topic?"
 )
 
 

@@ -32,9 +32,8 @@ _SHORT_MS = 2 * 86_400_000
 
 
 _FIND_THE_RECORDS = (
-    "Find the records elsewhere (an archive, a mirror, the producer) before the position "
-    "moves, and raise the topic's retention. Then move the position to the earliest offset "
-    "on purpose."
+    "Before the position moves, find the records elsewhere (an archive, a mirror, the producer) "
+    "and raise the topic's retention. Then move the position to the earliest offset explicitly."
 )
 
 
@@ -61,7 +60,7 @@ def unread_offsets_deleted(s: Subject) -> Iterator[Problem]:
 
 
 _RAISE_RETENTION_MS = (
-    "Raise retention.ms on the topic now, which keeps existing records, then let the "
+    "Raise retention.ms on the topic now (this also keeps existing records), then let the "
     "pipeline catch up."
 )
 
@@ -86,9 +85,8 @@ def near_the_edge(s: Subject) -> Iterator[Problem]:
             severity=Severity.HIGH,
             location=_node(worst.topic, s),
             what=(
-                f"{_partitions(near)}: the next record to be read is near the end of its "
-                f"{span(keeps)}; about {span(left)} are left, at an even rate of writing (an "
-                "assumption)."
+                f"{_partitions(near)}: the next unread record is near the end of its "
+                f"{span(keeps)}. About {span(left)} are left, assuming an even write rate."
             ),
             remedy=_RAISE_RETENTION_MS,
             keeps_state=True,
@@ -111,8 +109,8 @@ def _age(position: PartitionLag, s: Subject) -> float | None:
 
 
 _RAISE_ON_THE_BROKERS = (
-    f"Raise {RETENTION} on the brokers above the longest stop that may happen; the default is "
-    "7 days."
+    f"Raise {RETENTION} on the brokers above the longest stop that you expect. The default is 7 "
+    "days."
 )
 _SINCE_WHEN_IS_IT_STOPPED = "Since when is it stopped?"
 

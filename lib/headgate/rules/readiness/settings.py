@@ -19,7 +19,7 @@ _CORRECTNESS = "spark.sql.streaming.statefulOperator.checkCorrectness.enabled"
 _GUARDS = {
     _SCHEMA_CHECK: "whether the state has the schema that the query expects",
     _UNSUPPORTED: "whether streaming can compute the query",
-    _CORRECTNESS: "whether one stateful operator may drop another one's late rows",
+    _CORRECTNESS: "whether one stateful operator can drop the late rows of another",
 }
 _SKIPS = (
     "spark.sql.files.ignoreCorruptFiles",
@@ -41,8 +41,8 @@ _BYTES_AS_TEXT = re.compile(r"cast\(s\d+\.(?:key|value) as string\)", re.IGNOREC
 
 
 _REMOVE_THE_SETTING = (
-    "Remove the setting. It is not pinned, so the check is on at the next start. If the "
-    "query then fails to start, its state is already inconsistent."
+    "Remove the setting. The checkpoint doesn't pin it, so the check is on at the next start. If "
+    "the query then fails to start, its state is already inconsistent."
 )
 
 
@@ -117,7 +117,7 @@ def time_zone_of_the_machine(s: Subject) -> Iterator[Problem]:
         yield Problem(
             severity=Severity.MEDIUM,
             location=next((o.node for o in s.stateful), None),
-            what=f"The query uses the time zone, but {TIME_ZONE} is not set.",
+            what=f"The query depends on the session's time zone, but {TIME_ZONE} is not set.",
             remedy=_SET_IN_THE_QUERYS,
             keeps_state=True,
         )
@@ -130,7 +130,8 @@ def _expressions(s: Subject) -> list[str]:
 
 
 _REMOVE_THE_SETTING_AND_LET = (
-    "Remove the setting, and let the query fail at such a file. It applies from the next start."
+    "Remove the setting, so that the query fails on such a file. The change applies from the next "
+    "start."
 )
 
 
@@ -154,7 +155,7 @@ def skips_files(s: Subject) -> Iterator[Problem]:
             )
 
 
-_SET_THE_SCHEMA = "Set the schema in the query's code, as printSchema shows it today."
+_SET_THE_SCHEMA = "Set the schema in the query's code, as printSchema shows it now."
 
 
 @rule(

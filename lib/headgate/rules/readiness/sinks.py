@@ -14,9 +14,9 @@ _GUIDE = "documentation: Spark Structured Streaming programming guide"
 
 
 _WRITE_BY_THE_ROWS = (
-    "Write by the rows' own key (merge or upsert). If the function remembers batch numbers, "
-    "let it store them with the query's id. Remove them whenever the query is rewound or "
-    "gets a new checkpoint."
+    "Write by a key of the rows (merge or upsert). If the function records batch numbers, store "
+    "them with the query's id, and remove them whenever the query is rewound or gets a new "
+    "checkpoint."
 )
 _DOES_THE_FUNCTION = "Does the function write by key, or does it skip by batch number?"
 
@@ -39,8 +39,8 @@ def function_as_sink(s: Subject) -> Iterator[Problem]:
             severity=Severity.MEDIUM,
             location=sink.node,
             what=(
-                "A foreachBatch function writes the output; no plan shows how it handles a "
-                "repeated batch."
+                "A foreachBatch function writes the output. No plan shows how it handles a "
+                "reprocessed batch."
             ),
             remedy=_WRITE_BY_THE_ROWS,
             keeps_state=True,
@@ -49,8 +49,8 @@ def function_as_sink(s: Subject) -> Iterator[Problem]:
 
 
 _WRITE_BY_THE_ROWS_OWN = (
-    "Write by the rows' own key. open(partition, epoch) shows which part of which batch is "
-    "repeated, as long as the query is not rewound."
+    "Write by a key of the rows. open(partition, epoch) identifies a repeated part of a batch, as "
+    "long as the query is not rewound."
 )
 _DOES_THE_WRITER = "Does the writer write by key?"
 
@@ -77,8 +77,8 @@ def writes_row_by_row(s: Subject) -> Iterator[Problem]:
 
 
 _FOR_A_REPLAY = (
-    "For a replay plan a new folder and a new checkpoint together, and switch the consumers "
-    "to it. A Delta or Iceberg table supports a replay by a new query in place."
+    "For a replay, plan a new folder and a new checkpoint together, and switch the consumers to "
+    "the new folder. With a Delta or Iceberg table, a new query can replay in place."
 )
 
 
@@ -153,8 +153,8 @@ def _last(s: Subject, sink: str | None) -> Node | None:
 
 
 _LET_A_REPLAY = (
-    "Let a replay write to its own topic, and switch the consumers to it. Or let consumers "
-    "use only the newest result for a key. If all of them need only that, compact the topic."
+    "Let a replay write to a new topic, and switch the consumers to it. Or let consumers use only "
+    "the newest result of each key. If that is enough for all consumers, compact the topic."
 )
 _DO_ITS_CONSUMERS = "Do its consumers recognise duplicates?"
 
@@ -195,8 +195,8 @@ def _outputs(s: Subject) -> Iterator[tuple[str, str | None]]:
 
 
 _WRITE_TO_A_DURABLE = (
-    "Write to a durable sink before anybody relies on the query. If no file sink is "
-    "involved, a sink may be replaced; `headgate diff` shows it for this query."
+    "Write to a durable sink before anybody relies on the query. A sink other than a file sink "
+    "can be replaced on the same checkpoint; `headgate diff` checks it for this query."
 )
 
 

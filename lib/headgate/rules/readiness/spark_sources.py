@@ -19,8 +19,8 @@ _LIMITS = {
 
 
 _REMOVE_THE_OPTION = (
-    "Remove the option. The checkpoint doesn't record it, so the default (true) applies from "
-    "the next start. If the loss is known and wanted, set it to false for only one start."
+    "Remove the option. The checkpoint doesn't record it, so the default (true) applies from the "
+    "next start. To accept a known loss, set it to false for only one start."
 )
 
 
@@ -42,7 +42,7 @@ def loses_data(s: Subject) -> Iterator[Problem]:
 
 
 _SET_STARTINGOFFSETS_EARLIEST = (
-    "Set startingOffsets=earliest, or the offsets or the time to start at. It has no effect "
+    "Set startingOffsets=earliest, or specific offsets or a timestamp. The option has no effect "
     "while the checkpoint exists, so you can set it now."
 )
 
@@ -73,8 +73,7 @@ def _starts_at_latest(source: Source) -> bool:
 
 
 _SET_TO_SEVERAL = (
-    "Set {limits} to several times the size of a normal batch. Rate limits can be changed at "
-    "any restart."
+    "Set {limits} to several times a normal batch. Rate limits can be changed at any restart."
 )
 
 
@@ -90,7 +89,7 @@ def no_limit_per_batch(s: Subject) -> Iterator[Problem]:
             yield Problem(
                 severity=Severity.MEDIUM if s.stateful else Severity.LOW,
                 location=source.node,
-                what=f"{_reads(source)} is read without a limit for a batch.",
+                what=f"{_reads(source)} is read without a limit per batch.",
                 remedy=_SET_TO_SEVERAL.format(limits=limits[0]),
                 keeps_state=True,
             )
@@ -125,7 +124,8 @@ _SET_CLEANSOURCE_ARCHIVE = (
     "Set cleanSource=archive with a sourceArchiveDir, so that a replay can read from there."
 )
 _LET_A_REPLAY = (
-    "Let a replay read the archive, too. Keep the archive for as long as a replay may reach back."
+    "Let a replay also read the archive. Keep the archive as long as the oldest data that a "
+    "replay needs."
 )
 
 

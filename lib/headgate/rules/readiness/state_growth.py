@@ -30,13 +30,14 @@ _BY_KIND = {
     ),
     OperatorKind.STREAM_JOIN: (
         "Give both sides a watermark, and the join a range of event time with a lower and an "
-        "upper bound. `headgate diff` shows whether the stored columns, and so the state, stay.",
+        "upper bound. `headgate diff` shows whether the stored columns stay the same, and with "
+        "them the state.",
         None,
     ),
 }
 _WINDOWED = (
-    "Put a watermark on the window's column, at least as long as records may be late. The stored "
-    "state is kept, and older windows are evicted with the first batches.",
+    "Put a watermark on the window's column, with a delay of at least the lateness of records. "
+    "The stored state is kept, and older windows are evicted with the first batches.",
     True,
 )
 _COMPLETE = ("Write in update mode, with a watermark: complete mode keeps everything.", True)
@@ -78,7 +79,7 @@ def _reason(operator: StatefulOperator, s: Subject, complete: bool) -> str:
         return f"has {lacks}"
     if operator.kind is OperatorKind.DEDUPLICATE:
         lacks = "no event time among its keys" if s.version.watermarks else "no watermark"
-        return f"keeps every key that it ever saw: it has {lacks}"
+        return f"keeps every key forever: it has {lacks}"
     return "is in complete mode" if complete else "has windows, but no watermark closes them"
 
 
@@ -147,9 +148,9 @@ def state_left_to_a_function(s: Subject) -> Iterator[Problem]:
 
 
 _WHEN_THE_QUERY = (
-    "When the query gets a new checkpoint anyway, set "
-    "spark.sql.streaming.stateStore.providerClass to RocksDBStateStoreProvider. The "
-    "checkpoint pins the provider: setting it on the current one has no effect."
+    "With the query's next new checkpoint, set spark.sql.streaming.stateStore.providerClass to "
+    "RocksDBStateStoreProvider. The checkpoint pins the provider: setting it on the current one "
+    "has no effect."
 )
 
 
@@ -239,8 +240,8 @@ def default_partitions(s: Subject) -> Iterator[Problem]:
 
 
 _RUN_THE_QUERY = (
-    "Run the query with a processingTime trigger, which can be set at any restart. Or time "
-    "out by event time, which needs a new checkpoint."
+    "Run the query with a processingTime trigger, which can be set at any restart. Or use an "
+    "event-time timeout, which needs a new checkpoint."
 )
 
 

@@ -61,7 +61,7 @@ def _younger(cluster: Cluster, parts: list[Logged]) -> bool | None:
 
 
 _ONCE = (
-    "Restore the records from another copy. Only if they are lost for good and may be skipped: "
+    "Restore the records from another copy. Only if they are permanently lost and may be skipped: "
     "start once with failOnDataLoss=false, or start an empty checkpoint with starting offsets."
 )
 

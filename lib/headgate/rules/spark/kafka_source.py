@@ -24,8 +24,8 @@ _STARTING = (
     "startingOffsetsByTimestampStrategy",
 )
 _POISONED = (
-    "If the new version was tried and is stopped, delete offsets/N before the old version starts. "
-    "Only if commits/N is missing: then the batch is uncommitted."
+    "If the new version was started and stopped again, and commits/N is missing, batch N is "
+    "uncommitted: delete offsets/N before the old version starts."
 )
 
 

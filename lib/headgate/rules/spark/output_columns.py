@@ -43,7 +43,7 @@ def field_removed(c: Comparison) -> Iterator[RuleResult]:
 
 
 _FIND_THE_OUTPUTS_CONSUMERS = (
-    "Find the output's consumers. Give a field of another type another name."
+    "Find the output's consumers. If the type must change, write it as a new field."
 )
 
 

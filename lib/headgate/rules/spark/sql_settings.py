@@ -107,7 +107,7 @@ def changes_meaning(key: str) -> bool:
 
 
 _KEEP_THE_OLD_VALUE = "Keep the old value."
-_LEAVE_THE_POLICY = "Leave the policy at LEGACY, or use extract()."
+_LEAVE_THE_POLICY = "Keep spark.sql.legacy.timeParserPolicy=LEGACY, or use extract()."
 _DOES_THE_SETTING = "Does the setting change what the keys' expressions give for the same row?"
 _WHICH_STATE_SCHEMA = (
     "Which state schema does the new version plan? `headgate capture module:function` under "

@@ -65,7 +65,7 @@ def variable_renamed(c: Comparison) -> Iterator[RuleResult]:
                 location=pair.location,
                 before=gone,
                 after=made,
-                because=f"{_listed(gone)} was removed and {_listed(made)} was added.",
+                because=f"Removed: {_listed(gone)}. Added: {_listed(made)}.",
                 remedy=_KEEP_THE_NAMES,
                 scenario="from-scratch",
             )
@@ -90,7 +90,8 @@ def variable_added_or_removed(c: Comparison) -> Iterator[RuleResult]:
             location=pair.location,
             before=sorted(old),
             after=sorted(new),
-            because=f"{_listed(gone)} was removed." if gone else f"{_listed(made)} was added.",
+            because=f"{_listed(gone or made)} {'was' if len(gone or made) == 1 else 'were'} "
+            + ("removed." if gone else "added."),
             remedy=_IF_ITS_HISTORY if gone else "",
         )
 

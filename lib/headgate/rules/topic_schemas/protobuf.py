@@ -87,7 +87,7 @@ def _shared(pair: Pair) -> Iterator[tuple[Side, ProtoField, Side, ProtoField]]:
                 yield reader, f, writer, written[f.number]
 
 
-@rule("SCH201", PROTOBUF_RULES, remedy="Keep the message, even if nothing uses it any more.")
+@rule("SCH201", PROTOBUF_RULES, remedy="Keep the message, even if nothing uses it.")
 def message_removed(pair: Pair) -> Iterator[Breach]:
     """A consumer must know every message that was written.
 

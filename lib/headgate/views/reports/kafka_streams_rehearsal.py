@@ -25,7 +25,7 @@ from headgate.views.reports.rehearsal import checkpoint_json, output_json, outpu
 HEADLINES = {
     EngineOutcome.REFUSES: "Kafka Streams fails to start",
     EngineOutcome.RESUMES: "Kafka Streams starts and resumes",
-    EngineOutcome.UNKNOWN: "The rehearsal decided nothing",
+    EngineOutcome.UNKNOWN: "The rehearsal has no result",
 }
 STAGES = {
     StreamsStage.BUILD: "before a client was made",

@@ -27,7 +27,7 @@ from headgate.views.reports.comparison_json import report_json
 HEADLINES = {
     EngineOutcome.REFUSES: "The engine fails to start",
     EngineOutcome.RESUMES: "The engine resumes",
-    EngineOutcome.UNKNOWN: "The rehearsal decided nothing",
+    EngineOutcome.UNKNOWN: "The rehearsal has no result",
 }
 STAGES = {
     Stage.START: "at the start, before anything was written",

@@ -102,7 +102,7 @@ def test_a_time_that_retention_has_passed_in_some_partitions_is_asked_about_over
     assert "--past-retention" in reason
     alone = begin(TAKES, POSITION, at, Paper(first={0: 2, 1: 2, 2: 2}))
     assert alone.blockers == []
-    assert any("do not start at one point" in risk for risk in alone.risks)
+    assert any("don't start at one common time" in risk for risk in alone.risks)
 
 
 def test_files_older_than_the_time_count_as_read():
@@ -113,7 +113,7 @@ def test_files_older_than_the_time_count_as_read():
     again = begin(TAKES, POSITION, Target(place=TargetKind.BEGINNING), Paper())
     assert files(again) is None
     end = begin(TAKES, POSITION, Target(place=TargetKind.END), Paper())
-    assert any("can't skip those that it has not read" in one for one in end.blockers)
+    assert any("unread files can't be skipped" in one for one in end.blockers)
 
 
 def test_no_record_since_is_asked_about_and_then_left_or_at_the_end():
@@ -142,7 +142,7 @@ def test_only_what_was_chosen_moves():
             "the checkpoint has no source 7; its sources: 0, 1, 2",
         ),
         ((Take(name="0", of=("2",)),), Paper(), CARRY, "neither Kafka nor files"),
-        ((Take(name="0", of=("0", "1")),), Paper(), CARRY, "can't become one"),
+        ((Take(name="0", of=("0", "1")),), Paper(), CARRY, "can't be merged"),
         (TAKES, Paper(ends=(5, 5)), CARRY, "offset 7 of orders[0] is beyond the latest offset"),
         (
             TAKES,

@@ -120,12 +120,13 @@ def _risks(seen: ResetFacts, shapes: dict[str, Any]) -> Iterator[str]:
         )
     elif shapes:
         yield (
-            f"the records of {name_list(shapes)} are lost for good: they have no backup (--back-up)"
+            f"the records of {name_list(shapes)} are permanently lost: they have no backup "
+            "(--back-up)"
         )
     if seen.group.type not in DELETABLE and seen.group.state != "dead":
         yield (
-            f"group {seen.group.id} of type {seen.group.type} stays with its offsets. Kafka "
-            "removes it when they expire"
+            f"group {seen.group.id} of type {seen.group.type} is not deleted. Kafka removes it "
+            "once its offsets expire"
         )
     if clears_state(seen) and seen.request.pipeline.commands.clean is None:
         yield (

@@ -89,8 +89,9 @@ OPTIONS = (
     Option(
         name="source",
         ask="Which old source does each new source continue?",
-        help="Sources by number or name: 0=1, orders=0, 0=0,1 (both become one), 2=new; repeat "
-        "for more.",
+        help=(
+            "Sources by number or name: 0=1, orders=0, 0=0,1 (merges two), 2=new; repeat for more."
+        ),
         kind=Kind.MANY,
         metavar="NEW=OLD",
     ),

@@ -48,8 +48,8 @@ def build(request: PlanRequest, verdict: UpgradeVerdict | None) -> Plan:
         blockers.append(active_reason(inspector, group.id))
     if group.type not in _TYPES and group.state != "dead":
         blockers.append(
-            f"group {group.id} is of type {group.type}: its offsets can't be restored, so there "
-            "is no rollback"
+            f"group {group.id} is of type {group.type}: its offsets can't be restored, so the "
+            "upgrade can't be rolled back"
         )
     return Plan(
         scenario=request.scenario,
@@ -131,18 +131,18 @@ def _risks(
 ) -> Iterator[str]:
     if verdict is None:
         yield (
-            f"{pipeline.name} is a consumer group: Headgate has no evidence whether the new code "
-            "can read what the topics hold"
+            f"{pipeline.name} is a consumer group: Headgate can't check whether the new code can "
+            "read the records in the topics"
         )
     else:
         yield from risks_of(verdict)
     if pipeline.engine is Engine.KAFKA_STREAMS:
         yield (
-            "local state and changelog topics are not backed up. After a rollback the old "
-            "version continues with the state that the new one left. It reprocesses records "
-            "since then, and counts them twice. from-scratch rebuilds the state"
+            "local state and changelog topics are not backed up. After a rollback the old version "
+            "continues with the new version's state. It reprocesses the records since the upgrade "
+            "and counts them twice. from-scratch rebuilds the state"
         )
     yield (
-        "after a rollback the old version reprocesses what the new one has done: consumers of "
-        "its results get duplicates"
+        "after a rollback the old version reprocesses the new version's records: consumers of its "
+        "results get duplicates"
     )

@@ -66,8 +66,8 @@ OPTIONS = (
     ),
     Option(
         name="before",
-        ask="Compare it with which version?",
-        help="Running version, if it isn't the one that was seen last.",
+        ask="Which version is running now?",
+        help="Running version, if it isn't the newest stored one.",
         metavar="EVIDENCE",
         engines=_JUDGED,
     ),
@@ -98,8 +98,8 @@ SCENARIO = Scenario(
         Engine.KAFKA_STREAMS: needs(
             _COMMANDS,
             note=(
-                "Local state and changelogs aren't backed up: a rollback reprocesses over the state"
-                " that the new version left."
+                "Local state and changelogs aren't backed up: after a rollback the old version "
+                "continues with the new version's state."
             ),
         ),
         Engine.CONSUMER_GROUP: needs(

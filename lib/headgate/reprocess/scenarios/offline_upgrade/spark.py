@@ -177,7 +177,8 @@ def risks_of(verdict: UpgradeVerdict) -> Iterator[str]:
     if verdict.rollback == "lost":
         yield (
             "once the new version has completed a batch, the old one can't resume from its "
-            "checkpoint. Only the backup restores the old version, without what was done since"
+            "checkpoint. Only the backup restores the old version, and batches since the upgrade "
+            "are reprocessed"
         )
 
 

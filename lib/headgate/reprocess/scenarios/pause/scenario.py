@@ -126,19 +126,20 @@ def _risks(pipeline: Pipeline, *, resume: bool) -> list[str]:
     if resume:
         return []
     risks = [
-        "records that expire during the pause are lost to it: check the retention of its topics"
+        "records that expire during the pause are never processed: check the retention of its "
+        "topics"
     ]
     if commands.pause is None:
         risks.append(
             f"{pipeline.name} has no pause command: Headgate stops it, and starts it to resume. "
-            "Work that the stop interrupts is reprocessed then"
+            "Records in flight at the stop are then reprocessed"
         )
         if commands.start is None:
             risks.append(f"{pipeline.name} has no start command: a person has to restart it")
     elif pipeline.engine is not Engine.SPARK:
         risks.append(
-            "its processes stay members of their group, so a reset still needs them stopped. A "
-            "process that starts during the pause is not paused"
+            "its processes stay members of their group: stop them before a reset. A process that "
+            "starts during the pause is not paused"
         )
     return risks
 
@@ -171,7 +172,7 @@ _NEEDED = {
 SCENARIO = Scenario(
     name="pause",
     title="Pause and resume",
-    what="Finish in-flight work, hold the pipeline, and resume later where it was.",
+    what="Finish in-flight work, pause the pipeline, and resume later at the same position.",
     build=build,
     options=(
         Option(

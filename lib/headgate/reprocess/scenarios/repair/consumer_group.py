@@ -54,8 +54,8 @@ def build(request: PlanRequest) -> Plan:
     unknown = astray.beyond.keys() - known.keys()
     if beyond == LAST_KNOWN and unknown:
         return request.block(
-            f"--beyond={LAST_KNOWN}: no last position of {_named(unknown)} is known. Choose"
-            " --beyond=beginning or --beyond=end."
+            f"--beyond={LAST_KNOWN}: the last position of {_named(unknown)} is unknown. Choose "
+            "--beyond=beginning or --beyond=end."
         )
     return _explained(move_group(request, _wish(astray, beyond, known)), astray, beyond, known)
 
@@ -83,13 +83,13 @@ def _explained(
     risks = list(plan.risks)
     if found:
         risks.append(
-            f"last known position: {'; '.join(found[:_SHOWN])}. What the group read after that"
-            " isn't known"
+            f"last known position: {'; '.join(found[:_SHOWN])}. Unknown: which records the group "
+            "read after it"
         )
     if unknown:
         end = "never read" if beyond == "end" else "reprocessed"
         risks.append(
-            f"no last position of {_named(unknown)} is known: any record of its log may be {end}"
+            f"the last position of {_named(unknown)} is unknown: any record of its log may be {end}"
         )
     return replace(plan, risks=tuple(risks))
 

@@ -53,7 +53,7 @@ def blocking(request: PlanRequest, topics: Mapping[str, Topic]) -> str | None:
     more = f" and {len(names) - _SHOWN} more" if len(names) > _SHOWN else ""
     return (
         "consumers with isolation.level=read_committed wait for the end of "
-        f"{', '.join(names[:_SHOWN])}{more}: if its producer is gone for good, name it with "
+        f"{', '.join(names[:_SHOWN])}{more}: if its producer won't return, abort it with "
         "--abort-transaction"
     )
 
@@ -75,7 +75,7 @@ def _step(found: Transaction, facts: dict[str, dict[str, object]]) -> AbortTrans
 
 def _risk(found: Transaction) -> str:
     return (
-        f"consumers with isolation.level=read_committed never get what {found.name} wrote to "
-        f"{', '.join(sorted(found.topics))}, and offsets that it committed are lost. If its "
-        "producer still runs, it is fenced and fails"
+        "consumers with isolation.level=read_committed never receive the records that "
+        f"{found.name} wrote to {', '.join(sorted(found.topics))}, and offsets committed in it are "
+        "lost. If its producer still runs, it is fenced and fails"
     )

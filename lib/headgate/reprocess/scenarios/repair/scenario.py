@@ -29,8 +29,8 @@ _SPARK = frozenset({Engine.SPARK})
 OPTIONS = (
     Option(
         name="uncommitted",
-        ask="Remove the uncommitted batch, even if it looks sound?",
-        help="Also remove an uncommitted batch that looks sound: for a query that it stops.",
+        ask="Remove the uncommitted batch, even if it looks intact?",
+        help="Also remove an uncommitted batch that looks intact, if the query fails on it.",
         kind=Kind.FLAG,
         engines=_SPARK,
     ),
@@ -53,7 +53,7 @@ OPTIONS = (
     ),
     Option(
         name="abort-transaction",
-        ask="Abort which open transaction, whose producer is gone for good?",
+        ask="Which open transaction should be aborted?",
         help="Abort only this open transaction on a topic that it reads: its id, or "
         "TOPIC:PARTITION:PRODUCER if it has none; repeat for more. It can't be undone.",
         kind=Kind.MANY,
@@ -72,8 +72,8 @@ SCENARIO = Scenario(
         Engine.SPARK: needs(LOCAL),
         Engine.CONSUMER_GROUP: SUPPORTED,
         Engine.KAFKA_STREAMS: refused(
-            "its state is in changelogs and on its own hosts, and would not match repaired "
-            "offsets. Kafka Streams restores its stores itself; from-scratch starts over"
+            "its state is in changelogs and on the instances' disks, and would not match repaired "
+            "offsets. Kafka Streams restores its stores itself; from-scratch rebuilds them"
         ),
     },
 )

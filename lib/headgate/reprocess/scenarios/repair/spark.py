@@ -113,7 +113,7 @@ def _with_state(
     try:
         missing = request.inspector.checkpoints.rewind(found.location, last).missing
     except EvidenceError as error:
-        return looked, (f"not checked whether all files of its state exist: {error}",)
+        return looked, (f"not checked: whether all state files exist: {error}",)
     # What the logs lack is for the checkup to find, and to repair.
     lost = [
         CheckpointIssue(code="state", what=m, scenario=_REWIND) for m in missing if _is_of_state(m)
@@ -144,7 +144,7 @@ def _is_of_state(missing: str) -> bool:
 def _reasons(request: PlanRequest, found: CheckpointFiles, looked: CheckpointCheck) -> list[str]:
     """Say what can't be repaired and what gets over it, or that nothing is broken."""
     if looked.is_sound:
-        reason = f"nothing to repair: the checkpoint of {request.pipeline.name} is sound"
+        reason = f"nothing to repair: no fault found in the checkpoint of {request.pipeline.name}"
         return ["; ".join((reason, *looked.notes))]
     repairable = [f"could be repaired: {issue.what}" for issue in looked.issues]
     return [*(_beyond(request, found, issue) for issue in looked.left), *repairable]

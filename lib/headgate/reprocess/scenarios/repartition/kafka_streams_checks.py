@@ -111,7 +111,8 @@ def _of_topics(seen: ResetFacts, growth: Growth) -> Iterator[str]:
     for topic, count in sorted(growth.now.items()):
         if count > growth.to:
             yield (
-                f"{topic} has {count} partitions, and Kafka removes none: it can't have {growth.to}"
+                f"{topic} has {count} partitions, and Kafka can't remove partitions: it can't have "
+                f"{growth.to}"
             )
     if growth.now and growth.is_done:
         behind = "and no state"
@@ -145,7 +146,7 @@ def _of_keys(seen: ResetFacts, growth: Growth) -> Iterator[str]:
                 f"{seen.application} keeps {name_list(stores)} by the keys of {topic}, partition "
                 f"by partition. With {growth.to} partitions, records of a key may go to another "
                 "one: two tasks would each hold a part, and results would be wrong without an "
-                "error. Kafka moves no record, and Headgate copies none. Either let a new "
+                "error. Neither Kafka nor Headgate moves existing records. Either let a new "
                 f"version of {seen.application} repartition() them before that state: then this "
                 f"scenario rebuilds it. Or stop the producers, fill a new topic of {growth.to} "
                 "partitions by key with their partitioner, and switch them and a new version of "
@@ -243,8 +244,7 @@ def _kept_risks(seen: ResetFacts, growth: Growth) -> Iterator[str]:
         yield (
             f"{said} partitions, which doesn't follow from the inputs: the code fixes that, so "
             f"{seen.application} continues with its state. If the code does not fix it, the "
-            "application fails to start. Plan this scenario once more then: it rebuilds the "
-            "state"
+            "application fails to start. Then plan this scenario again: it rebuilds the state"
         )
 
 
@@ -260,9 +260,9 @@ def _version_risks(seen: ResetFacts, growth: Growth) -> Iterator[str]:
 def _order_risks(seen: ResetFacts, growth: Growth) -> Iterator[str]:
     names = name_list(growth.now)
     yield (
-        f"records of one key in {names} are in order only among those from before it had "
-        f"{growth.to} partitions, and among those since. Different tasks read the two, now and "
-        "at each read from the beginning"
+        f"in {names}, records of one key keep their order only among records from before the "
+        f"change to {growth.to} partitions, and among records after it. Different tasks process "
+        "the two, now and at each replay"
     )
     if growth.reach.sized:
         yield (
@@ -286,8 +286,9 @@ def _reader_risks(seen: ResetFacts, growth: Growth) -> Iterator[str]:
             )
         if others:
             yield (
-                f"{topic} is also read by {name_list(others)}: its keys move for them, too, and "
-                "each starts added partitions where it is configured to"
+                f"{topic} is also read by {name_list(others)}: these consumers see keys move to "
+                "other partitions, and start added partitions by their own setting (such as "
+                "auto.offset.reset)"
             )
 
 
@@ -316,7 +317,7 @@ def _loss_risks(growth: Growth) -> Iterator[str]:
     if growth.raised:
         yield (
             f"can't be undone: {name_list(growth.raised)} keeps {growth.to} partitions, because "
-            "Kafka removes none. Once they are added, an undo of the run is blocked"
+            "Kafka can't remove partitions. Once they are added, an undo of the run is blocked"
         )
     if growth.reach.sized and growth.internal:
         yield (

@@ -80,15 +80,15 @@ SCENARIO = Scenario(
             _DESCRIBED,
             _REPARTITIONED,
             note=(
-                "The state after that topic is rebuilt by reprocessing everything. Without "
-                "state nothing is reprocessed; nor after a repartition topic whose number of "
-                "partitions the code fixes."
+                "The state after that topic is rebuilt by reprocessing everything. Nothing is "
+                "reprocessed without state, or after a repartition topic whose number of "
+                "partitions the code sets."
             ),
         ),
         Engine.CONSUMER_GROUP: refused(
-            "a group reads added partitions by itself, from auto.offset.reset on. But keys then "
-            "map to other partitions: records of one key are in order only within each, and "
-            "what members keep by partition no longer fits"
+            "a group reads added partitions by itself, starting by auto.offset.reset. But keys "
+            "then map to other partitions: records of one key are in order only within each "
+            "partition, and state that members keep by partition no longer matches"
         ),
     },
 )

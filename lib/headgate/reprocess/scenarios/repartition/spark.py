@@ -130,8 +130,8 @@ def _blockers(
         blockers.append(f"the state already has {wanted} partitions")
     if version and (known := _number(version.engine_version)) and known < _FIRST:
         blockers.append(
-            f"the query runs on Spark {version.engine_version}: it may not read what Spark 4.2 "
-            "has written, and earlier releases can't repartition state"
+            f"the query runs on Spark {version.engine_version}: it may be unable to read a "
+            "checkpoint that Spark 4.2 wrote, and earlier releases can't repartition state"
         )
     if position.batch is None:
         blockers.append("no batch has completed: there is no state to repartition")
@@ -146,7 +146,7 @@ def _blockers(
 
 
 def _provider(position: QueryPosition) -> str:
-    return position.pinned.get(_PROVIDER, "a provider that the log does not name")
+    return position.pinned.get(_PROVIDER, "an unknown provider (not in the offset log)")
 
 
 def _number(version: str | None) -> tuple[int, ...] | None:
@@ -159,7 +159,7 @@ def _risks(version: Version | None) -> list[str]:
         "if the stop leaves an uncommitted batch, the run fails and everything is restored. "
         "Stop the query between two batches",
         "Spark calls its state repartition experimental: Headgate compares its rows one by one",
-        "a batch without input is added: a sink that counts batches gets nothing for that number",
+        "a batch without input is added: the sink gets no rows for that batch number",
     ]
     if timed := [o for o in (version.stateful if version else None) or () if _has_timers(o)]:
         names = name_list(o.name or o.kind.value for o in timed)
@@ -172,15 +172,15 @@ def _risks(version: Version | None) -> list[str]:
         )
         if any(_has_processing_time(o) for o in timed):
             risks.append(
-                "a query with processing-time timers has a batch at each trigger, with or "
-                "without input, so its stop is likely to leave an uncommitted batch. If the run "
-                "fails for that, remove the batch with repair, or start the query with a long "
-                "interval and stop it once more"
+                "a query with processing-time timers has a batch at each trigger, with or without "
+                "input, so its stop is likely to leave an uncommitted batch. If the run fails for "
+                "that, remove the batch with repair, or start the query with a long interval and "
+                "stop it again"
             )
     if version is None or version.engine_version is None:
         risks.append(
-            "the query's Spark version is unknown: only 4.2 and newer is sure to read what "
-            "Spark 4.2 writes"
+            "the query's Spark version is unknown: only 4.2 and newer can be relied on to read a "
+            "checkpoint that Spark 4.2 wrote"
         )
     return risks
 

@@ -43,8 +43,8 @@ def read_inputs(
         risks.append(f"no Kafka cluster is configured: topics {names} were not checked")
     if batch.other_sources:
         risks.append(
-            f"sources that are neither Kafka nor files: {batch.other_sources}. Not checked "
-            "whether they still have what came after the batch"
+            f"sources that are neither Kafka nor files: {batch.other_sources}. Not checked: "
+            "whether they still hold the records after the batch"
         )
     if late := _watermark_gone_back(batch, batches):
         risks.append(late)
@@ -95,8 +95,8 @@ def _kept(topics: Mapping[str, Topic]) -> Iterator[str]:
     for name, topic in sorted(topics.items()):
         if topic.cleanup_policy and "compact" in topic.cleanup_policy:
             yield (
-                f"{name} is compacted: only the last record of each key may be left of what came "
-                "after the batch"
+                f"{name} is compacted: of the records after the batch, only the last one of each "
+                "key may be left"
             )
         elif topic.retention_ms is not None and topic.retention_ms >= 0:
             hours = topic.retention_ms / 3_600_000
@@ -112,6 +112,6 @@ def _watermark_gone_back(batch: LoggedBatch, batches: tuple[LoggedBatch, ...]) -
     if not batch.watermark_ms or not last or last <= batch.watermark_ms:
         return None
     return (
-        "the watermark is rewound, too. Batches get other boundaries, so records that were too "
-        "late for the old run may count now"
+        "the watermark is rewound, too. Batch boundaries change, so records that were too late "
+        "before may now be on time"
     )

@@ -136,7 +136,7 @@ def _chosen(request: PlanRequest, batches: tuple[LoggedBatch, ...]) -> LoggedBat
 def _reach(batches: tuple[LoggedBatch, ...]) -> str:
     first, last = batches[0], batches[-1]
     at = f" ({_iso(first.planned_ms)} to {_iso(last.planned_ms)})" if first.planned_ms else ""
-    return f"its logs hold batches {first.number} to {last.number}{at}"
+    return f"available batches: {first.number} to {last.number}{at}"
 
 
 def _steps(request: PlanRequest, found: _Found) -> tuple[Step, ...]:
@@ -222,8 +222,8 @@ def _blockers(request: PlanRequest, found: _Found) -> list[str]:
     blockers += [f"can't rewind to batch {batch.number}: {m}" for m in found.rewind.missing]
     if lost := found.rewind.lost_inputs:
         blockers.append(
-            f"{len(lost)} of {found.rewind.input_files} files that later batches have read no "
-            f"longer exist, such as {lost[0]}: their records would be missing"
+            f"{len(lost)} of {found.rewind.input_files} files that later batches read no longer "
+            f"exist, such as {lost[0]}: their records would be missing"
         )
     return [*blockers, *found.inputs.blockers, *found.sink.blockers]
 
@@ -232,8 +232,8 @@ def _risks(request: PlanRequest, found: _Found) -> list[str]:
     risks = [*found.inputs.risks, *found.sink.risks]
     if found.rewind.foreign_schema_files:
         risks.append(
-            f"{found.checkpoint.location} is a copy: its state's metadata names the schema files "
-            f"of {found.rewind.foreign_schema_files[0]}. The run changes it to name its own"
+            f"{found.checkpoint.location} is a copy: its state metadata points to the schema files "
+            f"of {found.rewind.foreign_schema_files[0]}. The run corrects the paths"
         )
     if request.pipeline.commands.status is None:
         risks.append(
@@ -276,21 +276,23 @@ OPTIONS = (
     Option(
         name="sink-path",
         ask="Which folder (file sink) or topic (Kafka sink)?",
-        help="Folder of a file sink, as from headgate.toml, or topic of a Kafka sink, if no "
-        "stored version has it.",
+        help=(
+            "Folder of a file sink (relative to headgate.toml) or topic of a Kafka sink, if no "
+            "stored version has it."
+        ),
         metavar="FOLDER|TOPIC",
     ),
     Option(
         name="new-query-id",
         ask="Give the query a new id?",
-        help="Give the query a new id: sinks such as Delta skip batches of a query that they "
-        "have, and accept all of them under a new id.",
+        help=(
+            "Give the query a new id, so that sinks such as Delta don't skip its reprocessed "
+            "batches."
+        ),
         kind=Kind.FLAG,
     ),
 )
-_NO_PAST = (
-    "has no old state to rewind to: {} Start again at a point (from-point) or from scratch instead"
-)
+_NO_PAST = "has no old state to rewind to: {} Use from-point or from-scratch instead"
 
 SCENARIO = Scenario(
     name="rewind",

@@ -88,7 +88,7 @@ def topic_risks(topics: Mapping[str, Topic]) -> list[str]:
         if gone:
             risks.append(
                 f"the first {gone} offsets of {name} are past retention: they can't be "
-                "reprocessed, and results that need them will differ from before"
+                "reprocessed, and results that need them will differ from the earlier ones"
             )
         if topic.cleanup_policy and "compact" in topic.cleanup_policy:
             risks.append(f"{name} is compacted: only the last record of each key is reprocessed")

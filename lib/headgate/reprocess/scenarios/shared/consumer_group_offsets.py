@@ -158,8 +158,7 @@ def move_risks(
     risks = common.topic_risks({p[0]: topics[p[0]] for p in back}) if back else []
     if back:
         risks.append(
-            f"{pipeline.name} processes records a second time: consumers of what it writes or "
-            "sends get duplicates"
+            f"{pipeline.name} reprocesses records: consumers of its results get duplicates"
         )
     if on:
         count = sum(found.to[part] - at for part, at in on.items())

@@ -93,7 +93,7 @@ def _judged(
         why = f"{claims}, and {own}" if own else claims
         return Internal(topic=topic, claim=Claim.CONTESTED, why=why)
     if own is None:
-        why = "only the start of its name says that it belongs to this application"
+        why = "only its name prefix suggests that it belongs to this application"
         return Internal(topic=topic, claim=Claim.UNPROVEN, why=why)
     return Internal(topic=topic, claim=Claim.OWNED, why=own)
 
@@ -114,7 +114,7 @@ def _theirs(
     for other in sorted(_ids(around)):
         longer = len(other) > len(application) and topic.startswith(f"{other}-")
         if longer and other not in proven:
-            yield other, f"its name begins with the longer id of {other}"
+            yield other, f"its name starts with the longer application id of {other}"
 
 
 def _pipelines_of(topic: str, around: ClusterOwners) -> Iterator[tuple[str, str]]:

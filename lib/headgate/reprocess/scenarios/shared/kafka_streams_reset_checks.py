@@ -42,7 +42,7 @@ def _of_group(seen: ResetFacts) -> Iterator[str]:
         )
         return
     if group.type not in _TYPES:
-        yield f"group {group.id} is of type {group.type}, which no Kafka Streams application has"
+        yield f"group {group.id} is of type {group.type}, so it isn't a Kafka Streams application"
         return
     if seen.wish.force and group.type is not GroupType.CLASSIC:
         yield (
@@ -118,7 +118,7 @@ def _of_list(seen: ResetFacts) -> Iterator[str]:
     listed = {(row.topic, row.partition) for row in target.listed}
     left = [f"{t}[{p}]" for t, p in seen.parts(seen.inputs) if (t, p) not in listed]
     if left:
-        yield f"no offset is listed for {name_list(left)}: all inputs have to start at one point"
+        yield f"no offset is listed for {name_list(left)}: all inputs need a starting offset"
 
 
 def risks(seen: ResetFacts) -> tuple[str, ...]:
@@ -150,21 +150,21 @@ def _of_inputs(seen: ResetFacts) -> Iterator[str]:
     read = {t for t, _ in seen.positions} - set(seen.internals) | seen.topology.sources
     if seen.wish.target is None:
         yield (
-            f"no input topic is named: offsets stay where they are{_reading(read)}, and results "
-            "lack what was read before them"
+            f"no input topic is selected: offsets are unchanged{_reading(read)}, and earlier "
+            "records are missing in the results"
         )
     elif left := sorted(read - {*seen.inputs, *seen.intermediate}):
         yield (
-            f"{seen.application} also reads {name_list(left)}, which isn't named: offsets there "
-            "stay where they are"
+            f"{seen.application} also reads {name_list(left)}, which isn't selected: its offsets "
+            "are unchanged"
         )
     for topic in seen.inputs:
         if topic in seen.topology.loops:
-            yield f"{seen.application} writes {topic} itself: what it wrote is reprocessed"
+            yield f"{seen.application} writes {topic} itself: these records are reprocessed"
     if not seen.topology.is_told:
         yield (
-            "no topology is known: only offsets and names show which topics it reads, writes "
-            "and keeps"
+            "the topology is unknown: which topics it reads, writes and owns is derived only from "
+            "offsets and names"
         )
 
 
@@ -185,23 +185,23 @@ def _of_state(seen: ResetFacts) -> Iterator[str]:
         )
     if unproven:
         yield (
-            f"kept, and unverified as {seen.application}'s: {name_list(unproven)}. If it is, "
-            "reprocessed records count twice"
+            f"kept, because no evidence shows that it belongs to {seen.application}: "
+            f"{name_list(unproven)}. If it does, reprocessed records count twice"
         )
     for topic in sorted(set(seen.deleted) & seen.internals.keys()):
         if seen.internals[topic].claim is Claim.UNPROVEN:
             yield f"{topic} is deleted because it was named: {seen.internals[topic].why}"
     if seen.deleted and not (seen.wish.back_up or seen.wish.repartitions_inputs):
         yield (
-            f"the records of {name_list(seen.deleted)} are lost for good. An undo recreates the "
+            f"the records of {name_list(seen.deleted)} are permanently lost. An undo recreates the "
             "topics empty, so the old state is not restored (--back-up-internal copies it)"
         )
     if not clears_state(seen) or seen.request.pipeline.commands.clean is not None:
         return
     if seen.wish.instances:
         yield (
-            f"UNVERIFIED: local state is said to be cleared on {', '.join(seen.wish.instances)}. "
-            "An instance that keeps it counts twice"
+            f"UNVERIFIED: local state was reported as cleared on {', '.join(seen.wish.instances)}. "
+            "An instance that still has it counts records twice"
         )
     else:
         yield (

@@ -89,9 +89,11 @@ def state_risks(
     state = inspector.state.open_state(location, position.batch)
     operators = list(_operators(position, version, state))
     names = ", ".join(position.operators)
-    risks = [f"The state of batch {position.batch} is dropped ({names}): the query begins empty."]
+    risks = [f"The state of batch {position.batch} is dropped ({names}): the query starts empty."]
     if state.unknown:
-        risks.append(f"Unknown: how many rows the state holds, and of which times: {state.unknown}")
+        risks.append(
+            f"Unknown: the number and the event times of the rows in the state: {state.unknown}"
+        )
     risks += [_sentence(op, known=not state.unknown, point=point) for op in operators]
     risks += _watermark_risks(position, operators)
     rows = tuple(_row(op, position.batch, known=not state.unknown) for op in operators)
@@ -209,5 +211,12 @@ def _watermark_risks(position: QueryPosition, operators: Sequence[_Operator]) ->
         return
     at = iso(datetime.fromtimestamp(position.watermark_ms / 1000, UTC))
     again = any(h in _TIMED for op in operators for h in op.holders if op.mode is not Mode.COMPLETE)
-    more = " A closed window or group then appears again, too small." if again else ""
-    yield f"The watermark ({at}) restarts: late records that would have been dropped count.{more}"
+    more = (
+        (" A closed window or group is then emitted again with a value that is too small.")
+        if again
+        else ""
+    )
+    yield (
+        f"The watermark ({at}) restarts: late records that would have been dropped are "
+        f"processed.{more}"
+    )

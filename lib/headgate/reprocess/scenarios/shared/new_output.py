@@ -97,17 +97,17 @@ def _contradictions(request: PlanRequest, found: Checkpoint, path: str) -> Itera
                 f" {output.place}. Let the new version write to another folder"
             )
     if is_within(path, found.location):
-        yield f"--output-path: {path} is in the checkpoint {found.location}"
+        yield f"--output-path: {path} is inside the checkpoint {found.location}"
     for source in (request.version.sources if request.version else None) or ():
         read = source.path or source.options.get("path")
         if read and (is_within(path, read) or is_within(read, path)):
-            yield f"--output-path: {name} reads {read}: it would read what it writes to {path}"
+            yield f"--output-path: {name} reads {read}: it would read its own output in {path}"
     try:
         batch = request.inspector.sinks.newest_batch(path)
     except HeadgateError:
         return
     if batch is not None:
         yield (
-            f"--output-path: {path}/_spark_metadata has batches up to {batch}, and a file sink"
-            " skips numbers that it has. Name a folder without a log"
+            f"--output-path: {path}/_spark_metadata has batches up to {batch}, and a file sink "
+            "skips batches that are in its log. Choose a folder without a log"
         )

@@ -25,18 +25,21 @@ _TWICE = says(
     "overwrite by key.",
     unless=(Fact.NEW_OUTPUTS,),
 )
-_MISSING = says(Fact.SKIPS, run="What the skipped records would have added is missing in {to}.")
+_MISSING = says(Fact.SKIPS, run="The results of the skipped records are missing in {to}.")
 _ONCE = says(
     run="No record is reprocessed or skipped.",
     unless=(Fact.REPROCESSES, Fact.SKIPS),
 )
-_ONLY = says(run="Every other record is read as before.")
+_ONLY = says(run="All other records are processed as before.")
 _EMPTIES = says(
     Fact.EMPTIED, run="The contents of {to} are removed first, then rebuilt from the inputs."
 )
 _GONE = says(
     Fact.EMPTIED,
-    undo="Removed records don't come back. Only --back-up-outputs keeps a copy for the undo.",
+    undo=(
+        "Removed records can't be restored without --back-up-outputs, which keeps a copy for the "
+        "undo."
+    ),
     unless=(Fact.BACKED_UP,),
 )
 _REFILLS = says(
@@ -51,13 +54,17 @@ _NEW = says(
 
 # A Spark query whose undo puts back a checkpoint of before.
 _SAME_AGAIN = says(
-    undo="The query resumes after its last batch before the run. It writes what came since a "
-    "second time.",
+    undo=(
+        "The query resumes after its last batch before the run. Results since then are written a "
+        "second time."
+    ),
 )
 _DROPPED = says(
     Fact.BY_BATCH,
-    undo="{to} drops batch numbers that the run has written. New rows in these batches are lost:"
-    " first restore {to} to its content before the run.",
+    undo=(
+        "{to} drops batches whose number the run has already written, with their new rows. First "
+        "restore {to} to its content before the run."
+    ),
 )
 _RESUMES = says(run="Only results of an uncommitted batch are written twice.")
 
@@ -130,21 +137,26 @@ _DONE_TWICE = says(
     run="{name} processes records a second time. Consumers of its results get duplicates.",
 )
 _DONE_STAYS = says(
-    undo="What {name} did since the run stays done. It repeats it for records after the old "
-    "offsets.",
+    undo=(
+        "Effects of {name} since the run are not rolled back. It repeats this for records after "
+        "the old offsets."
+    ),
 )
 _GROUP_MOVE = (_ONCE, _DONE_TWICE, _MISSING, _EMPTIES, _NEW, _GONE, _REFILLS, _DONE_STAYS)
 
-_REMOVED = says(run="Nothing in {to} changes. Nothing new is written.")
+_REMOVED = says(run="{to} doesn't change.")
 _HELD = says(run="Nothing is written while it is paused.", unless=(Fact.RESUMED,))
 _GOES_ON = says(
     Fact.RESUMED,
     run="It continues where it was paused. No result is lost.",
-    undo="It is paused again. What it wrote since stays.",
+    undo="It is paused again. Output written since stays.",
 )
 _AGAIN_IN_FLIGHT = says(
     Fact.RESTARTED,
-    run="What the stop interrupts is processed again later: its results may be written twice.",
+    run=(
+        "The batch or records in flight at the stop are reprocessed later: their results may be "
+        "written twice."
+    ),
     unless=(Fact.RESUMED,),
 )
 _LETS_GO = says(
@@ -183,8 +195,10 @@ STATEMENTS: Mapping[tuple[str, Engine], Declared] = {
             _REFILLS,
             says(
                 Fact.EMPTIED,
-                undo="A folder of files is restored as it was; the run's files move to backup."
-                " Deleted records come back only with --back-up-outputs.",
+                undo=(
+                    "A folder of files is restored as it was; the run's files move to backup. "
+                    "Deleted records are restored only with --back-up-outputs."
+                ),
                 unless=(Fact.BACKED_UP,),
             ),
             _SAME_AGAIN,
@@ -215,8 +229,11 @@ STATEMENTS: Mapping[tuple[str, Engine], Declared] = {
             *(_not_if_raised(s) for s in _STREAMS_RESET),
             says(
                 Fact.RAISED,
-                run="Records before and after the change have other partitions in each input.",
-                undo="An undo is blocked once partitions were added: Kafka removes none.",
+                run=(
+                    "Records of one key are in different partitions before and after the change "
+                    "in each input."
+                ),
+                undo="An undo is blocked once partitions were added: Kafka can't remove them.",
             ),
         )
     ),
@@ -244,13 +261,17 @@ STATEMENTS: Mapping[tuple[str, Engine], Declared] = {
     ("repair", _SPARK): Declared(
         statements=(
             says(
-                run="A removed batch runs once more. What it had written to {to} may be written "
-                "twice."
+                run=(
+                    "A removed batch is reprocessed. What it had written to {to} may be written "
+                    "twice."
+                )
             ),
             _STAYS,
             says(
-                undo="The broken checkpoint is restored. If it starts, it writes what came since "
-                "a second time."
+                undo=(
+                    "The broken checkpoint is restored. If the query starts on it, results since "
+                    "then are written a second time."
+                )
             ),
             _DROPPED,
         )
@@ -262,16 +283,20 @@ STATEMENTS: Mapping[tuple[str, Engine], Declared] = {
             _MISSING,
             says(
                 Fact.ABORTED,
-                run="Consumers with read_committed never get what the transaction wrote. They "
-                "get what comes after it.",
+                run=(
+                    "Consumers with read_committed never get what the transaction wrote. They "
+                    "receive the records after it."
+                ),
                 undo="An aborted transaction stays aborted.",
             ),
             says(
-                undo="The old offsets are outside the log. {name} then follows its"
-                " auto.offset.reset, and reads records twice or never.",
+                undo=(
+                    "The old offsets are outside the log. {name} then follows its "
+                    "auto.offset.reset, and processes records twice or skips them."
+                ),
                 unless=(Fact.ABORTED,),
             ),
-            says(undo="What {name} did since the run stays done."),
+            says(undo="Effects of {name} since the run are not rolled back."),
         )
     ),
     ("skip-records", _SPARK): Declared(
@@ -282,8 +307,10 @@ STATEMENTS: Mapping[tuple[str, Engine], Declared] = {
             _SAME_AGAIN,
             says(
                 Fact.BY_BATCH,
-                undo="The file sink's later files move to backup. A Delta, Iceberg or Hudi"
-                " table drops batch numbers that it has: restore it first.",
+                undo=(
+                    "The file sink's later files move to backup. A Delta, Iceberg or Hudi table "
+                    "drops batches whose number it has already recorded: restore the table first."
+                ),
             ),
         )
     ),

@@ -219,7 +219,7 @@ def _look(request: PlanRequest, stop: StopPipeline, found: Outputs) -> list[Veri
 
 def _ask(request: PlanRequest, stop: StopPipeline, found: Outputs, *, fresh: bool) -> ManualStep:
     pairs = [f"{new} in place of {old}" for old, new in _renamed(request, found.topics).items()]
-    location = name_list(pairs) if pairs else f"another folder than {found.folder}"
+    location = name_list(pairs) if pairs else f"a folder other than {found.folder}"
     return ManualStep(
         pipeline=stop.pipeline,
         request=f"configure {stop.pipeline} to write to {location}, and start it",
@@ -278,29 +278,29 @@ def _reader_risks(request: PlanRequest, found: Outputs, how: How) -> Iterator[st
             )
         elif readers:
             yield (
-                f"{name} is read by {name_list(readers)}: they get nothing new until they switch "
-                "to the new topic"
+                f"{name} is read by {name_list(readers)}: they get no new records until they "
+                "switch to the new topic"
             )
 
 
 def _loss_risks(request: PlanRequest, found: Outputs, how: How) -> Iterator[str]:
     if how is not How.EMPTY:
         if found.topics:
-            yield "the new topics stay after an undo, with what was written to them"
+            yield "the new topics and their records are kept after an undo"
         return
     names = name_list(found.topics)
     if found.topics:
         yield (
-            f"all records in {names} are deleted, also those that others than "
+            f"all records in {names} are deleted, including those that other producers than "
             f"{request.pipeline.name} wrote"
         )
     if found.topics and "back-up-outputs" not in request.options:
         # Once partitions were added no undo would bring back what is backed up: it is not asked.
         option = "" if request.scenario == "repartition" else " (--back-up-outputs)"
-        yield f"the records of {names} are lost for good: they have no backup{option}"
+        yield f"the records of {names} are permanently lost: they have no backup{option}"
     elif found.topics:
         yield (
-            f"an undo restores the records of {names} with other offsets, in place of what was "
+            f"an undo restores the records of {names} with other offsets, in place of the records "
             "written since. Backup topics (headgate-backup-RUN-...) keep them until then, or "
             "until you delete these topics"
         )

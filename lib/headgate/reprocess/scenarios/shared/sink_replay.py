@@ -95,14 +95,14 @@ def unknown_sink(request: PlanRequest, sink: SinkFormat) -> str:
     """Return the blocker of a query whose sink may drop batches that come again."""
     if sink.format:
         return (
-            f"unknown whether the sink {sink.format} of {request.pipeline.name} drops batch "
-            "numbers that it has: pass --sink other if it writes them twice, --sink delta if it "
-            "drops them by query id"
+            f"unknown whether the sink {sink.format} of {request.pipeline.name} drops batches that "
+            "it has already recorded: pass --sink other if it writes them twice, --sink delta if "
+            "it drops them by query id"
         )
     return (
-        f"the sink of {request.pipeline.name} is unknown, and some sinks drop batch numbers that "
-        f"they have. Capture the query (`headgate capture --pipeline {request.pipeline.name}`), or "
-        "pass --sink"
+        f"the sink of {request.pipeline.name} is unknown, and some sinks drop batches whose number "
+        "they have already recorded. Capture the query (`headgate capture --pipeline "
+        f"{request.pipeline.name}`), or pass --sink"
     )
 
 
@@ -120,7 +120,7 @@ def _files(request: PlanRequest, batch: int, location: str | None, *, new_id: bo
         return SinkPlan(
             blockers=(
                 f"the file sink writes to {location} on a remote file system, where its log can't "
-                "be cut in one step. It would drop the output of reprocessed batches",
+                "be truncated atomically. It would drop the output of reprocessed batches",
             )
         )
     if found is None:
@@ -148,9 +148,9 @@ def _files(request: PlanRequest, batch: int, location: str | None, *, new_id: bo
 def _dropped(sink: SinkFormat, location: str | None, again: str) -> str:
     """Return the blocker of a table that drops numbers whichever query writes them."""
     return (
-        f"the {sink.title}{f' {location}' if location else ''} remembers its last batch number, "
-        f"whatever the query's id, and drops {again} without an error. Restore the table to its "
-        "state before them, or write to another table"
+        f"the {sink.title}{f' {location}' if location else ''} records its last batch number for "
+        f"all query ids, and silently drops {again}. Restore the table to its state before them, "
+        "or write to another table"
     )
 
 
@@ -159,9 +159,9 @@ def _of_query(sink: SinkFormat, location: str | None, again: str, *, new_id: boo
     if not new_id:
         return SinkPlan(
             blockers=(
-                f"{table} remembers the query's id with its last batch, and drops {again} "
-                "without an error. Restore the table to its version before them, or pass "
-                f"--new-query-id: then it gets the rows of {again} twice",
+                f"{table} records the query's id with its last batch, and silently drops {again}. "
+                "Restore the table to its version before them, or pass --new-query-id: then it "
+                f"gets the rows of {again} twice",
             )
         )
     return SinkPlan(
@@ -173,9 +173,9 @@ def _of_query(sink: SinkFormat, location: str | None, again: str, *, new_id: boo
 def _foreach(request: PlanRequest, again: str, *, new_id: bool) -> SinkPlan:
     return SinkPlan(
         risks=(
-            f"the function of {request.pipeline.name} gets {again} a second time, with other "
-            "boundaries. If it skips batch numbers that it has seen, rows are lost. If not, it "
-            "writes them twice, unless it overwrites by key",
+            f"the function of {request.pipeline.name} processes {again} a second time, with new "
+            "boundaries. If it skips batch numbers that it has already processed, rows are lost. "
+            "If not, it writes duplicates, unless it overwrites by key",
         ),
         new_query_id=new_id,
     )
@@ -188,10 +188,10 @@ def _kafka(
     written = written_since(request.inspector, topic, since)
     step = RecordOutput(topic=topic, batch=batch, since=since, written=written)
     risks = [
-        f"{topic} keeps what {again} wrote, and gets their results a second time after it. "
-        "Consumers get duplicates, unless they overwrite by key or leave the old ones out "
-        f"({spans(topic, written)}). The run records the final ranges after the stop; `headgate "
-        "plan skip-records` lets a group that has not read them skip them"
+        f"{topic} keeps the records that {again} wrote, and gets the reprocessed results after "
+        "them. Consumers get duplicates, unless they overwrite by key or skip the old ones "
+        f"({spans(topic, written)}). The run records the final ranges after the stop; with "
+        "`headgate plan skip-records` a group that has not read them can skip them"
     ]
     groups = request.inspector.kafka.topic_readers([topic]).get(topic, {})
     if readers := sorted(g for g in groups if g != request.pipeline.group):

@@ -45,8 +45,8 @@ def matched_takes(
     if not new:
         same = tuple(Take(name=s.name, of=(s.name,)) for s in position.sources)
         risk = (
-            "no stored version has the new version's sources. They are assumed to be those of "
-            "the old one, in the same order (change it with --source NEW=OLD)"
+            "the new version's sources are unknown: no stored version has them. Assumed: the same "
+            "sources in the same order (change with --source NEW=OLD)"
         )
         return _ordered(same), [], [risk]
     if named:
@@ -89,8 +89,8 @@ def _narrowed(take: Take, source: Source | None, position: QueryPosition) -> Tak
 
 def _added(take: Take, source: Source | None, position: QueryPosition) -> list[str]:
     return [
-        f"source {take.name} reads {topic}, which the old version did not: Spark reads it from "
-        "the earliest offset, whatever startingOffsets says"
+        f"source {take.name} reads {topic}, which the old version did not: Spark reads it from the "
+        "earliest offset and ignores startingOffsets"
         for topic in sorted(set(_topics(source) or ()) - _old_topics(take, position))
     ]
 
@@ -108,7 +108,10 @@ def _left_over(takes: Iterable[Take], position: QueryPosition) -> list[str]:
 
 def _left(source: SourcePosition) -> str:
     what = f" ({', '.join(sorted(source.offsets))})" if source.offsets else ""
-    return f"no source of the new version continues source {source.name}{what} of the old one"
+    return (
+        f"source {source.name}{what} of the old version isn't continued by any source of the new "
+        "one"
+    )
 
 
 def _placed(version: Version | None) -> dict[str, Source]:

@@ -175,8 +175,8 @@ def _blockers(
         blockers.append("headgate.toml sets no `entry_point` for this pipeline to rehearse")
     if wish.to is not None and found.remote:
         blockers.append(
-            "--to: leave it out. A new checkpoint on a remote file system always gets a "
-            "location of its own beside the old one, which stays"
+            "--to: omit this option. A new checkpoint on a remote file system always gets a new "
+            "location beside the old one, which is kept"
         )
     elif wish.to is not None:
         blockers += _bad_place(wish.to, found.location, request.inspector)
@@ -235,7 +235,7 @@ def _risks(
     if position.begun is not None:
         risks.append(
             f"batch {position.begun} is uncommitted: its input is reprocessed, and the sink gets "
-            "a second time what it already has of it"
+            "duplicates of the rows that it already has"
         )
     if begun.ways and not request.inspector.kafka.has_cluster():
         risks.append("no Kafka cluster is configured: unknown whether the offsets still exist")
@@ -254,6 +254,6 @@ def _sink_risks(version: Version | None, wish: StartRequest) -> list[str]:
     if wish.new_output or known in (BatchIds.WRITES, BatchIds.DROPS_OF_QUERY):
         return []
     return [
-        "the new query has an id of its own and numbers its batches from 0. A sink that drops "
-        "what it has seen only by batch number (foreachBatch can) drops new results"
+        "the new query has a new id and numbers its batches from 0. A sink that deduplicates only "
+        "by batch number (foreachBatch can) drops new results"
     ]

@@ -151,10 +151,13 @@ LOSSES: Mapping[tuple[Holder, Mode], Loss] = {
     (Holder.OWN, Mode.ANY): Loss(
         one="row of its own state",
         many="rows of its own state",
-        continues="Unknown: {what} will be dropped. Only the function's code says what follows.",
+        continues=(
+            "Unknown: {what} will be dropped. How that changes the results depends on the "
+            "function's code."
+        ),
         begins=(
-            "Unknown: {what} will be dropped, and records from {point} on reach it without them."
-            " Only the function's code says what follows."
+            "Unknown: {what} will be dropped, and the function processes records from {point} "
+            "onwards without this state. How that changes its results depends on its code."
         ),
     ),
 }

@@ -91,15 +91,18 @@ def _steps(request: PlanRequest, span: Span, over: SkipRecords) -> tuple[Step, .
 
 def _risks(request: PlanRequest, span: Span) -> tuple[str, ...]:
     risks = [
-        f"{request.pipeline.name} never reads {span.begin} to {span.end - 1} of "
-        f"{span.topic}[{span.partition}]: its results lack these records",
-        "the records stay in the topic, so other consumers get them, too. Their copy in a "
+        f"{request.pipeline.name} skips offsets {span.begin} to {span.end - 1} of "
+        f"{span.topic}[{span.partition}]: these records are missing in its results",
+        "the records stay in the topic, so other consumers still receive them. Their copy in a "
         "backup topic (headgate-backup-RUN-...) stays until you delete it, also after an undo",
-        "an undo restores the group's offset before them: what it has read since is reprocessed",
+        (
+            "an undo restores the group's offset before the skipped records: everything read "
+            "since is reprocessed"
+        ),
     ]
     if request.pipeline.engine is Engine.KAFKA_STREAMS:
         risks.append(
-            "if the application failed within the range, state from the part before stays, "
-            "unless it processes exactly once"
+            "if the application failed within the range, state changes from records before the "
+            "failure stay, unless it uses exactly-once processing"
         )
     return tuple(risks)

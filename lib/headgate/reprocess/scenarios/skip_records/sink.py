@@ -41,8 +41,8 @@ def look_at_sink(request: PlanRequest, done: int, part: int | None) -> SkipSink:
             return SkipSink(
                 risks=(
                     f"the {sink.title} remembers the number of the last batch. After an undo it "
-                    "drops batches that it has without an error: first restore the table to its "
-                    "version before the run",
+                    "silently drops batches that it has already recorded: first restore the "
+                    "table to its version before the run",
                 )
             )
         case BatchIds.BY_FUNCTION:
@@ -59,8 +59,8 @@ def _files(request: PlanRequest, done: int, location: str | None) -> SkipSink:
         return SkipSink(
             blockers=(
                 f"the file sink writes to {location} on a remote file system, where its log can't "
-                "be cut in one step. After an undo it would drop the output of batches that it "
-                "has",
+                "be truncated atomically. After an undo it would drop the output of batches that "
+                "are in its log",
             )
         )
     if found is None:
@@ -68,15 +68,15 @@ def _files(request: PlanRequest, done: int, location: str | None) -> SkipSink:
     if found.later:
         return SkipSink(
             blockers=(
-                f"{location} already has batch {found.later[0]}, which the checkpoint has not: the "
-                "record isn't what fails the query. Use `headgate plan repair`",
+                f"{location} already has batch {found.later[0]}, which the checkpoint doesn't "
+                "have: the record is not the cause of the failure. Use `headgate plan repair`",
             )
         )
     return SkipSink(
         target=found.target,
         risks=(
-            f"an undo moves what {location} got since to backup: consumers that have read it get "
-            "it a second time",
+            f"an undo moves the output written to {location} since the run to backup: consumers "
+            "that have read it get duplicates",
         ),
         resources=(f"folder:{found.target}",),
     )
@@ -84,15 +84,15 @@ def _files(request: PlanRequest, done: int, location: str | None) -> SkipSink:
 
 def _again(request: PlanRequest, part: int | None) -> str:
     return (
-        f"the function of {request.pipeline.name} gets batch {part} once more, up to the record. "
-        "It repeats what it did in failed tries, unless it overwrites by key. If it skips batch "
-        "numbers that it has seen, rows are lost"
+        f"the function of {request.pipeline.name} gets batch {part} again, up to the record. It "
+        "repeats the writes of failed attempts, unless it overwrites by key. If it skips batch "
+        "numbers that it has already processed, rows are lost"
     )
 
 
 def _doubled(request: PlanRequest, part: int | None, location: str | None) -> str:
     to = f" to {location}" if location else ""
     return (
-        f"what failed tries of batch {part} wrote{to} stays there and is written a second time, "
+        f"output of failed attempts of batch {part}{to} stays there and is written a second time, "
         "as with any batch that Spark retries"
     )

@@ -139,8 +139,8 @@ def _end(span: Span, files: CheckpointFiles, batch: int) -> int:
         raise RefusedError(f"offsets/{batch} can't be read: run `headgate plan repair` first")
     if others := unreadable_sources(log):
         raise RefusedError(
-            f"{others} of its sources are not Kafka, or write their offsets in an unknown form: "
-            "their position in the batch can't be kept"
+            f"{others} of its sources are not Kafka, or have offsets in an unknown format: their "
+            "position in the batch can't be kept"
         )
     location = f"{span.topic}[{span.partition}]"
     if (readers := readers_of(log, span.topic, span.partition)) > 1:
@@ -248,23 +248,22 @@ def _risks(request: PlanRequest, cut: _Cut) -> list[str]:
     span, name = cut.span, request.pipeline.name
     location = f"{span.begin} to {span.end - 1} of {span.topic}[{span.partition}]"
     risks = [
-        f"{name} never reads {location}: its results lack these records",
-        "the records stay in the topic, so other consumers get them, too. Their copy in a "
+        f"{name} skips {location}: these records are missing in its results",
+        "the records stay in the topic, so other consumers still receive them. Their copy in a "
         "backup topic (headgate-backup-RUN-...) stays until you delete it, also after an undo",
-        "an undo restores the checkpoint before them: what the query has written since stays in "
-        "its sink and is written a second time",
+        "an undo restores the checkpoint from before the skipped records: output written since "
+        "stays in the sink and is written a second time",
     ]
     if cut.begun is not None:
         risks.append(
             f"batch {cut.begun} gets other boundaries. If the query drops late records by a "
-            "watermark, a record may be late now that was not before, or the reverse, as with "
-            "any two runs"
+            "watermark, a record that was on time before may now be late, or the reverse"
         )
     if cut.part is not None:
         risks.append(
             f"once batch {cut.part} is complete up to {span.begin}, the query tries the next one "
             "until it is stopped. If the record does not fail it, the query reads it as any "
-            "other: nothing is skipped, and the run says so"
+            "other: nothing is skipped, and the run reports it"
         )
     return [_proof(request, cut), *risks]
 
@@ -277,8 +276,8 @@ def _proof(request: PlanRequest, cut: _Cut) -> str:
     )
     if told.error:
         return (
-            f"the last run of {name} ended with `{told.error}`, as its watch reported: you have "
-            "to know whether that is about this record"
+            f"the last run of {name} ended with `{told.error}`, as its watch reported. Check that "
+            "this record is the cause"
         )
     if cut.begun is None:
         return (

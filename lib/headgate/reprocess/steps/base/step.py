@@ -112,17 +112,19 @@ def check_command(inspector: Inspector, pipeline: str, word: str, planned: str |
     """Refuse where the registered command is not the one that was shown in the plan."""
     registered = inspector.processes.registered(pipeline)
     if registered is None:
-        raise StalePlanError(f"{pipeline} is not registered any more")
+        raise StalePlanError(f"{pipeline} is no longer registered in headgate.toml")
     now = getattr(registered.commands, word)
     if now != planned:
-        raise StalePlanError(f"the {word} command of {pipeline} has changed: plan again")
+        raise StalePlanError(
+            f"the {word} command of {pipeline} has changed. Run `headgate plan` again"
+        )
 
 
 def check_entry_point(inspector: Inspector, pipeline: str, planned: str) -> None:
     """Refuse where the registered function is not the one that was shown in the plan."""
     registered = inspector.processes.registered(pipeline)
     if registered is None or registered.entry_point != planned:
-        raise RefusedError(f"the entry point of {pipeline} has changed: plan again")
+        raise RefusedError(f"the entry point of {pipeline} has changed. Run `headgate plan` again")
 
 
 def topic_facts(topics: Mapping[str, Topic]) -> dict[str, dict[str, Any]]:
@@ -151,11 +153,14 @@ def _refuse_other_topics(
             raise RefusedError(f"topic {name} does not exist")
         topic_id, partitions = now[name]
         if topic_id != facts["id"]:
-            raise StalePlanError(f"topic {name} was deleted and recreated since: plan again")
+            raise StalePlanError(
+                f"topic {name} was deleted and recreated since the plan was made. Run `headgate "
+                "plan` again"
+            )
         if partitions != facts["partitions"]:
             raise StalePlanError(
-                f"topic {name} has {partitions} partitions now,"
-                f" {facts['partitions']} when this was planned"
+                f"topic {name} now has {partitions} partitions; the plan was made with "
+                f"{facts['partitions']}. Run `headgate plan` again"
             )
 
 
@@ -166,8 +171,8 @@ def known_log(topic: str, part: Partition) -> tuple[int, int]:
     """
     if part.begin is None or part.end is None:
         raise RefusedError(
-            f"the earliest and latest offset of {topic}[{part.number}] are unknown: does it have "
-            "a leader?"
+            f"the earliest and latest offset of {topic}[{part.number}] are unknown: check that the "
+            "partition has a leader"
         )
     return part.begin, part.end
 
@@ -180,7 +185,7 @@ def check_inactive(inspector: Inspector, group_id: str, planned_type: str) -> No
 def check_found_inactive(inspector: Inspector, group: Group, planned_type: str) -> None:
     """Refuse as `check_inactive` does, of a group that was just read."""
     if group.state != "dead" and group.type.value != planned_type:
-        raise StalePlanError(f"group {group.id} is of type {group.type} now, not {planned_type}")
+        raise StalePlanError(f"group {group.id} is now of type {group.type}, not {planned_type}")
     if not group.is_inactive:
         raise RefusedError(active_reason(inspector, group.id))
     if group.pending:
@@ -190,8 +195,8 @@ def check_found_inactive(inspector: Inspector, group: Group, planned_type: str) 
 def pending_reason(group: Group) -> str:
     """Say that a transaction is at the group's offsets: its producer counts as alive."""
     return (
-        f"committed offsets of {group.id} on {name_list(group.pending)} wait for the end of a "
-        "transaction: a process of it still runs, or was just killed. Stop it, or wait until "
+        f"committed offsets of {group.id} on {name_list(group.pending)} are part of an open "
+        "transaction: one of its processes still runs, or was just killed. Stop it, or wait until "
         "the broker ends the transaction (transaction.timeout.ms)"
     )
 
@@ -207,7 +212,7 @@ def active_reason(inspector: Inspector, group_id: str) -> str:
         )
     if group.state == "dead":
         return (
-            f"group {group_id} does not exist, or is of a type that Headgate can't see: not "
-            "verified that it has no members"
+            f"group {group_id} doesn't exist, or its type is not visible to Headgate: not verified "
+            "that it has no members"
         )
     return f"group {group_id} is {group.state}: not verified that it has no members"

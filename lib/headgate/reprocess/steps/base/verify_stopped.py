@@ -53,7 +53,7 @@ def _said(inspector: Inspector, pipeline: str) -> bool:
     """Return whether somebody says that it is stopped; refuse where somebody says otherwise."""
     registered = inspector.processes.registered(pipeline)
     if registered is None:
-        raise StalePlanError(f"{pipeline} is not registered any more")
+        raise StalePlanError(f"{pipeline} is no longer registered in headgate.toml")
     if registered.commands.status is not None:
         status = inspector.processes.status(pipeline)
         if status is not Status.STOPPED:
@@ -71,7 +71,7 @@ def _quiet(inspector: Inspector, pipeline: str | None, location: str) -> None:
     if found.quiet_seconds < min(quiet_needed(found), QUIET_MAX):
         raise RefusedError(
             f"{pipeline or 'the query'} must stay stopped, but the logs of {location} changed "
-            f"{found.quiet_seconds:.0f} s ago: something runs it"
+            f"{found.quiet_seconds:.0f} s ago: a process still runs it"
         )
 
 

@@ -40,10 +40,12 @@ class RestoreFolder(StepBase):
         """Refuse where the old one is not as it was left; decide where the new one goes."""
         kept = applier.folders.tree_hash(self.aside)
         if kept is None and applier.folders.tree_hash(self.place) != self.hash:
-            raise RefusedError(f"the old {self.thing} is lost: {self.aside} not found")
+            raise RefusedError(
+                f"the backup of the old {self.thing} is missing: {self.aside} not found"
+            )
         if kept is not None and kept != self.hash:
             raise RefusedError(
-                f"the old {self.thing} {self.aside} was changed since it was moved to backup"
+                f"the old {self.thing} {self.aside} was changed after it was moved to backup"
             )
         return {self.key: beside(self.place, self.word, applier.run)}
 
@@ -63,7 +65,7 @@ class RestoreFolder(StepBase):
     def verify(self, applier: Applier, was: PriorState) -> None:
         """Fail where a byte differs."""
         if applier.folders.tree_hash(self.place) != self.hash:
-            raise StepError(f"{self.place} is not byte for byte what it was")
+            raise StepError(f"{self.place} differs from its original content")
 
 
 class CopyRemoval(StepBase):
@@ -102,5 +104,6 @@ def check_kept(applier: Applier, place: str, was: PriorState) -> None:
     """Fail where what was moved aside from `place` has not the `hash` that it had there."""
     if applier.folders.tree_hash(was["aside"]) != was["hash"]:
         raise StepError(
-            f"{was['aside']} differs from the old {place}: something still writes to it"
+            f"{was['aside']} differs from the old {place}: another process still writes to it. "
+            "Stop it, then resume the run"
         )

@@ -133,12 +133,12 @@ class RehearseNewCheckpoint(StepBase):
 
     def apply(self, applier: Applier, was: PriorState) -> None:
         """Rehearse; RefusedError unless Spark does a batch, so that all is taken back."""
-        applier.note(f"starting {self.entry_point} on a copy: its output is discarded")
+        applier.note(f"starting {self.entry_point} on a copy (output is discarded)")
         at = self.place if self.made else beside(self.place, DRAFT, applier.run)
         proof = applier.checkpoints.rehearse(at, self.entry_point)
         if proof.outcome != "resumes":
-            raise RefusedError(f"{self.entry_point} does not start there: {proof.why}")
-        applier.note(f"Spark started there and read {proof.rows_in or 0} rows")
+            raise RefusedError(f"{self.entry_point} does not start on the copy: {proof.why}")
+        applier.note(f"Spark started on the copy and read {proof.rows_in or 0} rows")
 
     def verify(self, applier: Applier, was: PriorState) -> None:
         """The rehearsal was the proof."""
@@ -222,7 +222,10 @@ class InstallNewCheckpoint(StepBase):
     def verify(self, applier: Applier, was: PriorState) -> None:
         """Fail where something else stands there."""
         if not self.is_applied(applier, was):
-            raise StepError(f"{self.place} is not the new checkpoint: something writes there")
+            raise StepError(
+                f"{self.place} is not the new checkpoint: another process writes to it. Stop it, "
+                "then resume the run"
+            )
 
     def undo(self, was: PriorState) -> tuple[Step, ...]:
         """Move it aside."""
@@ -262,7 +265,10 @@ class MoveNewCheckpointToBackup(StepBase):
     def verify(self, applier: Applier, was: PriorState) -> None:
         """Fail where it still stands there."""
         if applier.folders.exists(self.place):
-            raise StepError(f"{self.place} exists again: something writes there")
+            raise StepError(
+                f"{self.place} was recreated: another process writes to it. Stop that process, "
+                "then resume the run"
+            )
 
 
 def _bind_draft(applier: Applier, draft: str) -> PriorState:

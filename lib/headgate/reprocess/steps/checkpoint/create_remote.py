@@ -164,7 +164,7 @@ class ReadRemoteState(StepBase):
         """Read it; nothing is changed."""
         for store in applier.state.read(self.place, self.batch):
             rows = (
-                "unknown, in a form that Spark's state reader can't read"
+                "unknown (Spark's state reader can't read this format)"
                 if store.rows is None
                 else store.rows
             )
@@ -179,4 +179,4 @@ class ReadRemoteState(StepBase):
 def check_free(inspector: Inspector, place: str) -> None:
     """Refuse where something stands at a new place by now."""
     if not inspector.remote_checkpoints.is_free(place):
-        raise StalePlanError(f"{place} is already taken: plan again")
+        raise StalePlanError(f"{place} already exists. Run `headgate plan` again")

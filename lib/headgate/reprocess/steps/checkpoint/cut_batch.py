@@ -73,13 +73,15 @@ class CutCopy(StepBase):
         last = found.last_commit_batch
         if last is None or last < self.batch or (self.logs is not None and last > self.batch):
             raise StalePlanError(
-                f"{self.checkpoint} ends at batch {last} now, not at {self.batch}: plan again"
+                f"{self.checkpoint} now ends at batch {last}, not at {self.batch}. Run `headgate "
+                "plan` again"
             )
         if self.logs is not None:
             files = inspector.checkpoints.files(self.checkpoint)
             if files is None or files.digest != self.logs:
                 raise StalePlanError(
-                    f"the logs of {self.checkpoint} have changed since: plan again"
+                    f"the logs of {self.checkpoint} have changed since the plan was made. Run "
+                    "`headgate plan` again"
                 )
         check_whole(inspector, self.checkpoint, last)
 
@@ -95,7 +97,7 @@ class CutCopy(StepBase):
         log = files.offsets(last) if files and last is not None else None
         at = end_in(log, self.topic, self.partition) if log else None
         if files is None or at is None:
-            raise RefusedError(f"offsets/{last} of {self.checkpoint} can't be read any more")
+            raise RefusedError(f"offsets/{last} of {self.checkpoint} can no longer be read")
         text = files.files[f"offsets/{last}"].decode()
         moved = with_end(text, self.topic, self.partition, self.end)
         return {"batch": last, "from": at, "text": moved}
@@ -126,8 +128,11 @@ class CutCopy(StepBase):
         location = f"{self.topic}[{self.partition}]"
         how = f"{self.pipeline} continued to batch {last}, up to {was['from']} of {location}"
         if self.is_read(was):
-            return f"{how}, and did not fail on the record: it has read it, and nothing is skipped"
-        return f"{how}, before it was stopped: the run skips what is left from there"
+            return (
+                f"{how}, and did not fail on the record: the query has processed it, so nothing is "
+                "skipped"
+            )
+        return f"{how}, before it was stopped: the run skips the rest of the range"
 
     def verify(self, applier: Applier, was: PriorState) -> None:
         """Fail where the copy does not say the end, or lacks a file of its state."""
@@ -208,7 +213,7 @@ class SwapCutCheckpoint(CheckpointSwap):
         found = applier.checkpoints.read(self.checkpoint)
         at = found.offsets.get(self.topic, {}).get(self.partition) if found else None
         if at is None or at < self.end:
-            raise StepError(f"the copy {was['copy']} is gone: nothing was moved")
+            raise StepError(f"the copy {was['copy']} no longer exists: nothing was moved")
 
     def verify_new(self, applier: Applier, was: PriorState) -> None:
         """Fail where it does not end at the batch of the copy."""

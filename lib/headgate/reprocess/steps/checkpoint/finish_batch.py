@@ -37,7 +37,7 @@ class FinishBatch(StepBase):
     def describe(self) -> str:
         return (
             f"start {self.pipeline} with `{self.start}`, wait until it completes batch "
-            f"{self.batch} before the record, and stop it again with `{self.stop}`"
+            f"{self.batch} before the record, and stop it with `{self.stop}`"
         )
 
     def check(self, inspector: Inspector, *, again: bool = False) -> None:
@@ -65,7 +65,7 @@ class FinishBatch(StepBase):
             if wait.ended >= STOPPED_SECONDS:
                 raise RefusedError(
                     f"{self.pipeline} ended before batch {self.batch} was complete up to the "
-                    "record: it fails on another record, too. Its own log says on which"
+                    "record: it fails on another record, too. See the query's log for the record"
                 )
             if wait.seconds >= FINISH_SECONDS:
                 raise StepError(

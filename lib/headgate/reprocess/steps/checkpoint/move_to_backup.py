@@ -31,8 +31,7 @@ class MoveToBackup(StepBase):
 
     def describe(self) -> str:
         return (
-            f"move the {self.what} {self.folder} to a backup beside it, which is kept until it "
-            "is removed"
+            f"move the {self.what} {self.folder} to a backup beside it (kept until you delete it)"
         )
 
     def check(self, inspector: Inspector, *, again: bool = False) -> None:
@@ -59,7 +58,10 @@ class MoveToBackup(StepBase):
     def verify(self, applier: Applier, was: PriorState) -> None:
         """Fail where something writes: it is there again, or the one aside is not whole."""
         if applier.folders.exists(self.folder):
-            raise StepError(f"{self.folder} exists again: something writes to it")
+            raise StepError(
+                f"{self.folder} was recreated: another process writes to it. Stop that process, "
+                "then resume the run"
+            )
         if was["hash"] is None:
             applier.note(f"no {self.what} found at {self.folder}")
         else:
@@ -107,7 +109,7 @@ class RestoreFromBackup(RestoreFolder):
 
     def risks(self, inspector: Inspector) -> tuple[str, ...]:
         """Say where goes what was written since."""
-        return (f"what was written to {self.folder} since moves to backup",)
+        return (f"output written to {self.folder} since the run moves to backup",)
 
     def check(self, inspector: Inspector, *, again: bool = False) -> None:
         """Refuse where the pipeline runs."""

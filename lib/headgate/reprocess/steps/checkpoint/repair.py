@@ -17,7 +17,7 @@ from headgate.reprocess.steps.checkpoint.backup_folder import CopyRemoval, besid
 from headgate.reprocess.steps.checkpoint.swap import CheckpointSwap
 
 REPAIRED = "repaired"
-_START_ALONE = "and found no unread record: verified that it starts, not that it completes a batch"
+_START_ALONE = "and found no unread record: the start is verified, a batch is not"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -44,7 +44,10 @@ class RepairCopy(StepBase):
         prove_stopped(inspector, self.pipeline, checkpoint=self.checkpoint)
         found = inspector.checkpoints.files(self.checkpoint)
         if found is None or found.digest != self.logs:
-            raise StalePlanError(f"the logs of {self.checkpoint} have changed since: plan again")
+            raise StalePlanError(
+                f"the logs of {self.checkpoint} have changed since the plan was made. Run "
+                "`headgate plan` again"
+            )
 
     def bind(self, applier: Applier) -> PriorState:
         """Decide where the copy goes, and take the hash of what is copied."""
@@ -59,7 +62,8 @@ class RepairCopy(StepBase):
         """Refuse where somebody writes; fail where something is still wrong with the copy."""
         if applier.folders.tree_hash(self.checkpoint) != was["hash"]:
             raise RefusedError(
-                f"{self.checkpoint} changed while it was copied: something still writes to it"
+                f"{self.checkpoint} changed while it was copied: another process still writes to "
+                "it. Stop it, then resume the run"
             )
         found = applier.checkpoints.files(was["copy"])
         wrong = check_checkpoint(found, Known()) if found else None
@@ -69,7 +73,7 @@ class RepairCopy(StepBase):
                 if wrong
                 else "it no longer exists"
             )
-            raise StepError(f"the repaired copy {was['copy']} is not sound: {what}")
+            raise StepError(f"the repaired copy {was['copy']} still has faults: {what}")
 
     def undo(self, was: PriorState) -> tuple[Step, ...]:
         """Remove the copy, unless it was put in place, where it is not a copy any more."""
@@ -115,12 +119,12 @@ class VerifyRepair(StepBase):
 
     def apply(self, applier: Applier, was: PriorState) -> None:
         """Rehearse; RefusedError unless Spark does a batch, so that all is taken back."""
-        applier.note(f"starting {self.entry_point} on a copy: its output is discarded")
+        applier.note(f"starting {self.entry_point} on a copy (output is discarded)")
         copy = beside(self.checkpoint, REPAIRED, applier.run)
         proof = applier.checkpoints.rehearse(copy, self.entry_point)
         if proof.outcome == "resumes":
             rows = f"and read {proof.rows_in} rows" if proof.rows_in else _START_ALONE
-            applier.note(f"Spark resumed there {rows}")
+            applier.note(f"Spark resumed on the copy {rows}")
             return
         word = "does not start" if proof.outcome == "refuses" else "did not complete its batch"
         raise RefusedError(

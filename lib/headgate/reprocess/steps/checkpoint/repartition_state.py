@@ -72,7 +72,8 @@ class RepartitionState(StepBase):
         """Refuse where somebody wrote meanwhile; fail where the copy has not one batch more."""
         if applier.folders.tree_hash(self.checkpoint) != was["hash"]:
             raise RefusedError(
-                f"{self.checkpoint} changed while it was copied: something still writes to it"
+                f"{self.checkpoint} changed while it was copied: another process still writes to "
+                "it. Stop it, then resume the run"
             )
         old, new = applier.checkpoints.read(self.checkpoint), applier.checkpoints.read(was["draft"])
         if old is None or new is None or old.last_commit_batch is None:

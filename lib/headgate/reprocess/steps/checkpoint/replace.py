@@ -62,7 +62,8 @@ class SnapshotCheckpoint(StepBase):
         """Refuse where the copy differs: then somebody writes to the checkpoint."""
         if not self.is_applied(applier, was):
             raise RefusedError(
-                f"{self.checkpoint} changed while it was copied: something still writes to it"
+                f"{self.checkpoint} changed while it was copied: another process still writes to "
+                "it. Stop it, then resume the run"
             )
 
     def undo(self, was: PriorState) -> tuple[Step, ...]:
@@ -96,7 +97,10 @@ class ReplaceCheckpoint(CheckpointSwap):
     def verify_new(self, applier: Applier, was: PriorState) -> None:
         """Fail where the new place is not empty."""
         if applier.checkpoints.read(self.checkpoint) is not None:
-            raise StepError(f"{self.checkpoint} has a checkpoint again: something started a query")
+            raise StepError(
+                f"{self.checkpoint} has a new checkpoint: a query was started on it. Stop the "
+                "query, then resume the run"
+            )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -117,7 +121,7 @@ class DeleteSnapshot(CopyRemoval):
         if applier.folders.tree_hash(self.checkpoint) == self.hash:
             applier.folders.remove_tree(self.copy)
         else:
-            applier.note(f"the copy {self.copy} is kept: {self.checkpoint} differs from it")
+            applier.note(f"the copy {self.copy} is kept, because {self.checkpoint} differs from it")
 
     def verify(self, applier: Applier, was: PriorState) -> None:
         """A copy that is kept does no harm."""

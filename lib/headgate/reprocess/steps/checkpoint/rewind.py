@@ -122,7 +122,7 @@ class ReadState(StepBase):
         """Read it; nothing is changed."""
         for store in applier.state.read(was["copy"], self.batch):
             rows = (
-                "unknown, in a form that Spark's state reader can't read"
+                "unknown (Spark's state reader can't read this format)"
                 if store.rows is None
                 else store.rows
             )
@@ -132,8 +132,8 @@ class ReadState(StepBase):
         """Refuse where something wrote to the original while the copy was read."""
         if applier.folders.tree_hash(self.checkpoint) != was["hash"]:
             raise RefusedError(
-                f"{self.checkpoint} changed while its copy was read: a session that outlives the "
-                "query still writes there. Stop the whole application"
+                f"{self.checkpoint} changed while its copy was read: a Spark session that outlives "
+                "the query still writes to it. Stop the whole application"
             )
 
 

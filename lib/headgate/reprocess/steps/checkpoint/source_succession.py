@@ -112,10 +112,7 @@ def begin(
 
 def _unfit(olds: list[SourcePosition]) -> str:
     if len(olds) > 1:
-        return (
-            f"the sources {', '.join(o.name for o in olds)} can't become one: only those of Kafka"
-            " can"
-        )
+        return f"sources {', '.join(o.name for o in olds)} can't be merged: only Kafka sources can"
     return (
         f"source {olds[0].name} is neither Kafka nor files: a new checkpoint can't set where it "
         "starts (rate and socket sources always start over)"
@@ -132,18 +129,19 @@ def _files(found: Begun, take: Take, old: SourcePosition, target: Target) -> Non
                 Beginning(name=take.name, files_of=old.name, entry=old.entry, before=target.at)
             )
             found.risks.append(
-                f"source {old.name} reprocesses those of its files that were changed since then, "
-                "if they still exist. A file's time says nothing of its rows' times"
+                f"source {old.name} reprocesses the files that were modified since then and still "
+                "exist. The modification time of a file is not the time of its rows"
             )
         case TargetKind.END:
             found.blockers.append(
-                f"source {old.name} reads files: it can't skip those that it has not read"
+                f"source {old.name} reads files, and unread files can't be skipped"
             )
         case _:
             found.beginnings.append(same)
             if target.place is not TargetKind.CURRENT:
                 found.risks.append(
-                    f"source {old.name} reads files, which have no offsets: it stays where it is"
+                    f"source {old.name} reads files, which have no offsets: its position is "
+                    "unchanged"
                 )
 
 
@@ -170,7 +168,7 @@ class _Kafka:
             if self.at.setdefault(part, offset) != offset:
                 self.found.blockers.append(
                     f"two sources are at different offsets in {part[0]}[{part[1]}] "
-                    f"({self.at[part]} and {offset}): they can't become one"
+                    f"({self.at[part]} and {offset}): they can't be merged"
                 )
 
     def go(self, inspector: Inspector) -> None:
@@ -179,7 +177,10 @@ class _Kafka:
         if inspector.kafka.has_cluster():
             begins |= self._found(inspector)
         elif self.target.place is not TargetKind.CURRENT:
-            self.found.blockers.append("no Kafka cluster is configured: the point can't be found")
+            self.found.blockers.append(
+                "no Kafka cluster is configured, so the offsets can't be looked up: set "
+                "bootstrap_servers under [kafka]"
+            )
         offsets: dict[str, dict[int, int]] = {}
         for (topic, number), to in sorted(begins.items()):
             offsets.setdefault(topic, {})[number] = to

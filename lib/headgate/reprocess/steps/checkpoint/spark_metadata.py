@@ -127,7 +127,9 @@ class RestoreSinkLog(StepBase):
         log, old, _ = _places(self.target, self.aside)
         if not applier.folders.exists(old):
             if applier.folders.tree_hash(log) != self.hash:
-                raise RefusedError(f"the old log of {self.target} is lost: {old} not found")
+                raise RefusedError(
+                    f"the backup of the old log of {self.target} is missing: {old} not found"
+                )
             return {"fresh": _aside(self.target, "after", applier.run), "files": []}
         return {
             "fresh": _aside(self.target, "after", applier.run),
@@ -152,7 +154,7 @@ class RestoreSinkLog(StepBase):
     def verify(self, applier: Applier, was: PriorState) -> None:
         """Fail where the log is not what it was, or a file is not back."""
         if applier.folders.tree_hash(f"{self.target}/{LOG}") != self.hash:
-            raise StepError(f"{self.target}/{LOG} is not byte for byte what it was")
+            raise StepError(f"{self.target}/{LOG} differs from its original content")
         absent = [
             name for name in self.files if not applier.folders.exists(f"{self.target}/{name}")
         ]

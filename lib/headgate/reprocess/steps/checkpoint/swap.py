@@ -16,8 +16,8 @@ from headgate.reprocess.steps.checkpoint.backup_folder import RestoreFolder, bes
 from headgate.reprocess.steps.process.stop_start import stop_with
 
 OUTPUT_STAYS = (
-    "what the query wrote since the run stays in the sink. The old checkpoint does not know of it: "
-    "the query resumes where that checkpoint stopped"
+    "output written since the run stays in the sink. The old checkpoint doesn't include it: the "
+    "query resumes where that checkpoint stopped"
 )
 
 
@@ -83,7 +83,7 @@ class CheckpointSwap(StepBase):
         """
         if not applier.folders.exists(was["aside"]):
             if not applier.folders.exists(was["copy"]):
-                raise StepError(f"the copy {was['copy']} is gone: nothing was moved")
+                raise StepError(f"the copy {was['copy']} no longer exists: nothing was moved")
             applier.folders.move(self.checkpoint, was["aside"])
         if applier.folders.exists(was["copy"]):
             applier.folders.move(was["copy"], self.checkpoint)
@@ -146,7 +146,7 @@ class RestoreCheckpoint(RestoreFolder):
     def verify(self, applier: Applier, was: PriorState) -> None:
         """Fail where a byte differs, and say that none does."""
         RestoreFolder.verify(self, applier, was)
-        applier.note(f"{self.checkpoint} is byte for byte what it was ({self.hash[:12]})")
+        applier.note(f"{self.checkpoint} is identical to the original ({self.hash[:12]})")
 
 
 def restore_steps(pipeline: str, checkpoint: str, was: PriorState) -> tuple[Step, ...]:

@@ -40,7 +40,7 @@ class SwitchCheckpoint(StepBase):
         what = "" if self.made else " (empty)"
         return (
             f"switch the checkpoint of {self.pipeline}: {self.checkpoint} -> {self.place}{what}, "
-            "passed to its commands as HEADGATE_CHECKPOINT; the old one stays as it is"
+            "passed to its commands as HEADGATE_CHECKPOINT; the old checkpoint is unchanged"
         )
 
     def check(self, inspector: Inspector, *, again: bool = False) -> None:
@@ -68,7 +68,8 @@ class SwitchCheckpoint(StepBase):
             raise StepError(f"{self.pipeline} was not switched to {self.place}")
         if applier.remote_checkpoints.listing_hash(self.checkpoint) != was["hash"]:
             raise RefusedError(
-                f"{self.checkpoint} changed during the switch: something still writes to it"
+                f"{self.checkpoint} changed during the switch: another process still writes to it. "
+                "Stop it, then resume the run"
             )
 
     def undo(self, was: PriorState) -> tuple[Step, ...]:
@@ -104,7 +105,7 @@ class SwitchToOldCheckpoint(StepBase):
     def blockers(self, inspector: Inspector, *, stops: bool = False) -> tuple[str, ...]:
         """Refuse where the pipeline was led elsewhere, or the old place is not what it was."""
         if _place_of(inspector, self.pipeline) not in (self.place, self.checkpoint):
-            return (f"the checkpoint of {self.pipeline} isn't at {self.place} any more",)
+            return (f"the checkpoint of {self.pipeline} is no longer at {self.place}",)
         now = inspector.remote_checkpoints.listing_hash(self.checkpoint)
         if now is None:
             return (f"old checkpoint {self.checkpoint} not found",)
@@ -144,9 +145,9 @@ class SwitchToOldCheckpoint(StepBase):
         if not self.is_applied(applier, was):
             raise StepError(f"{self.pipeline} was not switched back to {self.checkpoint}")
         if applier.remote_checkpoints.listing_hash(self.checkpoint) == self.hash:
-            applier.note(f"{self.checkpoint} is unchanged, object by object")
+            applier.note(f"{self.checkpoint} is unchanged (all objects compared)")
         else:
-            applier.note(f"{self.checkpoint} was changed since, by something that ran on it")
+            applier.note(f"{self.checkpoint} was changed after the run: a query ran on it")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -40,11 +40,11 @@ class AbortTransaction(StepBase):
         """Refuse where it is not open any more, or another producer has it."""
         found = self._found(inspector)
         if found is None and not again:
-            raise RefusedError(f"{self.transaction} is not open any more: there is nothing to do")
+            raise RefusedError(f"{self.transaction} is no longer open: there is nothing to do")
         if found is not None and not self._is_same(found):
             raise RefusedError(
-                f"{self.transaction} is open again, by another producer or a later start of it: "
-                "it is in use"
+                f"{self.transaction} is open again, by another producer or a restarted one: it is "
+                "in use"
             )
 
     def is_applied(self, applier: Applier, was: PriorState) -> bool:
@@ -66,7 +66,7 @@ class AbortTransaction(StepBase):
                     f"{self.transaction} is still open, {wait.seconds:.0f} s after its abort"
                 )
             wait.pause()
-        applier.note(f"{self.transaction} is not open any more")
+        applier.note(f"{self.transaction} is no longer open")
 
     def remains(self, inspector: Inspector, was: PriorState) -> tuple[str, ...] | None:
         """Its records, which no reader of committed ones ever gets."""

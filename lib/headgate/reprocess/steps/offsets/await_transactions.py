@@ -48,8 +48,8 @@ class AwaitTransactions(StepBase):
         """Refuse where one is still open."""
         if pending := self._pending(applier):
             raise RefusedError(
-                f"{self.application} has a pending transaction, so a process of it still runs: "
-                f"{_named(pending)}. Stop it, or abort the transaction"
+                f"{self.application} has a pending transaction, so one of its processes still "
+                f"runs: {_named(pending)}. Stop it, or abort the transaction"
             )
 
     def _pending(self, applier: Applier) -> list[Transaction]:

@@ -61,7 +61,10 @@ class DeleteGroup(StepBase):
     def verify(self, applier: Applier, was: PriorState) -> None:
         """Fail where it is there: somebody joined or committed."""
         if not is_gone(applier, self.group):
-            raise StepError(f"group {self.group} exists again: something uses it")
+            raise StepError(
+                f"group {self.group} was recreated: a consumer uses it. Stop it, then resume the "
+                "run"
+            )
 
     def undo(self, was: PriorState) -> tuple[Step, ...]:
         """Commit what was committed."""
@@ -108,8 +111,8 @@ class RestoreGroup(StepBase):
         if not lost:
             return ()
         return (
-            f"offsets of {self.group} on {name_list(lost)} are not restored: records have other "
-            "offsets there",
+            f"offsets of {self.group} on {name_list(lost)} are not restored: the restored records "
+            "have new offsets",
         )
 
     def check(self, inspector: Inspector, *, again: bool = False) -> None:

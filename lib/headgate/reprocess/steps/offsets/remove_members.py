@@ -35,7 +35,7 @@ class RemoveMembers(StepBase):
         found = inspector.kafka.group(self.group)
         if found.type.value != self.group_type:
             raise StalePlanError(
-                f"group {self.group} is of type {found.type} now, not {self.group_type}"
+                f"group {self.group} is now of type {found.type}, not {self.group_type}"
             )
 
     def apply(self, applier: Applier, was: PriorState) -> None:

@@ -79,8 +79,8 @@ def _of(
         old = [p for p, at in unread.items() if (f := first.get(p)) is None or at < f]
         if old:
             yield (
-                f"undo it within {hours} h: {topic.name} keeps records for {keeps / _HOUR_MS:g} "
-                f"h, and those at {len(old)} of the old positions expire by then"
+                f"undo within {hours} h: {topic.name} keeps records for {keeps / _HOUR_MS:g} h, "
+                f"and by then the records at {len(old)} of the old offsets expire"
             )
             return
 
@@ -198,7 +198,7 @@ class RestoreOffsets(StepBase):
     def describe(self) -> str:
         names = ", ".join(sorted(self.topics))
         gone = sum(m.to is None for m in self.moves)
-        absent = f"; {gone} of them had none and get none" if gone else ""
+        absent = f"; {gone} of them had no offset and get none" if gone else ""
         return (
             f"restore the offsets of {self.group} on {plural(len(self.moves), 'partition')} of "
             f"{names}{absent}"
@@ -242,9 +242,9 @@ class RestoreOffsets(StepBase):
         """Refuse where a topic is another one, or the group is active and stays so."""
         topics = topic_facts(inspector.kafka.topics(self.topics))
         found = [
-            f"topic {name} was recreated, or has other partitions since the run"
+            f"topic {name} was recreated or repartitioned since the run"
             if name in topics
-            else f"topic {name} does not exist any more"
+            else f"topic {name} no longer exists"
             for name, facts in sorted(self.topics.items())
             if topics.get(name) != facts
         ]
@@ -259,7 +259,7 @@ class RestoreOffsets(StepBase):
         return (
             *expiry_risks(inspector, to),
             *self._expired(inspector),
-            "what the group did with records since the run is not rolled back",
+            "the results of records that the group processed since the run are not rolled back",
         )
 
     def _expired(self, inspector: Inspector) -> list[str]:
@@ -270,8 +270,9 @@ class RestoreOffsets(StepBase):
             for p in t.partitions
         }
         return [
-            f"offset {m.to.offset} of {m.topic}[{m.partition}] is past retention, its log begins at"
-            f" {first}. It is restored, and the consumer then follows its auto.offset.reset"
+            f"offset {m.to.offset} of {m.topic}[{m.partition}] is past retention: the log begins "
+            f"at {first}. The offset is restored, and the consumer then follows its "
+            "auto.offset.reset"
             for m in self.moves
             if m.to is not None
             and (first := begin.get((m.topic, m.partition))) is not None

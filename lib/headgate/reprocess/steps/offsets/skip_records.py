@@ -94,12 +94,13 @@ class SkipRecords(StepBase):
 def outside(at: int | None, first: int, next_: int) -> str | None:
     """Say why a group that is at `at` can't step over the range; None where it can."""
     if at is None:
-        return "no offset is committed: unknown whether it has reached the range"
+        return "the group has no committed offset: unknown whether it has reached the range"
     if at < first:
         return (
-            f"it is at {at}, before the range: {plural(first - at, 'record')} before {first} would "
-            "never be read. Let it reach the range, or start the range there"
+            f"the group is at {at}, before the range: {plural(first - at, 'record')} before "
+            f"{first} would be skipped, too. Let the group reach the range, or start the range "
+            "there"
         )
     if at >= next_:
-        return f"it is at {at}, already after the range: there is nothing to skip"
+        return f"the group is at {at}, already past the range: there is nothing to skip"
     return None

@@ -146,14 +146,14 @@ def say_cut(found: Found, target: Target) -> None:
         return
     parts, at = name_list(_name(part) for part in found.cut), iso(from_milliseconds(target.at or 0))
     said = (
-        f"retention may have deleted records of {parts} since {at}: the first one left is as "
-        "recent, so the inputs do not start at one point"
+        f"retention may have deleted records of {parts} from {at} on: its first remaining record "
+        "isn't older, so the inputs don't start at one common time"
     )
     if target.past_retention or not found.within:
         found.risks.append(said)
     else:
         found.blockers.append(
-            f"{said}. Take a later time, or accept what is left with --past-retention"
+            f"{said}. Choose a later time, or accept the remaining records with --past-retention"
         )
 
 
@@ -229,8 +229,8 @@ class _Finder:
 
     def _none(self) -> None:
         self.found.risks.append(
-            f"{_name(self.part)} has no committed offset, and gets none: the consumer's own "
-            "setting decides where it starts"
+            f"{_name(self.part)} has no committed offset, and gets none: the consumer starts by "
+            "its auto.offset.reset"
         )
 
     def _shift(self, by: int) -> None:
@@ -244,8 +244,8 @@ class _Finder:
         if at != wished:
             end = "beginning" if at == self.begin else "end"
             self.found.risks.append(
-                f"{_name(self.part)} moves by {at - self.committed:+d} instead of {by:+d}: it "
-                f"reaches its log's {end}"
+                f"{_name(self.part)} moves by {at - self.committed:+d} instead of {by:+d}: that "
+                f"is the {end} of its log"
             )
         self._to(at)
 
@@ -295,11 +295,11 @@ def cut_risks(
     risks = []
     if target.place in _OF_EACH and len(there) > 1:
         risks.append(
-            f"{target.describe()} is another moment in each of {len(there)} partitions: joins "
-            "and counts over them start at no common point in time (--to-datetime sets one)"
+            f"{target.describe()} is a different time in each of {len(there)} partitions: joins "
+            "and counts over them don't start at a common time (--to-datetime does)"
         )
     if left := set(read) - there:
         parts = name_list(f"{topic}[{number}]" for topic, number in left)
-        stay = "stays where it is" if len(left) == 1 else "stay where they are"
-        risks.append(f"{parts} {stay}: the inputs do not start at one point")
+        stay = "keeps its offset" if len(left) == 1 else "keep their offsets"
+        risks.append(f"{parts} {stay}: the inputs don't start at one common time")
     return tuple(risks)

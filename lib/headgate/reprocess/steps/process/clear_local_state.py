@@ -38,7 +38,9 @@ class ClearLocalState(StepBase):
             return f"clear the local state of {self.pipeline} with `{self.command}`"
         if self.instances:
             names = ", ".join(self.instances)
-            return f"accept without verification that local state is cleared on {names}"
+            return (
+                f"skip clearing local state on {names}: reported as cleared by hand, not verified"
+            )
         verb = "manual step" if self.waits else "manual step after the run"
         return (
             f"{verb}: clear the local state of {self.pipeline} on every instance (no `clean` "
@@ -60,11 +62,11 @@ class ClearLocalState(StepBase):
             applier.processes.command(self.pipeline, "clean")
         elif self.instances:
             names = ", ".join(self.instances)
-            applier.note(f"UNVERIFIED: somebody said that the local state of {names} is cleared.")
+            applier.note(f"UNVERIFIED: the local state of {names} was reported as cleared by hand.")
         elif self.waits:
             ask_and_wait(applier, "clean", self._request)
             applier.note(
-                f"UNVERIFIED: somebody confirmed that the local state of {self.pipeline} is "
+                f"UNVERIFIED: somebody confirmed that the local state of {self.pipeline} was "
                 "cleared."
             )
         else:

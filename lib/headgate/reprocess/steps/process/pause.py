@@ -60,14 +60,13 @@ class PauseProcessing(StepBase):
         while still < STILL_SECONDS:
             if wait.seconds >= MOST_SECONDS:
                 raise RefusedError(
-                    f"{self.pipeline} still makes progress {wait.seconds:.0f} s after its pause"
+                    f"{self.pipeline} still commits progress {wait.seconds:.0f} s after its pause "
+                    "command. Check that the command reaches every process"
                 )
             wait.pause()
             now = self._position(applier)
             still, before = (still + _POLL if now == before else 0.0), now
-        applier.note(
-            f"{self.pipeline} has made no progress for {still:.0f} s: it committed nothing"
-        )
+        applier.note(f"{self.pipeline} is paused: it has committed nothing for {still:.0f} s")
 
     def undo(self, was: PriorState) -> tuple[Step, ...]:
         """Go on."""
@@ -149,7 +148,7 @@ class ConfirmDrained(StepBase):
             return f"{self.pipeline} is paused after batch {done}: nothing is in flight"
         return (
             f"{self.pipeline} is paused after batch {done}. Batch {begun} is uncommitted: it is "
-            "reprocessed from its logged offsets, and its sink may already have a part of it"
+            "reprocessed from its logged offsets, and the sink may already have part of it"
         )
 
 

@@ -106,7 +106,7 @@ class StopPipeline(StepBase):
         except StepError as error:
             if is_running(applier, self.pipeline, self.group) is not False:
                 raise
-            applier.note(f"{error}. Checked once more: {self.pipeline} is stopped")
+            applier.note(f"{error}. A second check shows that {self.pipeline} is stopped")
 
     def verify(self, applier: Applier, was: PriorState) -> None:
         """Refuse where it is not proven that the pipeline has stopped: nothing else was done."""
@@ -179,7 +179,7 @@ class StartStep(StepBase):
             wait.look(self.pipeline)
             if wait.seconds >= START_SECONDS or wait.ended >= STOPPED_SECONDS:
                 raise StepError(
-                    f"{self.pipeline} does not run {wait.seconds:.0f} s after its start"
+                    f"{self.pipeline} is not running {wait.seconds:.0f} s after its start"
                 )
             wait.pause()
 

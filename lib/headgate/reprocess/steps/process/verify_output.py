@@ -57,7 +57,7 @@ class VerifyOutput(StepBase):
                 done += _POLL
             if done > TOLD_SECONDS or wait.seconds >= (BATCH_SECONDS if begun else IDLE_SECONDS):
                 why = "nothing shows its output" if done else "no batch has completed"
-                applier.note(f"unknown: where {self.pipeline} writes: {why}")
+                applier.note(f"unknown where {self.pipeline} writes: {why}")
                 return
             wait.pause()
 
@@ -82,7 +82,7 @@ class VerifyOutput(StepBase):
         if batch is not None:
             applier.note(f"{self.folder} has batch {batch} of {self.pipeline}")
         elif is_last:
-            raise self._error(applier, f"a batch has completed, and {self.folder} has none")
+            raise self._error(applier, f"a batch has completed, but {self.folder} has none")
         return batch is not None
 
     def _judge(self, applier: Applier, seen: Output) -> None:

@@ -119,9 +119,9 @@ def _watch_logs(applier: Applier, pipeline: str, location: str, *, proven: bool)
     elif verify_stopped.quiet_needed(before) > verify_stopped.QUIET_MAX:
         needed = verify_stopped.quiet_needed(before)
         raise RefusedError(
-            f"nothing shows that {pipeline} has stopped. Its batches are so long or so rare that "
-            f"silence would be evidence only after {needed:.0f} s. Register a status command, or "
-            "a stop command that is a manual step"
+            f"no evidence that {pipeline} has stopped. Its batches are so long or so rare that "
+            f"{needed:.0f} s without a new batch would be needed. Register a status command, or a "
+            "stop command that is a manual step"
         )
     applier.note(f"watching the logs of {location} for {seconds:.0f} s: no batch may appear")
     wait = Wait(applier=applier)

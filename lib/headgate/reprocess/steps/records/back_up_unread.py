@@ -32,8 +32,8 @@ class BackUpUnreadRecords(BackUpRecords):
 
     def describe(self) -> str:
         return (
-            f"copy the records of {name_list(self.topics)} that {self.group} has not read yet to "
-            "backup topics"
+            f"copy the unread records of {name_list(self.topics)} (group {self.group}) to backup "
+            "topics"
         )
 
     def bind(self, applier: Applier) -> PriorState:

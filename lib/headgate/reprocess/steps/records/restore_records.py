@@ -43,7 +43,11 @@ class RestoreRecords(StepBase):
         """Refuse where a backup topic is gone."""
         needed = self._lost(inspector).values()
         gone = needed - inspector.kafka.shapes(needed).keys()
-        return (f"the backed-up records are lost: no topic {name_list(gone)}",) if gone else ()
+        return (
+            ((f"the backed-up records are missing: topic {name_list(gone)} not found"),)
+            if gone
+            else ()
+        )
 
     def risks(self, inspector: Inspector) -> tuple[str, ...]:
         """Say what differs afterwards, and who is hit by it."""
@@ -51,8 +55,8 @@ class RestoreRecords(StepBase):
         if not backup:
             return ()
         risks = [
-            f"records restored to {name_list(backup)} have other offsets than before: an offset "
-            "that somebody noted now means another record"
+            f"records restored to {name_list(backup)} get new offsets: offsets stored outside "
+            "Kafka now point to other records"
         ]
         held = {n: t.records for n, t in inspector.kafka.topics(backup).items() if t.records}
         risks += [
@@ -62,7 +66,7 @@ class RestoreRecords(StepBase):
         for name, groups in sorted(inspector.kafka.topic_readers(backup).items()):
             if groups:
                 risks.append(
-                    f"{name_list(groups)} gets the records restored to {name} a second time"
+                    f"{name_list(groups)} gets duplicates of the records restored to {name}"
                 )
         return tuple(risks)
 
@@ -101,7 +105,7 @@ class RestoreRecords(StepBase):
         for name, backup in sorted(self._lost(applier).items()):
             digests = applier.records.verify_restored(backup, name).values()
             count = sum(d.records for d in digests)
-            applier.note(f"{name} holds its backed-up records again: {plural(count, 'record')}")
+            applier.note(f"{name} has its backed-up records restored: {plural(count, 'record')}")
 
     def _lost(self, inspector: Inspector) -> dict[str, str]:
         """Return topics, and where they are backed up, but those that were never deleted."""
@@ -146,7 +150,7 @@ class ConfigureTopics(StepBase):
         effects_now = applier.kafka.shapes(self.configs)
         wrong = [n for n, c in self.configs.items() if effects_now[n].configs != c]
         if wrong:
-            raise StepError(f"settings of {name_list(wrong)} are not as planned")
+            raise StepError(f"settings of {name_list(wrong)} differ from the plan")
 
     def undo(self, was: PriorState) -> tuple[Step, ...]:
         """Give them the settings of before."""

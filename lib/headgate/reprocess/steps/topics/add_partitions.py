@@ -68,7 +68,7 @@ class AddPartitions(StepBase):
         now = applier.kafka.identities(self.topics)
         wrong = [n for n, t in self.topics.items() if now.get(n) != (t["id"], self.to)]
         if wrong:
-            raise StepError(f"another topic now, or not {self.to} partitions: {name_list(wrong)}")
+            raise StepError(f"recreated, or without {self.to} partitions: {name_list(wrong)}")
 
     def remains(self, inspector: Inspector, was: PriorState) -> tuple[str, ...]:
         """Name the topics that keep more partitions than they had."""
@@ -78,7 +78,7 @@ class AddPartitions(StepBase):
             return ()
         return (
             f"can't be undone: {name_list(raised)} keeps {self.to} partitions, because Kafka "
-            "removes none",
+            "can't remove partitions",
         )
 
     def _left(self, inspector: Inspector) -> list[str]:
@@ -118,7 +118,7 @@ class VerifyPartitions(StepBase):
             has_ended = wait.look(self.pipeline)
             if wait.ended >= STOPPED_SECONDS or wait.seconds >= PROVE_SECONDS:
                 how = "ended" if has_ended else f"was not ready after {wait.seconds:.0f} s"
-                raise StepError(f"{self.pipeline} {how}, and {missing}: its own log says why")
+                raise StepError(f"{self.pipeline} {how}, and {missing}: see its log for the cause")
             wait.pause()
         applier.note(self._said(applier))
 
@@ -140,7 +140,9 @@ class VerifyPartitions(StepBase):
         said = [f"{name} has {count} partitions" for name, count in sorted(now.items())]
         fixed = [name for name, count in sorted(now.items()) if count != self.to]
         why = (
-            f"; the code, or another input, fixes the number of {name_list(fixed)}" if fixed else ""
+            (f"; the code or another input sets the number of partitions of {name_list(fixed)}")
+            if fixed
+            else ""
         )
         made = f"; {name_list(said)}{why}" if said else ""
         return f"{self.group} has members that share its tasks{made}"

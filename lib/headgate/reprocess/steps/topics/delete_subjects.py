@@ -41,7 +41,10 @@ class DeleteSubjects(StepBase):
         now = ids_of(inspector, self.subjects)
         for name, ids in sorted(self.subjects.items()):
             if not (again and name not in now) and now.get(name) != ids:
-                raise StalePlanError(f"subject {name} has other versions than when it was planned")
+                raise StalePlanError(
+                    f"the versions of subject {name} changed since the plan was made. Run "
+                    "`headgate plan` again"
+                )
 
     def bind(self, applier: Applier) -> PriorState:
         """Read the schemas, and the levels that the subjects have of their own."""
@@ -63,7 +66,10 @@ class DeleteSubjects(StepBase):
     def verify(self, applier: Applier, was: PriorState) -> None:
         """Fail where one is there: something registers its schemas again."""
         if left := applier.schemas.subjects(self.subjects):
-            raise StepError(f"registered again right after they were deleted: {name_list(left)}")
+            raise StepError(
+                f"registered again right after deletion: {name_list(left)}. Stop the producers "
+                "that register them, then resume the run"
+            )
 
     def undo(self, was: PriorState) -> tuple[Step, ...]:
         """Register the schemas again, in the order of their versions, with their levels."""
@@ -92,8 +98,7 @@ class RestoreSubjects(StepBase):
     def risks(self, inspector: Inspector) -> tuple[str, ...]:
         """Say what may differ."""
         return (
-            f"versions of {name_list(self.versions)} may get other numbers; the schemas are the"
-            " same",
+            f"versions of {name_list(self.versions)} may get new numbers; the schemas are the same",
         )
 
     def is_applied(self, applier: Applier, was: PriorState) -> bool:
@@ -131,7 +136,7 @@ class RestoreSubjects(StepBase):
         before = {name: [v["id"] for v in versions] for name, versions in self.versions.items()}
         now = ids_of(applier, self.versions)
         if other := [name for name, ids in before.items() if now.get(name) != ids]:
-            applier.note(f"schemas of {name_list(other)} have other ids now: {now}")
+            applier.note(f"schemas of {name_list(other)} have new ids: {now}")
 
 
 def ids_of(inspector: Inspector, names: Iterable[str]) -> dict[str, list[int]]:

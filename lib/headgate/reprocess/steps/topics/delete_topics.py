@@ -103,7 +103,10 @@ class DeleteTopics(StepBase):
     def verify(self, applier: Applier, was: PriorState) -> None:
         """Fail where one of them is there: something makes it anew when it is gone."""
         if left := applier.kafka.shapes(self.topics):
-            raise StepError(f"recreated right after deletion: {name_list(left)}. Something uses it")
+            raise StepError(
+                f"recreated right after deletion: {name_list(left)}. A client still uses it: stop "
+                "it, then resume the run"
+            )
 
     def undo(self, was: PriorState) -> tuple[Step, ...]:
         """Make them anew with partitions, replication and settings, and with what was backed up."""
@@ -165,7 +168,9 @@ class RestoreTopics(StepBase):
         ]
         risks = []
         if since:
-            risks.append(f"created since, and deleted with what they hold: {name_list(since)}")
+            risks.append(
+                f"created since the run, and deleted with their records: {name_list(since)}"
+            )
         if not self.backed_up:
             risks.append(
                 f"the records of {name_list(self._names)} are not restored: none were backed up"
@@ -207,7 +212,7 @@ class RestoreTopics(StepBase):
         made = [s for s in self.shapes if s["name"] not in now or now[s["name"]].id != s["id"]]
         wrong = [s["name"] for s in made if not _is_like(now.get(s["name"]), s)]
         if wrong:
-            raise StepError(f"not recreated as they were: {name_list(wrong)}")
+            raise StepError(f"recreated with different settings: {name_list(wrong)}")
 
     def _missing(self, applier: Applier, was: PriorState) -> list[TopicShape]:
         since = {s["id"] for s in was["since"]}
@@ -240,10 +245,14 @@ def check_unread(inspector: Inspector, topics: Iterable[str], *, but: str | None
 def check_all_backed_up(applier: Applier, topic: str, backup: str) -> None:
     """Refuse where the topic holds records that came after the last backed-up one."""
     if applier.kafka.topics_in_transaction([topic]):
-        raise RefusedError(f"a transaction is open on {topic}: something still writes to it")
+        raise RefusedError(
+            f"a transaction is open on {topic}: a producer still writes to it. Stop it, then "
+            "resume the run"
+        )
     if since := applier.records.missing(spans_of(applier.kafka.topics([topic])), backup):
         raise RefusedError(
-            f"records arrived after the backup: {name_list(since)}. Something still writes to it"
+            f"records arrived after the backup: {name_list(since)}. Stop the producers, then "
+            "resume the run"
         )
 
 

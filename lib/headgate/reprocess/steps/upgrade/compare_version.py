@@ -40,7 +40,9 @@ class CompareVersion(StepBase):
     can_be_told: bool = True
 
     def describe(self) -> str:
-        return f"compare the running version of {self.pipeline} with {self.after}, which was judged"
+        return (
+            f"compare the running version of {self.pipeline} with the checked version {self.after}"
+        )
 
     def apply(self, applier: Applier, was: PriorState) -> None:
         """Wait a little until something tells of it, and say what it told."""
@@ -72,19 +74,19 @@ class CompareVersion(StepBase):
     def _judge(self, applier: Applier, seen: RunningVersion) -> None:
         if seen.differs:
             raise StepError(
-                f"the running version of {self.pipeline} isn't the judged one, {seen.told_by} "
+                f"the running version of {self.pipeline} isn't the checked one, as {seen.told_by} "
                 f"shows: {'; '.join(seen.differs)}. Run `headgate undo {applier.run}` to roll "
                 f"back. Or deploy the right version, then run `headgate resume {applier.run}` to "
                 "check it"
             )
         if seen.untold:
             applier.note(
-                f"unknown whether {self.pipeline} runs the judged version: "
+                f"unknown whether {self.pipeline} runs the checked version: "
                 f"{'; '.join(seen.untold)}" + (_as_told(seen) if seen.told_by else "")
             )
         else:
-            applier.note(f"{seen.told_by} shows that {self.pipeline} runs the judged version")
+            applier.note(f"{seen.told_by} shows that {self.pipeline} runs the checked version")
 
 
 def _as_told(seen: RunningVersion) -> str:
-    return f"; all that {seen.told_by} shows of it matches"
+    return f"; everything that {seen.told_by} shows of it matches"

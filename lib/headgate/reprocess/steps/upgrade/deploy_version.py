@@ -37,13 +37,15 @@ class RecheckVersion(StepBase):
     approved: tuple[str, ...]
 
     def describe(self) -> str:
-        return f"check {self.after} once more against what {self.pipeline} has left"
+        return f"check {self.after} again against the stopped {self.pipeline}"
 
     def apply(self, applier: Applier, was: PriorState) -> None:
         """Refuse where the gate is closed now, or says what nobody has approved."""
         now = applier.evidence.verdict(self.pipeline, self.after, self.before, self.fail_on)
         if now.after != self.version:
-            raise StalePlanError(f"{self.after} is another version now: plan again")
+            raise StalePlanError(
+                f"{self.after} is now a different version. Run `headgate plan` again"
+            )
         if now.closed:
             raise RefusedError("the check fails: " + "; ".join(f.sentence() for f in now.closed))
         if more := new_codes(now, self.approved):
@@ -93,7 +95,8 @@ class BackUpCheckpoint(StepBase):
         """Refuse where the copy differs: then somebody writes to the checkpoint."""
         if not self.is_applied(applier, was):
             raise RefusedError(
-                f"{self.checkpoint} changed while it was copied: something still writes to it"
+                f"{self.checkpoint} changed while it was copied: another process still writes to "
+                "it. Stop it, then resume the run"
             )
 
     def undo(self, was: PriorState) -> tuple[Step, ...]:
@@ -194,13 +197,16 @@ class RollBackVersion(StepBase):
     command: str
 
     def describe(self) -> str:
-        return f"roll back to the version before with `{self.command}`"
+        return f"roll back to the old version with `{self.command}`"
 
     def check(self, inspector: Inspector, *, again: bool = False) -> None:
         """Refuse where the pipeline runs or no such command is registered any more."""
         registered = inspector.processes.registered(self.pipeline)
         if registered is None or registered.commands.rollback is None:
-            raise RefusedError(f"{self.pipeline} has no rollback command any more: register one")
+            raise RefusedError(
+                f"{self.pipeline} no longer has a rollback command: register one under "
+                "[pipeline.commands]"
+            )
         prove_stopped(inspector, self.pipeline)
 
     def apply(self, applier: Applier, was: PriorState) -> None:

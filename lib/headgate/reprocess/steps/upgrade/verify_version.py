@@ -85,7 +85,7 @@ class VerifyVersion(StepBase):
             now = applier.checkpoints.read(location)
             if now is None or now.query_id != self.query_id:
                 found = now.query_id if now else "gone"
-                raise StepError(f"{location} is another query's checkpoint now: {found}")
+                raise StepError(f"{location} now belongs to another query: {found}")
             if _later(now.last_commit_batch, old):
                 applier.note(f"{self.pipeline} committed batch {now.last_commit_batch}")
                 return
@@ -113,12 +113,12 @@ class VerifyVersion(StepBase):
         told = applier.processes.driver_status(self.pipeline).status
         if Status.RUNS not in (applier.processes.status(self.pipeline), told):
             raise StepError(
-                f"{self.pipeline} shows no batch, and nothing reports that it runs. Check it, "
-                "then resume the run or undo it"
+                f"{self.pipeline} shows no batch, and no source reports that it runs. Check the "
+                "query, then resume the run or undo it"
             )
         applier.note(
-            f"{self.pipeline} runs, but has started no batch, and no input is known to wait. No "
-            "batch verifies yet that the new version continues with what the old one left"
+            f"{self.pipeline} runs, but has started no batch, and no unread input is known. Not "
+            "verified: that the new version completes a batch on the old state"
         )
 
     def _group(self, applier: Applier, group: str, was: PriorState) -> None:
