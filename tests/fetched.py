@@ -17,5 +17,5 @@ def fetched(which: str) -> Path:
         sys.path.append(str(SCRIPTS))
     folder: Path = getattr(import_module("setting_up.servers"), f"{which}_folder")()
     if not folder.is_dir():
-        pytest.fail(f"{folder} is not there: run `sh scripts/setup.sh stores`", pytrace=False)
+        pytest.fail(f"{folder} not found: run `sh scripts/setup.sh stores`", pytrace=False)
     return folder

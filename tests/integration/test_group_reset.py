@@ -44,7 +44,7 @@ def test_a_reset_goes_to_the_beginning_and_its_undo_back(team, groups, billing):
     assert not detail["can_undo"]
     assert [r["run"] for r in team.run("runs")["runs"]] == [undone["run"], done["run"]]
     said = team.run("undo", done["run"], code=3)["error"]
-    assert said == f"run {done['run']} was undone already, by run {undone['run']}"
+    assert said == f"run {done['run']} was already undone by run {undone['run']}"
 
 
 def test_a_group_with_a_member_is_refused(team, groups, billing):

@@ -74,7 +74,7 @@ def test_a_cancelled_run_says_where_it_leaves_things(team, groups, billing):
     cancelled = team.run("cancel", run, "--wait")
     assert cancelled["state"] == "cancelled"
     told = " ".join(cancelled["stands"])
-    assert "Step 1 may be done in part: stop billing" in told
+    assert "Step 1 may be partly applied: stop billing" in told
     assert f"headgate undo {run}" in told
     assert groups.committed(group) == before
     # What the page and `runs` say is the same.

@@ -103,7 +103,7 @@ def test_what_was_asked_to_end_is_no_death(tmp_path):
 def test_a_second_one_of_the_name_is_refused_until_the_first_ended(tmp_path):
     with Supervisor() as supervisor:
         supervisor.start(program(tmp_path, "sleep 300"))
-        with pytest.raises(ValueError, match="runs already"):
+        with pytest.raises(ValueError, match="is already running"):
             supervisor.start(program(tmp_path, "sleep 300"))
         supervisor.stop("p")
         assert supervisor.start(program(tmp_path, "sleep 300")).running

@@ -32,13 +32,13 @@ def test_the_page_says_what_keeps_the_worker_from_storing_it(register, open_page
     at = open_page("topology", pipeline="shop")
     assert not at.exception
     (sentence,) = said(at)
-    assert "say with `query` in headgate.toml which one shop is" in sentence
+    assert "set `query` of shop in headgate.toml" in sentence
 
 
 def test_a_checkpoint_that_is_not_there_is_named(register, open_page, tmp_path):
     register('checkpoint = "ck"')
     at = open_page("topology", pipeline="shop")
-    assert said(at) == [f"{tmp_path}/ck is not there: no file and no folder has that path"]
+    assert said(at) == [f"{tmp_path}/ck not found: check the path"]
 
 
 def test_nothing_wrong_is_no_problem(register, open_page, tmp_path):

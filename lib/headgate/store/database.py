@@ -104,7 +104,7 @@ def _parsed(url: str) -> sa.URL:
         parsed = sa.make_url(url)
         parsed.get_dialect()
     except (sa.exc.ArgumentError, sa.exc.NoSuchModuleError) as error:
-        raise StoreError(f"the store's url is not one that SQLAlchemy reads: {error}") from None
+        raise StoreError(f"the store's url isn't a database URL of SQLAlchemy: {error}") from None
     return parsed
 
 
@@ -128,7 +128,7 @@ def _make_private(file: Path) -> None:
     try:
         private_folder(folder)
     except OSError as error:
-        raise UnreachableError(f"the store's folder {folder} can't be made: {error}") from None
+        raise UnreachableError(f"the store's folder {folder} can't be created: {error}") from None
     # SQLite gives its journals the mode of the file.
     with suppress(OSError):
         for name in (file.name, f"{file.name}-wal", f"{file.name}-shm"):
@@ -156,6 +156,6 @@ def _ours(url: sa.URL) -> Iterator[None]:
     try:
         yield
     except (sa.exc.OperationalError, sa.exc.InterfaceError) as error:
-        raise UnreachableError(f"the store {url} does not answer: {error.orig}") from error
+        raise UnreachableError(f"the store {url} does not respond: {error.orig}") from error
     except sa.exc.DatabaseError as error:
-        raise StoreError(f"the store {url} refused a record: {error.orig}") from error
+        raise StoreError(f"the store {url} rejected a record: {error.orig}") from error

@@ -13,4 +13,6 @@ def open_lock(path: Path) -> int:
     try:
         return os.open(path, os.O_CREAT | os.O_RDWR, 0o600)
     except OSError as error:
-        raise UnreachableError(f"the store's lock {path} can't be made: {error.strerror}") from None
+        raise UnreachableError(
+            f"the store's lock {path} can't be created: {error.strerror}"
+        ) from None

@@ -43,7 +43,9 @@ class Questions:
         with self._database.writing() as connection:
             found = _open(_read(entries_in(connection, run)))
             if found is None:
-                raise RefusedError(f"run {run} waits for nobody: there is nothing to confirm")
+                raise RefusedError(
+                    f"run {run} waits for no manual step: there is nothing to confirm"
+                )
             said = {"attempt": found.attempt, "word": found.word, "by": by}
             write_entry(connection, run, found.position, Event.CONFIRMED, said)
             write_audit(

@@ -104,5 +104,5 @@ def _wait_for(handle: int, path: Path) -> None:
             return fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError:
             if time.monotonic() > deadline:
-                raise UnreachableError(f"another process migrates the store: {path}") from None
+                raise UnreachableError(f"another process is migrating the store: {path}") from None
             time.sleep(0.05)

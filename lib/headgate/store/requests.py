@@ -106,7 +106,7 @@ def _row(row: sa.Row[Any]) -> RequestRow:
 def _get(connection: Connection, request: str) -> RequestRow:
     row = connection.execute(_query().where(REQUESTS.c.id == request)).first()
     if row is None:
-        raise NotFoundError(f"there is no request {request}: `headgate requests` lists them")
+        raise NotFoundError(f"request {request} not found: `headgate requests` lists all requests")
     return _row(row)
 
 

@@ -105,7 +105,7 @@ class Runs:
         with self._database.reading() as connection:
             found = connection.execute(query).scalar()
         if found is None:
-            raise NotFoundError(f"there is no run {run}: `headgate runs` lists them")
+            raise NotFoundError(f"run {run} not found: `headgate runs` lists all runs")
         return RunState(found)
 
     def is_busy(self, slot: str) -> bool:
@@ -183,7 +183,7 @@ def _values(row: sa.Row[Any]) -> dict[str, Any]:
 def _get(connection: Connection, run: str) -> RunRow:
     row = connection.execute(_query().where(RUNS.c.id == run)).first()
     if row is None:
-        raise NotFoundError(f"there is no run {run}: `headgate runs` lists them")
+        raise NotFoundError(f"run {run} not found: `headgate runs` lists all runs")
     return _row(row)
 
 

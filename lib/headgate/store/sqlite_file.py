@@ -73,6 +73,6 @@ class SqliteFile:
         try:
             yield
         except sqlite3.OperationalError as error:
-            raise UnreachableError(f"the store {self._url} does not answer: {error}") from error
+            raise UnreachableError(f"the store {self._url} does not respond: {error}") from error
         except sqlite3.DatabaseError as error:
-            raise StoreError(f"the store {self._url} refused a record: {error}") from error
+            raise StoreError(f"the store {self._url} rejected a record: {error}") from error

@@ -255,7 +255,7 @@ def _fitting(which: RunFilter) -> tuple[str, list[str]]:
 
 
 def _no_run(run: str) -> NotFoundError:
-    return NotFoundError(f"there is no run {run}: `headgate runs` lists them")
+    return NotFoundError(f"run {run} not found: `headgate runs` lists all runs")
 
 
 def _run(row: sqlite3.Row) -> RunRow:

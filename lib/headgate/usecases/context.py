@@ -62,8 +62,8 @@ def needs_file(context: Context) -> None:
     """Raise NotFoundError where no file registers pipelines: any name would be wrong then."""
     if context.registry.path is None and not context.registry.pipelines:
         raise NotFoundError(
-            f"there is no {FILE} here, so no pipeline is registered: change to its folder, or name"
-            f" it with --config or {CONFIG}"
+            f"{FILE} not found in this folder, so no pipeline is registered: change to its folder, "
+            f"or pass it with --config or {CONFIG}"
         )
 
 

@@ -84,10 +84,10 @@ def why_ended(row: RunRow) -> str:
     status = DBOS.get_workflow_status(workflow_id(row))
     if status is not None and status.status == _GIVEN_UP:
         return (
-            "the worker ended again each time it continued this run, which may be why: see the"
-            " worker's log and the machine's memory, then resume or undo it"
+            "the worker crashed each time it resumed this run, possibly because of it: see the "
+            "worker's log and the machine's memory, then resume or undo it"
         )
-    return "its workflow ended without an end of the run: resume or undo it"
+    return "its workflow ended before the run did: resume or undo the run"
 
 
 def has_died(row: RunRow) -> bool:

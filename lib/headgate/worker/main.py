@@ -69,7 +69,7 @@ def _serve(options: argparse.Namespace) -> int:
     store = open_store(context.store_url)
     slot = Slot(store.database, options.slot)
     if not _take(slot):
-        raise RefusedError(f"another worker holds {slot.name} of {store.database.url}")
+        raise RefusedError(f"another worker already runs for {slot.name} of {store.database.url}")
     worker = Worker(options.config, store, slot, idle_exit=options.idle_exit)
     for number in (signal.SIGTERM, signal.SIGINT):
         signal.signal(number, lambda *_: worker.stop())

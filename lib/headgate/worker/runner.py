@@ -97,7 +97,7 @@ class Runner:
             return f"; restarts are still suspended: {error}"
         said = {"error": "the run was cancelled", "reenabled": True}
         self._store.journal.add(row.id, position, Event.FAILED, said)
-        return "; it had only started to stop the pipeline, so restarts are re-enabled"
+        return "; the pipeline was not stopped yet, so restarts are re-enabled"
 
     def _records(self, run: str) -> dict[int, Record]:
         found = step_records(self._store.journal.entries(run))

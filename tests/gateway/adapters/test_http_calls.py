@@ -131,7 +131,7 @@ FAILS = [
     (500, b"boom", "", "answers 500: boom"),
     (302, b"", "", "answers 302"),
     (403, b'{"token": "%s"}' % TOKEN.encode(), "", 'answers 403: {"token": "********"}'),
-    (200, b"{}", 'answer = "id"\n', "expected one value at id of what was answered, found nothing"),
+    (200, b"{}", 'answer = "id"\n', "expected one value at id of the response, found nothing"),
     (200, b'{"id": [1, 2]}', 'answer = "id[*]"\n', "found 2 values"),
 ]
 
@@ -160,7 +160,7 @@ def test_a_variable_or_a_file_that_is_not_there_is_named(effects_of):
 
 def test_nothing_listens(effects_of):
     applier = effects_of('[pipeline.commands.stop]\nurl = "http://127.0.0.1:9/x"')
-    with pytest.raises(StepError, match="nothing listens there"):
+    with pytest.raises(StepError, match="no process listens there"):
         applier.processes.command("orders", "stop")
 
 

@@ -133,7 +133,7 @@ def test_scratch_folders_that_are_made_at_once_do_not_take_each_other_for_left(t
 
 def test_no_scratch_folder_where_none_can_be_made(tmp_path):
     with (
-        pytest.raises(SetupError, match="no scratch folder can be made"),
+        pytest.raises(SetupError, match="no scratch folder can be created"),
         scratch_folder("try-", tmp_path / "gone"),
     ):
         pass

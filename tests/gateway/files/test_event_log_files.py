@@ -80,7 +80,7 @@ def test_a_file_that_is_missing_is_said(tmp_path: Path):
     for number in (2, 4):
         (tmp_path / f"events_{number}_a").write_bytes(PLAIN.read_bytes())
     first, second = rolling_log(_place(tmp_path), [p.name for p in tmp_path.iterdir()]).warnings
-    assert first.endswith("begins with events_2_a: what stood before it is missing")
+    assert first.endswith("begins with events_2_a: the part before it is missing")
     assert second.endswith("has nothing between events_2_a and events_4")
 
 

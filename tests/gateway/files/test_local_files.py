@@ -27,7 +27,9 @@ def pipe(tmp_path: Path) -> Path:
 
 def test_a_pipe_that_nobody_writes_to_is_not_waited_for(pipe, monkeypatch):
     monkeypatch.setattr(evidence_files, "PATIENCE_S", 0.2)
-    with pytest.raises(EvidenceError, match="pipe can't be read: it is a pipe, and nothing came"):
+    with pytest.raises(
+        EvidenceError, match="pipe can't be read: it is a pipe that delivered nothing"
+    ):
         read_version([str(pipe)])
 
 
@@ -70,7 +72,7 @@ def test_what_is_no_file_in_a_folder_is_a_warning(pipe, tmp_path):
         "loop can't be read: Too many levels of symbolic links",
         "pipe can't be read: it is not a regular file",
         "s can't be read: No such device or address",
-        "self is a folder and is of no known kind and was not read",
+        "self is a folder and has an unknown format and was not read",
         "zero can't be read: it is not a regular file",
     ]
 

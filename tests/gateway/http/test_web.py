@@ -100,7 +100,7 @@ CASES = [
         EvidenceError,
         "does not return a list of Spark applications",
     ),
-    ("nothing in it", of_json([]), EvidenceError, "knows no application"),
+    ("nothing in it", of_json([]), EvidenceError, "lists no application"),
     ("no right", of_page(403), EvidenceError, "refuses access (403)"),
     ("a failure", of_page(503), UnreachableError, "failed with 503"),
     ("no JSON", (200, {"content-type": "text/plain"}, b"[{"), EvidenceError, "no JSON"),
@@ -137,7 +137,7 @@ def test_silence_ends(monkeypatch):
         time.sleep(1.5)
         return of_json([])
 
-    with serving(slow) as url, pytest.raises(UnreachableError, match="did not answer in time"):
+    with serving(slow) as url, pytest.raises(UnreachableError, match="did not respond in time"):
         read_spark_rest(url)
 
 

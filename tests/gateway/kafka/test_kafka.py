@@ -233,7 +233,7 @@ def _make(secured, *names):
 
 def test_a_wrong_password_is_told_as_such(secured):
     config = {**secured.config("reader"), "sasl.password": "wrong"}
-    with pytest.raises(UnreachableError, match=r"refuses the login.*\[kafka\.config\]"):
+    with pytest.raises(UnreachableError, match=r"rejects the login.*\[kafka\.config\]"):
         Kafka(secured.address, config).snapshot()
 
 

@@ -74,7 +74,7 @@ def test_a_file_is_read_piece_by_piece(store):
 
 def test_nothing_there_is_said(store):
     said = refused(EvidenceError, f"{store.address}-none", store.settings)
-    assert said == f"nothing is at {store.address}-none, or it may not be seen"
+    assert said == f"{store.address}-none not found, or no permission to read it"
 
 
 def test_a_server_that_does_not_listen_is_unreachable(store):
@@ -106,13 +106,13 @@ def test_a_plan_and_an_output_are_evidence_there_too(s3):
 
 def test_another_bucket_is_not_there(s3):
     said = refused(EvidenceError, "s3://another/ck", s3.settings)
-    assert said == "nothing is at s3://another/ck, or it may not be seen"
+    assert said == "s3://another/ck not found, or no permission to read it"
 
 
 @pytest.mark.parametrize("wrong", [{"secret_key": "x"}, {"access_key": "x"}])
 def test_wrong_keys_are_refused(s3, wrong):
     said = refused(EvidenceError, s3.address, {"s3": {**s3.settings["s3"], **wrong}})
-    assert said.startswith(f"{s3.address} may not be read: the store refuses access")
+    assert said.startswith(f"no permission to read {s3.address}: the store denies access")
     assert "secret" not in said.replace("SECRET", "")
 
 
@@ -134,7 +134,7 @@ def test_keys_and_endpoint_come_from_the_environment_too(s3, monkeypatch):
 def test_a_wrong_key_of_azure_is_refused(azure):
     values = {**azure.settings["abfs"], "account_key": "QUJD"}
     said = refused(EvidenceError, azure.address, {"abfs": values})
-    assert "may not be read: the store refuses access" in said
+    assert "may not be read: the store denies access" in said
 
 
 def test_azure_without_a_key_says_what_to_set(azure):
@@ -148,7 +148,7 @@ def test_azure_without_a_key_says_what_to_set(azure):
 def test_what_another_may_not_read_in_hdfs_is_refused(hdfs):
     guest = {"hdfs": {**hdfs.settings["hdfs"], "user": "guest"}}
     said = refused(EvidenceError, hdfs.address.replace("/ck", "/locked"), guest)
-    assert "may not be read: the store refuses access: set HADOOP_USER_NAME" in said
+    assert "may not be read: the store denies access: set HADOOP_USER_NAME" in said
 
 
 def test_one_file_that_may_not_be_read_leaves_the_rest(hdfs):

@@ -114,7 +114,7 @@ def test_an_answer_that_drips(answering, monkeypatch):
     registry = answering({"/subjects": (200, JSON, json.dumps(["x" * 200]))}, pause=0.1)
     with pytest.raises(UnreachableError) as error:
         registry.subjects()
-    assert "was not there after" in said(error)
+    assert "no response within" in said(error)
 
 
 def test_a_version_that_lacks_its_schema(answering):

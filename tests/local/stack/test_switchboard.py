@@ -53,7 +53,7 @@ def test_start_waits_until_it_works_and_stop_until_it_ended(tmp_path):
         assert ask(tmp_path, "start", "p").running
         assert (tmp_path / "ready").exists()
         assert ask(tmp_path, "status", "p").running
-        assert ask(tmp_path, "start", "p").message == "p runs already"
+        assert ask(tmp_path, "start", "p").message == "p is already running"
         assert not ask(tmp_path, "stop", "p").running
         assert not ask(tmp_path, "status", "p").running
         assert ask(tmp_path, "stop", "p").ok

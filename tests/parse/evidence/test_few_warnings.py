@@ -35,7 +35,7 @@ def test_a_folder_of_a_thousand_pictures(tmp_path):
     warnings = read_version([str(tmp_path)]).warnings
     assert len(warnings) == 21
     assert warnings[-1].startswith("and 980 similar warnings, the last: ")
-    assert warnings[-1].endswith("0999.png is of no known kind and was not read")
+    assert warnings[-1].endswith("0999.png has an unknown format and was not read")
 
 
 @pytest.mark.parametrize("inside", ["(" * 2_000_000, "[a," * 300_000])

@@ -168,7 +168,7 @@ def test_what_only_completes_a_description_is_no_evidence_alone_or_beside_spark(
     ):
         read(data)
     plan = (ROOT / "golden/spark/agg_add_column/before/explain.txt").read_bytes()
-    assert "file0 says nothing here and was not read" in read(data, plan).warnings
+    assert "file0 is not relevant for this engine and was not read" in read(data, plan).warnings
 
 
 def test_empty_settings_are_nobodys():

@@ -148,7 +148,7 @@ def test_stream_joins_show_the_stores_of_both_sides(read):
 
 EXPLAINED = (
     # What the folder itself lacks or says: each is one kind of true sentence.
-    "is of no known kind and was not read",  # query.py, for people
+    "has an unknown format and was not read",  # query.py, for people
     "logged no progress",  # a continuous query reports none
     "logged only plans of batches without data",  # the one whose last batch is empty
 )

@@ -36,7 +36,7 @@ def test_a_run_that_was_undone_is_said_to_be_so_and_by_which_run(lab):
     run = ended(here, scratch(here))
     undo = ended(here, undo_of(here, run))
     again = undo_of(here, run)
-    assert again.blockers == (f"run {run} was undone already, by run {undo}",)
+    assert again.blockers == (f"run {run} was already undone by run {undo}",)
     assert not run_detail(here.store, run).can_undo
 
 

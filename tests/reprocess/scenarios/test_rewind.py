@@ -129,7 +129,7 @@ def remove(pattern):
 CANT = [
     ({"batch": 17}, None, "the commit log: its logs hold batches 0 to 6"),
     ({"batch": 6}, None, "batch 6 is the last one"),
-    ({}, remove("ck/offsets/3"), "offsets/3, which a restart after batch 4 reads, is not there"),
+    ({}, remove("ck/offsets/3"), "offsets/3, which a restart after batch 4 needs, is missing"),
     ({}, remove("ck/commits/4"), "batch 4 is not in both the offset log and the commit log"),
     ({}, remove("ck/state/0/1/3.delta"), "state/0/1 has no 3.delta or 3.snapshot"),
     ({}, remove("ck/state/0/1/*.delta"), "state/0/1 has no file of version 5"),

@@ -64,9 +64,9 @@ def test_a_roll_back_that_waits_for_a_person_is_cancelled_and_says_where_that_le
     thread, ended = begin(runner, run)
     question = wait_for(lambda: here.store.questions.open(run))
     assert question.request == "Start q"
-    assert "rolls back, newest step first: 1 so far." in stands(here, run)
+    assert "is rolling back, newest step first: 1 so far." in stands(here, run)
     here.store.runs.request_cancel(run, by="ann")
-    assert "That stops where it waits" in stands(here, run)
+    assert "The rollback stops at its next wait" in stands(here, run)
     thread.join(30)
     assert ended == [(RunState.CANCELLED, "and its roll-back was cancelled")]
     here.store.runs.finish(run, *ended[0][:1], error="refused; and its roll-back was cancelled")
@@ -75,7 +75,7 @@ def test_a_roll_back_that_waits_for_a_person_is_cancelled_and_says_where_that_le
     said = " ".join(detail.stands)
     assert "1 of 4 steps were rolled back" in said and "q may be stopped or not" in said
     # The third was refused before it began.
-    assert "Step 1 may be done in part" in said and "Step 3" not in said
+    assert "Step 1 may be partly applied" in said and "Step 3" not in said
     assert f"Roll back with `headgate undo {run}`." in said
     undo = here.undo(run, plan)
     assert [s.describe() for s in undo.steps] == [

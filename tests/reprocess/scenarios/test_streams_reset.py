@@ -372,7 +372,7 @@ def test_an_application_with_a_shorter_id_may_own_a_topic():
     (found,) = judge("shop-x", {}, replace(seen, topics=frozenset({"shop-x-y-changelog"}))).values()
     assert (found.claim, found.why[:18]) == (Claim.FOREIGN, "it belongs to shop")
     (found,) = judge(APP, {}, seen).values()
-    assert (found.claim, found.why[:32]) == (Claim.UNPROVEN, "only its name prefix suggests ")
+    assert (found.claim, found.why[:32]) == (Claim.UNPROVEN, "only its name prefix suggests th")
 
 
 def test_what_is_contested_is_refused_always_but_may_be_kept():

@@ -65,7 +65,7 @@ def test_a_run_that_may_be_the_old_versions_tells_nothing(context, tmp_path, bat
     tell_run(tmp_path / "w", CASE / "before", query=QUERY, batch=batch)
     found = judged(context, trace)
     assert found == RunningVersion(
-        untold=("no registered evidence shows a plan of the run that began",)
+        untold=("no registered evidence shows the plan of the newly started run",)
     )
 
 
@@ -96,7 +96,7 @@ def test_what_can_not_be_read_is_said(context, tmp_path):
     named = registered(context, watch=None, evidence=("http://127.0.0.1:9",))
     assert "could not be read" in judged(named).untold[0]
     tell_run(tmp_path / "w", CASE / "after", query=QUERY)
-    assert "can't be read any more" in judged(context, after=str(tmp_path / "gone")).untold[0]
+    assert "can no longer be read" in judged(context, after=str(tmp_path / "gone")).untold[0]
 
 
 def test_evidence_that_changed_since_is_no_judge(context, tmp_path):
@@ -105,7 +105,7 @@ def test_evidence_that_changed_since_is_no_judge(context, tmp_path):
     capture = tmp_path / "after" / "capture.json"
     capture.write_text(json.dumps(json.loads(capture.read_text()) | {"output_mode": "complete"}))
     found = judged(context, after=str(tmp_path / "after"))
-    assert "is another version now than was judged" in found.untold[0]
+    assert "is no longer the version that was checked" in found.untold[0]
 
 
 def test_a_streams_group_is_looked_at_itself(context):

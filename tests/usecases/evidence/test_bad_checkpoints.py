@@ -193,14 +193,14 @@ def locked():
 
 def test_what_may_not_be_read_is_named_and_the_rest_is_read(locked, as_nobody):
     found, version = warnings(locked)
-    assert "offsets/1 may not be read: Permission denied" in found
-    assert "state/0/_metadata may not be read: Permission denied" in found
+    assert "no permission to read offsets/1: Permission denied" in found
+    assert "no permission to read state/0/_metadata: Permission denied" in found
     assert version.sources[0].offsets == {"logOffset": 0}
     assert version.stateful[0].stores[0].key_schema is not None
 
 
 def test_a_checkpoint_that_may_not_be_listed_is_one_sentence(locked, as_nobody):
-    with pytest.raises(EvidenceError, match=r"_metadata may not be read: Permission denied"):
+    with pytest.raises(EvidenceError, match=r"no permission to read _metadata: Permission denied"):
         read_version([str(locked / "state/0/_metadata")])
 
 

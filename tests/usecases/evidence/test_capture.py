@@ -47,7 +47,7 @@ def test_a_pipeline_must_be_declared(tmp_path, context):
 
 
 def test_what_is_no_evidence_is_said(tmp_path, context):
-    with pytest.raises(EvidenceError, match="is not there: no file and no folder has that path"):
+    with pytest.raises(EvidenceError, match="not found: check the path"):
         capture(["nowhere/explain.txt"], context=context)
 
 

@@ -102,7 +102,7 @@ def test_the_beginning_of_several_ids_is_not(tmp_path: Path):
     reports = [{**report, "id": i} for i in ("abcd-1", "abcd-2", "other")]
     file = tmp_path / "progress.json"
     file.write_text(json.dumps(reports))
-    with pytest.raises(QueryChoiceError, match="2 queries have an id that begins") as error:
+    with pytest.raises(QueryChoiceError, match="2 queries have an id that starts") as error:
         read_version([str(file)], query="abcd")
     assert ["abcd-" in line for line in error.value.listed] == [True, True]
     assert read_version([str(file)], query="abcd-2").query_id == "abcd-2"
@@ -272,7 +272,7 @@ def test_progress_json_is_progress_too(tmp_path: Path):
 
 
 def test_progress_of_several_queries_needs_a_choice():
-    with pytest.raises(EvidenceError, match="say which with --query"):
+    with pytest.raises(EvidenceError, match="hoose one with --query"):
         read_progress([LOG])
     with pytest.raises(EvidenceError, match="no query 'x'"):
         read_progress([LOG], query="x")

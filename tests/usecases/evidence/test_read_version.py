@@ -146,4 +146,4 @@ def test_of_many_declared_pipelines_a_few_are_named_and_none_beside_a_path(tmp_p
         read_version(["nobody"], context=many)
     with pytest.raises(EvidenceError) as raised:
         read_version(["/no/such/file"], context=many)
-    assert str(raised.value) == "/no/such/file is not there: no file and no folder has that path"
+    assert str(raised.value) == "/no/such/file not found: check the path"

@@ -79,7 +79,7 @@ OTHERS = {
 def test_what_tells_nothing_of_this_copy_leaves_it_unknown(context, earlier):
     if earlier:
         copied(context, **earlier)
-    assert told(context, 5 * GB).startswith("unknown: no run has copied as much")
+    assert told(context, 5 * GB).startswith("unknown: no run has copied a similar size")
 
 
 def test_a_plan_without_a_copy_says_nothing_of_it(context):

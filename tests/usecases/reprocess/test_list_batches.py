@@ -98,7 +98,7 @@ def test_what_has_no_batches_is_refused_with_the_reason(query):
         for file in (query / log).iterdir():
             file.unlink()
         (query / log).rmdir()
-    with pytest.raises(ScenarioError, match="there is no checkpoint at"):
+    with pytest.raises(ScenarioError, match="no checkpoint found at"):
         list_batches(context, "q")
 
 

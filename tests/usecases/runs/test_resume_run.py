@@ -40,7 +40,7 @@ def test_a_failed_run_goes_on(context, ended):
 def test_not_once_an_undo_of_it_began(context, ended):
     run = ended(RunState.FAILED)
     undo = ended(RunState.FAILED, undo_of=run)
-    with pytest.raises(RefusedError, match=f"the undo {undo} of run {run} began"):
+    with pytest.raises(RefusedError, match=f"the undo {undo} of run {run} has started"):
         resume_run(context, run, by="bob")
     assert resume_run(context, undo, by="bob")
 

@@ -46,9 +46,12 @@ def stands(state, states, *, cancel=False, undo=True, resume=True):
     [
         (["skipped", "skipped", "skipped"], ["nothing was changed"]),
         (["done", "skipped", "skipped"], ["1 of 3 steps are done", "was not started again"]),
-        (["done", "failed", "skipped"], ["Step 2 may be done in part: record", "was not started"]),
+        (
+            ["done", "failed", "skipped"],
+            ["Step 2 may be partly applied: record", "was not started"],
+        ),
         (["done", "done", "failed"], ["2 of 3", "its start was begun: it may run or not"]),
-        (["done", "in_doubt", "skipped"], ["Step 2 may be done in part"]),
+        (["done", "in_doubt", "skipped"], ["Step 2 may be partly applied"]),
         (["undone", "undone", "skipped"], ["2 of 3 steps were taken back"]),
     ],
 )
@@ -83,7 +86,7 @@ def test_a_run_that_is_asked_to_stop_says_where_it_will():
     told = stands(RunState.RUNNING, ["done", "running", "waiting"], cancel=True)
     assert "Step 2 is under way (record" in told
     assert stands(RunState.RUNNING, ["done", "running", "waiting"]) == ""
-    assert "ends it at once" in stands(RunState.QUEUED, ["waiting"] * 3, cancel=True)
+    assert "will end the run at once" in stands(RunState.QUEUED, ["waiting"] * 3, cancel=True)
 
 
 def test_a_run_that_is_done_needs_no_word():
@@ -97,12 +100,12 @@ ASK = ManualStep(pipeline="q", request="start q", stop=None, has_status=False, w
 @pytest.mark.parametrize(
     ("step", "state", "said"),
     [
-        (PAUSE, "done", "q is paused: its processes are up."),
+        (PAUSE, "done", "q is paused: its processes are running."),
         (PAUSE, "failed", "q may be paused or not."),
         (ResumeProcessing(pipeline="q", command="pause", resume="r"), "failed", "was paused, and"),
         (ResumeProcessing(pipeline="q", command="pause", resume="r"), "done", ""),
         (STOP, "failed", "q may be stopped or not."),
-        (ASK, "done", "its start is left to you."),
+        (ASK, "done", "Start it yourself."),
         (replace(ASK, waits=True), "done", ""),
         (start_version(STOP), "failed", "q was stopped, and its start was begun"),
     ],

@@ -58,7 +58,7 @@ def _cancel(context: Context, name: str) -> str:
             cancel_request(context, name, by=system_user())
         except NotFoundError:
             raise NotFoundError(
-                f"no run or request {name}: `headgate runs` and `headgate requests` list them"
+                f"no run or request {name} found: see `headgate runs` and `headgate requests`"
             ) from None
         return "request"
     return "run"

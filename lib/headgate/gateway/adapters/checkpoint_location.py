@@ -82,7 +82,7 @@ class RemoteCheckpointAdapter:
         found = self._context.registry.pipeline(pipeline)
         declared = (found.declared or found.checkpoint) if found else None
         if declared is None:
-            raise StepError(f"{pipeline} is not registered with a checkpoint any more")
+            raise StepError(f"{pipeline} is no longer registered with a checkpoint")
         self._context.switch_checkpoint(pipeline, declared, location)
         self._context.registry = self._context.registry.led(
             {**_places(self._context.registry), pipeline: (declared, location)}

@@ -50,7 +50,7 @@ class DriverRequests:
         request = _request(life, call, self._context.folder)
         with self._sent(pipeline, request) as again:
             self._until(pipeline, life, HEAR_SECONDS, lambda now: _heard(now, request.nonce), again)
-            self._context.note("the driver heard it, and stops the query at the end of its batch")
+            self._context.note("the driver received the request and stops the query at the end of its batch")
             self._until(pipeline, life, END_SECONDS, _over)
 
     def _told_life(self, pipeline: Pipeline) -> Life | None:
@@ -74,8 +74,8 @@ class DriverRequests:
                 return
             if waited >= seconds:
                 raise StepError(
-                    f"the driver of {pipeline.name} did not stop its query within {seconds:.0f} s:"
-                    " does it call headgate.watch with control=True?"
+                    f"the driver of {pipeline.name} did not stop its query within {seconds:.0f} s. "
+                    "Check that it calls headgate.watch with control=True"
                 )
             self._context.pause(_LOOK)
             waited += _LOOK
@@ -92,7 +92,9 @@ class DriverRequests:
             yield lambda: self._to_topic(topic, request)
             return
         if "://" in place:
-            raise StepError(f"a driver can be asked through a local folder or a topic, not {place}")
+            raise StepError(
+                f"a driver takes requests through a local folder or a topic, not {place}"
+            )
         path = _to_folder(Path(place), request)
         try:
             yield lambda: None
@@ -135,7 +137,7 @@ def _to_folder(folder: Path, request: ControlRequest) -> Path:
 def _heard(life: Life, nonce: str) -> bool:
     answer = life.answers.get(nonce)
     if answer is not None and not answer.startswith("stopping"):
-        raise StepError(f"the driver did not stop its query, it answers: {answer}")
+        raise StepError(f"the driver did not stop its query. Its answer: {answer}")
     return answer is not None
 
 

@@ -103,7 +103,9 @@ class DriverStatusReader:
 
             try:
                 if query_id in running_queries(address):
-                    return DriverStatus(Status.RUNS, f"{address} shows a batch of it under way")
+                    return DriverStatus(
+                        Status.RUNS, (f"{address} shows one of its batches in progress")
+                    )
             except HeadgateError:
                 continue
         return None
@@ -138,5 +140,5 @@ def judge_life(life: Life, now: float) -> DriverStatus:
     if life.closed or life.told_at is None:
         return _UNKNOWN
     if now - datetime.fromisoformat(life.told_at).timestamp() > _SILENT:
-        return DriverStatus(Status.UNKNOWN, f"its watch is silent since {life.told_at}")
+        return DriverStatus(Status.UNKNOWN, f"its watch has reported nothing since {life.told_at}")
     return DriverStatus(Status.RUNS, f"its watch last reported at {life.told_at}")

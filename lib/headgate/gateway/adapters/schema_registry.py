@@ -59,7 +59,7 @@ class SchemaAdapter:
                 schemas.set_level(subject, level)
             except HeadgateError as error:
                 raise StepError(
-                    f"the level of subject {subject} could not be set: {error}"
+                    f"the compatibility level of subject {subject} could not be set: {error}"
                 ) from None
 
     @contextmanager

@@ -148,7 +148,7 @@ def _one(file: FileLocation, target: Path | None) -> tuple[str, int] | None:
     except FileNotFoundError:
         return None
     except PermissionError as error:
-        raise EvidenceError(f"{file.name} may not be read: {error}") from error
+        raise EvidenceError(f"no permission to read {file.name}: {error}") from error
     except OSError as error:
         raise UnreachableError(f"{file.name} can't be read: {error}") from error
 

@@ -133,7 +133,9 @@ def _log_lines(log: Path, entry: int) -> Iterator[str]:
     if gone:
         later = min((n for n in compacts if n > entry), default=None)
         if later is None:
-            raise EvidenceError(f"{log / gone[0]} is gone: which files were read is not known")
+            raise EvidenceError(
+                f"{log / gone[0]} no longer exists, so it is unknown which files were read"
+            )
         files = [f"{later}.compact"]
     for name in files:
         yield from _parsed(log / name, _lines)
@@ -176,7 +178,7 @@ def differs(folder: Path, like: Path, query_id: str, beginnings: Sequence[Beginn
     }
     for name in sorted(wanted.keys() | there.keys()):
         if name not in there or name not in wanted or there[name].read_bytes() != wanted[name]:
-            return f"{folder / name} is not what was to be written"
+            return f"{folder / name} differs from what was written"
     return None
 
 

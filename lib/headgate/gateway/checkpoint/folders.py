@@ -46,8 +46,8 @@ def read_checkpoint(location: str) -> Checkpoint | None:
     except (FileNotFoundError, NotADirectoryError):
         if _batches(folder / "offsets"):
             raise EvidenceError(
-                f"{metadata} is missing beside a log of batches: `headgate plan repair` gives the"
-                " checkpoint a new one"
+                f"{metadata} is missing, but there is an offset log: `headgate plan repair` "
+                "restores the file"
             ) from None
         return None
     except OSError as error:
@@ -71,7 +71,7 @@ def _query_id(text: str, path: Path) -> str:
         found = read_json(text)
         return str(found["id"])
     except (ValueError, KeyError, TypeError):
-        raise EvidenceError(f"{path} is not a query's metadata: it has no id") from None
+        raise EvidenceError(f"{path} isn't the `metadata` file of a query: it has no id") from None
 
 
 def _batches(log: Path) -> list[int]:
@@ -136,7 +136,7 @@ def _fixed(folder: Path) -> str | None:
     if folder.is_mount():
         return "it is the root of a file system"
     if not os.access(folder.parent, os.W_OK | os.X_OK):
-        return f"this user may not write to {folder.parent}"
+        return f"this user has no permission to write to {folder.parent}"
     return None
 
 

@@ -55,9 +55,12 @@ def changing(location: str) -> Iterator[None]:
     try:
         yield
     except PermissionError as error:
-        raise RefusedError(f"{shown} may not be written: {error}") from error
+        raise RefusedError(f"no permission to write {shown}: {error}") from error
     except FileNotFoundError as error:
-        raise RefusedError(f"{shown} changed while it was copied: something writes") from error
+        raise RefusedError(
+            f"{shown} changed while it was copied: another process writes to it. Stop it, then try "
+            "again"
+        ) from error
     except (OSError, ValueError) as error:
         raise UnreachableError(f"{shown} could not be written: {error}") from error
 
@@ -117,7 +120,7 @@ def copy_issue(target: str, settings: Settings) -> str | None:
     with changing(target):
         listed = _manifest(changes, path)
         if listed is None:
-            return f"{target} has no manifest: its copy did not end"
+            return f"{target} has no manifest: the copy was not completed"
         return _difference(target, listed["files"], changes.stored(path))
 
 
@@ -131,11 +134,11 @@ def delete_remote_checkpoint(target: str, source: str | None, settings: Settings
         there = changes.stored(path)
         listed = _manifest(changes, path)
         if listed is not None and there and _difference(target, listed["files"], there):
-            return f"{target} is kept: it is no longer what was put there"
+            return f"{target} is kept, because it changed after the copy"
         if listed is None and source is not None:
             known = changes.stored(open_changes(source, settings)[1])
             if strange := sorted(there.keys() - known.keys()):
-                return f"{target} is kept: {strange[0]} was not copied there by Headgate"
+                return f"{target} is kept, because Headgate did not copy {strange[0]} there"
         with ThreadPoolExecutor(_AT_ONCE) as pool:
             list(pool.map(lambda name: changes.remove(f"{path}/{name}"), sorted(there)))
         changes.remove(path + MANIFEST)
@@ -228,7 +231,10 @@ def _copy(
 
 def _check_unchanged(order: Order, now: Mapping[str, Stored]) -> None:
     if stored_hash(now) != order.expected:
-        raise RefusedError(f"{order.source} changed while it was copied: something writes")
+        raise RefusedError(
+            f"{order.source} changed while it was copied: another process writes to it. Stop it, "
+            "then try again"
+        )
 
 
 def _finish(
@@ -253,7 +259,7 @@ def _finish(
         names = sorted(hashes)
         wrong_ones = [n for n, bad in zip(names, pool.map(differs, names), strict=True) if bad]
     if wrong_ones:
-        raise RefusedError(f"{target}/{wrong_ones[0]} read back is not what was written")
+        raise RefusedError(f"{target}/{wrong_ones[0]} differs from what was written")
     document = {"schema": 1, **facts, "files": files}
     changes.write(path + MANIFEST, json.dumps(document, indent=1).encode())
 
@@ -263,9 +269,9 @@ def _difference(
 ) -> str | None:
     for name in sorted(files.keys() | there.keys()):
         if name not in files:
-            return f"{target}/{name} was not put there by this run: something writes"
+            return f"{target}/{name} was not written by this run: another process writes to it"
         if name not in there or there[name].size != files[name]["size"]:
-            return f"{target}/{name} is not what was to be written"
+            return f"{target}/{name} differs from what was written"
     return None
 
 

@@ -77,7 +77,7 @@ def brought(location: str, below: Path, settings: Settings) -> Iterator[Path]:
 
     place = find(location, settings)
     if place is None:
-        raise EvidenceError(f"there is no checkpoint at {without_secret(location)}")
+        raise EvidenceError(f"no checkpoint found at {without_secret(location)}")
     copy = below / "brought"
     remove_tree(copy)
     below.mkdir(parents=True, exist_ok=True)

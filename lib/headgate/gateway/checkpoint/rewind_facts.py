@@ -71,7 +71,7 @@ def _logs(folder: Path, batch: int) -> Iterator[str]:
     Source: Spark 4.2.0 ends with "batch N doesn't exist" without it.
     """
     if batch > 0 and batch - 1 not in logged(folder, "offsets"):
-        yield f"offsets/{batch - 1}, which a restart after batch {batch} reads, is not there"
+        yield f"offsets/{batch - 1}, which a restart after batch {batch} needs, is missing"
 
 
 def _few(missing: list[str]) -> list[str]:

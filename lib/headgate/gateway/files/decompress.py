@@ -101,7 +101,7 @@ def _bounded(chunks: Iterator[bytes], source: _Counted, limits: Limits) -> Itera
             why = f"that took more than {limits.seconds:g} s"
         else:
             continue
-        raise LimitError(f"reading stopped after {done >> 20} MiB were unpacked: {why}")
+        raise LimitError(f"stopped after {done >> 20} MiB of unpacked data: {why}")
 
 
 def packing(head: bytes) -> str | None:
@@ -258,7 +258,7 @@ def _lz4_blocks(source: BinaryIO) -> Iterator[bytes]:
         magic, token, packed, plain, _ = struct.unpack("<8sBiiI", header)
         sizes_fit = 0 <= packed <= _LARGEST_BLOCK and 0 <= plain <= _LARGEST_BLOCK
         if magic != _LZ4 or token & 0xF0 not in (0x10, 0x20) or not sizes_fit:
-            raise DamagedError("a block's header is none")
+            raise DamagedError("a block's header is invalid")
         data = _exactly(source, packed, "a block")
         if plain:
             yield data if token & 0xF0 == 0x10 else _block(codec, data, plain)
@@ -277,11 +277,11 @@ def _snappy_blocks(source: BinaryIO) -> Iterator[bytes]:
             _exactly(source, 12, "a header")
             continue
         if len(start) < 4 or not 0 < (size := int.from_bytes(start, "big")) <= _LARGEST_BLOCK:
-            raise DamagedError("a block's size is none" if len(start) == 4 else "it ends early")
+            raise DamagedError("a block's size is invalid" if len(start) == 4 else "it ends early")
         data = _exactly(source, size, "a block")
         plain = _varint(data)
         if plain > _LARGEST_BLOCK:
-            raise DamagedError("a block's size is none")
+            raise DamagedError("a block's size is invalid")
         if plain:
             yield _block(codec, data, plain)
 
@@ -293,4 +293,4 @@ def _varint(data: bytes) -> int:
         found |= (byte & 0x7F) << (7 * place)
         if byte < 0x80:
             return found
-    raise DamagedError("a block's size is none")
+    raise DamagedError("a block's size is invalid")

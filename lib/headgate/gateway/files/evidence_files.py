@@ -101,7 +101,7 @@ def explained_errors(location: str) -> Iterator[None]:
     try:
         yield
     except PermissionError as error:
-        raise EvidenceError(f"{shown} may not be read: {_reason(error)}") from error
+        raise EvidenceError(f"no permission to read {shown}: {_reason(error)}") from error
     except (ValueError, TypeError, NotImplementedError) as error:
         raise EvidenceError(f"{shown} can't be read: {_reason(error)}") from error
     except OSError as error:

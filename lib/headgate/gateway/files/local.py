@@ -72,14 +72,14 @@ def _check(number: int, found: os.stat_result, patience_s: float | None) -> None
         raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR))
     if stat.S_ISREG(found.st_mode):
         if not _has_more(number, 0):
-            raise OSError(errno.EAGAIN, "it gives nothing that can be read now")
+            raise OSError(errno.EAGAIN, "it has no data to read now")
         return
     if patience_s is None:
         raise OSError(errno.ENOTSUP, "it is not a regular file")
     if not stat.S_ISFIFO(found.st_mode) and not os.isatty(number):
         raise OSError(errno.ENOTSUP, "it is a device")
     if _is_named(number, found) and not _has_more(number, patience_s):
-        raise OSError(errno.ENOTSUP, f"it is a pipe, and nothing came for {patience_s:g} s")
+        raise OSError(errno.ENOTSUP, f"it is a pipe that delivered nothing for {patience_s:g} s")
     os.set_blocking(number, True)
 
 

@@ -32,9 +32,9 @@ def explained(error: Exception, family: str) -> Exception:
     if isinstance(error, FileNotFoundError):
         return error
     if _NO_CREDENTIALS.search(said):
-        return PermissionError(f"there are no credentials for it: {_HINTS[family]}")
+        return PermissionError(f"no credentials found: {_HINTS[family]}")
     if isinstance(error, PermissionError) or _DENIED.search(said):
-        return PermissionError(f"the store refuses access: {_HINTS[family]} as one who may")
+        return PermissionError(f"the store denies access: {_HINTS[family]} with read permission")
     if isinstance(error, ValueError) and not isinstance(error, OSError):
         return error
     return OSError(_short(said))

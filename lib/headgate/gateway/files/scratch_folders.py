@@ -29,7 +29,7 @@ def scratch_folder(prefix: str, root: Path | None = None) -> Iterator[Path]:
     try:
         folder, lock = _made(root, prefix)
     except OSError as error:
-        raise SetupError(f"no scratch folder can be made in {root}: {error.strerror}") from error
+        raise SetupError(f"no scratch folder can be created in {root}: {error.strerror}") from error
     with lock:
         try:
             yield folder

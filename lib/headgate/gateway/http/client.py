@@ -66,7 +66,7 @@ class Web:
             kind = answer.headers.get("content-type", "no type").partition(";")[0]
             what = "a web page, such as one to log in" if "html" in kind else f"no JSON ({kind})"
             raise EvidenceError(
-                f"{self._named(path)} answers with {what}, so Spark's REST interface is not there"
+                f"{self._named(path)} answers with {what}, so it isn't Spark's REST interface"
             ) from None
 
     def download(self, path: str, into: IO[bytes], most: int) -> None:
@@ -110,18 +110,18 @@ class Web:
                     " REST interface answers by itself, or USER:PASSWORD@ in it"
                 )
             url, params = to, None
-        raise EvidenceError(f"{self.base} redirects for ever")
+        raise EvidenceError(f"{self.base} redirects endlessly")
 
     def _check(self, answer: requests.Response, path: str) -> None:
         code = answer.status_code
         if code in (401, 403, 407):
             raise EvidenceError(
-                f"{self._named(path)} refuses access ({code}): add USER:PASSWORD@ to the"
-                " address, or get read access for this user"
+                f"{self._named(path)} denies access ({code}): add USER:PASSWORD@ to the address, "
+                "or get read access for this user"
             )
         if code in (404, 410):
             said = _said(answer)
-            raise NotFoundError(f"{self._named(path)} is not there{said}")
+            raise NotFoundError(f"{self._named(path)} not found{said}")
         if code >= 500:
             raise UnreachableError(f"{self._named(path)} failed with {code}{_said(answer)}")
         if code != 200:
@@ -196,7 +196,7 @@ def why(error: RequestException) -> str:
     if isinstance(error, requests.exceptions.ProxyError):
         return "is not reachable through the proxy: see HTTPS_PROXY and NO_PROXY"
     if isinstance(error, requests.exceptions.Timeout):
-        return "did not answer in time"
+        return "did not respond in time"
     if isinstance(error, requests.exceptions.InvalidURL | requests.exceptions.MissingSchema):
         return f"is not a valid address: {_line(error)}"
     for sign, words in _SIGNS.items():
@@ -210,11 +210,11 @@ def _line(error: Exception) -> str:
 
 
 _SIGNS = {
-    "Connection refused": "refuses the connection: nothing listens there",
-    "Name or service not known": "has a name that is not known",
-    "Failed to resolve": "has a name that is not known",
+    "Connection refused": "refuses the connection: no process listens there",
+    "Name or service not known": "has an unknown host name",
+    "Failed to resolve": "has an unknown host name",
     "No route to host": "is not reachable from here",
     "Network is unreachable": "is not reachable from here",
     "BadStatusLine": "does not speak HTTP: try https://",
-    "Connection aborted": "ended the connection at once: try https:// in place of http://",
+    "Connection aborted": "closed the connection at once: try https:// instead of http://",
 }

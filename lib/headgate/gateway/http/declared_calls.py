@@ -45,7 +45,7 @@ class HttpCalls:
         if call.find is not None:
             found = self._words(call.find.request, call.find.path, blanks)
             if not found:
-                return f"nothing is at {call.find.path} of {call.find.request.url}"
+                return f"no value at {call.find.path} of {call.find.request.url}"
             blanks["found"] = self._only(found, call.find.path)
         answered = self._asked(call.request, blanks)[1]
         if call.answer is not None:
@@ -94,7 +94,7 @@ class HttpCalls:
     def _only(self, words: tuple[str, ...], path: str) -> str:
         if len(words) != 1:
             count = f"{len(words)} values" if words else "nothing"
-            raise StepError(f"expected one value at {path} of what was answered, found {count}")
+            raise StepError(f"expected one value at {path} of the response, found {count}")
         return words[0]
 
     def _asked(

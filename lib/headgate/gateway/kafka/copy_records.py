@@ -110,7 +110,7 @@ def _prove_copy(
         else:
             raise StepError(f"{name_of(wanted)} was not copied")
         if copy != wanted:
-            raise StepError(f"the copy of {name_of(wanted)} differs from it")
+            raise StepError(f"the copy of {name_of(wanted)} differs from the original")
     for copy in copies:
         _check_order(copy, at)
         at = copy.offset
@@ -120,7 +120,7 @@ def _prove_copy(
 
 def _check_order(copy: Record, before: int) -> None:
     if copy.offset <= before:
-        raise StepError(f"{name_of(copy)} was copied twice, or out of its order")
+        raise StepError(f"{name_of(copy)} was copied twice or out of order")
 
 
 def restore_records(kafka: Kafka, backup: str, to: str, watch: Watch = _no_watch) -> None:
@@ -222,7 +222,7 @@ def _unmarked(record: Record, to: str | None = None) -> Record:
     """Return the record as it was, with its offset; its topic is `to` where that is given."""
     key, value = record.headers[-1] if record.headers else ("", None)
     if key != WHERE or value is None:
-        raise StepError(f"{name_of(record)} is not a backed-up record: something else wrote it")
+        raise StepError(f"{name_of(record)} isn't a backed-up record: another producer wrote it")
     topic, partition, offset = value.decode().split(" ")
     return replace(
         record,

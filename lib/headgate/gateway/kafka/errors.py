@@ -117,15 +117,15 @@ def unreachable(bootstrap: str, hint: Any = None) -> UnreachableError:
     why = f" ({_short(hint.str())})" if hint is not None else ""
     if hint is not None and hint.code() in LOGIN:
         return UnreachableError(
-            f"Kafka at {bootstrap} refuses the login{why}: check [kafka.config]"
+            f"Kafka at {bootstrap} rejects the login{why}: check [kafka.config]"
         )
     if address := advertised(hint):
         return UnreachableError(
-            f"Kafka at {bootstrap} names {address} as its broker, and that does not answer{why}: "
-            "it must be reachable from here (advertised.listeners)"
+            f"Kafka at {bootstrap} advertises broker {address}, which does not respond{why}: it "
+            "must be reachable from this machine (advertised.listeners)"
         )
     return UnreachableError(
-        f"Kafka at {bootstrap} does not answer{why}: check that a broker runs there, and "
+        f"Kafka at {bootstrap} does not respond{why}: check that a broker runs there, and "
         "bootstrap_servers and security.protocol in headgate.toml"
     )
 
@@ -144,5 +144,7 @@ def translate(error: Any, bootstrap: str, hint: Any = None) -> HeadgateError:
     if code in FORBIDDEN:
         return RefusedError(f"Kafka at {bootstrap} does not allow this: {error.str()}")
     if code in MISSING:
-        return NotFoundError(f"Kafka at {bootstrap} has none of that name: {error.str()}")
+        return NotFoundError(
+            f"Kafka at {bootstrap} doesn't know this topic, partition or group: {error.str()}"
+        )
     return UnreachableError(f"Kafka at {bootstrap} answered with an error: {error.str()}")

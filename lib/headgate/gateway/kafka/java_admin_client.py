@@ -156,8 +156,8 @@ class JavaAdmin:
         if any(w in why for w in FORBIDDEN):
             return RefusedError(f"Kafka at {self.bootstrap} does not allow this: {why}")
         if any(w in why for w in SILENT):
-            return UnreachableError(f"Kafka at {self.bootstrap} does not answer: {why}")
-        return StepError(f"Kafka at {self.bootstrap} said no: {why}")
+            return UnreachableError(f"Kafka at {self.bootstrap} does not respond: {why}")
+        return StepError(f"Kafka at {self.bootstrap} rejected the request: {why}")
 
     def _share_groups(self, admin: Any, ids: list[str]) -> dict[str, Group]:
         if not ids:

@@ -79,9 +79,8 @@ def read_records(
             size += record.size
             if size > most_bytes:
                 raise RefusedError(
-                    f"the records to copy are more than {most_bytes >> 20} MiB: a rehearsal keeps"
-                    " them in memory, so bound it by --max-records, or leave the cluster out by"
-                    " --offline"
+                    f"the records to copy are more than {most_bytes >> 20} MiB: a rehearsal keeps "
+                    "them in memory. Limit them with --max-records, or use --offline"
                 )
     return found
 
@@ -113,7 +112,7 @@ def _polled(consumer: Any, bootstrap: str, left: dict[TopicPart, int]) -> Iterat
         if messages:
             heard = time.monotonic()
         elif time.monotonic() - heard > _SILENT_S:
-            raise UnreachableError(f"Kafka at {bootstrap} sent nothing for {_SILENT_S:.0f} s")
+            raise UnreachableError(f"Kafka at {bootstrap} sent no records for {_SILENT_S:.0f} s")
         for message in messages:
             part = (message.topic(), message.partition())
             error = message.error()

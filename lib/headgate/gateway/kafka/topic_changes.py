@@ -109,7 +109,7 @@ def create_topic(kafka: Kafka, shape: TopicShape) -> None:
     futures = kafka.admin.create_topics([new], request_timeout=deadline.left)
     _, failed = gather(futures, deadline)
     for error in failed.values():
-        raise StepError(f"topic {shape.name} could not be made: {error.str()}")
+        raise StepError(f"topic {shape.name} could not be created: {error.str()}")
     _wait(kafka, shape.name, lambda found: found is not None, "is not known")
     _wait_for_logs(kafka, shape)
 
@@ -133,7 +133,9 @@ def delete_topic(kafka: Kafka, name: str, topic_id: str) -> None:
     """
     now = _described(kafka, [name]).get(name)
     if now is not None and str(now.topic_id) != topic_id:
-        raise RefusedError(f"topic {name} was deleted and recreated since: it is not deleted again")
+        raise RefusedError(
+            f"topic {name} was deleted and recreated in the meantime: the new topic is not deleted"
+        )
     # Asked for by its id even where it is not seen: a busy broker may not tell of it for a moment.
     by_id = kafka.java is not None and java_delete_topic.delete_topic(kafka.java, topic_id)
     if not by_id and now is not None:
@@ -176,7 +178,9 @@ def wait_for_configs(kafka: Kafka, name: str, configs: Mapping[str, str]) -> Non
     deadline = time.monotonic() + KNOWN_SECONDS
     while read_shapes(kafka, [name])[name].configs != configs:
         if time.monotonic() > deadline:
-            raise StepError(f"settings of topic {name} are not known {KNOWN_SECONDS:.0f} s later")
+            raise StepError(
+                f"settings of topic {name} are still not applied after {KNOWN_SECONDS:.0f} s"
+            )
         time.sleep(_PAUSE)
 
 

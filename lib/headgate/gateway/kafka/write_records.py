@@ -64,8 +64,8 @@ def _raise(failed: list[str]) -> None:
 def _check(record: Record) -> None:
     if record.timestamp == 0:
         raise StepError(
-            f"{name_of(record)} has the timestamp 0, which the client can't write: it would get the"
-            " time of now"
+            f"{name_of(record)} has the timestamp 0, which the client can't write: it would write "
+            "the current time"
         )
 
 

@@ -68,7 +68,9 @@ def start_broker(
             return address
         # A port that was free a moment ago is another one's now.
         supervisor.stop(NAME)
-    raise SetupError(f"the broker found no free port on {LOOPBACK}: another one took each of them")
+    raise SetupError(
+        f"the broker found no free port on {LOOPBACK}: other processes took all of them"
+    )
 
 
 @contextmanager
@@ -91,12 +93,12 @@ def wait_until_it_answers(
         if not child.running and _is_taken(child.program.log):
             return False
         if not child.running:
-            raise SetupError(f"the broker ended at its start: {child.last_words() or 'no reason'}")
+            raise SetupError(f"the broker failed to start: {child.last_words() or 'no reason'}")
         try:
             return bool(admin.list_topics(timeout=1).cluster_id == cluster)
         except KafkaException:
             time.sleep(0.05)
-    raise UnreachableError(f"the broker at {address} did not answer within {seconds:.0f} s")
+    raise UnreachableError(f"the broker at {address} did not respond within {seconds:.0f} s")
 
 
 def _is_taken(log: Path) -> bool:

@@ -134,10 +134,10 @@ class RehearsalBroker:
         try:
             futures = self.kafka.admin.create_topics(new, request_timeout=deadline.left)
         except KafkaException as error:
-            raise StepError(f"topics could not be made: {kafka_error(error).str()}") from None
+            raise StepError(f"topics could not be created: {kafka_error(error).str()}") from None
         _, failed = gather(futures, deadline)
         for name, why in failed.items():
-            raise StepError(f"{name} could not be made on the rehearsal's broker: {why.str()}")
+            raise StepError(f"{name} could not be created on the rehearsal's broker: {why.str()}")
 
 
 def holes(topic: Wanted) -> int:

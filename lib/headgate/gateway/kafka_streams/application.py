@@ -115,12 +115,12 @@ class ByTopology:
                 raise CaptureError(f"{what} needs a class that no jar has: {causes[0]}") from None
             raise Refused(causes) from None
         if made is None:
-            raise CaptureError(f"{what} returned null, and a Topology was expected")
+            raise CaptureError(f"{what} returned null instead of a Topology")
         kind = made.getClass().getName()
         if kind == "org.apache.kafka.streams.StreamsBuilder":
             return self._from(made)
         if not self._jvm.load("org.apache.kafka.streams.Topology").isInstance(made):
-            raise CaptureError(f"{what} returned a {kind}, and a Topology was expected")
+            raise CaptureError(f"{what} returned a {kind} instead of a Topology")
         return made
 
     def _from(self, builder: Any) -> Any:
@@ -278,7 +278,7 @@ def _method(jvm: StreamsJvm, what: EntryPoint, properties: Any) -> tuple[Any, li
         except Py4JJavaError:
             continue
         if not jvm.java.java.lang.reflect.Modifier.isStatic(method.getModifiers()):
-            raise CaptureError(f"{what} is not static: a rehearsal has no object to call it on")
+            raise CaptureError(f"{what} isn't static: a rehearsal can only call a static method")
         method.setAccessible(True)
         return method, [properties] if takes else []
     raise CaptureError(

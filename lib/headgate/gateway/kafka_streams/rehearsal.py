@@ -116,7 +116,10 @@ class _Watch:
         why = f"; its log has {said[0]}" if said else ""
         return Ran(
             outcome=EngineOutcome.UNKNOWN,
-            question=f"Does it get done? After {seconds:g} s {what}{why}: try a longer --timeout",
+            question=(
+                f"Does the new version start at all? After {seconds:g} s {what}{why}. Try a longer "
+                "--timeout"
+            ),
         )
 
     def _failed(self, state: str) -> Ran | None:
@@ -160,8 +163,9 @@ class _Watch:
         if found is not None:
             self._jvm.close()
             raise RefusedError(
-                f"the application connected to {found.remote}:{found.remote_port}, which is not the"
-                " rehearsal's broker, and was ended at once: take its addresses from the rehearsal"
+                f"the application connected to {found.remote}:{found.remote_port}, which is not "
+                "the rehearsal's broker, and was stopped at once: configure the address that the "
+                "rehearsal passes"
             )
 
 

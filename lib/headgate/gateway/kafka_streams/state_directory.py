@@ -44,7 +44,7 @@ def read_state_directory(given: Path, application_id: str | None = None) -> Stat
     EvidenceError where it is no such directory, or holds several applications and none was named.
     """
     if not given.is_dir():
-        raise EvidenceError(f"{given} is not a folder: name a state directory of Kafka Streams")
+        raise EvidenceError(f"{given} is not a folder: pass a state directory of Kafka Streams")
     folder = _application(given.absolute(), application_id)
     stores: dict[str, list[str]] = {}
     partitions: dict[int, int] = {}
@@ -89,7 +89,8 @@ def _application(given: Path, application_id: str | None) -> Path:
                             " --application-id")  # fmt: skip
     what = f"nothing of the application {application_id}" if application_id else "no application"
     raise EvidenceError(
-        f"{given} holds {what}: name what `state.dir` names, or the folder of the application in it"
+        f"{given} holds {what}: pass the folder that `state.dir` names, or the application's "
+        "folder in it"
     )
 
 

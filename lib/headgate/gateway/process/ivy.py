@@ -68,4 +68,4 @@ def why_not(log: Path) -> str:
     found = re.search(
         r"(UNRESOLVED DEPENDENCY: .*|.*[Ee]xception.*|.*not found.*)", log.read_text()
     )
-    return found[1].strip(" \t:") if found else "Ivy gave no reason"
+    return found[1].strip(" \t:") if found else "see Ivy's output for the cause"

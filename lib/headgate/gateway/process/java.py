@@ -35,7 +35,7 @@ def java() -> str:
         return str(path)
     if found := shutil.which("java"):
         return found
-    raise SetupError("there is no Java here: install Java 17 or newer, or set JAVA_HOME")
+    raise SetupError("Java not found: install Java 17 or newer, or set JAVA_HOME")
 
 
 def read_java() -> Java:
@@ -47,5 +47,5 @@ def read_java() -> Java:
         raise SetupError(f"Java could not be started: {error}") from None
     found = _VERSION.search(done.stderr + done.stdout)
     if found is None:
-        raise SetupError(f"{path} -version did not name a version")
+        raise SetupError(f"{path} -version printed no version")
     return Java(path, int(found[1]))

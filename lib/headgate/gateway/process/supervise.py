@@ -49,7 +49,7 @@ class Supervisor:
     def start(self, program: Program) -> Child:
         """Start a program; one of that name must not run."""
         if self.is_running(program.name):
-            raise ValueError(f"{program.name} runs already")
+            raise ValueError(f"{program.name} is already running")
         child = self._children[program.name] = launch(program)
         return child
 

@@ -88,7 +88,9 @@ class SchemaRegistry:
     def _text(self, schema: Any, name: str) -> SchemaText:
         kind = (schema.schema_type or SchemaFormat.AVRO.value).upper()
         if kind not in SchemaFormat.__members__:
-            raise NotFoundError(f"{name} is of the type {kind}, which is none of Confluent's three")
+            raise NotFoundError(
+                f"{name} is of the type {kind}, which isn't Avro, Protobuf or JSON Schema"
+            )
         references: dict[str, str] = {}
         self._collect(schema.references or (), references, name)
         return SchemaText(
@@ -170,7 +172,7 @@ class SchemaRegistry:
             if failures:
                 raise failures[0]
             if not answers:
-                raise TimeoutError(f"its answer was not there after {WHOLE:.0f} seconds")
+                raise TimeoutError(f"no response within {WHOLE:.0f} seconds")
         return answers[0]
 
     @contextmanager
@@ -193,8 +195,8 @@ class SchemaRegistry:
             raise UnreachableError(self._no_registry(what)) from None
         except Exception as error:
             raise UnreachableError(
-                f"{self._named} does not answer ({_reason(error)}): check url under"
-                " [schema_registry], and its TLS settings"
+                f"{self._named} does not respond ({_reason(error)}): check url under "
+                "[schema_registry], and its TLS settings"
             ) from None
 
     @property
@@ -215,8 +217,8 @@ class SchemaRegistry:
         said = mask_text(" ".join(str(error.error_message).split()))[:160]
         if error.http_status_code in (401, 403):
             return UnreachableError(
-                f"{self._named} refuses access ({error.http_status_code}): set"
-                " basic.auth.user.info, or what it requires, in [schema_registry.config]"
+                f"{self._named} denies access ({error.http_status_code}): set "
+                "basic.auth.user.info, or what it requires, in [schema_registry.config]"
             )
         if _UNKNOWN in said:
             # The body of the answer was no JSON: a page of a proxy, or of another server.

@@ -42,7 +42,9 @@ def repartition(
     found = _run("headgate.spark_jobs.repartition_state", wish, folder, copy, cancelled)
     other = [f"operator {row['operator']}, {row['store']}" for row in found if not row["same"]]
     if other:
-        raise StepError(f"the state of {'; '.join(other)} is not row by row what it was")
+        raise StepError(
+            f"the state of {'; '.join(other)} differs from the original (compared row by row)"
+        )
     point_to(copy, str(checkpoint))
     _sync_tree(copy)
     return tuple(
@@ -67,7 +69,7 @@ def export(
         raise RefusedError(f"{checkpoint} has no state that could be exported")
     short = [one["folder"] for one in found if one["rows"] != one.pop("rows_read")]
     if short:
-        raise StepError(f"{', '.join(short)} in {into} has not all rows that were read")
+        raise StepError(f"{', '.join(short)} in {into} lacks rows that were read")
     manifest = {
         "schema": 1,
         "checkpoint": str(checkpoint),
@@ -114,7 +116,7 @@ def _run(
     ids = commit_of(checkpoint, wish["batch"]).state_ids
     more = {"format": 1 if ids is None else 2, "outcome": str(outcome), "scratch": str(folder)}
     request.write_text(json.dumps({**wish, **more}))
-    what = f"the work on the state of {checkpoint}"
+    what = f"changing the state of {checkpoint}"
     try:
         code = run_program(
             [program, str(request)],
@@ -131,7 +133,7 @@ def _run(
         shutil.rmtree(folder, ignore_errors=True)
     if isinstance(found, dict):
         condition = f"{found['condition']}: " if found["condition"] else ""
-        raise RefusedError(f"Spark refused {what}: {condition}{found['error']}")
+        raise RefusedError(f"Spark rejected {what}: {condition}{found['error']}")
     rows: list[dict[str, Any]] = found
     return rows
 

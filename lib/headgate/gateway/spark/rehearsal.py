@@ -106,7 +106,7 @@ def rehearse_query(
         "conf": dict(wish.conf),
     }
     request.write_text(json.dumps(fields), encoding="utf-8")
-    what = f"the rehearsal of {entry_point}"
+    what = f"rehearsing {entry_point}"
     code = run_program(
         [_PROGRAM, str(request)],
         importable=importable,

@@ -84,7 +84,7 @@ def _application(web: Web, address: RestAddress) -> tuple[dict[str, Any], str | 
     if address.application is not None:
         found = [a for a in found if a["id"] == address.application] or _one(web, address)
     elif not found:
-        raise EvidenceError(f"{web.base} knows no application")
+        raise EvidenceError(f"{web.base} lists no application")
     if len(found) > 1:
         raise EvidenceError(_several(web.base, found))
     return found[0], address.attempt or _newest_attempt(found[0])
@@ -114,8 +114,8 @@ def _several(base: str, found: list[dict[str, Any]]) -> str:
     shown = ", ".join(f"{a['id']} ({a.get('name')})" for a in found[:_SHOWN])
     more = f" and {len(found) - _SHOWN} more" if len(found) > _SHOWN else ""
     return mask_text(
-        f"{base} has {len(found)} applications, say which: {base}/history/ID with one of"
-        f" {shown}{more}"
+        f"{base} has {len(found)} applications. Choose one: {base}/history/ID with one of "
+        f"{shown}{more}"
     )
 
 
@@ -158,7 +158,7 @@ def _live(web: Web, application: Mapping[str, Any], location: str, path: str) ->
         )
     except ValueError as error:
         raise EvidenceError(
-            f"{path} does not answer as Spark's REST interface does: {error}"
+            f"the response of {path} isn't that of Spark's REST interface: {error}"
         ) from error
 
 

@@ -144,7 +144,7 @@ class Switchboard:
 
     def _start(self, name: str, line: Line, entry_point: str | None) -> Answer:
         if self._supervisor.is_running(name):
-            return Answer(True, True, f"{name} runs already")
+            return Answer(True, True, f"{name} is already running")
         wanted = _Start(line.program(entry_point))
         self._wanted.put(wanted)
         deadline = time.monotonic() + _START_LIMIT

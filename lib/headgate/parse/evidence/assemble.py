@@ -81,7 +81,9 @@ def _made(found: Gathered, query: str | None) -> list[Version]:
         return [build_streams(found.pieces, name=found.name, warnings=found.warnings)]
     weak = [p for p in found.pieces if is_weak(p)]
     found.pieces = [p for p in found.pieces if p not in weak]
-    found.warnings.extend(f"{p.path} says nothing here and was not read" for p in weak)
+    found.warnings.extend(
+        f"{p.path} is not relevant for this engine and was not read" for p in weak
+    )
     if weak and found.is_empty:
         raise EvidenceError(
             f"{weak[0].path} is evidence only together with a topology's description"

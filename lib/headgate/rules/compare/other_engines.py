@@ -122,7 +122,10 @@ def incomplete_evidence(before: Version, after: Version) -> Iterator[Question]:
 
 
 # What a reader leaves aside without a loss: files that were never evidence.
-_ASIDE = ("is of no known kind and was not read", "says nothing here and was not read")
+_ASIDE = (
+    "has an unknown format and was not read",
+    "is not relevant for this engine and was not read",
+)
 
 
 # What a reader says of a checkpoint that was read whole: the rules on checkpoints judge it.

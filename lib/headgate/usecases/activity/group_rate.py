@@ -78,9 +78,12 @@ def group_rates(context: Context, pipeline: Pipeline) -> Rates | str:
         seen = store.activity.all().get(pipeline.name)
         runs = store.runs.touching(f"group:{pipeline.group}")
     if seen is None or not seen.windows:
-        return "no worker has seen for a few minutes how fast the group reads (`headgate up`)"
+        return (
+            "no worker has measured for a few minutes how fast the group reads (`headgate up` "
+            "starts one)"
+        )
     return rates_of(_undisturbed(seen.windows, runs)) or (
-        "the worker has seen too little of what the group reads"
+        "the worker has too few measurements of the group"
     )
 
 
@@ -96,7 +99,7 @@ def rates_of(windows: Sequence[Window]) -> Rates | None:
     busy = [w for w in reading if w.left >= w.read]
     has_work = len(busy) >= _ENOUGH
     told = busy if has_work else reading
-    kind = "with work waiting" if has_work else "none of them with much waiting"
+    kind = "measured with a backlog" if has_work else "none of them with a large backlog"
     return Rates(
         reads=median(w.read / _seconds(w.begin, w.end) for w in told),
         arrives=median(w.arrived / _seconds(w.begin, w.end) for w in windows),

@@ -127,11 +127,11 @@ def _by_status(signs: Signs) -> Activity | None:
     match signs.status:
         case Status.RUNS:
             return Activity(
-                state=ActivityState.RUNNING, reason="its status command says so", feed="status"
+                state=ActivityState.RUNNING, reason="reported by its status command", feed="status"
             )
         case Status.STOPPED:
             return Activity(
-                state=ActivityState.STOPPED, reason="its status command says so", feed="status"
+                state=ActivityState.STOPPED, reason="reported by its status command", feed="status"
             )
     return None
 
@@ -158,13 +158,16 @@ def _begun_after(signs: Signs, told_at: str, now: datetime) -> bool:
 def _nothing(signs: Signs) -> str:
     life = signs.life
     if life is not None and life.closed:
-        return f"{life.closed}, and nothing has been reported since"
+        return f"{life.closed}, and no report since"
     if life is not None and life.told_at:
         return f"no report since {_clock(life.told_at)}, and no end"
     if signs.begun is not None:
         batch, at = signs.begun
-        return f"the newest batch {batch} is of {_clock(at)}, and a query without data begins none"
-    return "; ".join(signs.problems) or "headgate.toml names neither a watch nor a status command"
+        return (
+            f"the newest batch {batch} is from {_clock(at)}, and a query without new data starts "
+            "none"
+        )
+    return "; ".join(signs.problems) or "headgate.toml has neither `watch` nor a status command"
 
 
 def _proof(signs: Signs) -> list[str]:
@@ -199,7 +202,7 @@ def _of_group(group: Group) -> tuple[ActivityState, str]:
         return ActivityState.RUNNING, f"group {group.id} is {group.state}, {count}"
     if group.is_inactive:
         return ActivityState.STOPPED, f"group {group.id} is empty"
-    return ActivityState.UNKNOWN, f"group {group.id} is {group.state}, who is in it is not known"
+    return ActivityState.UNKNOWN, f"group {group.id} is {group.state}, its members are unknown"
 
 
 def _seen(signs: Signs) -> str | None:

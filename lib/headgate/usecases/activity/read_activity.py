@@ -40,7 +40,7 @@ def _held(found: Activity, paused: Paused | None) -> Activity:
 
 def _fresh(found: Activity | None, now: datetime) -> Activity:
     if found is None:
-        return Activity(reason="no worker has checked it yet")
+        return Activity(reason="not checked by a worker yet")
     looked = datetime.fromisoformat(found.looked_at) if found.looked_at else None
     if looked is not None and now - looked <= STALE:
         return found
@@ -49,5 +49,5 @@ def _fresh(found: Activity | None, now: datetime) -> Activity:
     return replace(
         found,
         state=ActivityState.UNKNOWN,
-        reason=f"no worker has looked since {when}; then it was {was}",
+        reason=f"last checked by a worker at {when}; then it was {was}",
     )

@@ -81,11 +81,13 @@ def _readers_of_bytes(context: Context, before: Version, after: Version) -> Iter
         layout = layout_of(now.declared or "")
         if layout_of(was.declared or "") == layout:
             continue
-        change = OutputChange(OutputChangeKind.TYPE, "", now.column, "Avro", "Avro of other fields")
+        change = OutputChange(
+            OutputChangeKind.TYPE, "", now.column, "Avro", ("Avro with different fields")
+        )
         for name, version in current_versions(context).items():
             for parsed in _avro_of(version, new.target or "", now.column):
                 if parsed.declared is not None and layout_of(parsed.declared) != layout:
-                    said = f"{name} reads {now.column} with the schema of before."
+                    said = f"{name} reads {now.column} with the old schema."
                     yield consumer_reads_field.of(change, Reader(name, said, True), location)
 
 

@@ -93,7 +93,7 @@ def _versions(
     except NotFoundError:
         return []
     except HeadgateError as error:
-        warnings[f"What {topic} holds was not looked up: {error}."] = None
+        warnings[f"Not checked: the schema of {topic} ({error})."] = None
         return []
 
 

@@ -77,10 +77,10 @@ def _judged(
     try:
         found = read_side((after,), context)
     except HeadgateError as error:
-        return RunningVersion(untold=(f"{after} can't be read any more: {error}",))
+        return RunningVersion(untold=(f"{after} can no longer be read: {error}",))
     found = with_application_id(found, application) if application else found
     if fingerprint(found) != version:
-        return RunningVersion(untold=(f"{after} is another version now than was judged",))
+        return RunningVersion(untold=(f"{after} is no longer the version that was checked",))
     return found
 
 
@@ -146,7 +146,7 @@ def _alone(found: Gathered, query: LoggedQuery, run: LoggedRun) -> Gathered:
 
 def _nothing(pipeline: Pipeline) -> str:
     if pipeline.watch or pipeline.evidence:
-        return "no registered evidence shows a plan of the run that began"
+        return "no registered evidence shows the plan of the newly started run"
     return "headgate.toml names neither a `watch` nor `evidence` that would show its plan"
 
 

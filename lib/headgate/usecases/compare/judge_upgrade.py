@@ -103,7 +103,7 @@ def _known(
         return None, (pipeline.name,)
     if not pipeline.evidence:
         raise EvidenceError(
-            f"nothing is known of the version of {pipeline.name} that runs: name it with --before"
+            f"the running version of {pipeline.name} is unknown: pass it with --before"
         )
     return read_side(pipeline.evidence, context), pipeline.evidence
 
@@ -117,16 +117,17 @@ def _check_still_runs(context: Context, name: str, evidence: str) -> None:
     mine = next((r for r in rows if evidence == f"{name}@{r.number}"), None)
     if mine is not None and rows[-1].fingerprint != mine.fingerprint:
         raise RefusedError(
-            f"{evidence} is not what runs: {name} was seen as version {rows[-1].number} since"
+            f"{evidence} isn't the running version: {name} has since been seen as version "
+            f"{rows[-1].number}"
         )
 
 
 def _at_its_place(known: Version, now: Version, named: str) -> Version:
     if len(known.sources or ()) != len(now.sources or ()):
         raise EvidenceError(
-            f"{named} has {len(known.sources or ())} sources, its checkpoint has"
-            f" {len(now.sources or ())}: it is not the version that ran last; name that one with"
-            " --before"
+            f"{named} has {len(known.sources or ())} sources, its checkpoint has "
+            f"{len(now.sources or ())}: it isn't the version that ran last. Pass that version with "
+            "--before"
         )
     there = moved_to(known, now)
     return there if there.pinned else replace(there, pinned=now.pinned)

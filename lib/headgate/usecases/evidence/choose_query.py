@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 SHORTEST = 4
 """Characters of an id that are enough where one id alone begins so."""
 _MOST_LISTED = 20
-_SEVERAL = "say which with --query NAME, ID or the first characters of an ID"
+_SEVERAL = "choose one with --query NAME, ID or the first characters of an ID"
 
 
 def chosen_version(found: Gathered, query: str | None) -> Version:
@@ -53,7 +53,7 @@ def full_id(found: Gathered, query: str | None) -> str | None:
         return query
     begun = [i for i in known if i.startswith(query.lower())]
     if len(begun) > 1:
-        sentence = f"{len(begun)} queries have an id that begins with {query!r}; {_SEVERAL}"
+        sentence = f"{len(begun)} queries have an id that starts with {query!r}; {_SEVERAL}"
         raise QueryChoiceError(sentence, listing([r for r in rows if r.id in begun]))
     return begun[0] if begun else query
 

@@ -36,8 +36,7 @@ class OwnQuery:
         if self.name is not None:
             return f"no query {self.name!r} in the evidence of {self.pipeline}; it has"
         return (
-            f"the evidence holds {count} queries; say with `query` in headgate.toml which one"
-            f" {self.pipeline} is"
+            f"the evidence holds {count} queries; set `query` of {self.pipeline} in headgate.toml"
         )
 
 

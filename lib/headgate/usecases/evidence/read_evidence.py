@@ -30,8 +30,8 @@ def read_evidence(context: Context, name: str) -> Version | None:
             with_application_id(version, pipeline.group) if version and pipeline.group else version
         )
     raise EvidenceError(
-        f"The evidence of {name} is of {version.engine.value}, but headgate.toml says"
-        f" {pipeline.engine.value}. Correct `evidence` or `engine`"
+        f"The evidence of {name} is from {version.engine.value}, but headgate.toml says "
+        f"{pipeline.engine.value}. Correct `evidence` or `engine`"
     )
 
 

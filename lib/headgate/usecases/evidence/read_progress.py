@@ -116,7 +116,7 @@ def _meant(
     if len(known) > 1 and len(checkpoints) == 1:
         return checkpoints
     if len(known) > 1:
-        sentence = f"the evidence holds {len(known)} queries, say which with --query"
+        sentence = f"the evidence holds {len(known)} queries. Choose one with --query"
         raise QueryChoiceError(sentence, listing(queries_of(found)))
     return set(known)
 

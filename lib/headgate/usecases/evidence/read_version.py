@@ -40,7 +40,7 @@ from headgate.usecases.evidence.read_watch import TOPIC, read_topic
 if TYPE_CHECKING:
     from headgate.parse.spark.event_log.gather import Keep
 
-_UNKNOWN = "is of no known kind and was not read"
+_UNKNOWN = "has an unknown format and was not read"
 _MOST_REASONS = 3
 _MOST_NAMED = 10
 _NUMBERED = re.compile(r"^(?P<name>.+)@(?P<number>\d{1,18})$")
@@ -79,7 +79,7 @@ def gather(
             watched = read_topic(location, context, found.keep)
             found.pieces.append(Piece(EvidenceKind.WATCH, location, watched, watched.log.warnings))
         elif is_uri(location):
-            raise EvidenceError(f"nothing is at {local_name(location)}, or it may not be seen")
+            raise EvidenceError(f"{local_name(location)} not found, or no permission to read it")
         else:
             version = _stored(location, context)
             found.versions.append((location, version))
@@ -229,7 +229,7 @@ def _stored(location: str, context: Context | None) -> Version:
     if context is None or pipeline is None:
         what = location or "an empty text"
         if "/" in location:
-            raise EvidenceError(f"{what} is not there: no file and no folder has that path")
+            raise EvidenceError(f"{what} not found: check the path")
         raise EvidenceError(f"{what} isn't a file, folder or pipeline{_declared(context)}")
     from headgate.store.store import open_store
 

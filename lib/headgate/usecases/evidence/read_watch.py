@@ -76,7 +76,7 @@ def read_newest(location: str, context: Context) -> Watched:
         return _newest_of_topic(location, context)
     place = find(location, context.registry.file_systems)
     if place is None:
-        raise EvidenceError(f"{location} is not there: no watch has written to it yet")
+        raise EvidenceError(f"{location} not found: no watch has written to it yet")
     if not place.is_folder:
-        raise EvidenceError(f"{location} is a file, a watch writes into a folder")
+        raise EvidenceError(f"{location} is a file, but a watch writes to a folder")
     return newest_watch_files(place)

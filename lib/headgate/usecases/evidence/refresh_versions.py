@@ -75,7 +75,7 @@ def _application(
     try:
         version = read_streams(context, pipeline, cluster, others)
         if not version.topology.nodes:
-            reason = f"nothing is known of it yet: {'; '.join(version.warnings)}"
+            reason = f"no evidence yet: {'; '.join(version.warnings)}"
             return Refreshed(pipeline.name, problem=reason)
         number, is_new = _keep(store, pipeline.name, version)
     except HeadgateError as error:

@@ -17,8 +17,8 @@ from headgate.usecases.rehearsal.one_version import COLUMNS, Played, Side, count
 
 _ROWS = 20
 _ALWAYS = (
-    "other instances, standby tasks and the rebalances between them",
-    "what the code asks of other systems",
+    "other instances, standby tasks and rebalances",
+    "requests of the code to other systems",
 )
 
 
@@ -54,7 +54,7 @@ def compared(new: Played, old: Played) -> OutputDifference:
     """Compare what both versions wrote for the same records on copies of the same state."""
     told = EngineVerdict(outcome=old.ran.outcome, error_class=_class(old))
     if {old.ran.outcome, new.ran.outcome} != {EngineOutcome.RESUMES}:
-        remark = "one of the two did not get to its end, so there is nothing to compare"
+        remark = "one of the two did not finish, so the outputs can't be compared"
         return OutputDifference(old=told.outcome, old_error_class=told.error_class, remark=remark)
     return compare_rows(old.rows(), new.rows(), (COLUMNS, COLUMNS), old=told)
 
@@ -66,8 +66,10 @@ def torn(found: StreamsVerdict) -> StreamsVerdict:
     return replace(
         found,
         outcome=EngineOutcome.UNKNOWN,
-        question="Is it refused on a whole copy, too? The application wrote to its directory while"
-        " it was copied: stop it, and rehearse again",
+        question=(
+            "Does it also fail on a complete copy? The application wrote to its directory while "
+            "it was copied: stop it, and rehearse again"
+        ),
     )
 
 
@@ -113,22 +115,24 @@ def _store(changelog: str, directory: StateDirectory) -> str:
 
 def _not_exercised(side: Side, played: Played, stage: Stage) -> Iterator[str]:
     if stage.seen is None:
-        yield "changelogs, positions and partitions on the cluster: none was asked"
+        yield "changelogs, positions and partitions on the cluster: it was not contacted"
     elif stage.seen.group.members:
         yield "a stopped application: its group has members, so all copies are of a moment"
     if not stage.uses_directory:
         yield "the directory: its changelogs have too many holes, so stores were restored from them"
     if played.rows_in == 0 and played.ran.outcome is EngineOutcome.RESUMES:
-        yield "records: none was there to take"
+        yield "records: there were none to process"
     if side.is_topology:
         yield "caches, more threads than one, and the code around the topology"
     yield from _ALWAYS
 
 
 def _not_ensured() -> Iterator[str]:
-    yield "that the code reaches nothing else: names are not resolved, addresses in digits are"
+    yield (
+        "that the code contacts no other system: host names are not resolved, but IP addresses work"
+    )
     if not can_watch():
-        yield "that it opens no other connection: that can be watched on Linux only"
+        yield "that it opens no other connection: Headgate can monitor this only on Linux"
 
 
 def first_rows(played: Played) -> tuple[dict[str, object], ...]:

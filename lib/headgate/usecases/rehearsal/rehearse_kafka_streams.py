@@ -87,8 +87,9 @@ class StreamsOptions:
         said = " ".join((*self.arguments, *self.env.values(), *self.jvm_options))
         if what.method is None and (lacking := [p for p in _NEEDED if p not in said]):
             raise CaptureError(
-                f"{text} is started by its main, which must get {' and '.join(lacking)} by --arg,"
-                " --env or --jvm-option: else it could reach your own cluster and state"
+                f"{text} is started by its main method, which needs {' and '.join(lacking)} "
+                "through --arg, --env or --jvm-option: without them it could contact your own "
+                "cluster and state"
             )
         return Side(
             what=what,
@@ -136,7 +137,7 @@ def rehearse_streams(
 
         def staged(app: StreamsApplication) -> Stage:
             seen = look(kafka, directory.application_id, app) if kafka else None
-            say("copying topics" if seen else "making topics")
+            say("copying topics" if seen else "creating topics")
             return stage_of(
                 app, directory, seen, evidence,
                 bounds=options.bounds, batch=options.batch == "real", given=given,
@@ -145,7 +146,7 @@ def rehearse_streams(
         play_ = _Play(folder, directory, options.seconds, say)
         played, stage = play_.first(new, staged, old)
         was = play_.again(old, stage) if old and stage else None
-        say("reading the originals once more")
+        say("verifying that the originals are unchanged")
         stage = stage or Stage((), None, True)
         engine = verdict(new, played, stage, directory)
         if was is not None:
@@ -221,7 +222,7 @@ class _Play:
         broker.fill(old.application_id, stage.without_input().topics)
         state = self._state("remembered")
         with opened(old, broker, state, self._folder / "remembered", self._seconds) as found:
-            self._say(f"starting {old.what} without input, so that the group knows its topology")
+            self._say(f"starting {old.what} without input, so that the broker stores its topology")
             play(found, broker, self._seconds, 0)
 
     def _state(self, name: str) -> Path:
@@ -275,6 +276,8 @@ def _not_remembered(
     return replace(
         engine,
         outcome=EngineOutcome.UNKNOWN,
-        question="Does the group, which keeps the old topology on the broker, take the new one?"
-        " Give the old version, too, by --before and --before-jar",
+        question=(
+            "Does the group accept the new topology? The broker stores the old one. Pass the old "
+            "version with --before and --before-jar"
+        ),
     )

@@ -131,11 +131,14 @@ def rehearse(
         new = start(after, folder / "after", folder / "new", options.wish())
         engine, pieces = new.engine, [checkpoint]
         if before:
-            say(f"starting {before} on the same input, then on the touched copy")
+            say(
+                f"starting {before} on the same input, then on the copy that the new version "
+                "changed"
+            )
             old = _old(start, before, folder, new, options)
             engine = replace(engine, output=_compared(old, new, folder), rollback=_back(old, new))
             pieces += evidence(old.pieces) if isinstance(old, Rehearsed) else ()
-        say("reading the original once more")
+        say("verifying that the original is unchanged")
         engine = replace(engine, checkpoint=_untouched(place, prints))
         report = _report(pieces, new, context)
     return Rehearsal(report, engine, judge(report, engine))
@@ -143,7 +146,7 @@ def rehearse(
 
 def _copied(say: Say, cancelled: Cancelled, files: int, size: int) -> None:
     if cancelled():
-        raise RunCancelledError("the rehearsal was cancelled while its copy was made")
+        raise RunCancelledError("the rehearsal was cancelled during the copy")
     if files % _FILES == 0:
         say(f"copied {files:,} files, {words.size(size)}")
 
@@ -213,11 +216,13 @@ def _compared(old: Rehearsed | str, new: Rehearsed, folder: Path) -> OutputDiffe
     done = (EngineOutcome.RESUMES,) * 2
     told = OutputDifference(old=old.engine.outcome, old_error_class=old.engine.error_class)
     if (old.engine.outcome, new.engine.outcome) != done:
-        return replace(told, remark="one of the two wrote nothing, so there is nothing to compare")
+        return replace(
+            told, remark=("one of the two wrote no rows, so the outputs can't be compared")
+        )
     if None in (old.engine.rows_out, new.engine.rows_out):
         return replace(told, remark="this sink's rows can't be assigned to batches")
     if not _same_input(folder, old, new):
-        return replace(told, remark="they were not given the same input")
+        return replace(told, remark="they did not get the same input")
     return compare_rows(old.rows, new.rows, (old.columns, new.columns), old=old.engine)
 
 

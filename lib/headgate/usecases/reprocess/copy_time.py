@@ -49,7 +49,7 @@ def with_copy_time(context: Context, plan: Plan) -> Plan:
 def _time(size: int, made: Iterable[_Copied]) -> dict[str, Any]:
     found = [m for m in made if m.bytes * _ALIKE >= size]
     if not found:
-        why = f"unknown: no run has copied as much on this file system before; {_UNTIL}"
+        why = f"unknown: no run has copied a similar size on this file system; {_UNTIL}"
         return {"copy_seconds": None, "copy_how": why}
     rate = sum(m.bytes for m in found) / sum(m.seconds for m in found)
     runs = ", ".join(m.run for m in found)

@@ -64,7 +64,7 @@ def _amounts(context: Context, pipeline: Pipeline, plan: Plan) -> dict[str, Any]
     if read == 0 and "to_read" not in plan.impact:
         return {}
     if read is None:
-        why = "unknown: it reads no known Kafka topic"
+        why = "unknown: no known Kafka topic is read"
         return {"bytes": {}, "bytes_total": None, "bytes_how": why, "seconds": None,
                 "seconds_how": why}  # fmt: skip
     return {**in_bytes(records, _sizes(context, records)), **_time(context, pipeline, plan)}
@@ -93,7 +93,7 @@ def _time(context: Context, pipeline: Pipeline, plan: Plan) -> dict[str, Any]:
         return in_time(backlog, rates, "")
     told = [place for place in (pipeline.watch, *pipeline.evidence) if place]
     if not told:
-        why = "no `watch` and no `evidence` of it reports its batches"
+        why = "neither its `watch` nor its `evidence` reports batches"
         return in_time(backlog, None, f"unknown: {why}")
     try:
         own = own_query(pipeline, context)

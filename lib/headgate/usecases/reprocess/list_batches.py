@@ -49,10 +49,10 @@ def list_batches(context: Context, pipeline: str) -> tuple[BatchRow, ...]:
         names = instead(pipeline, [p.name for p in context.registry.pipelines])
         raise NotFoundError(f"no pipeline {pipeline} is registered in headgate.toml{names}")
     if found.engine is not Engine.SPARK or not found.checkpoint:
-        raise ScenarioError(f"{pipeline} has no checkpoint, and so no batches to rewind to")
+        raise ScenarioError(f"{pipeline} has no checkpoint, so there are no batches to rewind to")
     with closing(LiveInspector(context.registry, context.home)) as inspector:
         if inspector.checkpoints.read(found.checkpoint) is None:
-            raise ScenarioError(f"there is no checkpoint at {found.checkpoint}")
+            raise ScenarioError(f"no checkpoint found at {found.checkpoint}")
         return batch_rows(inspector.checkpoints.batches(found.checkpoint))
 
 

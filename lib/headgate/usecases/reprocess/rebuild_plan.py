@@ -89,8 +89,8 @@ def described(inspector: Inspector, pipeline: str) -> tuple[Version | None, list
     except HeadgateError as error:
         said = str(error).rstrip(".")
         return None, [
-            f"The registered evidence of {pipeline} can't be read, so the plan does without it:"
-            f" {said}. Correct `evidence` or `watch` in headgate.toml"
+            f"The registered evidence of {pipeline} can't be read, so the plan ignores it: {said}. "
+            "Correct `evidence` or `watch` in headgate.toml"
         ]
 
 
@@ -177,7 +177,7 @@ def _sentences(blockers: tuple[str, ...]) -> str:
 
 def _undo_blockers(store: Store | SqliteReader, row: RunFacts, but: str | None) -> list[str]:
     if row.undo_of is not None:
-        return [f"run {row.id} is an undo itself: plan the scenario again instead"]
+        return [f"run {row.id} is itself an undo: plan the scenario again instead"]
     if row.state.is_active:
         return [f"run {row.id} is {row.state}: wait for its end, or cancel it"]
     cleaned = [entry.at for entry in store.audit.list(row.id) if entry.action == CLEAN]
@@ -185,7 +185,7 @@ def _undo_blockers(store: Store | SqliteReader, row: RunFacts, but: str | None) 
         return [f"the snapshots of run {row.id} were removed at {cleaned[-1]}, by their retention"]
     undone = store.runs.list(RunFilter(undo_of=row.id, states=(RunState.DONE,)))
     if undone and not has_effect(store, row.id):
-        return [f"run {row.id} was undone already, by run {undone[0].id}"]
+        return [f"run {row.id} was already undone by run {undone[0].id}"]
     return [f"{reason}: undo it first" for reason in overtaken(store, row, but=but)]
 
 
@@ -221,4 +221,7 @@ def _is_half_done(store: Store | SqliteReader, row: RunFacts) -> bool:
 
 
 def _half_done(row: RunFacts) -> str:
-    return f"run {row.id} stopped half-way here and was not undone: its undo would be blocked after"
+    return (
+        f"run {row.id} stopped part-way on the same resources and was not undone: its undo would "
+        "be blocked afterwards"
+    )

@@ -46,22 +46,22 @@ def describe_run_state(
 
 def _active(row: RunRow, steps: Sequence[Step], states: Sequence[str]) -> Iterator[str]:
     if row.state is RunState.QUEUED:
-        yield "No step has started: the worker that takes the run ends it at once."
+        yield "No step has started: the worker will end the run at once."
         return
     yield _done(states)
     now = next((n for n, state in enumerate(states) if state == "running"), None)
     if now is not None:
         yield (
-            f"Step {now + 1} is under way ({steps[now].describe()}): the run stops where this step"
-            " waits, or when it is done."
+            f"Step {now + 1} is in progress ({steps[now].describe()}): the run stops at this "
+            "step's next wait, or when the step is done."
         )
 
 
 def _active_back(row: RunRow, states: Sequence[str]) -> Iterator[str]:
     back = states.count("undone")
-    yield f"The run was blocked and rolls back, newest step first: {back} so far."
+    yield f"The run was blocked and is rolling back, newest step first: {back} so far."
     if row.cancel_requested:
-        yield "That stops where it waits, or before the next step."
+        yield "The rollback stops at its next wait, or before the next step."
 
 
 def _done(states: Sequence[str]) -> str:
@@ -76,7 +76,7 @@ def _done(states: Sequence[str]) -> str:
 def _broken(steps: Sequence[Step], states: Sequence[str]) -> Iterator[str]:
     for number, (step, state) in enumerate(zip(steps, states, strict=True), start=1):
         if state in ("failed", "in_doubt"):
-            yield f"Step {number} may be done in part: {step.describe()}."
+            yield f"Step {number} may be partly applied: {step.describe()}."
 
 
 def _pipeline(steps: Sequence[Step], states: Sequence[str]) -> Iterator[str]:
@@ -96,15 +96,16 @@ def _left(step: Step, *, is_done: bool, before: str) -> str:
             how = "was stopped or was so before, and was not started again"
             return f"{step.pipeline} {how if is_done else 'may be stopped or not'}."
         case PauseProcessing():
-            how = "is paused: its processes are up" if is_done else "may be paused or not"
+            how = "is paused: its processes are running" if is_done else "may be paused or not"
             return f"{step.pipeline} {how}."
         case ManualStep(waits=False) if is_done:
-            return f"{step.pipeline} was stopped before the run, and its start is left to you."
+            return f"{step.pipeline} was already stopped before the run. Start it yourself."
         case StartStep() | ResumeProcessing() if is_done:
             return ""
         case StartStep():
             return (
-                f"{step.pipeline} was stopped, and its start was not completed: it may run or not."
+                f"{step.pipeline} was stopped, and its start was not completed: it may or may not "
+                "be running."
             )
         case ResumeProcessing():
             return (

@@ -141,10 +141,13 @@ def _worker(context: Context) -> Check:
     try:
         slot = Slot(store.database)
         if not slot.is_free():
-            return _ok("worker", f"a worker holds {slot.name}")
+            return _ok("worker", f"a worker runs for {slot.name}")
         return _note(
             "worker",
-            f"no worker holds {slot.name}: versions are not re-read, a run starts a worker",
+            (
+                f"no worker runs for {slot.name}: versions are not refreshed, and each run starts "
+                "its own worker"
+            ),
             "start `headgate up`",
         )
     finally:
@@ -153,7 +156,7 @@ def _worker(context: Context) -> Check:
 
 def _kafka(context: Context) -> Iterator[Check]:
     if not context.registry.bootstrap_servers:
-        yield _note("kafka", "no cluster is named", "set bootstrap_servers under [kafka]")
+        yield _note("kafka", "no cluster is configured", "set bootstrap_servers under [kafka]")
         return
     try:
         cluster = read_cluster(context)
@@ -163,7 +166,9 @@ def _kafka(context: Context) -> Iterator[Check]:
     counts = f"{plural(len(cluster.topics), 'topic')}, {plural(len(cluster.groups), 'group')}"
     yield _ok("kafka", f"{cluster.bootstrap} ({cluster.id}), {counts}")
     for warning in cluster.warnings:
-        yield _note("kafka", warning.rstrip("."), "check the rights of this login, or the jars")
+        yield _note(
+            "kafka", warning.rstrip("."), ("check the permissions of this login, and the jars")
+        )
 
 
 def _schema_registry(context: Context) -> Iterator[Check]:
@@ -183,7 +188,7 @@ def _schema_registry(context: Context) -> Iterator[Check]:
         yield _failed(name, error, None)
         return
     if level == "none":
-        yield _note(name, said, "set a level: it accepts any change of a schema")
+        yield _note(name, said, "set a compatibility level: NONE accepts any schema change")
     else:
         yield _ok(name, said)
     for topic, mode in modes.items():
@@ -241,7 +246,7 @@ def _evidence(context: Context, pipeline: Pipeline) -> Check:
     except HeadgateError as error:
         return _failed(name, error, "correct `evidence`, `watch` or `query`")
     if version is None:
-        return _note(name, "no batch is done yet", "start the pipeline once")
+        return _note(name, "no batch has completed yet", "start the pipeline once")
     return _ok(name, plural(len(version.topology.nodes), "node"))
 
 

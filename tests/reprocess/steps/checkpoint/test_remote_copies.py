@@ -16,11 +16,11 @@ def test_a_write_that_is_not_allowed_costs_a_sentence_and_nothing_else(remote, m
     old = lab.old_hash
 
     def forbidden(self, path, data):
-        raise PermissionError("the store refuses access")
+        raise PermissionError("the store denies access")
 
     monkeypatch.setattr(remote_write.RemoteChanges, "write", forbidden)
     said = lab.refused(rewind_of(lab))
-    assert said == "s3a://b0/ck.2 may not be written: the store refuses access"
+    assert said == "no permission to write s3a://b0/ck.2: the store denies access"
     lab.forget_start()
     assert lab.old_hash == old and lab.now == lab.declared
     assert not [p for p in lab.folder_of(lab.new).rglob("*") if p.is_file()]
@@ -58,7 +58,7 @@ def test_a_copy_goes_on_where_it_was_and_is_nothing_without_its_manifest(remote,
         applier.remote_checkpoints.copy(lab.declared, lab.new, expected=expected)
     assert (
         applier.remote_checkpoints.issue(lab.new)
-        == f"{lab.new} has no manifest: its copy did not end"
+        == f"{lab.new} has no manifest: the copy was not completed"
     )
     before = {p: p.stat().st_mtime_ns for p in lab.folder_of(lab.new).rglob("*") if p.is_file()}
     monkeypatch.setattr(remote_write.RemoteChanges, "copy", COPY)
@@ -67,7 +67,7 @@ def test_a_copy_goes_on_where_it_was_and_is_nothing_without_its_manifest(remote,
     assert applier.remote_checkpoints.issue(lab.new) is None
     assert tree_hash(lab.folder_of(lab.new)) == lab.old_hash
     (lab.folder_of(lab.new) / "metadata").write_text('{"id":"other one"}')
-    assert "metadata is not what was to be written" in applier.remote_checkpoints.issue(lab.new)
+    assert "metadata differs from what was written" in applier.remote_checkpoints.issue(lab.new)
 
 
 def test_only_a_numbered_neighbour_is_written_or_removed(remote):
