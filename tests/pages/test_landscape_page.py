@@ -73,7 +73,7 @@ def test_a_way_is_told_stop_by_stop(open_page, seeded):
     back = open_page(
         "landscape", node="topic:city-revenue-v2", trace="path", to="topic:orders"
     )  # fmt: skip
-    assert "it flows the other way" in text(back)
+    assert "data flows the other way" in text(back)
 
 
 def test_a_wrong_address_falls_back(open_page, seeded):
@@ -82,7 +82,7 @@ def test_a_wrong_address_falls_back(open_page, seeded):
         reader="nope",
     )  # fmt: skip
     assert not at.exception
-    assert "Select a node for its details" in text(at)
+    assert "Select a node to show its details" in text(at)
     at = open_page("landscape", node="topic:orders", trace="path", to="topic:nope")
     assert not at.exception
 

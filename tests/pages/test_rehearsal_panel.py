@@ -163,7 +163,7 @@ def test_only_what_lies_beside_the_configuration_is_started(tmp_path):
     context = Context(Registry(path=str(tmp_path / "headgate.toml")), "sqlite://", tmp_path)
     assert startable(context, " sales.orders:v1 ") == "sales.orders:v1"
     for function in ("os:getcwd", "../sales/orders:v1", "sales.gone:v1", "outside:f", "sales", ""):
-        with pytest.raises(EvidenceError, match="may not be started from a page: name a module"):
+        with pytest.raises(EvidenceError, match="Pages can't start"):
             startable(context, function)
 
 
@@ -185,7 +185,7 @@ def test_the_engine_s_verdict_stands_beside_ours(registered, open_page):
     assert not at.exception
     assert "4.2.0: refuses" in shown(at) and "The rules: " in shown(at)
     assert "STATE_STORE_VALUE_SCHEMA_NOT_COMPATIBLE" in shown(at)
-    assert "agrees with the rules" in shown(at)
+    assert "confirms the result of the rules" in shown(at)
     assert "A rollback works" in shown(at)
     assert "is unchanged" in shown(at)
     # Who comes back, or somebody else, finds it there with its choices.

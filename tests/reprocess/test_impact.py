@@ -104,10 +104,10 @@ def test_a_plan_says_all_of_its_costs_and_what_is_not_known():
     )
     lines = dict(impact_lines(plan))
     assert lines["Records reprocessed"] == "1\u202f501 records, bytes unknown (a sample)"
-    assert lines["Waits to be read then"] == "2\u202f000 records"
+    assert lines["Unread after the restart"] == "2\u202f000 records"
     assert lines["Takes"] == "unknown: nobody reports how fast a group reads"
     assert lines["Downstream"].startswith(
-        "alerts (growth), billing (no owner), group someone (nobody declared it) get results twice"
+        "alerts (growth), billing (no owner), group someone (undeclared) get results twice"
     )
     assert "Can't be undone" not in lines
 
@@ -116,7 +116,7 @@ def test_nobody_downstream_is_not_the_same_as_not_known():
     plan = Plan(
         scenario="s", pipeline="p", impact={"records": {"a": 0}, "total": 0, "downstream": NOBODY}
     )
-    assert "nobody that is known" in dict(impact_lines(plan))["Downstream"]
+    assert "no known consumers" in dict(impact_lines(plan))["Downstream"]
     unknown = replace(plan, impact={**plan.impact, "downstream": {**NOBODY, "known": False}})
     assert dict(impact_lines(unknown))["Downstream"].startswith("unknown")
 
@@ -143,7 +143,7 @@ def test_a_snapshot_says_what_it_takes():
         "Snapshot": "1\u202f200 files, 3.4 MB, of which 5 kB are copied"
     }
     linked = replace(plan, impact={"snapshot": {**kept, "copied": 0}})
-    assert "needs almost no disk space" in dict(impact_lines(linked))["Snapshot"]
+    assert "almost no disk space" in dict(impact_lines(linked))["Snapshot"]
 
 
 COPY = SnapshotCheckpoint(

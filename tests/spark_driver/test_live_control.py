@@ -149,7 +149,7 @@ def test_forged_expired_and_foreign_requests_stop_nothing(spark, running, tmp_pa
         assert answers.keys() == bad.keys() - {"another run"}
         assert all(answer.startswith("refused") for answer in answers.values())
         assert "expired" in answers["expired"]
-        assert "holds for longer" in answers["forever"]
+        assert "is valid for longer" in answers["forever"]
         assert "isn't signed" in answers["changed"]
         assert running.isActive
         with pytest.raises(StepError, match="it isn't signed with this watch's token"):

@@ -28,7 +28,7 @@ def called(
     load: Callable[[], Callable[[Any], Any]],
     spark: Any,
     entry_point: str,
-    withheld: str = "a capture runs without credentials, so this variable was left out",
+    withheld: str = "a capture runs without credentials, so this variable was not passed",
 ) -> Any:
     """Return what the function returned, None where it only waits for its queries from here on.
 

@@ -22,8 +22,8 @@ from headgate.text.secrets import mask, mask_text
 
 _DEATH_SIGNAL = 1  # PR_SET_PDEATHSIG
 _WITHHELD = (
-    "a rehearsal runs without credentials, so this variable was left out:"
-    " `headgate rehearse --with-credentials` passes it on"
+    "a rehearsal runs without credentials, so this variable was not passed: `headgate rehearse "
+    "--with-credentials` passes it on"
 )
 
 

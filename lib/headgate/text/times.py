@@ -41,7 +41,7 @@ def moment(text: str, *, option: str) -> datetime:
     if found is None or not _TIME_OF_DAY.search(text):
         raise ScenarioError(f"--{option}: expected a time such as {_FORM}, found {text!r}")
     if found < _FIRST:
-        raise ScenarioError(f"--{option}: expected a time from 1970 on, found {text!r}")
+        raise ScenarioError(f"--{option}: expected a time after 1970-01-01, found {text!r}")
     return found
 
 
@@ -50,7 +50,7 @@ def ago(text: str, *, option: str) -> datetime:
     span = duration(text, option=option)
     now = datetime.now(UTC)
     if span > now - _FIRST:
-        raise ScenarioError(f"--{option}: expected a time from 1970 on, found {text!r} ago")
+        raise ScenarioError(f"--{option}: expected a time after 1970-01-01, found {text!r} ago")
     return now - span
 
 

@@ -67,7 +67,7 @@ WRONG = [
     (WAIT + 'url = "https://h/x"', 7, "needs `done`"),
     (WAIT + 'done = ["b"]\nurl = "https://h/{answer}"', 10, "{answer} needs `answer`"),
     (STATUS + 'runs = ["a"]\nabsent = "stopped"', 5, "needs `path`"),
-    (STATUS + 'path = "a"\nruns = ["b"]', 5, "nothing in this `status` means `stopped`"),
+    (STATUS + 'path = "a"\nruns = ["b"]', 5, "this `status` maps no value to `stopped`"),
     (STATUS + 'path = "a"\nruns = ["b"]\nstopped = ["b"]', 9, "'b' already means runs"),
     (STATUS + 'path = "a"\nabsent = "gone"', 8, "known are runs, stopped, paused"),
     (

@@ -87,7 +87,7 @@ def test_several_checkpoints_are_several_queries():
     assert (assemble(found, query="orders").query_id) == "q1"
     assert not assemble(found, query="orders").warnings
     found.checkpoints = [(f"ck-{n}", Checkpoint(query_id="q1")) for n in range(2)]
-    assert assemble(found).warnings == ("several checkpoints: ck-0 is used, ck-1 not",)
+    assert assemble(found).warnings == ("several checkpoints: ck-0 is used, ck-1 is ignored",)
 
 
 def test_progress_of_another_query_than_the_checkpoints_is_told():

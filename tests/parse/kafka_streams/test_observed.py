@@ -76,10 +76,10 @@ def test_a_pattern_is_resolved_and_moving_offsets_make_no_new_version():
 def test_what_is_missing_is_said():
     gone = observed(described(), "app", cluster(), {})
     assert any("the group app is not on the cluster" in w for w in gone.warnings)
-    assert any("inputs that are not on the cluster: in" in w for w in gone.warnings)
+    assert any("inputs missing on the cluster: in" in w for w in gone.warnings)
     new = observed(described(), "app", cluster("in", groups=[classic("in")]), {})
     assert any(
-        f"expected internal topics that are not on the cluster: {REPARTITION}, {COUNTS}" in w
+        f"expected internal topics missing on the cluster: {REPARTITION}, {COUNTS}" in w
         for w in new.warnings
     )
 

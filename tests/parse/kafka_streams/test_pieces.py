@@ -164,7 +164,7 @@ def test_an_empty_list_of_internal_topics_says_that_there_are_none():
 @pytest.mark.parametrize("data", [[], {"a": 1}])
 def test_what_only_completes_a_description_is_no_evidence_alone_or_beside_spark(data):
     with pytest.raises(
-        EvidenceError, match="file0 is evidence only together with a topology's description"
+        EvidenceError, match="file0 is only evidence together with a description of the topology"
     ):
         read(data)
     plan = (ROOT / "golden/spark/agg_add_column/before/explain.txt").read_bytes()

@@ -46,7 +46,7 @@ def test_the_error_lists_names_places_and_ends():
 
 def test_a_name_that_no_plan_carries_picks_none():
     progress = '{"id":"q1","runId":"r","name":"shop","batchId":1,"sources":[],"sink":{}}'
-    with pytest.raises(EvidenceError, match="none of which says that it is of shop"):
+    with pytest.raises(EvidenceError, match="none of which names shop"):
         read(text("window", "df_simple"), text("stream_join", "df_simple"), progress, query="shop")
 
 
@@ -65,7 +65,7 @@ def test_of_a_query_that_changed_the_last_plan_is_used():
     new = old.replace("30000000", "60000000").replace("k#", "kk#").replace("[k,", "[kk,")
     version = read(old + new)
     assert version.stateful == read(new).stateful
-    assert "the query's plan changed: the last one is used, f0:2 not" in version.warnings
+    assert "the query's plan changed: only the last one is used, not f0:2" in version.warnings
 
 
 def test_filters_that_spark_joins_in_another_order_are_one_query():

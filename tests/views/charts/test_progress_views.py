@@ -57,7 +57,7 @@ def test_every_chart_that_has_values_and_no_other():
     ]  # fmt: skip
     late = charts([batch(0, dropped=3, watermark=(BEGUN - timedelta(minutes=5)).isoformat())])
     assert [c.title for c in late][-2:] == ["Records not read yet", "Rows dropped as too late"]
-    assert titled(late, "Watermark behind the clock").lines[0].values == (300.0,)
+    assert titled(late, "Watermark lag").lines[0].values == (300.0,)
 
 
 def test_nothing_gives_no_chart_and_a_report_without_a_time_is_left_out():
@@ -147,7 +147,7 @@ def test_newest_values_stand_at_their_nodes():
                       stateful=orders_v1().stateful[:1])  # fmt: skip
     found = newest_batch(version, [batch(0), batch(1, rows=1234)])
     assert found.notes == {"source-orders": "123/s", "store-city": "1.2 k rows"}
-    assert ("Left by this batch", "30 records") in found.rows["source-orders"]
+    assert ("Unread after this batch", "30 records") in found.rows["source-orders"]
     assert dict(found.rows["store-city"])["Memory"] == "123 kB"
 
 

@@ -102,8 +102,8 @@ def test_loose_ends():
 def test_the_text_says_all_of_it():
     said = text(landscape_text(behind()))
     assert "5 pipelines, 8 topics, 2 groups; Kafka was not read" in said
-    assert "Internal topics that no known pipeline owns (1)" in said
-    assert "Groups that no pipeline declares (1)" in said
+    assert "Internal topics without a known owner (1)" in said
+    assert "Undeclared groups (1)" in said
     lines = [line for line in said.splitlines() if line.startswith("enrich  ") and "orders" in line]
     assert any("spark" in line and "105" in line and "35" in line for line in lines)
     assert "There are other ways" not in text(

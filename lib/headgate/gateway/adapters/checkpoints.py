@@ -118,7 +118,7 @@ class CheckpointAdapter:
 
         place = find(checkpoint, self._context.registry.file_systems)
         if place is None:
-            raise StepError(f"{checkpoint} is not there: nothing was rehearsed")
+            raise StepError(f"{checkpoint} not found: nothing was rehearsed")
         importable = (self._context.folder,)
         with scratch_folder(_PREFIX) as folder:
             check_room(size_of(place) or 0, folder)
@@ -175,7 +175,7 @@ def draft_path(path: str) -> Path:
 def check_named(path: str) -> None:
     """Copies and removals stay within names that end in a run's id, whatever a plan says."""
     if not any(_is_ours(part) for part in Path(path).parts[1:]):
-        raise StepError(f"{path} is not a name that a run gives: not changed")
+        raise StepError(f"{path} isn't a name that a run creates: not changed")
 
 
 def _is_ours(part: str) -> bool:
@@ -189,4 +189,4 @@ def _check_beside(path: str, copy: str, run: str | None) -> None:
     place, at = Path(path), Path(copy)
     is_copy = at.parent == place.parent and at.name.startswith(f".{place.name}.")
     if not is_copy or (run is not None and not at.name.endswith(f"-{run}")):
-        raise StepError(f"{copy} is not this run's copy beside {path}: not changed")
+        raise StepError(f"{copy} isn't this run's copy beside {path}: not changed")

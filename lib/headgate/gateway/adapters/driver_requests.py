@@ -50,7 +50,9 @@ class DriverRequests:
         request = _request(life, call, self._context.folder)
         with self._sent(pipeline, request) as again:
             self._until(pipeline, life, HEAR_SECONDS, lambda now: _heard(now, request.nonce), again)
-            self._context.note("the driver received the request and stops the query at the end of its batch")
+            self._context.note(
+                "the driver received the request and stops the query at the end of its batch"
+            )
             self._until(pipeline, life, END_SECONDS, _over)
 
     def _told_life(self, pipeline: Pipeline) -> Life | None:

@@ -186,7 +186,7 @@ def _store_url(store: Table, folder: PurePath) -> str | None:
         return url
     file, mark, query = match["rest"].removeprefix("/").partition("?")
     if not match["rest"].startswith("/") or file in ("", ":memory:"):
-        store.fail("url", "expected a file after sqlite:///, the store must survive a restart")
+        store.fail("url", "expected a file after sqlite:///: the store must survive a restart")
     return f"{match['scheme']}:///{_located(file, folder)}{mark}{query}"
 
 

@@ -250,7 +250,7 @@ def _reading(table: Table) -> Reading:
     lists = {word: table.texts(word) for word in MEANINGS}
     absent = table.choice("absent", MEANINGS) if "absent" in table.data else None
     if "stopped" not in (absent, *_meant(table)) and not lists["stopped"]:
-        table.fail("stopped", "nothing in this `status` means `stopped`: list its values")
+        table.fail("stopped", "this `status` maps no value to `stopped`: list its values")
     _distinct(table, lists)
     return Reading(path=_needed_path(table), **lists, absent=absent, codes=_code_words(table))
 

@@ -86,7 +86,7 @@ def _made(found: Gathered, query: str | None) -> list[Version]:
     )
     if weak and found.is_empty:
         raise EvidenceError(
-            f"{weak[0].path} is evidence only together with a topology's description"
+            f"{weak[0].path} is only evidence together with a description of the topology"
         )
     return [build_version(_spark_pieces(found, query))] if _says_something(found) else []
 
@@ -220,7 +220,7 @@ def _many(found: Gathered, checkpoints: Sequence[tuple[str, Checkpoint]]) -> lis
     out = []
     if len(checkpoints) > 1:
         kept, *rest = (path for path, _ in checkpoints)
-        out.append(f"several checkpoints: {kept} is used, {', '.join(rest)} not")
+        out.append(f"several checkpoints: {kept} is used, {', '.join(rest)} is ignored")
     captures = _of(found, EvidenceKind.CAPTURE)
     if len(captures) > 1:
         out.append(f"several captures: {captures[0].path} is used")

@@ -56,7 +56,7 @@ def _description(pieces: Sequence[Piece], problems: list[str]) -> Description | 
     others = [p for p, d in found[1:] if _shape(d) != _shape(kept)]
     if others:
         problems.append(
-            f"several descriptions of a topology: {path} is used, {', '.join(others)} not"
+            f"several topology descriptions: {path} is used, {', '.join(others)} is ignored"
         )
     return kept
 

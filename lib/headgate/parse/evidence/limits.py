@@ -12,8 +12,8 @@ from headgate.model.topology import NodeKind
 from headgate.model.version import Engine, OperatorKind, Source, StatefulOperator, Version
 
 _NEVER = (
-    "serdes, window sizes and grace, the code of aggregations and filters, types of stores, and "
-    "which of them have logging off: only the code shows these"
+    "serdes, window sizes and grace periods, aggregation and filter code, store types and stores "
+    "without logging: only the code shows these"
 )
 _INTERNAL = (
     "internal topics, their partitions and settings: register the application with its `group` in "
@@ -34,7 +34,7 @@ def _limits(app: StreamsApplication) -> Iterator[str]:
     if not app.config:
         yield "the configuration: add config.json, or the log with `StreamsConfig values:`"
     elif not app.config_is_whole:
-        yield "settings that are not listed: they have their release's defaults"
+        yield "settings that are not listed: Kafka's defaults are assumed"
     if app.internal is None:
         yield _INTERNAL
     if any(s.pattern for s in app.sources) and not app.inputs:

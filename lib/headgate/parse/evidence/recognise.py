@@ -112,9 +112,9 @@ def not_read_yet(data: bytes) -> str | None:
         except json.JSONDecodeError as error:
             at = len(text[: error.pos].encode("utf-8", "replace"))
             kind = "a plan's JSON" if '"num-children"' in text[:_HEAD] else "JSON"
-            return f"{kind} that ends early, or is wrong, at byte {at} ({error.msg})"
+            return f"{kind} that ends early or is invalid at byte {at} ({error.msg})"
         except ValueError:
-            return "JSON with a number of thousands of digits"
+            return "JSON that contains a number with thousands of digits"
         except RecursionError:
             return "JSON that is nested too deeply"
     return None
@@ -131,7 +131,7 @@ def _text(data: bytes) -> str | None:
 def _json_piece(text: str, data: bytes, path: str) -> Piece | None:
     text = whole_characters(text)
     values, broken = _values(text)
-    warnings = (f"{path} is not JSON to its end",) if broken else ()
+    warnings = (f"{path} isn't valid JSON up to its end",) if broken else ()
     if not values:
         return _cut_plan(text, path) or _explain(text, path)
     if len(values) == 1 and isinstance(values[0], list) and is_plan(values[0]):

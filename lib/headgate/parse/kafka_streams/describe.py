@@ -83,7 +83,7 @@ def _placed(nodes: Iterable[DescribedNode], warnings: list[str]) -> list[Describ
     if known and number == min(known):
         number = max(known) + 1
     warnings.append(
-        f"line {lost[0].line}: no sub-topology is above {lost[0].name}; taken for {number}"
+        f"line {lost[0].line}: no sub-topology precedes {lost[0].name}; assigned to {number}"
     )
     return [replace(n, subtopology=number) if n.subtopology == NOT_KNOWN else n for n in out]
 
@@ -201,7 +201,7 @@ class _Reader:
         match = _NUMBER.match(line.rest)
         self.current = None
         if match is None:
-            self.draft.warnings.append(f"line {line.number}: not the number of a sub-topology")
+            self.draft.warnings.append(f"line {line.number}: not a sub-topology number")
             return
         self.subtopology = int(match["number"])
         self.is_global = "global" in match["rest"]
@@ -277,7 +277,7 @@ class _Reader:
             return
         if self.current is None:
             if self.draft.nodes and not line.is_prefixed:
-                self.draft.warnings.append(f"line {line.number}: no node is above this arrow")
+                self.draft.warnings.append(f"line {line.number}: no node precedes this arrow")
             return
         node, was_prefixed = self.current
         if line.is_prefixed and not was_prefixed:

@@ -74,10 +74,11 @@ def _one_sided(said: Mapping[tuple[Key, Key], set[str]], arrows: Sequence[Arrow]
     ]
     for source, target in lonely[:3]:
         yield (
-            f"only one of {_short(source[1])} and {_short(target[1])} shows that they are connected"
+            f"the arrow between {_short(source[1])} and {_short(target[1])} is shown for only one "
+            "of the two nodes"
         )
     if len(lonely) > 3:
-        yield f"and {len(lonely) - 3} more connections that only one end shows"
+        yield f"and {len(lonely) - 3} more arrows that only one of the two nodes shows"
 
 
 def _resolved(arrow: Arrow, known: set[str]) -> tuple[str, ...]:

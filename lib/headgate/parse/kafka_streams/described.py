@@ -59,7 +59,9 @@ def newest(found: list[Description]) -> Description:
     if not older:
         return last
     said = ", ".join(str(d.line) for d in older[:3])
-    sentence = f"line {last.line}: the newest description is used, not the other ones (line {said})"
+    sentence = (
+        f"line {last.line}: the newest description is used, the others are ignored (line {said})"
+    )
     return replace(last, warnings=(sentence, *last.warnings))
 
 

@@ -147,19 +147,19 @@ def _warnings(app: StreamsApplication, group: Group | None, cluster: Cluster) ->
         yield NO_DESCRIPTION
     if group is None:
         yield (
-            f"the group {app.application_id} is not on the cluster: the application never ran "
-            "there, or its offsets have expired"
+            f"the group {app.application_id} is not on the cluster: the application never ran on "
+            "it, or its offsets have expired"
         )
     yield from disagreements(app)
     missing = sorted(app.expected_topics().keys() - cluster.topics.keys())
     if missing and group is not None:
         yield (
-            f"expected internal topics that are not on the cluster: {some(missing)} (logging may "
-            "be switched off, or this version has not run yet)"
+            f"expected internal topics missing on the cluster: {some(missing)} (logging may be "
+            "off, or this version has not run yet)"
         )
     lost = sorted({t for s in app.sources for t in s.topics} - cluster.topics.keys())
     if lost:
-        yield f"inputs that are not on the cluster: {some(lost)}"
+        yield f"inputs missing on the cluster: {some(lost)}"
     yield from _other_topology(app)
 
 

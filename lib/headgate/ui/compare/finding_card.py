@@ -74,9 +74,9 @@ def _rules() -> dict[str, AnyRule]:
 
 EFFECTS = {
     StateEffect.EXACT: "kept exactly",
-    StateEffect.MIXED: "kept; results mix old and new meaning",
-    StateEffect.REINTERPRETED: "read with another meaning",
-    StateEffect.ORPHANED: "orphaned, never read",
+    StateEffect.MIXED: "kept; results mix the old and the new meaning",
+    StateEffect.REINTERPRETED: "read with a different meaning",
+    StateEffect.ORPHANED: "orphaned: no operator reads it",
     StateEffect.LOST: "lost",
     StateEffect.NONE: None,
 }

@@ -55,7 +55,11 @@ def rename_form(found: Comparison) -> None:
 def _ask(found: Comparison) -> None:
     kinds = [k for k in RenameKind if things(found.before, k) and things(found.after, k)]
     if not kinds:
-        st.html(markup.quiet("This evidence has nothing that could be renamed."))
+        st.html(
+            markup.quiet(
+                "Nothing to rename: a rename needs a named node of the same kind in both versions."
+            )
+        )
         return
     usual = next((k for k in kinds if _is_open(found, k)), kinds[0])
     kind = st.segmented_control(

@@ -106,7 +106,7 @@ def _remember(names: Sequence[str]) -> None:
 
 
 def _overview(landscape: Landscape, found: Sequence[Consumer]) -> None:
-    st.html(markup.heading("Select a row for its partitions", "Highest consumer lag"))
+    st.html(markup.heading("Select a row to show its partitions", "Highest consumer lag"))
     if landscape.at is None:
         st.html(markup.say("Kafka was not read: latest offsets and groups are missing.", "unknown"))
     behind = [c for c in found if c.lag]

@@ -79,7 +79,7 @@ def _kind(landscape: Landscape, node_id: str, look: Look) -> str:
 def _overview(landscape: Landscape, sketch: Sketch, seen: ClusterSnapshot, closed: bool) -> None:
     ids = {n.id for n in sketch.nodes}
     drawn = [(p, first) for p in landscape.pipelines if (first := _drawn_as(ids, p))]
-    st.html(markup.heading("Select a node for its details", "Pipelines"))
+    st.html(markup.heading("Select a node to show its details", "Pipelines"))
     if seen.problem:
         st.html(markup.say(seen.problem, "unknown"))
     elif seen.cluster is None:
@@ -95,7 +95,7 @@ def _overview(landscape: Landscape, sketch: Sketch, seen: ClusterSnapshot, close
         for pipeline, first in drawn[:LISTED]:
             _overview_row(pipeline, first)
     if len(drawn) > LISTED:
-        st.html(markup.quiet(f"And {len(drawn) - LISTED} more: select some above."))
+        st.html(markup.quiet(f"And {len(drawn) - LISTED} more: choose fewer above."))
     if landscape.at:
         st.html(markup.quiet(f"Kafka was read {ago(landscape.at)}."))
     if remarks := [w for w in landscape.warnings if w != seen.problem]:
@@ -161,7 +161,7 @@ def _topic(topic: LandscapeTopic) -> None:
     ]
     st.html(markup.facts(rows))
     if topic.is_unused:
-        st.html(markup.quiet("No known pipeline or group writes or reads it."))
+        st.html(markup.quiet("No known pipeline or group writes or reads this topic."))
 
 
 def _group(group: LandscapeGroup) -> None:
@@ -310,7 +310,7 @@ def _way(landscape: Landscape, sketch: Sketch, node_id: str) -> None:
         return
     path = path_between(landscape, ids_of(landscape, node_id), end)
     if not path.exists:
-        back = "; it flows the other way:" if path.back else ", nor back."
+        back = "; data flows the other way:" if path.back else ", nor back."
         st.html(markup.say(f"No data flows from here to {_end_word(end)}{back}", "unknown"))
     elif path.has_more:
         st.html(markup.quiet("This is the shortest path; there are others."))

@@ -80,7 +80,7 @@ def _sizes(topics: Sequence[LandscapeTopic]) -> list[str] | None:
 
 def _internal(topics: Sequence[LandscapeTopic]) -> None:
     known = [t.bytes for t in topics if t.bytes is not None]
-    total = f" They take {size(sum(known))}." if known else ""
+    total = f" They use {size(sum(known))}." if known else ""
     with st.container(border=True, key="loose_internal", gap="xsmall"):
         _head(
             "Internal topics without a known owner",

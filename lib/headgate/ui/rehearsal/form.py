@@ -27,9 +27,12 @@ _EXPLAINED = {
     "real": "At most 1,000 records of each Kafka source and 10 files of a folder; commits nothing",
     "none": "Checks the plan, the state and its schema, but not positions and topics",
 }
-_NEW = "The registered or captured function, or another `module:function` beside headgate.toml."
+_NEW = (
+    "The registered or captured function, or another `module:function` in the folder of "
+    "headgate.toml."
+)
 _OLD = (
-    "Runs on the same input, to compare the outputs; then on the copy that the new version "
+    "Runs first on the same input, to compare the outputs, then on the copy that the new version "
     "changed, to test the rollback."
 )
 _COPY = "Spark runs on a copy. A hash verifies that the original stays unchanged."

@@ -21,8 +21,8 @@ from headgate.usecases.context import Context
 
 _WHAT_OF_STREAMS = (
     "Tests whether Kafka Streams resumes with the new version: it starts the jar on a copy of the "
-    "state directory and the topics, on a separate broker. Run it on the command line; pages start "
-    "no jars. Your cluster and the directory are only read."
+    "state directory and the topics, on a separate broker. Run it on the command line; pages "
+    "start no jars. Your cluster and the state directory are only read."
 )
 
 
@@ -132,8 +132,8 @@ def _release_words(rehearsed: str, after: Version | None) -> str:
     if not runs or not rehearsed or _release(runs) == _release(rehearsed):
         return ""
     return markup.say(
-        f"The rehearsal ran on Spark {rehearsed}, but the version under After is of {runs}. "
-        "Another release can give another result.",
+        f"The rehearsal ran on Spark {rehearsed}, but the version under After is of {runs}. The "
+        "result can differ between releases.",
         "unknown",
     )
 

@@ -20,9 +20,9 @@ from headgate.views.reports.verdict_line import verdict
 from headgate.views.scene.outcome_words import GLYPHS
 
 _AGREEMENT = {
-    Agreement.AGREE: ("Spark's verdict agrees with the rules.", "resumes"),
-    Agreement.DISAGREE: ("Spark's verdict disagrees with the rules.", "refuses"),
-    Agreement.OPEN: ("Spark's verdict can't be compared with the rules.", "unknown"),
+    Agreement.AGREE: ("Spark confirms the result of the rules.", "resumes"),
+    Agreement.DISAGREE: ("Spark contradicts the result of the rules.", "refuses"),
+    Agreement.OPEN: ("Spark's result can't be compared with the rules.", "unknown"),
 }
 _BACK = {
     Rollback.SAFE: ("A rollback works.", "resumes"),

@@ -59,7 +59,7 @@ def plan_verdict(plan: Plan) -> None:
         line = markup.verdict("!", "Blocked.", f"{reason} Nothing was changed.", "refuses")
     elif not plan.steps:
         line = markup.verdict(
-            "=", "Nothing to do.", "The pipeline is already in the wanted state.", "no_effect"
+            "=", "Nothing to do.", "The pipeline is already in the requested state.", "no_effect"
         )
     elif plan.scenario == UNDO:
         text = f"{plural(len(plan.steps), 'step')} undo the run's steps.{stays}"

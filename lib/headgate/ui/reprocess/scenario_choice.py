@@ -74,7 +74,7 @@ def _not_known(name: str) -> None:
     if not name:
         return
     known = name in PLANNED
-    why = "isn't in this release yet" if known else "isn't a scenario"
+    why = "isn't available in this release" if known else "isn't a scenario"
     st.html(markup.say(f"`{name}` {why}. Choose a scenario:", "unknown"))
 
 

@@ -105,4 +105,4 @@ def _decide(context: Context, detail: RequestDetail) -> None:
             ):
                 act(lambda: decline_request(context, row.id, by=name or "", reason=reason))
         if name is None:
-            st.html(markup.quiet("Enter your name: the audit trail records who decided."))
+            st.html(markup.quiet("Enter your name for the audit trail."))

@@ -109,7 +109,7 @@ def title(text: str, summary: str = "") -> None:
     st.html(header(text, summary))
 
 
-NOBODY = unverified("console", "nobody logged in")
+NOBODY = unverified("console", "not logged in")
 
 
 def user() -> str:

@@ -33,8 +33,8 @@ def allowed(context: Context, address: str) -> str:
     if "\0" not in place and any(_is_within(place, root) for root in registered(context)):
         return place
     raise EvidenceError(
-        f"{place} may not be read from a page: headgate.toml names no such checkpoint or evidence. "
-        "Add it there, upload it, or run `headgate topology` on the server"
+        f"Pages can't read {place}: it isn't a checkpoint or evidence in headgate.toml. Add it "
+        "there, upload it, or run `headgate topology` on the server"
     )
 
 
@@ -42,7 +42,7 @@ def _allowed_web(context: Context, place: str) -> str:
     """Return an address whose host somebody named; whoever sees a page must not reach others."""
     origin = _origin(place)
     if origin is None:
-        raise EvidenceError(f"{place} names no host: use the form http://host:4040")
+        raise EvidenceError(f"{place} has no host: use the form http://host:4040")
     registry = context.registry
     named = {w for p in registry.pipelines for w in (p.checkpoint, p.watch, *p.evidence) if w}
     if origin in map(_origin, named):
@@ -52,8 +52,8 @@ def _allowed_web(context: Context, place: str) -> str:
     if {shown, f"{shown}:{port}"} & set(registry.console_hosts):
         if is_internal(host):
             raise EvidenceError(
-                f"{shown} resolves to an address of this machine or its link. List that address"
-                " in `allowed_hosts` of [console] instead of the name."
+                f"{shown} resolves to an address of this machine or a link-local one. List that "
+                "address in `allowed_hosts` of [console] instead of the name."
             )
         return place
     raise EvidenceError(
@@ -87,8 +87,8 @@ def startable(context: Context, function: str) -> str:
     if is_named and any(f.is_file() and _is_within(str(f), str(folder)) for f in files):
         return text
     raise EvidenceError(
-        f"{text or 'nothing'} may not be started from a page: name a module:function with its "
-        f"module in {folder}, beside headgate.toml, or run `headgate rehearse` on the server"
+        f"Pages can't start {text or 'nothing'}: use a module:function whose module is in "
+        f"{folder}, the folder of headgate.toml, or run `headgate rehearse` on the server"
     )
 
 

@@ -17,7 +17,7 @@ _WORDS = {
     ActivityState.RUNNING: ("Running", "added"),
     ActivityState.STOPPED: ("Stopped", "removed"),
     ActivityState.FAILED: ("Failed", "refuses"),
-    ActivityState.UNKNOWN: ("Unknown whether it runs", "unknown"),
+    ActivityState.UNKNOWN: ("Running state unknown", "unknown"),
 }
 
 
@@ -58,7 +58,7 @@ def _said(found: Activity, lag: str | None) -> str:
             ("Since", short_time(found.since) if found.since and found.feed else None),
             ("Newest batch", found.batch),
             ("Lag", lag),
-            ("Last sign of life", ago(found.seen_at) if found.seen_at else None),
+            ("Last activity", ago(found.seen_at) if found.seen_at else None),
             ("Checked", ago(found.looked_at) if found.looked_at else None),
         ]
     )

@@ -134,8 +134,10 @@ def _fold_toggle(checks: _Checks) -> None:
         f"Hide {word} nulls",
         value=checks.are_hidden,
         key="fold_toggle",
-        help="The optimiser adds these filters before joins and aggregations. Headgate hides them "
-        "if the graph would not fit the window.",
+        help=(
+            "The optimiser adds these filters before joins and aggregations. Headgate hides them "
+            "if the graph doesn't fit the window."
+        ),
         on_change=_fold,
     )
 

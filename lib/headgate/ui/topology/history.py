@@ -33,8 +33,8 @@ def history_view(context: Context, chosen: Chosen) -> None:
         st.html(
             markup.empty(
                 "No stored version",
-                "Add evidence with + and store it as a version of a pipeline: the history starts "
-                "there.",
+                "Add evidence with + and store it as a version of a pipeline. The history starts "
+                "with it.",
             )
         )
         return
@@ -78,7 +78,7 @@ def _row(context: Context, chosen: Chosen, row: VersionRow, runs: VersionRow, st
             width="stretch",
         )
         st.button(
-            "Draw version", key=f"draw-{row.number}", on_click=_draw, args=(row.number,),
+            "Show version", key=f"draw-{row.number}", on_click=_draw, args=(row.number,),
             icon=":material/hub:", type="tertiary",
         )  # fmt: skip
         _compare(row.pipeline, before, row.number, "With previous", before >= 1)

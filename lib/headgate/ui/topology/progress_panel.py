@@ -137,9 +137,9 @@ def _tiles(batches: Sequence[BatchProgress]) -> list[tuple[str, str, str]]:
         made.append(("Watermark", f"{duration(int(behind * 1000))} behind", ""))
     if lags:
         left = f"{count(int(sum(lags.values())))} records"
-        made.append(("Unread after this batch", left, "as of its start"))
+        made.append(("Unread after this batch", left, "at its start"))
     if late:
-        made.append(("Too late", f"{count(sum(late))} rows", "dropped in all batches"))
+        made.append(("Late rows", f"{count(sum(late))} rows", "dropped in all batches"))
     return made
 
 

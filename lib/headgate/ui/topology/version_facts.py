@@ -23,7 +23,7 @@ FEW = 2
 def version_facts(version: Version, row: VersionRow | None = None, name: str = "") -> None:
     """Show engine, state, pinned configuration, progress, evidence and warnings."""
     heading = f"Version {row.number}" if row else name or version.name or "Version"
-    st.html(markup.heading("Select a node for its details", heading))
+    st.html(markup.heading("Select a node to show its details", heading))
     st.html(markup.facts(_rows(version, row)))
     if version.warnings:
         lines = [as_uploaded(w) for w in version.warnings]

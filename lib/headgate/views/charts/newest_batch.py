@@ -77,7 +77,7 @@ def _source_rows(source: SourceProgress, last: BatchProgress) -> Iterator[tuple[
     yield "Rows", None if source.input_rows is None else exact(source.input_rows)
     lags = lag_by_topic(BatchProgress(query_id="", run_id="", batch=0, at="", sources=(source,)))
     if lags:
-        yield "Left by this batch", f"{exact(int(sum(lags.values())))} records"
+        yield "Unread after this batch", f"{exact(int(sum(lags.values())))} records"
     behind = event_time_lag(last)
     if behind is not None:
         yield "Watermark", f"{duration(int(behind * 1000))} behind"
@@ -87,7 +87,7 @@ def _operator_rows(report: OperatorProgress) -> Iterator[tuple[str, object]]:
     yield "Rows", None if report.rows_total is None else exact(report.rows_total)
     yield "Updated", None if report.rows_updated is None else exact(report.rows_updated)
     yield "Removed", None if report.rows_removed is None else exact(report.rows_removed)
-    yield "Too late", report.rows_dropped_by_watermark
+    yield "Late rows", report.rows_dropped_by_watermark
     yield "Memory", None if report.memory_bytes is None else size(report.memory_bytes)
 
 

@@ -219,7 +219,7 @@ _CHARTS: tuple[tuple[str, Unit, Lines, bool], ...] = (
     ("Duration of a batch", Unit.SECONDS, _durations, True),
     ("Rows in the state", Unit.ROWS, _per_operator("rows_total"), False),
     ("Memory of the state", Unit.BYTES, _per_operator("memory_bytes"), False),
-    ("Watermark behind the clock", Unit.SECONDS, _watermark, False),
+    ("Watermark lag", Unit.SECONDS, _watermark, False),
     ("Records not read yet", Unit.RECORDS, _lags, False),
     ("Rows dropped as too late", Unit.ROWS, _dropped, False),
 )

@@ -42,8 +42,8 @@ def mermaid(graph: ExportGraph) -> str:
     if len(body) <= MOST_TEXT and len(graph.edges) <= MOST_EDGES:
         return body
     return (
-        f"%% {len(graph.edges)} edges, {len(body)} characters: set maxEdges and maxTextSize"
-        f" where Mermaid runs (they begin at {MOST_EDGES} and {MOST_TEXT}).\n{body}"
+        f"%% {len(graph.edges)} edges, {len(body)} characters: set maxEdges and maxTextSize in "
+        f"Mermaid's configuration (defaults: {MOST_EDGES} and {MOST_TEXT}).\n{body}"
     )
 
 

@@ -28,21 +28,21 @@ HEADLINES = {
     EngineOutcome.UNKNOWN: "The rehearsal has no result",
 }
 STAGES = {
-    StreamsStage.BUILD: "before a client was made",
-    StreamsStage.START: "at the start, before it took a record",
-    StreamsStage.BATCH: "once it ran",
+    StreamsStage.BUILD: "before a client was created",
+    StreamsStage.START: "at the start, before it processed a record",
+    StreamsStage.BATCH: "after it had started",
 }
 _FATES = {
     StoreFate.KEPT: "read by the new version",
     StoreFate.LOST: "lost: the new version does not read it",
-    StoreFate.EMPTY: "empty at the start: there was none of this name",
+    StoreFate.EMPTY: "empty at the start: no earlier store has this name",
 }
 _COPIED = {
     "changelog": "in full",
-    "input": "of what is new",
-    "repartition": "of what is on its way",
-    "output": "only made",
-    "not read": "only made",
+    "input": "unread records only",
+    "repartition": "in-flight records only",
+    "output": "only created",
+    "not read": "only created",
 }
 
 
@@ -73,7 +73,7 @@ def facts(engine: StreamsVerdict) -> Iterator[tuple[str, str]]:
     for remark in engine.not_exercised:
         yield "Not exercised", remark
     for remark in engine.not_ensured:
-        yield "Not ensured", remark
+        yield "Not guaranteed", remark
     if engine.directory is not None:
         yield "Directory", directory_words(engine.directory)
     if engine.cluster is not None:
@@ -103,7 +103,10 @@ def directory_words(found: Untouched) -> str:
     if found.is_unchanged:
         return f"unchanged ({told}, sha256 {found.before[:12]})"
     names = ", ".join(found.changed[:3]) + (", …" if len(found.changed) > 3 else "")
-    return f"changed meanwhile by its application ({names}): a rehearsal has only its copy"
+    return (
+        f"changed by its application during the rehearsal ({names}): a rehearsal changes only its "
+        "copy"
+    )
 
 
 def cluster_words(found: ClusterProof) -> str:
@@ -114,7 +117,7 @@ def cluster_words(found: ClusterProof) -> str:
     if found.is_unchanged:
         return f"unchanged ({told}, sha256 {found.before[:12]})"
     names = ", ".join(found.changed[:3]) + (", …" if len(found.changed) > 3 else "")
-    return f"{names} moved on meanwhile; a rehearsal only reads it and joins no group ({told})"
+    return f"{names} changed during the rehearsal, which only reads it and joins no group ({told})"
 
 
 def streams_rehearsal_json(

@@ -37,10 +37,10 @@ def landscape_text(landscape: Landscape) -> RenderableType:
         ),
         *_section("Pipelines", _pipelines(landscape.pipelines) if landscape.pipelines else None),
         *_section("Consumers", _consumers(consumers(landscape))),
-        *_topics("Topics that nobody writes or reads", unused(landscape)),
-        *_topics("Topics that are written and never read", unread(landscape)),
-        *_topics("Internal topics that no known pipeline owns", unowned_topics(landscape)),
-        *_groups("Groups that no pipeline declares", undeclared_groups(landscape)),
+        *_topics("Topics without producer and consumer", unused(landscape)),
+        *_topics("Topics without consumers", unread(landscape)),
+        *_topics("Internal topics without a known owner", unowned_topics(landscape)),
+        *_groups("Undeclared groups", undeclared_groups(landscape)),
     ]
     return Group(*parts)
 
@@ -52,8 +52,8 @@ def path_text(path: Path, start: str, end: str) -> RenderableType:
         return Group(*_steps(path.stops), _line(more))
     none = _line(f"No data flows from {start} to {end}.")
     if not path.back:
-        return Group(none, _line("None flows back, either."))
-    return Group(none, _line("It flows the other way:"), *_steps(path.back_stops))
+        return Group(none, _line("There is no path in the other direction, either."))
+    return Group(none, _line("Data flows the other way:"), *_steps(path.back_stops))
 
 
 def reach_text(reach: Reach, start: str) -> RenderableType:
@@ -185,7 +185,7 @@ def remark(consumer: Consumer) -> str:
 REMARKS = {
     PositionState.DATA_LOST: "records were deleted before they were read",
     PositionState.BEYOND_END: "position is after the latest offset: the topic was recreated",
-    PositionState.NOT_LISTED: "Kafka lists no such partition",
+    PositionState.NOT_LISTED: "Kafka doesn't have this partition",
     PositionState.NO_OFFSET: "some partitions not read yet",
 }
 

@@ -31,17 +31,17 @@ HEADLINES = {
 }
 STAGES = {
     Stage.START: "at the start, before anything was written",
-    Stage.BEFORE_OFFSETS: "before anything was added to the offset log",
+    Stage.BEFORE_OFFSETS: "before a batch was added to the offset log",
     Stage.AFTER_OFFSETS: "in the batch, after it was logged: the entry stays in the offset log",
 }
 BATCH_WORDS = {
     BatchKind.NEW: "with new rows",
-    BatchKind.REPEATED: "again, as it was not committed",
+    BatchKind.REPEATED: "again, because it was not committed",
     BatchKind.PINNED: "with the rows of the other version",
     BatchKind.EMPTY: "without input",
 }
-_NO_ROWS = "there were no further rows for it, so what it does with that state was not tried"
-_OWN_ENTRY = "new rows were not taken, so what they leave in the offset log was not tried"
+_NO_ROWS = "there were no further rows, so the old version's handling of that state was not tested"
+_OWN_ENTRY = "no new rows were read, so their effect on the offset log was not tested"
 
 
 def headline(engine: EngineVerdict) -> str:
@@ -94,7 +94,7 @@ def output_words(output: OutputDifference) -> str:
     """Return how the old version's output compares, or why it was not compared."""
     if not output.same_input:
         did = {EngineOutcome.REFUSES: f"fails with {output.old_error_class}"}.get(output.old)
-        did = did or {EngineOutcome.RESUMES: "runs"}.get(output.old, "did not run to its end")
+        did = did or {EngineOutcome.RESUMES: "runs"}.get(output.old, "did not finish")
         return f"it {did}; {output.remark}" if output.remark else f"it {did}"
     counts = (
         f"on the same input {output.equal:,} rows are equal,"
@@ -118,16 +118,16 @@ def rollback_words(back: RollbackTrial) -> str:
 
 def _repaired(back: RollbackTrial) -> str:
     if back.repaired is None:
-        return "there was nothing to remove"
+        return "there was no batch to remove"
     removed = ", ".join(f"`{name}`" for name in back.removed)
     match back.repaired:
         case EngineOutcome.RESUMES:
             is_done = any(name.startswith("commits/") for name in back.removed)
-            again = ", which takes and writes its input once more" if is_done else ""
+            again = ", which processes and writes its input again" if is_done else ""
             return f"it runs once {removed} is deleted{again}"
         case EngineOutcome.REFUSES:
-            return f"it fails even without {removed}"
-    return f"the run without {removed} did not end in time"
+            return f"it also fails without {removed}"
+    return f"the run without {removed} timed out"
 
 
 def original_words(found: Untouched) -> str:
@@ -137,8 +137,8 @@ def original_words(found: Untouched) -> str:
         return f"unchanged ({told}, sha256 {found.before[:12]})"
     names = ", ".join(found.changed[:3]) + (", …" if len(found.changed) > 3 else "")
     return (
-        f"changed meanwhile by somebody else ({names}): does its query run?"
-        " A rehearsal has only its copy"
+        f"changed by another process during the rehearsal ({names}). Check whether its query runs. "
+        "A rehearsal changes only its copy"
     )
 
 

@@ -64,26 +64,32 @@ def _advice(worst: Outcome, first: Finding | None, report: Report) -> str:
         return _accepted(first)
     if worst is Outcome.REFUSES and first is not None:
         error = f" ({first.error_class})" if first.error_class else ""
-        return f"Do not deploy on this state: the engine will not run it{error}. {first.remedy}"
+        return f"Do not deploy on this state: the engine will fail to start{error}. {first.remedy}"
     if worst is Outcome.SILENTLY_WRONG and first is not None:
-        return f"Do not deploy on this state: it starts and writes wrong results. {first.remedy}"
+        return (
+            "Do not deploy on this state: the new version starts but writes wrong results. "
+            f"{first.remedy}"
+        )
     if worst is Outcome.UNKNOWN and first is not None:
         return f"Decide first: {first.question}"
     if is_mixed(report):
-        return "It resumes, but results will mix the old and the new meaning."
+        return "The new version resumes, but results mix the old and the new meaning."
     if worst is Outcome.NO_EFFECT:
-        return "It resumes. Some changes have no effect, because the state keeps the old values."
+        return (
+            "The new version resumes. Some changes have no effect, because the state keeps the "
+            "old values."
+        )
     if not report.findings and not report.changes:
         return "Both versions are the same."
-    return "It resumes where the old version stopped."
+    return "The new version resumes where the old version stopped."
 
 
 def _accepted(finding: Finding) -> str:
     """Say what still happens although somebody lives with it: an acceptance mends nothing."""
     assert finding.accepted is not None
     happens = {
-        Outcome.REFUSES: "The engine will not run it on this state",
-        Outcome.SILENTLY_WRONG: "It starts and writes wrong results",
+        Outcome.REFUSES: "The engine will fail to start on this state",
+        Outcome.SILENTLY_WRONG: "It starts but writes wrong results",
     }
     said = happens.get(finding.outcome, f"Still open: {finding.question}").rstrip(".")
     stop = "" if said.endswith("?") else "."

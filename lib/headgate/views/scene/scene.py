@@ -48,7 +48,7 @@ LOOK_WORDS: dict[Look, str] = {
     Look.GROUP: "Closed group",
     Look.PIPELINE: "Pipeline",
     Look.READER: "Consumer group",
-    Look.UNREAD: "Operator not read",
+    Look.UNREAD: "Operator not recognised",
 }
 """The word of each look, in the order of the legend."""
 

@@ -34,7 +34,7 @@ def _read_again(impact: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
     if skipped := sum(impact.get("skipped", {}).values()):
         yield "Never read", plural_exact(skipped, "record")
     if to_read := sum(impact.get("to_read", {}).values()):
-        yield "Waits to be read then", plural_exact(to_read, "record")
+        yield "Unread after the restart", plural_exact(to_read, "record")
 
 
 def _in_bytes(impact: Mapping[str, Any]) -> str:
@@ -59,7 +59,7 @@ def snapshot_words(kept: Mapping[str, Any]) -> str:
 def copied_words(kept: Mapping[str, Any]) -> str:
     """Return what of a snapshot takes room: data of stores are linked where that is possible."""
     if not kept["copied"]:
-        return "linked, which needs almost no disk space"
+        return "hard links, almost no disk space"
     if kept["copied"] == kept["bytes"]:
         return "all of it copied"
     return f"of which {size(kept['copied'])} are copied"
@@ -80,7 +80,9 @@ def kept_words(impact: Mapping[str, Any]) -> str | None:
         return None
     days, rest = divmod(seconds, 86_400)
     age = plural(days, "day") if days and not rest else plural(-(-seconds // 3600), "hour")
-    return f"for {age} after its end the run keeps what an undo needs ([runs] keep_snapshots)"
+    return (
+        f"snapshots for an undo are kept for {age} after the end of the run ([runs] keep_snapshots)"
+    )
 
 
 def duration_words(impact: Mapping[str, Any]) -> str:
@@ -100,15 +102,19 @@ def _after(plan: Plan) -> Iterator[tuple[str, str]]:
 
 def downstream_words(found: Mapping[str, Any], *, twice: bool) -> str:
     """Return who gets the results; `twice` says that they get some of them a second time."""
-    told = [*_pipelines(found), *(f"group {g} (nobody declared it)" for g in found["groups"])]
+    told = [*_pipelines(found), *(f"group {g} (undeclared)" for g in found["groups"])]
     if not told:
-        known = "nobody that is known reads what it writes"
+        known = "no known consumers of its outputs"
         return (
             known
             if found["known"]
             else ("unknown: no evidence of what it writes or who consumes it")
         )
-    verb = "get results twice, unless they are overwritten by key" if twice else "get its results"
+    verb = (
+        ("get duplicate results, unless they are overwritten by key")
+        if twice
+        else "get its results"
+    )
     return f"{names(told)} {verb}"
 
 

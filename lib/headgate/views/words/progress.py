@@ -19,7 +19,7 @@ def left_words(left: int, seconds: float | None, *, is_measured: bool) -> str:
     if not left:
         return "none: it has caught up"
     if not is_measured:
-        return "measured at the next look"
+        return "measured at the next update"
     if seconds is None:
         return "it does not catch up at this rate"
     return f"about {duration(round(seconds) * 1000 or 1000)}"

@@ -123,7 +123,7 @@ class EventLogReader:
             )
         for at in self._cut:
             out.append(
-                f"{at.path}:{at.line}: the log ends early here ({at.reason}), everything before it "
+                f"{at.path}:{at.line}: the log ends early here ({at.reason}); everything before "
                 "was read"
             )
         return out

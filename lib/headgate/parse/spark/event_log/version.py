@@ -214,6 +214,6 @@ def _of_empty(found: LoggedRun, plans: tuple[Plan, ...]) -> list[str]:
     if not _empties(plans):
         return []
     return [
-        f"{found.path}: run {found.run.run_id} logged only plans of batches without data: a source "
-        "without data is shown as an empty local table"
+        f"{found.path}: run {found.run.run_id} logged only plans of batches without data: Spark "
+        "shows a source without data as an empty local table"
     ]

@@ -207,7 +207,7 @@ def _meant(groups: Sequence[_Group], query: str | None, others: frozenset[str]) 
     if more := len(names) - len(listed):
         listed.append(f"and {more} more")
     if query is None or query in others:
-        told = "" if query is None else f", none of which says that it is of {query}"
+        told = "" if query is None else f", none of which names {query}"
         plans = f"the evidence holds plans of {len(groups)} queries{told}"
         sentence = f"{plans}; choose one with --query"
         raise QueryChoiceError(sentence, listed, of_plans=True)
@@ -236,7 +236,7 @@ def _newest(group: _Group) -> tuple[tuple[Plan, ...], tuple[str, ...]]:
         return plans, ()
     places = ", ".join(f"{p.place}" for p in left[:5])
     more = f" and {len(left) - 5} more" if len(left) > 5 else ""
-    return plans, (f"the query's plan changed: the last one is used, {places}{more} not",)
+    return plans, (f"the query's plan changed: only the last one is used, not {places}{more}",)
 
 
 def _changed(earlier: _Meaning, last: _Meaning) -> bool:

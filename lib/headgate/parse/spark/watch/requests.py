@@ -57,7 +57,7 @@ class ControlRequest:
         if left < 0:
             return "it has expired"
         if left > LONGEST:
-            return f"it holds for longer than {LONGEST:.0f} s"
+            return f"it is valid for longer than {LONGEST:.0f} s"
         if token is not None and not hmac.compare_digest(self.mac, self._mac(token)):
             return "it isn't signed with this watch's token"
         return None
