@@ -74,7 +74,7 @@ CASES = [
         EvidenceError,
         "redirects to https://sso.example/login, probably to log in",
     ),
-    ("a redirect in a circle", redirect("/api/v1/applications"), EvidenceError, "for ever"),
+    ("a redirect in a circle", redirect("/api/v1/applications"), EvidenceError, "endlessly"),
     (
         "a redirect to another port",
         redirect("http://127.0.0.1:9/api/v1/applications"),
@@ -101,14 +101,14 @@ CASES = [
         "does not return a list of Spark applications",
     ),
     ("nothing in it", of_json([]), EvidenceError, "lists no application"),
-    ("no right", of_page(403), EvidenceError, "refuses access (403)"),
+    ("no right", of_page(403), EvidenceError, "denies access (403)"),
     ("a failure", of_page(503), UnreachableError, "failed with 503"),
     ("no JSON", (200, {"content-type": "text/plain"}, b"[{"), EvidenceError, "no JSON"),
     (
         "several",
         of_json([APPLICATION, {**APPLICATION, "id": "app-2"}]),
         EvidenceError,
-        "2 applications, say which: ",
+        "2 applications. Choose one: ",
     ),
 ]
 

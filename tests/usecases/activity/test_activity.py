@@ -129,7 +129,7 @@ def context(tmp_path):
 
 
 def test_a_look_is_kept_and_read_by_the_pages(context, tmp_path):
-    assert read_activity(context)["a"].reason == "no worker has looked at it yet"
+    assert read_activity(context)["a"].reason == "not checked by a worker yet"
     (tmp_path / "code").write_text("0")
     look_at_pipelines(context)
     assert read_activity(context)["a"].state == "running"

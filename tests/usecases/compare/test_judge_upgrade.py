@@ -62,7 +62,9 @@ def test_a_version_that_was_seen_since_refuses(context):
     store(context, known, Origin.OBSERVED)
     found = judged(context)
     store(context, replace(known, name="other"), Origin.OBSERVED)
-    with pytest.raises(RefusedError, match="q@1 is not what runs: q was seen as version 2"):
+    with pytest.raises(
+        RefusedError, match="q@1 isn't the running version: q has since been seen as version 2"
+    ):
         judged(context, found.compared)
 
 

@@ -50,16 +50,16 @@ def stands(state, states, *, cancel=False, undo=True, resume=True):
             ["done", "failed", "skipped"],
             ["Step 2 may be partly applied: record", "was not started"],
         ),
-        (["done", "done", "failed"], ["2 of 3", "its start was begun: it may run or not"]),
+        (["done", "done", "failed"], ["2 of 3", "its start was not completed: it may"]),
         (["done", "in_doubt", "skipped"], ["Step 2 may be partly applied"]),
-        (["undone", "undone", "skipped"], ["2 of 3 steps were taken back"]),
+        (["undone", "undone", "skipped"], ["2 of 3 steps were rolled back"]),
     ],
 )
 def test_a_run_that_stopped_says_what_is_done_and_whether_the_pipeline_runs(states, said):
     told = stands(RunState.CANCELLED, states)
     for words in said:
         assert words in told
-    assert "Go on with `headgate resume r1`, or back with `headgate undo r1`." in told
+    assert "Continue with `headgate resume r1`, or roll back with `headgate undo r1`." in told
 
 
 def test_only_the_ways_that_are_open_are_named():
@@ -74,17 +74,17 @@ def test_no_way_back_is_offered_from_a_step_that_has_none():
     ways = {"can_undo": True, "can_resume": True}
     told = describe_run_state(row(RunState.FAILED), steps, ["done", "done", "failed"], **ways)
     assert told[-2:] == (
-        "Go on with `headgate resume r1`.",
-        "There is no way back from step 2 (give in (it has 2) 4 partitions).",
+        "Continue with `headgate resume r1`.",
+        "Step 2 can't be rolled back (increase partitions: in (2) -> 4).",
     )
     # Whether it did something is for the undo itself to find out.
     told = describe_run_state(row(RunState.FAILED), steps, ["done", "failed", "skipped"], **ways)
-    assert "or back with `headgate undo r1`" in told[-1]
+    assert "or roll back with `headgate undo r1`" in told[-1]
 
 
 def test_a_run_that_is_asked_to_stop_says_where_it_will():
     told = stands(RunState.RUNNING, ["done", "running", "waiting"], cancel=True)
-    assert "Step 2 is under way (record" in told
+    assert "Step 2 is in progress (record" in told
     assert stands(RunState.RUNNING, ["done", "running", "waiting"]) == ""
     assert "will end the run at once" in stands(RunState.QUEUED, ["waiting"] * 3, cancel=True)
 
@@ -107,7 +107,7 @@ ASK = ManualStep(pipeline="q", request="start q", stop=None, has_status=False, w
         (STOP, "failed", "q may be stopped or not."),
         (ASK, "done", "Start it yourself."),
         (replace(ASK, waits=True), "done", ""),
-        (start_version(STOP), "failed", "q was stopped, and its start was begun"),
+        (start_version(STOP), "failed", "q was stopped, and its start was not completed"),
     ],
 )
 def test_every_step_that_stops_or_starts_is_known(step, state, said):

@@ -39,7 +39,7 @@ def test_a_schema_registry_that_does_not_answer_is_4(write):
     url = "http://somebody:secret@127.0.0.1:1"
     check = by_name(diagnose(write(f'[schema_registry]\nurl = "{url}"\n')))["schema registry"]
     assert (check.state, check.exit_code) == (State.FAILED, 4)
-    assert "127.0.0.1:1 does not answer" in check.message and "secret" not in check.message
+    assert "127.0.0.1:1 does not respond" in check.message and "secret" not in check.message
 
 
 def test_no_schema_registry_is_no_line(write):

@@ -55,7 +55,7 @@ def _registered(one: GroupSubtopology) -> Registered:
 
 
 def _by_assignment(app: StreamsApplication, group: Group) -> VersionMatch:
-    untold = ("a classic group shows only its input topics, no topology",)
+    untold = ("a group of the classic protocol shows only its input topics, no topology",)
     if any(s.pattern for s in app.sources):
         return VersionMatch(untold=untold)
     known = {t for s in app.sources for t in s.topics} | {r.topic for r in app.repartitions}

@@ -42,8 +42,8 @@ def _of_query(context: Context, pipeline: Pipeline, evidence: list[str]) -> Vers
     except QueryChoiceError as error:
         if pipeline.query:
             raise
-        how = f"say with `query` in headgate.toml which one {pipeline.name} is"
-        first = open_.sentence.partition(", say which")[0].partition("; say which")[0]
+        how = f"set `query` of {pipeline.name} in headgate.toml"
+        first = open_.sentence.partition(": choose one")[0].partition("; choose one")[0]
         raise EvidenceError("\n".join((f"{first}; {how}:", *open_.listed))) from error
 
 
