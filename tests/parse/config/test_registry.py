@@ -104,7 +104,7 @@ WRONG = [
     ('[kafka]\nbootstrap-server = "x"', 2, "did you mean 'bootstrap_servers'?"),
     ('[kafka]\nbootstrap_servers = ["x"]', 2, "must be a string, found an array"),
     ('[kafka]\nbootstrap_servers = " "', 2, "is empty"),
-    ("kafka = 3", 1, "'kafka' must be a table, [kafka], found a number"),
+    ("kafka = 3", 1, "'kafka' must be a table ([kafka]), found a number"),
     ('[kafka.config]\n"bootstrap.servers" = "x"', 2, "`bootstrap_servers` under [kafka]"),
     ('[kafka.config]\na.b = "${NOPE}"', 2, "needs the environment variable NOPE: it is not set"),
     ('[kafka.config]\na = "x"\nb = ["x"]', 3, "'b' must be a string or a number, found an array"),

@@ -180,8 +180,8 @@ def test_spark_and_streams_together_are_one_sentence():
     with pytest.raises(EvidenceError) as error:
         read(DESCRIBED, plan)
     assert str(error.value) == (
-        "file0 is of a Kafka Streams application, but file1 is of a Spark query. A version has "
-        "only one engine: read them separately"
+        "file0 is from a Kafka Streams application, but file1 is from a Spark query. A version "
+        "has only one engine: read them separately"
     )
 
 

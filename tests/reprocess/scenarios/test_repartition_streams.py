@@ -305,7 +305,7 @@ def test_a_version_that_is_not_the_one_that_runs_is_told_by_what_that_keeps():
     plan = repartitioned(version, inspector)
     assert plan.can_apply
     assert any(
-        f"{left} belongs to shop, but its stored version doesn't have it" in r for r in plan.risks
+        f"{left} belongs to shop, but is missing in the stored version" in r for r in plan.risks
     )
     kept = GroupSubtopology(
         id="0", sources=("in",), changelogs=(GroupTopic(name="shop-x-changelog"),)

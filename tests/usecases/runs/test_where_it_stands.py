@@ -101,7 +101,7 @@ ASK = ManualStep(pipeline="q", request="start q", stop=None, has_status=False, w
     ("step", "state", "said"),
     [
         (PAUSE, "done", "q is paused: its processes are running."),
-        (PAUSE, "failed", "q may be paused or not."),
+        (PAUSE, "failed", "q may or may not be paused."),
         (ResumeProcessing(pipeline="q", command="pause", resume="r"), "failed", "was paused, and"),
         (ResumeProcessing(pipeline="q", command="pause", resume="r"), "done", ""),
         (STOP, "failed", "q may be stopped or not."),

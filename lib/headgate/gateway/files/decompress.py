@@ -96,9 +96,9 @@ def _bounded(chunks: Iterator[bytes], source: _Counted, limits: Limits) -> Itera
         if done > limits.size:
             why = f"the limit is {limits.size >> 20} MiB"
         elif done > limits.free and done > limits.ratio * source.packed:
-            why = f"that is more than {limits.ratio} times its packed size"
+            why = f"the unpacked size is more than {limits.ratio} times the packed size"
         elif time.thread_time() - begun > limits.seconds:
-            why = f"that took more than {limits.seconds:g} s"
+            why = f"unpacking took more than {limits.seconds:g} s"
         else:
             continue
         raise LimitError(f"stopped after {done >> 20} MiB of unpacked data: {why}")
@@ -230,7 +230,7 @@ def _blocks(opener: Opener, read: Callable[[BinaryIO], Iterator[bytes]]) -> Iter
 def _exactly(source: BinaryIO, size: int, what: str) -> bytes:
     found = source.read(size)
     if len(found) < size:
-        raise DamagedError(f"it ends within {what}")
+        raise DamagedError(f"the data ends inside {what}")
     return found
 
 
@@ -254,7 +254,7 @@ def _lz4_blocks(source: BinaryIO) -> Iterator[bytes]:
     codec = pa.Codec("lz4_raw")
     while header := source.read(21):
         if len(header) < 21:
-            raise DamagedError("it ends within a block's header")
+            raise DamagedError("the data ends inside a block's header")
         magic, token, packed, plain, _ = struct.unpack("<8sBiiI", header)
         sizes_fit = 0 <= packed <= _LARGEST_BLOCK and 0 <= plain <= _LARGEST_BLOCK
         if magic != _LZ4 or token & 0xF0 not in (0x10, 0x20) or not sizes_fit:

@@ -111,7 +111,7 @@ class Table:
         """Return the table under `key`, an empty one where it is missing."""
         value = self.data.get(key, {})
         if not isinstance(value, dict):
-            self.fail(key, f"{key!r} must be a table, {title}, found {_kind(value)}")
+            self.fail(key, f"{key!r} must be a table ({title}), found {_kind(value)}")
         return self._under(value, title, key)
 
     def tables(self, key: str, title: str) -> Iterator[Table]:

@@ -289,7 +289,7 @@ def completed(version: Version, other: Version, path: str) -> Version:
     """Fill what `version` does not say with what `other`, read from `path`, says."""
     if version.engine is not other.engine:
         raise EvidenceError(
-            f"{path} is of {other.engine.value}, but the other evidence is of "
+            f"{path} is from {other.engine.value}, but the other evidence is from "
             f"{version.engine.value}"
         )
     changes: dict[str, Any] = {

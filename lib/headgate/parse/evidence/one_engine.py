@@ -54,6 +54,6 @@ def check_one_engine(pieces: Sequence[Piece], checkpoints: Sequence[str]) -> Non
     theirs = next(iter((*spark, *checkpoints)), None)
     if ours is not None and theirs is not None:
         raise EvidenceError(
-            f"{ours.path} is of a Kafka Streams application, but {theirs} is of a Spark query. A "
-            "version has only one engine: read them separately"
+            f"{ours.path} is from a Kafka Streams application, but {theirs} is from a Spark query. "
+            "A version has only one engine: read them separately"
         )

@@ -89,7 +89,7 @@ def _identified(app: StreamsApplication, application_id: str) -> StreamsApplicat
         return app
     if app.application_id is not None:
         raise EvidenceError(
-            f"the evidence is of the application {app.application_id}, but the pipeline's group is "
+            f"the evidence is from application {app.application_id}, but the pipeline's group is "
             f"{application_id}: correct `group` or `evidence` in headgate.toml"
         )
     stores = tuple(

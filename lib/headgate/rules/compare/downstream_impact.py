@@ -92,7 +92,7 @@ def consumer_reads_field(change: OutputChange, reader: Reader, location: Locatio
     )
 
 
-_CHECK_HOW_IT_USES = "Check how it uses the field before you remove it."
+_CHECK_HOW_IT_USES = "Check how the pipeline uses the field before you remove it."
 
 
 READS_COLUMN = "Does {pipeline} read {path}?"

@@ -38,8 +38,8 @@ def judge(report: Report, engine: EngineVerdict) -> Judged:
     if engine.outcome is EngineOutcome.UNKNOWN:
         return Judged(Agreement.OPEN, "The rehearsal has no result.")
     if ours is Outcome.UNKNOWN:
-        did = f"failed to start it ({engine.error_class})" if refuses else "ran it"
-        return Judged(Agreement.OPEN, f"The rules say Unknown; the engine {did}.")
+        did = f"failed to start the query ({engine.error_class})" if refuses else "ran it"
+        return Judged(Agreement.OPEN, f"The rules' outcome is Unknown, but the engine {did}.")
     if refuses:
         return _refused(report, engine)
     if ours is Outcome.REFUSES:

@@ -51,7 +51,7 @@ def grouping_keys(c: Comparison) -> Iterator[RuleResult]:
             after=list(new),
             because="The grouping columns changed their order."
             if swapped
-            else "The query groups by other values of the same types.",
+            else "The query groups by different values of the same types.",
             remedy=_KEEP_THE_OLD if swapped else REPLAY,
             scenario="from-scratch",
         )

@@ -238,12 +238,12 @@ def _recreated(
 
 _WHY = {
     Recreated.LIKELY: (
-        "Going by its offsets, this query has read records of {topic} that are younger than the "
+        "According to its offsets, this query has read records of {topic} that are newer than the "
         "batch that read them."
     ),
     Recreated.SINCE_STORED: (
-        "{topic} has another id than when this version was stored. Headgate has not checked "
-        "whether the query has read from it since."
+        "{topic} has a different topic id than when this version was stored. Headgate has not "
+        "checked whether the query has read from it since."
     ),
 }
 

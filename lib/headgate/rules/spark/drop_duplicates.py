@@ -47,14 +47,14 @@ def key_columns(c: Comparison) -> Iterator[RuleResult]:
                 after=list(new),
                 because="The key columns changed their order."
                 if swapped
-                else "The new version finds duplicates by other values of the same types.",
+                else "The new version finds duplicates by different values of the same types.",
                 remedy=_LIST_THE_COLUMNS if swapped else REPLAY,
                 scenario="from-scratch",
             )
 
 
 _ADD_THE_PLAN = "Add the plan of the version whose plan is missing."
-_BY_WHICH_COLUMNS = "By which columns, in which order, do both versions find duplicates?"
+_BY_WHICH_COLUMNS = "Which columns, in which order, does each version use to find duplicates?"
 
 
 @rule("DED002", remedies=(_ADD_THE_PLAN,), questions=(_BY_WHICH_COLUMNS,))

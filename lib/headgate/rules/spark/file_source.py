@@ -29,7 +29,7 @@ def path_changed_after_data(c: Comparison) -> Iterator[RuleResult]:
                 location=pair.location,
                 before=location(pair.before),
                 after=location(pair.after) if pair.after else None,
-                because="The last batch had files, and this source now has another path.",
+                because="The last batch had files, and the path of this source changed.",
                 error_class="IllegalArgumentException",
                 remedy=_REMEDY,
                 scenario="from-scratch",
@@ -52,7 +52,7 @@ def paths_swapped_after_empty_batch(c: Comparison) -> Iterator[RuleResult]:
                 location=pair.location,
                 before=location(pair.before),
                 after=location(pair.after),
-                because="Another source position read this path before.",
+                because="A source at a different position read this path before.",
                 remedy=_REMEDY,
             )
 

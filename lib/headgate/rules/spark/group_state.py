@@ -39,7 +39,7 @@ def group_keys(c: Comparison) -> Iterator[RuleResult]:
                 after=list(new),
                 because="The grouping columns changed their order."
                 if sorted(old) == sorted(new)
-                else "The query groups by other values of the same types.",
+                else "The query groups by different values of the same types.",
                 remedy=_GROUP_BY_THE_OLD,
                 scenario="from-scratch",
             )
@@ -61,7 +61,7 @@ def _another_number(
 
 
 _ADD_THE_PLAN = "Add the plan of the version whose plan is missing."
-_BY_WHICH_COLUMNS = "By which columns, in which order, do both versions group?"
+_BY_WHICH_COLUMNS = "Which columns, in which order, does each version group by?"
 
 
 @rule("GRP002", remedies=(_ADD_THE_PLAN,), questions=(_BY_WHICH_COLUMNS,))
@@ -98,7 +98,7 @@ def timeout_clock(c: Comparison) -> Iterator[RuleResult]:
                 location=pair.location,
                 before=old,
                 after=new,
-                because="The timeout uses another clock.",
+                because="The timeout's clock (processing time or event time) changed.",
                 remedy=_KEEP_THE_KIND,
                 scenario="from-scratch",
             )

@@ -57,7 +57,7 @@ def field_type(c: Comparison) -> Iterator[RuleResult]:
         yield _resumes(
             c,
             change,
-            f"{change.name} has another type.",
+            f"The type of {change.name} changed.",
             _FIND_THE_OUTPUTS_CONSUMERS,
         )
 
@@ -102,7 +102,7 @@ def column_of_other_data(c: Comparison) -> Iterator[RuleResult]:
             yield _resumes(
                 c,
                 change,
-                f"{change.name} is taken from another column.",
+                f"{change.name} is computed from a different column.",
                 _MAKE_SURE_THAT_THE_CHANGE,
             )
 

@@ -101,7 +101,7 @@ def mode_changed(c: Comparison) -> Iterator[RuleResult]:
         location=_where(c),
         before=change[0],
         after=change[1],
-        because="Groups that were already emitted are emitted again when they close."
+        because="Groups that were already emitted are emitted again when their window closes."
         if again
         else "",
     )

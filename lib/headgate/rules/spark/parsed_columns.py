@@ -75,7 +75,7 @@ def json_schema_read(c: Comparison) -> Iterator[RuleResult]:
             location=_where(c, now),
             before=was.schema.describe(),
             after=now.schema.describe(),
-            because="from_json parses other fields or other types.",
+            because="The fields or types that from_json parses changed.",
             remedy=_CONFIGURE_THE_SCHEMA_REGISTRY,
         )
 

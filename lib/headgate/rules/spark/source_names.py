@@ -142,7 +142,7 @@ def duplicate_names(c: Comparison) -> Iterator[RuleResult]:
 
 _KEEP_THE_ORDER = "Keep the order."
 _KEEP_THE_ORDER_NAMES = (
-    f"Keep the order. Names count only with offset log v2 and {EVOLUTION} from the first run on."
+    f"Keep the order. Names only have an effect with offset log v2 and {EVOLUTION} since the first run."
 )
 _ADD_THE_CHECKPOINT_TO_THE_EVIDENCE = "Add the checkpoint to the evidence, or keep the order."
 _DO_THE_OFFSETS = "Do the offsets of all named file sources have the same number?"
@@ -269,6 +269,6 @@ def _shifted(c: Comparison, pair: SourcePair, own: Source | None) -> RuleResult:
         location=pair.location,
         before=told[0],
         after=told[1],
-        because="All offsets happen to be equal, so nothing is lost this time.",
+        because="All offsets are equal by coincidence, so nothing is lost this time.",
         remedy=_KEEP_THE_ORDER,
     )

@@ -28,7 +28,7 @@ _QUESTIONS = {
         "Can the sink's other implementation resume from the last batch of the old one?"
     ),
     _S + "streaming.internal.stateStore.partitions": (
-        "Why is it set? Spark sets it itself, from the offset log."
+        "Why does the session set it? Spark itself sets it from the offset log."
     ),
 }
 _REBASE = "Does the input have dates before 1582 or timestamps before 1900? Their values change."
@@ -193,7 +193,8 @@ def _pattern_refused(old: str | None, new: str | None, pair: OperatorPair) -> Ru
         before=old,
         after=new,
         because=(
-            "Only the old time parser supports the pattern that formats a key; the first row fails."
+            "Only the legacy time parser supports the pattern that formats a key, so the first "
+            "row fails."
         ),
         error_class="INCONSISTENT_BEHAVIOR_CROSS_VERSION",
         rollback=Rollback.REPAIRABLE,

@@ -235,8 +235,8 @@ def _unreadable(c: Comparison, pair: OperatorPair, store: StorePair, part: str) 
         before=stored.describe() if stored else None,
         after=planned.describe() if planned else None,
         because=(
-            f"Rows of `{store.name}` have another number of fields; the row format check fails in "
-            "the first task."
+            f"Rows of `{store.name}` have a different number of fields, so the row format check "
+            "fails in the first task."
         ),
         error_class="CANNOT_LOAD_STATE_STORE",
         remedy=_SWITCH_THE_STATE,
@@ -255,8 +255,8 @@ def _garbage(pair: OperatorPair, store: StorePair, part: str) -> RuleResult:
         before=stored.describe() if stored else None,
         after=planned.describe() if planned else None,
         because=(
-            f"The {part} of `{store.name}` has other types: Spark reads the stored bits as the "
-            "new types."
+            f"The types of the {part} of `{store.name}` changed: Spark reads the stored bits as "
+            "the new types."
         ),
         remedy=_SWITCH_THE_STATE,
         scenario="from-scratch",
@@ -273,7 +273,7 @@ def _right_unless_negative(
         after=planned.describe(),
         because=(
             f"The value of `{store.name}` has wider integers, and Spark reads the stored bits as "
-            "them. Numbers from zero up are right, negative ones are wrong."
+            "the wider type. Numbers from zero up are right, negative ones are wrong."
         ),
         question=_IS_ANY_STORED.format(store=store.name),
         rollback=Rollback.SAFE,

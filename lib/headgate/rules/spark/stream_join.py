@@ -41,7 +41,7 @@ def join_keys(c: Comparison) -> Iterator[RuleResult]:
             location=pair.location,
             before=[list(k or ()) for k in was],
             after=[list(k or ()) for k in now],
-            because="The join keys use other columns.",
+            because="The join key columns changed.",
             remedy=_REPLAY,
             scenario="from-scratch",
         )

@@ -147,7 +147,7 @@ def avro_field_renamed(c: Comparison) -> Iterator[RuleResult]:
             location=pair.location,
             before=stored.describe(),
             after=planned.describe(),
-            because=f"Fields of `{store.name}` differ by name.",
+            because=f"The field names of `{store.name}` changed.",
             rollback=Rollback.LOST,
             remedy=_KEEP_THE_NAMES_OF_THE_FIELDS if renamed else "",
             scenario="from-scratch" if renamed else None,

@@ -204,7 +204,7 @@ def operator_properties(c: Comparison) -> Iterator[RuleResult]:
 
 
 _DID_THE_BODY = (
-    "Did the body of the state function change, so that stored values mean something else?"
+    "Did the code of the state function change so that stored values have a different meaning?"
 )
 
 
@@ -229,7 +229,7 @@ def state_function(c: Comparison) -> Iterator[RuleResult]:
             yield RuleResult(
                 outcome=Outcome.UNKNOWN,
                 location=pair.location,
-                because="The state function has another name."
+                because="The name of the state function changed."
                 if _is_renamed(pair)
                 else "The versions show no difference.",
                 question=_DID_THE_BODY,

@@ -57,8 +57,7 @@ _KEEP_THE_WATERMARK = "Keep the watermark, or start from an empty checkpoint and
 _START_FROM_AN_EMPTY = "Start from an empty checkpoint and replay."
 _IS_THE_EVENT = "Is the event time the same column in both versions?"
 _HAS_THE_OLD = (
-    "Has the old version evicted groups whose event time can still occur in new data? Then "
-    "those groups restart from zero, and their results are wrong without an error."
+    "Has the old version evicted groups whose event time can still occur in new data? Then those groups restart from zero, and their results are silently wrong."
 )
 
 
@@ -84,7 +83,7 @@ def event_time(c: Comparison) -> Iterator[RuleResult]:
                 location=Location(old.node, new.node),
                 before=old.column,
                 after=new.column,
-                because="The event time is another expression, but no operator uses it.",
+                because="The event-time expression changed, but no operator uses it.",
             )
         elif old.column != new.column and not _goes_by_time(c.after):
             # For the operators that went by the old one it is as if there were none any more.
@@ -96,7 +95,7 @@ def event_time(c: Comparison) -> Iterator[RuleResult]:
                 location=Location(old.node, new.node),
                 before=old.column,
                 after=new.column,
-                because="The event time is another expression.",
+                because="The event-time expression changed.",
                 remedy=_START_FROM_AN_EMPTY,
                 scenario="from-scratch",
             )

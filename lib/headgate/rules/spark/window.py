@@ -64,7 +64,7 @@ def window_column(c: Comparison) -> Iterator[RuleResult]:
                 location=pair.location,
                 before=old.column,
                 after=new.column,
-                because="The window uses another time column.",
+                because="The window's time column changed.",
                 remedy=_REMEDY,
                 scenario="from-scratch",
             )

@@ -42,7 +42,7 @@ def _same_kind(pair: Pair, *kinds: str) -> bool:
 @rule(
     "SCH101",
     AVRO_SPEC,
-    remedy="Keep the type, or add a field of another name for the new one.",
+    remedy="Keep the type, or add a new field for the new type.",
 )
 def type_is_not_promoted(pair: Pair) -> Iterator[Breach]:
     """Avro only widens: int to long, float and double, long to float and double, float to double,
@@ -148,7 +148,7 @@ def _reads(pair: Pair, branch: Any) -> bool:
     "SCH111",
     AVRO_SPEC,
     Effect.SILENTLY_WRONG,
-    remedy="Keep the logical type, or add a field of another name for the new one.",
+    remedy="Keep the logical type, or add a new field for the new type.",
 )
 def logical_type_changed(pair: Pair) -> Iterator[Breach]:
     """Schema registries compare the underlying types, not the logical types.

@@ -160,7 +160,7 @@ def _nothing(signs: Signs) -> str:
     if life is not None and life.closed:
         return f"{life.closed}, and no report since"
     if life is not None and life.told_at:
-        return f"no report since {_clock(life.told_at)}, and no end"
+        return f"no report since {_clock(life.told_at)} (its end was not reported either)"
     if signs.begun is not None:
         batch, at = signs.begun
         return (

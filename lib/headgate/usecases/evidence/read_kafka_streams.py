@@ -34,7 +34,7 @@ def read_streams(
     version = read_version(evidence, context=context) if evidence else None
     if version is not None and version.engine is not Engine.KAFKA_STREAMS:
         raise EvidenceError(
-            f"the evidence of {pipeline.name} is of {version.engine.value}, but headgate.toml "
+            f"the evidence of {pipeline.name} is from {version.engine.value}, but headgate.toml "
             f"says {pipeline.engine.value}"
         )
     if cluster is not None:

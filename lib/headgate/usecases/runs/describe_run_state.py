@@ -96,7 +96,7 @@ def _left(step: Step, *, is_done: bool, before: str) -> str:
             how = "was stopped or was so before, and was not started again"
             return f"{step.pipeline} {how if is_done else 'may be stopped or not'}."
         case PauseProcessing():
-            how = "is paused: its processes are running" if is_done else "may be paused or not"
+            how = "is paused: its processes are running" if is_done else "may or may not be paused"
             return f"{step.pipeline} {how}."
         case ManualStep(waits=False) if is_done:
             return f"{step.pipeline} was already stopped before the run. Start it yourself."

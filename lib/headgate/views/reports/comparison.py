@@ -19,9 +19,9 @@ LEVELS = {
     Outcome.RESUMES: Level.GOOD,
 }
 ROLLBACKS = {
-    Rollback.SAFE: "the old version starts again",
-    Rollback.REPAIRABLE: "the old version starts again after the remedy",
-    Rollback.LOST: "the old version will not start on this checkpoint again",
+    Rollback.SAFE: "the old version can be started again",
+    Rollback.REPAIRABLE: "the old version can be started again after the remedy",
+    Rollback.LOST: "the old version can't be started on this checkpoint again",
     Rollback.UNKNOWN: "unknown",
 }
 

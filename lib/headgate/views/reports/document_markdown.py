@@ -33,7 +33,9 @@ def markdown_text(document: Document, rules_url: str | None = None) -> str:
     for block in _blocks(document, rules_url):
         size += len(block) + 1
         if size > _LONGEST:
-            out.append("\n_The rest does not fit into a comment; `--format json` has all of it._")
+            out.append(
+                "\\n_The rest doesn't fit into a comment; `--format json` shows everything._"
+            )
             break
         out.append(block)
     return "\n".join(out) + "\n"

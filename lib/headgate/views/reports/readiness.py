@@ -16,7 +16,7 @@ _LEVELS = {Severity.HIGH: Level.FAILS, Severity.MEDIUM: Level.WARNING, Severity.
 _KEEPS = {
     True: "the state is kept",
     False: "the state is lost, or a new checkpoint is needed",
-    None: "unknown whether the state stays",
+    None: "unknown whether the state is kept",
 }
 
 
@@ -25,7 +25,11 @@ def headline(report: ReadinessReport) -> str:
     counts = Counter(f.severity for f in report.findings if f.accepted is None)
     accepted = sum(f.accepted is not None for f in report.findings)
     parts = [f"{counts[s]} {s.word}" for s in sorted(Severity, reverse=True) if counts[s]]
-    none = "No problems found in the parts that could be checked." if report.warnings else "Nothing found."
+    none = (
+        "No problems found in the parts that could be checked."
+        if report.warnings
+        else "Nothing found."
+    )
     said = f"{', '.join(parts)}." if parts else none
     return f"{said} {accepted} accepted." if accepted else said
 

@@ -50,7 +50,7 @@ def streams_rehearsal_text(
 ) -> RenderableType:
     """Return what `rehearse` prints of a Kafka Streams application."""
     lost = {s.store for s in engine.stores if s.fate is StoreFate.LOST}
-    release = f"kafka streams {engine.streams_version or 'of unknown version'}"
+    release = f"kafka streams {engine.streams_version or 'of an unknown release'}"
     rows = [("record", engine.rows)] if engine.outcome is EngineOutcome.RESUMES else []
     parts = [
         _title(kafka_streams_rehearsal.headline(engine), engine.outcome, release),

@@ -40,7 +40,7 @@ SENTENCES = {
 def schemas_document(report: SchemaReport, *, fail_on: Collection[str] = ()) -> Document:
     """Return what `schemas check` and `schemas diff` say; `fail_on` closes the gate."""
     against = f"against {', '.join(report.compared)}" if report.compared else "no older version"
-    opinion = {True: "The registry accepts it.", False: "The registry rejects it."}
+    opinion = {True: "The schema registry accepts it.", False: "The schema registry rejects it."}
     fields = tuple(
         f"{c.kind.value:8} {c.path}: {' -> '.join(w for w in (c.before, c.after) if w)}"
         for c in report.changes
@@ -102,5 +102,5 @@ def use_line(use: TopicUse) -> str:
         return f"{use.pipeline}: unknown, {use.blind}"
     parts = [", ".join(sorted(use.read)) or "no single field"]
     if use.whole:
-        parts.append(f"hands whole records to {', '.join(use.whole)}")
+        parts.append(f"passes whole records to {', '.join(use.whole)}")
     return f"{use.pipeline}: {'; '.join(parts)}"

@@ -252,8 +252,8 @@ def _version_risks(seen: ResetFacts, growth: Growth) -> Iterator[str]:
     own = {name for name, one in seen.internals.items() if one.claim is Claim.OWNED}
     if other := _not_described(own, seen, growth):
         yield (
-            f"{name_list(other)} belongs to {seen.application}, but its stored version doesn't "
-            "have it. If that isn't the running version, what this plan says of its state is wrong"
+            f"{name_list(other)} belongs to {seen.application}, but is missing in the stored "
+            "version. If another version is running, this plan is wrong about its state"
         )
 
 

@@ -20,7 +20,7 @@ def guarded(pair: OperatorPair, old: Sequence[object], new: Sequence[object]) ->
         location=pair.location,
         before=list(old),
         after=list(new),
-        because="Only rows whose key was null get another key.",
+        because="Only the keys of rows whose key was null change.",
     )
 
 
@@ -31,7 +31,7 @@ def hidden(pair: OperatorPair, old: Sequence[object], new: Sequence[object]) -> 
         location=pair.location,
         before=list(old),
         after=list(new),
-        because="A function whose body is in no plan computes a key.",
+        because="A function computes a key, and plans don't contain its code.",
         question=SAME_KEY,
         remedy=REPLAY,
         scenario="from-scratch",

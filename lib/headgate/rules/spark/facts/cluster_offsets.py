@@ -83,7 +83,7 @@ def too_old(before: Version, cluster: Cluster | None) -> str | None:
     if not are_current(before) or cluster.is_newer_than(at):
         return None
     return (
-        f"Kafka was not compared: Headgate read it at {cluster.at}, and the offsets are of "
+        f"Kafka was not compared: Headgate read it at {cluster.at}, but the offsets are from "
         f"{at or 'an unknown time'}. Compare again."
     )
 

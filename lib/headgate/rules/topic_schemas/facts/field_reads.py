@@ -105,7 +105,7 @@ def topic_use(
     has_plan = any(n.kind is NodeKind.TRANSFORM for n in version.topology.nodes)
     if not sources or not (has_plan or _is_whole_graph(version, sources)):
         words = "its evidence has no plan"
-        return _blind(pipeline, "its plan reads it as a table" if has_plan else words)
+        return _blind(pipeline, "its plan reads the topic as a table" if has_plan else words)
     return _used(pipeline, version, sources, column)
 
 
