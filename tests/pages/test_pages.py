@@ -126,6 +126,6 @@ def test_the_wizard_asks_what_the_scenario_needs(open_page, seeded):
     assert "expected a time such as" in text(at)
     # What is right is asked of Kafka, and there is none.
     at.text_input(key="option_from-point_to-datetime").set_value("2026-11-21T10:00:00Z").run()
-    assert "names no cluster" in text(at)
+    assert "has no Kafka cluster" in text(at)
     assert "expected a time" not in text(at)
     assert not at.exception

@@ -30,8 +30,8 @@ def _by_topics(found: Checkpoint, version: Version | None) -> Iterator[str]:
     known = {t for s in read for t in (*s.topics, *(s.offsets or {}))}
     if found.offsets and known and known.isdisjoint(found.offsets) and not _has_pattern(version):
         yield (
-            f"checkpoint {found.location} has offsets of {_named(found.offsets)}, and the stored "
-            f"version reads {_named(known)}: it belongs to another query. {_CORRECT}"
+            f"checkpoint {found.location} has offsets of {_named(found.offsets)}, but the stored "
+            f"version reads {_named(known)}: the checkpoint belongs to another query. {_CORRECT}"
         )
 
 

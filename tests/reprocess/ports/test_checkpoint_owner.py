@@ -33,7 +33,7 @@ def stored(query="mine", topic="orders", **source):
         ),
         (stored("theirs"), (ReportedRun("theirs"),), "belongs to query mine, but the watch and"),
         (stored(), (ReportedRun("mine", "land"), ReportedRun("x", "city")), "as land, not as city"),
-        (stored(topic="clicks"), (), "has offsets of orders, and the stored version reads clicks"),
+        (stored(topic="clicks"), (), "has offsets of orders, but the stored version reads clicks"),
         (stored(topic=None, pattern="ord.*"), (), None),
     ],
 )

@@ -141,7 +141,7 @@ def test_a_key_s_state_is_never_split(name):
     """Kafka Streams keeps state where a key's records are read: in two places once it has moved."""
     version = described(name)
     plan = repartitioned(version)
-    split = [r for r in plan.blockers if "two tasks would each hold a part" in r]
+    split = [r for r in plan.blockers if "two tasks would each hold part" in r]
     assert bool(split) is (name not in SAFE | STATELESS)
     assert ("delete_topics" in actions(plan)) is (name not in STATELESS)
     assert plan.can_apply is not bool(split), plan.blockers
@@ -269,7 +269,7 @@ def test_global_tables_and_strangers_are_not_known():
             "aggregate_named",
             {},
             {"internal_topics": ["shop-by-value-repartition"]},
-            "would keep its partitions, and shop fails to start",
+            "would keep its partition count, and shop fails to start",
         ),
     ],
 )

@@ -247,7 +247,7 @@ def test_a_record_that_does_not_fail_is_read_and_nothing_is_skipped(stuck):
     for at in itertools.count(step=5):
         here = stuck(healthy(20))
         before, plan = tree_hash(here.folder / "ck"), plan_of(here)
-        assert any("the query reads it as any other: nothing is skipped" in r for r in plan.risks)
+        assert any("the record is processed normally: nothing is skipped" in r for r in plan.risks)
         run = here.enqueue(plan)
         crashed = here.crash(run, plan, at)
         here.execute(run, plan)

@@ -136,7 +136,7 @@ def judge_life(life: Life, now: float) -> DriverStatus:
             Status.STOPPED, f"process {life.driver.get('pid')} of its driver has ended"
         )
     if life.closed and life.over:
-        return DriverStatus(Status.STOPPED, f"its watch says: {life.closed}")
+        return DriverStatus(Status.STOPPED, f"its watch reports: {life.closed}")
     if life.closed or life.told_at is None:
         return _UNKNOWN
     if now - datetime.fromisoformat(life.told_at).timestamp() > _SILENT:

@@ -18,7 +18,7 @@ def open_kafka(registry: Registry) -> Kafka:
     """
     if not registry.bootstrap_servers:
         location = registry.path or "headgate.toml"
-        raise ConfigError(f"{location} names no cluster: set bootstrap_servers under [kafka]")
+        raise ConfigError(f"{location} has no Kafka cluster: set bootstrap_servers under [kafka]")
     java = _java(registry.bootstrap_servers, tuple(sorted(registry.kafka.items())))
     return Kafka(registry.bootstrap_servers, registry.kafka, java=java)
 

@@ -162,7 +162,7 @@ def _compare(found: Iterable[Record], backed_up: Iterable[Record], watch: Watch)
         if one is None:
             raise StepError(f"{name_of(other)} was not restored")
         if other is None or replace(one, offset=0) != replace(other, offset=0):
-            raise StepError(f"{name_of(one)} is not what was backed up")
+            raise StepError(f"{name_of(one)} differs from the backed-up record")
         total.add(one)
         watch(1)
     return total.digest

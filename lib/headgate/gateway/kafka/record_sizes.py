@@ -66,7 +66,7 @@ def record_sizes(kafka: Kafka, names: list[str]) -> tuple[dict[str, float], str]
         found = on_disk(kafka, topics)
     rest = {n: t for n, t in topics.items() if n not in found and t.records}
     if not rest:
-        return found, "size of the log on disk divided by its offsets: compressed as it was sent"
+        return found, "size of the log on disk divided by the number of offsets (compressed)"
     averages, count = sampled(kafka, rest)
     how = f"average of {count} records, key and value, uncompressed"
     return {**found, **averages}, how if not found else f"size of the log, or {how}"

@@ -140,7 +140,7 @@ class _Watch:
         ran = self._ran or any("taskId=" in cause for cause in causes)
         return Ran(
             outcome=EngineOutcome.REFUSES,
-            causes=causes or ("the client is in the state ERROR, and its log does not say why",),
+            causes=causes or ("the client is in the state ERROR, and its log shows no cause",),
             stage=StreamsStage.BATCH if ran else StreamsStage.START,
         )
 

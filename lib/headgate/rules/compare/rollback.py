@@ -40,7 +40,7 @@ def judge_rollback(report: Report, back: RollbackTrial) -> Judged:
     if found is Rollback.UNKNOWN:
         return Judged(Agreement.OPEN, f"The rollback was not verified: {_why(back)}.")
     if expected is Rollback.UNKNOWN:
-        return Judged(Agreement.OPEN, f"The rules say Unknown for the rollback; {_WORDS[found]}.")
+        return Judged(Agreement.OPEN, f"The rules' rollback outcome is Unknown; {_WORDS[found]}.")
     if expected is found:
         return Judged(Agreement.AGREE, f"Both: {_WORDS[found]}.")
     why = f"The rules expect that {_WORDS[expected]}; in the rehearsal {_WORDS[found]}."

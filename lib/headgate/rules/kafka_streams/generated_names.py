@@ -12,7 +12,7 @@ from headgate.rules.kafka_streams.facts.rule import StreamsComparison, streams_r
 from headgate.rules.kafka_streams.facts.store_pairs import StorePair, twins
 
 _DELETE_THE_UNUSED = "Delete the unused changelog only if you no longer need a rollback."
-_KEEP_TOPOLOGY_OPTIMIZATION = "Keep topology.optimization as it was."
+_KEEP_TOPOLOGY_OPTIMIZATION = "Keep the old value of topology.optimization."
 _GIVE_EACH_STORE = "Give each store its name from the running version, then add or remove one."
 _WHICH_OF_THE_LAST = "Which of {names} {done}? Is it the last one in the order of the code?"
 

@@ -76,8 +76,8 @@ def _unseen(c: StreamsComparison) -> str:
     if all(s.is_global for s in c.new.stores):
         return f"{serdes} of its inputs and outputs, or a function"
     return (
-        f"{serdes}, the size, grace or kind of a window, an aggregator or another function, a "
-        "store's type or logging"
+        f"{serdes}, the size, grace period or kind of a window, an aggregator or other function, "
+        "or the type or logging of a store"
     )
 
 

@@ -237,7 +237,7 @@ def other_kind_of_operator(c: StreamsComparison) -> Iterator[RuleResult]:
             location=pair.location,
             before=old,
             after=new,
-            because=f"{now.name} was filled by {old.replace('_', ' ')}.",
+            because=f"{now.name} was filled by {old.replace('_', ' ')} before.",
             question=_DO_AND_KEEP.format(
                 replace=old.replace("_", " "), replace_2=new.replace("_", " "), now=now.name
             ),

@@ -267,7 +267,7 @@ def sink_evolution(c: Comparison) -> Iterator[RuleResult]:
         )
 
 
-@rule("CFG009", "documentation of the settings; measured if the report says nothing else")
+@rule("CFG009", "documentation of the settings; measured unless stated otherwise")
 def other_setting(c: Comparison) -> Iterator[RuleResult]:
     """The checkpoint doesn't record this setting. It takes effect and doesn't change state."""
     for key, (old, new) in differing(c).items():

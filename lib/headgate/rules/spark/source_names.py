@@ -142,7 +142,8 @@ def duplicate_names(c: Comparison) -> Iterator[RuleResult]:
 
 _KEEP_THE_ORDER = "Keep the order."
 _KEEP_THE_ORDER_NAMES = (
-    f"Keep the order. Names only have an effect with offset log v2 and {EVOLUTION} since the first run."
+    f"Keep the order. Names only have an effect with offset log v2 and {EVOLUTION} since the first "
+    "run."
 )
 _ADD_THE_CHECKPOINT_TO_THE_EVIDENCE = "Add the checkpoint to the evidence, or keep the order."
 _DO_THE_OFFSETS = "Do the offsets of all named file sources have the same number?"

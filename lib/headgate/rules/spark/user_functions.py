@@ -111,9 +111,7 @@ _WHICH_STATE_VARIABLES = (
     "declare, and did its code change?"
 )
 _DID_THE_CODE = "Did the code of {name} change what it keeps in its state variables?"
-_DOES_THE_NEW = (
-    "Does the new code of {code} read the stored values in the meaning that the old code gave them?"
-)
+_DOES_THE_NEW = "Does the new code of {code} interpret the stored values as the old code did?"
 
 
 @rule(

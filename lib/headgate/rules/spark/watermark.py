@@ -57,7 +57,8 @@ _KEEP_THE_WATERMARK = "Keep the watermark, or start from an empty checkpoint and
 _START_FROM_AN_EMPTY = "Start from an empty checkpoint and replay."
 _IS_THE_EVENT = "Is the event time the same column in both versions?"
 _HAS_THE_OLD = (
-    "Has the old version evicted groups whose event time can still occur in new data? Then those groups restart from zero, and their results are silently wrong."
+    "Has the old version evicted groups whose event time can still occur in new data? Then those "
+    "groups restart from zero, and their results are silently wrong."
 )
 
 

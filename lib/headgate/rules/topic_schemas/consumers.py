@@ -30,9 +30,8 @@ def pipeline_reads_field(_: Pair) -> Iterable[Breach]:
     "SCH402",
     SPARK,
     Effect.UNKNOWN,
-    remedy=("Check how the pipeline uses the field before you remove it.",
+    remedy="Check how the pipeline uses the field before you remove it.",
     questions=(NEEDS_FIELD,),
-),
 )
 def pipeline_may_read_it(_: Pair) -> Iterable[Breach]:
     """A registered pipeline reads this topic. Its evidence doesn't show how it uses this field."""

@@ -38,7 +38,7 @@ def _topic(
     if context is None or not servers:
         where = (context.registry.path if context else None) or "headgate.toml"
         raise ConfigError(
-            f"{location} is a topic, and {where} names no cluster: set bootstrap_servers"
+            f"{location} is a topic, and {where} has no Kafka cluster: set bootstrap_servers"
         )
     # Kafka's client is not imported for a folder.
     from headgate.gateway.spark.watch_topic import WatchTopic

@@ -117,7 +117,7 @@ def _all_lines(files: Mapping[str, bytes]) -> tuple[str, dict[int, list[str]]]:
         for line in filter(None, text[1:]):
             batch = _batch(read_json(line))
             if batch is None:
-                raise ValueError(f"entry {name} of the source's log names no batch")
+                raise ValueError(f"entry {name} of the source's log has no batch number")
             mine.setdefault(batch, []).append(line)
         found |= mine
     return head, found

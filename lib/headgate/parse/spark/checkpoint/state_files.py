@@ -133,8 +133,8 @@ def _check_provider(
     said = pinned.get(_PROVIDER, "").rpartition(".")[2]
     if seen.provider and said in (HDFS, ROCKSDB) and said != seen.provider:
         reader.warn(
-            f"{reader.source}/offsets says {said}, but the files in"
-            f" {reader.source}/state/{number} are of {seen.provider}"
+            f"{reader.source}/offsets has {said}, but the files in {reader.source}/state/{number} "
+            f"are from {seen.provider}"
         )
 
 

@@ -120,10 +120,10 @@ def _risks(request: PlanRequest, found: Checkpoint, group: Group | None) -> Iter
             "deleted"
         )
     if request.pipeline.watch is not None:
-        yield f"what the query reported to {request.pipeline.watch} stays"
+        yield f"the reports of the query in {request.pipeline.watch} are kept"
     sink = request.version.sink if request.version else None
     if sink is not None and (sink.target or sink.format):
-        yield f"what the query wrote to {sink.target or sink.format} stays"
+        yield f"the output of the query in {sink.target or sink.format} is kept"
 
 
 def _other_groups(request: PlanRequest) -> set[str]:

@@ -207,7 +207,7 @@ OPTIONS = (
     ),
     Option(
         name="past-retention",
-        ask="Start with what retention has left?",
+        ask="Start later if retention has deleted records?",
         help="Accept a later start if retention may have deleted records of that time.",
         kind=Kind.FLAG,
         after=("to-datetime", "by-duration"),
@@ -227,7 +227,7 @@ OPTIONS = (
 SCENARIO = Scenario(
     name="from-point",
     title="From an offset or time",
-    what="Start again at a time, an offset, a file of offsets, or another group's offsets.",
+    what="Restart at a time, an offset, a file of offsets, or another group's offsets.",
     build=build,
     options=OPTIONS,
     support={

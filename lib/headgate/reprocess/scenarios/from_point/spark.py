@@ -73,7 +73,9 @@ OPTIONS = (
     Option(
         name="from-pipeline",
         ask="Start at the offsets of which query?",
-        help="Start where the last committed batch of this other registered Spark pipeline ended.",
+        help=(
+            "Start at the end of the last committed batch of this other registered Spark pipeline."
+        ),
         metavar="PIPELINE",
         one_of="point",
         required=True,

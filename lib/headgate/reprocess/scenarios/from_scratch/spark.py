@@ -89,7 +89,7 @@ def _lost(request: PlanRequest, found: Checkpoint, topics: Mapping[str, Topic]) 
     try:
         position = request.inspector.checkpoints.query_position(found.location)
     except EvidenceError as error:
-        return LostState(risks=(f"Unknown: what is lost with its state: {error}",))
+        return LostState(risks=(f"Unknown: which results are lost with the state: {error}",))
     if position is None:
         return LostState()
     return state_risks(request.inspector, found.location, position, request.version, point=point)

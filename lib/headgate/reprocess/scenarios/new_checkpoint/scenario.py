@@ -105,8 +105,10 @@ OPTIONS = (
     Option(
         name="export-state",
         ask="Export the old state to which folder?",
-        help="Folder for the old state as Parquet, to be the new version's initial state: an "
-        "absolute path that does not exist yet.",
+        help=(
+            "Folder for the old state as Parquet, which the new version can read as its initial "
+            "state: an absolute path that doesn't exist yet."
+        ),
         metavar="FOLDER",
     ),
     *NEW_OUTPUT,
@@ -115,7 +117,9 @@ OPTIONS = (
 SCENARIO = Scenario(
     name="new-checkpoint",
     title="New checkpoint at the old offsets",
-    what="Start an incompatible new version exactly where the old one stopped, without state.",
+    what=(
+        "Start an incompatible new version at the offsets where the old one stopped, without state."
+    ),
     build=build,
     options=OPTIONS,
     support={
@@ -129,12 +133,12 @@ SCENARIO = Scenario(
             ),
         ),
         Engine.CONSUMER_GROUP: refused(
-            "a consumer group's offsets are not bound to a version: it continues where it is. "
-            "from-point with --from-group gives another group the same offsets"
+            "a consumer group's offsets are not bound to a version, so a new version continues at "
+            "them. from-point with --from-group copies them to another group"
         ),
         Engine.KAFKA_STREAMS: refused(
-            "records in flight in repartition topics belong to the old version. from-scratch "
-            "reprocesses everything; from-point starts both versions at one point"
+            "in-flight records in repartition topics belong to the old version. from-scratch "
+            "reprocesses everything; from-point starts both versions at the same offsets or time"
         ),
     },
 )

@@ -54,8 +54,10 @@ OPTIONS = (
     Option(
         name="abort-transaction",
         ask="Which open transaction should be aborted?",
-        help="Abort only this open transaction on a topic that it reads: its id, or "
-        "TOPIC:PARTITION:PRODUCER if it has none; repeat for more. It can't be undone.",
+        help=(
+            "Open transaction on an input topic to abort: its id, or TOPIC:PARTITION:PRODUCER if "
+            "it has none; repeat for more. An abort can't be undone."
+        ),
         kind=Kind.MANY,
         metavar="ID",
         engines=frozenset({Engine.CONSUMER_GROUP}),

@@ -143,14 +143,14 @@ def _of_keys(seen: ResetFacts, growth: Growth) -> Iterator[str]:
     for topic, stores in growth.reach.stores.items():
         if topic in growth.now and not _always_had(topic, stores, growth):
             yield (
-                f"{seen.application} keeps {name_list(stores)} by the keys of {topic}, partition "
-                f"by partition. With {growth.to} partitions, records of a key may go to another "
-                "one: two tasks would each hold a part, and results would be wrong without an "
-                "error. Neither Kafka nor Headgate moves existing records. Either let a new "
-                f"version of {seen.application} repartition() them before that state: then this "
-                f"scenario rebuilds it. Or stop the producers, fill a new topic of {growth.to} "
-                "partitions by key with their partitioner, and switch them and a new version of "
-                f"{seen.application} to it"
+                f"{seen.application} keeps {name_list(stores)} by the keys of {topic}, one store "
+                f"per partition. With {growth.to} partitions, new records of a key may go to a "
+                "different partition: two tasks would each hold part of its state, and results "
+                "would be silently wrong. Neither Kafka nor Headgate moves existing records. "
+                f"Either let a new version of {seen.application} repartition() them before that "
+                "state: then this scenario rebuilds it. Or stop the producers, fill a new topic "
+                f"of {growth.to} partitions by key with their partitioner, and switch them and a "
+                f"new version of {seen.application} to it"
             )
 
 
@@ -171,8 +171,8 @@ def _of_internals(seen: ResetFacts, growth: Growth) -> Iterator[str]:
     own = {n for n, i in seen.internals.items() if i.claim is Claim.OWNED}
     if left := sorted(own - set(seen.deleted)):
         yield (
-            f"{name_list(left)} would keep its partitions, and {seen.application} fails to start "
-            "if their number doesn't match its inputs. Name it with --internal-topics, too"
+            f"{name_list(left)} would keep its partition count, and {seen.application} fails to "
+            "start if it doesn't match the inputs. Add the topic to --internal-topics"
         )
 
 

@@ -25,7 +25,7 @@ _POINTS = (
 )
 INPUT_TOPICS = Option(
     name="input-topics",
-    ask="Which input topics does it read?",
+    ask="Which input topics does the application read?",
     help="Input topics to reset, to the earliest offset unless a point is given.",
     kind=Kind.MANY,
     metavar="TOPIC,...",

@@ -13,14 +13,14 @@ _STREAMS = frozenset({Engine.KAFKA_STREAMS})
 INPUT_TOPICS = Option(
     name="input-topics",
     ask="Add partitions to which input topics?",
-    help="Input topics that get more partitions (default: all that it reads).",
+    help="Input topics that get more partitions (default: all inputs).",
     kind=Kind.MANY,
     metavar="TOPIC,...",
     engines=_STREAMS,
 )
 INTERMEDIATE_TOPICS = Option(
     name="intermediate-topics",
-    ask="Which topics does it both write and read?",
+    ask="Which topics does the application both write and read?",
     help="Topics that the application both writes and reads: they go to their latest offset.",
     kind=Kind.MANY,
     metavar="TOPIC,...",

@@ -118,8 +118,10 @@ _EMPTY_STATE = says(
 )
 _STATE_OF_RUN = says(
     Fact.STATE_KEPT,
-    undo="The state isn't restored: what the run counted stays in it. Records since then count"
-    " twice, and too large results overwrite correct ones in {to}.",
+    undo=(
+        "The state isn't restored: it still includes the records that the run processed. Records "
+        "since then count twice, and too large results overwrite correct ones in {to}."
+    ),
 )
 _AFTER_RESET = says(
     undo="Results of records that came since are written to {to} a second time.",
@@ -196,7 +198,7 @@ STATEMENTS: Mapping[tuple[str, Engine], Declared] = {
             says(
                 Fact.EMPTIED,
                 undo=(
-                    "A folder of files is restored as it was; the run's files move to backup. "
+                    "The old files of a file sink are restored; the run's files move to backup. "
                     "Deleted records are restored only with --back-up-outputs."
                 ),
                 unless=(Fact.BACKED_UP,),
@@ -215,8 +217,10 @@ STATEMENTS: Mapping[tuple[str, Engine], Declared] = {
     ("new-checkpoint", _SPARK): Declared(
         statements=(
             says(
-                run="No record is skipped. An uncommitted batch, if there is one, is written a "
-                "second time."
+                run=(
+                    "No record is skipped. The output of an uncommitted batch may be written a "
+                    "second time."
+                )
             ),
             _NEW,
             _STAYS,
@@ -284,8 +288,8 @@ STATEMENTS: Mapping[tuple[str, Engine], Declared] = {
             says(
                 Fact.ABORTED,
                 run=(
-                    "Consumers with read_committed never get what the transaction wrote. They "
-                    "receive the records after it."
+                    "Consumers with read_committed never receive the records of the transaction. "
+                    "They receive the records after it."
                 ),
                 undo="An aborted transaction stays aborted.",
             ),
@@ -347,7 +351,7 @@ STATEMENTS: Mapping[tuple[str, Engine], Declared] = {
 }
 """Every scenario and engine that a plan with steps exists for, the reset command's among them."""
 
-UNDONE = "An undo has no undo of its own. Plan the scenario again instead."
+UNDONE = "An undo can't be undone. Plan the scenario again instead."
 BEHIND = (
     "{name} has at least {count} records left to reprocess. Their keys keep a wrong newest value"
     " in its outputs. Let it catch up before the undo."

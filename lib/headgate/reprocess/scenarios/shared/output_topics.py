@@ -36,7 +36,7 @@ class How(StrEnum):
 OPTIONS = (
     Option(
         name="outputs",
-        ask="What happens to its existing outputs?",
+        ask="What happens to the existing outputs?",
         help="Existing outputs stay as they are (keep, the default), are emptied, or are "
         "replaced by new topics.",
         kind=Kind.CHOICE,
@@ -45,8 +45,8 @@ OPTIONS = (
     ),
     Option(
         name="output-topics",
-        ask="Which topics does it write?",
-        help="Topics that it writes, if no stored version has them.",
+        ask="Which topics does the pipeline write?",
+        help="Output topics, if no stored version has them.",
         kind=Kind.MANY,
         metavar="TOPIC,...",
         engines=_ENGINES,
@@ -55,7 +55,7 @@ OPTIONS = (
     Option(
         name="back-up-outputs",
         ask="Back up the records, so that an undo can restore them?",
-        help="Copy what is emptied to backup topics first; an undo restores it.",
+        help="Copy the records to backup topics before they are deleted; an undo restores them.",
         kind=Kind.FLAG,
         engines=_ENGINES,
         after=("outputs",),

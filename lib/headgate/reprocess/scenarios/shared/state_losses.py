@@ -51,8 +51,8 @@ class Loss:
 
 
 _NEVER = (
-    "Loss: {what} will never be emitted with what they hold. If later records belong to them, their"
-    " results lack the earlier records."
+    "Loss: {what} will never be emitted with the records so far. If later records belong to them, "
+    "the earlier records are missing in their results."
 )
 _NEVER_FROM = (
     "Loss: {what} will be dropped. Those with records from before {point} are never emitted,"

@@ -40,7 +40,7 @@ def look_at_sink(request: PlanRequest, done: int, part: int | None) -> SkipSink:
         case BatchIds.DROPS | BatchIds.DROPS_OF_QUERY:
             return SkipSink(
                 risks=(
-                    f"the {sink.title} remembers the number of the last batch. After an undo it "
+                    f"the {sink.title} records the number of the last batch. After an undo it "
                     "silently drops batches that it has already recorded: first restore the "
                     "table to its version before the run",
                 )

@@ -261,9 +261,9 @@ def _risks(request: PlanRequest, cut: _Cut) -> list[str]:
         )
     if cut.part is not None:
         risks.append(
-            f"once batch {cut.part} is complete up to {span.begin}, the query tries the next one "
-            "until it is stopped. If the record does not fail it, the query reads it as any "
-            "other: nothing is skipped, and the run reports it"
+            f"once batch {cut.part} is complete up to {span.begin}, the query starts the next "
+            "batch until it is stopped. If it doesn't fail on the record, the record is processed "
+            "normally: nothing is skipped, and the run reports it"
         )
     return [_proof(request, cut), *risks]
 

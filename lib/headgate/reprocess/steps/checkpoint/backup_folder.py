@@ -105,5 +105,5 @@ def check_kept(applier: Applier, place: str, was: PriorState) -> None:
     if applier.folders.tree_hash(was["aside"]) != was["hash"]:
         raise StepError(
             f"{was['aside']} differs from the old {place}: another process still writes to it. "
-            "Stop it, then resume the run"
+            "Stop it, then try again"
         )

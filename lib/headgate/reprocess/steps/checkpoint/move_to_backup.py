@@ -60,7 +60,7 @@ class MoveToBackup(StepBase):
         if applier.folders.exists(self.folder):
             raise StepError(
                 f"{self.folder} was recreated: another process writes to it. Stop that process, "
-                "then resume the run"
+                "then try again"
             )
         if was["hash"] is None:
             applier.note(f"no {self.what} found at {self.folder}")

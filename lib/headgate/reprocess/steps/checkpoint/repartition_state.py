@@ -73,7 +73,7 @@ class RepartitionState(StepBase):
         if applier.folders.tree_hash(self.checkpoint) != was["hash"]:
             raise RefusedError(
                 f"{self.checkpoint} changed while it was copied: another process still writes to "
-                "it. Stop it, then resume the run"
+                "it. Stop it, then try again"
             )
         old, new = applier.checkpoints.read(self.checkpoint), applier.checkpoints.read(was["draft"])
         if old is None or new is None or old.last_commit_batch is None:

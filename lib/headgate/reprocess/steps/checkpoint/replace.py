@@ -63,7 +63,7 @@ class SnapshotCheckpoint(StepBase):
         if not self.is_applied(applier, was):
             raise RefusedError(
                 f"{self.checkpoint} changed while it was copied: another process still writes to "
-                "it. Stop it, then resume the run"
+                "it. Stop it, then try again"
             )
 
     def undo(self, was: PriorState) -> tuple[Step, ...]:
@@ -99,7 +99,7 @@ class ReplaceCheckpoint(CheckpointSwap):
         if applier.checkpoints.read(self.checkpoint) is not None:
             raise StepError(
                 f"{self.checkpoint} has a new checkpoint: a query was started on it. Stop the "
-                "query, then resume the run"
+                "query, then try again"
             )
 
 

@@ -114,8 +114,8 @@ class RestoreSinkLog(StepBase):
 
     def describe(self) -> str:
         return (
-            f"restore {plural(len(self.files), 'file')} of batches "
-            f"after {self.batch} to {self.target}, and move what was written since to backup"
+            f"restore {plural(len(self.files), 'file')} of batches after {self.batch} to "
+            f"{self.target}, and move output written since to backup"
         )
 
     def check(self, inspector: Inspector, *, again: bool = False) -> None:

@@ -69,7 +69,7 @@ class SwitchCheckpoint(StepBase):
         if applier.remote_checkpoints.listing_hash(self.checkpoint) != was["hash"]:
             raise RefusedError(
                 f"{self.checkpoint} changed during the switch: another process still writes to it. "
-                "Stop it, then resume the run"
+                "Stop it, then try again"
             )
 
     def undo(self, was: PriorState) -> tuple[Step, ...]:

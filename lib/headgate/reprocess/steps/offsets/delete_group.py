@@ -62,8 +62,7 @@ class DeleteGroup(StepBase):
         """Fail where it is there: somebody joined or committed."""
         if not is_gone(applier, self.group):
             raise StepError(
-                f"group {self.group} was recreated: a consumer uses it. Stop it, then resume the "
-                "run"
+                f"group {self.group} was recreated: a consumer uses it. Stop it, then try again"
             )
 
     def undo(self, was: PriorState) -> tuple[Step, ...]:

@@ -33,7 +33,9 @@ class RestoreRecords(StepBase):
     ids: dict[str, str] = field(default_factory=dict)
 
     def describe(self) -> str:
-        return f"restore the backed-up records of {name_list(self.backup)}, in place of newer ones"
+        return (
+            f"restore the backed-up records of {name_list(self.backup)} (newer records are deleted)"
+        )
 
     def facts(self, inspector: Inspector) -> dict[str, Any]:
         """The cluster must be the same one, and the backup topics there."""

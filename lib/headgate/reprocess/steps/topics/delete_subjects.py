@@ -68,7 +68,7 @@ class DeleteSubjects(StepBase):
         if left := applier.schemas.subjects(self.subjects):
             raise StepError(
                 f"registered again right after deletion: {name_list(left)}. Stop the producers "
-                "that register them, then resume the run"
+                "that register them, then try again"
             )
 
     def undo(self, was: PriorState) -> tuple[Step, ...]:

@@ -105,7 +105,7 @@ class DeleteTopics(StepBase):
         if left := applier.kafka.shapes(self.topics):
             raise StepError(
                 f"recreated right after deletion: {name_list(left)}. A client still uses it: stop "
-                "it, then resume the run"
+                "it, then try again"
             )
 
     def undo(self, was: PriorState) -> tuple[Step, ...]:
@@ -246,13 +246,13 @@ def check_all_backed_up(applier: Applier, topic: str, backup: str) -> None:
     """Refuse where the topic holds records that came after the last backed-up one."""
     if applier.kafka.topics_in_transaction([topic]):
         raise RefusedError(
-            f"a transaction is open on {topic}: a producer still writes to it. Stop it, then "
-            "resume the run"
+            f"a transaction is open on {topic}: a producer still writes to it. Stop it, then try "
+            "again"
         )
     if since := applier.records.missing(spans_of(applier.kafka.topics([topic])), backup):
         raise RefusedError(
-            f"records arrived after the backup: {name_list(since)}. Stop the producers, then "
-            "resume the run"
+            f"records arrived after the backup: {name_list(since)}. Stop the producers, then try "
+            "again"
         )
 
 

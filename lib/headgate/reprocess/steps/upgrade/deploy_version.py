@@ -96,7 +96,7 @@ class BackUpCheckpoint(StepBase):
         if not self.is_applied(applier, was):
             raise RefusedError(
                 f"{self.checkpoint} changed while it was copied: another process still writes to "
-                "it. Stop it, then resume the run"
+                "it. Stop it, then try again"
             )
 
     def undo(self, was: PriorState) -> tuple[Step, ...]:

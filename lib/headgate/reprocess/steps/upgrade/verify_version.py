@@ -114,7 +114,7 @@ class VerifyVersion(StepBase):
         if Status.RUNS not in (applier.processes.status(self.pipeline), told):
             raise StepError(
                 f"{self.pipeline} shows no batch, and no source reports that it runs. Check the "
-                "query, then resume the run or undo it"
+                "query, then try again or undo it"
             )
         applier.note(
             f"{self.pipeline} runs, but has started no batch, and no unread input is known. Not "
