@@ -36,7 +36,7 @@ def test_a_second_start_has_the_same_data(tmp_path):
 def test_a_broker_that_cannot_start_says_why(tmp_path):
     (tmp_path / "data").mkdir()
     (tmp_path / "data" / "meta.properties").write_text("version=1\ncluster.id=x\nnode.id=2\n")
-    with Supervisor() as supervisor, pytest.raises(SetupError, match=r"ended at its start: .{20,}"):
+    with Supervisor() as supervisor, pytest.raises(SetupError, match=r"failed to start: .{20,}"):
         start_broker(supervisor, tmp_path)
 
 

@@ -78,7 +78,7 @@ def test_batches_that_only_kept_up_do_not_tell_how_fast_a_query_reads():
     steady = rates_of([batch(n, 300, 9.5) for n in range(80)])
     assert round(steady.reads) == 32
     assert in_time(35_000, steady, "")["seconds"] is None
-    assert "keeps up with the 30 records/s" in in_time(35_000, steady, "")["seconds_how"]
+    assert "keeps up with 30 incoming records/s" in in_time(35_000, steady, "")["seconds_how"]
     # What is read many times as fast as it comes is a rate also of small batches.
     assert in_time(35_000, rates_of([batch(n, 300, 1) for n in range(80)]), "")["seconds"]
 
@@ -107,7 +107,7 @@ def test_a_plan_says_all_of_its_costs_and_what_is_not_known():
     assert lines["Unread after the restart"] == "2\u202f000 records"
     assert lines["Takes"] == "unknown: nobody reports how fast a group reads"
     assert lines["Downstream"].startswith(
-        "alerts (growth), billing (no owner), group someone (undeclared) get results twice"
+        "alerts (growth), billing (no owner), group someone (undeclared) get duplicate results"
     )
     assert "Can't be undone" not in lines
 
@@ -127,7 +127,7 @@ def test_a_query_over_files_reads_again_nobody_knows_how_much():
     assert dict(impact_lines(plan))["Records reprocessed"].startswith("unknown")
     readers = {**NOBODY, "pipelines": ["alerts"]}
     plan = replace(plan, impact={**plan.impact, "downstream": readers})
-    assert "alerts (no owner) get results twice" in dict(impact_lines(plan))["Downstream"]
+    assert "alerts (no owner) get duplicate results" in dict(impact_lines(plan))["Downstream"]
     paused = replace(plan, impact={"downstream": readers})
     assert again(paused.impact) == 0
     retired = replace(plan, impact={"records": {}, "total": 0})

@@ -89,7 +89,7 @@ def test_a_rollback_is_shown_beside_the_expected_one():
     assert found["removed"] == ["commits/1", "offsets/1"]
     told = dict(facts(engine))["Rollback"]
     assert told.startswith("the old version fails on that copy with KAFKA_DATA_LOSS;")
-    assert "it runs once `commits/1`, `offsets/1` is deleted, which takes and writes" in told
+    assert "it runs once `commits/1`, `offsets/1` is deleted, which processes and writes" in told
 
 
 def test_the_words_name_the_condition_and_how_far_it_came():

@@ -99,4 +99,4 @@ def test_an_archive_of_a_history_server_is_bounded():
     with zipfile.ZipFile(out) as archive:
         log = zipped_logs(archive, "a.zip").read(limits=Limits(free=1 << 20, ratio=8))
     assert log.runs
-    assert any("more than 8 times its packed size" in w for w in log.warnings)
+    assert any("more than 8 times the packed size" in w for w in log.warnings)

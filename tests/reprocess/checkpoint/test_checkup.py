@@ -88,7 +88,7 @@ def test_what_a_refused_upgrade_left_goes_with_where_its_batch_began(tmp_path):
     shutil.copytree(ROOT / "golden" / "refused_upgrades" / "other_topic" / "checkpoint", folder)
     looked = looked_at(folder)
     assert paths(looked) == [("offsets/1", True)]
-    assert "does not read orders-2153ec50 any more" in looked.issues[0].what
+    assert "no longer reads orders-2153ec50" in looked.issues[0].what
     copy = repaired(folder, looked)
     assert not (copy / "offsets" / ".1.crc").exists()
     assert (copy / "state" / "0" / "0" / "1.delta").stat().st_nlink == 2
@@ -220,7 +220,7 @@ def test_commits_without_offsets_are_taken_back(copy_of):
         (folder / "offsets" / str(batch)).unlink()
     looked = looked_at(folder)
     assert ("commits/3", True) in paths(looked) and ("commits/4", True) in paths(looked)
-    assert "batches from 3 on run once more (2 in all)" in looked.issues[0].risk
+    assert "batches from 3 onwards are reprocessed (2 in all)" in looked.issues[0].risk
 
 
 def test_the_entry_before_the_newest_is_written_anew(copy_of):

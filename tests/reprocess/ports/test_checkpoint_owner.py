@@ -32,7 +32,11 @@ def stored(query="mine", topic="orders", **source):
             "belongs to query mine, but the watch and",
         ),
         (stored("theirs"), (ReportedRun("theirs"),), "belongs to query mine, but the watch and"),
-        (stored(), (ReportedRun("mine", "land"), ReportedRun("x", "city")), "as land, not as city"),
+        (
+            stored(),
+            (ReportedRun("mine", "land"), ReportedRun("x", "city")),
+            "is that of land in the watch, but this pipeline is city",
+        ),
         (stored(topic="clicks"), (), "has offsets of orders, but the stored version reads clicks"),
         (stored(topic=None, pattern="ord.*"), (), None),
     ],

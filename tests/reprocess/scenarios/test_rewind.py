@@ -127,7 +127,7 @@ def remove(pattern):
 
 
 CANT = [
-    ({"batch": 17}, None, "the commit log: its logs hold batches 0 to 6"),
+    ({"batch": 17}, None, "the commit log: available batches: 0 to 6"),
     ({"batch": 6}, None, "batch 6 is the last one"),
     ({}, remove("ck/offsets/3"), "offsets/3, which a restart after batch 4 needs, is missing"),
     ({}, remove("ck/commits/4"), "batch 4 is not in both the offset log and the commit log"),
@@ -158,7 +158,7 @@ def test_a_delta_sink_is_one_whatever_its_evidence_calls_it(old):
     here, none = old(), {"sink": None, "sink-path": None}
     version = read_version([str(GOLDEN / "sinks" / "delta_path" / "progress.json")])
     (reason,) = plan_of(here, version, **none).blockers
-    assert "Delta table /data/out/delta remembers the query's id" in reason
+    assert "Delta table /data/out/delta records the query's id" in reason
     assert plan_of(here, version, **none, **{"new-query-id": True}).can_apply
 
 
@@ -166,7 +166,7 @@ def test_a_delta_sink_is_one_whatever_its_evidence_calls_it(old):
     ("sink", "reason"),
     [
         (Sink(format="hudi", target="/t"), "Hudi table /t records its last batch number"),
-        (Sink(format="iceberg", target="a.b"), "Iceberg table a.b remembers the query's id"),
+        (Sink(format="iceberg", target="a.b"), "Iceberg table a.b records the query's id"),
         (Sink(format="ours"), "whether the sink ours of q drops batch numbers"),
     ],
 )

@@ -156,8 +156,8 @@ FILES = HEAD + '{"t":{"0":10,"1":4}}\n{"logOffset":3}'
 TWICE = HEAD + '{"t":{"0":10,"1":4}}\n{"t":{"0":10,"1":4}}'
 CANT = [
     ("t:0:20", None, "ends at 20, before the range"),
-    ("t:0:8", None, "it is at 10, already after the range"),
-    ("t:0:12", without_batch_5, "it is at 10, before the range: 2 record"),
+    ("t:0:8", None, "the position is 10, already past the range"),
+    ("t:0:12", without_batch_5, "the position is 10, before the range: 2 record"),
     ("t:0:40", None, "holds 0 to 29"),
     ("t:7:1", None, "has no partition 7"),
     ("u:0:1", None, "topic u does not exist"),

@@ -101,4 +101,4 @@ def test_evidence_is_read_as_the_worker_reads_it(write):
     found = by_name(diagnose(write(table.format("orders", log) + table.format("x", log))))
     assert found["evidence of orders"].state is State.OK
     wrong = found["evidence of x"]
-    assert wrong.exit_code == 2 and "in headgate.toml which one x is" in wrong.message
+    assert wrong.exit_code == 2 and "set `query` of x in headgate.toml" in wrong.message

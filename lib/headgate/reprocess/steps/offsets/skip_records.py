@@ -94,13 +94,13 @@ class SkipRecords(StepBase):
 def outside(at: int | None, first: int, next_: int) -> str | None:
     """Say why a group that is at `at` can't step over the range; None where it can."""
     if at is None:
-        return "the group has no committed offset: unknown whether it has reached the range"
+        return "no committed offset: unknown whether the pipeline has reached the range"
     if at < first:
         return (
-            f"the group is at {at}, before the range: {plural(first - at, 'record')} before "
-            f"{first} would be skipped, too. Let the group reach the range, or start the range "
+            f"the position is {at}, before the range: {plural(first - at, 'record')} before "
+            f"{first} would be skipped, too. Let the pipeline reach the range, or start the range "
             "there"
         )
     if at >= next_:
-        return f"the group is at {at}, already past the range: there is nothing to skip"
+        return f"the position is {at}, already past the range: there is nothing to skip"
     return None
