@@ -183,7 +183,7 @@ RISKS = [
     (of_group(known={"orders": topic(begin=5)}), None, "first 10 offsets of orders are past"),
     (of_group(known={"orders": topic(cleanup_policy="compact")}), None, "compacted"),
     (of_group(known={"orders": topic(retention_ms=3_600_000)}), None, "keeps records for 1 h"),
-    (of_group(), None, "a second time"),
+    (of_group(), None, "reprocesses records"),
     (of_spark(), None, "default startingOffsets is latest"),
     (of_spark(), None, "A file sink would silently drop results"),
     (of_spark(), Version(engine=Engine.SPARK, sink=Sink(format="kafka", target="out")), "to out"),

@@ -161,7 +161,7 @@ def recorded(lab):
         (here.folder / "running").unlink()
         shutil.rmtree(here.folder / "ck")
         shutil.copytree(CHECKPOINTS / name / "checkpoint", here.folder / "ck")
-        assert "is sound" in repair_of(here).blockers[0]
+        assert "no fault found" in repair_of(here).blockers[0]
         return here, here.folder / "ck"
 
     return make

@@ -140,7 +140,7 @@ CANT = [
     ({"sink-path": "s3a://b/out"}, None, "on a remote file system"),
     ({"sink-path": None}, None, "pass it with --sink-path"),
     ({"sink": None, "sink-path": None}, None, "the sink of q is unknown"),
-    ({"sink": "delta"}, None, "drops batches 5 to 6 without an error"),
+    ({"sink": "delta"}, None, "silently drops batches 5 to 6"),
 ]  # fmt: skip
 
 
@@ -167,7 +167,7 @@ def test_a_delta_sink_is_one_whatever_its_evidence_calls_it(old):
     [
         (Sink(format="hudi", target="/t"), "Hudi table /t records its last batch number"),
         (Sink(format="iceberg", target="a.b"), "Iceberg table a.b records the query's id"),
-        (Sink(format="ours"), "whether the sink ours of q drops batch numbers"),
+        (Sink(format="ours"), "whether the sink ours of q drops batches"),
     ],
 )
 def test_a_sink_that_drops_or_may_drop_batches_is_refused(old, sink, reason):
