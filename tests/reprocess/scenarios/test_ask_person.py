@@ -66,7 +66,7 @@ def test_a_confirmation_alone_is_not_believed(lab):
     plan = reset_of(here)
     here.person = lambda _word, _request: "ann"
     run = here.enqueue(plan)
-    with pytest.raises(StepError, match="q does not run"):
+    with pytest.raises(StepError, match="q is not running"):
         here.execute(run, plan)
     # What the run did stays: a resume asks again, an undo takes it back.
     assert list(here.folder.glob(".ck.before-*"))

@@ -146,7 +146,7 @@ def test_a_new_version_works_on_a_copy_and_the_old_one_goes_on_where_it_was(upgr
 def test_a_new_version_that_ends_before_its_first_batch_is_taken_back(upgrade):
     lab, plan = upgrade('cp "$d/offsets/0" "$d/offsets/1"; rm -f running\n')
     old = lab.old_hash
-    assert "does not run" in lab.refused(plan)
+    assert "is not running" in lab.refused(plan)
     assert lab.now == lab.declared and lab.old_hash == old
     assert (lab.folder / "code.sh").read_text() == "true\n"
     assert (lab.folder / "running").exists()

@@ -151,7 +151,7 @@ def test_what_is_keyed_as_it_lies_can_be_left_out():
     """One side of this join goes over a repartition topic, the other does not."""
     version = described("stream_join_named")
     (why,) = repartitioned(version).blockers
-    assert "by the keys of in2, partition by partition" in why and "Headgate copies none" in why
+    assert "by the keys of in2, one store per partition" in why and "Headgate copies none" in why
     assert "repartition() them before" in why and "fill a new topic of 4 partitions by key" in why
     plan = repartitioned(version, input_topics=["in"])
     assert plan.blockers == ()
@@ -353,7 +353,9 @@ def test_whoever_else_reads_the_input_is_named():
     )
     plan = repartitioned(version, inspector, others={"query": query})
     assert any("in is also read by live, other: a Kafka Streams" in r for r in plan.risks)
-    assert any("in is also read by billing, query: its keys move" in r for r in plan.risks)
+    assert any(
+        "in is also read by billing, query: these consumers see keys move" in r for r in plan.risks
+    )
     assert not any("idle" in risk for risk in plan.risks if risk.startswith("in is also read"))
 
 
