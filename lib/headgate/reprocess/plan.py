@@ -166,7 +166,8 @@ def _loaded(text: str) -> Plan:
     try:
         plan = _from(document)
         is_sealed = plan.hash == document["hash"]
-        is_sealed = is_sealed and _sha_of_rest(document) == document.get("seal")
+        rest = {k: v for k, v in document.items() if k != "seal"}
+        is_sealed = is_sealed and _sha(rest) == document.get("seal")
     except _DAMAGES as error:
         raise PlanFileError(
             f"the plan is damaged: {_reason(error)}. Run `headgate plan` again"
@@ -223,10 +224,6 @@ def _from(document: Mapping[str, Any]) -> Plan:
         undoes=tuple(document["undoes"]),
         outputs=read_effects(document.get("outputs")),
     )
-
-
-def _sha_of_rest(document: Mapping[str, Any]) -> str:
-    return _sha({k: v for k, v in document.items() if k != "seal"})
 
 
 def _sha(value: Mapping[str, Any]) -> str:

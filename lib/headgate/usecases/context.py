@@ -30,6 +30,12 @@ class Context:
     home: Path
 
 
+def importable_from(context: Context | None) -> tuple[Path, ...]:
+    """Return the working directory, and the folder that entry points are importable from."""
+    file = context.registry.path if context else None
+    return (Path.cwd(), *([Path(file).parent] if file else []))
+
+
 def open_context(config: str | None = None) -> Context:
     """Open `config`, else HEADGATE_CONFIG, else ./headgate.toml, else an empty registry.
 

@@ -206,13 +206,7 @@ def test_an_undo_suspends_restarts_and_reenables_them_at_its_end(lab, monkeypatc
     assert undo.steps[-1].action == ("start_pipeline" if ran else "reenable_restarts")
 
     def applier(run):
-        made = CrashingApplier(
-            RunContext(
-                registry=here.registry,
-                home=here.home,
-                run=run,
-            )
-        )
+        made = CrashingApplier(RunContext(registry=here.registry, home=here.home, run=run))
         made.processes = Orchestrated(made.context)
         return made
 
@@ -221,5 +215,5 @@ def test_an_undo_suspends_restarts_and_reenables_them_at_its_end(lab, monkeypatc
     assert (here.folder / "ck" / "metadata").read_text() == '{"id":"old"}'
     assert not (here.folder / "suspended").exists()
     with closing(here.applier("look")) as after:
-        after.status("q")
+        after.processes.status("q")
     assert (here.folder / "running").exists()

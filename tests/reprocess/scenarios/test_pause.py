@@ -4,7 +4,7 @@ from dataclasses import replace
 
 import pytest
 
-from crashing import COMMANDS
+from crashing import COMMANDS, QuickProcesses
 from headgate.errors import RefusedError, StepError
 from headgate.reprocess.execution.undo import Past, build_undo
 from headgate.reprocess.plan import dump_plan, load_plan
@@ -26,8 +26,7 @@ HELD = replace(
 def held(lab, monkeypatch):
     """A lab whose status command is asked in earnest: it knows paused."""
     made = lab(HELD)
-    kind = type(made.applier())
-    monkeypatch.delattr(kind, "status")
+    monkeypatch.delattr(QuickProcesses, "status")
     return made
 
 
@@ -106,7 +105,7 @@ def test_a_pause_that_nothing_proves_is_refused_as_long_as_something_moves(lab, 
     made = lab(replace(HELD, status=None))
     step = build_plan("pause", "q", made.applier()).steps[0]
     moving = made.applier("r")
-    monkeypatch.setattr(moving, "status", lambda _pipeline: Status.UNKNOWN)
+    monkeypatch.setattr(moving.processes, "status", lambda _pipeline: Status.UNKNOWN)
     moves = iter(range(100))
 
     def move(_seconds):

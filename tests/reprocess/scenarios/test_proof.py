@@ -53,7 +53,9 @@ def test_a_driver_that_lives_speaks_against_a_status_that_says_stopped(lab, monk
     (made.folder / "running").unlink()
     applier = made.applier()
     monkeypatch.setattr(
-        applier, "driver_status", lambda _p: DriverStatus(Status.RUNS, "its watch told of it")
+        applier.processes,
+        "driver_status",
+        lambda _p: DriverStatus(Status.RUNS, "its watch told of it"),
     )
     with pytest.raises(RefusedError, match="its watch told of it"):
         prove_stopped(applier, "q")
@@ -71,7 +73,9 @@ def test_without_a_status_logs_that_moved_just_now_refuse(lab, monkeypatch):
     with pytest.raises(RefusedError, match="changed 0 s ago: a process still runs it"):
         prove_stopped(applier, "q", checkpoint=location)
     monkeypatch.setattr(
-        applier, "driver_status", lambda _p: DriverStatus(Status.STOPPED, "its end was told")
+        applier.processes,
+        "driver_status",
+        lambda _p: DriverStatus(Status.STOPPED, "its end was told"),
     )
     prove_stopped(applier, "q", checkpoint=location)
 

@@ -11,8 +11,9 @@ from headgate.model.cluster import Cluster, Group, GroupType, Member, Partition,
 from headgate.parse.spark.watch.read import Life, read_watch
 from headgate.reprocess.ports.processes import Status
 from headgate.store import open_store
+from headgate.text.times import iso
 from headgate.usecases.activity.check_pipelines import look_at_pipelines
-from headgate.usecases.activity.judge_activity import Signs, continued, iso, judge, judge_group
+from headgate.usecases.activity.judge_activity import Signs, continued, judge, judge_group
 from headgate.usecases.activity.read_activity import read_activity
 from headgate.usecases.context import open_context
 

@@ -22,7 +22,8 @@ class RecordBackupAdapter:
     def back_up(self, spans: Iterable[Span], to: str) -> None:
         """Copy records to the same partitions of the topic `to`, as they are."""
         wanted = list(spans)
-        copy_records.back_up_records(self._kafka.cluster, wanted, to, self._watch(_count(wanted)))
+        count = sum(span.end - span.begin for span in wanted)
+        copy_records.back_up_records(self._kafka.cluster, wanted, to, self._watch(count))
 
     def missing(self, spans: Iterable[Span], to: str) -> tuple[str, ...]:
         """Return the partitions that hold records behind the last one that was backed up."""
@@ -52,7 +53,3 @@ class RecordBackupAdapter:
                 self._context.pause(0)
 
         return watch
-
-
-def _count(spans: Iterable[Span]) -> int:
-    return sum(span.end - span.begin for span in spans)

@@ -19,6 +19,7 @@ from headgate.errors import EvidenceError, RefusedError, StepError, UnreachableE
 from headgate.gateway.files.addresses import is_uri
 from headgate.gateway.files.evidence_files import FileLocation, entries
 from headgate.gateway.files.local import LocalFiles
+from headgate.model.rehearsal import Untouched
 
 _BLOCK = 1 << 20
 _SCHEMA_FILE = re.compile(rb'"[^"]*(/state/\d+/_stateSchema/)')
@@ -56,6 +57,19 @@ class Prints:
 def read_prints(checkpoint: FileLocation) -> Prints:
     """Read every file of a checkpoint once and return their hashes; nothing is written."""
     return Prints(dict(_read(checkpoint, None)))
+
+
+def prove_untouched(checkpoint: FileLocation, before: Prints) -> Untouched:
+    """Read a checkpoint again and return how it compares with what it was."""
+    after = read_prints(checkpoint)
+    return Untouched(
+        location=checkpoint.name,
+        files=len(before.files),
+        bytes=before.bytes,
+        before=before.whole,
+        after=after.whole,
+        changed=before.changed(after),
+    )
 
 
 def copy_checkpoint(checkpoint: FileLocation, target: Path, each: Each = lambda *_: None) -> Prints:

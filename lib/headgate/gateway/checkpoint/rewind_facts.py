@@ -112,7 +112,8 @@ _NO_STORE = frozenset({"_metadata", "SSTs", "logs", "archive"})
 
 def _missing(store: _Store, version: int, ids: Ids | None) -> str | None:
     found = needed((p.name for p in store.folder.iterdir()), version, ids)
-    location = "/".join(store.folder.parts[-_depth(store) :])
+    depth = 3 if store.folder.name.isdecimal() else 4
+    location = "/".join(store.folder.parts[-depth:])
     if found.missing is not None:
         return f"{location} has no {found.missing}, which the state after batch {version - 1} needs"
     if found.snapshot is None or not found.snapshot.endswith(".zip"):
@@ -123,10 +124,6 @@ def _missing(store: _Store, version: int, ids: Ids | None) -> str | None:
         return f"{location}/{found.snapshot} can't be read: {error}"
     absent = [n for n in files if not _has(store.folder, n)]
     return f"{location} has no SSTs/{absent[0]}, which {found.snapshot} names" if absent else None
-
-
-def _depth(store: _Store) -> int:
-    return 3 if store.folder.name.isdecimal() else 4
 
 
 def _table_files(archive: Path) -> list[str]:

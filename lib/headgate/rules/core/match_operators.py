@@ -31,9 +31,7 @@ class OperatorPair:
     @property
     def location(self) -> Location:
         """The nodes of both."""
-        return Location(
-            self.before.node if self.before else None, self.after.node if self.after else None
-        )
+        return Location.between(self.before, self.after)
 
     @property
     def kind(self) -> OperatorKind | None:
@@ -53,9 +51,7 @@ class SourcePair:
     @property
     def location(self) -> Location:
         """The nodes of both."""
-        return Location(
-            self.before.node if self.before else None, self.after.node if self.after else None
-        )
+        return Location.between(self.before, self.after)
 
 
 def match_operators(before: Version, after: Version) -> tuple[OperatorPair, ...]:

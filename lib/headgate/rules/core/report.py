@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from enum import IntEnum, StrEnum
-from typing import Any
+from typing import Any, Protocol, Self
 
 from headgate.model.registered_pipelines import Acceptance
 from headgate.model.topology import Node, Topology
@@ -56,12 +56,25 @@ class Rollback(StrEnum):
     UNKNOWN = "unknown"
 
 
+class HasNode(Protocol):
+    """A fact of a version that belongs to a node: an operator, a store, a source, a sink."""
+
+    @property
+    def node(self) -> str | None:
+        """The node's id, None where no node is known."""
+
+
 @dataclass(frozen=True, slots=True)
 class Location:
     """The node that a finding or a change is about, by id in each version; None: in none."""
 
     before: str | None = None
     after: str | None = None
+
+    @classmethod
+    def between(cls, before: HasNode | None, after: HasNode | None) -> Self:
+        """Return the nodes of two facts, each None where its version has no such fact."""
+        return cls(before.node if before else None, after.node if after else None)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -36,6 +36,11 @@ class Comparison:
         return self.before.settings.get(key), self.after.settings.get(key)
 
     @property
+    def sink_location(self) -> Location:
+        """The nodes of both sinks."""
+        return Location.between(self.before.sink, self.after.sink)
+
+    @property
     def is_stateful(self) -> bool:
         """Say whether the checkpoint holds state."""
         return bool(self.before.stateful)

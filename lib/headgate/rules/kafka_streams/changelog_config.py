@@ -39,7 +39,8 @@ def changelog_of_another_kind(c: StreamsComparison) -> Iterator[RuleResult]:
 
 
 _IF_ONLY_THE_GRACE = (
-    "If only the grace period changed and the changelog is complete, delete the local state and raise retention.ms with kafka-configs. Otherwise, give the store another name and replay."
+    "If only the grace period changed and the changelog is complete, delete the local state and "
+    "raise retention.ms with kafka-configs. Otherwise, give the store another name and replay."
 )
 
 

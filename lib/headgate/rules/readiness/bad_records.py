@@ -54,7 +54,9 @@ def skips_records(s: Subject) -> Iterator[Problem]:
 
 
 _CHOOSE_A_POLICY = (
-    f"Choose a policy. If a record can be processed later, use LogAndContinue... with {DEAD_LETTERS} (4.2 and newer), or your own handler that keeps the record. If no record may be skipped, keep the default, and practise how to skip a bad record by its offset."
+    "Choose a policy. If a record can be processed later, use LogAndContinue... with "
+    f"{DEAD_LETTERS} (4.2 and newer), or your own handler that keeps the record. If no record may "
+    "be skipped, keep the default, and practise how to skip a bad record by its offset."
 )
 
 

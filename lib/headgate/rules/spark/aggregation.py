@@ -108,7 +108,8 @@ def same_function_other_input(c: Comparison) -> Iterator[RuleResult]:
 
 
 _DOES_THE_NEW = (
-    "Does the new argument have the same type as the old one? If not, Spark reads the stored bytes as the wrong type."
+    "Does the new argument have the same type as the old one? If not, Spark reads the stored "
+    "bytes as the wrong type."
 )
 
 

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from headgate.model.state_schema import Field, Schema
 from headgate.model.version import Sink
-from headgate.rules.core.report import Location, Outcome, Rollback, StateEffect
+from headgate.rules.core.report import Outcome, Rollback, StateEffect
 from headgate.rules.core.rule import Comparison, RuleResult, rule
 from headgate.rules.spark.facts.output_columns import (
     RECORD,
@@ -127,7 +127,7 @@ def csv_positions(c: Comparison) -> Iterator[RuleResult]:
     yield RuleResult(
         outcome=Outcome.SILENTLY_WRONG,
         state_effect=StateEffect.NONE,
-        location=_where(c),
+        location=c.sink_location,
         before=old,
         after=new,
         because="The order of the columns changed.",
@@ -156,7 +156,7 @@ def mixed_parquet(c: Comparison) -> Iterator[RuleResult]:
             yield RuleResult(
                 outcome=Outcome.SILENTLY_WRONG,
                 state_effect=StateEffect.NONE,
-                location=_where(c),
+                location=c.sink_location,
                 before=f"{was.name}: {was.type}",
                 after=f"{now.name}: {now.type}",
                 because="Old and new files can't be read together.",
@@ -190,7 +190,7 @@ def binary_layout(c: Comparison) -> Iterator[RuleResult]:
         yield RuleResult(
             outcome=Outcome.RESUMES,
             state_effect=_effect(c),
-            location=_where(c),
+            location=c.sink_location,
             before=shown_schema(was.declared) or _described(was.schema),
             after=shown_schema(now.declared) or _described(now.schema),
             because=f"What {was.writer} writes into {was.column} changed.",
@@ -207,7 +207,7 @@ def _resumes(c: Comparison, change: OutputChange, because: str, remedy: str) -> 
     return RuleResult(
         outcome=Outcome.RESUMES,
         state_effect=_effect(c),
-        location=_where(c),
+        location=c.sink_location,
         before=change.was,
         after=change.now,
         because=because[:1].upper() + because[1:],
@@ -255,9 +255,3 @@ def _layout(schema: Schema | None) -> list[tuple[str, str]] | None:
 
 def _described(schema: Schema | None) -> str | None:
     return None if schema is None else schema.describe()
-
-
-def _where(c: Comparison) -> Location:
-    return Location(
-        c.before.sink.node if c.before.sink else None, c.after.sink.node if c.after.sink else None
-    )

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from headgate.model.version import OperatorKind, Version
-from headgate.rules.core.report import Location, Outcome, StateEffect
+from headgate.rules.core.report import Outcome, StateEffect
 from headgate.rules.core.rule import Comparison, RuleResult, rule
 from headgate.rules.spark.facts.event_time import AGGREGATES, keyed_by_time, output_mode
 
@@ -30,7 +30,7 @@ def mode_not_supported(c: Comparison) -> Iterator[RuleResult]:
     reason, error = problem
     yield RuleResult(
         outcome=Outcome.REFUSES,
-        location=_where(c),
+        location=c.sink_location,
         before=output_mode(c.before),
         after=mode,
         because=reason,
@@ -51,7 +51,7 @@ def mode_not_supported_by_sink(c: Comparison) -> Iterator[RuleResult]:
         return
     yield RuleResult(
         outcome=Outcome.REFUSES,
-        location=_where(c),
+        location=c.sink_location,
         before=output_mode(c.before),
         after=mode,
         because=f"The sink writes files ({sink.format}), but the output mode is {mode}.",
@@ -79,7 +79,7 @@ def held_back_output(c: Comparison) -> Iterator[RuleResult]:
     yield RuleResult(
         outcome=Outcome.SILENTLY_WRONG,
         state_effect=StateEffect.LOST,
-        location=_where(c),
+        location=c.sink_location,
         before=change[0],
         after=change[1],
         because="The mode was append.",
@@ -98,7 +98,7 @@ def mode_changed(c: Comparison) -> Iterator[RuleResult]:
     yield RuleResult(
         outcome=Outcome.RESUMES,
         state_effect=StateEffect.EXACT,
-        location=_where(c),
+        location=c.sink_location,
         before=change[0],
         after=change[1],
         because="Groups that were already emitted are emitted again when their window closes."
@@ -151,9 +151,3 @@ def _problem_of_append(version: Version) -> tuple[str, str] | None:
 
 def _has(version: Version, *kinds: OperatorKind) -> bool:
     return any(o.kind in kinds for o in version.stateful or ())
-
-
-def _where(c: Comparison) -> Location:
-    return Location(
-        c.before.sink.node if c.before.sink else None, c.after.sink.node if c.after.sink else None
-    )

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from headgate.model.sinks import may_be_one_place, normal_path
 from headgate.model.version import Sink
-from headgate.rules.core.report import Location, Outcome, Rollback, StateEffect
+from headgate.rules.core.report import Outcome, Rollback, StateEffect
 from headgate.rules.core.rule import Comparison, RuleResult, rule
 from headgate.rules.spark.facts.event_time import output_mode
 
@@ -30,7 +30,7 @@ def file_sink_log(c: Comparison) -> Iterator[RuleResult]:
         yield RuleResult(
             outcome=Outcome.SILENTLY_WRONG,
             state_effect=StateEffect.NONE,
-            location=_where(c),
+            location=c.sink_location,
             before=_describe(old),
             after=_describe(new),
             because="This checkpoint has never written to the new output directory.",
@@ -59,7 +59,7 @@ def file_sink_partitions(c: Comparison) -> Iterator[RuleResult]:
         yield RuleResult(
             outcome=Outcome.SILENTLY_WRONG,
             state_effect=StateEffect.NONE,
-            location=_where(c),
+            location=c.sink_location,
             before=list(old),
             after=list(new),
             because="The partition columns of the sink changed.",
@@ -80,7 +80,7 @@ def memory_sink(c: Comparison) -> Iterator[RuleResult]:
         return
     yield RuleResult(
         outcome=Outcome.REFUSES,
-        location=_where(c),
+        location=c.sink_location,
         before=_describe(c.before.sink) if c.before.sink else None,
         after=_describe(sink),
         error_class="_LEGACY_ERROR_TEMP_1299",
@@ -105,7 +105,7 @@ def other_sink(c: Comparison) -> Iterator[RuleResult]:
         yield RuleResult(
             outcome=Outcome.RESUMES,
             state_effect=StateEffect.EXACT if c.is_stateful else StateEffect.NONE,
-            location=_where(c),
+            location=c.sink_location,
             before=_describe(old),
             after=_describe(new),
             remedy=_IF_THE_NEW,
@@ -126,7 +126,7 @@ def file_sink_not_known(c: Comparison) -> Iterator[RuleResult]:
         return
     yield RuleResult(
         outcome=Outcome.UNKNOWN,
-        location=_where(c),
+        location=c.sink_location,
         after=_describe(new),
         because="The evidence of the old version doesn't show its sink."
         if old is None or not old.format
@@ -154,7 +154,7 @@ def file_format(c: Comparison) -> Iterator[RuleResult]:
         yield RuleResult(
             outcome=Outcome.SILENTLY_WRONG if known else Outcome.UNKNOWN,
             state_effect=StateEffect.NONE if known else None,
-            location=_where(c),
+            location=c.sink_location,
             before=_describe(old),
             after=_describe(new),
             question=None if known else _WHICH_FORMAT_DID,
@@ -200,9 +200,3 @@ def _table(sink: Sink) -> str:
 
 def _describe(sink: Sink) -> str:
     return " ".join(str(p) for p in (sink.format, sink.target) if p)
-
-
-def _where(c: Comparison) -> Location:
-    return Location(
-        c.before.sink.node if c.before.sink else None, c.after.sink.node if c.after.sink else None
-    )

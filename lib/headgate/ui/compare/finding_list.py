@@ -8,9 +8,8 @@ import streamlit as st
 
 from headgate.rules.core.report import Finding, Outcome, Report, StateEffect
 from headgate.ui.shared import markup
-from headgate.ui.shared.address_state import select
+from headgate.ui.shared.address_state import select_finding
 from headgate.ui.shared.details_panel import plain
-from headgate.ui.shared.keys import Param
 from headgate.views.reports.document import accepted_text
 from headgate.views.reports.verdict_line import headline
 from headgate.views.scene.comparison import ONLY_BEFORE, union_id
@@ -44,7 +43,7 @@ def findings_list(report: Report, sketch: Sketch) -> None:
         row.button(
             _label(finding, node.label if node else WHOLE),
             key=f"finding-{number}",
-            on_click=pick_finding,
+            on_click=select_finding,
             args=(number, node.id if node else None),
             width="stretch",
             type="tertiary",
@@ -69,12 +68,6 @@ def sign(finding: Finding) -> tuple[str, str]:
     if takes_over and finding.state_effect is StateEffect.MIXED:
         return MIXED_GLYPH, StateEffect.MIXED.value
     return GLYPHS[finding.outcome], finding.outcome.word
-
-
-def pick_finding(number: int, node: str | None) -> None:
-    """Select a finding and the node that it is about."""
-    select(str(number), Param.FINDING)
-    select(node)
 
 
 def about(report: Report, sketch: Sketch, node: str | None) -> list[Finding]:

@@ -16,7 +16,7 @@ from headgate.ui.compare.rename_form import rename_form
 from headgate.ui.compare.report_menu import report_exports
 from headgate.ui.compare.schema_findings import schema_findings
 from headgate.ui.shared import markup
-from headgate.ui.shared.address_state import select, selected
+from headgate.ui.shared.address_state import leave_finding, select, selected
 from headgate.ui.shared.cached_reads import Comparison
 from headgate.ui.shared.details_panel import detail_rows, neighbours, node_heading
 from headgate.ui.shared.keys import Param
@@ -72,16 +72,11 @@ def _head(page: _Page, *, is_all: bool) -> None:
         else:
             st.button(
                 "All findings", icon=":material/arrow_back:", type="tertiary", key="all_findings",
-                on_click=_back,
+                on_click=leave_finding,
             )  # fmt: skip
             st.space("stretch")
         rename_form(page.found)
         report_exports(page.context, page.found.report, page.pipeline or "query")
-
-
-def _back() -> None:
-    select(None)
-    select(None, Param.FINDING)
 
 
 def _finding_number(found: Comparison) -> int | None:

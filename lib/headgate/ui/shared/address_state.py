@@ -25,6 +25,18 @@ def select(value: str | None, name: Param = Param.NODE) -> None:
         st.query_params.pop(name, None)
 
 
+def select_finding(number: int, node: str | None) -> None:
+    """Select a finding and the node that it is about."""
+    select(str(number), Param.FINDING)
+    select(node)
+
+
+def leave_finding() -> None:
+    """Select neither a finding nor a node."""
+    select(None)
+    select(None, Param.FINDING)
+
+
 def of_the_picture() -> tuple[object, ...]:
     """Return the part of the address that decides what is drawn.
 

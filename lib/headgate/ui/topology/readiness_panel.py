@@ -12,7 +12,7 @@ from headgate.model.version import Version
 from headgate.rules.readiness.facts.report import ReadinessFinding, ReadinessReport, Severity
 from headgate.rules.spark.facts.cluster_offsets import STORED
 from headgate.ui.shared import cached_reads, markup
-from headgate.ui.shared.address_state import select, selected
+from headgate.ui.shared.address_state import leave_finding, select_finding, selected
 from headgate.ui.shared.details_panel import plain
 from headgate.ui.shared.keys import Param
 from headgate.usecases.check.check_readiness import check_version
@@ -70,19 +70,13 @@ def _row(number: int, finding: ReadinessFinding, sketch: Sketch) -> None:
     row.button(
         f"**{plain(location)}**{accepted}  \n{plain(finding.what)}",
         key=f"finding-{number}",
-        on_click=pick,
+        on_click=select_finding,
         args=(number, node.id if node else None),
         help=f"{WORDS[finding.severity]}: {finding.rule}",
         width="stretch",
         type="tertiary",
         wrap=True,
     )
-
-
-def pick(number: int, node: str | None) -> None:
-    """Select a finding and the node that it is about."""
-    select(str(number), Param.FINDING)
-    select(node)
 
 
 def picked(report: ReadinessReport) -> ReadinessFinding | None:
@@ -96,13 +90,8 @@ def back_to_all() -> None:
     """Show a button that leaves the selected finding or node."""
     st.button(
         "All findings", icon=":material/arrow_back:", type="tertiary", key="all_findings",
-        on_click=_leave,
+        on_click=leave_finding,
     )  # fmt: skip
-
-
-def _leave() -> None:
-    select(None)
-    select(None, Param.FINDING)
 
 
 def readiness_card(finding: ReadinessFinding) -> None:

@@ -9,6 +9,7 @@ from headgate.model.activity import Activity, ActivityState
 from headgate.model.cluster import Cluster, Group
 from headgate.parse.spark.watch.read import Life
 from headgate.reprocess.ports.processes import Status
+from headgate.text.times import iso
 
 SILENT = timedelta(seconds=100)
 """A watch tells at least each 30 s that a run lives: three of those missing are silence."""
@@ -217,11 +218,6 @@ def _batch(signs: Signs) -> int | None:
 
 def _line(text: str | None) -> str | None:
     return text.split("\n", 1)[0][:300] if text else None
-
-
-def iso(at: datetime) -> str:
-    """Return a time as it is kept: ISO 8601 in UTC, milliseconds."""
-    return at.astimezone(UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")
 
 
 def _time(at: str) -> datetime:

@@ -11,7 +11,7 @@ from pathlib import Path
 from headgate.errors import NotFoundError
 from headgate.model.version import Evidence, Version
 from headgate.text.numbers import instead
-from headgate.usecases.context import Context
+from headgate.usecases.context import Context, importable_from
 from headgate.usecases.evidence.read_version import read_version
 
 
@@ -97,14 +97,8 @@ def _called(place: str, stack: ExitStack, context: Context | None, query: str | 
     from headgate.gateway.spark.capture import capture_query
 
     folder = stack.enter_context(tempfile.TemporaryDirectory(prefix="headgate-capture-"))
-    capture_query(place, Path(folder), importable=_importable(context), query=query)
+    capture_query(place, Path(folder), importable=importable_from(context), query=query)
     return folder
-
-
-def _importable(context: Context | None) -> tuple[Path, ...]:
-    """Return the working directory, and the folder that entry points are importable from."""
-    file = context.registry.path if context else None
-    return (Path.cwd(), *([Path(file).parent] if file else []))
 
 
 def _named(version: Version, places: dict[str, str]) -> Version:

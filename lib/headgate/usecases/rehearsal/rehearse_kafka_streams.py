@@ -10,13 +10,12 @@ from pathlib import Path
 
 from headgate.errors import CaptureError, EvidenceError
 from headgate.gateway.checkpoint.copy import (
-    Prints,
     check_room,
     copy_checkpoint,
-    read_prints,
+    prove_untouched,
     size_of,
 )
-from headgate.gateway.files.evidence_files import FileLocation, find
+from headgate.gateway.files.evidence_files import find
 from headgate.gateway.files.scratch_folders import scratch_folder
 from headgate.gateway.kafka.cluster import Kafka
 from headgate.gateway.kafka.connect import open_kafka
@@ -29,7 +28,7 @@ from headgate.gateway.kafka_streams.state_directory import (
 )
 from headgate.model.kafka_streams import StreamsApplication, looks_internal
 from headgate.model.kafka_streams_rehearsal import StreamsVerdict
-from headgate.model.rehearsal import EngineOutcome, Untouched
+from headgate.model.rehearsal import EngineOutcome
 from headgate.model.version import Version
 from headgate.rules.compare.engine_agreement import Judged, judge_streams
 from headgate.rules.core.report import Report
@@ -151,7 +150,7 @@ def rehearse_streams(
         engine = verdict(new, played, stage, directory)
         if was is not None:
             engine = replace(engine, output=compared(played, was))
-        untouched = _untouched(place, prints)
+        untouched = prove_untouched(place, prints)
         engine = replace(engine, directory=untouched)
         if is_used or not untouched.is_unchanged:
             engine = torn(engine)
@@ -246,18 +245,6 @@ def _kafka(context: Context | None, options: StreamsOptions) -> Kafka | None:
     if options.offline or context is None or not context.registry.bootstrap_servers:
         return None
     return open_kafka(context.registry)
-
-
-def _untouched(place: FileLocation, before: Prints) -> Untouched:
-    after = read_prints(place)
-    return Untouched(
-        location=place.name,
-        files=len(before.files),
-        bytes=before.bytes,
-        before=before.whole,
-        after=after.whole,
-        changed=before.changed(after),
-    )
 
 
 def _keeps_topology(side: Side) -> bool:

@@ -10,10 +10,9 @@ from pathlib import Path
 
 from headgate.errors import CaptureError, EvidenceError, RunCancelledError
 from headgate.gateway.checkpoint.copy import (
-    Prints,
     check_room,
     copy_checkpoint,
-    read_prints,
+    prove_untouched,
     size_of,
 )
 from headgate.gateway.files.evidence_files import FileLocation, find
@@ -32,13 +31,12 @@ from headgate.model.rehearsal import (
     EngineVerdict,
     OutputDifference,
     RollbackTrial,
-    Untouched,
 )
 from headgate.rules.compare.engine_agreement import Judged, compare_rows, judge
 from headgate.rules.core.report import Report
 from headgate.text import numbers as words
 from headgate.usecases.compare.compare_versions import compare_read
-from headgate.usecases.context import Context
+from headgate.usecases.context import Context, importable_from
 from headgate.usecases.evidence.read_version import read_version
 
 PREFIX = "headgate-rehearsal-"
@@ -119,7 +117,7 @@ def rehearse(
     for function in filter(None, (after, before)):
         _check(function)
     place = _place(checkpoint, context)
-    start = partial(rehearse_query, importable=_importable(context), cancelled=cancelled)
+    start = partial(rehearse_query, importable=importable_from(context), cancelled=cancelled)
     with scratch_folder(PREFIX, options.scratch) as folder:
         if (size := size_of(place)) is not None:
             check_room(size * (3 if before else 1), folder)
@@ -139,7 +137,7 @@ def rehearse(
             engine = replace(engine, output=_compared(old, new, folder), rollback=_back(old, new))
             pieces += evidence(old.pieces) if isinstance(old, Rehearsed) else ()
         say("verifying that the original is unchanged")
-        engine = replace(engine, checkpoint=_untouched(place, prints))
+        engine = replace(engine, checkpoint=prove_untouched(place, prints))
         report = _report(pieces, new, context)
     return Rehearsal(report, engine, judge(report, engine))
 
@@ -163,11 +161,6 @@ def _place(checkpoint: str, context: Context | None) -> FileLocation:
 def _check(function: str) -> None:
     if not is_entry_point(function, Path.cwd()):
         raise CaptureError(f"{function} isn't a module:function, and a rehearsal starts one")
-
-
-def _importable(context: Context | None) -> tuple[Path, ...]:
-    file = context.registry.path if context else None
-    return (Path.cwd(), *([Path(file).parent] if file else []))
 
 
 def _is_checkpoint(place: FileLocation) -> bool:
@@ -234,18 +227,6 @@ def _same_input(folder: Path, old: Rehearsed, new: Rehearsed) -> bool:
         return False
     numbers = {b.number for b in (*old.engine.batches, *new.engine.batches)}
     return all(positions(folder / "before", n) == positions(folder / "after", n) for n in numbers)
-
-
-def _untouched(place: FileLocation, before: Prints) -> Untouched:
-    after = read_prints(place)
-    return Untouched(
-        location=place.name,
-        files=len(before.files),
-        bytes=before.bytes,
-        before=before.whole,
-        after=after.whole,
-        changed=before.changed(after),
-    )
 
 
 def _report(pieces: Sequence[str], new: Rehearsed, context: Context | None) -> Report:

@@ -9,6 +9,7 @@ import plotly.graph_objects as go
 from headgate.landscape.consumers import Consumer
 from headgate.landscape.landscape import PartitionLag, PositionState
 from headgate.text.numbers import count
+from headgate.views.charts.figure import plotly_text
 from headgate.views.layout.label_size import shorten
 from headgate.views.scene.colours import PALETTES, Theme
 
@@ -33,7 +34,7 @@ def lags_figure(consumers: Sequence[Consumer], theme: str = Theme.LIGHT) -> go.F
             text=[count(c.lag) for c in worst],
             textposition="auto",
             textangle=0,
-            hovertext=[_plain(f"{c.name}, {c.topic}: {c.lag:,}") for c in worst],
+            hovertext=[plotly_text(f"{c.name}, {c.topic}: {c.lag:,}") for c in worst],
             hoverinfo="text",
         )
     )
@@ -41,7 +42,7 @@ def lags_figure(consumers: Sequence[Consumer], theme: str = Theme.LIGHT) -> go.F
     figure.update_xaxes(rangemode="tozero", tickformat="~s", nticks=5)
     figure.update_yaxes(
         autorange="reversed", automargin=True, tickvals=list(range(len(worst))),
-        ticktext=[_plain(n) for n in names],
+        ticktext=[plotly_text(n) for n in names],
     )  # fmt: skip
     return figure
 
@@ -90,8 +91,3 @@ def _layout(height: int) -> dict[str, object]:
         "paper_bgcolor": "rgba(0,0,0,0)",
         "plot_bgcolor": "rgba(0,0,0,0)",
     }
-
-
-def _plain(label: str) -> str:
-    """Plotly reads a little HTML in texts; a name has none."""
-    return label.replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")

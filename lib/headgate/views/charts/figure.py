@@ -44,8 +44,8 @@ def scene_figure(scene: Scene) -> go.Figure:
             line={"color": "#D5DAE2", "width": 1}, fillcolor=AREA, layer="below",
         )  # fmt: skip
         figure.add_annotation(
-            x=box.x + 10, y=box.y + 19, text=_text(f"{box.title} {box.detail}"), showarrow=False,
-            xanchor="left", font={"size": 13},
+            x=box.x + 10, y=box.y + 19, text=plotly_text(f"{box.title} {box.detail}"),
+            showarrow=False, xanchor="left", font={"size": 13},
         )  # fmt: skip
     for edge in scene.edges:
         xs, ys = [x for x, _ in edge.points], [y for _, y in edge.points]
@@ -88,13 +88,13 @@ def _add_node(figure: go.Figure, node: SceneNode) -> None:
         LOOK_WORDS[node.look] if node.status is Status.SAME else f"{LOOK_WORDS[node.look]}, {word}"
     )
     figure.add_scatter(
-        x=[node.x], y=[node.y], mode="text", text=[_text(label)], textfont={"size": 11},
-        hovertext=[f"{_text(node.label)}<br>{what}"], hoverinfo="text",
+        x=[node.x], y=[node.y], mode="text", text=[plotly_text(label)], textfont={"size": 11},
+        hovertext=[f"{plotly_text(node.label)}<br>{what}"], hoverinfo="text",
     )  # fmt: skip
 
 
-def _text(label: str) -> str:
-    """Plotly reads a little HTML in texts; a label has none."""
+def plotly_text(label: str) -> str:
+    """Return a label as Plotly shows it: it reads a little HTML in texts, and a name has none."""
     return label.replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")
 
 

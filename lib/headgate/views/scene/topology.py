@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from headgate.landscape.pipeline_topics import matcher, reads, writes
+from headgate.landscape.topics import topic_id
 from headgate.model.topology import Edge, Node, NodeKind
 from headgate.model.version import Version
 from headgate.views.scene.operator_icons import look_of
@@ -46,11 +47,6 @@ def topic_links(version: Version) -> list[Edge]:
     """Return edges topic -> source and sink -> topic, for the topics that the version names."""
     links = [Edge(topic_id(j.topic), j.node) for j in reads(version, matcher(())) if j.node]
     return links + [Edge(j.node, topic_id(j.topic)) for j in writes(version) if j.node]
-
-
-def topic_id(name: str) -> str:
-    """Return the id of a topic's node."""
-    return f"topic:{name}"
 
 
 def is_topic(node_id: str) -> bool:

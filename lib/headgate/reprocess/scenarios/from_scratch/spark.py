@@ -143,8 +143,9 @@ def _risks(
     sources = _kafka_sources(version)
     untold = [_name(source) for source in sources if _starts(source) is None]
     if found.offsets and (untold or not sources):
+        of = f" for {name_list(untold)}" if untold else ""
         risks.append(
-            f"unknown where the query starts without its checkpoint{_of(untold)}. Spark's "
+            f"unknown where the query starts without its checkpoint{of}. Spark's "
             "default startingOffsets is latest: it reprocesses nothing and skips unread "
             "records. Use from-point with --to-earliest: it writes the earliest offsets into "
             "the checkpoint"
@@ -177,10 +178,6 @@ def _starts(source: Source) -> str | None:
     """Return `startingOffsets`, None where the evidence does not hold the source's options."""
     options = {k.lower(): v for k, v in source.options.items()}
     return options.get("startingoffsets")
-
-
-def _of(sources: list[str]) -> str:
-    return f" for {name_list(sources)}" if sources else ""
 
 
 def _name(source: Source) -> str:

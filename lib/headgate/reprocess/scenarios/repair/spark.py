@@ -116,7 +116,9 @@ def _with_state(
         return looked, (f"not checked: whether all state files exist: {error}",)
     # What the logs lack is for the checkup to find, and to repair.
     lost = [
-        CheckpointIssue(code="state", what=m, scenario=_REWIND) for m in missing if _is_of_state(m)
+        CheckpointIssue(code="state", what=m, scenario=_REWIND)
+        for m in missing
+        if not m.startswith("offsets/")
     ]
     return replace(looked, left=tuple(lost), notes=() if lost else looked.notes), ()
 
@@ -135,10 +137,6 @@ def _without_state(request: PlanRequest, looked: CheckpointCheck) -> CheckpointC
         "keeps state, all of it is lost"
     )
     return replace(looked, notes=(*looked.notes, note))
-
-
-def _is_of_state(missing: str) -> bool:
-    return not missing.startswith("offsets/")
 
 
 def _reasons(request: PlanRequest, found: CheckpointFiles, looked: CheckpointCheck) -> list[str]:

@@ -149,8 +149,9 @@ def _of_transactions(seen: ResetFacts) -> Iterator[str]:
 def _of_inputs(seen: ResetFacts) -> Iterator[str]:
     read = {t for t, _ in seen.positions} - set(seen.internals) | seen.topology.sources
     if seen.wish.target is None:
+        on = f" on {name_list(read)}" if read else ""
         yield (
-            f"no input topic is selected: offsets are unchanged{_reading(read)}, and earlier "
+            f"no input topic is selected: offsets are unchanged{on}, and earlier "
             "records are missing in the results"
         )
     elif left := sorted(read - {*seen.inputs, *seen.intermediate}):
@@ -166,10 +167,6 @@ def _of_inputs(seen: ResetFacts) -> Iterator[str]:
             "the topology is unknown: which topics it reads, writes and owns is derived only from "
             "offsets and names"
         )
-
-
-def _reading(topics: set[str]) -> str:
-    return f" on {name_list(topics)}" if topics else ""
 
 
 def _of_state(seen: ResetFacts) -> Iterator[str]:

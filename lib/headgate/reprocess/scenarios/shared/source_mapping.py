@@ -59,8 +59,9 @@ def matched_takes(
         if len(olds) > 1 and any(o.name == name for o in olds):
             olds = [o for o in olds if o.name == name]
         if len(olds) > 1:
+            names = " or ".join(o.name for o in olds)
             blockers.append(
-                f"source {name} of the new version could continue {_names(olds)}: choose with "
+                f"source {name} of the new version could continue {names}: choose with "
                 "--source NEW=OLD"
             )
         elif olds:
@@ -141,7 +142,3 @@ def _candidates(name: str, source: Source, position: QueryPosition) -> list[Sour
 
 def _topics(source: Source | None) -> tuple[str, ...] | None:
     return source.topics if source and source.topics and not source.pattern else None
-
-
-def _names(olds: Iterable[SourcePosition]) -> str:
-    return " or ".join(o.name for o in olds)

@@ -223,7 +223,8 @@ class InstallNewCheckpoint(StepBase):
         """Fail where something else stands there."""
         if not self.is_applied(applier, was):
             raise StepError(
-                f"{self.place} is not the new checkpoint: another process writes to it. Stop it, then try again"
+                f"{self.place} is not the new checkpoint: another process writes to it. Stop it, "
+                "then try again"
             )
 
     def undo(self, was: PriorState) -> tuple[Step, ...]:
@@ -265,7 +266,8 @@ class MoveNewCheckpointToBackup(StepBase):
         """Fail where it still stands there."""
         if applier.folders.exists(self.place):
             raise StepError(
-                f"{self.place} was recreated: another process writes to it. Stop that process, then try again"
+                f"{self.place} was recreated: another process writes to it. Stop that process, "
+                "then try again"
             )
 
 

@@ -62,7 +62,8 @@ class RepairCopy(StepBase):
         """Refuse where somebody writes; fail where something is still wrong with the copy."""
         if applier.folders.tree_hash(self.checkpoint) != was["hash"]:
             raise RefusedError(
-                f"{self.checkpoint} changed while it was copied: another process still writes to it. Stop it, then try again"
+                f"{self.checkpoint} changed while it was copied: another process still writes to "
+                "it. Stop it, then try again"
             )
         found = applier.checkpoints.files(was["copy"])
         wrong = check_checkpoint(found, Known()) if found else None

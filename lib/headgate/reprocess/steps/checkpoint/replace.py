@@ -16,16 +16,45 @@ from headgate.reprocess.steps.checkpoint.swap import CheckpointSwap, check_query
 from headgate.text.numbers import size
 
 
+class CheckpointCopy(StepBase):
+    """Keep a whole copy of a stopped query's checkpoint, whose name is in `was` under `key`."""
+
+    __slots__ = ()
+
+    symbol: ClassVar[str] = "+"
+    undoable: ClassVar[bool] = True
+    key: ClassVar[str]
+    pipeline: str
+    checkpoint: str
+    query_id: str
+
+    def check(self, inspector: Inspector, *, again: bool = False) -> None:
+        """Refuse where the query runs (again) or the checkpoint is not the planned query's."""
+        prove_stopped(inspector, self.pipeline, checkpoint=self.checkpoint)
+        check_query(inspector, self.checkpoint, self.query_id)
+
+    def is_applied(self, applier: Applier, was: PriorState) -> bool:
+        """Return whether the copy is whole."""
+        return applier.folders.tree_hash(was[self.key]) == str(was["hash"])
+
+    def verify(self, applier: Applier, was: PriorState) -> None:
+        """Refuse where the copy differs: then somebody writes to the checkpoint."""
+        if not self.is_applied(applier, was):
+            raise RefusedError(
+                f"{self.checkpoint} changed while it was copied: another process still writes to "
+                "it. Stop it, then try again"
+            )
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
-class SnapshotCheckpoint(StepBase):
+class SnapshotCheckpoint(CheckpointCopy):
     """Keep a copy of the checkpoint, with the hash that an undo is proved by.
 
     It has `bytes`, of which `copied` take room; the rest is linked. None where nobody looked.
     """
 
     action: ClassVar[str] = "snapshot_checkpoint"
-    symbol: ClassVar[str] = "+"
-    undoable: ClassVar[bool] = True
+    key: ClassVar[str] = "copy"
     moving: ClassVar[frozenset[str]] = frozenset({"bytes", "copied"})
     pipeline: str
     checkpoint: str
@@ -40,31 +69,14 @@ class SnapshotCheckpoint(StepBase):
         how = "state as hard links" if linked else "every byte of it"
         return f"copy the checkpoint {self.checkpoint}, {size(self.bytes)}, {how}"
 
-    def check(self, inspector: Inspector, *, again: bool = False) -> None:
-        """Refuse where the query runs (again) or the checkpoint is not the planned query's."""
-        prove_stopped(inspector, self.pipeline, checkpoint=self.checkpoint)
-        check_query(inspector, self.checkpoint, self.query_id)
-
     def bind(self, applier: Applier) -> PriorState:
         """Decide where the copy goes, and take the hash that the copy must have."""
         copy = str(PurePosixPath(applier.folders.snapshot_folder()) / "checkpoint")
         return {"copy": copy, "hash": applier.folders.tree_hash(self.checkpoint)}
 
-    def is_applied(self, applier: Applier, was: PriorState) -> bool:
-        """Return whether the copy is whole."""
-        return applier.folders.tree_hash(was["copy"]) == str(was["hash"])
-
     def apply(self, applier: Applier, was: PriorState) -> None:
         """Copy; what an earlier try left goes first."""
         applier.folders.copy_tree(self.checkpoint, was["copy"])
-
-    def verify(self, applier: Applier, was: PriorState) -> None:
-        """Refuse where the copy differs: then somebody writes to the checkpoint."""
-        if not self.is_applied(applier, was):
-            raise RefusedError(
-                f"{self.checkpoint} changed while it was copied: another process still writes to "
-                "it. Stop it, then try again"
-            )
 
     def undo(self, was: PriorState) -> tuple[Step, ...]:
         """Drop the copy, once the checkpoint is as it was."""

@@ -136,10 +136,6 @@ class RestoreSinkLog(StepBase):
             "files": applier.sinks.later_files(self.target, self.batch),
         }
 
-    def is_applied(self, applier: Applier, was: PriorState) -> bool:
-        """Never: `apply` sees for itself what is missing."""
-        return False
-
     def apply(self, applier: Applier, was: PriorState) -> None:
         """Move the new files and log aside, then the old ones back."""
         log, old, _ = _places(self.target, self.aside)

@@ -84,10 +84,6 @@ class StopPipeline(StepBase):
         """Remember whether it ran: an undo starts only what ran before."""
         return {"running": is_running(applier, self.pipeline, self.group)}
 
-    def is_applied(self, applier: Applier, was: PriorState) -> bool:
-        """Never: stopping what is stopped does no harm, and the proof is wanted anyway."""
-        return False
-
     def apply(self, applier: Applier, was: PriorState) -> None:
         """Suspend restarts first, then run the command unless it is known that nothing runs."""
         if self.suspend is not None:

@@ -84,10 +84,6 @@ class BackUpRecords(StepBase):
             "backup": {name: backup_topic_name(applier.run, name) for name in self.topics},
         }
 
-    def is_applied(self, applier: Applier, was: PriorState) -> bool:
-        """Never: `apply` goes on behind what is backed up already."""
-        return False
-
     def apply(self, applier: Applier, was: PriorState) -> None:
         """Make the backup topics that are missing, and copy what is missing."""
         there = applier.kafka.shapes(was["backup"].values())

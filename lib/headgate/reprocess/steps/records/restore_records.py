@@ -91,10 +91,6 @@ class RestoreRecords(StepBase):
         }
         return {"before": ends}
 
-    def is_applied(self, applier: Applier, was: PriorState) -> bool:
-        """Never: `apply` goes on behind what is back already."""
-        return False
-
     def apply(self, applier: Applier, was: PriorState) -> None:
         """Delete what was written since, and copy what is missing."""
         before = {(t, int(n)): end for t, ends in was["before"].items() for n, end in ends.items()}

@@ -12,7 +12,8 @@ from headgate.reprocess.steps.base.document import StepBase
 from headgate.reprocess.steps.base.step import PriorState, Step, check_command
 from headgate.reprocess.steps.base.verify_stopped import prove_stopped
 from headgate.reprocess.steps.checkpoint.backup_folder import beside
-from headgate.reprocess.steps.checkpoint.swap import check_query, restore_steps
+from headgate.reprocess.steps.checkpoint.replace import CheckpointCopy
+from headgate.reprocess.steps.checkpoint.swap import restore_steps
 from headgate.reprocess.steps.offsets.partition_offsets import Move, committed, moves_of
 from headgate.reprocess.steps.offsets.reset_offsets import RestoreOffsets
 
@@ -60,12 +61,11 @@ class RecheckVersion(StepBase):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class BackUpCheckpoint(StepBase):
+class BackUpCheckpoint(CheckpointCopy):
     """Keep a copy beside the checkpoint, from where it comes back by a rename."""
 
     action: ClassVar[str] = "back_up_checkpoint"
-    symbol: ClassVar[str] = "+"
-    undoable: ClassVar[bool] = True
+    key: ClassVar[str] = "aside"
     pipeline: str
     checkpoint: str
     query_id: str
@@ -73,31 +73,14 @@ class BackUpCheckpoint(StepBase):
     def describe(self) -> str:
         return f"back up checkpoint {self.checkpoint} beside it"
 
-    def check(self, inspector: Inspector, *, again: bool = False) -> None:
-        """Refuse where the query runs (again) or the checkpoint is not the planned query's."""
-        prove_stopped(inspector, self.pipeline, checkpoint=self.checkpoint)
-        check_query(inspector, self.checkpoint, self.query_id)
-
     def bind(self, applier: Applier) -> PriorState:
         """Decide where the copy goes, and take the hash that it must have."""
         aside = beside(self.checkpoint, BEFORE, applier.run)
         return {"aside": aside, "hash": applier.folders.tree_hash(self.checkpoint)}
 
-    def is_applied(self, applier: Applier, was: PriorState) -> bool:
-        """Return whether the copy is whole."""
-        return applier.folders.tree_hash(was["aside"]) == str(was["hash"])
-
     def apply(self, applier: Applier, was: PriorState) -> None:
         """Copy; what an earlier try left goes first."""
         applier.checkpoints.copy_beside(self.checkpoint, was["aside"])
-
-    def verify(self, applier: Applier, was: PriorState) -> None:
-        """Refuse where the copy differs: then somebody writes to the checkpoint."""
-        if not self.is_applied(applier, was):
-            raise RefusedError(
-                f"{self.checkpoint} changed while it was copied: another process still writes to "
-                "it. Stop it, then try again"
-            )
 
     def undo(self, was: PriorState) -> tuple[Step, ...]:
         """Put the copy in the checkpoint's place, whatever the new version left there."""

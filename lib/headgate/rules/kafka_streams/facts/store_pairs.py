@@ -57,9 +57,7 @@ class StorePair:
     @property
     def location(self) -> Location:
         """The nodes of both."""
-        return Location(
-            self.before.node if self.before else None, self.after.node if self.after else None
-        )
+        return Location.between(self.before, self.after)
 
 
 def meaning(flow: Flow, store: StreamsStore) -> Meaning | None:
