@@ -81,10 +81,10 @@ class Application:
         """Wait until it has counted these keys on top, then assert that it wrote just that."""
         self.lives.append((list(keys), mark))
         counts, right = Counter(), defaultdict(list)
-        for keys, mark in self.lives:
-            for key in keys:
+        for lived, of_life in self.lives:
+            for key in lived:
                 counts[key] += 1
-                right[key].append(f"{mark}{counts[key]}")
+                right[key].append(f"{of_life}{counts[key]}")
         total = sum(map(len, right.values()))
         wait(lambda: sum(map(len, self.written().values())) >= total, self.written)
         wait(self.is_at_the_end, "it commits nothing more")

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from typing import TypeAlias
 
 from headgate.landscape import consumer_lag, pipeline_topics
 from headgate.landscape.landscape import (
@@ -22,6 +23,10 @@ NO_VERSION = "no version yet"
 NO_TOPOLOGY = "topology not known"
 NO_GROUP = "group not in Kafka"
 STAND_IN = "pipeline"
+
+
+Positions: TypeAlias = tuple[tuple[PartitionLag, ...], str | None, str | None]
+"""Positions, where they come from, and when they were true."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,7 +55,9 @@ def part_of(
     nodes = _topology_nodes(pipeline, version)
     if not nodes or any(j.node is None for j in (*inputs, *outputs)):
         nodes += (_stand_in(pipeline, note),)
-    facts = _facts(pipeline, version, group, ends, match, nodes, inputs, outputs, note)
+    found = _positions(pipeline, version, group, ends, match)
+    facts = _facts(pipeline, found, nodes, (inputs, outputs))
+    facts = replace(facts, captured_at=version.captured_at if version else None, note=note)
     lost = consumer_lag.lag_sentences(pipeline.name, facts.positions)
     return Part(
         pipeline=facts,
@@ -126,16 +133,12 @@ def _note(
 
 def _facts(
     pipeline: Pipeline,
-    version: Version | None,
-    group: Group | None,
-    ends: consumer_lag.Ends,
-    match: Match,
+    found: Positions,
     nodes: tuple[LandscapeNode, ...],
-    inputs: Iterable[Join],
-    outputs: Iterable[Join],
-    note: str | None,
+    joins: tuple[Iterable[Join], Iterable[Join]],
 ) -> LandscapePipeline:
-    positions, origin, at = _positions(pipeline, version, group, ends, match)
+    positions, origin, at = found
+    inputs, outputs = joins
     return LandscapePipeline(
         name=pipeline.name,
         engine=pipeline.engine,
@@ -150,8 +153,6 @@ def _facts(
         lag=consumer_lag.total(positions),
         lag_from=origin,
         lag_at=at,
-        captured_at=version.captured_at if version else None,
-        note=note,
     )
 
 
@@ -161,7 +162,7 @@ def _positions(
     group: Group | None,
     ends: consumer_lag.Ends,
     match: Match,
-) -> tuple[tuple[PartitionLag, ...], str | None, str | None]:
+) -> Positions:
     """Return the positions, where they come from, and when they were true."""
     if pipeline.engine is Engine.SPARK:
         found = consumer_lag.checkpoint_positions(version, ends, match) if version else ()

@@ -216,11 +216,11 @@ def _answers(url: str) -> bool:
 def interrupts(supervisor: Supervisor) -> Iterator[None]:
     """Turn the first SIGINT, SIGTERM or SIGHUP into KeyboardInterrupt; the second one kills."""
 
-    def second(number: int, frame: Any) -> None:
+    def second(_number: int, _frame: Any) -> None:
         supervisor.kill()
         os._exit(130)
 
-    def first(number: int, frame: Any) -> None:
+    def first(_number: int, _frame: Any) -> None:
         for each in signals:
             signal.signal(each, second)
         raise KeyboardInterrupt

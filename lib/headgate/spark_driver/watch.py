@@ -170,7 +170,7 @@ class Watch:
             )
 
 
-def watch(
+def watch(  # noqa: PLR0913 - users set each of these by name, in their own program
     spark: Any,
     to: str | Path,
     *,
@@ -204,7 +204,10 @@ def watch(
         if known is not made:
             return known
         place = _place(
-            target, bootstrap_servers, kafka or {}, made._trouble, part_bytes, most_bytes, every
+            *(target, bootstrap_servers, kafka or {}, made._trouble),
+            part_bytes=part_bytes,
+            most_bytes=most_bytes,
+            every=every,
         )
         inbox = _inbox(target, bootstrap_servers, kafka or {}) if control else None
         secret = token or os.environ.get(TOKEN) or None
@@ -221,6 +224,7 @@ def _place(
     bootstrap: str | None,
     kafka: Mapping[str, str],
     trouble: Callable[[str, Exception], None],
+    *,
     part_bytes: int,
     most_bytes: int,
     every: float,

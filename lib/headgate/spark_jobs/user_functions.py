@@ -53,13 +53,7 @@ def _told(value: Any, seen: set[int]) -> Iterator[str]:
         yield from _told_references(value, seen)
     elif isinstance(value, type) and _is_own(_file_of(value)):
         seen.add(id(value))
-        yield value.__qualname__
-        for name, member in sorted(vars(value).items()):
-            # What Python itself notes of a class (`__firstlineno__`) are dunder names too.
-            plain = isinstance(member, _PLAIN) and not name.startswith("__")
-            if plain or isinstance(member, types.FunctionType):
-                yield name
-                yield from _told(member, seen)
+        yield from _told_class(value, seen)
     elif type(value).__module__ != "builtins" and _is_own(_file_of(type(value))):
         seen.add(id(value))
         yield from _told(type(value), seen)
@@ -68,6 +62,16 @@ def _told(value: Any, seen: set[int]) -> Iterator[str]:
             yield from _told(member, seen)
     else:
         yield f"{getattr(value, '__module__', '')}.{getattr(value, '__qualname__', type(value))}"
+
+
+def _told_class(value: type, seen: set[int]) -> Iterator[str]:
+    yield value.__qualname__
+    for name, member in sorted(vars(value).items()):
+        # What Python itself notes of a class (`__firstlineno__`) are dunder names too.
+        plain = isinstance(member, _PLAIN) and not name.startswith("__")
+        if plain or isinstance(member, types.FunctionType):
+            yield name
+            yield from _told(member, seen)
 
 
 def _told_all(values: tuple[Any, ...], seen: set[int]) -> Iterator[str]:

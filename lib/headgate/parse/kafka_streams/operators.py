@@ -88,6 +88,12 @@ def _by_place(node: DescribedNode, found: Neighbours, joints: tuple[Joint, ...])
         return "merge"
     if "foreign_key_resolve" in _words(before):
         return "foreign_key_join"
+    return _by_use(node, found)
+
+
+def _by_use(node: DescribedNode, found: Neighbours) -> str | None:
+    """Return the operator by its store, and by who else reads what it writes."""
+    before, after = found.before.get(node.key, ()), found.after.get(node.key, ())
     if any(n.name == f"{node.name}-repartition-source" for n in before):
         return _joined_or_aggregated(node, found)
     if f"{node.name}-store" in node.stores and len(found.users[_store(node)]) == 1:

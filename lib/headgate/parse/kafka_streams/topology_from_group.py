@@ -38,7 +38,7 @@ def partial(
     app: StreamsApplication, group: Group | None, owned: Sequence[str]
 ) -> tuple[StreamsApplication, Topology]:
     """Return facts and graph; both are empty where there is no group that reads anything."""
-    kept = app.group_topology or _of_commits(app, group, owned)
+    kept = app.group_topology or _of_commits(group, owned)
     if not kept:
         return app, Topology()
     sketch = _sketch(kept)
@@ -53,9 +53,7 @@ def partial(
     return known, _topology(known, kept, sketch, ids)
 
 
-def _of_commits(
-    app: StreamsApplication, group: Group | None, owned: Sequence[str]
-) -> tuple[GroupSubtopology, ...]:
+def _of_commits(group: Group | None, owned: Sequence[str]) -> tuple[GroupSubtopology, ...]:
     """Return one sub-topology for everything that a classic group reads: more is not known."""
     if group is None:
         return ()

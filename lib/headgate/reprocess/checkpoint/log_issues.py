@@ -38,7 +38,7 @@ def metadata(found: CheckpointFiles, known: Known) -> CheckpointIssue | None:
     return CheckpointIssue(code="metadata", what=what, edits=(Edit(path="metadata", text=text),))
 
 
-def torn_commit(found: CheckpointFiles, known: Known) -> CheckpointIssue | None:
+def torn_commit(found: CheckpointFiles, _known: Known) -> CheckpointIssue | None:
     """The newest commit was not written to its end: its batch counts as begun."""
     last = found.last_commit
     if last is None or not found.is_torn(f"commits/{last}"):
@@ -59,7 +59,7 @@ def torn_commit(found: CheckpointFiles, known: Known) -> CheckpointIssue | None:
     )
 
 
-def torn_offsets(found: CheckpointFiles, known: Known) -> CheckpointIssue | None:
+def torn_offsets(found: CheckpointFiles, _known: Known) -> CheckpointIssue | None:
     """The newest entry of the offset log was not written to its end."""
     last, logged = found.last_commit, found.logged
     if not logged or not found.is_torn(f"offsets/{logged[-1]}"):
@@ -92,7 +92,7 @@ def _one_back(found: CheckpointFiles, batch: int, what: str) -> CheckpointIssue:
     )
 
 
-def commits_beyond(found: CheckpointFiles, known: Known) -> CheckpointIssue | None:
+def commits_beyond(found: CheckpointFiles, _known: Known) -> CheckpointIssue | None:
     """Commits of batches that the offset log does not have (any more)."""
     last, logged = found.last_commit, found.logged
     if last is None or not logged or last <= logged[-1]:
@@ -152,7 +152,7 @@ def uncommitted(found: CheckpointFiles, known: Known) -> CheckpointIssue | None:
     )
 
 
-def predecessor(found: CheckpointFiles, known: Known) -> CheckpointIssue | None:
+def predecessor(found: CheckpointFiles, _known: Known) -> CheckpointIssue | None:
     """Spark reads the newest entry and the one before it, which it needs only for a batch to run.
 
     Where the newest batch is done, an entry with the same positions serves as well: it says that

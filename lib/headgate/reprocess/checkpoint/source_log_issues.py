@@ -10,7 +10,7 @@ from headgate.reprocess.checkpoint.files import UNREADABLE, CheckpointFiles, Edi
 from headgate.reprocess.checkpoint.issue import CheckpointIssue, Known
 
 
-def strange_sources(found: CheckpointFiles, known: Known) -> CheckpointIssue | None:
+def strange_sources(found: CheckpointFiles, _known: Known) -> CheckpointIssue | None:
     """A source that the query does not have: were it added later, it would begin where this says.
 
     Spark writes where a source begins before it looks at the state.

@@ -11,7 +11,7 @@ from headgate.rules.compare.kafka_streams_upgrade import way_of_upgrade
 from headgate.rules.core.declared_renames import Renames
 from headgate.rules.core.graph_changes import changes
 from headgate.rules.core.match_operators import match_nodes
-from headgate.rules.core.report import Finding, Report
+from headgate.rules.core.report import Report
 from headgate.rules.kafka_streams.codes import RULES
 from headgate.rules.kafka_streams.facts.rule import StreamsComparison, StreamsRule
 from headgate.rules.kafka_streams.facts.store_pairs import meaning
@@ -40,7 +40,7 @@ def compare_streams(
         changes=changes(before, after, nodes, renames.nodes),
         matches=nodes.pairs,
         judged_for=f"kafka-streams {after.engine_version or MEASURED_ON}",
-        warnings=tuple(_warnings(c, found)),
+        warnings=tuple(_warnings(c)),
         upgrade=way_of_upgrade(c, found),
     )
 
@@ -71,7 +71,7 @@ def _anchors(c: StreamsComparison) -> Iterator[tuple[str | None, str | None]]:
             yield c.flow_before.nodes[old[0]].node, c.flow_after.nodes[new[0]].node
 
 
-def _warnings(c: StreamsComparison, found: Sequence[Finding]) -> Iterator[str]:
+def _warnings(c: StreamsComparison) -> Iterator[str]:
     if c.old.described and c.old.internal is None:
         yield (
             "The old version's internal topics are not in the evidence. Partition counts and "

@@ -37,12 +37,7 @@ def _spark(s: Subject) -> Iterator[str]:
         yield "Not checked: the state. Add a plan, or the checkpoint with its state."
     elif any(o.keys is None for o in s.stateful):
         yield "Not checked: the keys of the state. Add a plan."
-    if s.version.sink is None or not s.version.sink.format:
-        yield "Not checked: the sink. Add a plan of the running query, or a capture."
-    if not s.settings_told:
-        yield "Not checked: the session's settings. Add a capture, conf.json or an event log."
-    if s.place is None:
-        yield "Not checked: the location of the checkpoint. Set it in headgate.toml, or add a plan."
+    yield from _spark_session(s)
     if s.stateful and s.newest is None:
         yield "Not checked: the size of the state. Add query progress."
     if s.version.engine_version is None:
@@ -56,6 +51,15 @@ def _spark(s: Subject) -> Iterator[str]:
         yield from _kafka(
             s, "how far back its topics reach, and how close its position is to the earliest offset"
         )
+
+
+def _spark_session(s: Subject) -> Iterator[str]:
+    if s.version.sink is None or not s.version.sink.format:
+        yield "Not checked: the sink. Add a plan of the running query, or a capture."
+    if not s.settings_told:
+        yield "Not checked: the session's settings. Add a capture, conf.json or an event log."
+    if s.place is None:
+        yield "Not checked: the location of the checkpoint. Set it in headgate.toml, or add a plan."
 
 
 def _streams(s: Subject) -> Iterator[str]:

@@ -85,7 +85,7 @@ def unread_records_deleted(c: Comparison) -> Iterator[RuleResult]:
             told = listed(
                 f"{p}: {p.gone} (offset {p.offset}, earliest offset {_begin(p)})" for p in gone
             )
-            yield _lost(c, pair, f"Kafka deleted unread records of {told}.", gone)
+            yield _lost(pair, f"Kafka deleted unread records of {told}.", gone)
 
 
 @rule(
@@ -102,7 +102,7 @@ def offset_beyond_end(c: Comparison) -> Iterator[RuleResult]:
         beyond = [p for p in parts if p.beyond]
         if beyond:
             told = listed(f"{p} (offset {p.offset}, end {_end(p)})" for p in beyond)
-            yield _lost(c, pair, f"The checkpoint's offsets are after the end of {told}.", beyond)
+            yield _lost(pair, f"The checkpoint's offsets are after the end of {told}.", beyond)
 
 
 _IF_THE_OLD = (
@@ -145,7 +145,7 @@ def partitions_deleted(c: Comparison) -> Iterator[RuleResult]:
         gone = [str(p) for p in _all_logged(c, pair) if p.now is None]
         topics = _matching_no_more(pair, cluster)
         if gone or (topics and not loses_data_silently(pair.after)):
-            yield _lost(c, pair, f"{listed([*gone, *topics])} no longer exists.", ())
+            yield _lost(pair, f"{listed([*gone, *topics])} no longer exists.", ())
         elif topics:
             yield RuleResult(
                 outcome=Outcome.RESUMES,
@@ -175,7 +175,7 @@ def partitions_added(c: Comparison) -> Iterator[RuleResult]:
         cut = [p for p in new if p.gone]
         if cut:
             told = listed(f"{p} (from {_begin(p)})" for p in cut)
-            yield _lost(c, pair, f"{told} is new here and doesn't start at offset 0.", cut)
+            yield _lost(pair, f"{told} is new here and doesn't start at offset 0.", cut)
         elif new:
             records = sum((p.now.end or 0) - (p.now.begin or 0) for p in new if p.now)
             yield RuleResult(
@@ -189,7 +189,7 @@ def partitions_added(c: Comparison) -> Iterator[RuleResult]:
             )
 
 
-def _lost(c: Comparison, pair: SourcePair, because: str, parts: Sequence[Logged]) -> RuleResult:
+def _lost(pair: SourcePair, because: str, parts: Sequence[Logged]) -> RuleResult:
     """Return the two outcomes of what Spark calls data loss."""
     assert pair.after
     silent = loses_data_silently(pair.after)

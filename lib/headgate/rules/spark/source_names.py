@@ -165,7 +165,7 @@ def named_but_positional(c: Comparison) -> Iterator[RuleResult]:
         assert pair.before and pair.after
         old, new = pair.before, pair.after
         if old.name and new.name and old.name != new.name and is_file(old) and is_file(new):
-            yield _shifted(c, pair, _named(c.before, new.name))
+            yield _shifted(pair, _named(c.before, new.name))
 
 
 _SWITCH_SOURCE_EVOLUTION = (
@@ -240,7 +240,7 @@ def _name_missing(pair: SourcePair) -> RuleResult:
     )
 
 
-def _shifted(c: Comparison, pair: SourcePair, own: Source | None) -> RuleResult:
+def _shifted(pair: SourcePair, own: Source | None) -> RuleResult:
     """Judge a file source that takes over the offset of another position."""
     assert pair.before and pair.after
     told = (pair.before.name, pair.after.name)

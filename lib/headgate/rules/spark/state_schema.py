@@ -190,7 +190,7 @@ def schema_check_switched_off(c: Comparison) -> Iterator[RuleResult]:
             for part in (KEY, VALUE):
                 how = fit(store.stored(part), store.planned(part))
                 if how is Fit.NUMBER:
-                    yield _unreadable(c, pair, store, part)
+                    yield _unreadable(pair, store, part)
                 elif how is Fit.TYPE:
                     yield _garbage(pair, store, part)
 
@@ -227,7 +227,7 @@ def _refusal(
     )
 
 
-def _unreadable(c: Comparison, pair: OperatorPair, store: StorePair, part: str) -> RuleResult:
+def _unreadable(pair: OperatorPair, store: StorePair, part: str) -> RuleResult:
     stored, planned = store.stored(part), store.planned(part)
     return RuleResult(
         outcome=Outcome.REFUSES,

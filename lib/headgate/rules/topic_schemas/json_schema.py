@@ -253,7 +253,7 @@ def _combination_fits(
 
 
 def _criterion_fits(now: str, was: str, readers: int, writers: int) -> bool:
-    if now == was or now == "anyOf":
+    if now in (was, "anyOf"):
         return True
     return writers == 1 and (now == "oneOf" or readers == 1)
 

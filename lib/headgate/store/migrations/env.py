@@ -9,7 +9,7 @@ from alembic import context
 from headgate.store.tables import METADATA
 
 
-def ours(name: str | None, kind: str, parents: Any) -> bool:
+def ours(name: str | None, kind: str, _parents: Any) -> bool:
     """Return whether autogenerate may look at a table: DBOS keeps its own in the same database."""
     return kind != "table" or name in METADATA.tables
 

@@ -38,7 +38,7 @@ def newest_values(
     context: Context, pipeline: str | None, evidence: Given, version: Version
 ) -> Newest:
     """Return the newest values beside the nodes; none where reading would hold the graph up."""
-    what, query = _evidence(context, pipeline, evidence, version)
+    what, query = _evidence(context, pipeline, evidence)
     if not what or not is_small(what):
         return Newest()
     try:
@@ -52,7 +52,7 @@ def newest_report(
     context: Context, pipeline: str | None, evidence: Given, version: Version
 ) -> BatchProgress | None:
     """Return the newest batch that was reported; None where reading would hold the graph up."""
-    what, query = _evidence(context, pipeline, evidence, version)
+    what, query = _evidence(context, pipeline, evidence)
     if not what or not is_small(what):
         return None
     try:
@@ -62,7 +62,7 @@ def newest_report(
 
 
 def _evidence(
-    context: Context, pipeline: str | None, evidence: Given, version: Version
+    context: Context, pipeline: str | None, evidence: Given
 ) -> tuple[tuple[str, ...], str | OwnQuery | None]:
     """Return what reports batches, and which of its queries: what was put in, else the registry's.
 
@@ -80,7 +80,7 @@ def _evidence(
 @st.fragment(run_every=REFRESH)
 def progress_view(context: Context, chosen: Chosen) -> None:
     """Show the newest numbers and the charts."""
-    evidence, query = _evidence(context, chosen.pipeline, chosen.evidence, chosen.version)
+    evidence, query = _evidence(context, chosen.pipeline, chosen.evidence)
     try:
         with st.spinner("Reading the batches", show_time=True):
             batches = cached_reads.progress(context, evidence, query) if evidence else ()

@@ -99,7 +99,7 @@ def _by_watch(signs: Signs, now: datetime) -> Activity | None:
         )
     if life.ended:
         return replace(known, state=ActivityState.STOPPED, reason="the query was stopped")
-    if _begun_after(signs, life.told_at, now):
+    if _begun_after(signs, life.told_at):
         return None
     if life.closed and life.over:
         return replace(known, state=ActivityState.STOPPED, reason=life.closed)
@@ -149,7 +149,7 @@ def _by_checkpoint(signs: Signs, now: datetime) -> Activity | None:
     )
 
 
-def _begun_after(signs: Signs, told_at: str, now: datetime) -> bool:
+def _begun_after(signs: Signs, told_at: str) -> bool:
     """Whether a batch began well after the last word of the watch: in another run."""
     if signs.begun is None:
         return False

@@ -127,11 +127,11 @@ def _of_files(
     for name, version in current_versions(context).items():
         for source in version.sources or ():
             if source.path and normal_path(source.path) == normal_path(path):
-                yield from _of_reader(name, version, source, changes, location)
+                yield from _of_reader(name, source, changes, location)
 
 
 def _of_reader(
-    name: str, version: Version, source: Source, changes: list[OutputChange], location: Location
+    name: str, source: Source, changes: list[OutputChange], location: Location
 ) -> Iterator[Finding]:
     for change in changes:
         column = change.path.partition(".")[0].partition("[")[0]

@@ -92,11 +92,7 @@ def gather(
 def _gather(place: FileLocation, found: Gathered) -> None:
     """Add one place; EvidenceError where it holds nothing that is known."""
     if not place.is_folder:
-        piece, data = _piece(place, found)
-        if piece is None:
-            reason = _packed(data) or f"isn't evidence; tried: {', '.join(TRIED)}"
-            raise EvidenceError(f"{place.name} {reason}")
-        found.pieces.append(piece)
+        found.pieces.append(_only_piece(place, found))
         return
     inside = entries(place)
     if is_checkpoint(e.name for e in inside):
@@ -124,6 +120,15 @@ def _gather(place: FileLocation, found: Gathered) -> None:
         reasons = [w for w in found.warnings[before[2] :] if not w.endswith(_UNKNOWN)]
         reason = f"{place.name} holds no evidence; tried: {tried}"
         raise EvidenceError("; ".join((reason, *reasons[:_MOST_REASONS])))
+
+
+def _only_piece(place: FileLocation, found: Gathered) -> Piece:
+    """Return what a file is that was named; EvidenceError if it is nothing that is known."""
+    piece, data = _piece(place, found)
+    if piece is None:
+        reason = _packed(data) or f"isn't evidence; tried: {', '.join(TRIED)}"
+        raise EvidenceError(f"{place.name} {reason}")
+    return piece
 
 
 def _piece(place: FileLocation, found: Gathered) -> tuple[Piece | None, bytes]:

@@ -159,7 +159,7 @@ def rehearse_streams(
     before_version = old_version(was.version if was else evidence, directory, stage.seen)
     now = new_version(played.version, before_version, stage.seen)
     report = compare_read(before_version, now)
-    engine = _not_remembered(engine, options, before_version, now, old)
+    engine = _not_remembered(engine, options, before_version, old)
     return StreamsRehearsal(report, engine, judge_streams(report, engine))
 
 
@@ -253,7 +253,7 @@ def _keeps_topology(side: Side) -> bool:
 
 
 def _not_remembered(
-    engine: StreamsVerdict, options: StreamsOptions, old: Version, new: Version, side: Side | None
+    engine: StreamsVerdict, options: StreamsOptions, old: Version, side: Side | None
 ) -> StreamsVerdict:
     """A streams group refuses another topology than it has: here it had none to compare with."""
     protocol = old.streams.protocol if old.streams else None

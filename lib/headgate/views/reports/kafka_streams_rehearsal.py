@@ -68,6 +68,11 @@ def facts(engine: StreamsVerdict) -> Iterator[tuple[str, str]]:
         yield "Store", store_words(store)
     if engine.output is not None:
         yield "Old version", output_words(engine.output)
+    yield from _surroundings(engine)
+
+
+def _surroundings(engine: StreamsVerdict) -> Iterator[tuple[str, str]]:
+    """Yield what it left in topics, folders and the cluster, and what it can't show."""
     for topic in engine.copied:
         yield "Topic", topic_words(topic)
     for remark in engine.not_exercised:

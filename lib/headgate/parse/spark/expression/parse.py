@@ -89,13 +89,8 @@ def parse(text: str, resolve: Resolve | None = None) -> Term:
     Never fails: what is no expression becomes a `raw` term that keeps its words.
     """
     look = resolve or _itself
-    if match := _COLUMN.match(text):
-        number, name = int(match["id"]), match["name"]
-        return look(number, name) or term("attribute", name, id=number)
-    if (match := _CALL.match(text)) and match["head"] not in OPERATORS and match["word"] != "as":
-        return _call(match, look)
-    if text.count("(") + text.count("[") > _MOST_BRACKETS:
-        return term("raw", text)
+    if (found := _at_once(text, look)) is not None:
+        return found
     stack = [_Frame("", None, 0)]
     end = -1
     for match in _TOKEN.finditer(text):
@@ -107,7 +102,7 @@ def parse(text: str, resolve: Resolve | None = None) -> Term:
         elif token in "([{":
             stack.append(_open(frame, token, start, glued=start == end))
         elif token in _CLOSE:
-            _close(stack, token, text, start)
+            _close(stack, text, start)
         elif token == ",":
             frame.items.append(_reduce(frame.atoms))
             frame.atoms = []
@@ -117,8 +112,20 @@ def parse(text: str, resolve: Resolve | None = None) -> Term:
             _word(frame, token, stop, look)
         end = stop
     while len(stack) > 1:
-        _close(stack, ")", text, len(text))
+        _close(stack, text, len(text))
     return _finish(stack[0])
+
+
+def _at_once(text: str, look: Resolve) -> Term | None:
+    """Return a column, a call or a text with too many brackets; None if it has to be read."""
+    if match := _COLUMN.match(text):
+        number, name = int(match["id"]), match["name"]
+        return look(number, name) or term("attribute", name, id=number)
+    if (match := _CALL.match(text)) and match["head"] not in OPERATORS and match["word"] != "as":
+        return _call(match, look)
+    if text.count("(") + text.count("[") > _MOST_BRACKETS:
+        return term("raw", text)
+    return None
 
 
 def _call(match: re.Match[str], look: Resolve) -> Term:
@@ -140,7 +147,7 @@ def _in_type(frame: _Frame, token: str) -> bool:
     return True
 
 
-def _itself(number: int, name: str) -> Term | None:
+def _itself(_number: int, _name: str) -> Term | None:
     return None
 
 
@@ -164,7 +171,7 @@ def _open(frame: _Frame, token: str, start: int, *, glued: bool) -> _Frame:
     return _Frame(token, head, start)
 
 
-def _close(stack: list[_Frame], token: str, text: str, at: int) -> None:
+def _close(stack: list[_Frame], text: str, at: int) -> None:
     """End the innermost bracket; one that was never opened is passed over."""
     if len(stack) == 1:
         return
@@ -271,6 +278,11 @@ def _reduce(atoms: list[Term | str]) -> Term:
         return _raw(atoms)
     if len(atoms) > 2 and atoms[-2] == "AS":
         return _reduce(atoms[:-2])
+    return _by_first_word(atoms) or _binary(atoms) or _raw(atoms)
+
+
+def _by_first_word(atoms: list[Term | str]) -> Term | None:
+    """Return the term that a keyword begins; None if none does."""
     match atoms[0]:
         case "CASE":
             return rewrite(term("case", "", _case(atoms)))
@@ -286,7 +298,7 @@ def _reduce(atoms: list[Term | str]) -> Term:
             return term("case", "", parts)
         case Term() as first if atoms[1] == "FILTER" and len(atoms) == 3:
             return term("filter", "", (first, _as_term(atoms[2])))
-    return _binary(atoms) or _raw(atoms)
+    return None
 
 
 def _binary(atoms: list[Term | str]) -> Term | None:

@@ -52,27 +52,22 @@ def _within(base: Term) -> str:
     return f"from_json({next(parsed, '')})"
 
 
+_FORMS = {
+    "binary": "({0} {name} {1})",
+    "not": "NOT {0}",
+    "cast": "cast({0} as {name})",
+    "field": "{0}.{name}",
+    "item": "{0}[{1}]",
+    "filter": "{0} FILTER (WHERE {1})",
+    "distinct": "distinct {0}",
+}
+"""How a term of each kind is written."""
+
+
 def _text(kind: str, name: str, args: list[str]) -> str:
-    match kind:
-        case "call":
-            return f"{name}({', '.join(args)})"
-        case "binary":
-            return f"({args[0]} {name} {args[1]})"
-        case "not":
-            return f"NOT {args[0]}"
-        case "cast":
-            return f"cast({args[0]} as {name})"
-        case "field":
-            return f"{args[0]}.{name}"
-        case "item":
-            return f"{args[0]}[{args[1]}]"
-        case "list":
-            return f"[{', '.join(args)}]"
-        case "case":
-            return f"CASE({', '.join(args)})"
-        case "filter":
-            return f"{args[0]} FILTER (WHERE {args[1]})"
-        case "distinct":
-            return f"distinct {args[0]}"
-        case _:
-            return name
+    listed = ", ".join(args)
+    if kind in ("call", "list", "case"):
+        left, right = {"call": (f"{name}(", ")"), "list": ("[", "]"), "case": ("CASE(", ")")}[kind]
+        return f"{left}{listed}{right}"
+    form = _FORMS.get(kind)
+    return form.format(*args, name=name) if form else name

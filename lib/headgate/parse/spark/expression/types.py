@@ -145,7 +145,7 @@ def _literal(text: str) -> TypedColumn:
 def _cast(inner: TypedColumn, to: Any) -> TypedColumn:
     if inner.nullable is not False:
         return TypedColumn(to, inner.nullable)
-    if inner.type == to or to == "string":
+    if to in (inner.type, "string"):
         return TypedColumn(to, False)
     if inner.type in _RANK and to in _RANK:
         return TypedColumn(to, False)

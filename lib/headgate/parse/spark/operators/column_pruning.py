@@ -26,8 +26,8 @@ def needed(query: Query) -> tuple[Needs, ...]:
         relation = relations[index]
         if relation.kind in _MAKING:
             out[index] = _of(relation, wanted)
-        for slot, below in enumerate(relation.inputs):
-            wanted |= _below(relation, wanted, slot, relations[below])
+        for below in relation.inputs:
+            wanted |= _below(relation, wanted, relations[below])
         if relation.kind == "stream_join":
             for below in relation.inputs:
                 out[below] = _of(relations[below], wanted)
@@ -46,8 +46,8 @@ def _refs(*texts: str | None) -> Needs:
     return references(" ".join([t for t in texts if t]))
 
 
-def _below(relation: Relation, wanted: set[int], slot: int, below: Relation) -> Needs:
-    """Return what the relation needs of its input number `slot`, besides what it passes on."""
+def _below(relation: Relation, wanted: set[int], below: Relation) -> Needs:
+    """Return what the relation needs of an input, besides what it passes on."""
     match relation.kind:
         case "project":
             return _refs(*[c.text for c in relation.outputs if c.id in wanted or c.id is None])
@@ -56,14 +56,12 @@ def _below(relation: Relation, wanted: set[int], slot: int, below: Relation) -> 
             return _refs(*relation.functions, *(c.text for c in made))
         case "window":
             return _refs(*relation.keys, *relation.right_keys, *relation.functions)
-        case "script" | "co_group":
-            return _ids(below.outputs)
         case "aggregate" | "session_aggregate":
             made = [c for c in relation.outputs if c.id in wanted or c.id is None]
             return _refs(*relation.keys, *relation.functions, *(c.text for c in made))
         case "union":
             return _by_position(relation.outputs, below.outputs, wanted)
-        case "map_groups" | "transform_with_state" | "unknown":
+        case "map_groups" | "transform_with_state" | "unknown" | "script" | "co_group":
             return _ids(below.outputs)
         case "watermark":
             return _refs(relation.extra.get("column"))

@@ -46,7 +46,7 @@ class Resolving:
     settled: bool = True
     terms: dict[int, Term] = field(default_factory=dict)
 
-    def look(self, number: int, name: str) -> Term | None:
+    def look(self, number: int, _name: str) -> Term | None:
         """Return what an attribute means, None where that is not known (yet)."""
         return self.terms.get(number)
 

@@ -130,7 +130,7 @@ def _guessed(keys: list[str], calls: tuple[str, ...], outputs: list[str]) -> tup
     return tuple(columns)
 
 
-def state_save(node: PlanNode, inputs: list[Below], builder: Builder) -> Below:
+def state_save(node: PlanNode, inputs: list[Below], _builder: Builder) -> Below:
     """`StateStoreSave [k#1], state info [...], Append, 0, 0, 2`."""
     parts = split(node.argument())
     below = inputs[0]
@@ -142,7 +142,7 @@ def state_save(node: PlanNode, inputs: list[Below], builder: Builder) -> Below:
     return below
 
 
-def merging(node: PlanNode, inputs: list[Below], builder: Builder) -> Below:
+def merging(_node: PlanNode, inputs: list[Below], _builder: Builder) -> Below:
     """`MergingSessions` belongs to the session aggregation above it."""
     inputs[0].partial = True
     return inputs[0]

@@ -106,7 +106,7 @@ def _facts(index: int, relation: Relation, state: Resolving) -> Facts:
         case "generate":
             return _generate(relation, state)
         case "window":
-            return _window(relation, state, number)
+            return _window(relation, state)
         case "sort":
             return Facts(orders=tuple(_order(k, state) for k in relation.keys))
         case "observe":
@@ -196,7 +196,7 @@ def _generated(call: Term, place: int, number: int) -> Term:
     return term("field", str(place), (call,))
 
 
-def _window(relation: Relation, state: Resolving, number: int | None) -> Facts:
+def _window(relation: Relation, state: Resolving) -> Facts:
     calls = tuple(state.parse(_SPECIFIED.sub("", f)) for f in relation.functions)
     new = [c for c in relation.outputs if c.text is not None and c.text in relation.functions]
     for made, call in zip(new, calls, strict=False):

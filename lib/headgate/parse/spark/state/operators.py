@@ -117,7 +117,7 @@ def _operator(anchor: Anchor, shape: Shape, mode: str | None, number: int) -> St
         watermark_column=mark.column if mark else None,
         watermark_delay=mark.delay if mark else None,
         output_mode=mode,
-        stores=_stores(kind, relation, state, anchor.id, number),
+        stores=_stores(kind, state, anchor.id, number),
         extra=_extra(relation, state, facts),
     )
 
@@ -164,9 +164,7 @@ def _extra(relation: Relation, state: StateInfo, facts: Facts) -> dict[str, Any]
     return out
 
 
-def _stores(
-    kind: OperatorKind, relation: Relation, state: StateInfo, node: str, number: int
-) -> tuple[StateStore, ...]:
+def _stores(kind: OperatorKind, state: StateInfo, node: str, number: int) -> tuple[StateStore, ...]:
     """Return the stores that the operator will have: a join four, by the format of its state."""
     names: tuple[str, ...] = ("default",)
     # The third format keeps them as column families of one store, under the same names.

@@ -193,7 +193,7 @@ def _deduplicate(node: PlanNode, inputs: list[Columns], place: _Place) -> Stores
     return {"default": (Schema(tuple(key)), Schema((value,)))}
 
 
-def _limit(node: PlanNode, inputs: list[Columns], place: _Place) -> Stores:
+def _limit(_node: PlanNode, _inputs: list[Columns], _place: _Place) -> Stores:
     key, value = Field("key", "void", True), Field("value", "long", True)
     return {"default": (Schema((key,)), Schema((value,)))}
 

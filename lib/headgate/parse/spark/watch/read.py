@@ -149,6 +149,12 @@ class WatchReader:
         run.life = replace(
             life, told_at=told_at, busy_at=busy_at, dropped=life.dropped + line.dropped
         )
+        self._note(run, line)
+        if line.event not in ("started", "query", "plan", "closed"):
+            log.seen(line.at)
+
+    def _note(self, run: _Run, line: WatchLine) -> None:
+        """Keep what the line itself says."""
         match line.event:
             case "started":
                 self._started(run, line)
@@ -156,19 +162,18 @@ class WatchReader:
                 run.told = _told(line)
             case "plan":
                 if line.text:
-                    log.plans.add(max(line.batch or 0, 0), msgspec.json.encode(line.text))
+                    run.log.plans.add(max(line.batch or 0, 0), msgspec.json.encode(line.text))
             case "progress":
                 self._progress(run, line)
             case "terminated":
-                log.failed(mask_text(line.exception) if line.exception else None, line.error_class)
+                said = mask_text(line.exception) if line.exception else None
+                run.log.failed(said, line.error_class)
             case "control" if line.nonce is not None:
-                said = mask_text(": ".join(filter(None, (line.answer, line.reason))))
-                run.life = replace(run.life, answers={**run.life.answers, line.nonce: said})
+                answer = mask_text(": ".join(filter(None, (line.answer, line.reason))))
+                run.life = replace(run.life, answers={**run.life.answers, line.nonce: answer})
             case "closed":
                 reason = line.reason or "the watch ended"
                 run.life = replace(run.life, closed=reason, over=line.over)
-        if line.event not in ("started", "query", "plan", "closed"):
-            log.seen(line.at)
 
     def _new(self, line: WatchLine) -> _Run:
         log = RunLog(line.id, line.run, 0, self._most)

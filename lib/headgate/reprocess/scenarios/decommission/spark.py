@@ -59,7 +59,7 @@ def build(request: PlanRequest) -> Plan:
             "commands": common.command_facts(pipeline),
         },
         impact={"records": {}, "total": 0},
-        risks=(*_risks(request, found, group), *(common.group_risks(group) if group else ())),
+        risks=(*_risks(request, group), *(common.group_risks(group) if group else ())),
         blockers=tuple(_blockers(request, found, group)),
         options=dict(request.options),
         resources=(
@@ -104,7 +104,7 @@ def _blockers(request: PlanRequest, found: Checkpoint, group: Group | None) -> I
         yield f"{found.location} can't be moved to backup: {found.fixed}"
 
 
-def _risks(request: PlanRequest, found: Checkpoint, group: Group | None) -> Iterator[str]:
+def _risks(request: PlanRequest, group: Group | None) -> Iterator[str]:
     yield (
         "the checkpoint moves to a backup beside its location, with all its state. An undo "
         "restores it byte for byte, as long as the backup is kept ([runs] keep_snapshots)"

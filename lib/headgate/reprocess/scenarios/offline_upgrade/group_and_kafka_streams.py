@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from headgate.model.cluster import Group, GroupType, Topic
+from headgate.model.cluster import Group, GroupType
 from headgate.model.registered_pipelines import Pipeline
 from headgate.model.version import Engine
 from headgate.reprocess.plan import Plan
@@ -63,7 +63,7 @@ def build(request: PlanRequest, verdict: UpgradeVerdict | None) -> Plan:
             "commands": upgrade_commands(pipeline),
         },
         impact=_impact(verdict),
-        risks=(*_risks(pipeline, verdict, topics), *common.group_risks(group)),
+        risks=(*_risks(pipeline, verdict), *common.group_risks(group)),
         blockers=tuple(blockers),
         options=dict(request.options),
         resources=(f"group:{group.id}",),
@@ -126,9 +126,7 @@ def _impact(verdict: UpgradeVerdict | None) -> dict[str, Any]:
     return {"verdict": verdict.outcome, "findings": list(verdict.codes)}
 
 
-def _risks(
-    pipeline: Pipeline, verdict: UpgradeVerdict | None, topics: Mapping[str, Topic]
-) -> Iterator[str]:
+def _risks(pipeline: Pipeline, verdict: UpgradeVerdict | None) -> Iterator[str]:
     if verdict is None:
         yield (
             f"{pipeline.name} is a consumer group: Headgate can't check whether the new code can "

@@ -60,7 +60,7 @@ def build(request: PlanRequest, verdict: UpgradeVerdict) -> Plan:
         },
         risks=(
             *risks_of(verdict),
-            *_risks(pipeline, found),
+            *_risks(pipeline),
             *(remote_checkpoint.risks(pipeline, found, place) if place else ()),
         ),
         blockers=tuple(blockers),
@@ -182,7 +182,7 @@ def risks_of(verdict: UpgradeVerdict) -> Iterator[str]:
         )
 
 
-def _risks(pipeline: Pipeline, found: Checkpoint) -> Iterator[str]:
+def _risks(pipeline: Pipeline) -> Iterator[str]:
     if pipeline.commands.status is None:
         yield (
             f"{pipeline.name} has no status command: only its batches show whether the new "

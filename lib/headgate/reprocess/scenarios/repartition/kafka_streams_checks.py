@@ -96,7 +96,7 @@ def blockers(seen: ResetFacts, growth: Growth) -> tuple[str, ...]:
     found = [*kafka_streams_reset_checks.blockers(seen), *_of_topics(seen, growth)]
     found += [*_of_keys(seen, growth), *_of_answers(seen, growth)]
     if growth.reach.sized:
-        found += _of_internals(seen, growth)
+        found += _of_internals(seen)
     if not found:
         wanted = dict.fromkeys(growth.raised, growth.to)
         found += seen.request.inspector.kafka.unraisable(wanted).values() if wanted else ()
@@ -167,7 +167,7 @@ def _always_had(topic: str, stores: tuple[str, ...], growth: Growth) -> bool:
     return growth.now[topic] == growth.to and counts == {growth.to}
 
 
-def _of_internals(seen: ResetFacts, growth: Growth) -> Iterator[str]:
+def _of_internals(seen: ResetFacts) -> Iterator[str]:
     own = {n for n, i in seen.internals.items() if i.claim is Claim.OWNED}
     if left := sorted(own - set(seen.deleted)):
         yield (

@@ -53,7 +53,7 @@ def _topology(facts: Facts) -> Answered:
     return met("A stored version describes the topology.")
 
 
-def _between(facts: Facts) -> Answered:
+def _between(_facts: Facts) -> Answered:
     return unknown("The plan compares the inputs that grow with the topology.")
 
 

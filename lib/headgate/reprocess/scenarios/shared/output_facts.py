@@ -60,7 +60,7 @@ def _facts(request: PlanRequest, plan: Plan) -> Iterator[Fact]:
     if request.pipeline.engine is Engine.SPARK:
         yield from _of_query(request)
     elif request.pipeline.engine is Engine.KAFKA_STREAMS:
-        yield from _of_state(request, plan, actions)
+        yield from _of_state(request, actions)
     if _is_cut(plan):
         yield Fact.CUT
 
@@ -96,7 +96,7 @@ def _of_query(request: PlanRequest) -> Iterator[Fact]:
         yield Fact.BY_BATCH
 
 
-def _of_state(request: PlanRequest, plan: Plan, actions: set[str]) -> Iterator[Fact]:
+def _of_state(request: PlanRequest, actions: set[str]) -> Iterator[Fact]:
     """Say what becomes of an application's state; one that nothing describes may have some."""
     if _topology(request).stores == frozenset():
         return

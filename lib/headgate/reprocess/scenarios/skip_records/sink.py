@@ -47,7 +47,7 @@ def look_at_sink(request: PlanRequest, done: int, part: int | None) -> SkipSink:
             )
         case BatchIds.BY_FUNCTION:
             return SkipSink(risks=(_again(request, part),) if part is not None else ())
-    return SkipSink(risks=(_doubled(request, part, location),) if part is not None else ())
+    return SkipSink(risks=(_doubled(part, location),) if part is not None else ())
 
 
 def _files(request: PlanRequest, done: int, location: str | None) -> SkipSink:
@@ -90,7 +90,7 @@ def _again(request: PlanRequest, part: int | None) -> str:
     )
 
 
-def _doubled(request: PlanRequest, part: int | None, location: str | None) -> str:
+def _doubled(part: int | None, location: str | None) -> str:
     to = f" to {location}" if location else ""
     return (
         f"output of failed attempts of batch {part}{to} stays there and is written a second time, "

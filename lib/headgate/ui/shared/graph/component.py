@@ -48,7 +48,7 @@ def show_graph(
     home: str | None = None,
     collapsed: Iterable[str] = (),
     is_large: bool = False,
-    on_toggle: Callable[[str], None] = lambda box: None,
+    on_toggle: Callable[[str], None] = lambda _box: None,
 ) -> None:
     """Draw `scene`; `picture` names what is shown, and pan and zoom last as long as it does.
 
@@ -92,7 +92,7 @@ def show_marks(
     query: str = "",
     notes: Mapping[str, str] | None = None,
     trail: Iterable[tuple[str, str]] = (),
-    on_select: Callable[[str | None], None] = lambda node: None,
+    on_select: Callable[[str | None], None] = lambda _node: None,
 ) -> None:
     """Mark what is selected or found in the graph of that key; a click reruns only this.
 
