@@ -3,11 +3,11 @@
 import re
 
 import pytest
-from test_printed import ROOT as FORMS
 
 from headgate.model.version import Engine, Version
 from headgate.parse.evidence.limits import limits_of
 from headgate.usecases.evidence.read_version import read_version
+from parse.spark.explain.test_printed import ROOT as FORMS
 from spark_golden import ROOT
 
 FOLDER = ROOT / "agg_add_column" / "before"

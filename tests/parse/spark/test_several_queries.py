@@ -3,11 +3,11 @@
 import itertools
 
 import pytest
-from test_printed import ROOT
 
 from headgate.errors import EvidenceError
 from headgate.parse.evidence.assemble import Gathered, assemble
 from headgate.parse.evidence.recognise import recognise
+from parse.spark.explain.test_printed import ROOT
 
 pytestmark = pytest.mark.slow
 
