@@ -3,7 +3,8 @@
 By hand, not by msgspec: structs for the same tables took 140 lines more (1237, not 1099). msgspec's
 errors have no line, no nearest key and no words of ours, and name no key of a free mapping
 (`[kafka.config]`, headers, topics). Translating them is longer than these readers, and the models
-hold what the file doesn't (`line`, absolute paths, calls), so each struct would stand twice.
+hold what the file doesn't (`line`, absolute paths, calls), so each struct would stand twice. And
+most commands read this file, and the quick ones import no msgspec (tests/cli/test_light.py).
 """
 
 from __future__ import annotations
