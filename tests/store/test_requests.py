@@ -42,7 +42,7 @@ def test_somebody_asks_and_somebody_else_approves(store, asked, new_run):
 
 def test_nobody_approves_what_they_asked_for(store, asked, new_run):
     request = store.requests.ask(asked, by="ann")
-    with pytest.raises(RefusedError, match="somebody else decides"):
+    with pytest.raises(RefusedError, match="another person must decide"):
         store.requests.approve(request, new_run(), by="ann")
     assert store.runs.list() == ()
     assert store.requests.get(request).state is RequestState.OPEN
@@ -59,7 +59,7 @@ def test_another_host_or_the_console_makes_nobody_somebody_else(
     store, asked, new_run, asked_by, by
 ):
     request = store.requests.ask(asked, by=asked_by)
-    with pytest.raises(RefusedError, match="somebody else decides"):
+    with pytest.raises(RefusedError, match="another person must decide"):
         store.requests.approve(request, new_run(), by=by)
     assert store.runs.list() == ()
 
@@ -99,7 +99,7 @@ def test_what_was_decided_stays_decided(store, asked, new_run, end):
 
 def test_only_who_asked_takes_a_request_back(store, asked):
     request = store.requests.ask(asked, by="ann")
-    with pytest.raises(RefusedError, match="who did not ask declines it"):
+    with pytest.raises(RefusedError, match="another person must decline it"):
         store.requests.cancel(request, by="bob")
     store.requests.cancel(request, by="ann")
     assert store.requests.get(request).state is RequestState.CANCELLED
