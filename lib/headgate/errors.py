@@ -137,7 +137,7 @@ class ConfigError(HeadgateError):
 class CaptureError(HeadgateError):
     """A `module:function` could not be turned into an unstarted streaming query."""
 
-    next_step = "Run the function without Headgate to see its whole error."
+    next_step = "Check MODULE:FUNCTION, and run it without Headgate to see its whole error."
 
 
 class PlanFileError(HeadgateError):
