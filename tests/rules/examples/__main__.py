@@ -7,11 +7,12 @@ Prints which rules have none. Reads and judges all recorded restarts, which take
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Container, Mapping
 from pathlib import Path
 
 from headgate.rules.catalogue import all_rules, rules_by_kind
 
+from .calls import call_examples
 from .recorded import cases, choose, recorded_side, worst_of
 from .surgery import surgery_examples
 from .tables import WHY, Example, table_examples
@@ -35,9 +36,10 @@ def recorded_examples() -> dict[str, Example]:
     return found
 
 
-def unit_examples() -> dict[str, Example]:
-    """Return the examples that the rules' own unit tests give, the measured ones first."""
-    return table_examples() | surgery_examples()
+def unit_examples(codes: Container[str]) -> dict[str, Example]:
+    """Return the examples that the unit tests of these rules give, the measured ones first."""
+    found = call_examples(codes) | table_examples() | surgery_examples()
+    return {code: example for code, example in found.items() if code in codes}
 
 
 def path_of(kind: str) -> Path:
@@ -58,7 +60,8 @@ def write(found: Mapping[str, Example]) -> None:
 
 def main() -> None:
     """Write all examples, and say which rules have none."""
-    found = unit_examples() | recorded_examples()
+    found = recorded_examples()
+    found |= unit_examples({rule.code for rule in all_rules()} - found.keys())
     write(found)
     missing = sorted(r.code for r in all_rules() if r.code not in found)
     print(f"{len(found)} examples; no recorded case yet: {len(missing)} {' '.join(missing)}")

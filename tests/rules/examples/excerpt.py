@@ -87,7 +87,7 @@ def flat(value: Any, key: str = "") -> dict[str, str]:
 
 _UNTOLD = re.compile(
     r"^(?:topology|evidence|location|captured_at|faults\[\d+\]\.what)|(?:^|\.)(?:node|position|operator_id"
-    r"|advanced|proven)$"
+    r"|advanced|proven|(?:processors|partitions)\[\d+\]\.number)$"
 )
 _SHORTER = (
     (re.compile(r"^streams\.config\."), ""),

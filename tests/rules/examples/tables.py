@@ -40,6 +40,16 @@ _NOT_SAID = "Something is missing."
 _BETTER = (Outcome.RESUMES, Outcome.NO_EFFECT)
 
 
+_KNOWN_FACTS: dict[int, tuple[Any, dict[str, str]]] = {}
+
+
+def facts_of(value: Version | Cluster) -> dict[str, str]:
+    """Return a value's facts; they are computed once as long as the value is kept, as it is."""
+    if id(value) not in _KNOWN_FACTS:
+        _KNOWN_FACTS[id(value)] = value, facts(value)
+    return _KNOWN_FACTS[id(value)][1]
+
+
 class Row(NamedTuple):
     """Two versions beside Kafka as it is now, and where they are written down."""
 
@@ -53,15 +63,15 @@ class Row(NamedTuple):
 
     def changes(self) -> list[str]:
         """Return the facts that differ, of the operators if no others do."""
-        return changed_facts(facts(self.before), facts(self.after)) or changed_facts(
+        return changed_facts(facts_of(self.before), facts_of(self.after)) or changed_facts(
             operators(self.before), operators(self.after)
         )
 
     def around(self, other: Row) -> list[str]:
         """Return what this row has otherwise beside its change."""
         told = {x[2:] for x in self.changes()}
-        mine = [facts(x) if x else {} for x in (self.before, self.cluster)]
-        its = [facts(x) if x else {} for x in (other.before, other.cluster)]
+        mine = [facts_of(x) if x else {} for x in (self.before, self.cluster)]
+        its = [facts_of(x) if x else {} for x in (other.before, other.cluster)]
         given = beside(mine[0], its[0]) + [f"Kafka: {x}" for x in beside(mine[1], its[1])]
         return [f"  {x}" for x in given if x not in told]
 
@@ -74,7 +84,7 @@ def side(case: str, lines: Iterable[str], *, change: str = "", said: str = "") -
 
 def table_examples() -> dict[str, Example]:
     """Return an example of every rule that a table of unit tests has, {code: example}."""
-    compared = {code: _compared(code, *rows) for code, rows in _rows().items()}
+    compared = {code: compared_example(code, *rows) for code, rows in _rows().items()}
     known = {code: found for code, found in compared.items() if found}
     return known | readiness_examples() | schema_examples()
 
@@ -111,7 +121,8 @@ def _harmless() -> list[tuple[Row, list[str], frozenset[str]]]:
     ]
 
 
-def _compared(code: str, fires: list[Row], silent: list[Row]) -> Example | None:
+def compared_example(code: str, fires: list[Row], silent: list[Row]) -> Example | None:
+    """Return the row that speaks and the one that does not which differ least; None without."""
     pairs = [(f, s) for f in fires for s in silent]
     if not pairs:
         return None
