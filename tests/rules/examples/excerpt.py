@@ -89,6 +89,7 @@ _UNTOLD = re.compile(
     r"^(?:topology|evidence|location|captured_at|faults\[\d+\]\.what)|(?:^|\.)(?:node|position|operator_id"
     r"|advanced|proven|(?:processors|partitions)\[\d+\]\.number)$"
 )
+_WHOLE = re.compile(r"^(?:cluster\.)?(?:topics|groups)\.[^.]+\.")
 _SHORTER = (
     (re.compile(r"^streams\.config\."), ""),
     (re.compile(r"^streams\."), ""),
@@ -162,7 +163,15 @@ def changed_facts(before: Mapping[str, str], after: Mapping[str, str]) -> list[s
 def beside(these: Mapping[str, str], others: Mapping[str, str]) -> list[str]:
     """Return the facts of `these` that `others` don't have so."""
     keys = [k for k in dict.fromkeys([*these, *others]) if these.get(k) != others.get(k)]
-    return [f"{k}: {these.get(k, UNSET)}" for k in keys]
+    return list(dict.fromkeys(_told(these, k) for k in keys))
+
+
+def _told(these: Mapping[str, str], key: str) -> str:
+    """Return one fact; of a topic or a group that is not there, only that."""
+    whole = _WHOLE.match(key)
+    if key in these or whole is None or any(k.startswith(whole[0]) for k in these):
+        return f"{key}: {these.get(key, UNSET)}"
+    return f"{whole[0].rstrip('.')}: (none)"
 
 
 def cut(lines: Iterable[str], words: Iterable[str] = (), most: int = MOST) -> list[str]:
