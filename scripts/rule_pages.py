@@ -17,8 +17,9 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any
 
-from headgate.rules.catalogue import AnyRule, rules_by_kind
+from headgate.rules.catalogue import rules_by_kind
 from headgate.rules.core.report import Outcome
+from headgate.rules.core.rule import NamedRule
 
 FOLDER = Path(__file__).parents[1] / "docs" / "rules"
 EXAMPLES = Path(__file__).with_name("rule_examples")
@@ -77,21 +78,21 @@ def _index() -> str:
     return "\n".join(lines) + "\n"
 
 
-def _sorted(rules: tuple[AnyRule, ...]) -> list[AnyRule]:
+def _sorted(rules: tuple[NamedRule, ...]) -> list[NamedRule]:
     return sorted(rules, key=lambda r: r.code)
 
 
-def _cell(text: str, rule: AnyRule) -> str:
+def _cell(text: str, rule: NamedRule) -> str:
     first, stop, _ = rule.why.partition(". ")
     return f"{text}: {first}{stop.strip()}".replace("|", "\\|")
 
 
-def title(rule: AnyRule) -> str:
+def title(rule: NamedRule) -> str:
     """Return the name of the rule's function as words."""
     return str(rule.check.__name__).replace("_", " ")
 
 
-def _page(rule: AnyRule, kind: str) -> str:
+def _page(rule: NamedRule, kind: str) -> str:
     paragraphs = (inspect.getdoc(rule.check) or rule.why).split("\n\n")
     what, *why = (" ".join(p.split()) for p in paragraphs)
     lines = [f"# {rule.code}: {title(rule)}", "", "## What it does", "", what]
@@ -169,7 +170,7 @@ def _command(kind: str) -> str:
     return _COMMANDS.get(kind, _STREAMS if kind == "Kafka Streams" else _DIFF)
 
 
-def _source(rule: AnyRule) -> str:
+def _source(rule: NamedRule) -> str:
     if rule.source.startswith("http"):
         return f"<{rule.source}>"
     if rule.source != _MEASURED:
@@ -177,20 +178,18 @@ def _source(rule: AnyRule) -> str:
     return "Measured: restarts of changed queries on Spark 4.2, many also on 3.5 and 4.0."
 
 
-def outcomes(rule: AnyRule) -> list[str]:
+def outcomes(rule: NamedRule) -> list[str]:
     """Return what a rule can say, worst first, in words."""
     effect = getattr(rule, "effect", None)
     if effect is not None:
         return [_EFFECTS[effect.name]]
-    if type(rule).__name__ == "OpenRule":
-        return [_OUTCOMES[Outcome.UNKNOWN]]
     used = _members(rule, "Outcome")
     said = [text for outcome, text in _OUTCOMES.items() if outcome.name in used]
     grades = _members(rule, "Severity")
     return said + [text for name, text in _SEVERITIES.items() if name in grades]
 
 
-def _members(rule: AnyRule, enum: str) -> set[str]:
+def _members(rule: NamedRule, enum: str) -> set[str]:
     """Return the members of an enumeration that the rule's functions name."""
     return {
         node.attr
@@ -202,7 +201,7 @@ def _members(rule: AnyRule, enum: str) -> set[str]:
     }
 
 
-def _functions(rule: AnyRule) -> list[ast.FunctionDef]:
+def _functions(rule: NamedRule) -> list[ast.FunctionDef]:
     """Return a rule's function and the helpers that it calls, however deep.
 
     Helpers are of its module, or of one beside it that makes verdicts for several rules.

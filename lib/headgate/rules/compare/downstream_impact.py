@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from headgate.rules.core.report import Finding, Location, Outcome, Report, Rollback, StateEffect
-from headgate.rules.core.rule import RuleResult, reason_of
+from headgate.rules.core.rule import NamedRule, RuleResult, Texts, declared
 from headgate.rules.spark.facts.output_columns import OutputChange
 from headgate.rules.topic_schemas.facts.field_reads import NEEDS_FIELD
 
@@ -45,28 +45,20 @@ class Held:
 
 
 @dataclass(frozen=True, slots=True)
-class DownstreamRule:
-    """A rule whose check gets what was seen; `why` is the check's docstring, which users read."""
-
-    code: str
-    why: str
-    source: str
-    check: Callable[..., RuleResult]
-    remedies: tuple[str, ...]
-    questions: tuple[str, ...]
+class DownstreamRule(NamedRule):
+    """A rule whose check gets what was seen."""
 
     def of(self, *seen: object) -> Finding:
         """Return the finding for one thing that was seen."""
-        return self.check(*seen).finding(self.code, self.why, self.source)
+        result: RuleResult = self.check(*seen)
+        return result.finding(self.code, self.why, self.source)
 
 
 def downstream_rule(
-    code: str, source: str, *, remedies: tuple[str, ...], questions: tuple[str, ...] = ()
+    code: str, source: str, **texts: Texts
 ) -> Callable[[Callable[..., RuleResult]], DownstreamRule]:
-    """Turn a check into an `DownstreamRule`; its docstring is the reason that users read."""
-    return lambda check: DownstreamRule(
-        code, reason_of(code, check), source, check, remedies, questions
-    )
+    """Turn a check into a `DownstreamRule`; `texts` are `remedies` and `questions`."""
+    return declared(DownstreamRule, code, source, **texts)
 
 
 _CHANGE_FIRST_OR_KEEP = (

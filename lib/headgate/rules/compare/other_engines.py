@@ -9,57 +9,28 @@ from dataclasses import dataclass
 from headgate.model.version import Engine, Version
 from headgate.rules.core.graph_changes import changes
 from headgate.rules.core.match_operators import match_nodes
-from headgate.rules.core.report import Finding, Outcome, Report
-from headgate.rules.core.rule import reason_of
+from headgate.rules.core.report import Finding, Outcome, Report, Rollback
+from headgate.rules.core.rule import NamedRule, RuleResult, Texts, declared
 
 _SOURCE = "the evidence itself"
 
 
-@dataclass(frozen=True, slots=True)
-class Question:
-    """What a check yields: what can't be told of two versions, and what would decide it."""
-
-    question: str
-    remedy: str
-    because: str = ""
-    before: str | None = None
-    after: str | None = None
-
-
-Check = Callable[[Version, Version], Iterator[Question]]
+Check = Callable[[Version, Version], Iterator[RuleResult]]
 
 
 @dataclass(frozen=True, slots=True)
-class OpenRule:
+class OpenRule(NamedRule):
     """A rule that never decides: its findings are `unknown`, with the question."""
-
-    code: str
-    why: str
-    source: str
-    check: Check
-    remedies: tuple[str, ...] = ()
-    questions: tuple[str, ...] = ()
 
     def run(self, before: Version, after: Version) -> Iterator[Finding]:
         """Yield one finding for every question of the check."""
-        for q in self.check(before, after):
-            yield Finding(
-                rule=self.code,
-                outcome=Outcome.UNKNOWN,
-                why=f"{q.because} {self.why}".strip(),
-                source=self.source,
-                before=q.before,
-                after=q.after,
-                question=q.question,
-                remedy=q.remedy,
-            )
+        for v in self.check(before, after):
+            yield v.finding(self.code, self.why, self.source)
 
 
-def open_rule(
-    code: str, *, remedies: tuple[str, ...], questions: tuple[str, ...]
-) -> Callable[[Check], OpenRule]:
-    """Turn a check into an `OpenRule`; its docstring is the reason that users read."""
-    return lambda check: OpenRule(code, reason_of(code, check), _SOURCE, check, remedies, questions)
+def open_rule(code: str, **texts: Texts) -> Callable[[Check], OpenRule]:
+    """Turn a check into an `OpenRule`; `texts` are `remedies` and `questions`."""
+    return declared(OpenRule, code, _SOURCE, **texts)
 
 
 _COMPARE_TWO_VERSIONS = "Compare two versions of one engine."
@@ -67,10 +38,12 @@ _ARE_THESE_TWO = "Are these two versions of one pipeline?"
 
 
 @open_rule("EVD003", remedies=(_COMPARE_TWO_VERSIONS,), questions=(_ARE_THESE_TWO,))
-def two_engines(before: Version, after: Version) -> Iterator[Question]:
+def two_engines(before: Version, after: Version) -> Iterator[RuleResult]:
     """Two engines share no state, so there is nothing to restart."""
     if before.engine is not after.engine:
-        yield Question(
+        yield RuleResult(
+            outcome=Outcome.UNKNOWN,
+            rollback=Rollback.UNKNOWN,
             before=before.engine.value,
             after=after.engine.value,
             question=_ARE_THESE_TWO,
@@ -85,13 +58,15 @@ _DOES_THE_NEW = "Does the new version read the same topics, and does it need ear
 
 
 @open_rule("EVD004", remedies=(_COMPARE_THE_GROUPS,), questions=(_DOES_THE_NEW,))
-def plain_consumer_group(before: Version, after: Version) -> Iterator[Question]:
+def plain_consumer_group(before: Version, after: Version) -> Iterator[RuleResult]:
     """Evidence of a plain consumer group shows only its offsets.
 
     Only its code shows how it processes the records.
     """
     if before.engine is after.engine is Engine.CONSUMER_GROUP:
-        yield Question(
+        yield RuleResult(
+            outcome=Outcome.UNKNOWN,
+            rollback=Rollback.UNKNOWN,
             before=before.name,
             after=after.name,
             question=_DOES_THE_NEW,
@@ -106,7 +81,7 @@ _WHAT_DOES_THE_UNREADABLE = (
 
 
 @open_rule("EVD005", remedies=(_ADD_THE_EVIDENCE,), questions=(_WHAT_DOES_THE_UNREADABLE,))
-def incomplete_evidence(before: Version, after: Version) -> Iterator[Question]:
+def incomplete_evidence(before: Version, after: Version) -> Iterator[RuleResult]:
     """Evidence that could not be read may hold the deciding fact, so the outcome stays Unknown.
 
     Headgate reads truncated, damaged or unknown evidence as far as possible.
@@ -114,7 +89,9 @@ def incomplete_evidence(before: Version, after: Version) -> Iterator[Question]:
     for side, version in (("old", before), ("new", after)):
         if told := [w for w in version.warnings if is_gap(w)]:
             more = f" (and {len(told) - 1} more)" if len(told) > 1 else ""
-            yield Question(
+            yield RuleResult(
+                outcome=Outcome.UNKNOWN,
+                rollback=Rollback.UNKNOWN,
                 because=f"The evidence of the {side} version is incomplete: {told[0]}{more}.",
                 question=_WHAT_DOES_THE_UNREADABLE.format(side=side),
                 remedy=_ADD_THE_EVIDENCE,

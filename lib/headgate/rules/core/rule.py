@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, TypeVar
 
 from headgate.model.cluster import Cluster
 from headgate.model.version import Version
@@ -87,23 +87,31 @@ class RuleResult:
 
 
 Check = Callable[[Comparison], Iterable[RuleResult]]
+Texts = tuple[str, ...]
+Made = TypeVar("Made")
 SOURCE_OF_VERSION = "measured"
 
 
 @dataclass(frozen=True, slots=True)
-class Rule:
-    """A named check of one aspect; `why` is the check's docstring, which users read.
+class NamedRule:
+    """What rules of every kind have; `code` never changes its meaning.
 
-    `remedies` and `questions` are all that its results can say, as templates: the check formats
-    one of them.
+    `why` is the check's docstring, which users read. `source` says how it is known: a page of the
+    documentation, or what it was measured on. `remedies` and `questions` are all that its results
+    can say, as templates: the check formats one of them.
     """
 
     code: str
     why: str
     source: str
-    check: Check
+    check: Callable[..., Any]
     remedies: tuple[str, ...] = ()
     questions: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Rule(NamedRule):
+    """A named check of one aspect of two versions of a query."""
 
     def run(self, comparison: Comparison) -> Iterator[Finding]:
         """Yield one finding for every verdict of the check."""
@@ -116,23 +124,20 @@ class Rule:
         return v.finding(self.code, self.why, source)
 
 
-def rule(
-    code: str,
-    source: str = SOURCE_OF_VERSION,
-    *,
-    remedies: tuple[str, ...] = (),
-    questions: tuple[str, ...] = (),
-) -> Callable[[Check], Rule]:
+def rule(code: str, source: str = SOURCE_OF_VERSION, **texts: Texts) -> Callable[[Check], Rule]:
     """Turn a check into a `Rule`; its docstring is the reason that users read.
 
     `source` is a page of the documentation or a proposal; `measured` becomes the Spark version
-    that restarts were measured on.
+    that restarts were measured on. `texts` are `remedies` and `questions`.
     """
+    return declared(Rule, code, source, **texts)
 
-    def wrap(check: Check) -> Rule:
-        return Rule(code, reason_of(code, check), source, check, remedies, questions)
 
-    return wrap
+def declared(
+    kind: Callable[..., Made], code: str, source: str, **more: Any
+) -> Callable[[Callable[..., Any]], Made]:
+    """Return a decorator that makes a rule of a kind; `more` are fields of that kind."""
+    return lambda check: kind(code, reason_of(code, check), source, check, **more)
 
 
 def reason_of(code: str, check: Callable[..., object]) -> str:

@@ -19,7 +19,7 @@ from headgate.model.topic_schema import (
     TopicSchema,
 )
 from headgate.rules.topic_schemas import avro, json_schema, protobuf
-from headgate.rules.topic_schemas.facts.rule import Pair, Rule
+from headgate.rules.topic_schemas.facts.rule import Pair, SchemaRule
 from headgate.rules.topic_schemas.formats import FORMATS
 
 
@@ -65,7 +65,7 @@ MOST_PAIRS = 50_000
 MOST_FINDINGS = 500
 _VAGUE = "SCH308"
 
-_OF: dict[SchemaFormat, tuple[Sequence[Rule], Parts]] = {
+_OF: dict[SchemaFormat, tuple[Sequence[SchemaRule], Parts]] = {
     SchemaFormat.AVRO: (avro.AVRO, avro.parts),
     SchemaFormat.PROTOBUF: (protobuf.PROTOBUF, protobuf.parts),
     SchemaFormat.JSON: (json_schema.JSON, json_schema.parts),

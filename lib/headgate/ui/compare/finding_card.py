@@ -11,8 +11,9 @@ import streamlit as st
 from headgate.model.topology import Topology
 from headgate.model.version import Engine
 from headgate.reprocess.scenarios.build import SCENARIOS
-from headgate.rules.catalogue import AnyRule, all_rules
+from headgate.rules.catalogue import all_rules
 from headgate.rules.core.report import Finding, StateEffect
+from headgate.rules.core.rule import NamedRule
 from headgate.text.numbers import day_and_time
 from headgate.ui.compare.finding_list import WHOLE, sign
 from headgate.ui.shared import markup
@@ -43,19 +44,19 @@ def rule_popover(context: Context, code: str, *, key: str) -> None:
         st.code(_acceptance(code), language="toml")
 
 
-def title(rule: AnyRule) -> str:
+def title(rule: NamedRule) -> str:
     """Return the name of the rule's function as words."""
     words = str(rule.check.__name__).replace("_", " ").strip()
     return words[:1].upper() + words[1:]
 
 
-def paragraphs(rule: AnyRule) -> list[str]:
+def paragraphs(rule: NamedRule) -> list[str]:
     """Return the docstring of a rule, paragraph by paragraph."""
     text = inspect.getdoc(rule.check) or rule.why
     return [" ".join(part.split()) for part in text.split("\n\n")]
 
 
-def _source(rule: AnyRule) -> object:
+def _source(rule: NamedRule) -> object:
     if rule.source == _MEASURED:
         return "restarts of changed queries on real Spark"
     return markup.Link(rule.source)
@@ -68,7 +69,7 @@ def _acceptance(code: str) -> str:
 
 
 @st.cache_resource(show_spinner=False)
-def _rules() -> dict[str, AnyRule]:
+def _rules() -> dict[str, NamedRule]:
     return {rule.code: rule for rule in all_rules()}
 
 

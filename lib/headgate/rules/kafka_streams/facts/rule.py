@@ -11,7 +11,7 @@ from headgate.model.kafka_streams import InternalTopic, StreamsApplication, Stre
 from headgate.model.version import Version
 from headgate.rules.core.declared_renames import Renames
 from headgate.rules.core.report import Finding
-from headgate.rules.core.rule import RuleResult, reason_of
+from headgate.rules.core.rule import NamedRule, RuleResult, Texts, declared
 from headgate.rules.kafka_streams.facts.expected_partitions import Counts, counts, is_explicit
 from headgate.rules.kafka_streams.facts.flow import Flow, Numbers
 from headgate.rules.kafka_streams.facts.store_pairs import StorePair, pair_stores
@@ -133,15 +133,8 @@ StreamsCheck = Callable[[StreamsComparison], Iterable[RuleResult]]
 
 
 @dataclass(frozen=True, slots=True)
-class StreamsRule:
-    """A named check of one aspect; `why` is the check's docstring, which users read."""
-
-    code: str
-    why: str
-    source: str
-    check: StreamsCheck
-    remedies: tuple[str, ...] = ()
-    questions: tuple[str, ...] = ()
+class StreamsRule(NamedRule):
+    """A named check of one aspect of two versions of an application."""
 
     def run(self, comparison: StreamsComparison) -> Iterator[Finding]:
         """Yield one finding for every verdict of the check."""
@@ -150,15 +143,7 @@ class StreamsRule:
 
 
 def streams_rule(
-    code: str,
-    source: str = MEASURED,
-    *,
-    remedies: tuple[str, ...] = (),
-    questions: tuple[str, ...] = (),
+    code: str, source: str = MEASURED, **texts: Texts
 ) -> Callable[[StreamsCheck], StreamsRule]:
-    """Turn a check into a `StreamsRule`; its docstring is the reason that users read."""
-
-    def wrap(check: StreamsCheck) -> StreamsRule:
-        return StreamsRule(code, reason_of(code, check), source, check, remedies, questions)
-
-    return wrap
+    """Turn a check into a `StreamsRule`; `texts` are `remedies` and `questions`."""
+    return declared(StreamsRule, code, source, **texts)

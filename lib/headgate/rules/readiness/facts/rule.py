@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 
 from headgate.model.version import Engine
-from headgate.rules.core.rule import reason_of
+from headgate.rules.core.rule import NamedRule, Texts, declared
 from headgate.rules.readiness.facts.report import ReadinessFinding, Severity
 from headgate.rules.readiness.facts.subject import Subject
 
@@ -27,19 +27,10 @@ Check = Callable[[Subject], Iterable[Problem]]
 
 
 @dataclass(frozen=True, slots=True)
-class ReadinessRule:
-    """A named check of one aspect; `why` is the check's docstring, which users read.
+class ReadinessRule(NamedRule):
+    """A named check of one aspect; `engine` is the only one that it looks at, None for all."""
 
-    `engine` is the only one that it looks at, None for all.
-    """
-
-    code: str
-    why: str
-    source: str
-    engine: Engine | None
-    check: Check
-    remedies: tuple[str, ...] = ()
-    questions: tuple[str, ...] = ()
+    engine: Engine | None = None
 
     def run(self, subject: Subject) -> Iterator[ReadinessFinding]:
         """Yield one finding for every problem of the check."""
@@ -61,21 +52,10 @@ class ReadinessRule:
 
 
 def rule(
-    code: str,
-    source: str,
-    engine: Engine | None = None,
-    *,
-    remedies: tuple[str, ...] = (),
-    questions: tuple[str, ...] = (),
+    code: str, source: str, engine: Engine | None = None, **texts: Texts
 ) -> Callable[[Check], ReadinessRule]:
-    """Turn a check into a rule; its docstring is the reason that users read.
+    """Turn a check into a rule; `texts` are `remedies` and `questions`.
 
     `source` says how it is known: measured (on what), documentation (which), or a proposal.
     """
-
-    def wrap(check: Check) -> ReadinessRule:
-        return ReadinessRule(
-            code, reason_of(code, check), source, engine, check, remedies, questions
-        )
-
-    return wrap
+    return declared(ReadinessRule, code, source, engine=engine, **texts)

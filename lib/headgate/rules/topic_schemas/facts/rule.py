@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from headgate.model.topic_schema import Direction, Effect, SchemaFinding
+from headgate.rules.core.rule import NamedRule, Texts, declared
 
 AVRO_SPEC = "https://avro.apache.org/docs/1.12.0/specification/#schema-resolution"
 CONFLUENT = "https://docs.confluent.io/platform/current/schema-registry/fundamentals/"
@@ -45,21 +46,15 @@ Check = Callable[[Pair], Iterable[Breach]]
 
 
 @dataclass(frozen=True, slots=True)
-class Rule:
-    """A named check of one aspect; `why` is the check's docstring, which users read."""
+class SchemaRule(NamedRule):
+    """A named check of one aspect of two schemas; it has one remedy."""
 
-    code: str
-    why: str
-    source: str
-    effect: Effect
-    remedy: str
-    check: Check
-    questions: tuple[str, ...] = ()
+    effect: Effect = Effect.INCOMPATIBLE
 
     @property
-    def remedies(self) -> tuple[str, ...]:
-        """Its one remedy, as rules of other kinds have several."""
-        return (self.remedy,) if self.remedy else ()
+    def remedy(self) -> str:
+        """What all its findings say to do."""
+        return self.remedies[0]
 
     def run(self, pair: Pair) -> Iterator[SchemaFinding]:
         """Yield one finding for every breach."""
@@ -83,14 +78,10 @@ def rule(
     source: str,
     effect: Effect = Effect.INCOMPATIBLE,
     *,
-    remedy: str = "",
-    questions: tuple[str, ...] = (),
-) -> Callable[[Check], Rule]:
-    """Turn a check into a `Rule`; its docstring is the reason that users read."""
-
-    def wrap(check: Check) -> Rule:
-        if not check.__doc__:
-            raise TypeError(f"{code} has no docstring to show as its reason")
-        return Rule(code, " ".join(check.__doc__.split()), source, effect, remedy, check, questions)
-
-    return wrap
+    remedy: str,
+    questions: Texts = (),
+) -> Callable[[Check], SchemaRule]:
+    """Turn a check into a `SchemaRule`; its docstring is the reason that users read."""
+    return declared(
+        SchemaRule, code, source, effect=effect, remedies=(remedy,), questions=questions
+    )
