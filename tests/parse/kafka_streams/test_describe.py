@@ -172,7 +172,7 @@ def test_what_only_one_end_says_and_what_nobody_describes_is_said():
     text = PLAIN.replace("      <-- KSTREAM-AGGREGATE-0000000003\n", "      <-- elsewhere\n")
     warnings = read(text).warnings
     assert any("elsewhere, which is not described" in w for w in warnings)
-    assert any(w.startswith("only one of KSTREAM-AGGREGATE-0000000003") for w in warnings)
+    assert any(w.startswith("the arrow between KSTREAM-AGGREGATE-0000000003") for w in warnings)
 
 
 def test_a_text_that_only_talks_of_topologies_is_no_evidence():
