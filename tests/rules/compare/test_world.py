@@ -4,10 +4,10 @@ import pytest
 
 from headgate.rules.compare.compare_versions import compare
 from headgate.rules.core.report import Outcome
-from rules import checkpoint_cases, spark_cases
+from rules import checkpoint_cases, open_cases, spark_cases
 from rules.world_cases import CASES, LOSSY, PLAIN, now, topic
 
-EVERY = CASES | checkpoint_cases.CASES | spark_cases.CASES
+EVERY = CASES | checkpoint_cases.CASES | spark_cases.CASES | open_cases.CASES
 ALL = [(code, *case) for code, cases in EVERY.items() for case in cases]
 
 

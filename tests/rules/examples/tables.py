@@ -19,6 +19,7 @@ from headgate.rules.readiness.check import check
 from rules import (
     checkpoint_cases,
     input_cases,
+    open_cases,
     output_cases,
     setting_cases,
     spark_cases,
@@ -33,13 +34,15 @@ Side = dict[str, Any]
 Example = dict[str, Side]
 _HERE = Path(__file__).parents[1]
 _OF_TWO = (input_cases, state_cases, setting_cases, output_cases, variable_cases)
-_OF_MORE = (world_cases, checkpoint_cases, spark_cases)
+_OF_MORE = (world_cases, checkpoint_cases, spark_cases, open_cases)
 WHY = {rule.code: rule.why for rule in all_rules()}
 # What a unit test writes where a reader would say what is missing.
 _NOT_SAID = "Something is missing."
 _BETTER = (Outcome.RESUMES, Outcome.NO_EFFECT)
 
 
+_OF_OTHERS = "not reported by this rule, but by others"
+_KNOWN_HARM: dict[int, tuple[Row, bool]] = {}
 _KNOWN_FACTS: dict[int, tuple[Any, dict[str, str]]] = {}
 
 
@@ -123,7 +126,8 @@ def _harmless() -> list[tuple[Row, list[str], frozenset[str]]]:
 
 def compared_example(code: str, fires: list[Row], silent: list[Row]) -> Example | None:
     """Return the row that speaks and the one that does not which differ least; None without."""
-    pairs = [(f, s) for f in fires for s in silent]
+    fine = [s for s in silent if _is_harmless(s)]
+    pairs = [(f, s) for f in fires for s in fine or silent]
     if not pairs:
         return None
     row, other = min(pairs, key=lambda pair: _distance(*pair))
@@ -131,7 +135,9 @@ def compared_example(code: str, fires: list[Row], silent: list[Row]) -> Example 
     said = speaks.why.removesuffix(WHY[code]).strip()
     reported = side(row.where, row.around(other) + row.changes(), said=said)
     passes = side(other.where, other.around(row) + other.changes())
-    return {"reported": reported, "passes": passes if passes["lines"] else _alike(code, row)}
+    if not passes["lines"] or not fine:
+        passes = _alike(code, row) or passes | {"change": "" if fine else _OF_OTHERS}
+    return {"reported": reported, "passes": passes}
 
 
 def _distance(row: Row, other: Row) -> tuple[int, int]:
@@ -140,8 +146,15 @@ def _distance(row: Row, other: Row) -> tuple[int, int]:
     return (not told) + (not other.changes() and not around), len(around)
 
 
-def _alike(code: str, row: Row) -> Side:
-    """Return the harmless change that is most like a row's; of none, the unchanged version."""
+def _is_harmless(row: Row) -> bool:
+    """Say whether no rule at all reports harm of a row."""
+    if id(row) not in _KNOWN_HARM:
+        _KNOWN_HARM[id(row)] = row, row.report().outcome in _BETTER
+    return _KNOWN_HARM[id(row)][1]
+
+
+def _alike(code: str, row: Row) -> Side | None:
+    """Return the harmless change that is most like a row's, None if nothing is."""
     heads = _heads(row.changes())
     found = [
         (len(heads & _heads(lines)) / len(heads | _heads(lines)), -len(lines), r.where, lines)
@@ -149,7 +162,7 @@ def _alike(code: str, row: Row) -> Side:
         if code not in spoke
     ]
     likeness, _, where, lines = max(found, key=lambda f: f[:3])
-    return side(where, lines) if likeness > 0 else side(row.where, ())
+    return side(where, lines) if likeness > 0 else None
 
 
 def _heads(lines: Iterable[str]) -> set[str]:

@@ -1,0 +1,36 @@
+"""Pairs that no engine's rules decide, in the form of `world_cases`."""
+
+from dataclasses import replace
+
+from headgate.model.kafka_streams import StreamsApplication
+from headgate.model.version import Engine, Version
+from headgate.rules.core.report import Outcome
+
+from .build import aggregate, version
+
+U = Outcome.UNKNOWN
+PLAIN = version(aggregate())
+STREAMS = Version(engine=Engine.KAFKA_STREAMS, streams=StreamsApplication(application_id="shop"))
+GROUP = Version(engine=Engine.CONSUMER_GROUP, name="billing")
+CUT = replace(PLAIN, warnings=("explain.txt ends in the middle of a plan",))
+ASIDE = replace(PLAIN, warnings=("notes.md is of no known kind and was not read",))
+
+# code: [(before, after, cluster, outcome; None: the rule has nothing to say)]
+CASES = {
+    "EVD003": [
+        (PLAIN, STREAMS, None, U),
+        (STREAMS, PLAIN, None, U),
+        (PLAIN, version(), None, None),
+    ],
+    "EVD004": [
+        (GROUP, replace(GROUP, name="billing-2"), None, U),
+        (GROUP, PLAIN, None, None),
+        (PLAIN, PLAIN, None, None),
+    ],
+    "EVD005": [
+        (PLAIN, CUT, None, U),
+        (CUT, PLAIN, None, U),
+        (PLAIN, ASIDE, None, None),
+        (PLAIN, PLAIN, None, None),
+    ],
+}
