@@ -61,7 +61,7 @@ def test_a_run_under_way_shows_how_far_it_is_and_can_be_cancelled(open_page, sto
     at.button(key=RunsKey.CANCEL).click().run()
     assert store.runs.get(run).cancel_requested
     assert at.button(key=RunsKey.CANCEL).disabled
-    assert "Step 1 is under way" in text(at)
+    assert "Step 1 is in progress" in text(at)
     assert not at.exception
 
 

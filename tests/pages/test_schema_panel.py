@@ -50,4 +50,4 @@ def test_a_registry_that_is_away_is_a_sentence_in_the_panel(open_page, seeded):
         file.write(f'\n[schema_registry]\nurl = "http://127.0.0.1:{port}"\n')
     at = open_page("landscape", node="topic:orders")
     assert not at.exception
-    assert "does not answer" in text(at)
+    assert "does not respond" in text(at)

@@ -86,7 +86,7 @@ def test_the_same_answers_to_who_waits_for_a_run(filled, url):
     assert [note.message for note in reader.journal.notes(runs[0].id)] == ["half-way"]
     assert [count.done for count in reader.progress.of(runs[0].id)] == [2]
     for ask in (reader.runs.get, reader.runs.state):
-        with pytest.raises(NotFoundError, match="there is no run nobody"):
+        with pytest.raises(NotFoundError, match="run nobody not found"):
             ask("nobody")
     assert reader.journal.newest("nobody") == (0, 0)
     reader.close()

@@ -50,7 +50,7 @@ def test_who_waits_hears_of_each_change_without_reading_the_run(store, new_run):
     assert noted == (begun[0], noted[1]) == store.journal.newest(run)
     store.runs.finish(run, RunState.DONE)
     assert (store.runs.state(run), store.runs.is_busy("slot-0")) == (RunState.DONE, False)
-    with pytest.raises(NotFoundError, match="no run gone"):
+    with pytest.raises(NotFoundError, match="run gone not found"):
         store.runs.state("gone")
 
 
@@ -95,7 +95,7 @@ def test_cancel_asks_only_active_runs(store, new_run):
 
 
 def test_an_unknown_run(store):
-    with pytest.raises(NotFoundError, match="no run x"):
+    with pytest.raises(NotFoundError, match="run x not found"):
         store.runs.get("x")
 
 

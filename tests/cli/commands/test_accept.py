@@ -54,7 +54,7 @@ def test_an_acceptance_holds_where_and_as_long_as_it_says(tmp_path, more, holds)
 
 def test_one_that_has_ended_is_said(tmp_path):
     result = diff(tmp_path, table(rule=RULE, reason="known", until="2001-01-01"), "--format=json")
-    assert "headgate.toml:1: the acceptance of AGG002 ended on 2001-01-01" in str(
+    assert "headgate.toml:1: the acceptance of AGG002 expired on 2001-01-01" in str(
         json.loads(result.stdout)["warnings"]
     )
 

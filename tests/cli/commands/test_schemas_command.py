@@ -87,7 +87,7 @@ def test_an_acceptance_opens_the_gate_for_its_reader_and_its_field_alone(folder,
     code, said = check(accepted("SCH401", "counts", "k"), accepted("SCH402", "counts", "v"))
     assert code == 1 and [f["accepted"] for f in said["findings"]] == [None, None]
     code, said = check(accepted("SCH401", "counts", "v", "2020-01-01"), mailer)
-    assert code == 1 and "ended on 2020-01-01" in said["warnings"][0]
+    assert code == 1 and "expired on 2020-01-01" in said["warnings"][0]
 
 
 def test_a_field_that_no_query_reads_leaves_only_the_question(folder, capsys):
@@ -134,7 +134,7 @@ def test_a_registry_that_is_away_is_exit_4_and_no_secret_is_shown(folder, capsys
         f'[schema_registry]\nurl = "http://somebody:hushhush@127.0.0.1:{port}"\n'
     )
     code, _, err = run(capsys, "show", "orders")
-    assert code == 4 and f"http://127.0.0.1:{port} does not answer" in err
+    assert code == 4 and f"http://127.0.0.1:{port} does not respond" in err
     assert "hushhush" not in err and err.count("\n") == 1
 
 

@@ -51,7 +51,9 @@ def test_a_folder_without_metadata_is_no_checkpoint(folder):
 def test_a_log_of_batches_without_metadata_is_a_broken_checkpoint(folder):
     offsets(folder, 0, 1_000)
     (folder / "metadata").unlink()
-    with pytest.raises(EvidenceError, match=r"metadata is missing beside a log .* plan repair"):
+    with pytest.raises(
+        EvidenceError, match=r"metadata is missing, but there is an offset log: .* plan repair"
+    ):
         checkpoints.read_checkpoint(str(folder))
 
 

@@ -86,7 +86,7 @@ def test_what_is_missing_is_said():
 
 def test_another_applications_evidence_is_refused():
     other = described(config=b'{"application.id": "other"}')
-    with pytest.raises(EvidenceError, match="of the application other, but the pipeline's group"):
+    with pytest.raises(EvidenceError, match="from application other, but the pipeline's group"):
         observed(other, "app", cluster(), {})
 
 

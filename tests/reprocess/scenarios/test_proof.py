@@ -259,7 +259,7 @@ def test_a_question_outlives_a_crash_and_holds_for_one_attempt(lab):
     assert questions.open(run).request == "Stop it"
     questions.confirm(run, by="ann", pipeline="q")
     assert questions.open(run) is None
-    with pytest.raises(RefusedError, match="waits for nobody"):
+    with pytest.raises(RefusedError, match="waits for no manual step"):
         questions.confirm(run, by="ann", pipeline="q")
     (made.folder / "running").unlink()
     executor = Executor(person(made, run), RunJournal(made.store, run, plan, undo_of=None))

@@ -97,9 +97,9 @@ def two(label):
 @pytest.mark.parametrize(
     ("renames", "said"),
     [
-        (["nonsense"], "write one of source:OLD=NEW, store:OLD=NEW, operator:OLD=NEW"),
-        (["topic:a=b"], "is not understood"),
-        (["operator:=b"], "is not understood"),
+        (["nonsense"], "Use one of these forms: source:OLD=NEW, store:OLD=NEW, operator:OLD=NEW"),
+        (["topic:a=b"], "isn't valid"),
+        (["operator:=b"], "isn't valid"),
         (["operator:gone=project0"], "the old version has no operator 'gone'; it has"),
         (["operator:filter0=gone"], "the new version has no operator 'gone'"),
         (["store:a=b"], "its evidence shows none"),

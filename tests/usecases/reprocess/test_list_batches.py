@@ -106,7 +106,9 @@ def test_without_a_file_nobody_is_told_that_a_name_is_wrong(tmp_path, monkeypatc
     monkeypatch.delenv("HEADGATE_CONFIG", raising=False)
     monkeypatch.chdir(tmp_path)
     for ask in (list_batches, lambda c, name: plan_scenario(c, "from-scratch", name)):
-        with pytest.raises(NotFoundError, match=r"no headgate\.toml here.*--config"):
+        with pytest.raises(
+            NotFoundError, match=r"headgate\.toml not found in this folder.*--config"
+        ):
             ask(open_context(), "q")
 
 

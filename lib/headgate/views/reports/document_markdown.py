@@ -113,9 +113,14 @@ def _cell(text: str) -> str:
 
 
 def _plain(text: str) -> str:
-    """Keep names from being read as markup; a line stays a line."""
-    line = " ".join(text.split())
-    return line.replace("<", "&lt;").replace("|", "\\|").replace("*", "\\*")
+    """Keep names from being read as markup; a line stays a line, and `code` is as it was."""
+    parts = " ".join(text.split()).replace("<", "&lt;").replace("|", "\\|").split("`")
+    # Every second part is code, unless the last backtick stands alone.
+    code = len(parts) - (len(parts) % 2 == 0)
+    for n in range(len(parts)):
+        if n % 2 == 0 or n >= code:
+            parts[n] = parts[n].replace("*", "\\*").replace("_", "\\_")
+    return "`".join(parts)
 
 
 def _code(value: str) -> str:
