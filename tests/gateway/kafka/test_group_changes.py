@@ -133,7 +133,7 @@ def test_a_transaction_that_nobody_ends_is_aborted_and_its_producer_fenced(
         assert step.is_applied(applier, {})
         # After a crash it may be done already.
         step.check(applier, again=True)
-        with pytest.raises(RefusedError, match="is not open any more"):
+        with pytest.raises(RefusedError, match="is no longer open"):
             step.check(applier)
     assert committed_records(broker, name, group) == [(1, b"behind")]
     with pytest.raises(KafkaException) as fenced:

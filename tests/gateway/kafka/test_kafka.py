@@ -192,7 +192,7 @@ def test_a_listener_that_never_answers_is_told_within_ten_seconds():
 
     with socket.create_server(("127.0.0.1", 0)) as deaf:
         start = time.monotonic()
-        with pytest.raises(UnreachableError, match="does not answer"):
+        with pytest.raises(UnreachableError, match="does not respond"):
             Kafka(f"127.0.0.1:{deaf.getsockname()[1]}").snapshot()
         assert time.monotonic() - start < 10
 

@@ -134,7 +134,7 @@ def test_keys_and_endpoint_come_from_the_environment_too(s3, monkeypatch):
 def test_a_wrong_key_of_azure_is_refused(azure):
     values = {**azure.settings["abfs"], "account_key": "QUJD"}
     said = refused(EvidenceError, azure.address, {"abfs": values})
-    assert "may not be read: the store denies access" in said
+    assert "the store denies access" in said
 
 
 def test_azure_without_a_key_says_what_to_set(azure):
@@ -148,14 +148,14 @@ def test_azure_without_a_key_says_what_to_set(azure):
 def test_what_another_may_not_read_in_hdfs_is_refused(hdfs):
     guest = {"hdfs": {**hdfs.settings["hdfs"], "user": "guest"}}
     said = refused(EvidenceError, hdfs.address.replace("/ck", "/locked"), guest)
-    assert "may not be read: the store denies access: set HADOOP_USER_NAME" in said
+    assert "the store denies access: set HADOOP_USER_NAME" in said
 
 
 def test_one_file_that_may_not_be_read_leaves_the_rest(hdfs):
     guest = {"hdfs": {**hdfs.settings["hdfs"], "user": "guest"}}
     version = read(hdfs.address, guest)
     assert version.sources[0].offsets == {"logOffset": 0}
-    assert any(w.startswith(f"{hdfs.address}/offsets/1 may not be read") for w in version.warnings)
+    assert any("no permission" in w and f"{hdfs.address}/offsets/1" in w for w in version.warnings)
 
 
 def test_a_host_that_nobody_knows(hdfs):

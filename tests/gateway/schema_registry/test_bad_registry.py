@@ -85,8 +85,8 @@ def said(error: pytest.ExceptionInfo[HeadgateError]) -> str:
 @pytest.mark.parametrize(
     ("answer", "words"),
     [
-        ((401, JSON, '{"error_code": 401, "message": "who?"}'), "refuses access (401)"),
-        ((403, HTML, "<h1>Forbidden</h1>"), "refuses access (403)"),
+        ((401, JSON, '{"error_code": 401, "message": "who?"}'), "denies access (401)"),
+        ((403, HTML, "<h1>Forbidden</h1>"), "denies access (403)"),
         ((200, HTML, "<html><body>Log in</body></html>"), "not Confluent's API"),
         ((404, HTML, "<html>nothing</html>"), "not Confluent's API"),
         ((200, JSON, '{"subjects": []}'), "not Confluent's API"),
@@ -106,7 +106,7 @@ def test_an_answer_that_is_none(answering, answer, words):
 def test_nobody_answers():
     with pytest.raises(UnreachableError) as error:
         SchemaRegistry("http://127.0.0.1:1", {}).subjects()
-    assert "http://127.0.0.1:1 does not answer" in said(error)
+    assert "http://127.0.0.1:1 does not respond" in said(error)
 
 
 def test_an_answer_that_drips(answering, monkeypatch):
