@@ -170,7 +170,7 @@ def test_of_two_workers_one_gets_the_slot(team, billing):
     (alive,) = (p for p in pair if p.poll() is None)
     alive.terminate()
     assert alive.wait(40) == 0
-    assert "another worker holds slot-0" in (team.folder / "worker.log").read_text()
+    assert "another worker already runs for slot-0" in (team.folder / "worker.log").read_text()
 
 
 def test_a_failing_command_fails_the_run_and_a_resume_uses_the_mended_one(
@@ -186,7 +186,7 @@ def test_a_failing_command_fails_the_run_and_a_resume_uses_the_mended_one(
     assert failed["state"] == "failed" and "no such jar" in failed["error"]
     assert [s["state"] for s in failed["steps"]] == ["done", "done", "done", "failed"]
     _, again = team.plan("billing")
-    assert any("half-way" in risk for risk in again["risks"])
+    assert any("part-way" in risk for risk in again["risks"])
 
     register(team, group, orders, good)
     resumed = team.run("resume", failed["run"])

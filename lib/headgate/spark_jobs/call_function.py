@@ -58,7 +58,10 @@ def called(
 def _failed(entry_point: str, error: Exception, why: str) -> CaptureError:
     reason = f"{type(error).__name__}: {refusal(error)}"
     if _NO_TABLE in reason:
-        reason += "; a capture reaches no catalog, so read it as files with a declared schema"
+        reason += (
+            "; a capture has no access to a catalog: in the function, read the table as files "
+            "with a declared schema"
+        )
     withheld = os.environ.get(WITHHELD, "").split(",")
     if isinstance(error, KeyError) and error.args and error.args[0] in withheld:
         reason += f"; {why}"

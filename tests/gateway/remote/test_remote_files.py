@@ -112,7 +112,7 @@ def test_another_bucket_is_not_there(s3):
 @pytest.mark.parametrize("wrong", [{"secret_key": "x"}, {"access_key": "x"}])
 def test_wrong_keys_are_refused(s3, wrong):
     said = refused(EvidenceError, s3.address, {"s3": {**s3.settings["s3"], **wrong}})
-    assert said.startswith(f"no permission to read {s3.address}: the store denies access")
+    assert said.startswith(f"no permission to read {s3.address}: access denied")
     assert "secret" not in said.replace("SECRET", "")
 
 
@@ -134,7 +134,7 @@ def test_keys_and_endpoint_come_from_the_environment_too(s3, monkeypatch):
 def test_a_wrong_key_of_azure_is_refused(azure):
     values = {**azure.settings["abfs"], "account_key": "QUJD"}
     said = refused(EvidenceError, azure.address, {"abfs": values})
-    assert "the store denies access" in said
+    assert "access denied" in said
 
 
 def test_azure_without_a_key_says_what_to_set(azure):
@@ -148,7 +148,7 @@ def test_azure_without_a_key_says_what_to_set(azure):
 def test_what_another_may_not_read_in_hdfs_is_refused(hdfs):
     guest = {"hdfs": {**hdfs.settings["hdfs"], "user": "guest"}}
     said = refused(EvidenceError, hdfs.address.replace("/ck", "/locked"), guest)
-    assert "the store denies access: set HADOOP_USER_NAME" in said
+    assert "read permission: set HADOOP_USER_NAME" in said
 
 
 def test_one_file_that_may_not_be_read_leaves_the_rest(hdfs):

@@ -92,7 +92,7 @@ def test_a_checkpoint_that_is_not_there_is_none(store, tmp_path):
 def test_a_store_that_takes_no_writes_says_so_in_a_sentence(s3, tmp_path):
     wrong = {"s3": {**s3.settings["s3"], "secret_key": "wrong"}}
     applier = effects_of(s3, tmp_path, settings=wrong)
-    with pytest.raises(RefusedError, match="the store denies access"):
+    with pytest.raises(RefusedError, match="access denied"):
         applier.remote_checkpoints.copy(s3.address, f"{s3.address}.5", expected="x")
 
 
@@ -101,7 +101,7 @@ def test_a_folder_that_only_its_owner_may_write_to_says_so(hdfs, tmp_path):
     somebody = {"hdfs": {**hdfs.settings["hdfs"], "user": "somebody"}}
     applier = effects_of(hdfs, tmp_path, settings=somebody)
     target = f"{hdfs.address}.6"
-    with pytest.raises(RefusedError, match="the store denies access"):
+    with pytest.raises(RefusedError, match="access denied"):
         applier.remote_checkpoints.create(target, f"{hdfs.address}-gone", "a", ())
     assert effects_of(hdfs, tmp_path).remote_checkpoints.is_free(target)
 

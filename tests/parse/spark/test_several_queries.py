@@ -65,7 +65,10 @@ def test_of_a_query_that_changed_the_last_plan_is_used():
     new = old.replace("30000000", "60000000").replace("k#", "kk#").replace("[k,", "[kk,")
     version = read(old + new)
     assert version.stateful == read(new).stateful
-    assert "the query's plan changed: only the last one is used, not f0:2" in version.warnings
+    assert (
+        "the evidence has several plans of this query that differ. Headgate uses only the last "
+        "one and ignores those at f0:2"
+    ) in version.warnings
 
 
 def test_filters_that_spark_joins_in_another_order_are_one_query():

@@ -166,7 +166,7 @@ CANT = [
     ("t:0:12", write(4, TWICE), "2 of its sources read"),
     ("t:0:12", write(7, entry(21)), "logs end at 7 and 4"),
     ("t:0:12", write(5, "v1\n"), "offsets/5 can't be read"),
-    ("t:0:12", write(4, HEAD + '{"t":{"1":4}}'), "has not read"),
+    ("t:0:12", write(4, HEAD + '{"t":{"1":4}}'), "has no offset for"),
 ]  # fmt: skip
 
 

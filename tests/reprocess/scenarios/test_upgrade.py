@@ -284,7 +284,9 @@ def test_another_version_than_was_judged_fails_and_can_be_taken_back(watched):
     old = tree_hash(here.folder / "ck")
     plan = upgrade_of(here)
     run = here.enqueue(plan)
-    with pytest.raises(StepError, match="isn't the checked one") as error:
+    with pytest.raises(
+        StepError, match="runs another version than the one that the plan checked"
+    ) as error:
         here.execute(run, plan)
     assert "A project was removed (v -> none, TRF001)" in str(error.value)
     assert f"Run `headgate undo {run}` to roll back" in str(error.value)

@@ -34,7 +34,9 @@ def explained(error: Exception, family: str) -> Exception:
     if _NO_CREDENTIALS.search(said):
         return PermissionError(f"no credentials found: {_HINTS[family]}")
     if isinstance(error, PermissionError) or _DENIED.search(said):
-        return PermissionError(f"the store denies access: {_HINTS[family]} with read permission")
+        return PermissionError(
+            f"access denied. Use credentials that have read permission: {_HINTS[family]}"
+        )
     if isinstance(error, ValueError) and not isinstance(error, OSError):
         return error
     return OSError(_short(said))

@@ -120,7 +120,10 @@ def _wait_for_logs(kafka: Kafka, shape: TopicShape) -> None:
     deadline = time.monotonic() + KNOWN_SECONDS
     while any(None in ends for ends in begin_end(kafka.admin, parts, kafka.deadline())[0].values()):
         if time.monotonic() > deadline:
-            raise StepError(f"topic {shape.name} has no leaders {KNOWN_SECONDS:.0f} s later")
+            raise StepError(
+                f"topic {shape.name} still has partitions without a leader after "
+                f"{KNOWN_SECONDS:.0f} s"
+            )
         time.sleep(_PAUSE)
 
 

@@ -103,7 +103,10 @@ class SchemaRegistry:
             if reference.name in found:
                 continue
             if len(found) > MOST_REFERENCES:
-                raise NotFoundError(f"{name} refers to more than {MOST_REFERENCES} schemas")
+                raise NotFoundError(
+                    f"{name} references more than {MOST_REFERENCES} schemas, directly or "
+                    "indirectly: Headgate reads at most that many"
+                )
             found[reference.name] = ""
             other = self._referred(reference, name)
             self._collect(other.schema.references or (), found, name)

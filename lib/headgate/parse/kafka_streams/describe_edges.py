@@ -78,7 +78,7 @@ def _one_sided(said: Mapping[tuple[Key, Key], set[str]], arrows: Sequence[Arrow]
             "of the two nodes"
         )
     if len(lonely) > 3:
-        yield f"and {len(lonely) - 3} more arrows that only one of the two nodes shows"
+        yield f"and {len(lonely) - 3} more edges that are listed at only one of their two nodes"
 
 
 def _resolved(arrow: Arrow, known: set[str]) -> tuple[str, ...]:

@@ -176,7 +176,9 @@ def _check_references(root: JsonNode, name: str) -> None:
                 seen.add(found.place)
                 stack.append(found)
         if len(seen) > MOST_FIELDS * 5:
-            raise SchemaError(f"{name} is too large for a JSON Schema")
+            raise SchemaError(
+                f"{name} is too large: Headgate reads at most {MOST_FIELDS * 5:,} nested schemas"
+            )
 
 
 def _below(node: JsonNode) -> Iterator[Any]:

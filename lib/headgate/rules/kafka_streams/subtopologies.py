@@ -98,8 +98,9 @@ def global_takes_a_task(c: StreamsComparison) -> Iterator[RuleResult]:
                 before=old.name,
                 after=store.name,
                 because=(
-                    f"The global store {store.name} has the number {store.subtopology}, which "
-                    f"{old.name} used on the disk."
+                    f"The global store {store.name} gets sub-topology number {store.subtopology}. "
+                    "The "
+                    f"state directory still has task directories with that number, of {old.name}."
                 ),
                 error_class=STREAMS_EXCEPTION,
                 remedy=_DECLARE_THE_GLOBAL,

@@ -18,7 +18,10 @@ _WRITE_BY_THE_ROWS = (
     "them with the query's id, and remove them whenever the query is rewound or gets a new "
     "checkpoint."
 )
-_DOES_THE_FUNCTION = "Does the function write by key, or does it skip by batch number?"
+_DOES_THE_FUNCTION = (
+    "Does the function upsert by key, or does it skip batches that it has already written "
+    "(by batchId)?"
+)
 
 
 @rule(
@@ -57,7 +60,7 @@ _DOES_THE_WRITER = "Does the writer write by key?"
 
 @rule(
     "RDY051",
-    f"{_GUIDE}, Output Sinks; proposal",
+    f"{_GUIDE}, Output Sinks; a recommendation of Headgate, not measured",
     Engine.SPARK,
     remedies=(_WRITE_BY_THE_ROWS_OWN,),
     questions=(_DOES_THE_WRITER,),

@@ -12,8 +12,9 @@ from headgate.rules.core.source_names import is_file, loses_data_silently
 from headgate.rules.spark.facts.source_pairs import had_data
 
 _EMPTY = (
-    "Restore the offset log. Only if all input is to be reprocessed, and outputs may get "
-    "duplicates: move `offsets`, `commits`, `state` and `sources` to a backup together."
+    "Restore the offset log. If there is no copy: move `offsets`, `commits`, `state` and "
+    "`sources` to a backup together. Spark then reprocesses all input, and outputs may get "
+    "duplicates."
 )
 
 _RESTORE = "Restore the checkpoint from a copy, or start from an empty one."

@@ -91,7 +91,11 @@ _MAKE_SURE_THAT_THE_CHANGE = (
 )
 
 
-@rule("OUT004", "what a projection picks", remedies=(_MAKE_SURE_THAT_THE_CHANGE,))
+@rule(
+    "OUT004",
+    "how select() works: its expression decides which column the output gets; not measured",
+    remedies=(_MAKE_SURE_THAT_THE_CHANGE,),
+)
 def column_of_other_data(c: Comparison) -> Iterator[RuleResult]:
     """A column keeps its name and its type, but now holds other data.
 

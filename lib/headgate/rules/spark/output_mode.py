@@ -61,8 +61,8 @@ def mode_not_supported_by_sink(c: Comparison) -> Iterator[RuleResult]:
 
 
 _LET_THE_OLD = (
-    "Let the old version emit the groups that it holds back (advance the watermark) before "
-    "the switch, or replay."
+    "Before you change the output mode, advance the watermark with new records until the old "
+    "version has emitted its open groups. Or reprocess the input with a new checkpoint."
 )
 
 

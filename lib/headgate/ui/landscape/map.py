@@ -47,7 +47,7 @@ HELP = "\n".join(
         "- `orders`, `orders*`: by name, or by pattern",
         "- `+orders`, `orders+`, `2+orders+1`: with everything upstream, downstream, or that many "
         "steps",
-        "- `@orders`: with everything downstream, and everything upstream of that",
+        "- `@orders`: with everything downstream, and everything upstream of any of these",
         *(f"- `{method}:`: {meaning}" for method, meaning in METHODS.items()),
         "",
         'Names with spaces, commas, colons, quotes or `*` need quotes: `topic:"a, b"`.',

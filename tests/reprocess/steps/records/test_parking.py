@@ -162,7 +162,7 @@ def test_a_deleted_topic_comes_back_record_by_record(kafka_lab, topic, write, re
         n: [(k, v, t) for k, v, _, t in rows] for n, rows in before.items()
     }
     made = undo(kafka_lab, run, plan)
-    assert any("other offsets" in risk for risk in made.risks)
+    assert any("get new offsets" in risk for risk in made.risks)
     now = kafka_lab.applier().kafka.shapes([name])[name]
     assert (now.partitions, now.configs) == (shape.partitions, shape.configs)
     assert now.configs == configs
@@ -392,7 +392,7 @@ def test_a_record_that_was_copied_twice_is_found(half, write):
 def test_a_strange_record_in_the_backup_topic_is_found(half, write):
     kafka, span, to = half
     write(to, [(0, b"k", b"v", [], OLD)])
-    with pytest.raises(StepError, match="is not a backed-up record"):
+    with pytest.raises(StepError, match="isn't a backed-up record"):
         copy_records.back_up_records(kafka, [span], to)
 
 

@@ -236,7 +236,10 @@ def _newest(group: _Group) -> tuple[tuple[Plan, ...], tuple[str, ...]]:
         return plans, ()
     places = ", ".join(f"{p.place}" for p in left[:5])
     more = f" and {len(left) - 5} more" if len(left) > 5 else ""
-    return plans, (f"the query's plan changed: only the last one is used, not {places}{more}",)
+    return plans, (
+        "the evidence has several plans of this query that differ. Headgate uses only the last "
+        f"one and ignores those at {places}{more}",
+    )
 
 
 def _changed(earlier: _Meaning, last: _Meaning) -> bool:

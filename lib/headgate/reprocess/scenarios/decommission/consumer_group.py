@@ -70,5 +70,6 @@ def running(request: PlanRequest) -> Iterator[str]:
         return
     status = inspector.processes.status(pipeline.name)
     if status is not Status.STOPPED:
-        what = "runs" if status is Status.RUNS else f"isn't verified to be stopped ({status})"
+        is_known = status is Status.RUNS
+        what = "runs" if is_known else f"may still run (its status is {status})"
         yield f"{pipeline.name} {what}: stop it first, then decommission it"

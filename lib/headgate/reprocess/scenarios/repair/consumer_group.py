@@ -42,10 +42,13 @@ def build(request: PlanRequest) -> Plan:
         if unread := common.unread_logs(topics):
             return request.block(*unread)
         if waits := repair_transactions.blocking(request, topics):
-            return request.block(f"every offset of {group} is within its log, and {waits}")
+            return request.block(
+                f"every committed offset of {group} is between the earliest and the latest offset, "
+                f"but {waits}"
+            )
         left = f"; it has offsets of {', '.join(gone)}, which no longer exist" if gone else ""
         return request.block(
-            f"there is nothing to repair: every offset of {group} is within its log{left}"
+            f"there is nothing to repair: every committed offset of {group} is in its log{left}"
         )
     beyond = str(request.options.get("beyond", ""))
     known = request.known(topics) if astray.beyond else {}

@@ -43,7 +43,7 @@ def _is_new_enough(facts: Facts) -> Answered:
     runs = facts.version.engine_version if facts.version else None
     known = _number(runs)
     if known is None:
-        return unknown("No stored version names the query's Spark version.")
+        return unknown("Spark version unknown: no stored version of the pipeline contains it.")
     return (
         met(f"It runs on Spark {runs}.")
         if known >= _FIRST

@@ -306,8 +306,8 @@ def _loss_risks(request: PlanRequest, found: Outputs, how: How) -> Iterator[str]
         )
     if found.folder:
         yield (
-            f"the old files of {found.folder} stay beside it for an undo, as long as snapshots "
-            "of this run are kept ([runs] keep_snapshots)"
+            f"the old files of {found.folder} move to a backup folder next to it. An undo restores "
+            "them, as long as the backup is kept ([runs] keep_snapshots)"
         )
 
 

@@ -119,8 +119,9 @@ def _files(request: PlanRequest, batch: int, location: str | None, *, new_id: bo
     except RefusedError:
         return SinkPlan(
             blockers=(
-                f"the file sink writes to {location} on a remote file system, where its log can't "
-                "be truncated atomically. It would drop the output of reprocessed batches",
+                f"the file sink writes to {location} on a remote file system, where Headgate "
+                "can't truncate `_spark_metadata` atomically. Without that, Spark drops the "
+                "output of reprocessed batches. Use new-checkpoint with --new-output",
             )
         )
     if found is None:
@@ -159,9 +160,10 @@ def _of_query(sink: SinkFormat, location: str | None, again: str, *, new_id: boo
     if not new_id:
         return SinkPlan(
             blockers=(
-                f"{table} records the query's id with its last batch, and silently drops {again}. "
-                "Restore the table to its version before them, or pass --new-query-id: then it "
-                f"gets the rows of {again} twice",
+                f"{table} has recorded the query's id with its last batch, and silently drops "
+                f"{again} when they are reprocessed. Restore the table to its version before "
+                f"these batches. Or pass --new-query-id: the table then gets the rows of {again} "
+                "twice",
             )
         )
     return SinkPlan(

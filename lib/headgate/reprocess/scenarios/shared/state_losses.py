@@ -64,8 +64,8 @@ _OVERWRITTEN = (
     " overwrite them with values that are too small."
 )
 _OVERWRITTEN_FROM = (
-    "Loss: {what} will restart from zero at {point}. Those with earlier records come out too small"
-    " and overwrite the correct result."
+    "Loss: {what} will be recomputed only from records from {point} on. Where there were earlier "
+    "records, the new value is too low and overwrites the correct result."
 )
 _GONE = (
     "Loss: {what} will disappear from the result. One returns with its next record, counted from"

@@ -75,8 +75,8 @@ def _files(request: PlanRequest, done: int, location: str | None) -> SkipSink:
     return SkipSink(
         target=found.target,
         risks=(
-            f"an undo moves the output written to {location} since the run to backup: consumers "
-            "that have read it get duplicates",
+            f"an undo moves output that was written to {location} after the run to a backup. Its "
+            "batches are reprocessed: consumers that have read it get duplicates",
         ),
         resources=(f"folder:{found.target}",),
     )

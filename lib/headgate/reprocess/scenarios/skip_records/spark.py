@@ -150,7 +150,8 @@ def _end(span: Span, files: CheckpointFiles, batch: int) -> int:
     end = end_in(log, span.topic, span.partition)
     if end is None:
         raise RefusedError(
-            f"batch {batch} has not read {location}: unknown whether the query has reached it"
+            f"the offset log of batch {batch} has no offset for {location}, so Headgate can't "
+            "verify that the query has reached the record. Check the topic and the partition"
         )
     return end
 

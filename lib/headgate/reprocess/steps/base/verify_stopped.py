@@ -60,7 +60,10 @@ def _said(inspector: Inspector, pipeline: str) -> bool:
             raise RefusedError(f"{pipeline} must stay stopped, but its status is {status}: stop it")
     told = inspector.processes.driver_status(pipeline)
     if told.status is Status.RUNS:
-        raise RefusedError(f"{pipeline} must stay stopped, but {told.why}: stop it")
+        raise RefusedError(
+            f"{pipeline} must stay stopped, but it still runs ({told.why}). Stop it, then resume "
+            "the run"
+        )
     return registered.commands.status is not None or told.status is Status.STOPPED
 
 

@@ -207,7 +207,9 @@ class InstallNewCheckpoint(StepBase):
         """Take the hash that the place must have then."""
         was = _bind_draft(applier, beside(self.place, DRAFT, applier.run))
         if applier.folders.exists(self.place):
-            raise RefusedError(f"{self.place} already exists: name a folder that does not")
+            raise RefusedError(
+                f"{self.place} already exists: choose a folder that doesn't exist yet"
+            )
         return was
 
     def is_applied(self, applier: Applier, was: PriorState) -> bool:

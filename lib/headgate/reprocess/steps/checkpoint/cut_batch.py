@@ -132,7 +132,9 @@ class CutCopy(StepBase):
                 f"{how}, and did not fail on the record: the query has processed it, so nothing is "
                 "skipped"
             )
-        return f"{how}, before it was stopped: the run skips the rest of the range"
+        return (
+            f"{how}, before it was stopped: the run skips only the remaining records of the range"
+        )
 
     def verify(self, applier: Applier, was: PriorState) -> None:
         """Fail where the copy does not say the end, or lacks a file of its state."""

@@ -115,7 +115,9 @@ class ExportState(StepBase):
     def bind(self, applier: Applier) -> PriorState:
         """Decide where it is built; refuse a folder that is there already."""
         if applier.folders.exists(self.folder):
-            raise RefusedError(f"{self.folder} already exists: name a folder that does not")
+            raise RefusedError(
+                f"{self.folder} already exists: choose a folder that doesn't exist yet"
+            )
         return {"draft": beside(self.folder, EXPORT, applier.run)}
 
     def is_applied(self, applier: Applier, was: PriorState) -> bool:

@@ -66,7 +66,7 @@ class SnapshotCheckpoint(CheckpointCopy):
         if self.bytes is None:
             return f"copy the checkpoint {self.checkpoint}"
         linked = self.copied is not None and self.copied < self.bytes
-        how = "state as hard links" if linked else "every byte of it"
+        how = "state as hard links" if linked else "full copy"
         return f"copy the checkpoint {self.checkpoint}, {size(self.bytes)}, {how}"
 
     def bind(self, applier: Applier) -> PriorState:

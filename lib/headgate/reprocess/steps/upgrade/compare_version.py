@@ -74,10 +74,10 @@ class CompareVersion(StepBase):
     def _judge(self, applier: Applier, seen: RunningVersion) -> None:
         if seen.differs:
             raise StepError(
-                f"the running version of {self.pipeline} isn't the checked one, as {seen.told_by} "
-                f"shows: {'; '.join(seen.differs)}. Run `headgate undo {applier.run}` to roll "
-                f"back. Or deploy the right version, then run `headgate resume {applier.run}` to "
-                "check it"
+                f"{self.pipeline} runs another version than the one that the plan checked (source: "
+                f"{seen.told_by}): {'; '.join(seen.differs)}. To roll back, run `headgate undo "
+                f"{applier.run}`. To keep going, deploy the checked version and run `headgate "
+                f"resume {applier.run}`"
             )
         if seen.untold:
             applier.note(
