@@ -11,9 +11,9 @@ from pathlib import Path
 import pytest
 
 from headgate.gateway.spark.event_logs import is_rolling
+from headgate.usecases.evidence.query_rows import QueryRow, queries_of
 from headgate.usecases.evidence.read_progress import read_progress
-from headgate.usecases.evidence.read_version import read_version
-from headgate.usecases.evidence.survey_evidence import QueryRow, list_queries
+from headgate.usecases.evidence.read_version import gather, read_version
 
 pytestmark = pytest.mark.spark
 PROGRAM = Path(__file__).with_name("event_log_program.py")
@@ -46,7 +46,7 @@ def test_a_log_is_read_while_it_is_written_and_after(tmp_path: Path, codec: str,
     assert log.is_dir() == (rolling == "true")
     if log.is_dir():
         assert is_rolling(p.name for p in log.iterdir())
-    (row,) = list_queries([str(log)])
+    (row,) = queries_of(gather([str(log)]))
     assert (row.id, row.name, row.runs, row.state) == (told["id"], "cities", 1, "stopped")
     assert len(read_progress([str(log)])) >= told["reports"]
     version = read_version([str(log)])
@@ -64,7 +64,7 @@ def _seen(folder: Path, query: str) -> QueryRow | None:
     while time.monotonic() < deadline:
         (log,) = folder.iterdir()
         try:
-            rows = list_queries([str(log)])
+            rows = queries_of(gather([str(log)]))
         except Exception as error:
             # Nothing of it may have been flushed: then one sentence says so.
             assert "\n" not in str(error) and "log" in str(error)

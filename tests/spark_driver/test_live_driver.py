@@ -19,11 +19,11 @@ from running import environment, free_port, running
 from headgate.errors import EvidenceError, NotFoundError, UnreachableError
 from headgate.usecases.activity.check_pipelines import look_at_pipelines
 from headgate.usecases.context import open_context
+from headgate.usecases.evidence.query_rows import queries_of
 from headgate.usecases.evidence.read_history import read_history
 from headgate.usecases.evidence.read_progress import read_progress
-from headgate.usecases.evidence.read_version import read_version
+from headgate.usecases.evidence.read_version import gather, read_version
 from headgate.usecases.evidence.refresh_versions import refresh_versions
-from headgate.usecases.evidence.survey_evidence import list_queries
 
 pytestmark = pytest.mark.spark
 LATEST = 60.0
@@ -140,7 +140,7 @@ def test_a_waiting_query_says_so(driver):
 
 
 def test_a_watch_gives_queries_progress_and_the_version(driver):
-    rows = {r.name: r for r in list_queries([driver.watch])}
+    rows = {r.name: r for r in queries_of(gather([driver.watch]))}
     assert {n: r.state for n, r in rows.items()} == {
         "totals": "running",
         "copies": "running",
@@ -185,7 +185,7 @@ def test_a_running_ui_gives_the_same_operators_as_the_watch(driver):
 
 def test_any_page_of_the_ui_is_its_address(driver):
     pages = ("/StreamingQuery/", "/SQL/execution/?id=0", "/jobs/", "/api/v1/applications")
-    names = {r.name for p in pages for r in list_queries([driver.said["ui"] + p])}
+    names = {r.name for p in pages for r in queries_of(gather([driver.said["ui"] + p]))}
     assert {"totals", "copies"} <= names
 
 
@@ -207,7 +207,7 @@ def test_a_history_server_gives_the_event_log(driver, history_server):
     assert version.query_id == driver.said["queries"]["totals"][0]
     assert [e.kind for e in version.evidence] == ["event-log"]
     assert [o.name for o in version.stateful] == ["stateStoreSave"]
-    (row,) = [r for r in list_queries([history_server]) if r.name == "boom"]
+    (row,) = [r for r in queries_of(gather([history_server])) if r.name == "boom"]
     assert row.state == "failed"
 
 

@@ -15,9 +15,9 @@ from running import HERE, environment, free_port, running
 import headgate
 from headgate.usecases.activity.check_pipelines import look_at_pipelines
 from headgate.usecases.context import open_context
+from headgate.usecases.evidence.query_rows import queries_of
 from headgate.usecases.evidence.read_progress import read_progress
-from headgate.usecases.evidence.read_version import read_version
-from headgate.usecases.evidence.survey_evidence import list_queries
+from headgate.usecases.evidence.read_version import gather, read_version
 
 LATEST = 240.0
 
@@ -69,7 +69,7 @@ def test_a_topic_tells_the_same_and_feeds_the_console(spark, broker, topic, tmp_
         until(lambda: read_progress([place], context=context, query="to-topic"))
         assert look_at_pipelines(context)["p"].state == "running"
         query.stop()
-    until(lambda: list_queries([place], context=context)[0].state == "stopped")
+    until(lambda: queries_of(gather([place], context=context))[0].state == "stopped")
     version = read_version([place], context=context, query="to-topic")
     assert version.query_id == query.id and version.sources[0].format == "json"
     assert look_at_pipelines(context)["p"].state == "stopped"

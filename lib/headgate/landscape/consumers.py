@@ -13,7 +13,6 @@ from headgate.landscape.landscape import (
     PartitionLag,
     PositionState,
 )
-from headgate.model.version import Engine
 
 WRONG = (PositionState.DATA_LOST, PositionState.BEYOND_END)
 
@@ -108,8 +107,3 @@ def _of_groups(groups: Iterable[LandscapeGroup]) -> Iterator[Consumer]:
                     source="group",
                     positions=positions,
                 )
-
-
-def is_spark(consumer: Consumer) -> bool:
-    """Whether tools that know only consumer groups cannot see it."""
-    return consumer.kind == Engine.SPARK

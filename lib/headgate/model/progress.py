@@ -22,7 +22,6 @@ class SourceProgress:
     input_rows: int | None = None
     input_rows_per_second: float | None = None
     processed_rows_per_second: float | None = None
-    metrics: dict[str, str] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -36,15 +35,13 @@ class OperatorProgress:
     rows_dropped_by_watermark: int | None = None
     memory_bytes: int | None = None
     partitions: int | None = None
-    custom: dict[str, int] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class BatchProgress:
     """One progress report. `at` is the batch's begin (ISO 8601, UTC), durations are milliseconds.
 
-    `watermark` is ISO 8601 in UTC, None without one. `output_rows` is None where the sink does not
-    count (Spark's -1).
+    `watermark` is ISO 8601 in UTC, None without one.
     """
 
     query_id: str
@@ -58,4 +55,3 @@ class BatchProgress:
     sources: tuple[SourceProgress, ...] = ()
     operators: tuple[OperatorProgress, ...] = ()
     sink: str | None = None
-    output_rows: int | None = None

@@ -81,5 +81,4 @@ def _question(entry: JournalEntry, answer: JournalEntry | None) -> Question:
         request=str(entry.data["request"]),
         asked_at=entry.at,
         by=str(answer.data["by"]) if answer else None,
-        answered_at=answer.at if answer else None,
     )

@@ -256,7 +256,7 @@ class NewRequest:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Question:
-    """One request to a person; `by` and `answered_at` are None as long as nobody confirmed it.
+    """One request to a person; `by` is None as long as nobody confirmed it.
 
     `word` is the command that the person stands in for. Times are ISO 8601 in UTC.
     """
@@ -268,4 +268,3 @@ class Question:
     request: str
     asked_at: str
     by: str | None = None
-    answered_at: str | None = None

@@ -183,9 +183,10 @@ def test_a_pipe_is_read_once(tmp_path: Path):
     assert event_log(_place(pipe)) is None
     writer = threading.Thread(target=lambda: pipe.write_bytes(PLAIN.read_bytes()), daemon=True)
     writer.start()
-    from headgate.usecases.evidence.survey_evidence import list_queries
+    from headgate.usecases.evidence.query_rows import queries_of
+    from headgate.usecases.evidence.read_version import gather
 
-    assert len(list_queries([str(pipe)])) == 3
+    assert len(queries_of(gather([str(pipe)]))) == 3
     writer.join(10)
 
 

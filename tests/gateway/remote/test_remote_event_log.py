@@ -8,8 +8,9 @@ from event_logs import FINISHED, PLAIN
 from headgate.errors import UnreachableError
 from headgate.model.registered_pipelines import Registry
 from headgate.usecases.context import Context
+from headgate.usecases.evidence.query_rows import queries_of
 from headgate.usecases.evidence.read_history import read_history
-from headgate.usecases.evidence.survey_evidence import list_queries
+from headgate.usecases.evidence.read_version import gather
 
 
 @pytest.fixture(scope="module")
@@ -26,7 +27,7 @@ def logs(s3):
 @pytest.mark.parametrize("path", FINISHED, ids=lambda p: p.parent.name)
 def test_a_remote_log_says_what_the_local_one_does(path, logs):
     address = f"s3a://bucket/logs/{path.parent.name}/{path.name}"
-    assert list_queries([address], context=logs) == list_queries([str(path)])
+    assert queries_of(gather([address], context=logs)) == queries_of(gather([str(path)]))
 
 
 def test_a_remote_log_has_the_history_of_the_local_one(logs):
@@ -44,4 +45,4 @@ def test_a_server_that_says_nothing_is_no_hang(silent):
     }
     context = Context(Registry(file_systems={"s3": settings}), "sqlite:///none.db", Path())
     with pytest.raises(UnreachableError):
-        list_queries(["s3://bucket/log"], context=context)
+        queries_of(gather(["s3://bucket/log"], context=context))

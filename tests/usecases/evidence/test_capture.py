@@ -6,7 +6,7 @@ from headgate.errors import EvidenceError, NotFoundError
 from headgate.model.version import Engine, Version
 from headgate.parse.evidence.version_file import dump
 from headgate.usecases.context import open_context
-from headgate.usecases.evidence.capture import capture, capture_into_store
+from headgate.usecases.evidence.capture import capture, store_version
 
 PIPELINE = '[[pipeline]]\nname = "orders"\nengine = "spark"\ncheckpoint = "ck"\n'
 
@@ -24,6 +24,10 @@ def version_file(path, **facts):
     return str(path)
 
 
+def store(file, pipeline, context):
+    return store_version(capture([file], context=context), pipeline=pipeline, context=context)
+
+
 def test_a_version_file_is_captured_as_it_is(tmp_path, context):
     file = version_file(tmp_path / "v", name="a")
     found = capture([file], context=context)
@@ -32,9 +36,9 @@ def test_a_version_file_is_captured_as_it_is(tmp_path, context):
 
 def test_an_equal_version_is_stored_once(tmp_path, context):
     first, second = (version_file(tmp_path / n, output_mode=n) for n in ("Append", "Update"))
-    assert capture_into_store([first], pipeline="orders", context=context) == (1, True)
-    assert capture_into_store([first], pipeline="orders", context=context) == (1, False)
-    assert capture_into_store([second], pipeline="orders", context=context) == (2, True)
+    assert store(first, "orders", context) == (1, True)
+    assert store(first, "orders", context) == (1, False)
+    assert store(second, "orders", context) == (2, True)
     assert capture(["orders"], context=context).output_mode == "Update"
     assert capture(["orders@1"], context=context).output_mode == "Append"
 
@@ -42,7 +46,7 @@ def test_an_equal_version_is_stored_once(tmp_path, context):
 def test_a_pipeline_must_be_declared(tmp_path, context):
     file = version_file(tmp_path / "v")
     with pytest.raises(NotFoundError, match=r"no pipeline 'ordres' in .*: is it orders\?"):
-        capture_into_store([file], pipeline="ordres", context=context)
+        store(file, "ordres", context)
     assert not (tmp_path / ".headgate").exists()
 
 

@@ -23,10 +23,10 @@ from headgate.parse.spark.event_log.version import LoggedQuery, queries
 from headgate.store import open_store
 from headgate.usecases.context import Context, open_context
 from headgate.usecases.evidence.capture_history import capture_history
+from headgate.usecases.evidence.query_rows import queries_of
 from headgate.usecases.evidence.read_history import read_history
 from headgate.usecases.evidence.read_progress import read_progress
 from headgate.usecases.evidence.read_version import gather, read_version
-from headgate.usecases.evidence.survey_evidence import list_queries
 from spark_golden import ROOT as CASES
 
 pytestmark = pytest.mark.slow
@@ -44,7 +44,7 @@ def _ids(evidence: str | Path, query: str | None = None) -> set[str]:
 
 
 def test_every_query_is_listed_with_its_runs():
-    orders, copies, nameless = list_queries([LOG])
+    orders, copies, nameless = queries_of(gather([LOG]))
     assert (orders.name, orders.runs, orders.state) == ("orders", 3, "failed")
     assert (copies.name, copies.runs, copies.state) == ("copies\n<b>🧵", 1, "stopped")
     assert (nameless.name, nameless.runs, nameless.state) == (None, 1, "stopped")
@@ -60,7 +60,7 @@ def test_a_log_without_an_end_is_of_a_running_query_only_while_it_is_fresh(tmp_p
         kind = "org.apache.spark.sql.streaming.StreamingQueryListener$QueryStartedEvent"
         event = {"Event": kind, "id": "q", "runId": "r", "name": None, "timestamp": _iso(at)}
         (tmp_path / "log").write_text(json.dumps(event))
-        assert [r.state for r in list_queries([str(tmp_path / "log")])] == [state]
+        assert [r.state for r in queries_of(gather([str(tmp_path / "log")]))] == [state]
 
 
 def _iso(at: datetime) -> str:
@@ -90,7 +90,7 @@ def test_of_many_queries_those_seen_last_are_listed():
 
 
 def test_the_beginning_of_an_id_is_enough():
-    (known,) = [r.id for r in list_queries([MANY]) if r.id.startswith("f8aa")]
+    (known,) = [r.id for r in queries_of(gather([MANY])) if r.id.startswith("f8aa")]
     for read in (read_version, read_history, read_progress):
         assert read([MANY], query="F8aa") == read([MANY], query=known)
     with pytest.raises(QueryChoiceError, match="no query 'f8a'"):
@@ -122,7 +122,7 @@ def test_the_beginning_of_an_id_in_plans_is_enough(tmp_path: Path):
 
 
 def test_a_query_is_chosen_by_name_or_id():
-    (row, *_) = list_queries([LOG])
+    (row, *_) = queries_of(gather([LOG]))
     by_name, by_id = (read_version([LOG], query=q) for q in ("orders", row.id))
     assert by_name == by_id
     assert (by_name.name, by_name.query_id, by_name.engine_version) == ("orders", row.id, "4.2.0")
@@ -183,7 +183,7 @@ def test_ids_are_those_of_the_recorded_case(case: str):
 
 def test_dozens_of_queries_are_told_apart():
     """Counted with grep: 218 starts under 104 ids, as many ends, 30 of them with an exception."""
-    rows = list_queries([MANY])
+    rows = queries_of(gather([MANY]))
     assert (len(rows), sum(r.runs for r in rows)) == (104, 218)
     assert {r.state for r in rows} == {"stopped", "failed"}
     runs = [r.run for q in _many() for r in q.runs]
@@ -229,7 +229,7 @@ def test_several_logs_of_one_query_follow_each_other(tmp_path: Path):
     folder.mkdir()
     (folder / "events_1_local-2").write_text(later)
     (folder / "appstatus_local-2").touch()
-    assert [r.runs for r in list_queries([str(tmp_path)])] == [6, 2, 2]
+    assert [r.runs for r in queries_of(gather([str(tmp_path)]))] == [6, 2, 2]
     names = [len(v.topology.nodes) for v in read_history([str(tmp_path)], query="orders")]
     assert names == [8, 9, 8, 9]
 
@@ -268,7 +268,7 @@ def test_progress_json_is_progress_too(tmp_path: Path):
     assert [b.batch for b in read_progress([str(file)])] == [0, 1]
     both = read_progress([str(file), LOG], query=said("copies")["id"])
     assert [b.batch for b in both] == [0, 1]
-    assert [r.batches for r in list_queries([str(file)])] == [2]
+    assert [r.batches for r in queries_of(gather([str(file)]))] == [2]
 
 
 def test_progress_of_several_queries_needs_a_choice():
@@ -343,18 +343,18 @@ def test_an_application_without_streams_is_said(tmp_path: Path):
     lines = PLAIN.read_text().splitlines(keepends=True)
     file = tmp_path / "log"
     file.write_text("".join(x for x in lines if "runId" not in x))
-    assert list_queries([str(file)]) == ()
+    assert queries_of(gather([str(file)])) == ()
     with pytest.raises(EvidenceError, match="log of an application without streaming queries"):
         read_version([str(file)])
     assert read_progress([str(file)]) == ()
 
 
 def test_a_compacted_log_is_read_with_what_was_left_of_it():
-    assert [r.runs for r in list_queries([str(COMPACTED)])] == [3, 1, 1]
+    assert [r.runs for r in queries_of(gather([str(COMPACTED)]))] == [3, 1, 1]
 
 
 LINES = PLAIN.read_bytes().splitlines(keepends=True)
-QUERIES = frozenset(r.id for r in list_queries([LOG]))
+QUERIES = frozenset(r.id for r in queries_of(gather([LOG])))
 
 
 @settings(max_examples=25, deadline=None)

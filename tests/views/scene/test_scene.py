@@ -14,7 +14,6 @@ from headgate.rules.core.report import (
     Report,
     StateEffect,
 )
-from headgate.views.charts.figure import scene_figure
 from headgate.views.layout.label_size import shorten, text_width
 from headgate.views.scene.comparison import Side, one_side, sketch_comparison, union_id
 from headgate.views.scene.compose import compose
@@ -169,7 +168,6 @@ def test_any_label_becomes_one_line(label):
     shown = scene.node("a")
     assert shown.text.isprintable()
     assert shown.label == label
-    assert scene_figure(scene).to_json()
 
 
 def test_long_labels_are_cut_in_the_middle():

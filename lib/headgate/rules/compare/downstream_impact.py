@@ -35,13 +35,12 @@ class Held:
     """What a topic holds beside what a query reads or writes.
 
     `versions` names the versions of its schema that it is about, `said` what differs, one
-    sentence for each difference; `is_newest` whether the newest version is among them.
+    sentence for each difference.
     """
 
     topic: str
     versions: str
     said: tuple[str, ...] = ()
-    is_newest: bool = True
 
 
 @dataclass(frozen=True, slots=True)

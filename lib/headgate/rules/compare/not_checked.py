@@ -9,8 +9,6 @@ from headgate.rules.core.source_names import family
 from headgate.rules.spark.facts.cluster_offsets import are_current
 from headgate.rules.spark.facts.event_time import output_mode
 
-_CHECKPOINT = "checkpoint"
-
 
 def unseen(c: Comparison) -> Iterator[str]:
     """Yield a sentence for each thing that could change the verdict and is not in the evidence."""

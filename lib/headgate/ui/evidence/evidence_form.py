@@ -23,8 +23,6 @@ from headgate.usecases.context import Context
 from headgate.usecases.evidence.survey_evidence import Survey
 from headgate.views.words.evidence import version_words
 
-MEGABYTE = 1 << 20
-
 
 class How(StrEnum):
     """The ways to put evidence in."""

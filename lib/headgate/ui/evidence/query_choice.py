@@ -9,7 +9,7 @@ import streamlit as st
 from headgate.text.numbers import day_and_time, plural
 from headgate.ui.shared.details_panel import plain
 from headgate.ui.shared.keys import EvidenceKey
-from headgate.usecases.evidence.survey_evidence import QueryRow
+from headgate.usecases.evidence.query_rows import QueryRow
 from headgate.views.layout.label_size import shorten
 
 FEW = 8

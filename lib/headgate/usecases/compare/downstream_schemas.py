@@ -129,7 +129,7 @@ def _reading(
     if not bad:
         return []
     names = ", ".join(v.name for v, _ in bad)
-    held = Held(topic, names, bad[0][1], is_newest=False)
+    held = Held(topic, names, bad[0][1])
     return [older_is_not_read.of(held, location, *shown)]
 
 
@@ -157,7 +157,7 @@ def _parsing(
     for sure, rule in ((True, newest_is_not_read), (False, older_is_not_read)):
         said = tuple(m.sentence for m in found if m.is_sure is sure)
         if said:
-            out.append(rule.of(Held(topic, newest.name, said, sure), location, *shown))
+            out.append(rule.of(Held(topic, newest.name, said), location, *shown))
     return out
 
 

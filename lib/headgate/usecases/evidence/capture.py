@@ -45,21 +45,11 @@ def capture(
     return load(dump(kept), source="the captured version")
 
 
-def capture_into_store(
-    evidence: Sequence[str], *, pipeline: str, context: Context, query: str | None = None
-) -> tuple[int, bool]:
-    """Capture into the store; return the version's number, and whether it is a new one.
-
-    NotFoundError where the registry has no such pipeline.
-    """
-    check_declared(pipeline, context)
-    return store_version(
-        capture(evidence, context=context, query=query), pipeline=pipeline, context=context
-    )
-
-
 def store_version(version: Version, *, pipeline: str, context: Context) -> tuple[int, bool]:
-    """Keep a version in the store, like `capture_into_store`."""
+    """Keep a version in the store; return its number, and whether it is a new one.
+
+    NotFoundError if the registry has no such pipeline.
+    """
     from headgate.parse.evidence.version_file import fingerprint
     from headgate.store import open_store
 

@@ -11,17 +11,9 @@ from headgate.model.evidence_kinds import EvidenceKind
 from headgate.model.version import Version
 from headgate.parse.evidence.assemble import Gathered, assemble
 from headgate.usecases.context import Context
-from headgate.usecases.evidence.query_rows import QueryRow as QueryRow
-from headgate.usecases.evidence.query_rows import queries_of as queries_of
+from headgate.usecases.evidence.query_rows import QueryRow, queries_of
 from headgate.usecases.evidence.read_version import gather
 from headgate.views.words.evidence import piece_words
-
-
-def list_queries(
-    evidence: Sequence[str], *, context: Context | None = None
-) -> tuple[QueryRow, ...]:
-    """Return the queries in the evidence by their first sign; raises as `read_version` does."""
-    return queries_of(gather(evidence, context=context))
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator
 from dataclasses import replace
 
@@ -133,8 +132,3 @@ def _not_ensured() -> Iterator[str]:
     )
     if not can_watch():
         yield "that it opens no other connection: Headgate can monitor this only on Linux"
-
-
-def first_rows(played: Played) -> tuple[dict[str, object], ...]:
-    """Return the first records that were written, as objects."""
-    return tuple(json.loads(row) for row in played.rows()[:_ROWS])

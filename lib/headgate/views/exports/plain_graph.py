@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable
 from dataclasses import dataclass, field
 
 from headgate.landscape.landscape import Landscape, LandscapeKind, LandscapeNode
@@ -126,6 +125,3 @@ def _title(operator: str, label: str) -> str:
 
 def _json(details: object) -> str:
     return json.dumps(details, ensure_ascii=False, default=str)
-
-
-Writer = Callable[[ExportGraph], str]

@@ -157,15 +157,8 @@ def test_a_rate_source_says_when_it_began():
 def test_an_epoch_of_a_continuous_query_has_the_time_of_its_file():
     found = batches("continuous")
     assert [b.number for b in found] == [0, 1]
-    assert all(b.committed and b.at_from == "file" and b.watermark_ms is None for b in found)
+    assert all(b.committed and b.at is not None and b.watermark_ms is None for b in found)
     assert found[0].sources[0].end["0"]["value"] == -1
-
-
-def test_commits_with_ids_of_the_state():
-    found = batches("rocksdb_ids")
-    assert [(b.commit_version, b.has_state_ids) for b in found] == [(2, True), (2, True)]
-    assert checkpoint("rocksdb_ids").commit_version == 2
-    assert not any(b.has_state_ids for b in batches("rocksdb"))
 
 
 def test_watermarks_go_from_a_commit_to_the_next_batch():

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from headgate.parse.spark.event_log.events import KINDS
 from headgate.parse.spark.event_log.lines import holds_events, kind_of, split_lines
-from headgate.parse.spark.event_log.read import EventLog, read_event_log
+from headgate.parse.spark.event_log.read import EventLog, EventLogReader
 from headgate.parse.spark.event_log.runs import condition, moment
 from headgate.parse.spark.event_log.version import logged_version, newest_known, queries
 
@@ -85,7 +85,9 @@ WHOLE = [*HEAD, _started(), _batch(0), _end(0), _progress(0), _batch(1), _end(1)
 
 
 def _read(lines: Iterable[bytes], **options: Any) -> EventLog:
-    return read_event_log(lines, path="log", **options)
+    reader = EventLogReader("log", **options)
+    reader.read(lines, "log")
+    return reader.result()
 
 
 def test_application_run_and_batches_are_read():

@@ -35,25 +35,21 @@ class SourceOffsets:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LoggedBatch:
-    """One batch. `at` is when it was planned (ISO 8601, UTC): by `batchTimestampMs`, or else, as
-    `at_from` says, by the time of the `file`.
+    """One batch. `at` is when it was planned (ISO 8601, UTC): by `batchTimestampMs`, or else by the
+    time of the file.
 
     `watermark_ms` is what it ran with, `next_watermark_ms` what its commit left for the next one.
     `committed` is whether the commit log has it. `sources` is None where its offsets can't be
-    read or are not there any more. `has_state_ids` is whether its commit names the checkpoints of
-    the state.
+    read or are not there any more.
     """
 
     number: int
     at: str | None = None
-    at_from: str | None = None
     committed: bool = False
     sources: tuple[SourceOffsets, ...] | None = None
     watermark_ms: int | None = None
     next_watermark_ms: int | None = None
     log_version: int | None = None
-    commit_version: int | None = None
-    has_state_ids: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,20 +90,17 @@ def _batch(
     times: Mapping[str, int],
 ) -> LoggedBatch:
     log, commit = logged.get(number), commits.get(number)
-    at_ms = log.at_ms if log else None
-    written = times.get(f"offsets/{number}")
-    known = at_ms if at_ms is not None else written
+    known = log.at_ms if log else None
+    if known is None:
+        known = times.get(f"offsets/{number}")
     return LoggedBatch(
         number=number,
         at=iso(known) if known is not None else None,
-        at_from=None if known is None else "log" if at_ms is not None else "file",
         committed=number in commits,
         sources=tuple(_sources(number, log, logged)) if log else None,
         watermark_ms=log.watermark_ms if log else None,
         next_watermark_ms=commit.next_watermark_ms if commit else None,
         log_version=log.version if log else None,
-        commit_version=commit.version if commit else None,
-        has_state_ids=bool(commit and commit.state_ids),
     )
 
 

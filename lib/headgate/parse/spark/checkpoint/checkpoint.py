@@ -109,13 +109,11 @@ class LoggedSource:
 class Checkpoint:
     """Everything that a checkpoint says; `sources` and `operators` are None where it can't.
 
-    `log_version` is the offset log's (2 is by name), `commit_version` the commit log's (2 has the
-    ids of state checkpoints).
+    `log_version` is the offset log's (2 is by name).
     """
 
     query_id: str | None = None
     log_version: int | None = None
-    commit_version: int | None = None
     pinned: Mapping[str, str] = field(default_factory=dict)
     sources: tuple[LoggedSource, ...] | None = None
     operators: tuple[LoggedOperator, ...] | None = None
@@ -153,7 +151,6 @@ def read_checkpoint(
     return Checkpoint(
         query_id=reader.read("metadata", lambda data: str(read_json(data)["id"])),
         log_version=log.version if log else None,
-        commit_version=commit.version if commit else None,
         pinned=pinned,
         sources=sources,
         operators=operators,

@@ -129,15 +129,6 @@ class EventLogReader:
         return out
 
 
-def read_event_log(
-    lines: Iterable[bytes], *, path: str, keep: Keep | None = None, most: int = MOST_REPORTS
-) -> EventLog:
-    """Return what the lines of one log say; nothing in them raises."""
-    reader = EventLogReader(path, keep, most)
-    reader.read(lines, path)
-    return reader.result()
-
-
 def _problem(line: bytes) -> str | None:
     """Say what is wrong with a line whose event is not read."""
     try:

@@ -9,9 +9,7 @@ from typing import Any
 from headgate.model.progress import BatchProgress, OperatorProgress, SourceProgress
 from headgate.parse.spark.session.capture_json import is_progress, reported_source
 from headgate.parse.spark.session.json_values import items, mapping, offset_value
-from headgate.text.secrets import mask, mask_options
-
-_UNCOUNTED = -1
+from headgate.text.secrets import mask_options
 
 
 def read_progress(found: Mapping[str, Any]) -> BatchProgress:
@@ -41,7 +39,6 @@ def read_progress(found: Mapping[str, Any]) -> BatchProgress:
         sources=tuple(_source(mapping(s)) for s in items(found.get("sources"))),
         operators=tuple(_operator(mapping(o)) for o in items(found.get("stateOperators"))),
         sink=_text(sink.get("description")),
-        output_rows=_counted(sink.get("numOutputRows")),
     )
 
 
@@ -55,7 +52,6 @@ def _source(found: Mapping[str, Any]) -> SourceProgress:
         input_rows=_whole(found.get("numInputRows")),
         input_rows_per_second=_rate(found.get("inputRowsPerSecond")),
         processed_rows_per_second=_rate(found.get("processedRowsPerSecond")),
-        metrics=mask({str(k): str(v) for k, v in mapping(found.get("metrics")).items()}),
     )
 
 
@@ -77,7 +73,6 @@ def _operator(found: Mapping[str, Any]) -> OperatorProgress:
         rows_dropped_by_watermark=_whole(found.get("numRowsDroppedByWatermark")),
         memory_bytes=_whole(found.get("memoryUsedBytes")),
         partitions=_whole(found.get("numShufflePartitions")),
-        custom=_wholes(found.get("customMetrics")),
     )
 
 
@@ -88,12 +83,6 @@ def _whole(found: Any) -> int | None:
 def _wholes(found: Any) -> dict[str, int]:
     numbers = ((str(k), _whole(v)) for k, v in mapping(found).items())
     return {k: v for k, v in numbers if v is not None}
-
-
-def _counted(found: Any) -> int | None:
-    """Return the rows that a sink counted; Spark's -1 means that it doesn't count."""
-    rows = _whole(found)
-    return None if rows == _UNCOUNTED else rows
 
 
 def _rate(found: Any) -> float | None:

@@ -21,9 +21,6 @@ from headgate.parse.spark.operators.facts import conjuncts
 from headgate.parse.spark.operators.relation import column
 
 _LONG = re.compile(r"#\d+L(?:-T\d+ms)?$")
-_NOT_NULL = re.compile(
-    r"isnotnull\((?P<name>[^()#]*)#(?P<id>\d{1,18})L?(?:-T\d+ms)?\)", re.IGNORECASE
-)
 Types = Mapping[int, TypedColumn]
 
 

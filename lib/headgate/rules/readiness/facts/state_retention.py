@@ -9,7 +9,6 @@ from headgate.model.version import OperatorKind, StatefulOperator, Version
 from headgate.rules.readiness.facts.spans import span_ms
 from headgate.rules.spark.facts.event_time import evicts_by_time, output_mode
 
-_AGGREGATES = (OperatorKind.AGGREGATE, OperatorKind.SESSION_AGGREGATE)
 _COMPARED = re.compile(r"<=|>=|<|>|=")
 _OF_OPERATOR = re.compile(r"\bop\d+\.|\bwindow_time\(")
 

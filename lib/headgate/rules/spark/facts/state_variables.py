@@ -24,7 +24,6 @@ class Variable:
 
     name: str
     kind: str
-    ttl: bool
 
 
 def variables(operator: StatefulOperator | None) -> dict[str, Variable] | None:
@@ -33,7 +32,7 @@ def variables(operator: StatefulOperator | None) -> dict[str, Variable] | None:
     if found is None:
         return None
     return {
-        name: Variable(name, str(told.get("type")), bool(told.get("ttl")))
+        name: Variable(name, str(told.get("type")))
         for name, told in found.items()
         if not name.startswith(_TIMERS)
     }
