@@ -153,18 +153,6 @@ def _anything(landscape: Landscape) -> Pairs:
     yield from ((n.id, n.id) for n in landscape.nodes)
 
 
-def _owners(landscape: Landscape) -> Pairs:
-    return _of_pipelines(landscape, lambda p: p.owner)
-
-
-def _engines(landscape: Landscape) -> Pairs:
-    return _of_pipelines(landscape, lambda p: p.engine.value)
-
-
-def _statuses(landscape: Landscape) -> Pairs:
-    return _of_pipelines(landscape, lambda p: p.status or "unknown")
-
-
 def _of_pipelines(landscape: Landscape, value: Callable[[LandscapePipeline], str | None]) -> Pairs:
     for pipeline in landscape.pipelines:
         if (name := value(pipeline)) is not None:
@@ -204,10 +192,10 @@ _PAIRS: Mapping[str | None, Callable[[Landscape], Pairs]] = {
     "pipeline": _pipelines,
     "group": _groups,
     "node": _nodes,
-    "owner": _owners,
-    "engine": _engines,
+    "owner": lambda landscape: _of_pipelines(landscape, lambda p: p.owner),
+    "engine": lambda landscape: _of_pipelines(landscape, lambda p: p.engine.value),
     "kind": _kinds,
     "operator": _operators,
-    "status": _statuses,
+    "status": lambda landscape: _of_pipelines(landscape, lambda p: p.status or "unknown"),
     "state": _states,
 }

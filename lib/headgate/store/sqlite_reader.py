@@ -144,7 +144,7 @@ class _Runs:
         found = self._file.rows(f"SELECT {_COLUMNS} FROM runs WHERE id = ?", run)
         if not found:
             raise _no_run(run)
-        return _run(found[0])
+        return RunRow(**_values(found[0]))
 
     def state(self, run: str) -> RunState:
         """Return the run's state alone."""
@@ -256,10 +256,6 @@ def _fitting(which: RunFilter) -> tuple[str, list[str]]:
 
 def _no_run(run: str) -> NotFoundError:
     return NotFoundError(f"run {run} not found: `headgate runs` lists all runs")
-
-
-def _run(row: sqlite3.Row) -> RunRow:
-    return RunRow(**_values(row))
 
 
 def _values(row: sqlite3.Row) -> dict[str, Any]:

@@ -17,11 +17,26 @@ def read_json(text: str | bytes) -> Any:
 
     ValueError if it isn't JSON, is nested too deeply to be read, or is no UTF-8.
     """
-    whole = whole_characters(text.decode() if isinstance(text, bytes) else text)
+    kept = whole_characters(text.decode() if isinstance(text, bytes) else text)
     try:
-        return json.loads(whole)
+        return json.loads(kept)
     except RecursionError:
         raise ValueError("it is nested too deeply") from None
+
+
+def whole(found: Any) -> int | None:
+    """Return a whole number, None for anything else (True is none)."""
+    return found if isinstance(found, int) and not isinstance(found, bool) else None
+
+
+def optional_text(found: Any) -> str | None:
+    """Return any value as text; None stays None."""
+    return None if found is None else str(found)
+
+
+def setting_text(value: Any) -> str:
+    """Return a setting as configuration files write it: `true`, not `True`."""
+    return str(value).lower() if isinstance(value, bool) else str(value)
 
 
 def whole_characters(text: str) -> str:

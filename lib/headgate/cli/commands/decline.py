@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import click
 
-from headgate.cli.commands.requests import row_json
-from headgate.cli.shared.options import current_context, emit_json, format_option
+from headgate.cli.shared.options import current_context, emit_json, format_option, row_json
 from headgate.cli.shared.terminal import say
 from headgate.gateway.process.system_user import system_user
 from headgate.usecases.requests.decide_request import decline_request
@@ -21,7 +20,7 @@ def command(request: str, reason: str, output: str) -> int:
     context = current_context()
     decline_request(context, request, by=system_user(), reason=reason)
     if output == "json":
-        emit_json(row_json(read_request(context, request).row))
+        emit_json(row_json(read_request(context, request).row, "request"))
     else:
         say(f"Request {request} is declined.")
     return 0

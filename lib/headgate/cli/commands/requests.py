@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import asdict
-from typing import Any
 
 import click
 
-from headgate.cli.shared.options import current_context, emit_json, format_option
+from headgate.cli.shared.options import current_context, emit_json, format_option, row_json
 from headgate.cli.shared.show_plan import show_plan
 from headgate.cli.shared.terminal import say
-from headgate.store.rows import RequestRow
 from headgate.usecases.requests.list_requests import RequestDetail, list_requests, read_request
 
 
@@ -23,7 +21,7 @@ def command(request: str | None, output: str) -> int:
     if request is not None:
         _show(read_request(context, request), output)
     elif output == "json":
-        emit_json({"requests": [row_json(row) for row in list_requests(context)]})
+        emit_json({"requests": [row_json(row, "request") for row in list_requests(context)]})
     else:
         for row in list_requests(context):
             say(
@@ -37,7 +35,7 @@ def _show(detail: RequestDetail, output: str) -> None:
     row = detail.row
     if output == "json":
         audit = [asdict(entry) for entry in detail.audit]
-        emit_json({**row_json(row), "audit": audit, "plan": detail.plan.document()})
+        emit_json({**row_json(row, "request"), "audit": audit, "plan": detail.plan.document()})
         return
     say(f"Request {row.id} is {row.state}; requested by {row.asked_by}: {row.reason}")
     if row.decided_by is not None:
@@ -45,9 +43,3 @@ def _show(detail: RequestDetail, output: str) -> None:
         run = f" as run {row.run}" if row.run else ""
         say(f"{row.decided_by} decided{run}{why}")
     show_plan(detail.plan, output=output)
-
-
-def row_json(row: RequestRow) -> dict[str, Any]:
-    """Return a request as JSON, without its plan."""
-    kept = {k: v for k, v in asdict(row).items() if k not in ("id", "plan")}
-    return {"request": row.id, **kept}

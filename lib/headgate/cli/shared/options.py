@@ -17,7 +17,7 @@ from headgate.text.tables import harmless_json
 if TYPE_CHECKING:
     from rich.console import Console
 
-    from headgate.store.rows import RunFacts
+    from headgate.store.rows import RequestRow, RunFacts
 from headgate.usecases.context import Context
 
 F = TypeVar("F", bound=Callable[..., Any])
@@ -105,7 +105,7 @@ def current_context() -> Context:
     return open_context(settings.config)
 
 
-def row_json(row: RunFacts) -> dict[str, Any]:
-    """Return one run of a list as JSON."""
+def row_json(row: RunFacts | RequestRow, key: str = "run") -> dict[str, Any]:
+    """Return one run or request of a list as JSON, without its plan; its id is below `key`."""
     kept = {k: v for k, v in asdict(row).items() if k not in ("id", "plan")}
-    return {"run": row.id, **kept}
+    return {key: row.id, **kept}

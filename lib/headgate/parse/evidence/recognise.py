@@ -19,7 +19,7 @@ from headgate.parse.spark.session.capture_json import (
     read_session,
 )
 from headgate.parse.spark.watch.mark import is_watch
-from headgate.text.json_text import whole_characters
+from headgate.text.json_text import setting_text, whole_characters
 from headgate.text.secrets import mask, mask_json, mask_text
 
 if TYPE_CHECKING:
@@ -222,7 +222,7 @@ def _object(
     if all(isinstance(v, (str, int, float, bool)) for v in found.values()) and all(
         k.startswith("spark.") for k in found
     ):
-        settings = mask({k: _setting(v) for k, v in found.items()})
+        settings = mask({k: setting_text(v) for k, v in found.items()})
         return Piece(EvidenceKind.SETTINGS, path, settings, warnings)
     return None
 
@@ -231,7 +231,3 @@ def _is_capture(found: Mapping[str, Any]) -> bool:
     if isinstance(found.get("sources"), list) and "sink" in found:
         return True
     return set(found) == {"error"} and isinstance(found["error"], str)
-
-
-def _setting(value: Any) -> str:
-    return str(value).lower() if isinstance(value, bool) else str(value)

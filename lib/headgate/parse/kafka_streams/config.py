@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
+from headgate.text.json_text import setting_text
 from headgate.text.secrets import mask
 
 _LOGGED = re.compile(r"\bStreamsConfig values:\s*$", re.M)
@@ -55,11 +56,7 @@ def _is_ours(found: Mapping[str, Any]) -> bool:
 
 def read_config(found: Mapping[str, Any]) -> Config:
     """Return the settings of a JSON object."""
-    return Config(mask({k: _text(v) for k, v in found.items() if v is not None}))
-
-
-def _text(value: Any) -> str:
-    return str(value).lower() if isinstance(value, bool) else str(value)
+    return Config(mask({k: setting_text(v) for k, v in found.items() if v is not None}))
 
 
 def read_properties(text: str) -> Config | None:

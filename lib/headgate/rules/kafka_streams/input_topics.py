@@ -20,10 +20,6 @@ def _node(app: StreamsApplication, topic: str) -> str | None:
     return next((s.node for s in app.sources if topic in s.topics), None)
 
 
-def _feeds_state(c: StreamsComparison, topic: str) -> bool:
-    return any((m := meaning(c.flow_before, s)) and topic in m.inputs for s in c.old.stores)
-
-
 _STOP_ALL_INSTANCES = "Stop all instances before the new version starts."
 
 
@@ -60,7 +56,7 @@ def input_removed(c: StreamsComparison) -> Iterator[RuleResult]:
     A later version that reads the topic again resumes at those offsets.
     """
     for topic in sorted(_topics(c.old) - _topics(c.new)):
-        mixed = _feeds_state(c, topic)
+        mixed = any((m := meaning(c.flow_before, s)) and topic in m.inputs for s in c.old.stores)
         yield RuleResult(
             outcome=Outcome.RESUMES,
             state_effect=StateEffect.MIXED if mixed else StateEffect.EXACT,

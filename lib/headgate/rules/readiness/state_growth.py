@@ -174,7 +174,7 @@ def large_state_in_memory(s: Subject) -> Iterator[Problem]:
         if held >= LARGE_BYTES or rows >= MANY_ROWS:
             yield Problem(
                 severity=Severity.MEDIUM,
-                location=_node(number, s),
+                location=next((o.node for o in s.stateful if o.operator_id == number), None),
                 what=f"{operator.name} keeps {rows:,} rows ({size(held)}) in the executors' heap "
                 "(HDFSBackedStateStoreProvider).",
                 remedy=_WHEN_THE_QUERY,
@@ -292,7 +292,3 @@ def _reported(operator: StatefulOperator, s: Subject) -> OperatorProgress | None
     if number is None or len(operators) != len(s.stateful):
         return None
     return operators[number] if number < len(operators) else None
-
-
-def _node(number: int, s: Subject) -> str | None:
-    return next((o.node for o in s.stateful if o.operator_id == number), None)

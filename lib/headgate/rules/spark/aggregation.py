@@ -12,7 +12,7 @@ from headgate.rules.spark.facts.aggregation_buffers import Buffer, Carry, buffer
 from headgate.rules.spark.facts.changed_keys import REPLAY, SAME_KEY, guarded, hidden
 from headgate.rules.spark.facts.expressions import is_time_window, without_names
 from headgate.rules.spark.facts.state_keys import KeyChange, key_change
-from headgate.rules.spark.facts.state_stores import is_read
+from headgate.rules.spark.facts.state_stores import read_pairs
 
 _KINDS = (OperatorKind.AGGREGATE, OperatorKind.SESSION_AGGREGATE)
 
@@ -33,7 +33,7 @@ def grouping_keys(c: Comparison) -> Iterator[RuleResult]:
     Other columns of the same types pass Spark's schema check. But no stored key matches any more,
     and totals restart from zero.
     """
-    for pair in _aggregates(c):
+    for pair in read_pairs(c, _KINDS):
         old, new = _plain_keys(pair)
         if old is None or new is None:
             continue
@@ -68,7 +68,7 @@ def buffer_read_as_another(c: Comparison) -> Iterator[RuleResult]:
 
     Another function with a buffer of the same type uses the stored value as its own.
     """
-    for pair in _aggregates(c):
+    for pair in read_pairs(c, _KINDS):
         for old, new, how in _carried(pair):
             if how in (Carry.REINTERPRETED, Carry.OPAQUE):
                 yield RuleResult(
@@ -93,7 +93,7 @@ def same_function_other_input(c: Comparison) -> Iterator[RuleResult]:
 
     New rows count in the new unit; the history stays in the old unit.
     """
-    for pair in _aggregates(c):
+    for pair in read_pairs(c, _KINDS):
         for old, new, how in _carried(pair):
             if how is Carry.MIXED:
                 yield RuleResult(
@@ -116,7 +116,7 @@ _DOES_THE_NEW = (
 @rule("AGG006", remedies=(REPLAY,), questions=(_DOES_THE_NEW,))
 def opaque_buffer(c: Comparison) -> Iterator[RuleResult]:
     """Some functions store their values as bytes. Spark doesn't check the type inside."""
-    for pair in _aggregates(c):
+    for pair in read_pairs(c, _KINDS):
         for old, new, how in _carried(pair):
             if how is Carry.UNKNOWN:
                 yield RuleResult(
@@ -133,7 +133,7 @@ def opaque_buffer(c: Comparison) -> Iterator[RuleResult]:
 @rule("AGG004")
 def buffer_carried_over(c: Comparison) -> Iterator[RuleResult]:
     """The new functions use the same buffers as the old ones, so the history is kept exactly."""
-    for pair in _aggregates(c):
+    for pair in read_pairs(c, _KINDS):
         if pair.before is None or pair.after is None or _functions_equal(pair):
             continue
         if _same_number(pair) and all(how is Carry.EXACT for _, _, how in _carried(pair)):
@@ -156,7 +156,7 @@ _WHICH_COLUMNS_DOES = (
 @rule("AGG005", remedies=(_ADD_THE_PLAN,), questions=(_WHICH_COLUMNS_DOES,))
 def aggregate_not_known(c: Comparison) -> Iterator[RuleResult]:
     """Equal types don't mean equal content: the columns and functions must be compared, too."""
-    for pair in _aggregates(c):
+    for pair in read_pairs(c, _KINDS):
         assert pair.before and pair.after
         known = None not in (pair.before.keys, pair.after.keys)
         if known and (_functions_equal(pair) or _same_number(pair)):
@@ -171,11 +171,6 @@ def aggregate_not_known(c: Comparison) -> Iterator[RuleResult]:
             rollback=Rollback.UNKNOWN,
             remedy=_ADD_THE_PLAN,
         )
-
-
-def _aggregates(c: Comparison) -> Iterator[OperatorPair]:
-    """Yield the pairs of aggregates whose old state the new version will read."""
-    yield from (p for p in c.operators if p.kind in _KINDS and is_read(c, p))
 
 
 def _plain_keys(pair: OperatorPair) -> tuple[tuple[str, ...] | None, tuple[str, ...] | None]:

@@ -5,12 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from headgate.model.version import OperatorKind
-from headgate.rules.core.match_operators import OperatorPair
 from headgate.rules.core.report import Outcome, Rollback, StateEffect
 from headgate.rules.core.rule import Comparison, RuleResult, rule
 from headgate.rules.spark.facts.changed_keys import REPLAY, SAME_KEY, guarded, hidden
 from headgate.rules.spark.facts.state_keys import KeyChange, key_change
-from headgate.rules.spark.facts.state_stores import is_read
+from headgate.rules.spark.facts.state_stores import read_pairs
 
 _KINDS = (OperatorKind.DEDUPLICATE, OperatorKind.DEDUPLICATE_WITHIN_WATERMARK)
 
@@ -29,7 +28,7 @@ def key_columns(c: Comparison) -> Iterator[RuleResult]:
     With other columns of the same types, or in another order, Spark finds none of the rows that it
     has seen. Without arguments every column counts, in the order of the input.
     """
-    for pair in _pairs(c):
+    for pair in read_pairs(c, _KINDS):
         assert pair.before and pair.after
         old, new = pair.before.keys, pair.after.keys
         if old is None or new is None or old == new:
@@ -60,7 +59,7 @@ _BY_WHICH_COLUMNS = "Which columns, in which order, does each version use to fin
 @rule("DED002", remedies=(_ADD_THE_PLAN,), questions=(_BY_WHICH_COLUMNS,))
 def keys_not_known(c: Comparison) -> Iterator[RuleResult]:
     """Equal types don't mean equal keys: the columns must be compared, too."""
-    for pair in _pairs(c):
+    for pair in read_pairs(c, _KINDS):
         assert pair.before and pair.after
         if pair.before.keys is None or pair.after.keys is None:
             yield RuleResult(
@@ -70,7 +69,3 @@ def keys_not_known(c: Comparison) -> Iterator[RuleResult]:
                 rollback=Rollback.UNKNOWN,
                 remedy=_ADD_THE_PLAN,
             )
-
-
-def _pairs(c: Comparison) -> Iterator[OperatorPair]:
-    yield from (p for p in c.operators if p.kind in _KINDS and is_read(c, p))

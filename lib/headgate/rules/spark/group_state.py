@@ -8,7 +8,7 @@ from headgate.model.version import OperatorKind
 from headgate.rules.core.match_operators import OperatorPair
 from headgate.rules.core.report import Outcome, Rollback, StateEffect
 from headgate.rules.core.rule import Comparison, RuleResult, rule
-from headgate.rules.spark.facts.state_stores import check_is_off, is_read
+from headgate.rules.spark.facts.state_stores import check_is_off, read_pairs
 
 _KINDS = (OperatorKind.MAP_GROUPS, OperatorKind.TRANSFORM_WITH_STATE)
 _REPLAY = "Start from an empty checkpoint and replay."
@@ -25,7 +25,7 @@ def group_keys(c: Comparison) -> Iterator[RuleResult]:
     With another number of columns Spark fails. Other columns of the same types pass the check, but
     no stored key matches, and each group starts from empty state.
     """
-    for pair in _groups(c):
+    for pair in read_pairs(c, _KINDS):
         assert pair.before and pair.after
         old, new = pair.before.keys, pair.after.keys
         if old is not None and new is not None and len(old) != len(new) and not check_is_off(c):
@@ -67,7 +67,7 @@ _BY_WHICH_COLUMNS = "Which columns, in which order, does each version group by?"
 @rule("GRP002", remedies=(_ADD_THE_PLAN,), questions=(_BY_WHICH_COLUMNS,))
 def group_keys_not_known(c: Comparison) -> Iterator[RuleResult]:
     """Equal types don't mean equal groups: the columns must be compared, too."""
-    for pair in _groups(c):
+    for pair in read_pairs(c, _KINDS):
         assert pair.before and pair.after
         if pair.before.keys is None or pair.after.keys is None:
             yield RuleResult(
@@ -88,7 +88,7 @@ def timeout_clock(c: Comparison) -> Iterator[RuleResult]:
 
     If the other clock reads it, groups time out at once or never.
     """
-    for pair in _groups(c):
+    for pair in read_pairs(c, _KINDS):
         assert pair.before and pair.after
         old, new = (o.extra.get("timeout") for o in (pair.before, pair.after))
         if old != new and {old, new} == _CLOCKS:
@@ -102,7 +102,3 @@ def timeout_clock(c: Comparison) -> Iterator[RuleResult]:
                 remedy=_KEEP_THE_KIND,
                 scenario="from-scratch",
             )
-
-
-def _groups(c: Comparison) -> Iterator[OperatorPair]:
-    yield from (p for p in c.operators if p.kind in _KINDS and is_read(c, p))

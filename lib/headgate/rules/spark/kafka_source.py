@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator
 
-from headgate.model.version import Source, Version
+from headgate.model.version import Source
 from headgate.rules.core.match_operators import SourcePair
 from headgate.rules.core.report import Outcome, Rollback, StateEffect
 from headgate.rules.core.rule import Comparison, RuleResult, rule
@@ -74,7 +74,7 @@ def topic_removed_silently(c: Comparison) -> Iterator[RuleResult]:
         assert pair.after
         if not loses_data_silently(pair.after):
             continue
-        moved = [t for t in gone if _reads(c.after, t)]
+        moved = [t for t in gone if any(subscribes(s, t) for s in c.after.sources or ())]
         yield RuleResult(
             outcome=Outcome.SILENTLY_WRONG if moved else Outcome.RESUMES,
             state_effect=StateEffect.MIXED if c.is_stateful else StateEffect.NONE,
@@ -230,10 +230,6 @@ def _topics_added(pair: SourcePair) -> list[str]:
     if not known:
         return []
     return [t for t in pair.after.topics if t not in known and not subscribes(pair.before, t)]
-
-
-def _reads(version: Version, topic: str) -> bool:
-    return any(subscribes(s, topic) for s in version.sources or ())
 
 
 def _topics(source: Source | None) -> str | None:

@@ -197,11 +197,7 @@ def _renamed(c: Comparison) -> list[tuple[Source, Source]]:
     come = [p.after for p in c.sources if p.after and p.before is None]
     told = [(p.before, p.after) for p in c.sources if p.before and p.after]
     declared = [(b, a) for b, a in told if b.name != a.name]
-    return declared + [(b, a) for b in gone for a in come if _reads_same(b, a)]
-
-
-def _reads_same(before: Source, after: Source) -> bool:
-    return _reads(before) == _reads(after)
+    return declared + [(b, a) for b in gone for a in come if _reads(b) == _reads(a)]
 
 
 def _reads(source: Source) -> tuple[object, ...]:

@@ -108,11 +108,7 @@ def check(before: TopicSchema, after: TopicSchema, direction: Direction) -> list
         found = [f for r in FORMATS for f in r.run(pair)]
     else:
         found = _Judge(reader.format, direction).findings(reader.tree, writer.tree)
-    return [_against(f, before.name) for f in found]
-
-
-def _against(finding: SchemaFinding, name: str) -> SchemaFinding:
-    return replace(finding, against=name)
+    return [replace(f, against=before.name) for f in found]
 
 
 class _Judge:

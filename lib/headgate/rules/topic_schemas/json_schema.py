@@ -17,10 +17,6 @@ LOWER = ("minLength", "minimum", "exclusiveMinimum", "minItems", "minProperties"
 SAME = ("pattern", "multipleOf", "uniqueItems", "contains", "propertyNames", "if", "then", "else")
 
 
-def _at(pair: Pair, name: str) -> str:
-    return f"{pair.path}.{name}" if pair.path else name
-
-
 def _plain(pair: Pair) -> tuple[JsonNode, JsonNode] | None:
     """Return both sides where each is an object's schema that says something."""
     reader, writer = pair.reader, pair.writer
@@ -78,7 +74,7 @@ def property_required(pair: Pair) -> Iterator[Breach]:
         has_default = inner is not None and isinstance(inner.data, dict) and "default" in inner.data
         # One that no property declares is a condition beside the properties.
         if not has_default and (inner is None or name in written or not is_open(writer)):
-            yield Breach(_at(pair, name), "required", "optional" if name in written else None, "")
+            yield Breach(pair.at(name), "required", "optional" if name in written else None, "")
 
 
 def is_open(node: JsonNode) -> bool:
@@ -120,10 +116,10 @@ def property_added_to_open_model(pair: Pair) -> Iterator[Breach]:
             continue
         if is_open(writer):
             if not inner.accepts_all and _is_object(writer):
-                yield Breach(_at(pair, name), _shown(inner), None, "")
+                yield Breach(pair.at(name), _shown(inner), None, "")
         elif (cover := _covering(writer, name)) is not None and not pair.fits(inner, cover):
             because = "Other properties were allowed, with a type that the reading schema rejects."
-            yield Breach(_at(pair, name), _shown(inner), _shown(cover), because)
+            yield Breach(pair.at(name), _shown(inner), _shown(cover), because)
 
 
 def _is_object(node: JsonNode) -> bool:
@@ -147,7 +143,7 @@ def property_removed_from_closed_model(pair: Pair) -> Iterator[Breach]:
             continue
         cover = _covering(reader, name)
         if cover is None or not pair.fits(cover, inner):
-            yield Breach(_at(pair, name), None, _shown(inner), "")
+            yield Breach(pair.at(name), None, _shown(inner), "")
 
 
 @rule("SCH305", JSON_RULES, remedy="Keep accepting additional properties and items.")
@@ -161,9 +157,9 @@ def content_model_narrowed(pair: Pair) -> Iterator[Breach]:
     for key in ("additionalProperties", "additionalItems"):
         now, was = reader.get(key), writer.get(key)
         if now is False and was is not False:
-            yield Breach(_at(pair, key), "none", "any" if was in (None, True) else "some", "")
+            yield Breach(pair.at(key), "none", "any" if was in (None, True) else "some", "")
         elif isinstance(now, dict) and was in (None, True) and not reader.at(now).accepts_all:
-            yield Breach(_at(pair, key), _shown(reader.at(now)), "any", "")
+            yield Breach(pair.at(key), _shown(reader.at(now)), "any", "")
 
 
 @rule("SCH306", JSON_RULES, remedy="Only widen limits.")
@@ -177,7 +173,7 @@ def limit_narrowed(pair: Pair) -> Iterator[Breach]:
     for key in (*UPPER, *LOWER, *SAME):
         now, was = reader.get(key), writer.get(key)
         if now is not None and now is not False and _narrower(key, now, was):
-            yield Breach(_at(pair, key), json.dumps(now), None if was is None else json.dumps(was),
+            yield Breach(pair.at(key), json.dumps(now), None if was is None else json.dumps(was),
                          "")  # fmt: skip
 
 
@@ -290,7 +286,7 @@ def dependency_added(pair: Pair) -> Iterator[Breach]:
         for name, asked in now.items():
             old = was.get(name)
             if not _asks_less(asked, old):
-                yield Breach(_at(pair, f"{key}.{name}"), json.dumps(asked), json.dumps(old), "")
+                yield Breach(pair.at(f"{key}.{name}"), json.dumps(asked), json.dumps(old), "")
 
 
 def _asks_less(asked: Any, old: Any) -> bool:
@@ -310,7 +306,7 @@ def exclusion_widened(pair: Pair) -> Iterator[Breach]:
     now = reader.at(reader.get("not"))
     was = None if writer.get("not") is None else writer.at(writer.get("not"))
     if was is None or not pair.fits(was, now):
-        yield Breach(_at(pair, "not"), _shown(now), None if was is None else _shown(was), "")
+        yield Breach(pair.at("not"), _shown(now), None if was is None else _shown(was), "")
 
 
 @rule("SCH311", JSON_RULES, remedy="Keep items as they were, or check in the other direction.")
@@ -377,7 +373,7 @@ def parts(pair: Pair) -> Iterator[tuple[Any, Any, str]]:
     written = writer.properties
     for name, inner in reader.properties.items():
         if name in written:
-            yield inner, written[name], _at(pair, name)
+            yield inner, written[name], pair.at(name)
     for key, mark in (("items", "[]"), ("additionalProperties", "{}")):
         now, was = reader.get(key), writer.get(key)
         if not isinstance(now, (dict, bool)) or not isinstance(was, (dict, bool)):

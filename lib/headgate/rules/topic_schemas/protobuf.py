@@ -73,10 +73,6 @@ def _files(pair: Pair) -> tuple[ProtoFile, ProtoFile] | None:
     return (pair.reader, pair.writer) if both else None
 
 
-def _path(pair: Pair, name: str) -> str:
-    return f"{pair.path}.{name}" if pair.path else name
-
-
 def _shared(pair: Pair) -> Iterator[tuple[Side, ProtoField, Side, ProtoField]]:
     """Yield the fields that have one number on both sides."""
     if sides := _sides(pair):
@@ -119,7 +115,7 @@ def wire_type_changed(pair: Pair) -> Iterator[Breach]:
         was, now = _looks(writer, other), _looks(reader, f)
         if was != now:
             because = f"Field number {f.number} is read as {now}, but was written as {was}."
-            yield Breach(_path(pair, f.name), f.shown, other.shown, because)
+            yield Breach(pair.at(f.name), f.shown, other.shown, because)
 
 
 def _looks(side: Side, f: ProtoField) -> str:
@@ -136,7 +132,7 @@ def message_type_changed(pair: Pair) -> Iterator[Breach]:
         if _looks(reader, f) != _looks(writer, other) or reader.group(f.type) != "a message":
             continue
         if reader.file.local(f.type) != writer.file.local(other.type):
-            yield Breach(_path(pair, f.name), f.shown, other.shown, "")
+            yield Breach(pair.at(f.name), f.shown, other.shown, "")
 
 
 @rule("SCH204", PROTOBUF_SPEC, remedy="Never add or remove a required field; make it optional.")
@@ -150,10 +146,10 @@ def required_field(pair: Pair) -> Iterator[Breach]:
     reader, writer = (s.message for s in sides)
     for f in reader.fields:
         if f.label == "required" and f.number not in writer.by_number():
-            yield Breach(_path(pair, f.name), f.shown, None, "The reading schema requires it.")
+            yield Breach(pair.at(f.name), f.shown, None, "The reading schema requires it.")
     for f in writer.fields:
         if f.label == "required" and f.number not in reader.by_number():
-            yield Breach(_path(pair, f.name), None, f.shown, "It was required.")
+            yield Breach(pair.at(f.name), None, f.shown, "It was required.")
 
 
 @rule("SCH205", PROTOBUF_SPEC, remedy="Put at most one existing field into a new oneof.")
@@ -174,7 +170,7 @@ def fields_moved_into_oneof(pair: Pair) -> Iterator[Breach]:
         moved = [f.name for f in fields if written[f.number].oneof is None]
         if len(moved) > 1 or (moved and len(fields) > len(moved)):
             because = f"{', '.join(moved)} moved into it."
-            yield Breach(_path(pair, name), f"oneof {name}", "fields outside a oneof", because)
+            yield Breach(pair.at(name), f"oneof {name}", "fields outside a oneof", because)
 
 
 @rule("SCH206", PROTOBUF_RULES, remedy="Keep the field in its oneof; mark it deprecated.")
@@ -186,7 +182,7 @@ def oneof_field_removed(pair: Pair) -> Iterator[Breach]:
     kept = {f.oneof for f in reader.fields}
     for f in writer.fields:
         if f.oneof in kept and f.oneof and f.number not in reader.by_number():
-            yield Breach(_path(pair, f.name), None, f.shown, f"It was in oneof {f.oneof}.")
+            yield Breach(pair.at(f.name), None, f.shown, f"It was in oneof {f.oneof}.")
 
 
 @rule("SCH207", PROTOBUF_RULES, remedy="Keep the package.")
@@ -214,7 +210,7 @@ def default_replaces_value(pair: Pair) -> Iterator[Breach]:
     written = sides[1].message.by_number()
     for f in sides[0].message.fields:
         if f.number not in written and f.label != "required":
-            yield Breach(_path(pair, f.name), f.shown, None, "The field is removed.")
+            yield Breach(pair.at(f.name), f.shown, None, "The field is removed.")
 
 
 @rule(
@@ -231,7 +227,7 @@ def number_reused(pair: Pair) -> Iterator[Breach]:
     for _, f, _, other in _shared(pair):
         if f.name != other.name:
             because = f"Number {f.number} is {f.name} here and {other.name} there."
-            yield Breach(_path(pair, f.name), f.name, other.name, because)
+            yield Breach(pair.at(f.name), f.name, other.name, because)
 
 
 @rule("SCH213", PROTOBUF_SPEC, Effect.SILENTLY_WRONG, remedy="Keep the wider type.")
@@ -245,7 +241,7 @@ def number_is_cut(pair: Pair) -> Iterator[Breach]:
         narrow, wide = reader.bits(f.type), writer.bits(other.type)
         unsigned = [t.startswith("u") for t in (f.type, other.type)]
         if narrow and wide and (narrow < wide or (unsigned[0] != unsigned[1] and narrow == wide)):
-            yield Breach(_path(pair, f.name), f.shown, other.shown, "")
+            yield Breach(pair.at(f.name), f.shown, other.shown, "")
 
 
 @rule("SCH214", PROTOBUF_SPEC, Effect.SILENTLY_WRONG, remedy="Add a field of another number.")
@@ -258,7 +254,7 @@ def repeated_changed(pair: Pair) -> Iterator[Breach]:
         if f.key or other.key or _looks(reader, f) != _looks(writer, other):
             continue
         if (f.label == "repeated") != (other.label == "repeated"):
-            yield Breach(_path(pair, f.name), f.shown, other.shown, "")
+            yield Breach(pair.at(f.name), f.shown, other.shown, "")
 
 
 @rule("SCH215", PROTOBUF_SPEC, Effect.SILENTLY_WRONG, remedy="Keep every value and its number.")
@@ -310,7 +306,7 @@ def reserved_is_used(pair: Pair) -> Iterator[Breach]:
             breach = (
                 (shown, "reserved") if pair.direction is Direction.BACKWARD else ("reserved", shown)
             )
-            yield Breach(_path(pair, f.name), *breach, "")
+            yield Breach(pair.at(f.name), *breach, "")
 
 
 PROTOBUF = (

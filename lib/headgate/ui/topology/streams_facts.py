@@ -17,7 +17,7 @@ def streams_rows(app: StreamsApplication | None) -> Rows:
     if app.repartitions:
         yield (
             "Repartitions",
-            _named(len(app.repartitions), sum(r.is_generated for r in app.repartitions)),
+            f"{len(app.repartitions)}{_generated(sum(r.is_generated for r in app.repartitions))}",
         )
     if app.internal is not None:
         yield "Internal topics", len(app.internal)
@@ -31,10 +31,6 @@ def _stores(app: StreamsApplication) -> str:
     return (
         f"{plural(len(app.stores), 'store')}{_generated(sum(s.is_generated for s in app.stores))}"
     )
-
-
-def _named(count: int, generated: int) -> str:
-    return f"{count}{_generated(generated)}"
 
 
 def _generated(count: int) -> str:

@@ -170,7 +170,7 @@ def play(found: Opened, broker: RehearsalBroker, seconds: float, committed: int)
     if found.refused or found.application is None:
         ran = Ran(outcome=EngineOutcome.REFUSES, causes=found.refused, stage=StreamsStage.BUILD)
         return Played(ran, found.version)
-    app = _streams(found.version) or StreamsApplication()
+    app = (found.version.streams if found.version is not None else None) or StreamsApplication()
     group = found.side.application_id
     inputs = sources(app, broker.kafka.partitions())
     outside = [t for t in inputs if not looks_internal(t)]
@@ -194,7 +194,7 @@ def play(found: Opened, broker: RehearsalBroker, seconds: float, committed: int)
     return Played(
         ran,
         found.version,
-        streams_version=_release(found),
+        streams_version=found.application.release if found.application is not None else "",
         rows_in=max(0, now - committed),
         outputs=tuple(broker.records(sinks(app) - inputs)),
         after=_by_topic(broker.records(changelogs), changelogs),
@@ -254,14 +254,6 @@ def _version(side: Side, description: str, folder: Path) -> Version:
     settings = {**side.settings, "application.id": side.application_id}
     (evidence / "config.json").write_text(json.dumps(settings))
     return read_version([str(evidence)])
-
-
-def _streams(version: Version | None) -> StreamsApplication | None:
-    return version.streams if version is not None else None
-
-
-def _release(found: Opened) -> str:
-    return found.application.release if found.application is not None else ""
 
 
 def _leads_away(key: str) -> bool:

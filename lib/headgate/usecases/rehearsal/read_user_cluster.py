@@ -74,7 +74,7 @@ def look(kafka: Kafka, application_id: str, app: StreamsApplication | None = Non
     names = frozenset(kafka.partitions())
     wanted = {n for n in names if n.startswith(f"{application_id}-") and looks_internal(n)}
     wanted |= {topic for topic, _ in committed}
-    wanted |= set(_outside(app, names)) if app else set()
+    wanted |= set(sources(app, names) | sinks(app)) if app else set()
     return _look(kafka, application_id, frozenset(wanted & names), committed, names)
 
 
@@ -155,10 +155,6 @@ def sources(app: StreamsApplication, names: Collection[str]) -> frozenset[str]:
 def sinks(app: StreamsApplication) -> frozenset[str]:
     """Return the topics that a version writes by name."""
     return frozenset(s.topic for s in app.sinks if s.topic)
-
-
-def _outside(app: StreamsApplication, names: Collection[str]) -> frozenset[str]:
-    return sources(app, names) | sinks(app)
 
 
 def _fits(pattern: str, name: str) -> bool:

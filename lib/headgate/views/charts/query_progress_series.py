@@ -197,7 +197,7 @@ def lag_by_topic(progress: BatchProgress) -> dict[str, float]:
     lags: dict[str, float] = {}
     for source in progress.sources:
         for topic, latest in _topics(source.latest):
-            end = _topic(source.end, topic)
+            end = dict(_topics(source.end)).get(topic, {})
             for partition, offset in latest.items():
                 read = end.get(partition)
                 if isinstance(offset, int) and isinstance(read, int):
@@ -208,10 +208,6 @@ def lag_by_topic(progress: BatchProgress) -> dict[str, float]:
 def _topics(offsets: Any) -> Iterable[tuple[str, Mapping[str, Any]]]:
     if isinstance(offsets, Mapping):
         yield from ((t, row) for t, row in offsets.items() if isinstance(row, Mapping))
-
-
-def _topic(offsets: Any, topic: str) -> Mapping[str, Any]:
-    return dict(_topics(offsets)).get(topic, {})
 
 
 _CHARTS: tuple[tuple[str, Unit, Lines, bool], ...] = (

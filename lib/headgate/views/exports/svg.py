@@ -85,7 +85,7 @@ def svg(scene: Scene, *, theme: Theme = Theme.AUTO, notes: Mapping[str, str] | N
         f'<rect class="ground" width="{width:.1f}" height="{height:.1f}"/>',
         f'<g transform="translate({EDGE:g},{EDGE:g})">',
         *(_area(b) for b in scene.boxes),
-        *(_edge(e) for e in scene.edges),
+        *(f'<path class="edge" d="{curve(e)}" marker-end="url(#head)"/>' for e in scene.edges),
         *(_header(b, said.get(b.id, "")) for b in scene.boxes),
         *(_node(n, said.get(n.id, "")) for n in scene.nodes),
         *(text for _, text in legend),
@@ -108,10 +108,6 @@ def _header(box: SceneBox, note: str) -> str:
         f'<text class="title" x="{box.x + 14:g}" y="{y:g}">{xml(box.title)}'
         f'<tspan class="detail" dx="6">{xml(box.detail)}</tspan></text>{said if note else ""}'
     )
-
-
-def _edge(edge: SceneEdge) -> str:
-    return f'<path class="edge" d="{curve(edge)}" marker-end="url(#head)"/>'
 
 
 def curve(edge: SceneEdge) -> str:

@@ -25,14 +25,10 @@ def took(begun: str | None, ended: str | None) -> str | None:
     return f"{seconds:.1f} s" if seconds < 100 else f"{seconds / 60:.0f} min"
 
 
-def _scenario(run: RunFacts) -> str:
-    return f"undo of {run.undo_of}" if run.undo_of else run.scenario
-
-
 RUN_COLUMNS = (
     RunColumn("State", lambda run: run.state.value),
     RunColumn("Pipeline", lambda run: run.pipeline or ""),
-    RunColumn("Scenario", _scenario),
+    RunColumn("Scenario", lambda run: f"undo of {run.undo_of}" if run.undo_of else run.scenario),
     RunColumn("Requested (UTC)", lambda run: short_time(run.created_at)),
     RunColumn("Requester", lambda run: run.created_by),
     RunColumn("Duration", lambda run: took(run.started_at, run.ended_at) or ""),

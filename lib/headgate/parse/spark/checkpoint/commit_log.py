@@ -10,8 +10,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-from headgate.parse.spark.checkpoint.offset_log import versioned, whole
-from headgate.text.json_text import read_json
+from headgate.parse.spark.checkpoint.offset_log import versioned
+from headgate.text.json_text import read_json, whole
 
 
 @dataclass(frozen=True, slots=True)

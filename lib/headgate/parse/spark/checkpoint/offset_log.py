@@ -16,7 +16,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from headgate.text.json_text import read_json
+from headgate.text.json_text import read_json, whole
 
 _NOTHING = "-"
 
@@ -77,11 +77,6 @@ def offset_json(text: str) -> Any:
         if text[:1] in ("{", "["):
             raise
         return text
-
-
-def whole(found: Any) -> int | None:
-    """Return a whole number, None for anything else (True is none)."""
-    return found if isinstance(found, int) and not isinstance(found, bool) else None
 
 
 def _positional(line: str) -> tuple[str | None, Any]:

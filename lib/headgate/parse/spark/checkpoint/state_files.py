@@ -14,7 +14,7 @@ from typing import Any
 
 from headgate.model.version import StateStore
 from headgate.parse.spark.checkpoint.commit_log import CommitLog
-from headgate.parse.spark.checkpoint.offset_log import versioned, whole
+from headgate.parse.spark.checkpoint.offset_log import versioned
 from headgate.parse.spark.checkpoint.reader import Reader, batches
 from headgate.parse.spark.checkpoint.state_schema import (
     Family,
@@ -22,7 +22,7 @@ from headgate.parse.spark.checkpoint.state_schema import (
     listed_files,
     read_families,
 )
-from headgate.text.json_text import read_json
+from headgate.text.json_text import read_json, whole
 
 HDFS = "HDFSBackedStateStoreProvider"
 ROCKSDB = "RocksDBStateStoreProvider"

@@ -21,6 +21,7 @@ from headgate.parse.spark.event_log.events import (
 )
 from headgate.parse.spark.event_log.gather import Gatherer
 from headgate.parse.spark.event_log.read import EventLog
+from headgate.text.json_text import optional_text, whole
 from headgate.text.secrets import is_secret
 
 _API = re.compile(
@@ -106,19 +107,19 @@ def read_rest(
     attempt = attempts[0] if isinstance(attempts, list) and attempts else {}
     if not isinstance(attempt, dict) or not isinstance(application.get("id"), str):
         raise ValueError("an application has an id and attempts")
-    gatherer.take(LogStart(version=_text(attempt.get("appSparkVersion"))))
+    gatherer.take(LogStart(version=optional_text(attempt.get("appSparkVersion"))))
     gatherer.take(
         ApplicationStart(
             id=application["id"],
-            name=_text(application.get("name")),
-            at=_whole(attempt.get("startTimeEpoch")),
+            name=optional_text(application.get("name")),
+            at=whole(attempt.get("startTimeEpoch")),
         )
     )
     gatherer.take(EnvironmentUpdate(settings=_settings(environment)))
     for found in listed:
         _take(gatherer, found, detailed)
     if attempt.get("completed") is True:
-        gatherer.take(ApplicationEnd(at=_whole(attempt.get("endTimeEpoch"))))
+        gatherer.take(ApplicationEnd(at=whole(attempt.get("endTimeEpoch"))))
     applications, runs, warnings = gatherer.result()
     return EventLog(
         path=path,
@@ -151,7 +152,7 @@ def _take(
             at=begun,
         )
     )
-    took = _whole(found.get("duration")) or 0
+    took = whole(found.get("duration")) or 0
     gatherer.take(ExecutionEnd(id=number, at=begun + took if begun is not None else None))
 
 
@@ -172,11 +173,3 @@ def _moment(at: Any) -> int | None:
         return int(datetime.fromisoformat(str(at).replace("GMT", "+00:00")).timestamp() * 1000)
     except ValueError:
         return None
-
-
-def _whole(found: Any) -> int | None:
-    return found if isinstance(found, int) else None
-
-
-def _text(found: Any) -> str | None:
-    return None if found is None else str(found)

@@ -132,7 +132,7 @@ class RunLog:
             last_batch=self.last_batch,
             plans=self.plans.plans,
             plans_left_out=self.plans.left_out,
-            settings=_settings(self._first_settings),
+            settings=mask({k: str(v) for k, v in (_object(self._first_settings) or {}).items()}),
             newest=_object(self.newest),
             reports=tuple(self.reports),
         )
@@ -149,10 +149,6 @@ def condition(exception: str) -> str | None:
 def moment(milliseconds: int | None) -> str | None:
     """Return milliseconds since 1970 as ISO 8601 in UTC, as progress reports have it."""
     return None if milliseconds is None else iso(milliseconds)
-
-
-def _settings(found: bytes | None) -> dict[str, str]:
-    return mask({k: str(v) for k, v in (_object(found) or {}).items()})
 
 
 def _object(found: bytes | None) -> dict[str, Any] | None:

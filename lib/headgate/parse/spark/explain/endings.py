@@ -147,29 +147,17 @@ def _cut_scan(detail: str) -> bool:
     return not table or _begins(table, _SCANNED)
 
 
-def _cut_rdd(detail: str) -> bool:
-    return "[" not in detail
-
-
 def _begins(text: str, whole: Sequence[str]) -> bool:
     """Whether the text is how one of these begins, and not all of it."""
     return text not in whole and any(w.startswith(text) for w in whole)
 
 
-def _cut_streaming(detail: str) -> bool:
-    return ", [" not in detail
-
-
-def _cut_rows(detail: str) -> bool:
-    return not detail.endswith("]")
-
-
 _CUT_LEAVES: Mapping[str, Callable[[str], bool]] = {
     "FileScan": _cut_file_scan,
     "Relation": _cut_relation,
-    "Scan": _cut_rdd,
-    "StreamingRelation": _cut_streaming,
-    "LocalTableScan": _cut_rows,
+    "Scan": lambda detail: "[" not in detail,
+    "StreamingRelation": lambda detail: ", [" not in detail,
+    "LocalTableScan": lambda detail: not detail.endswith("]"),
     **dict.fromkeys(("MicroBatchScan", "ContinuousScan", "RealTimeStreamScan"), _cut_scan),
 }
 """Which leaves tell by their text that they break off."""

@@ -15,7 +15,7 @@ def settle_streaming(query: Query, known: Mapping[int, bool]) -> Query:
     `known` says of attribute numbers whether a streaming leaf of another form makes them. A leaf
     that nothing tells about counts as streaming: every query has one, static ones are rare.
     """
-    consumers = _consumers(query.relations)
+    consumers = {i: index for index, r in enumerate(query.relations) for i in r.inputs}
     initial = _initial_states(query.relations)
     view = _View(query, known)
     done: list[Relation] = []
@@ -96,10 +96,6 @@ def _initial_states(relations: Sequence[Relation]) -> frozenset[int]:
         elif relation.kind in ("transform_with_state", "map_groups"):
             found.update(relation.inputs[1:])
     return frozenset(found)
-
-
-def _consumers(relations: Sequence[Relation]) -> dict[int, int]:
-    return {i: index for index, r in enumerate(relations) for i in r.inputs}
 
 
 class _View:

@@ -55,10 +55,6 @@ def _local(node: Node) -> str:
     return f"{'<empty>, ' if node.get('isStreaming') else ''}{columns}"
 
 
-def _relation(node: Node) -> str:
-    return f"{column_list(node['output'])} {_relation_format(node)}".strip()
-
-
 def _relation_format(node: Node) -> str:
     found = node.get("relation")
     text = found.get("fileFormat") if isinstance(found, dict) else None
@@ -148,10 +144,6 @@ def _range(node: Node) -> str:
     return f"({bounds}) {column_list(node['output'])}"
 
 
-def _reference(node: Node) -> str:
-    return f"{node.get('cteId')}, true, {column_list(node['output'])}"
-
-
 DETAILS: dict[str, Detail] = {
     "Project": _list_of("projectList"),
     "Filter": lambda node: expression(node["condition"]),
@@ -162,7 +154,7 @@ DETAILS: dict[str, Detail] = {
     "StreamingExecutionRelation": _streaming,
     "StreamingRelationV2": _streaming_v2,
     "LocalRelation": _local,
-    "Relation": _relation,
+    "Relation": lambda node: f"{column_list(node['output'])} {_relation_format(node)}".strip(),
     "Deduplicate": _list_of("keys"),
     "DeduplicateWithinWatermark": _list_of("keys"),
     "GlobalLimit": lambda node: expression(node["limitExpr"]),
@@ -186,7 +178,7 @@ DETAILS: dict[str, Detail] = {
     "LogicalRDD": lambda node: f"{column_list(node['output'])}, {node.get('isStreaming')}",
     "InMemoryRelation": lambda node: column_list(node["output"]),
     "CTERelationDef": lambda node: str(node.get("id")),
-    "CTERelationRef": _reference,
+    "CTERelationRef": lambda node: f"{node.get('cteId')}, true, {column_list(node['output'])}",
     "UpdateEventTimeWatermarkColumn": _watermark,
     "FlatMapGroupsInPandasWithState": _map_groups,
     "TransformWithStateInPandas": _transform,

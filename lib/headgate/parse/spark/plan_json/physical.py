@@ -150,10 +150,6 @@ def _udtf(node: Node) -> Said:
     return _line(expression(node["udtf"]), *lists)
 
 
-def _scan(node: Node) -> Said:
-    return Said(fields={"Output": column_list(node.get("output") or [])})
-
-
 def _expand(node: Node) -> Said:
     rows = [f"[{', '.join(expressions(p))}]" for p in node["projections"] or []]
     return _line(f"[{', '.join(rows)}]", column_list(node["output"]))
@@ -220,7 +216,7 @@ DETAILS: dict[str, Detail] = {
             "BatchScan",
             "RDDScan",
         ),
-        _scan,
+        lambda node: Said(fields={"Output": column_list(node.get("output") or [])}),
     ),
     **dict.fromkeys(("MapElements", "MapPartitions", "DeserializeToObject"), _object),
     "InMemoryTableScan": lambda n: Said(column_list(n.get("attributes") or [])),

@@ -29,7 +29,7 @@ def inlet_nodes(target: str, slot: int, inlet: Inlet) -> list[Node]:
 
 
 def _exchange(target: str, slot: str, exchange: Exchange) -> Node:
-    keys = [_bare(k) for k in exchange.keys]
+    keys = [parse(k).text for k in exchange.keys]
     label = f"by {', '.join(keys)}" if keys else "to one" if exchange.partitions == 1 else "evenly"
     details = {"keys": keys, "partitions": exchange.partitions, "required": exchange.required}
     key = node_id("exchange", target, slot)
@@ -37,10 +37,6 @@ def _exchange(target: str, slot: str, exchange: Exchange) -> Node:
         return Node(key, NodeKind.REPARTITION, "exchange", label, details=details)
     kept = {"partitions": exchange.partitions}
     return Node(key, NodeKind.TRANSFORM, "coalesce", f"to {exchange.partitions}", details=kept)
-
-
-def _bare(text: str) -> str:
-    return parse(text).text
 
 
 def _observe(target: str, slot: int, inlet: Inlet) -> list[Node]:

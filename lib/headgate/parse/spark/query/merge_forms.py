@@ -6,7 +6,6 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from headgate.parse.spark.operators.canonical import Anchor, Inlet, Shape
-from headgate.parse.spark.operators.relation import Query
 
 _STRUCTURE = ("formatted", "physical", "executed", "optimized", "json", "analyzed", "parsed")
 _FACTS = ("formatted", "optimized", "json", "analyzed", "physical", "executed", "parsed")
@@ -34,15 +33,11 @@ def merge(shapes: Sequence[Shape]) -> Merged | None:
     resolved = [s for s in [base, *others] if _form(s) != "parsed"] or [base]
     by_facts = sorted(resolved, key=lambda s: _rank(s, base))
     anchors = {key: _merged(key, anchor, by_facts) for key, anchor in base.anchors.items()}
-    empty = any(q.hides_sources or q.has_empty_batch for q in _queries(shapes))
+    empty = any(s.resolved.query.hides_sources or s.resolved.query.has_empty_batch for s in shapes)
     compared = [] if empty else others
     warnings = [w for other in compared if (w := _contradiction(base, other))]
     sink = next((s.sink for s in shapes if s.sink.keys() & {"sink", "table"}), {})
     return Merged(Shape(anchors, base.resolved, sink), tuple(dict.fromkeys(warnings)))
-
-
-def _queries(shapes: Sequence[Shape]) -> list[Query]:
-    return [s.resolved.query for s in shapes]
 
 
 def _form(shape: Shape) -> str:

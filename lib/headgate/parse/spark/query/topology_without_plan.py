@@ -49,7 +49,7 @@ def sketch(
     if gap is not None:
         edges = [*(Edge(gap.id, o.node or "") for o in placed), *_to_sink(placed, gap)]
         head = gap.id
-    fed = tuple(_fed(s, head) for s in sources or ())
+    fed = tuple(replace(s, node=node_id("source", head, s.position)) for s in sources or ())
     edges = [*(Edge(s.node or "", head) for s in fed), *edges]
     nodes = [source_node(s.node or "", s) for s in fed]
     nodes += [gap] if gap else []
@@ -103,10 +103,6 @@ def _gap(
 
 def _to_sink(operators: Sequence[StatefulOperator], gap: Node) -> list[Edge]:
     return [Edge(o.node or gap.id, SINK) for o in operators]
-
-
-def _fed(source: Source, head: str) -> Source:
-    return replace(source, node=node_id("source", head, source.position))
 
 
 def _operator_node(operator: StatefulOperator) -> Node:

@@ -12,7 +12,7 @@ from headgate.model.version import Function
 from headgate.parse.spark.checkpoint.checkpoint import LoggedOperator
 from headgate.parse.spark.session.captured_state import captured_operators
 from headgate.parse.spark.session.json_values import items, mapping, offset_value
-from headgate.text.json_text import read_json
+from headgate.text.json_text import optional_text, read_json, whole
 from headgate.text.secrets import mask, mask_json, mask_options
 
 _SUBSCRIBED = re.compile(r"KafkaV\d\[(?P<how>Subscribe|SubscribePattern|Assign)\[(?P<what>.*)\]\]$")
@@ -88,22 +88,22 @@ def read_session(found: Mapping[str, Any]) -> Session:
     lowered = {k.lower(): v for k, v in options.items()}
     return Session(
         sources=_sources(found.get("sources")),
-        sink_format=_text(sink.get("format")),
-        sink_target=_text(sink.get("target"))
-        or _text(sink.get("table"))
+        sink_format=optional_text(sink.get("format")),
+        sink_target=optional_text(sink.get("target"))
+        or optional_text(sink.get("table"))
         or lowered.get("topic")
         or lowered.get("path")
         or lowered.get("table"),
         sink_options={k: v for k, v in options.items() if k.lower() not in _OF_QUERY},
         partition_by=_partition_by(sink),
-        output_mode=_text(found.get("output_mode")),
+        output_mode=optional_text(found.get("output_mode")),
         trigger=found["trigger"] if isinstance(found.get("trigger"), dict) else None,
-        name=lowered.get("queryname") or _text(found.get("name")),
-        error=_text(found.get("error")),
+        name=lowered.get("queryname") or optional_text(found.get("name")),
+        error=optional_text(found.get("error")),
         operators=captured_operators(found.get("state")),
-        engine_version=_text(found.get("spark_version")),
+        engine_version=optional_text(found.get("spark_version")),
         functions=_functions(found.get("functions")),
-        checkpoint=_text(found.get("checkpoint")) or lowered.get("checkpointlocation"),
+        checkpoint=optional_text(found.get("checkpoint")) or lowered.get("checkpointlocation"),
         output=_output(found.get("output")),
     )
 
@@ -132,10 +132,6 @@ def _functions(found: Any) -> tuple[Function, ...]:
     )
 
 
-def _text(found: Any) -> str | None:
-    return None if found is None else str(found)
-
-
 def _options(found: Any) -> dict[str, str]:
     return mask({str(k): str(v) for k, v in mapping(found).items()})
 
@@ -156,8 +152,8 @@ def _source(found: Mapping[str, Any]) -> SourceFacts:
     options = _options(found.get("options"))
     lowered = {k.lower(): v for k, v in options.items()}
     return SourceFacts(
-        format=_text(found.get("format")),
-        name=_text(found.get("name")),
+        format=optional_text(found.get("format")),
+        name=optional_text(found.get("name")),
         options=options,
         topics=kafka_topics(lowered),
         pattern=lowered.get("subscribepattern"),
@@ -200,22 +196,18 @@ def _batch(report: Mapping[str, Any]) -> int:
 
 def _report(found: Mapping[str, Any]) -> Report:
     operators = (mapping(o) for o in items(found.get("stateOperators")))
-    sink = _text(mapping(found.get("sink")).get("description"))
+    sink = optional_text(mapping(found.get("sink")).get("description"))
     return Report(
         query_id=str(found["id"]),
-        batch=_whole(found.get("batchId")),
-        at=_text(found.get("timestamp")),
-        name=_text(found.get("name")),
+        batch=whole(found.get("batchId")),
+        at=optional_text(found.get("timestamp")),
+        name=optional_text(found.get("name")),
         sources=tuple(reported_source(mapping(s)) for s in items(found.get("sources"))),
         operators=tuple(
-            (str(o.get("operatorName")), _whole(o.get("numShufflePartitions"))) for o in operators
+            (str(o.get("operatorName")), whole(o.get("numShufflePartitions"))) for o in operators
         ),
         sink=mask_options(sink) if sink else None,
     )
-
-
-def _whole(found: Any) -> int | None:
-    return found if isinstance(found, int) else None
 
 
 def _topics(how: str, what: str, offsets: Any) -> tuple[str, ...]:

@@ -8,6 +8,7 @@ from typing import Any
 from headgate.model.state_schema import Field, Schema
 from headgate.model.version import StateStore
 from headgate.parse.spark.checkpoint.checkpoint import LoggedOperator
+from headgate.text.json_text import optional_text
 
 
 def captured_operators(found: Any) -> tuple[LoggedOperator, ...] | None:
@@ -28,7 +29,7 @@ def _operator(found: Mapping[str, Any]) -> LoggedOperator:
     number = int(found["operator_id"])
     return LoggedOperator(
         operator_id=number,
-        name=_text(found.get("name")),
+        name=optional_text(found.get("name")),
         stores=tuple(_store(s, number) for s in found["stores"]),
         properties=dict(found.get("properties") or {}),
     )
@@ -49,10 +50,6 @@ def _store(found: Mapping[str, Any], number: int) -> StateStore:
 
 def _schema(fields: Sequence[Mapping[str, Any]]) -> Schema:
     return Schema(tuple(Field(str(f["name"]), f["type"], bool(f["nullable"])) for f in fields))
-
-
-def _text(found: Any) -> str | None:
-    return None if found is None else str(found)
 
 
 def _whole(found: Any) -> int | None:

@@ -9,6 +9,7 @@ from typing import Any
 from headgate.model.progress import BatchProgress, OperatorProgress, SourceProgress
 from headgate.parse.spark.session.capture_json import is_progress, reported_source
 from headgate.parse.spark.session.json_values import items, mapping, offset_value
+from headgate.text.json_text import whole
 from headgate.text.secrets import mask_options
 
 
@@ -21,12 +22,12 @@ def read_progress(found: Mapping[str, Any]) -> BatchProgress:
     """
     if not is_progress(found):
         raise ValueError("a progress report has id, runId, batchId and sources")
-    batch, at = _whole(found.get("batchId")), found.get("timestamp")
+    batch, at = whole(found.get("batchId")), found.get("timestamp")
     if batch is None or not isinstance(at, str):
         raise ValueError("a progress report has a whole batchId and a timestamp")
     durations = _wholes(found.get("durationMs"))
     sink = mapping(found.get("sink"))
-    duration = _whole(found.get("batchDuration"))
+    duration = whole(found.get("batchDuration"))
     return BatchProgress(
         query_id=str(found["id"]),
         run_id=str(found["runId"]),
@@ -49,7 +50,7 @@ def _source(found: Mapping[str, Any]) -> SourceProgress:
         start=offset_value(found.get("startOffset")),
         end=offset_value(found.get("endOffset")),
         latest=offset_value(found.get("latestOffset")),
-        input_rows=_whole(found.get("numInputRows")),
+        input_rows=whole(found.get("numInputRows")),
         input_rows_per_second=_rate(found.get("inputRowsPerSecond")),
         processed_rows_per_second=_rate(found.get("processedRowsPerSecond")),
     )
@@ -67,21 +68,17 @@ def _topics(found: Mapping[str, Any]) -> tuple[str, ...]:
 def _operator(found: Mapping[str, Any]) -> OperatorProgress:
     return OperatorProgress(
         name=str(found.get("operatorName", "unknown")),
-        rows_total=_whole(found.get("numRowsTotal")),
-        rows_updated=_whole(found.get("numRowsUpdated")),
-        rows_removed=_whole(found.get("numRowsRemoved")),
-        rows_dropped_by_watermark=_whole(found.get("numRowsDroppedByWatermark")),
-        memory_bytes=_whole(found.get("memoryUsedBytes")),
-        partitions=_whole(found.get("numShufflePartitions")),
+        rows_total=whole(found.get("numRowsTotal")),
+        rows_updated=whole(found.get("numRowsUpdated")),
+        rows_removed=whole(found.get("numRowsRemoved")),
+        rows_dropped_by_watermark=whole(found.get("numRowsDroppedByWatermark")),
+        memory_bytes=whole(found.get("memoryUsedBytes")),
+        partitions=whole(found.get("numShufflePartitions")),
     )
 
 
-def _whole(found: Any) -> int | None:
-    return found if isinstance(found, int) and not isinstance(found, bool) else None
-
-
 def _wholes(found: Any) -> dict[str, int]:
-    numbers = ((str(k), _whole(v)) for k, v in mapping(found).items())
+    numbers = ((str(k), whole(v)) for k, v in mapping(found).items())
     return {k: v for k, v in numbers if v is not None}
 
 

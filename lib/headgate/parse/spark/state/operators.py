@@ -108,7 +108,7 @@ def _operator(anchor: Anchor, shape: Shape, mode: str | None, number: int) -> St
         name=_name(relation, kind),
         operator_id=number,
         node=anchor.id,
-        keys=_told(facts.keys) if _has_keys(kind) else None,
+        keys=_told(facts.keys) if kind is not OperatorKind.LIMIT else None,
         right_keys=_told(facts.right_keys) if kind is OperatorKind.STREAM_JOIN else None,
         functions=_told(facts.functions) if "aggregate" in anchor.word else None,
         join_type=relation.join_type if kind is OperatorKind.STREAM_JOIN else None,
@@ -127,10 +127,6 @@ def _name(relation: Relation, kind: OperatorKind) -> str | None:
     if relation.name == "TransformWithStateInPySpark":
         return _BY_INTERFACE.get(relation.extra.get("interface") or "")
     return _BY_OPERATOR.get(relation.name) or _BY_KIND.get(kind)
-
-
-def _has_keys(kind: OperatorKind) -> bool:
-    return kind is not OperatorKind.LIMIT
 
 
 def _told(terms: tuple[Term, ...]) -> tuple[str, ...] | None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cache
 
@@ -210,6 +210,11 @@ def is_read(c: Comparison, pair: OperatorPair) -> bool:
     if pair.kind is None:
         return False
     return check_is_off(c) or not worst_fit(pair).refused
+
+
+def read_pairs(c: Comparison, kinds: Collection[OperatorKind]) -> Iterator[OperatorPair]:
+    """Yield the operators of these kinds whose old state the new version will read."""
+    yield from (p for p in c.operators if p.kind in kinds and is_read(c, p))
 
 
 @cache

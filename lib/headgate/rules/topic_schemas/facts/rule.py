@@ -31,6 +31,10 @@ class Pair:
     direction: Direction
     fits: Callable[[Any, Any], bool]
 
+    def at(self, name: str) -> str:
+        """Return the path of a field below this place."""
+        return f"{self.path}.{name}" if self.path else name
+
 
 @dataclass(frozen=True, slots=True)
 class Breach:
