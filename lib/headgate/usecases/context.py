@@ -10,8 +10,9 @@ from pathlib import Path
 
 from headgate.errors import NotFoundError, RegistryError
 from headgate.gateway.files.addresses import is_remote
-from headgate.model.registered_pipelines import Registry
+from headgate.model.registered_pipelines import Pipeline, Registry
 from headgate.parse.config import headgate_toml
+from headgate.text.numbers import instead
 
 CONFIG = "HEADGATE_CONFIG"
 FILE = "headgate.toml"
@@ -28,6 +29,14 @@ class Context:
     registry: Registry
     store_url: str
     home: Path
+
+    def registered(self, pipeline: str) -> Pipeline:
+        """Return the pipeline of this name; NotFoundError if the registry doesn't have it."""
+        found = self.registry.pipeline(pipeline)
+        if found is None:
+            names = instead(pipeline, [p.name for p in self.registry.pipelines])
+            raise NotFoundError(f"no pipeline {pipeline} is registered in headgate.toml{names}")
+        return found
 
 
 def importable_from(context: Context | None) -> tuple[Path, ...]:

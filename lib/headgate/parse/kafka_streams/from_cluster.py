@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
 
 from headgate.errors import EvidenceError
@@ -127,19 +127,20 @@ def _known(offsets: Iterator[int | None]) -> tuple[int, ...]:
 
 def _inputs(app: StreamsApplication, cluster: Cluster) -> dict[str, int]:
     names = {t for s in app.sources for t in s.topics}
+    own = [n for n, t in cluster.topics.items() if not t.internal]
     for source in app.sources:
-        names |= set(_matching(source.pattern, cluster)) if source.pattern else set()
+        names |= set(matching(source.pattern, own)) if source.pattern else set()
     found = {n: cluster.topics[n] for n in sorted(names) if n in cluster.topics}
     return {n: len(t.partitions) for n, t in found.items()}
 
 
-def _matching(pattern: str, cluster: Cluster) -> Iterator[str]:
-    """Patterns are Java's; one that Python does not compile matches nothing."""
+def matching(pattern: str, names: Iterable[str]) -> Iterator[str]:
+    """Yield what a pattern matches wholly; Java's patterns that Python can't compile match none."""
     try:
         compiled = re.compile(pattern)
     except re.error:
         return
-    yield from (n for n, t in cluster.topics.items() if compiled.fullmatch(n) and not t.internal)
+    yield from (n for n in names if compiled.fullmatch(n))
 
 
 def _warnings(app: StreamsApplication, group: Group | None, cluster: Cluster) -> Iterator[str]:

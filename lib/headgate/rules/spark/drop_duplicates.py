@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from headgate.model.version import OperatorKind
-from headgate.rules.core.report import Outcome, Rollback, StateEffect
+from headgate.rules.core.report import Outcome, StateEffect
 from headgate.rules.core.rule import Comparison, RuleResult, rule
-from headgate.rules.spark.facts.changed_keys import REPLAY, SAME_KEY, guarded, hidden
+from headgate.rules.spark.facts.changed_keys import REPLAY, SAME_KEY, guarded, hidden, unknown
 from headgate.rules.spark.facts.state_keys import KeyChange, key_change
 from headgate.rules.spark.facts.state_stores import read_pairs
 
@@ -59,13 +59,4 @@ _BY_WHICH_COLUMNS = "Which columns, in which order, does each version use to fin
 @rule("DED002", remedies=(_ADD_THE_PLAN,), questions=(_BY_WHICH_COLUMNS,))
 def keys_not_known(c: Comparison) -> Iterator[RuleResult]:
     """Equal types don't mean equal keys: the columns must be compared, too."""
-    for pair in read_pairs(c, _KINDS):
-        assert pair.before and pair.after
-        if pair.before.keys is None or pair.after.keys is None:
-            yield RuleResult(
-                outcome=Outcome.UNKNOWN,
-                location=pair.location,
-                question=_BY_WHICH_COLUMNS,
-                rollback=Rollback.UNKNOWN,
-                remedy=_ADD_THE_PLAN,
-            )
+    yield from unknown(read_pairs(c, _KINDS), _BY_WHICH_COLUMNS, _ADD_THE_PLAN)

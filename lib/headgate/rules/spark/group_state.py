@@ -6,8 +6,9 @@ from collections.abc import Iterator
 
 from headgate.model.version import OperatorKind
 from headgate.rules.core.match_operators import OperatorPair
-from headgate.rules.core.report import Outcome, Rollback, StateEffect
+from headgate.rules.core.report import Outcome, StateEffect
 from headgate.rules.core.rule import Comparison, RuleResult, rule
+from headgate.rules.spark.facts.changed_keys import unknown
 from headgate.rules.spark.facts.state_stores import check_is_off, read_pairs
 
 _KINDS = (OperatorKind.MAP_GROUPS, OperatorKind.TRANSFORM_WITH_STATE)
@@ -67,16 +68,7 @@ _BY_WHICH_COLUMNS = "Which columns, in which order, does each version group by?"
 @rule("GRP002", remedies=(_ADD_THE_PLAN,), questions=(_BY_WHICH_COLUMNS,))
 def group_keys_not_known(c: Comparison) -> Iterator[RuleResult]:
     """Equal types don't mean equal groups: the columns must be compared, too."""
-    for pair in read_pairs(c, _KINDS):
-        assert pair.before and pair.after
-        if pair.before.keys is None or pair.after.keys is None:
-            yield RuleResult(
-                outcome=Outcome.UNKNOWN,
-                location=pair.location,
-                question=_BY_WHICH_COLUMNS,
-                rollback=Rollback.UNKNOWN,
-                remedy=_ADD_THE_PLAN,
-            )
+    yield from unknown(read_pairs(c, _KINDS), _BY_WHICH_COLUMNS, _ADD_THE_PLAN)
 
 
 _KEEP_THE_KIND = f"Keep the kind of timeout. {_REPLAY}"

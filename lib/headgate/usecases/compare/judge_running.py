@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from headgate.errors import HeadgateError, NotFoundError
+from headgate.errors import HeadgateError
 from headgate.gateway.files.addresses import is_web
 from headgate.gateway.files.evidence_files import find
 from headgate.gateway.spark.watch_folder import newest_part
@@ -18,7 +18,6 @@ from headgate.parse.kafka_streams.from_cluster import with_application_id
 from headgate.parse.spark.event_log.version import LoggedQuery, LoggedRun, alone, queries
 from headgate.reprocess.ports.verdict import RunningVersion, Trace
 from headgate.rules.compare.running_version import VersionMatch, match_versions
-from headgate.text.numbers import instead
 from headgate.usecases.compare.compare_versions import read_side
 from headgate.usecases.context import Context
 from headgate.usecases.evidence.read_version import gather
@@ -33,10 +32,7 @@ def judge_running(
     `version` is the fingerprint that `after` had when it was judged. NotFoundError where the
     pipeline is not registered.
     """
-    registered = context.registry.pipeline(pipeline)
-    if registered is None:
-        names = instead(pipeline, [p.name for p in context.registry.pipelines])
-        raise NotFoundError(f"no pipeline {pipeline} is registered in headgate.toml{names}")
+    registered = context.registered(pipeline)
     if registered.engine is Engine.KAFKA_STREAMS:
         return _of_group(context, after, version, trace)
     problems: list[str] = []

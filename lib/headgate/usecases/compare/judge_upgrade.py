@@ -8,7 +8,7 @@ from contextlib import closing
 from dataclasses import replace
 from pathlib import Path
 
-from headgate.errors import EvidenceError, NotFoundError, RefusedError
+from headgate.errors import EvidenceError, RefusedError
 from headgate.model.registered_pipelines import Pipeline
 from headgate.model.version import Engine, Version
 from headgate.parse.evidence.version_file import fingerprint
@@ -18,7 +18,6 @@ from headgate.rules.compare.rollback import expected_rollback
 from headgate.rules.core.report import Finding, Outcome, Report
 from headgate.store import open_store
 from headgate.store.rows import Origin
-from headgate.text.numbers import instead
 from headgate.usecases.compare.compare_versions import read_side, report_on
 from headgate.usecases.context import Context
 from headgate.usecases.evidence.read_cluster_for_version import moved_to
@@ -32,10 +31,7 @@ def judge_upgrade(
     What runs is `before`, else the version that was seen last, always together with the checkpoint
     as it is now. A configured Kafka is looked at, too. Raises what `compare_versions` raises.
     """
-    registered = context.registry.pipeline(pipeline)
-    if registered is None:
-        names = instead(pipeline, [p.name for p in context.registry.pipelines])
-        raise NotFoundError(f"no pipeline {pipeline} is registered in headgate.toml{names}")
+    registered = context.registered(pipeline)
     evidence = _settled(context, after)
     new = _identified(read_side((evidence,), context), registered)
     now = _checkpoint_now(context, registered)

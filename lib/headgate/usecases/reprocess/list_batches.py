@@ -7,11 +7,10 @@ from contextlib import closing
 from dataclasses import dataclass
 from itertools import pairwise
 
-from headgate.errors import NotFoundError, ScenarioError
+from headgate.errors import ScenarioError
 from headgate.gateway.adapters.live import LiveInspector
 from headgate.model.restore_points import LoggedBatch
 from headgate.model.version import Engine
-from headgate.text.numbers import instead
 from headgate.text.times import from_milliseconds, iso
 from headgate.usecases.context import Context, needs_file
 
@@ -44,10 +43,7 @@ def list_batches(context: Context, pipeline: str) -> tuple[BatchRow, ...]:
     EvidenceError or UnreachableError where that can't be read.
     """
     needs_file(context)
-    found = context.registry.pipeline(pipeline)
-    if found is None:
-        names = instead(pipeline, [p.name for p in context.registry.pipelines])
-        raise NotFoundError(f"no pipeline {pipeline} is registered in headgate.toml{names}")
+    found = context.registered(pipeline)
     if found.engine is not Engine.SPARK or not found.checkpoint:
         raise ScenarioError(f"{pipeline} has no checkpoint, so there are no batches to rewind to")
     with closing(LiveInspector(context.registry, context.home)) as inspector:

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import replace
 
 from headgate.model.cluster import Cluster
 from headgate.model.kafka_streams import StreamsApplication, StreamsSource
+from headgate.parse.kafka_streams.from_cluster import matching
 
 
 def subscribed(
@@ -44,12 +44,3 @@ def _source(source: StreamsSource, names: Iterable[str]) -> StreamsSource:
     if not source.pattern or source.topics:
         return source
     return replace(source, topics=tuple(sorted(matching(source.pattern, names))))
-
-
-def matching(pattern: str, names: Iterable[str]) -> Iterator[str]:
-    """Yield what a pattern matches wholly; Java's patterns that Python can't compile match none."""
-    try:
-        compiled = re.compile(pattern)
-    except re.error:
-        return
-    yield from (n for n in names if compiled.fullmatch(n))

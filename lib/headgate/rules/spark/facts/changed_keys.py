@@ -2,14 +2,28 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator, Sequence
 
 from headgate.rules.core.match_operators import OperatorPair
-from headgate.rules.core.report import Outcome, StateEffect
+from headgate.rules.core.report import Outcome, Rollback, StateEffect
 from headgate.rules.core.rule import RuleResult
 
 SAME_KEY = "Does the new expression give the same key as the old one for every row?"
 REPLAY = "Start from an empty checkpoint and replay."
+
+
+def unknown(pairs: Iterable[OperatorPair], question: str, remedy: str) -> Iterator[RuleResult]:
+    """Ask for the keys of the operators whose keys the evidence of a version does not show."""
+    for pair in pairs:
+        assert pair.before and pair.after
+        if pair.before.keys is None or pair.after.keys is None:
+            yield RuleResult(
+                outcome=Outcome.UNKNOWN,
+                location=pair.location,
+                question=question,
+                rollback=Rollback.UNKNOWN,
+                remedy=remedy,
+            )
 
 
 def guarded(pair: OperatorPair, old: Sequence[object], new: Sequence[object]) -> RuleResult:
