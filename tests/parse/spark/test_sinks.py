@@ -29,6 +29,9 @@ RECORDED = [
 @pytest.mark.parametrize("names", [("explain.txt",), ("progress.json",), None], ids=str)
 @pytest.mark.parametrize(("folder", "form", "target"), RECORDED, ids=lambda v: str(v))
 def test_plan_and_progress_call_a_sink_by_its_format(folder, form, target, names):
+    assert (GOLDEN / folder).is_dir(), (
+        f"record explain.txt and progress.json of a query with this sink in tests/golden/{folder}"
+    )
     wanted = names or ("explain.txt", "progress.json")
     sink = read_version([str(GOLDEN / folder / name) for name in wanted]).sink
     assert (sink.format, sink.target) == (form, target)

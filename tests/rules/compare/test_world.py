@@ -15,6 +15,9 @@ ALL = [(code, *case) for code, cases in EVERY.items() for case in cases]
 def test_a_rule_of_the_world_speaks_where_it_should(code, before, after, cluster, outcome):
     report = compare(before, after, cluster=cluster)
     found = [f.outcome for f in report.findings if f.rule == code]
+    assert found or outcome is None, (
+        f"{code} did not speak: write its check, and in CASES a change that it reports"
+    )
     assert found == ([] if outcome is None else [outcome])
 
 

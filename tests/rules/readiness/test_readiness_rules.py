@@ -296,6 +296,9 @@ RULE = {rule.code: rule for rule in RULES}
 )
 def test_a_rule_fires_or_stays_silent(code, version, known, fires):
     report = check(version, now=NOW, rules=(RULE[code],), **known)
+    assert report.findings or not fires, (
+        f"{code} did not speak: write its check, and in CASES a version that it reports"
+    )
     assert [f.rule for f in report.findings][:1] == ([code] if fires else [])
     for found in report.findings:
         assert found.what.endswith((".", ".)")) and found.remedy.endswith((".", ".)"))

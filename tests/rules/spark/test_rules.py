@@ -27,7 +27,7 @@ CASES = {
 def test_a_rule_speaks_where_it_should(code):
     before, after, outcome, _ = CASES[code]
     found = [f for f in compare(before, after).findings if f.rule == code]
-    assert found, f"{code} did not speak"
+    assert found, f"{code} did not speak: write its check, and in CASES a change that it reports"
     assert max(f.outcome for f in found) is outcome
     assert all(f.why and f.source for f in found)
 

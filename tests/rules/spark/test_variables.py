@@ -21,7 +21,11 @@ def found(before, after):
 @pytest.mark.parametrize("code", CASES)
 def test_a_rule_speaks_where_it_should_and_not_where_nothing_changed(code):
     before, changed, outcome, same = CASES[code]
-    assert found(before, changed)[code] is outcome
+    spoken = found(before, changed)
+    assert code in spoken, (
+        f"{code} did not speak: write its check, and in CASES a change that it reports"
+    )
+    assert spoken[code] is outcome
     assert code not in found(before, same)
 
 
