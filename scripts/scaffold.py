@@ -15,6 +15,7 @@ from string import Template
 ROOT = Path(__file__).resolve().parents[1]
 TEMPLATES = Path(__file__).with_name("templates")
 PKG = "lib/headgate"
+_LONGEST = 100
 _SNAKE = re.compile(r"[a-z][a-z0-9]*(?:_[a-z0-9]+)*")
 _ANY_CODE = re.compile(r'"([A-Z]{3}\d{3})"')
 _RULE_CODE = re.compile(r'rule\(\s*"(([A-Z]{3})(\d{3}))"')
@@ -76,6 +77,8 @@ def _formatted(path: str, text: str) -> str:
         if done.returncode:
             raise UsageError(f"{path} would not be valid Python: {done.stderr.strip()}")
         text = done.stdout
+    if any(len(line) > _LONGEST and "noqa" not in line for line in text.splitlines()):
+        raise UsageError(f"{path} would have lines above {_LONGEST} characters: use shorter names")
     return text
 
 

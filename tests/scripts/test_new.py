@@ -1,0 +1,136 @@
+"""`scripts/new.py` makes all files of a change: they are valid, and the new test fails for it."""
+
+import os
+import re
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+pytestmark = pytest.mark.slow
+
+ROOT = Path(__file__).parents[2]
+RUFF = Path(sys.executable).with_name("ruff")
+# What is made of each kind, and what its test says first.
+MADE = {
+    "rule": ("rule spark sink table_renamed", r"SNK\d{3} did not speak: write"),
+    "new-module": ("rule spark late_rows late_rows_lost --prefix LAT", "LAT001 did not speak"),
+    "streams-rule": ("rule kafka-streams input_topics input_moved", r"KST\d{3} did not speak"),
+    "readiness-rule": ("readiness-rule releases spark_too_old", r"RDY\d{3} did not speak: write"),
+    "step": ("step topics rename_topics", "write `apply` of RenameTopics in lib/headgate/"),
+    "scenario": ("scenario move-cluster --engines spark,kafka-streams", "has no steps yet: write"),
+    "sink": ("sink jdbc JdbcSink", "record explain.txt and progress.json .* tests/golden/sinks/"),
+    "evidence": ("evidence spark thread-dump", "real files into tests/golden/thread_dump, then"),
+    "streams-evidence": ("evidence kafka-streams jmx-metrics", "files into tests/golden/jmx_"),
+    "column": ("column runs ticket --heading Ticket", "runs.ticket is never written: write"),
+}
+REGISTERED = """
+from headgate.model.evidence_kinds import EvidenceKind
+from headgate.model.sinks import known_sink
+from headgate.reprocess.scenarios.build import SCENARIOS
+from headgate.reprocess.scenarios.shared.output_statements import STATEMENTS
+from headgate.reprocess.steps import all_steps
+from headgate.rules.catalogue import all_rules
+from headgate.store import migrate, tables
+from headgate.store.rows import RunRow
+from headgate.views.words.run_columns import RUN_COLUMNS
+
+checks = {rule.check.__name__ for rule in all_rules()}
+assert {"table_renamed", "late_rows_lost", "input_moved", "spark_too_old"} <= checks
+assert len({rule.code for rule in all_rules()}) == len(all_rules())
+assert "rename_topics" in {step.action for step in all_steps()}
+assert SCENARIOS["move-cluster"].name == "move-cluster"
+assert len([name for name, _ in STATEMENTS if name == "move-cluster"]) == 2
+assert known_sink("JdbcSink").format == "jdbc"
+assert {EvidenceKind.THREAD_DUMP, EvidenceKind.JMX_METRICS} <= set(EvidenceKind)
+assert "ticket" in tables.RUNS.c and "ticket" in RunRow.__dataclass_fields__
+assert migrate.HEAD > "0007" and "Ticket" in [c.heading for c in RUN_COLUMNS]
+"""
+
+
+def run(tree, *words):
+    # The copy is what is imported, not the package that the environment has.
+    environment = os.environ | {"PYTHONPATH": str(tree / "lib"), "PYTHONDONTWRITEBYTECODE": "1"}
+    return subprocess.run(words, cwd=tree, env=environment, capture_output=True, text=True)
+
+
+def new(tree, line):
+    return run(tree, sys.executable, "scripts/new.py", *line.split())
+
+
+def state(tree):
+    return {p: p.stat().st_mtime_ns for p in tree.rglob("*") if p.is_file()}
+
+
+@pytest.fixture(scope="module")
+def tree(tmp_path_factory):
+    """What new.py reads, without evidence."""
+    made = tmp_path_factory.mktemp("tree")
+    without = shutil.ignore_patterns("__pycache__", "cases", "golden", "screenshots", "*.png")
+    for folder in ("lib", "scripts", "tests"):
+        shutil.copytree(ROOT / folder, made / folder, ignore=without)
+    shutil.copy(ROOT / "pyproject.toml", made)
+    return made
+
+
+@pytest.fixture(scope="module")
+def printed(tree):
+    """What each command printed, by kind."""
+    done = {kind: new(tree, line) for kind, (line, _) in MADE.items()}
+    assert {kind: d.stderr for kind, d in done.items() if d.returncode} == {}
+    return {kind: d.stdout for kind, d in done.items()}
+
+
+def test_what_is_made_is_valid_and_in_every_table(tree, printed):
+    files = {f for text in printed.values() for f in re.findall(r"(?m)^\w+ (\S+\.py)$", text)}
+    assert len(files) > 30
+    for words in (("check", "--quiet"), ("format", "--check", "--quiet")):
+        done = run(tree, str(RUFF), *words, "--no-cache", *files)
+        assert done.returncode == 0, done.stdout + done.stderr
+    done = run(tree, sys.executable, "-c", REGISTERED)
+    assert done.returncode == 0, done.stderr
+
+
+def test_each_new_test_fails_and_says_what_to_write(tree, printed):
+    """One pytest runs them all: its start takes longer than they do."""
+    found = {k: re.search(r"-q (\S+)(?: -k (\w+))?$", text, re.M) for k, text in printed.items()}
+    words = [one[2] or Path(one[1]).stem for one in found.values()]
+    paths = sorted({one[1] for one in found.values()})
+    options = ("-p", "no:cacheprovider", "-p", "no:xdist", "--tb=short", "-q")
+    done = run(tree, sys.executable, "-m", "pytest", *options, *paths, "-k", " or ".join(words))
+    assert done.returncode == 1 and "rror collecting" not in done.stdout, done.stdout[-3000:]
+    said = " ".join(line.removeprefix("E").strip() for line in done.stdout.splitlines())
+    assert [kind for kind, (_, message) in MADE.items() if not re.search(message, said)] == []
+    failed = re.findall(r"(?m)^FAILED (\S+?)::", done.stdout)
+    assert set(failed) == set(paths)
+
+
+WRONG = {
+    "bogus x": "invalid choice: 'bogus'",
+    "rule flink sink table_lost": "'flink' isn't an engine with rules: choose one of spark, kafka",
+    "rule spark sink Table-Lost": "'Table-Lost' isn't a name",
+    "rule spark cost cost_grows": "--prefix",
+    "readiness-rule releases class": "'class' isn't a name",
+    "step tables rename_tables": "'tables' isn't a family of steps: choose one of checkpoint",
+    "step checkpoint a_name_that_is_far_too_long_for_it": "use shorter names",
+    "scenario move_it": "divide its words by -",
+    "scenario move-it --engines flink": "'flink' isn't an engine",
+    "sink j/dbc": "'j/dbc' isn't a format",
+    "evidence consumer-group dump": "'consumer-group' isn't an engine to read",
+    "column journal ticket": "'journal' isn't a table",
+    "column requests ticket --heading Ticket": "--heading needs the table runs",
+    "column runs": "the following arguments are required: name",
+    **{line: "choose another name" for line, _ in MADE.values()},
+}
+
+
+@pytest.mark.parametrize(("line", "said"), WRONG.items())
+def test_what_cannot_be_made_is_one_sentence_and_changes_nothing(tree, printed, line, said):
+    before = state(tree)
+    done = new(tree, line)
+    assert (done.returncode, done.stdout) == (2, "")
+    assert done.stderr.startswith("new.py: ") and done.stderr.count("\n") == 1
+    assert said in done.stderr
+    assert state(tree) == before
