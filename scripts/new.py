@@ -259,7 +259,10 @@ def add_column(change: Change, given: argparse.Namespace) -> str:
         shown = f'run.{name} or ""' if python == "str" else f'str(run.{name} or "")'
         line = f'    RunColumn("{given.heading}", lambda run: {shown}),'
         change.insert(
-            f"{PKG}/views/words/run_columns.py", line, after="\nRUN_COLUMNS = (", before="\n)\n"
+            f"{PKG}/views/words/run_columns.py",
+            line,
+            after="\nRUN_COLUMNS = (",
+            before='\n    RunColumn("Run",',
         )
     return test
 

@@ -1,7 +1,9 @@
 """The documents: links lead somewhere, commands and their options exist, examples exit as shown."""
 
+import importlib
 import re
 import shlex
+import sys
 from pathlib import Path
 from urllib.parse import unquote
 
@@ -239,3 +241,44 @@ def test_an_example_exits_as_shown(monkeypatch, page, arguments, code, shown):
 
 def test_there_are_examples():
     assert len(EXAMPLES) >= 4
+
+
+CHANGING = DOCS / "contributing" / "changing.md"
+PATH = re.compile(r"(?:[\w.-]+/)+[\w.-]*")
+
+
+def paths_of(text):
+    """Yield what is written as a path in code of a page."""
+    code = [block["text"] for block in FENCE.finditer(text)]
+    code += re.findall(r"`([^`\n]+)`", prose(text))
+    for word in " ".join(code).split():
+        if PATH.fullmatch(word) and not word.startswith(".venv/"):
+            yield word
+
+
+def is_path(word):
+    """Say whether it is a file or a folder of the tree; words in capitals stand for any name."""
+    return any(ROOT.glob(re.sub(r"[A-Z]{3,}", "*", word.rstrip("/"))))
+
+
+def test_a_path_of_the_typical_changes_exists():
+    found = set(paths_of(CHANGING.read_text("utf-8")))
+    assert len(found) > 30
+    assert sorted(path for path in found if not is_path(path)) == []
+
+
+@pytest.mark.parametrize("path", ["tests/plan/", "rules/readiness/codes.py", "tests/compat/X.py"])
+def test_a_path_that_is_gone_is_found(path):
+    assert list(paths_of(f"Change `{path}` or nothing.")) == [path]
+    assert not is_path(path)
+
+
+def test_each_kind_of_new_py_is_a_typical_change(monkeypatch):
+    lines = re.findall(r"scripts/new\.py ([^#\n]+)", CHANGING.read_text("utf-8"))
+    monkeypatch.syspath_prepend(ROOT / "scripts")
+    parser = importlib.import_module("new").parser()
+    # Another test imports the `new` of a copy.
+    for name in ("new", "scaffold"):
+        del sys.modules[name]
+    kinds = {parser.parse_args(line.split()).kind for line in lines}
+    assert kinds == set(parser._subparsers._group_actions[0].choices)

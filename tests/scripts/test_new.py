@@ -1,10 +1,13 @@
 """`scripts/new.py` makes all files of a change: they are valid, and the new test fails for it."""
 
+import importlib
+import io
 import os
 import re
 import shutil
 import subprocess
 import sys
+from contextlib import redirect_stderr, redirect_stdout
 from pathlib import Path
 
 import pytest
@@ -56,10 +59,6 @@ def run(tree, *words):
     return subprocess.run(words, cwd=tree, env=environment, capture_output=True, text=True)
 
 
-def new(tree, line):
-    return run(tree, sys.executable, "scripts/new.py", *line.split())
-
-
 def state(tree):
     return {p: p.stat().st_mtime_ns for p in tree.rglob("*") if p.is_file()}
 
@@ -76,11 +75,30 @@ def tree(tmp_path_factory):
 
 
 @pytest.fixture(scope="module")
-def printed(tree):
+def new(tree):
+    """Return what the copy's new.py exits with and prints, run in this process."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.syspath_prepend(tree / "scripts")
+        module = importlib.import_module("new")
+        # Never the one of this tree, whose files it would change.
+        assert Path(module.__file__).is_relative_to(tree) and tree.resolve() == module.ROOT
+
+        def called(line):
+            with redirect_stdout(io.StringIO()) as out, redirect_stderr(io.StringIO()) as error:
+                code = module.main(line.split())
+            return code, out.getvalue(), error.getvalue()
+
+        yield called
+    for name in ("new", "scaffold"):
+        del sys.modules[name]
+
+
+@pytest.fixture(scope="module")
+def printed(new):
     """What each command printed, by kind."""
-    done = {kind: new(tree, line) for kind, (line, _) in MADE.items()}
-    assert {kind: d.stderr for kind, d in done.items() if d.returncode} == {}
-    return {kind: d.stdout for kind, d in done.items()}
+    done = {kind: new(line) for kind, (line, _) in MADE.items()}
+    assert {kind: error for kind, (_, _, error) in done.items() if error} == {}
+    return {kind: out for kind, (_, out, _) in done.items()}
 
 
 def test_what_is_made_is_valid_and_in_every_table(tree, printed):
@@ -127,10 +145,10 @@ WRONG = {
 
 
 @pytest.mark.parametrize(("line", "said"), WRONG.items())
-def test_what_cannot_be_made_is_one_sentence_and_changes_nothing(tree, printed, line, said):
+def test_what_cannot_be_made_is_one_sentence_and_changes_nothing(tree, new, printed, line, said):
     before = state(tree)
-    done = new(tree, line)
-    assert (done.returncode, done.stdout) == (2, "")
-    assert done.stderr.startswith("new.py: ") and done.stderr.count("\n") == 1
-    assert said in done.stderr
+    code, out, error = new(line)
+    assert (code, out) == (2, "")
+    assert error.startswith("new.py: ") and error.count("\n") == 1
+    assert said in error
     assert state(tree) == before
