@@ -56,6 +56,8 @@ def add_rule(change: Change, given: argparse.Namespace) -> str:
     is_new = not (ROOT / module).exists()
     if is_new and not re.fullmatch("[A-Z]{3}", prefix or ""):
         raise UsageError(f"{module} is new: give its codes a --prefix of three capital letters")
+    if given.prefix and not is_new:
+        raise UsageError(f"{module} has codes already: leave out --prefix")
     code = next_code(module, prefix)
     fields = {"code": code, "name": name, "engine": ENGINES[engine]}
     imports, rule = template(f"{kind}_rule", **fields).split("---\n")
@@ -229,6 +231,8 @@ def add_column(change: Change, given: argparse.Namespace) -> str:
         raise UsageError(f"{tables} has the column {table}.{name} already: choose another name")
     if given.heading and table != "runs":
         raise UsageError("a --heading needs the table runs: the Runs page shows no other")
+    if given.heading and not re.fullmatch(r"[\w ()]{1,30}", given.heading):
+        raise UsageError(f"{given.heading!r} isn't a heading: use up to 30 letters, digits and ()")
     down = max(p.name[1:5] for p in (ROOT / store / "migrations/versions").glob("v[0-9]*.py"))
     revision = f"{int(down) + 1:04}"
     fields = {"name": name, "table": table, "type": kind}
@@ -256,7 +260,11 @@ def add_column(change: Change, given: argparse.Namespace) -> str:
     fields |= {"imports": imports, "fixtures": fixtures, "body": body, "writer": writer}
     change.create(test, template("column_test", **fields))
     if given.heading:
-        shown = f'run.{name} or ""' if python == "str" else f'str(run.{name} or "")'
+        shown = (
+            f'run.{name} or ""'
+            if python == "str"
+            else f'"" if run.{name} is None else str(run.{name})'
+        )
         line = f'    RunColumn("{given.heading}", lambda run: {shown}),'
         change.insert(
             f"{PKG}/views/words/run_columns.py",

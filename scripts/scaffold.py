@@ -75,7 +75,7 @@ def _formatted(path: str, text: str) -> str:
         command = [ruff, *words, "--quiet", f"--stdin-filename={path}", "-"]
         done = subprocess.run(command, input=text, capture_output=True, text=True, cwd=ROOT)
         if done.returncode:
-            raise UsageError(f"{path} would not be valid Python: {done.stderr.strip()}")
+            raise UsageError(f"{path} would not be valid Python: {done.stderr.splitlines()[0]}")
         text = done.stdout
     if any(len(line) > _LONGEST and "noqa" not in line for line in text.splitlines()):
         raise UsageError(f"{path} would have lines above {_LONGEST} characters: use shorter names")

@@ -139,8 +139,10 @@ WRONG = {
     "evidence consumer-group dump": "'consumer-group' isn't an engine to read",
     "column journal ticket": "'journal' isn't a table",
     "column requests ticket --heading Ticket": "--heading needs the table runs",
+    'column runs price --heading A"b': "isn't a heading",
     "column runs": "the following arguments are required: name",
     **{line: "choose another name" for line, _ in MADE.values()},
+    MADE["new-module"][0]: "has codes already: leave out --prefix",
 }
 
 
