@@ -174,7 +174,7 @@ def test_a_finding_explains_its_rule_and_leads_to_its_scenario(visit, shoot):
 def test_equal_versions_are_drawn_whole(visit):
     page = visit("compare?pipeline=orders-by-city&before=1&after=1&only_changes=true")
     ready(page)
-    page.get_by_text("Both versions are the same.").wait_for()
+    page.locator(".hg-verdict", has_text="Both versions are the same.").wait_for()
     assert page.locator(".graph .node").count() == 17 + 3
 
 

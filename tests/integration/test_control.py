@@ -102,7 +102,7 @@ def test_a_person_stops_it_confirms_and_is_not_simply_believed(team, groups, bil
     said = [(a["action"], a["by"].partition(" ")[0]) for a in detail["audit"]]
     assert ("confirm", "ann") in said
     assert len([action for action, _ in said if action == "confirm"]) == 2
-    assert "waits for no manual step" in team.run("confirm", run, code=3)["error"]
+    assert "no longer waits for a manual step" in team.run("confirm", run, code=3)["error"]
 
 
 def test_a_confirmed_stop_that_did_not_happen_is_cancelled_with_nothing_done(team, groups, billing):

@@ -19,11 +19,16 @@ RUNS = "grep -qs '^State:[[:space:]]*[^ZX[:space:]]' /proc/$(cat member.pid)/sta
 
 
 def commands(broker, group, topic):
-    """Slow ones, so that a kill finds them at work; a start while it runs leaves `twice`."""
+    """Slow ones, so that a kill finds them at work; a start while it runs leaves `twice`.
+
+    They leave `stopping`, `starting` and `started` where they are so far.
+    """
     member = f"nohup {sys.executable} {MEMBER} {broker} {group} {topic} > member.log 2>&1 &"
     return {
-        "start": f"{RUNS} && echo >> twice; sleep 0.5; {member} echo $! > member.pid; sleep 0.5",
-        "stop": f"sleep 0.5; kill $(cat member.pid); while {RUNS}; do sleep 0.1; done; sleep 0.5",
+        "start": f"{RUNS} && echo >> twice; touch starting; sleep 0.5; {member}"
+        " echo $! > member.pid; touch started; sleep 2",
+        "stop": "touch stopping; sleep 0.5; kill $(cat member.pid);"
+        f" while {RUNS}; do sleep 0.1; done; sleep 0.5",
         "status": f"{RUNS} && exit 0 || exit 3",
     }
 
@@ -94,20 +99,23 @@ def ended(store, run):
 
 
 @pytest.mark.parametrize(
-    ("position", "delay"),
-    [(0, 0.8), (2, 0.0), (3, 0.2), (3, 0.8)],
+    ("position", "mark"),
+    [(0, "stopping"), (2, None), (3, "starting"), (3, "started")],
     ids=["in-stop", "in-reset", "before-start", "after-start"],
 )
 def test_a_killed_worker_s_run_is_finished_by_the_next(
-    team, worker, groups, billing, position, delay
+    team, worker, groups, billing, position, mark
 ):
     group, orders = billing
     before = groups.committed(group)
+    for name in ("starting", "started"):
+        (team.folder / name).unlink()
     file, _ = team.plan("billing")
     first, store = worker(), team.store()
     run = team.run("apply", str(file), "--detach")["run"]
     wait_for(lambda: begun(store, run, position))
-    time.sleep(delay)
+    if mark is not None:
+        wait_for((team.folder / mark).exists)
     first.send_signal(signal.SIGKILL)
     first.wait()
     assert store.runs.get(run).state is RunState.RUNNING

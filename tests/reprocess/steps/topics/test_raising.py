@@ -102,7 +102,7 @@ def test_an_application_that_ends_or_never_comes_is_not_proven(raising_lab, monk
     with pytest.raises(StepError, match="q was not ready after 8 s, and nobody has no members"):
         step.apply(here.applier(), {})
     (here.folder / "running").unlink()
-    with pytest.raises(StepError, match="q ended, and nobody has no members: its own log"):
+    with pytest.raises(StepError, match="q ended, and nobody has no members: see its log"):
         step.apply(here.applier(), {})
 
 
