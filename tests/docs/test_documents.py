@@ -267,7 +267,7 @@ def test_a_path_of_the_typical_changes_exists():
     assert sorted(path for path in found if not is_path(path)) == []
 
 
-@pytest.mark.parametrize("path", ["tests/plan/", "rules/readiness/codes.py", "tests/compat/X.py"])
+@pytest.mark.parametrize("path", ["tests/gone/", "rules/readiness/codes.py", "tests/compat/X.py"])
 def test_a_path_that_is_gone_is_found(path):
     assert list(paths_of(f"Change `{path}` or nothing.")) == [path]
     assert not is_path(path)

@@ -13,7 +13,7 @@ PLAIN = version(aggregate())
 STREAMS = Version(engine=Engine.KAFKA_STREAMS, streams=StreamsApplication(application_id="shop"))
 GROUP = Version(engine=Engine.CONSUMER_GROUP, name="billing")
 CUT = replace(PLAIN, warnings=("explain.txt ends in the middle of a plan",))
-ASIDE = replace(PLAIN, warnings=("notes.md is of no known kind and was not read",))
+ASIDE = replace(PLAIN, warnings=("notes.md has an unknown format and was not read",))
 
 # code: [(before, after, cluster, outcome; None: the rule has nothing to say)]
 CASES = {

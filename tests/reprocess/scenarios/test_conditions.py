@@ -122,7 +122,12 @@ def test_a_local_query_that_has_all_of_it_lacks_nothing(name):
             "It runs on Spark 3.5.1.",
             State.MISSING,
         ),
-        ("repartition", replace(LOCAL, version=None), "No stored version", State.UNKNOWN),
+        (
+            "repartition",
+            replace(LOCAL, version=None),
+            "no stored version of the pipeline contains it",
+            State.UNKNOWN,
+        ),
         (
             "offline-upgrade",
             replace(LOCAL, pipeline=replace(LOCAL.pipeline, commands=Commands(deploy="x"))),

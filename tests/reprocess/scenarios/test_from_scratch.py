@@ -208,7 +208,7 @@ def test_state_is_lost_only_if_its_input_is_not_all_there(begin):
     held = OpenState(batch=4, stores=(store,))
     inspector = of_spark(known={"orders": topic(begin=begin)}, position=position, held=held)
     plan = plan_of(inspector, version)
-    lost = [r for r in plan.risks if r.startswith("Loss") and "at the earliest offset" in r]
+    lost = [r for r in plan.risks if r.startswith("Loss") and "from the earliest offset on" in r]
     assert [("3 groups" in text) for text in lost] == ([True] if begin else [])
     assert ("open_state" in plan.impact) == bool(begin)
 

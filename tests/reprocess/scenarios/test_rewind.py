@@ -158,7 +158,7 @@ def test_a_delta_sink_is_one_whatever_its_evidence_calls_it(old):
     here, none = old(), {"sink": None, "sink-path": None}
     version = read_version([str(GOLDEN / "sinks" / "delta_path" / "progress.json")])
     (reason,) = plan_of(here, version, **none).blockers
-    assert "Delta table /data/out/delta records the query's id" in reason
+    assert "Delta table /data/out/delta has recorded the query's id" in reason
     assert plan_of(here, version, **none, **{"new-query-id": True}).can_apply
 
 
@@ -166,7 +166,7 @@ def test_a_delta_sink_is_one_whatever_its_evidence_calls_it(old):
     ("sink", "reason"),
     [
         (Sink(format="hudi", target="/t"), "Hudi table /t records its last batch number"),
-        (Sink(format="iceberg", target="a.b"), "Iceberg table a.b records the query's id"),
+        (Sink(format="iceberg", target="a.b"), "Iceberg table a.b has recorded the query's id"),
         (Sink(format="ours"), "whether the sink ours of q drops batches"),
     ],
 )

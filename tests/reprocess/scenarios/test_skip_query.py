@@ -278,7 +278,7 @@ def test_what_a_healthy_query_left_of_the_range_is_stepped_over(stuck, end):
     here.store.runs.claim("slot-0")
     here.store.runs.finish(run, RunState.DONE)
     (said,) = run_detail(here.store, run).stands
-    assert f"up to {end} of t[0], before it was stopped: the run skips the rest" in said
+    assert f"up to {end} of t[0], before it was stopped: the run skips only the remaining" in said
 
 
 TOLD = [
