@@ -73,6 +73,6 @@ def test_a_plan_that_would_repeat_its_batches_is_blocked(written, tmp_path, name
     found = json.loads(run(*plan).stdout)
     assert not found["can_apply"]
     (reason,) = found["blockers"]
-    assert f"the Delta table {folder / 'table'} records the query's id" in reason
+    assert f"the Delta table {folder / 'table'} has recorded the query's id" in reason
     allowed = json.loads(run(*plan, "--new-query-id").stdout)
     assert allowed["can_apply"]

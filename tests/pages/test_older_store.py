@@ -7,10 +7,10 @@ import streamlit as st
 from click.testing import CliRunner
 
 from headgate.cli.main import headgate
-from headgate.store.migrate import HEAD
+from headgate.store.migrate import FIRST
 from headgate.worker import main as worker
 
-SAID = ("is from an older Headgate (revision 0006", f"not {HEAD})", "move ", "headgate.db*")
+SAID = ("is from an older Headgate (revision 0006", f"not {FIRST})", "move ", "headgate.db*")
 
 
 @pytest.fixture

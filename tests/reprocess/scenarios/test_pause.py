@@ -46,6 +46,7 @@ def test_a_pause_stops_says_what_was_in_flight_and_its_undo_goes_on(lab):
     assert not (made.folder / "running").exists()
     assert any("paused after batch 4: nothing is in flight" in note for note in made.notes)
     back = undo_of(made, run, plan)
+    assert back.can_apply, back.blockers
     assert [s.action for s in back.steps] == ["start_pipeline"]
     made.execute(made.enqueue(back, undo_of=run), back, run)
     assert (made.folder / "running").exists()
@@ -76,6 +77,7 @@ def test_a_pause_command_holds_it_and_people_are_told(held):
     assert (held.folder / "running").exists()
     assert held.applier().processes.status("q") is Status.PAUSED
     back = undo_of(held, run, plan)
+    assert back.can_apply, back.blockers
     held.execute(held.enqueue(back, undo_of=run), back, run)
     assert held.applier().processes.status("q") is Status.RUNS
     told = (held.folder / "told").read_text().splitlines()
