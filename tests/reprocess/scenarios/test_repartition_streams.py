@@ -6,7 +6,6 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 import pytest
-from test_streams_reset import APP, PaperCluster, actions, group, step
 
 from headgate.model.cluster import GroupType, Member, Partition, Topic
 from headgate.model.kafka_streams import GroupSubtopology, GroupTopic, StreamsSource
@@ -17,6 +16,7 @@ from headgate.parse.evidence.recognise import recognise
 from headgate.reprocess.plan import dump_plan, load_plan
 from headgate.reprocess.scenarios.build import build_plan
 from headgate.reprocess.scenarios.repartition.downstream_topics import own_numbers, reach
+from paper_cluster import APP, PaperCluster, actions, group, step
 
 GOLDEN = Path(__file__).parents[2] / "golden" / "streams"
 COMMANDS = Commands(stop="stop", start="start", status="status", clean="clean")
