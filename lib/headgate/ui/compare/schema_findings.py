@@ -6,20 +6,16 @@ import streamlit as st
 
 from headgate.errors import HeadgateError
 from headgate.landscape.pipeline_topics import matcher, reads, writes
-from headgate.model.topic_schema import Effect, SchemaFinding
+from headgate.model.topic_schema import SchemaFinding
 from headgate.model.version import Version
 from headgate.ui.shared import markup
 from headgate.ui.shared.schema_panel import FRESH_SCHEMA
 from headgate.usecases.check.check_schemas import check_topic_schema
 from headgate.usecases.context import Context
 from headgate.views.reports.document import accepted_text
+from headgate.views.reports.topic_schemas import OUTCOMES
+from headgate.views.scene.outcome_words import GLYPHS
 
-_SIGNS = {
-    Effect.INCOMPATIBLE: ("!", "refuses"),
-    Effect.SILENTLY_WRONG: ("≠", "silently_wrong"),
-    Effect.UNKNOWN: ("?", "unknown"),
-    Effect.COMPATIBLE: ("✓", "resumes"),
-}
 MOST_TOPICS = 8
 
 
@@ -55,9 +51,9 @@ def _checked(
 
 
 def _finding(finding: SchemaFinding) -> str:
-    glyph, tone = _SIGNS[finding.effect]
+    outcome = OUTCOMES[finding.effect]
     who = f" ({finding.pipeline})" if finding.pipeline else ""
     told = finding.question or finding.remedy
     accepted = markup.quiet(accepted_text(finding.accepted)) if finding.accepted else ""
     said = markup.paragraph(f"{finding.why} {told} `{finding.rule}`")
-    return markup.state(glyph, tone, f"{finding.path}{who}") + said + accepted
+    return markup.state(GLYPHS[outcome], outcome.word, f"{finding.path}{who}") + said + accepted

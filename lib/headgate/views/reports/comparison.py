@@ -59,9 +59,10 @@ def _item(
     return Item(
         rule=finding.rule,
         level=LEVELS[finding.outcome],
+        kind=finding.outcome.word,
         glyph=GLYPHS[finding.outcome],
         word=WORDS[finding.outcome].lower(),
-        remarks=(f"state {finding.state_effect.value}",) if finding.state_effect else (),
+        notes=(f"state {finding.state_effect.value}",) if finding.state_effect else (),
         what=(finding.why,),
         values=(value_text(finding.before), value_text(finding.after)) if has_values else None,
         facts=tuple(_facts(finding, labels)),

@@ -28,18 +28,20 @@ class Level(StrEnum):
 class Item:
     """One finding.
 
-    `what` are its sentences, `values` what it was and what it is, `facts` everything else by
-    name. `nodes` are (id, label). `todo` is what to do in one sentence. Items of one `group` differ
-    only in their place, and are shown together. `identity` stays the same when texts change.
-    `closes` says whether it closes the gate. `reason` describes the rule.
+    `kind` is the contract's word for how bad it is, `word` the shown one. `what` are its sentences,
+    `values` what it was and what it is, `facts` everything else by name. `nodes` are (id, label).
+    `todo` is what to do in one sentence. Items of one `group` differ only in their place, and are
+    shown together. `identity` stays the same when texts change. `closes` says whether it closes the
+    gate. `reason` describes the rule.
     """
 
     rule: str
     level: Level
+    kind: str
     glyph: str
     word: str
     what: tuple[str, ...]
-    remarks: tuple[str, ...] = ()
+    notes: tuple[str, ...] = ()
     values: tuple[str, str] | None = None
     facts: tuple[tuple[str, str], ...] = ()
     nodes: tuple[tuple[str, str], ...] = ()
@@ -54,8 +56,8 @@ class Item:
 
     @property
     def title(self) -> str:
-        """Sign, word and remarks in one line."""
-        return " · ".join((f"{self.glyph} {self.word}", *self.remarks))
+        """Sign, word and notes in one line."""
+        return " · ".join((f"{self.glyph} {self.word}", *self.notes))
 
     def lines(self) -> Iterator[str]:
         """Yield the finding as lines for a person, without its title."""

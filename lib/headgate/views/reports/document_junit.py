@@ -38,7 +38,7 @@ def _case(item: Item) -> ET.Element:
         said = printable(accepted_text(item.accepted))
         ET.SubElement(case, "skipped", message=said).text = lines
     elif item.closes:
-        failure = ET.SubElement(case, "failure", type=str(item.properties.get("outcome", "")))
+        failure = ET.SubElement(case, "failure", type=item.kind)
         failure.set("message", printable(item.what[0]))
         failure.text = lines
     else:

@@ -56,7 +56,7 @@ def _blocks(document: Document, rules_url: str | None) -> Iterator[str]:
     if document.scope:
         yield f"\nChecked for {_plain(document.scope)}."
     for item in items:
-        title = ", ".join((f"{item.glyph} {item.rule}: {item.word}", *item.remarks))
+        title = ", ".join((f"{item.glyph} {item.rule}: {item.word}", *item.notes))
         yield _folded(title, "\n".join(_details(item, rules_url)))
     for section in document.sections:
         if section.is_long:

@@ -45,6 +45,6 @@ def _parts(document: Document) -> Iterator[RenderableType]:
 
 def _head(item: Item) -> Text:
     head = Text.assemble((f"{item.glyph} {item.word}", STYLES[item.level]))
-    for remark in item.remarks:
-        head.append(f" · {harmless(remark)}")
+    for note in item.notes:
+        head.append(f" · {harmless(note)}")
     return head.append(f" · {item.rule}", "dim")

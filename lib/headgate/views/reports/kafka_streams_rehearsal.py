@@ -20,7 +20,13 @@ from headgate.rules.compare.engine_agreement import Judged
 from headgate.rules.core.report import Report
 from headgate.text.numbers import size
 from headgate.views.reports.comparison_json import report_json
-from headgate.views.reports.rehearsal import checkpoint_json, output_json, output_words
+from headgate.views.reports.rehearsal import (
+    changed_names,
+    checkpoint_json,
+    output_json,
+    output_words,
+    unchanged_words,
+)
 
 HEADLINES = {
     EngineOutcome.REFUSES: "Kafka Streams fails to start",
@@ -106,11 +112,10 @@ def directory_words(found: Untouched) -> str:
     """Return what the hashes of the directory prove."""
     told = f"{found.files:,} files, {size(found.bytes)}"
     if found.is_unchanged:
-        return f"unchanged ({told}, sha256 {found.before[:12]})"
-    names = ", ".join(found.changed[:3]) + (", …" if len(found.changed) > 3 else "")
+        return unchanged_words(told, found)
     return (
-        f"changed by its application during the rehearsal ({names}): a rehearsal changes only its "
-        "copy"
+        f"changed by its application during the rehearsal ({changed_names(found)}): a rehearsal "
+        "changes only its copy"
     )
 
 
@@ -120,8 +125,8 @@ def cluster_words(found: ClusterProof) -> str:
         f"{found.topics} topics, {found.partitions} partitions, {found.offsets} committed offsets"
     )
     if found.is_unchanged:
-        return f"unchanged ({told}, sha256 {found.before[:12]})"
-    names = ", ".join(found.changed[:3]) + (", …" if len(found.changed) > 3 else "")
+        return unchanged_words(told, found)
+    names = changed_names(found)
     return f"{names} changed during the rehearsal, which only reads it and joins no group ({told})"
 
 

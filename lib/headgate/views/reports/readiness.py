@@ -64,6 +64,7 @@ def _item(found: ReadinessFinding, fail_on: Collection[str]) -> Item:
     return Item(
         rule=found.rule,
         level=_LEVELS[found.severity],
+        kind=found.severity.word,
         glyph=GLYPHS[found.severity],
         word=found.severity.word,
         what=(found.what,),
@@ -76,11 +77,7 @@ def _item(found: ReadinessFinding, fail_on: Collection[str]) -> Item:
         identity=repr((found.rule, found.severity.word, found.location)),
         closes=ReadinessReport(findings=(found,)).closes(fail_on),
         reason=found.why,
-        properties={
-            "outcome": found.severity.word,
-            "severity": found.severity.word,
-            "question": found.question,
-        },
+        properties={"severity": found.severity.word, "question": found.question},
     )
 
 

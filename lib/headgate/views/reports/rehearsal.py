@@ -7,6 +7,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import asdict
 from typing import Any
 
+from headgate.model.kafka_streams_rehearsal import ClusterProof
 from headgate.model.rehearsal import (
     Batch,
     BatchKind,
@@ -134,12 +135,21 @@ def original_words(found: Untouched) -> str:
     """Return what the hashes prove."""
     told = f"{found.files:,} files, {size(found.bytes)}"
     if found.is_unchanged:
-        return f"unchanged ({told}, sha256 {found.before[:12]})"
-    names = ", ".join(found.changed[:3]) + (", …" if len(found.changed) > 3 else "")
+        return unchanged_words(told, found)
     return (
-        f"changed by another process during the rehearsal ({names}). Check whether its query runs. "
-        "A rehearsal changes only its copy"
+        f"changed by another process during the rehearsal ({changed_names(found)}). "
+        "Check whether its query runs. A rehearsal changes only its copy"
     )
+
+
+def unchanged_words(told: str, found: Untouched | ClusterProof) -> str:
+    """Return that the original is what it was, with the hash that shows it."""
+    return f"unchanged ({told}, sha256 {found.before[:12]})"
+
+
+def changed_names(found: Untouched | ClusterProof) -> str:
+    """Return the first names of what changed."""
+    return ", ".join(found.changed[:3]) + (", …" if len(found.changed) > 3 else "")
 
 
 def row_words(row: Mapping[str, Any]) -> str:

@@ -8,21 +8,19 @@ from rich.table import Table
 from rich.text import Text
 
 from headgate.model.topic_schema import Effect, Mode, SchemaField, SchemaFinding, SchemaReport
+from headgate.rules.core.report import Outcome
 from headgate.rules.topic_schemas.facts.field_reads import TopicUse
-from headgate.views.reports.document import Document, Item, Level, Section
+from headgate.views.reports.comparison import LEVELS
+from headgate.views.reports.document import Document, Item, Section
+from headgate.views.scene.outcome_words import GLYPHS
 
-LEVELS = {
-    Effect.INCOMPATIBLE: Level.FAILS,
-    Effect.SILENTLY_WRONG: Level.WRONG,
-    Effect.UNKNOWN: Level.WARNING,
-    Effect.COMPATIBLE: Level.GOOD,
+OUTCOMES = {
+    Effect.INCOMPATIBLE: Outcome.REFUSES,
+    Effect.SILENTLY_WRONG: Outcome.SILENTLY_WRONG,
+    Effect.UNKNOWN: Outcome.UNKNOWN,
+    Effect.COMPATIBLE: Outcome.RESUMES,
 }
-GLYPHS = {
-    Effect.INCOMPATIBLE: "!",
-    Effect.SILENTLY_WRONG: "≠",
-    Effect.UNKNOWN: "?",
-    Effect.COMPATIBLE: "✓",
-}
+"""The outcome whose sign and colour an effect has."""
 WORDS = {
     Effect.INCOMPATIBLE: "incompatible",
     Effect.SILENTLY_WRONG: "wrong results",
@@ -40,19 +38,21 @@ SENTENCES = {
 def schemas_document(report: SchemaReport, *, fail_on: Collection[str] = ()) -> Document:
     """Return what `schemas check` and `schemas diff` say; `fail_on` closes the gate."""
     against = f"against {', '.join(report.compared)}" if report.compared else "no older version"
-    opinion = {True: "The schema registry accepts it.", False: "The schema registry rejects it."}
+    opinion = {
+        True: "The schema registry accepts it.",
+        False: "The schema registry rejects it.",
+        None: "",
+    }
     fields = tuple(
         f"{c.kind.value:8} {c.path}: {' -> '.join(w for w in (c.before, c.after) if w)}"
         for c in report.changes
     )
     return Document(
         command="headgate schemas",
-        level=LEVELS[report.effect],
-        glyph=GLYPHS[report.effect],
+        level=LEVELS[OUTCOMES[report.effect]],
+        glyph=GLYPHS[OUTCOMES[report.effect]],
         title=SENTENCES[report.effect],
-        sentence=opinion.get(report.second_opinion, "")
-        if report.second_opinion is not None
-        else "",
+        sentence=opinion[report.second_opinion],
         scope=f"{report.mode.value}, {against}",
         items=tuple(_item(f, fail_on) for f in report.findings),
         passed="compatible",
@@ -63,14 +63,15 @@ def schemas_document(report: SchemaReport, *, fail_on: Collection[str] = ()) -> 
 
 def _item(finding: SchemaFinding, fail_on: Collection[str]) -> Item:
     path = finding.path or "the whole schema"
-    remarks = (finding.direction.value if finding.direction else None, path, finding.pipeline)
+    notes = (finding.direction.value if finding.direction else None, path, finding.pipeline)
     told = (("Question", finding.question), ("Remedy", finding.remedy), ("Source", finding.source))
     return Item(
         rule=finding.rule,
-        level=LEVELS[finding.effect],
-        glyph=GLYPHS[finding.effect],
+        level=LEVELS[OUTCOMES[finding.effect]],
+        kind=finding.effect.word,
+        glyph=GLYPHS[OUTCOMES[finding.effect]],
         word=WORDS[finding.effect],
-        remarks=tuple(filter(None, remarks)),
+        notes=tuple(filter(None, notes)),
         what=(finding.why,),
         values=(finding.before or "nothing", finding.after or "nothing"),
         facts=tuple((name, text) for name, text in told if text),
