@@ -48,7 +48,7 @@ class Plan:
     `preconditions` must still hold when the run begins. `impact` holds `records` (to be read
     again, by topic) and their `total`, and what was measured (`reprocess.impact`). `resources` are
     what no other run may touch meanwhile. `options` are what the scenario was asked with: from them
-    the plan can be built anew. Of an undo, `undoes` has the position, in the run that is undone, of
+    the plan can be rebuilt. Of an undo, `undoes` has the position, in the run that is undone, of
     each step; None for a step that takes nothing back. `outputs` states what the run and its undo
     do to what was written.
     """

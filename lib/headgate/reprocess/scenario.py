@@ -130,7 +130,7 @@ class Scenario:
 
     `build` returns the plan, with or without blockers; it changes nothing. A plan whose options are
     empty gets those that were asked; a builder that resolves one (two days ago) returns the plan
-    with the resolved ones, because the plan is built anew from them before its run begins.
+    with the resolved ones, because the plan is built again from them before its run begins.
     """
 
     name: str

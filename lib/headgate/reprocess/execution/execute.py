@@ -65,7 +65,7 @@ class Journal(Protocol):
 
 
 class Executor:
-    """Applies steps over `applier`; calling it again after a crash goes on where it was."""
+    """Applies steps over `applier`; calling it again after a crash continues where it was."""
 
     def __init__(self, applier: Applier, journal: Journal) -> None:
         self.applier = applier

@@ -29,7 +29,7 @@ class Past:
 
 
 def build_undo(past: Past, inspector: Inspector) -> Plan:
-    """Return the plan that puts back what the run changed, with or without blockers."""
+    """Return the plan that restores what the run changed, with or without blockers."""
     pipeline = past.plan.pipeline
     commands = _commands(pipeline, inspector)
     pairs: list[tuple[int | None, Step]] = [
@@ -80,7 +80,7 @@ def _commands(pipeline: str | None, inspector: Inspector) -> Commands:
 
 
 def _stop_first(steps: list[Step], commands: Commands) -> tuple[Step, ...]:
-    """Return a stop of its own where what a live pipeline uses would be put back without one.
+    """Return a stop of its own where what a live pipeline uses would be restored without one.
 
     A run that ended before its start step left the pipeline stopped; a person may have started
     it since.

@@ -9,7 +9,7 @@ from headgate.reprocess.ports.source_offsets import Beginning
 
 
 class RemoteCheckpointInspector(Protocol):
-    """What a plan may ask of them; every answer is read anew."""
+    """What a plan may ask of them; no answer is cached."""
 
     def is_free(self, location: str) -> bool:
         """Return whether nothing stands at a place of a remote file system."""

@@ -56,7 +56,7 @@ class Proof:
 
 
 class CheckpointInspector(Protocol):
-    """What a plan may ask of them; every answer is read anew."""
+    """What a plan may ask of them; no answer is cached."""
 
     def read(self, location: str) -> Checkpoint | None:
         """Return the checkpoint there, or None where there is none."""

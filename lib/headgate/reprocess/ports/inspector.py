@@ -1,4 +1,4 @@
-"""What plans see of the world, and the few effects that steps have on it, cut by subject."""
+"""What plans read, and the few effects that steps have, cut by subject."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from headgate.reprocess.ports.verdict import EvidenceInspector
 
 
 class Inspector(Protocol):
-    """What a plan may ask; every answer is read anew. UnreachableError where nothing answers."""
+    """What a plan may ask; no answer is cached. UnreachableError where nothing answers."""
 
     @property
     def kafka(self) -> KafkaInspector:

@@ -22,7 +22,7 @@ class TopicShape:
 
 
 class KafkaInspector(Protocol):
-    """What a plan may ask of them; every answer is read anew."""
+    """What a plan may ask of them; no answer is cached."""
 
     def has_cluster(self) -> bool:
         """Return whether a Kafka cluster is configured at all."""

@@ -45,7 +45,7 @@ class ReportedRun:
 
 
 class ProcessInspector(Protocol):
-    """What a plan may ask of them; every answer is read anew."""
+    """What a plan may ask of them; no answer is cached."""
 
     def pipelines(self) -> tuple[Pipeline, ...]:
         """Return every registered pipeline."""

@@ -22,7 +22,7 @@ class SubjectVersion:
 
 
 class SchemaInspector(Protocol):
-    """What a plan may ask of them; every answer is read anew."""
+    """What a plan may ask of them; no answer is cached."""
 
     def subjects(self, names: Iterable[str]) -> Mapping[str, tuple[SubjectVersion, ...]]:
         """Return those subjects of the schema registry that exist, oldest version first.

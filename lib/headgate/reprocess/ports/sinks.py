@@ -8,7 +8,7 @@ from headgate.model.restore_points import SinkLog
 
 
 class SinkInspector(Protocol):
-    """What a plan may ask of them; every answer is read anew."""
+    """What a plan may ask of them; no answer is cached."""
 
     def log(self, target: str, batch: int) -> SinkLog | None:
         """Return a file sink's log seen from the end of `batch`, None where there is none."""

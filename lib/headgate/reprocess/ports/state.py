@@ -10,7 +10,7 @@ from headgate.model.restore_points import StoreRows
 
 
 class StateInspector(Protocol):
-    """What a plan may ask of it; every answer is read anew."""
+    """What a plan may ask of it; no answer is cached."""
 
     def open_state(self, location: str, batch: int) -> OpenState:
         """Return what the stores hold at the end of `batch`, or why that can't be read."""

@@ -125,7 +125,7 @@ def read_fail_on(given: str | None) -> tuple[str, ...]:
 
 
 class EvidenceInspector(Protocol):
-    """What a plan may ask of evidence and the rules; every answer is read anew."""
+    """What a plan may ask of evidence and the rules; no answer is cached."""
 
     def described(self, pipeline: str) -> Version | None:
         """Return what the registered `evidence` of a pipeline says, None if it has none.

@@ -116,7 +116,7 @@ def _facts(finding: Finding, labels: Labels) -> Iterator[tuple[str, str]]:
 
 
 def matters(finding: Finding) -> bool:
-    """Say whether a way back is worth a word: something goes wrong, or going back needs a step."""
+    """Say whether a rollback is worth a word: something goes wrong, or it needs a step."""
     wrong = finding.outcome > Outcome.NO_EFFECT
     return wrong or finding.rollback in (Rollback.REPAIRABLE, Rollback.LOST)
 

@@ -15,7 +15,7 @@ from headgate.reprocess.scenarios.shared import kafka_streams_options, output_to
 
 _MOST = 1_000_000
 _STREAMS = frozenset({Engine.KAFKA_STREAMS})
-# Once partitions were added there is no way back: what is backed up for one would only lie about.
+# Once partitions were added there is no rollback: what is backed up for one would only lie about.
 _NOT_ASKED = frozenset({"back-up-outputs"})
 
 

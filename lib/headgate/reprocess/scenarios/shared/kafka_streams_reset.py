@@ -46,7 +46,7 @@ class ResetRequest:
     `inputs` None means all that are known; `internal` None means all that are proven, else exactly
     those. With `back_up` the records of internal topics are kept for an undo. `instances` are hosts
     whose local state somebody says is cleared. `repartitions_inputs` says that inputs get more
-    partitions: then nothing may stay, and there is no way back.
+    partitions: then nothing may stay, and there is no rollback.
     """
 
     target: Target | None
@@ -231,7 +231,7 @@ def back_up_steps(seen: ResetFacts, shapes: Mapping[str, dict[str, Any]]) -> lis
 
 
 def deletion_steps(seen: ResetFacts, shapes: dict[str, dict[str, Any]]) -> list[Step]:
-    """Return the steps that delete internal topics; an undo puts back what was backed up."""
+    """Return the steps that delete internal topics; an undo restores what was backed up."""
     who: dict[str, Any] = {
         "pipeline": seen.request.pipeline.name,
         "group": seen.group.id,

@@ -21,7 +21,7 @@ _TYPES = (GroupType.CLASSIC, GroupType.CONSUMER, GroupType.STREAMS)
 
 
 def build(request: PlanRequest) -> Plan:
-    """Return the plan: stop, record, back up the range, step over it, start."""
+    """Return the plan: stop, record, back up the range, skip it, start."""
     span = read_span(request.options["records"])
     pipeline, inspector = request.pipeline, request.inspector
     group = inspector.kafka.group(str(pipeline.group))

@@ -1,4 +1,4 @@
-"""Skip: back up one poison record, or a range of one partition, and step over it."""
+"""Skip: back up one poison record, or a range of one partition, and skip it."""
 
 from __future__ import annotations
 

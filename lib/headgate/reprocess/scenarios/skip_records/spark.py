@@ -56,7 +56,7 @@ class _Cut:
 
 
 def build(request: PlanRequest) -> Plan:
-    """Return the plan: stop, back up the range, do what is in front of it, step over it, start."""
+    """Return the plan: stop, back up the range, do what is in front of it, skip it, start."""
     pipeline, inspector = request.pipeline, request.inspector
     span = read_span(request.options["records"])
     if not pipeline.checkpoint:

@@ -89,7 +89,7 @@ class Step(Protocol):
     def rebind(self, commands: Commands) -> Step:
         """Return the step with the commands that are registered now.
 
-        For steps that a person asks for anew, an undo or a resume: often the command was the fault.
+        For steps that a person repeats by an undo or a resume: often the command was the fault.
         """
 
     def preview(self, inspector: Inspector) -> Step:

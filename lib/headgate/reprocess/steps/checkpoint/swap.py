@@ -125,7 +125,7 @@ class RestoreCheckpoint(RestoreFolder):
         return {"checkpoint": {"location": self.checkpoint, "hash": self.hash}}
 
     def risks(self, inspector: Inspector) -> tuple[str, ...]:
-        """Say what is not taken back."""
+        """Say what is not rolled back."""
         return (OUTPUT_STAYS,)
 
     def stop_first(self, commands: Commands) -> tuple[Step, ...] | None:

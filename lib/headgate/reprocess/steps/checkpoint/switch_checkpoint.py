@@ -121,7 +121,7 @@ class SwitchToOldCheckpoint(StepBase):
         return (stop_with(commands, self.pipeline, checkpoint=self.place),)
 
     def risks(self, inspector: Inspector) -> tuple[str, ...]:
-        """Say what is not taken back."""
+        """Say what is not rolled back."""
         return (
             OUTPUT_STAYS,
             f"the checkpoint at {self.place} stays there as long as snapshots of the run are "

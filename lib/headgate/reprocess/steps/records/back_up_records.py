@@ -1,4 +1,4 @@
-"""Copy records to a backup topic before they are deleted or stepped over."""
+"""Copy records to a backup topic before they are deleted or skipped."""
 
 from __future__ import annotations
 
@@ -106,7 +106,7 @@ class BackUpRecords(StepBase):
             applier.note(f"{name} is backed up in {backup}: {_shown(digests)}")
 
     def undo(self, was: PriorState) -> tuple[Step, ...]:
-        """Drop the backup topics, once the records are back; of what was stepped over they stay.
+        """Drop the backup topics, once the records are back; of what was skipped they stay.
 
         Retention may have deleted those records from their own topic meanwhile.
         """

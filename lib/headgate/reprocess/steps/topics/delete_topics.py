@@ -109,7 +109,7 @@ class DeleteTopics(StepBase):
             )
 
     def undo(self, was: PriorState) -> tuple[Step, ...]:
-        """Make them anew with partitions, replication and settings, and with what was backed up."""
+        """Create them with their old partitions, replication and settings, and what was backed up."""
         if self.outgrown:
             return ()
         shapes, backup = shapes_of(was), dict(was["backup"])
