@@ -1,6 +1,7 @@
 """Proof of stopped before each destructive step, suspended restarts, and manual steps."""
 
 import os
+import shutil
 import time
 from dataclasses import replace
 
@@ -17,6 +18,7 @@ from headgate.reprocess.ports.processes import DriverStatus, Status
 from headgate.reprocess.scenarios.build import build_plan
 from headgate.reprocess.steps.base import verify_stopped
 from headgate.reprocess.steps.base.verify_stopped import prove_stopped, quiet_needed
+from headgate.reprocess.steps.checkpoint.cut_batch import SwapCutCheckpoint
 from headgate.reprocess.steps.process.wait_until_stopped import wait_until_stopped
 from headgate.store.rows import Event
 from headgate.worker.run_journal import RunJournal
@@ -322,3 +324,28 @@ def test_a_batch_that_comes_while_its_logs_are_watched_refuses_also_what_status_
     monkeypatch.setattr(applier, "pause", lambda _seconds: write("v1"))
     with pytest.raises(RefusedError, match="its logs moved from batch"):
         wait_until_stopped(applier, "q", checkpoint=location)
+
+
+def test_logs_that_a_crashed_swap_brought_are_no_query_and_a_started_query_stops_it(lab):
+    made = lab(replace(COMMANDS, status=None))
+    (made.folder / "running").unlink()
+    applier, location = made.applier(), made.folder / "ck"
+    query_id = applier.checkpoints.read(str(location)).query_id
+    batch = applier.checkpoints.read(str(location)).last_commit_batch
+    step = SwapCutCheckpoint(pipeline="q", checkpoint=str(location), query_id=query_id, batch=batch)
+    age(made.folder, 3600)
+    was = step.bind(applier)
+    shutil.copytree(location, was["copy"], copy_function=shutil.copy)
+    prepared = sorted(path.name for path in made.folder.iterdir())
+    (location / "offsets" / str(batch)).touch()
+    step.check(applier, again=True)
+    with pytest.raises(RefusedError, match=r"the logs of .* changed 0 s ago"):
+        step.apply(applier, was)
+    assert sorted(path.name for path in made.folder.iterdir()) == prepared
+    age(made.folder, 3600)
+    step.apply(applier, was)
+    with pytest.raises(RefusedError, match="changed 0 s ago"):
+        step.check(applier)
+    step.check(applier, again=True)
+    step.apply(applier, was)
+    step.verify(applier, was)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from dataclasses import replace
+from dataclasses import asdict, replace
 
 import pytest
 
@@ -15,9 +15,13 @@ from headgate.model.kafka_streams import (
 )
 from headgate.model.registered_pipelines import Commands, Pipeline
 from headgate.model.version import Engine, Source, Version
-from headgate.reprocess.plan import dump_plan, load_plan
+from headgate.reprocess.execution.execute import Record, StepState
+from headgate.reprocess.execution.undo import Past, build_undo
+from headgate.reprocess.plan import Plan, dump_plan, load_plan
 from headgate.reprocess.scenarios.build import build_plan, drift
 from headgate.reprocess.scenarios.shared.internal_topics import Claim, ClusterOwners, judge
+from headgate.reprocess.steps.offsets.partition_offsets import Commit, Move
+from headgate.reprocess.steps.offsets.skip_records import SkipRecords
 from paper_cluster import (
     APP,
     FACTS,
@@ -372,3 +376,27 @@ def test_what_is_stated_is_in_the_file_of_the_plan():
         "run": list(plan.outputs.run), "undo": list(plan.outputs.undo), "remains": True,
     }  # fmt: skip
     assert load_plan(dump_plan(plan), source="plan") == plan
+
+
+def test_an_undo_watches_the_topics_of_every_step_that_moved_offsets():
+    taken = {name: {"id": f"id-{name}", "partitions": 1} for name in ("in", "loop")}
+    steps = tuple(
+        SkipRecords(
+            group=APP, group_type="classic", topics={name: facts}, partition=0,
+            first=2, next=4,
+        )
+        for name, facts in taken.items()
+    )  # fmt: skip
+    was = [
+        {
+            "moves": [
+                asdict(Move(topic=name, partition=0, was=Commit(offset=2), to=Commit(offset=4)))
+            ]
+        }
+        for name in taken
+    ]
+    records = {
+        at: Record(begun=True, state=StepState.DONE, was=bound) for at, bound in enumerate(was)
+    }
+    past = Past(run="r-0", plan=Plan(scenario="x", pipeline=APP, steps=steps), records=records)
+    assert build_undo(past, PaperCluster()).preconditions["topics"] == taken

@@ -8,6 +8,9 @@ import pytest
 import sqlalchemy as sa
 
 from headgate.errors import RegistryError
+from headgate.gateway.checkpoint.backups import JOURNAL_KEYS
+from headgate.reprocess.steps import all_steps
+from headgate.reprocess.steps.checkpoint.backup_folder import RestoreFolder
 from headgate.store import open_store
 from headgate.store.rows import Event, NewRun, RunState
 from headgate.store.tables import RUNS
@@ -69,6 +72,12 @@ class Home:
         return len(list(self.folder.glob(f".ck.*-{run}"))) + len(
             list((self.context.home / "runs").glob(run))
         )
+
+
+def test_the_folder_of_every_step_that_restores_one_is_offered():
+    kinds = [kind for kind in all_steps() if issubclass(kind, RestoreFolder)]
+    assert len(kinds) >= 2
+    assert {kind.key for kind in kinds} <= set(JOURNAL_KEYS)
 
 
 def test_what_is_old_goes_and_what_is_young_stays(home):

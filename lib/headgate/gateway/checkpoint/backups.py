@@ -14,8 +14,8 @@ from headgate.gateway.checkpoint.folders import remove_tree
 from headgate.gateway.checkpoint.remote_copy import MANIFEST, changing, open_changes
 from headgate.gateway.files.evidence_files import Settings
 
-# The names under which steps journal what they put aside.
-_WORDS = ("aside", "copy", "fresh")
+# The names under which steps journal the folders that they keep.
+JOURNAL_KEYS = ("aside", "copy", "fresh")
 
 
 def kept_by(run: str, home: Path, was: Iterable[dict[str, Any]]) -> list[Path]:
@@ -23,7 +23,7 @@ def kept_by(run: str, home: Path, was: Iterable[dict[str, Any]]) -> list[Path]:
 
     Only names that a run gives are taken: hidden ones that end in its id, and `runs/ID`.
     """
-    named = [str(found[word]) for found in was for word in _WORDS if found.get(word)]
+    named = [str(found[word]) for found in was for word in JOURNAL_KEYS if found.get(word)]
     local = [Path(path) for path in named if urlsplit(path).scheme == ""]
     beside = [p for p in local if p.name.startswith(".") and p.name.endswith(f"-{run}")]
     return sorted({p for p in (*beside, home / "runs" / run) if p.is_dir()})

@@ -107,7 +107,9 @@ def _back(step: Step, record: Record | None, commands: Commands) -> tuple[Step, 
 def _preconditions(past: Past, steps: tuple[Step, ...], inspector: Inspector) -> dict[str, Any]:
     facts: dict[str, Any] = {"run": past.run}
     for step in steps:
-        facts |= step.facts(inspector)
+        for name, value in step.facts(inspector).items():
+            # Two steps may restore offsets, each of topics of its own.
+            facts[name] = {**facts.get(name, {}), **value} if name == "topics" else value
     return facts
 
 

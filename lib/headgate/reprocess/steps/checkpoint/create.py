@@ -171,7 +171,6 @@ class SwapNewCheckpoint(CheckpointSwap):
     """
 
     action: ClassVar[str] = "swap_new_checkpoint"
-    has_new_logs: ClassVar[bool] = True
     pipeline: str
     checkpoint: str
     query_id: str

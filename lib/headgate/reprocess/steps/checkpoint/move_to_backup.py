@@ -88,7 +88,7 @@ class RestoreFromBackup(RestoreFolder):
 
     action: ClassVar[str] = "restore_from_backup"
     symbol: ClassVar[str] = "+"
-    key: ClassVar[str] = "since"
+    key: ClassVar[str] = "fresh"
     word: ClassVar[str] = "since"
     pipeline: str
     folder: str

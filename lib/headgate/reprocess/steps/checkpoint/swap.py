@@ -24,16 +24,14 @@ OUTPUT_STAYS = (
 class CheckpointSwap(StepBase):
     """Move the checkpoint of a stopped query to a backup and give its name to a copy beside it.
 
-    The copy's name has `word` before the run's id, the backup's `backup_word`. `has_new_logs` says
-    that the copy's logs were just written. A step says for itself whether the copy is the right
-    one: `bind_copy` before the swap, `verify_new` after it.
+    The copy's name has `word` before the run's id, the backup's `backup_word`. A step says for
+    itself whether the copy is the right one: `bind_copy` before the swap, `verify_new` after it.
     """
 
     __slots__ = ()
 
     symbol: ClassVar[str] = "~"
     undoable: ClassVar[bool] = True
-    has_new_logs: ClassVar[bool] = False
     pipeline: str
     checkpoint: str
     query_id: str
@@ -49,13 +47,13 @@ class CheckpointSwap(StepBase):
         return "before"
 
     def check(self, inspector: Inspector, *, again: bool = False) -> None:
-        """Refuse where the query runs (again), or the checkpoint is another's or can't be moved.
+        """Refuse if the query runs, or the checkpoint is another's or can't be moved.
 
-        After a crash the copy may be in its place: it is nobody else's, and the age of logs that
-        the run itself has just written doesn't say that a query runs.
+        After a crash the copy may be in its place. The age of logs that the run itself has just
+        written doesn't say that a query runs: `apply` checks the logs of an old one before it
+        moves it.
         """
-        looked_at = None if again and self.has_new_logs else self.checkpoint
-        prove_stopped(inspector, self.pipeline, checkpoint=looked_at)
+        prove_stopped(inspector, self.pipeline, checkpoint=None if again else self.checkpoint)
         if not again:
             self.check_old(inspector)
 
@@ -78,12 +76,13 @@ class CheckpointSwap(StepBase):
     def apply(self, applier: Applier, was: PriorState) -> None:
         """Move the old one away and the copy into its place, each in one step.
 
-        What was done before a crash is not done again. StepError where the copy is gone before
-        anything was moved.
+        What was done before a crash is not done again. StepError if the copy is missing before
+        anything was moved, RefusedError if a query was started since.
         """
         if not applier.folders.exists(was["aside"]):
             if not applier.folders.exists(was["copy"]):
                 raise StepError(f"the copy {was['copy']} no longer exists: nothing was moved")
+            prove_stopped(applier, self.pipeline, checkpoint=self.checkpoint)
             applier.folders.move(self.checkpoint, was["aside"])
         if applier.folders.exists(was["copy"]):
             applier.folders.move(was["copy"], self.checkpoint)

@@ -109,7 +109,7 @@ class DeleteTopics(StepBase):
             )
 
     def undo(self, was: PriorState) -> tuple[Step, ...]:
-        """Create them with their old partitions, replication and settings, and what was backed up."""
+        """Recreate them: partitions, replication, settings, and the records that were backed up."""
         if self.outgrown:
             return ()
         shapes, backup = shapes_of(was), dict(was["backup"])
