@@ -165,7 +165,8 @@ def add_sink(change: Change, given: argparse.Namespace) -> str:
             raise UsageError(f"{table} has {name} already: choose another name")
     classes = "".join(f'"{name}", ' for name in given.classes)
     said = f"names=({classes}), " if classes else ""
-    row = f'    SinkFormat(format="{given.name}", batch_ids=BatchIds.UNKNOWN, {said}),'
+    title = f'title="{given.name} sink", '
+    row = f'    SinkFormat(format="{given.name}", batch_ids=BatchIds.UNKNOWN, {said}{title}),'
     change.insert(table, row, after="\nSINK_FORMATS = (", before="\n)\n")
     recorded = f'    ("sinks/{given.name}", "{given.name}", None),'
     change.insert(test, recorded, after="\nRECORDED = [", before="\n]\n")
@@ -183,7 +184,8 @@ def add_evidence(change: Change, given: argparse.Namespace) -> str:
     if f'"{kind}"' in change.text(table):
         raise UsageError(f"{table} has {kind} already: choose another name")
     fields = {"name": name, "kind": kind, "class_name": camel(name), "module": module}
-    change.create(module, template("evidence", **fields))
+    given_text = "text without leading blanks" if is_spark else "whole text, as the file has it,"
+    change.create(module, template("evidence", **fields, given_text=given_text))
     fields |= {"up": "3", "part": ""} if is_spark else {"up": "2", "part": f".{name}"}
     change.create(test, template("evidence_test", **fields, upper=name.upper()))
     row = (
