@@ -19,13 +19,24 @@ from trial.reader import Counts
 
 HEAD = """# Trial
 
-Written by `make trial`: pipelines of other kinds than the demo's, each with generated load and a
-ledger of unique ids. Every plan is applied and undone. An independent consumer
-counts the ids that are in no output (lost) and those that came more than once (repeated), after
-the run and after its undo, each time once the pipeline has caught up. For `windows` these are the
-records that the newest counts lack, or count too often. *Announced* is what the plan said: the
-records that it reprocesses and skips, and its sentences of loss. `no` below *as announced* names a
-difference between plan and consumer.
+The trial compares what a plan announces with the output of its run. It uses other pipelines than
+the demo's. Each pipeline processes generated records with unique ids.
+
+For each row, the trial applies a plan and then undoes the run. After each of the two, an
+independent consumer counts the ids in the output. Before most counts, the trial waits until the
+pipeline has caught up.
+
+- *announced*: the records that the plan reprocesses or skips, and the losses that it names.
+  If Headgate blocks the plan, this is the reason.
+- *lost*: ids that are missing in the output. For `windows`: records missing in the newest counts.
+- *repeated*: ids that are in the output more than once. For `windows`: records that the newest
+  counts contain more than once.
+- *lost, undone* and *repeated, undone*: the same counts after the undo.
+- *undo exact*: `yes` if the undo restored the Spark checkpoint's logs byte for byte, or for
+  `skip-records` the offsets. `-` if this wasn't compared.
+- *as announced*: `no` if the outputs differ from what the plan announced.
+
+`make trial` runs the trial and writes this page.
 
 | measured | pipeline | scenario | records | announced | lost | repeated | lost, undone | \
 repeated, undone | undo exact | as announced |
