@@ -339,7 +339,7 @@ def test_a_topology_of_another_application_is_no_evidence(cluster, reset):
 
 def test_execute_and_dry_run_exclude_each_other(reset):
     code, _, said = reset("--execute", "--dry-run")
-    assert code == 2 and "exclude each other" in said
+    assert code == 2 and "give only one of" in said
 
 
 def test_an_application_id_has_to_be_given(cluster, capsys):

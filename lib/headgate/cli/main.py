@@ -20,7 +20,7 @@ COMMANDS = {
         "headgate.cli.commands.capture:command", "Capture a version: to a file or into the store."
     ),
     "diff": CommandEntry(
-        "headgate.cli.commands.diff:command", "Compare two versions: what would a restart do?"
+        "headgate.cli.commands.diff:command", "Compare two versions: what does a restart do?"
     ),
     "check": CommandEntry(
         "headgate.cli.commands.check:command", "Find risks of the next upgrade or reset."
@@ -38,7 +38,7 @@ COMMANDS = {
         "headgate.cli.commands.estimate:command", "Estimate the cost of a plan."
     ),
     "batches": CommandEntry(
-        "headgate.cli.commands.batches:command", "List the batches that a rewind can start from."
+        "headgate.cli.commands.batches:command", "List the batches that a query can rewind to."
     ),
     "apply": CommandEntry("headgate.cli.commands.apply:command", "Apply a plan."),
     "undo": CommandEntry("headgate.cli.commands.undo:command", "Undo a run."),
@@ -46,7 +46,7 @@ COMMANDS = {
         "headgate.cli.commands.resume:command", "Resume a run that stopped part-way."
     ),
     "reset": CommandEntry(
-        "headgate.cli.commands.reset:command", "Reset a Kafka Streams application by a plan."
+        "headgate.cli.commands.reset:command", "Plan or run a reset of a Kafka Streams application."
     ),
     "request": CommandEntry(
         "headgate.cli.commands.request:command", "Request a run that somebody else approves."
@@ -64,7 +64,7 @@ COMMANDS = {
     ),
     "runs": CommandEntry("headgate.cli.commands.runs:command", "List the runs, or show one."),
     "doctor": CommandEntry(
-        "headgate.cli.commands.doctor:command", "Check what Headgate needs to work."
+        "headgate.cli.commands.doctor:command", "Check the installation and configuration."
     ),
     "up": CommandEntry("headgate.cli.commands.up:command", "Start the console and its worker."),
 }
@@ -79,7 +79,7 @@ COMMANDS = {
 @click.version_option(__version__, prog_name="headgate")
 @click.pass_context
 def headgate(ctx: click.Context) -> None:
-    """See streaming pipelines, judge upgrades, and reset or reprocess by reviewed plans.
+    """Show streaming pipelines, check upgrades, and plan and run resets and reprocessing.
 
     Exit codes: 0 done, 1 check failed, 2 wrong command line or file, 3 blocked, 4 unreachable,
     5 run failed part-way.

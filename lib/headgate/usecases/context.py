@@ -66,7 +66,7 @@ def read_context(config: str | None = None) -> Context:
         try:
             return _opened(Path(named))
         except NotFoundError as error:
-            raise NotFoundError(f"{error}, but {said_by} names it") from error
+            raise NotFoundError(f"{error}; check {said_by}") from error
     if Path(FILE).is_file():
         return _opened(Path(FILE))
     home = _state_folder(os.environ)

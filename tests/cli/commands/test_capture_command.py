@@ -48,7 +48,10 @@ def test_into_the_store(run):
     ("args", "said"),
     [
         (["v.json", "--pipeline", "ordres", "--config", "h.toml"], "is it orders?"),
-        (["v.json", "--pipeline", "orders"], "there is no headgate.toml"),
+        (
+            ["v.json", "--pipeline", "orders"],
+            "no pipeline 'orders' in headgate.toml (file not found)",
+        ),
         (["nope.json"], "isn't a file"),
         (["v.json", "-o", "no/folder.json"], "No such file or directory"),
         (["nowhere_at_all:query"], "no module nowhere_at_all"),

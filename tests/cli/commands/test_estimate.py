@@ -32,7 +32,7 @@ def test_costs_are_told_without_steps(registered):
     code, output = run("from-scratch", "returns")
     assert code == 0
     told = dict(line.split(": ", 1) for line in output.splitlines())
-    assert told["Records reprocessed"].startswith("unknown: no known Kafka topic is read")
+    assert told["Records reprocessed"].startswith("unknown: Headgate knows no Kafka topic")
     # It has no state: only that is linked.
     assert told["Snapshot"].endswith("B, all of it copied.")
     assert "for 14 days" in told["Undo"]

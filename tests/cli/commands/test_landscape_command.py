@@ -101,9 +101,9 @@ def test_downstream_names_whom_to_tell(run):
 
 
 def test_questions_exclude_each_other(run):
-    assert "exclude each other" in run("orders", "--downstream", "orders", code=2).output
+    assert "give only one of" in run("orders", "--downstream", "orders", code=2).output
     two = run("--path", "a", "b", "--downstream", "orders", code=2)
-    assert "exclude each other" in two.output
+    assert "give only one of" in two.output
 
 
 @pytest.mark.parametrize("level", ["pipelines", "internals"])

@@ -47,9 +47,9 @@ def test_a_value_is_not_left_out():
 @pytest.mark.parametrize(
     ("name", "words"),
     [
-        ("from-scrach", "no scenario from-scrach: is it from-scratch?"),
-        ("moon", "no scenario moon; there is .*from-scratch.* and .* more"),
-        ("chain", "chain isn't in this release; choose one of from-scratch"),
+        ("from-scrach", "unknown scenario from-scrach: is it from-scratch?"),
+        ("moon", "unknown scenario moon; there is .*from-scratch.* and .* more"),
+        ("chain", "chain isn't available in this release; choose one of from-scratch"),
     ],
 )
 def test_a_scenario_that_there_is_not_is_answered_with_those_that_there_are(name, words):

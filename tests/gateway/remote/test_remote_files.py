@@ -74,7 +74,9 @@ def test_a_file_is_read_piece_by_piece(store):
 
 def test_nothing_there_is_said(store):
     said = refused(EvidenceError, f"{store.address}-none", store.settings)
-    assert said == f"{store.address}-none not found, or no permission to read it"
+    assert (
+        said == f"{store.address}-none not found, or access denied: check address and credentials"
+    )
 
 
 def test_a_server_that_does_not_listen_is_unreachable(store):
@@ -106,7 +108,7 @@ def test_a_plan_and_an_output_are_evidence_there_too(s3):
 
 def test_another_bucket_is_not_there(s3):
     said = refused(EvidenceError, "s3://another/ck", s3.settings)
-    assert said == "s3://another/ck not found, or no permission to read it"
+    assert said == "s3://another/ck not found, or access denied: check address and credentials"
 
 
 @pytest.mark.parametrize("wrong", [{"secret_key": "x"}, {"access_key": "x"}])

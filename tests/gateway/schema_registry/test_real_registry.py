@@ -161,10 +161,10 @@ def test_the_doctor_tells_of_the_registry_and_of_declared_topics(registry_url, c
     config.write_text(f'[schema_registry]\nurl = "{registry_url}"\n{named}')
     found = {c.name: c for c in diagnose(str(config))}
     registry = found["schema registry"]
-    assert registry.state is State.NOTE and registry.message.endswith("checks by none")
+    assert registry.state is State.NOTE and registry.message.endswith("compatibility level none")
     assert (found["schema of visits"].state, found["schema of visits"].message) == (
         State.OK,
-        "its subject is checked by full",
+        "compatibility level of its subject: full",
     )
     assert found["schema of nowhere"].state is State.NOTE
 

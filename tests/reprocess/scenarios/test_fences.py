@@ -146,11 +146,11 @@ def test_cancelled_later_restarts_stay_suspended_and_a_resume_suspends_again(lab
     here.store.runs.finish(run, state, error=error)
     assert (here.folder / "suspended").exists()
     said = stands(here, run)
-    assert "q was stopped or was so before" in said
+    assert "q was stopped before or during the run" in said
     assert (
-        "Restarts of q are suspended (`touch suspended`): no orchestrator starts it until"
-        f" `headgate resume {run}` or `headgate undo {run}` or by hand `rm -f suspended`"
-        " re-enables them."
+        "Restarts of q are suspended (`touch suspended`). No orchestrator starts q until"
+        f" `headgate resume {run}` or `headgate undo {run}` or `rm -f suspended`"
+        " re-enables restarts."
     ) in said
     (here.folder / "suspended").unlink()
     assert [s.state for s in run_detail(here.store, run).steps][:3] == ["done", "failed", "skipped"]

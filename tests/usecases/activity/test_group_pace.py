@@ -58,7 +58,7 @@ def test_a_group_with_work_shows_how_fast_it_reads():
     assert [(w.read, w.arrived) for w in found.windows] == [(30_000, 1_200)] * 5
     rates = rates_of(found.windows)
     assert (rates.reads, rates.arrives, rates.idle) == (500, 20, False)
-    assert "5 minutes, measured with a backlog, the newest at 2026-11-20T12:05" in rates.how
+    assert "5 minutes, all with a backlog, newest at 2026-11-20T12:05" in rates.how
     told = in_time(48_000, rates, "")
     assert told["seconds"] == 100.0 and "500 records/s are read, 20 arrive" in told["seconds_how"]
 
@@ -111,7 +111,7 @@ def context(tmp_path):
 
 
 def test_the_store_tells_it_and_leaves_out_what_was_while_a_run_was_under_way(context):
-    assert "no worker has measured" in group_rates(context, GROUP)
+    assert "read rate isn't measured yet" in group_rates(context, GROUP)
     seen = looks(300, read=500, arrive=20)
     with closing(open_store(context.store_url)) as store:
         store.activity.put("p", seen)

@@ -65,7 +65,7 @@ def test_a_run_that_may_be_the_old_versions_tells_nothing(context, tmp_path, bat
     tell_run(tmp_path / "w", CASE / "before", query=QUERY, batch=batch)
     found = judged(context, trace)
     assert found == RunningVersion(
-        untold=("no registered evidence shows the plan of the newly started run",)
+        untold=("no `watch` or `evidence` of the pipeline shows the query plan of the new run",)
     )
 
 
@@ -77,7 +77,7 @@ def test_of_two_new_runs_the_last_one_counts(context, tmp_path):
 
 def test_without_evidence_it_is_said_what_to_register(context):
     found = judged(registered(context, watch=None))
-    assert found.told_by is None and "names neither a `watch` nor `evidence`" in found.untold[0]
+    assert found.told_by is None and "has no `watch` and no `evidence`" in found.untold[0]
 
 
 def test_an_explain_text_of_no_run_proves_nothing(context):
@@ -105,7 +105,7 @@ def test_evidence_that_changed_since_is_no_judge(context, tmp_path):
     capture = tmp_path / "after" / "capture.json"
     capture.write_text(json.dumps(json.loads(capture.read_text()) | {"output_mode": "complete"}))
     found = judged(context, after=str(tmp_path / "after"))
-    assert "is no longer the version that was checked" in found.untold[0]
+    assert "has changed since the plan checked it" in found.untold[0]
 
 
 def test_a_streams_group_is_looked_at_itself(context):

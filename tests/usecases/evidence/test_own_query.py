@@ -67,7 +67,7 @@ def test_after_a_reset_every_reader_takes_the_newest_query(tmp_path, query, has_
     watch = told(tmp_path, NAMES)
     context, pipeline = registered(tmp_path, watch=watch, query=query, checkpoint=ck)
     look = Look(at=0, done=0, left=0, ended=0, partitions=1, at_end=0)
-    assert "it reports batch 0" in _with_report(context, pipeline, look, 0).told
+    assert "the query reports batch 0" in _with_report(context, pipeline, look, 0).told
     assert life_of(pipeline, newest_watch_files(_place(watch)), context).query_id == AFTER
     own = cached_reads.own_query_of(context, pipeline)
     assert {b.query_id for b in cached_reads.progress(context, (watch,), own)} == {AFTER}

@@ -53,7 +53,7 @@ def test_a_single_file_of_no_known_kind_lists_what_was_tried(tmp_path):
     file.write_text("import os\n")
     with pytest.raises(EvidenceError, match=r"tried: explain text, .*version file"):
         read_version([str(file)])
-    with pytest.raises(EvidenceError, match="holds no evidence"):
+    with pytest.raises(EvidenceError, match="contains no evidence"):
         read_version([str(tmp_path)])
 
 
@@ -146,7 +146,7 @@ def test_of_many_declared_pipelines_a_few_are_named_and_none_beside_a_path(tmp_p
     group = '[[pipeline]]\nname = "p{0}"\nengine = "consumer-group"\ngroup = "g{0}"\n'
     (tmp_path / "headgate.toml").write_text("".join(group.format(n) for n in range(14)))
     many = open_context(str(tmp_path / "headgate.toml"))
-    with pytest.raises(EvidenceError, match=r"or pipeline \(declared are p0, .*p9, and 4 more\)"):
+    with pytest.raises(EvidenceError, match=r"or pipeline \(registered: p0, .*p9, and 4 more\)"):
         read_version(["nobody"], context=many)
     with pytest.raises(EvidenceError) as raised:
         read_version(["/no/such/file"], context=many)

@@ -104,7 +104,7 @@ ASK = ManualStep(pipeline="q", request="start q", stop=None, has_status=False, w
         (PAUSE, "failed", "q may or may not be paused."),
         (ResumeProcessing(pipeline="q", command="pause", resume="r"), "failed", "was paused, and"),
         (ResumeProcessing(pipeline="q", command="pause", resume="r"), "done", ""),
-        (STOP, "failed", "q may be stopped or not."),
+        (STOP, "failed", "q may or may not be stopped."),
         (ASK, "done", "Start it yourself."),
         (replace(ASK, waits=True), "done", ""),
         (start_version(STOP), "failed", "q was stopped, and its start was not completed"),
@@ -125,9 +125,9 @@ def test_suspended_restarts_are_named_also_where_the_run_is_done():
         row(RunState.DONE), STEPS, ["done"] * 3, suspended=suspended, **ways
     )
     assert told == (
-        "Restarts of q are suspended (`suspend`): no orchestrator starts it until by hand `resume"
+        "Restarts of q are suspended (`suspend`). No orchestrator starts q until `resume"
         " it`"
-        " re-enables them."
+        " re-enables restarts."
     )
 
 

@@ -25,7 +25,7 @@ from headgate.usecases.reprocess.list_batches import BatchRow, list_batches
 def command(pipeline: str, newest: int | None, output: str) -> int:
     """List the batches of a Spark query, newest first, for `plan rewind --batch N`.
 
-    Lists those that `spark.sql.streaming.minBatchesToRetain` still keeps. Times are in UTC.
+    Spark removes older batches (`spark.sql.streaming.minBatchesToRetain`). Times are in UTC.
     """
     rows = list_batches(current_context(), pipeline)[:newest]
     if output == "json":

@@ -27,7 +27,7 @@ _STDOUT = "-"
 @click.command("capture")
 @click.argument("evidence", nargs=-1, required=True, metavar="EVIDENCE...|module:function")
 @click.option("-o", "--out", "file", metavar="FILE", help="Version file to write; - is stdout.")
-@click.option("--pipeline", metavar="NAME", help="Pipeline in whose history the version is stored.")
+@click.option("--pipeline", metavar="NAME", help="Pipeline to store the version for.")
 @click.option("--query", metavar="NAME|ID", help="Query to capture, if the evidence has several.")
 @format_option()
 def command(
@@ -39,8 +39,8 @@ def command(
 ) -> None:
     """Capture a version of a pipeline: to a file, into the store, or to stdout.
 
-    `module:function` is called as function(spark) in a separate process. No query starts and no
-    source is contacted.
+    Headgate calls `module:function` as function(spark) in a separate process. No query starts,
+    and no source is contacted.
     """
     from headgate.usecases.evidence import capture, capture_history
 
@@ -111,7 +111,7 @@ def _say(
 
     if stored is not None:
         number, is_new = stored
-        known = "a new version" if is_new else "unchanged since it was stored"
+        known = "a new version" if is_new else "already stored"
         say(f"{pipeline}@{number}: {known}; {summarise(version)}")
     if file is not None:
         say(f"wrote {file}: {summarise(version)}")
@@ -122,4 +122,6 @@ def _say_older(pipeline: str, added: tuple[int, ...], newest: int) -> None:
     older = [n for n in added if n != newest]
     if older:
         names = ", ".join(f"{pipeline}@{n}" for n in older)
-        progress_console().print(f"also stored: {names}", markup=False, soft_wrap=True)
+        progress_console().print(
+            f"also stored older versions: {names}", markup=False, soft_wrap=True
+        )

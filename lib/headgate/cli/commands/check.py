@@ -27,16 +27,16 @@ def _is_rule(word: str) -> bool:
 @click.option(
     "--fail-on",
     "closing",
-    callback=fail_on(_SEVERITIES, _is_rule, "codes of readiness rules (such as RDY001)"),
+    callback=fail_on(_SEVERITIES, _is_rule, "codes of readiness rules such as RDY001"),
     metavar="LIST",
-    help=f"Findings that fail the check (exit 1): {', '.join(_SEVERITIES)}, or codes of rules.",
+    help=f"Findings that fail the check (exit 1): {', '.join(_SEVERITIES)}, or rule codes (default none).",
 )
 @click.option("--query", metavar="NAME|ID", help="Query to check, if the evidence has several.")
 @click.option(
     "--cluster/--no-cluster",
     "ask_kafka",
     default=None,
-    help="Also read the configured Kafka cluster; always on for a registered pipeline.",
+    help="Also read the configured Kafka cluster (default: only for a registered pipeline).",
 )
 @format_option("markdown", "sarif", "junit")
 def command(

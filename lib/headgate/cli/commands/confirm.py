@@ -14,7 +14,7 @@ from headgate.usecases.runs.confirm_run import confirm_run
 @click.command("confirm")
 @click.argument("run")
 @click.option(
-    "--by", metavar="NAME", help="Person who did the step, if it wasn't this system's user."
+    "--by", metavar="NAME", help="Person who did the step (default: the current system user)."
 )
 @format_option()
 def command(run: str, by: str | None, output: str) -> int:

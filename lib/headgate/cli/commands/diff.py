@@ -50,22 +50,22 @@ def _spark_version(_: click.Context, __: click.Parameter, value: str | None) -> 
     "--rename",
     multiple=True,
     metavar="KIND:OLD=NEW",
-    help="Rename between the versions; can be repeated.",
+    help="Renamed source, store or operator, such as store:old=new; can be repeated.",
 )
 @click.option(
-    "--spark-version", callback=_spark_version, metavar="V", help="Spark version to judge for."
+    "--spark-version", callback=_spark_version, metavar="V", help="Spark version of the restart."
 )
 @click.option("--query", metavar="NAME|ID", help="Query to compare, if the evidence has several.")
 @click.option(
     "--cluster",
     "ask_kafka",
     is_flag=True,
-    help="Also judge by the current state of the configured Kafka cluster.",
+    help="Also use the current state of the configured Kafka cluster.",
 )
 @click.option(
     "--pipeline",
     metavar="NAME",
-    help="Pipeline whose acceptances apply, if the evidence names none.",
+    help="Pipeline whose [[accept]] entries apply, if the evidence doesn't name the pipeline.",
 )
 @format_option("markdown", "sarif", "junit")
 def command(
@@ -79,7 +79,7 @@ def command(
     pipeline: str | None,
     output: str,
 ) -> int:
-    """Compare two versions: say what a restart with the new one would do."""
+    """Compare two versions, and report what a restart with the new version does."""
     from headgate.usecases.compare.compare_versions import compare_versions
 
     context = current_context()

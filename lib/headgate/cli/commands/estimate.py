@@ -34,8 +34,7 @@ def _estimate(scenario: str, pipeline: str, answers: dict[str, Any], *, output: 
 
 @click.group("estimate", cls=Scenarios, run=_estimate, more=(format_option(),))
 def command() -> None:
-    """Say what SCENARIO would cost PIPELINE: records, bytes, time, and who gets data twice.
+    """Estimate the cost of SCENARIO: records, bytes, time, and consumers that get duplicates.
 
-    The same numbers as the option --impact of `headgate plan`. Exits 3 where the plan may not be
-    applied.
+    `headgate plan` with --impact shows the same numbers. Exits 3 if the plan is blocked.
     """

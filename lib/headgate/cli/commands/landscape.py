@@ -16,10 +16,10 @@ if TYPE_CHECKING:
     from headgate.usecases.context import Context
 
 EPILOG = """\b
-SELECTOR picks nodes, as in dbt; several are a union, a comma is an intersection:
-  orders, orders*     the pipeline, topic or group of that name, or a pattern
-  +orders  orders+2   with everything upstream; with up to two steps downstream
-  @orders             with everything downstream, and everything upstream of that
+SELECTOR selects nodes, in dbt's syntax. A space means union, a comma means intersection:
+  orders, orders*     pipelines, topics and groups with this name, or this name pattern
+  +orders  orders+2   orders and everything upstream; orders and up to 2 steps downstream
+  @orders             orders, everything downstream, and everything upstream of any of these
   owner:payments  engine:spark  kind:state_store  pipeline:NAME  topic:NAME  group:NAME
   status:running  state:unused|unread|unwritten|unowned|undeclared
 Names with spaces, commas, colons, quotes or * need quotes: 'topic:"a, b"'.
@@ -28,7 +28,7 @@ Names with spaces, commas, colons, quotes or * need quotes: 'topic:"a, b"'.
 
 @click.command("landscape", epilog=EPILOG)
 @click.argument("selectors", nargs=-1, metavar="[SELECTOR]...")
-@click.option("--exclude", multiple=True, metavar="SELECTOR", help="Selectors of what to hide.")
+@click.option("--exclude", multiple=True, metavar="SELECTOR", help="Selector of nodes to hide.")
 @click.option("--path", "ends", nargs=2, metavar="FROM TO", help="Show the data flow from"
               " one node to another.")  # fmt: skip
 @click.option("--downstream", "start", metavar="NODE", help="Show everything downstream of NODE.")
@@ -37,7 +37,7 @@ Names with spaces, commas, colons, quotes or * need quotes: 'topic:"a, b"'.
     type=click.Choice(["pipelines", "internals"]),
     default="pipelines",
     show_default=True,
-    help="Level of detail of an export.",
+    help="Nodes of an export: only pipelines and topics, or also the internals of pipelines.",
 )
 @format_option(*EXPORTS)
 @theme_option()
@@ -56,7 +56,7 @@ def command(
     from headgate.usecases.landscape.show_landscape import show_landscape
 
     if sum(map(bool, (selectors or exclude, ends, start))) > 1:
-        raise click.UsageError("selectors, --path and --downstream exclude each other")
+        raise click.UsageError("give only one of: selectors (or --exclude), --path, --downstream")
     context = current_context()
     landscape = show_landscape(context, _cluster(context))
     say_warnings(landscape.warnings)

@@ -68,5 +68,5 @@ def _write(file: Path, text: str) -> None:
 def command() -> None:
     """Plan SCENARIO for PIPELINE; nothing is changed.
 
-    Exits 3 where the plan may not be applied; it is printed and written all the same.
+    Exits 3 if the plan is blocked; a blocked plan is also printed and written.
     """

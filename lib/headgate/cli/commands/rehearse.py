@@ -21,18 +21,23 @@ def _settings(_: click.Context, __: click.Parameter, given: tuple[str, ...]) -> 
 
 @click.command("rehearse")
 @click.option("--checkpoint", metavar="DIR", help="Spark: checkpoint folder or remote address.")
-@click.option("--after", required=True, metavar="ENTRY", help="Entry point of the new version.")
+@click.option(
+    "--after",
+    required=True,
+    metavar="ENTRY",
+    help="Entry point of the new version: module:function (Spark), CLASS[#method] (Kafka Streams).",
+)
 @click.option(
     "--before",
     metavar="module:function",
-    help="Entry point of the old version: compares both outputs, then tests the rollback.",
+    help="Entry point of the old version, to compare both outputs and test the rollback.",
 )
 @click.option(
     "--batch",
     type=click.Choice(["real", "none"]),
     default="real",
     show_default=True,
-    help="Batches with new rows of the real sources (real), or without reading a source (none).",
+    help="Input of the batches: new rows of the real sources (real), or no source (none).",
 )
 @click.option(
     "--batches",
@@ -46,14 +51,14 @@ def _settings(_: click.Context, __: click.Parameter, given: tuple[str, ...]) -> 
     type=click.IntRange(1),
     default=1000,
     show_default=True,
-    help="Most records of each Kafka source in a batch.",
+    help="Maximum records per batch from each Kafka source.",
 )
 @click.option(
     "--timeout",
     type=click.FloatRange(5),
     default=300.0,
     show_default=True,
-    help="Timeout in seconds.",
+    help="Timeout in seconds for each version.",
 )
 @click.option("--query", metavar="NAME", help="Query to rehearse, if the function starts several.")
 @click.option(
@@ -67,7 +72,7 @@ def _settings(_: click.Context, __: click.Parameter, given: tuple[str, ...]) -> 
     "--allow-source",
     multiple=True,
     metavar="FORMAT",
-    help="Source format that is safe to read: reading it changes nothing at the source.",
+    help="Also allow this source format. Reading it must not change the source.",
 )
 @click.option(
     "--with-credentials", is_flag=True, help="Pass this shell's credentials to the query."

@@ -40,7 +40,7 @@ _OPTIONS = (
         type=_JAR,
         multiple=True,
         metavar="FILE",
-        help="Jar of the old version, which runs on the same records.",
+        help="Jar of the old version, to run it on the same records; can be repeated.",
     ),
     click.option(
         "--properties",
@@ -54,8 +54,8 @@ _OPTIONS = (
         multiple=True,
         metavar="TEXT",
         help=(
-            "Argument of the main class; {bootstrap}, {state_dir} and {application_id} are "
-            "replaced."
+            "Argument of the main class. Headgate replaces the placeholders {bootstrap}, "
+            "{state_dir} and {application_id}."
         ),
     ),
     click.option(
@@ -63,30 +63,30 @@ _OPTIONS = (
         "env",
         multiple=True,
         metavar="KEY=VALUE",
-        help="Environment variable; the same names are replaced.",
+        help="Environment variable of the application, with the placeholders of --arg.",
     ),
     click.option(
         "--jvm-option",
         "jvm_options",
         multiple=True,
         metavar="OPTION",
-        help="JVM option, such as -Dkey={bootstrap}.",
+        help="JVM option with the placeholders of --arg, such as -Dkey={bootstrap}.",
     ),
     click.option(
         "--records",
         type=_FILE,
         metavar="FILE",
-        help="File of input records: one JSON object a line.",
+        help="File of input records: one JSON object per line.",
     ),
     click.option(
-        "--offline", is_flag=True, help="Use only the directory and files; contact no cluster."
+        "--offline", is_flag=True, help="Use only local files; don't contact the Kafka cluster."
     ),
     click.option(
         "--max-changelog",
         type=click.IntRange(0),
         default=1_000_000,
         show_default=True,
-        help="Most records of all changelogs together.",
+        help="Maximum total records of all changelog topics.",
     ),
 )
 _NAMES = (

@@ -46,7 +46,7 @@ def _request(
     ),
 )
 def command() -> None:
-    """Ask for SCENARIO on PIPELINE: somebody else approves or declines it.
+    """Request SCENARIO for PIPELINE: somebody else approves or declines it.
 
-    Exits 3 where the plan may not be applied: then nothing is asked for.
+    Exits 3 if the plan is blocked; then no request is created.
     """

@@ -40,6 +40,6 @@ def _show(detail: RequestDetail, output: str) -> None:
     say(f"Request {row.id} is {row.state}; requested by {row.asked_by}: {row.reason}")
     if row.decided_by is not None:
         why = f": {row.decision}" if row.decision else ""
-        run = f" as run {row.run}" if row.run else ""
-        say(f"{row.decided_by} decided{run}{why}")
+        run = f" (run {row.run})" if row.run else ""
+        say(f"Decision by {row.decided_by}{run}{why}")
     show_plan(detail.plan, output=output)

@@ -36,15 +36,15 @@ _WORDS = ("execute", "dry_run", "detach", "output", "application_id", "config_fi
     "--intermediate-topics",
     multiple=True,
     metavar="TOPIC,...",
-    help="Topics that the application writes and reads itself: their offsets move to the end.",
+    help="Topics that the application writes and reads; their offsets move to the latest.",
 )
 @click.option(
     "--internal-topics",
     multiple=True,
     metavar="TOPIC,...",
-    help="Internal topics to delete (default: all that evidence shows to be its own).",
+    help="Internal topics to delete (default: all that belong to the application by evidence).",
 )
-@click.option("--keep-internal", is_flag=True, help="Keep internal topics and state.")
+@click.option("--keep-internal", is_flag=True, help="Keep internal topics and local state.")
 @click.option(
     "--back-up-internal",
     is_flag=True,
@@ -54,9 +54,9 @@ _WORDS = ("execute", "dry_run", "detach", "output", "application_id", "config_fi
     "--topology",
     multiple=True,
     metavar="EVIDENCE",
-    help="Evidence of the topology, to verify which topics are the application's own.",
+    help="Evidence of the topology, to verify which topics belong to the application.",
 )
-@click.option("--to-offset", metavar="N", help="Offset for all partitions.")
+@click.option("--to-offset", metavar="N", help="Move all partitions to this offset.")
 @click.option("--to-earliest", is_flag=True, help="Move to the earliest offsets (the default).")
 @click.option(
     "--to-latest", is_flag=True, help="Move to the latest offsets; unread records are skipped."
@@ -67,7 +67,7 @@ _WORDS = ("execute", "dry_run", "detach", "output", "application_id", "config_fi
 @click.option(
     "--by-duration",
     metavar="DURATION",
-    help="Move to the first record this long ago or later, such as P1DT2H.",
+    help="Move to the first record of the last DURATION, such as P1DT2H.",
 )
 @click.option("--shift-by", metavar="N", help="Shift offsets by N records; negative rewinds.")
 @click.option("--from-file", metavar="FILE", help="File with rows TOPIC,PARTITION,OFFSET.")
@@ -75,29 +75,29 @@ _WORDS = ("execute", "dry_run", "detach", "output", "application_id", "config_fi
     "--to-offsets",
     multiple=True,
     metavar="TOPIC,PARTITION,OFFSET",
-    help="Offset of one partition; can be repeated.",
+    help="Move one partition to this offset; can be repeated.",
 )
 @click.option(
     "--no-record",
     metavar="end|leave",
     help=(
-        "Target of partitions without a record at or after the time: latest offset (end) or "
-        "unchanged (leave)."
+        "Partitions without a record at or after the time: move to the latest offset (end) or "
+        "keep the offset (leave)."
     ),
 )
 @click.option(
     "--past-retention",
     is_flag=True,
-    help="Start at the earliest remaining record, even if retention deleted records of that time.",
+    help="Start at the earliest remaining record if retention has deleted the requested records.",
 )
-@click.option("--force", is_flag=True, help="Remove members that killed processes left behind.")
+@click.option("--force", is_flag=True, help="Remove group members of killed processes.")
 @click.option(
     "--local-state-cleared",
     multiple=True,
     metavar="INSTANCE",
-    help="Instance whose local state you have deleted yourself; Headgate can't verify it.",
+    help="Instance whose local state you have deleted; Headgate can't verify the deletion.",
 )
-@click.option("--execute", is_flag=True, help="Run the reset; without it nothing is changed.")
+@click.option("--execute", is_flag=True, help="Run the reset (default: only show the plan).")
 @click.option("--dry-run", is_flag=True, help="Only show the plan (the default).")
 @click.option(
     "--detach", is_flag=True, help="With --execute: print the run and return without waiting."
@@ -110,7 +110,7 @@ def command(**given: Any) -> int:
     changes nothing, not even group members. Exits 3 if the plan is blocked.
     """
     if given["execute"] and given["dry_run"]:
-        raise click.UsageError("--execute and --dry-run exclude each other")
+        raise click.UsageError("give only one of --execute and --dry-run")
     if given["detach"] and not given["execute"]:
         raise click.UsageError("--detach needs --execute")
     context, application = current_context(), given["application_id"]

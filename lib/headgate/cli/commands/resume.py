@@ -19,7 +19,7 @@ from headgate.usecases.runs.resume_run import resume_run
 def command(run: str, detach: bool, output: str) -> int:
     """Resume RUN at the step where it stopped.
 
-    Uses the commands that are registered now. Exits 0 if the run is done, 3 if it can't be
+    Uses the commands that headgate.toml has now. Exits 0 if the run is done, 3 if it can't be
     resumed, 5 if it failed again.
     """
     context = current_context()

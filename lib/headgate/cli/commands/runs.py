@@ -41,7 +41,7 @@ PAGE = 50
     help="Page number; page 1 has the newest runs.",
 )
 @click.option(
-    "--clean", is_flag=True, help="Remove snapshots past their retention ([runs] keep_snapshots)."
+    "--clean", is_flag=True, help="Remove snapshots that are older than [runs] keep_snapshots."
 )
 @click.option("--dry-run", is_flag=True, help="With --clean: only list what would be removed.")
 @format_option()
@@ -56,7 +56,8 @@ def command(
 ) -> int:
     """List the runs, newest first, or show RUN step by step.
 
-    --clean removes the snapshots of old runs (`[runs] keep_snapshots`); those can't be undone then.
+    --clean removes snapshots that are older than `[runs] keep_snapshots`. The runs that made them
+    can't be undone then.
     """
     context = current_context()
     if dry_run and not clean:
@@ -70,7 +71,7 @@ def command(
         _clean(clean_runs(context, by=system_user(), dry=dry_run), output, dry=dry_run)
         return 0
     if follow and run is None:
-        raise click.UsageError("--follow needs a RUN")
+        raise click.UsageError("give the run to follow: headgate runs RUN --follow")
     if run is None:
         _list(context, output, limit=limit, page=page)
         return 0

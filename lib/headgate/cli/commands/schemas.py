@@ -46,7 +46,7 @@ def _mode(_: click.Context, __: click.Parameter, value: str | None) -> Mode | No
 
 
 _key = click.option(
-    "--key", "is_key", is_flag=True, help="Use the schema of keys (default: of values)."
+    "--key", "is_key", is_flag=True, help="Use the key schema (default: the value schema)."
 )
 _subject = click.option("--subject", metavar="NAME", help="Subject in the registry (default:"
                         " TOPIC-value).")  # fmt: skip
@@ -59,13 +59,15 @@ _fail = click.option(
     show_default=True,
     metavar="LIST",
     callback=fail_on(EFFECTS),
-    help="Effects that fail the check (exit 1); `none` never fails.",
+    help="Effects on consumers that fail the check (exit 1); `none` never fails.",
 )
 
 
 def _mode_option(shown: str) -> Callable[[F], F]:
     choice = click.Choice(MODES, case_sensitive=False)
-    return click.option("--mode", type=choice, callback=_mode, help=f"Compatibility mode; {shown}.")
+    return click.option(
+        "--mode", type=choice, callback=_mode, help=f"Compatibility mode ({shown})."
+    )
 
 
 @click.group("schemas")
@@ -98,7 +100,7 @@ def show(topic: str, is_key: bool, subject: str | None, files: dict[str, str], o
 @click.option(
     "--new", metavar="FILE", help="File of the new schema (default: the file in headgate.toml)."
 )
-@_mode_option("default: the registry's level, else backward")
+@_mode_option("default: the registry's compatibility level, else backward")
 @_key
 @_subject
 @_schema
@@ -126,7 +128,7 @@ def check(
 @command.command("diff")
 @click.option("--before", multiple=True, required=True, metavar="FILE",
               help="File of an older schema; can be repeated, oldest first.")  # fmt: skip
-@click.option("--after", required=True, metavar="FILE")
+@click.option("--after", required=True, metavar="FILE", help="File of the new schema.")
 @_mode_option("default: backward")
 @_fail
 @format_option("markdown", "sarif", "junit")
@@ -158,7 +160,7 @@ def _closed(found: SchemaCheck, output: str, closing: frozenset[str]) -> int:
 def _print_readers(found: SchemaCheck) -> None:
     for field in found.readers:
         lines = [f"{r.certainty.value:9} {r.sentence}" for r in field.reads]
-        lines += [f"downstream {b.pipeline} reads {b.topic}" for b in field.behind]
+        lines += [f"downstream pipeline {b.pipeline} reads {b.topic}" for b in field.behind]
         if lines:
             say(f"\nConsumers of {field.path}")
             for line in lines:

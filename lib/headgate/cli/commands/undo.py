@@ -19,7 +19,7 @@ from headgate.views.reports.plan_outputs import output_lines
 @click.option("--detach", is_flag=True, help="Print the undo's run and return without waiting.")
 @format_option()
 def command(run: str, dry_run: bool, detach: bool, output: str) -> int:
-    """Undo RUN: restore the offsets and the checkpoint from before.
+    """Undo RUN: restore offsets and checkpoint to their state before the run.
 
     Exits 0 if the undo is done, 3 if it is blocked (nothing was changed), 5 if it failed
     part-way.

@@ -17,10 +17,12 @@ from headgate.local.up import up as start
 @click.option(
     "--demo",
     is_flag=True,
-    help="Also start a Kafka broker and the demo shop's pipelines, all on loopback.",
+    help="Also start a Kafka broker and demo pipelines, reachable only from this machine.",
 )
 @click.option("--port", type=click.IntRange(1, 65535), help="Port of the console. [default: 8501]")
-@click.option("--home", metavar="DIR", help="Folder for files and logs. [default: .headgate]")
+@click.option(
+    "--home", metavar="DIR", help="Folder for store, snapshots and logs. [default: .headgate]"
+)
 @click.pass_context
 def command(ctx: click.Context, demo: bool, port: int | None, home: str | None) -> None:
     """Start the console and its worker; Ctrl-C stops everything that was started."""

@@ -28,7 +28,7 @@ def follow_catch_up(context: Context, detail: RunDetail) -> Look | None:
                 break
             time.sleep(_EVERY_SECONDS)
     except KeyboardInterrupt:
-        console.print(f"Run {detail.row.id} is done; its pipeline continues.")
+        console.print(f"Run {detail.row.id} is done. Its pipeline is still catching up.")
     return looks[-1] if looks else None
 
 

@@ -53,10 +53,8 @@ def fail_on(
         if found == {_NEVER}:
             return frozenset()
         if not found or any(w not in words and not (is_code and is_code(w)) for w in found):
-            more = f" and {codes}" if codes else ""
-            raise click.BadParameter(
-                f"expected `none`, or some of {', '.join(words)}{more}, comma-separated."
-            )
+            listed = ", ".join([*words, *([codes] if codes else [])])
+            raise click.BadParameter(f"expected `none`, or a comma-separated list of: {listed}.")
         return found
 
     return read

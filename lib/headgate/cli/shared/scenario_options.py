@@ -39,12 +39,12 @@ class Scenarios(click.Group):
         """Return the scenario's command; ScenarioError for one that this release has not."""
         if cmd_name in PLANNED:
             raise ScenarioError(
-                f"{cmd_name} isn't in this release; choose one of {', '.join(SCENARIOS)}"
+                f"{cmd_name} isn't available in this release; choose one of {', '.join(SCENARIOS)}"
             )
         scenario = SCENARIOS.get(cmd_name)
         if scenario is None:
             meant = instead(cmd_name, SCENARIOS)
-            raise ScenarioError(f"no scenario {cmd_name}{meant}")
+            raise ScenarioError(f"unknown scenario {cmd_name}{meant}")
         return self._command(scenario)
 
     def _command(self, scenario: Scenario) -> click.Command:

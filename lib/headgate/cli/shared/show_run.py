@@ -41,7 +41,7 @@ def show_run(
     if detail.waits_for is not None:
         asked = detail.waits_for
         say(f"Manual step since {asked.asked_at}: {asked.request}.")
-        say(f"  Then: headgate confirm {asked.run}")
+        say(f"  When it is done: headgate confirm {asked.run}")
     for note in detail.progress:
         say(f"  {note.at}  {note.message}")
     for count in detail.counts:

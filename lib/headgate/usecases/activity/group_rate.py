@@ -79,11 +79,11 @@ def group_rates(context: Context, pipeline: Pipeline) -> Rates | str:
         runs = store.runs.touching(f"group:{pipeline.group}")
     if seen is None or not seen.windows:
         return (
-            "no worker has measured for a few minutes how fast the group reads (`headgate up` "
-            "starts one)"
+            "the group's read rate isn't measured yet: a worker needs a few minutes for it "
+            "(`headgate up` starts a worker)"
         )
     return rates_of(_undisturbed(seen.windows, runs)) or (
-        "the worker has too few measurements of the group"
+        "the worker has too few measurements of the group's read rate"
     )
 
 
@@ -99,11 +99,11 @@ def rates_of(windows: Sequence[Window]) -> Rates | None:
     busy = [w for w in reading if w.left >= w.read]
     has_work = len(busy) >= _ENOUGH
     told = busy if has_work else reading
-    kind = "measured with a backlog" if has_work else "none of them with a large backlog"
+    kind = "all with a backlog" if has_work else f"fewer than {_ENOUGH} of them with a backlog"
     return Rates(
         reads=median(w.read / _seconds(w.begin, w.end) for w in told),
         arrives=median(w.arrived / _seconds(w.begin, w.end) for w in windows),
-        how=f"committed offsets over {len(told)} minutes, {kind}, the newest at {told[-1].end}",
+        how=f"committed offsets over {len(told)} minutes, {kind}, newest at {told[-1].end}",
         idle=not has_work,
     )
 

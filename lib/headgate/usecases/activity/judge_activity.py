@@ -65,7 +65,7 @@ def judge_group(
         state=state,
         reason=reason,
         seen_at=cluster.at,
-        proof=(f"Kafka said at {_clock(cluster.at)}: {reason}",),
+        proof=(f"Kafka reported at {_clock(cluster.at)}: {reason}",),
         feed="group" if state is not ActivityState.UNKNOWN else None,
         looked_at=looked,
     )
@@ -109,17 +109,17 @@ def _by_watch(signs: Signs, now: datetime) -> Activity | None:
         return replace(
             known,
             state=ActivityState.FAILED,
-            reason="its driver ended without reporting an end: it was killed or crashed",
+            reason="the driver process ended without a report: it was killed or crashed",
         )
     if now - _time(life.told_at) <= SILENT:
         since = life.started_at or life.told_at
         batch = f"batch {life.batch}" if life.batch is not None else "no batch yet"
-        return replace(known, state=ActivityState.RUNNING, since=since, reason=f"it runs, {batch}")
+        return replace(known, state=ActivityState.RUNNING, since=since, reason=f"running, {batch}")
     if signs.status is Status.STOPPED:
         return replace(
             known,
             state=ActivityState.FAILED,
-            reason="it does not run, and its last run reported no end: it was killed or crashed",
+            reason="stopped, but its last run reported no end: it was killed or crashed",
         )
     return None
 
@@ -143,7 +143,7 @@ def _by_checkpoint(signs: Signs, now: datetime) -> Activity | None:
     batch, at = signs.begun
     if not signs.advanced and now - _time(at) > RECENT:
         return None
-    reason = f"batch {batch} began at {_clock(at)}" + (", a new one" if signs.advanced else "")
+    reason = f"{'new ' if signs.advanced else ''}batch {batch} started at {_clock(at)}"
     return Activity(
         state=ActivityState.RUNNING, seen_at=at, batch=batch, reason=reason, feed="checkpoint"
     )
@@ -159,14 +159,14 @@ def _begun_after(signs: Signs, told_at: str) -> bool:
 def _nothing(signs: Signs) -> str:
     life = signs.life
     if life is not None and life.closed:
-        return f"{life.closed}, and no report since"
+        return f"{life.closed}; no report since"
     if life is not None and life.told_at:
-        return f"no report since {_clock(life.told_at)} (its end was not reported either)"
+        return f"no report since {_clock(life.told_at)}, not even of the query's end"
     if signs.begun is not None:
         batch, at = signs.begun
         return (
-            f"the newest batch {batch} is from {_clock(at)}, and a query without new data starts "
-            "none"
+            f"the newest batch {batch} is from {_clock(at)}; without new data a query starts no "
+            "batch"
         )
     return "; ".join(signs.problems) or "headgate.toml has neither `watch` nor a status command"
 
@@ -177,12 +177,12 @@ def _proof(signs: Signs) -> list[str]:
         out.append(_told(signs.life))
     if signs.gone is not None and signs.life is not None:
         pid = signs.life.driver.get("pid")
-        out.append(f"process {pid} of its driver {'has ended' if signs.gone else 'lives'}")
+        out.append(f"driver process {pid} {'has ended' if signs.gone else 'is running'}")
     if signs.status is not None:
-        words = {Status.RUNS: "it runs", Status.STOPPED: "it does not run"}
-        out.append(f"the status command says {words.get(signs.status, 'nothing clear')}")
+        words = {Status.RUNS: "running", Status.STOPPED: "stopped"}
+        out.append(f"the status command reports: {words.get(signs.status, 'unclear')}")
     if signs.begun is not None:
-        out.append(f"batch {signs.begun[0]} began at {_clock(signs.begun[1])}")
+        out.append(f"batch {signs.begun[0]} started at {_clock(signs.begun[1])}")
     return [*out, *signs.problems]
 
 
@@ -203,7 +203,10 @@ def _of_group(group: Group) -> tuple[ActivityState, str]:
         return ActivityState.RUNNING, f"group {group.id} is {group.state}, {count}"
     if group.is_inactive:
         return ActivityState.STOPPED, f"group {group.id} is empty"
-    return ActivityState.UNKNOWN, f"group {group.id} is {group.state}, its members are unknown"
+    return (
+        ActivityState.UNKNOWN,
+        f"group {group.id} is {group.state}; Headgate doesn't know its members",
+    )
 
 
 def _seen(signs: Signs) -> str | None:

@@ -44,10 +44,10 @@ def _fresh(found: Activity | None, now: datetime) -> Activity:
     looked = datetime.fromisoformat(found.looked_at) if found.looked_at else None
     if looked is not None and now - looked <= STALE:
         return found
-    when = looked.strftime("%Y-%m-%d %H:%M UTC") if looked else "some time"
+    when = looked.strftime("%Y-%m-%d %H:%M UTC") if looked else "an unknown time"
     was = f"{found.state.value}: {found.reason}"
     return replace(
         found,
         state=ActivityState.UNKNOWN,
-        reason=f"last checked by a worker at {when}; then it was {was}",
+        reason=f"last checked by a worker at {when}, with the result {was}",
     )

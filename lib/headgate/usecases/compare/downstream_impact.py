@@ -137,7 +137,7 @@ def _of_reader(
         column = change.path.partition(".")[0].partition("[")[0]
         if source.columns is None:
             question = READS_COLUMN.format(pipeline=name, path=change.path)
-            said = f"{name} reads this folder, and its evidence does not name the columns."
+            said = f"{name} reads this folder, but the evidence of {name} lists no columns."
             yield consumer_may_read_field.of(change, Reader(name, said, False, question), location)
         elif column in source.columns:
             yield consumer_of_files.of(

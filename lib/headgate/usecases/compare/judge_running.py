@@ -76,7 +76,7 @@ def _judged(
         return RunningVersion(untold=(f"{after} can no longer be read: {error}",))
     found = with_application_id(found, application) if application else found
     if fingerprint(found) != version:
-        return RunningVersion(untold=(f"{after} is no longer the version that was checked",))
+        return RunningVersion(untold=(f"{after} has changed since the plan checked it",))
     return found
 
 
@@ -142,8 +142,8 @@ def _alone(found: Gathered, query: LoggedQuery, run: LoggedRun) -> Gathered:
 
 def _nothing(pipeline: Pipeline) -> str:
     if pipeline.watch or pipeline.evidence:
-        return "no registered evidence shows the plan of the newly started run"
-    return "headgate.toml names neither a `watch` nor `evidence` that would show its plan"
+        return "no `watch` or `evidence` of the pipeline shows the query plan of the new run"
+    return "the pipeline has no `watch` and no `evidence` in headgate.toml"
 
 
 def _of_group(context: Context, after: str, version: str, trace: Trace) -> RunningVersion:

@@ -113,17 +113,17 @@ def _check_still_runs(context: Context, name: str, evidence: str) -> None:
     mine = next((r for r in rows if evidence == f"{name}@{r.number}"), None)
     if mine is not None and rows[-1].fingerprint != mine.fingerprint:
         raise RefusedError(
-            f"{evidence} isn't the running version: {name} has since been seen as version "
-            f"{rows[-1].number}"
+            f"{evidence} isn't the running version: {name}@{rows[-1].number} was observed later. "
+            "Pass that version with --before"
         )
 
 
 def _at_its_place(known: Version, now: Version, named: str) -> Version:
     if len(known.sources or ()) != len(now.sources or ()):
         raise EvidenceError(
-            f"{named} has {len(known.sources or ())} sources, its checkpoint has "
-            f"{len(now.sources or ())}: it isn't the version that ran last. Pass that version with "
-            "--before"
+            f"{named} has {len(known.sources or ())} sources, but the checkpoint has "
+            f"{len(now.sources or ())}: {named} isn't the version that ran last. Pass the version "
+            "that ran last with --before"
         )
     there = moved_to(known, now)
     return there if there.pinned else replace(there, pinned=now.pinned)

@@ -66,7 +66,7 @@ def check_declared(pipeline: str, context: Context) -> None:
     """Raise NotFoundError where the registry has no such pipeline."""
     if context.registry.pipeline(pipeline) is None:
         known = instead(pipeline, [p.name for p in context.registry.pipelines])
-        location = context.registry.path or "the registry, there is no headgate.toml"
+        location = context.registry.path or "headgate.toml (file not found)"
         raise NotFoundError(f"no pipeline {pipeline!r} in {location}{known}")
 
 

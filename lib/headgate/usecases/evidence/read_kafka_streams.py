@@ -14,7 +14,7 @@ from headgate.parse.kafka_streams.from_cluster import observed
 from headgate.usecases.context import Context
 from headgate.usecases.evidence.read_version import read_version
 
-NOT_COMPLETED = "Kafka was not read: internal topics, partitions and settings are not known"
+NOT_COMPLETED = "Kafka was not read: internal topics, partitions and settings are unknown"
 
 
 def read_streams(
@@ -35,7 +35,7 @@ def read_streams(
     if version is not None and version.engine is not Engine.KAFKA_STREAMS:
         raise EvidenceError(
             f"the evidence of {pipeline.name} is from {version.engine.value}, but headgate.toml "
-            f"says {pipeline.engine.value}"
+            f"says {pipeline.engine.value}. Correct `evidence` or `engine`"
         )
     if cluster is not None:
         known = {n: v for n, v in (others or {}).items() if n != pipeline.name}
@@ -43,7 +43,8 @@ def read_streams(
         return _completed(context, pipeline, version, cluster, known)
     if version is None:
         raise EvidenceError(
-            f"{pipeline.name} has no `evidence` in headgate.toml, and Kafka was not read"
+            f"{pipeline.name} has no `evidence`, and Kafka was not read: set `evidence`, or "
+            "bootstrap_servers under [kafka]"
         )
     if version.streams is not None and version.streams.internal is not None:
         return version

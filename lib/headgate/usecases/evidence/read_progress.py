@@ -111,12 +111,12 @@ def _meant(
     if isinstance(query, OwnQuery):
         return _only(found, query, known)
     if query is not None and known:
-        sentence = f"no query {query!r} in the evidence; it has"
+        sentence = f"no query {query!r} in the evidence. Queries in the evidence"
         raise QueryChoiceError(sentence, listing(queries_of(found)))
     if len(known) > 1 and len(checkpoints) == 1:
         return checkpoints
     if len(known) > 1:
-        sentence = f"the evidence holds {len(known)} queries. Choose one with --query"
+        sentence = f"the evidence has {len(known)} queries. Choose one with --query"
         raise QueryChoiceError(sentence, listing(queries_of(found)))
     return set(known)
 

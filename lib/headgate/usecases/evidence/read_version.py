@@ -79,7 +79,9 @@ def gather(
             watched = read_topic(location, context, found.keep)
             found.pieces.append(Piece(EvidenceKind.WATCH, location, watched, watched.log.warnings))
         elif is_uri(location):
-            raise EvidenceError(f"{local_name(location)} not found, or no permission to read it")
+            raise EvidenceError(
+                f"{local_name(location)} not found, or access denied: check address and credentials"
+            )
         else:
             version = _stored(location, context)
             found.versions.append((location, version))
@@ -104,7 +106,9 @@ def _gather(place: FileLocation, found: Gathered) -> None:
     if is_rolling(files := [e.name for e in inside if not e.is_folder]):
         piece = _event_log(rolling_log(place, files), found)
         if not piece.value.events:
-            raise EvidenceError(f"{place.name} is an event log without any event that can be read")
+            raise EvidenceError(
+                f"{place.name} is an event log, but Headgate can't read any of its events"
+            )
         found.pieces.append(piece)
         return
     before = (len(found.pieces), len(found.checkpoints), len(found.warnings))
@@ -118,7 +122,7 @@ def _gather(place: FileLocation, found: Gathered) -> None:
     if before[:2] == (len(found.pieces), len(found.checkpoints)):
         tried = ", ".join((*TRIED, "a checkpoint"))
         reasons = [w for w in found.warnings[before[2] :] if not w.endswith(_UNKNOWN)]
-        reason = f"{place.name} holds no evidence; tried: {tried}"
+        reason = f"{place.name} contains no evidence; tried: {tried}"
         raise EvidenceError("; ".join((reason, *reasons[:_MOST_REASONS])))
 
 
@@ -196,7 +200,7 @@ def _folder(folder: FileLocation, entry: FolderEntry, found: Gathered) -> None:
     elif is_rolling(files := [e.name for e in inside if not e.is_folder]):
         found.pieces.append(_event_log(rolling_log(place, files), found))
     else:
-        found.warnings.append(f"{place.name} is a folder and {_UNKNOWN}")
+        found.warnings.append(f"{place.name} (a folder) {_UNKNOWN}")
 
 
 def _sink_log(place: FileLocation, inside: Sequence[FolderEntry]) -> Piece | None:
@@ -223,7 +227,7 @@ def _checkpoint(place: FileLocation, found: Gathered) -> None:
 def _declared(context: Context | None) -> str:
     names = [p.name for p in context.registry.pipelines] if context else []
     more = [f"and {len(names) - _MOST_NAMED} more"] if len(names) > _MOST_NAMED else []
-    return f" (declared are {', '.join(names[:_MOST_NAMED] + more)})" if names else ""
+    return f" (registered: {', '.join(names[:_MOST_NAMED] + more)})" if names else ""
 
 
 def _stored(location: str, context: Context | None) -> Version:

@@ -38,7 +38,7 @@ def _topic(
     if context is None or not servers:
         where = (context.registry.path if context else None) or "headgate.toml"
         raise ConfigError(
-            f"{location} is a topic, and {where} has no Kafka cluster: set bootstrap_servers"
+            f"{location} is a topic, but {where} has no Kafka cluster: set bootstrap_servers"
         )
     # Kafka's client is not imported for a folder.
     from headgate.gateway.spark.watch_topic import WatchTopic
@@ -78,5 +78,7 @@ def read_newest(location: str, context: Context) -> Watched:
     if place is None:
         raise EvidenceError(f"{location} not found: no watch has written to it yet")
     if not place.is_folder:
-        raise EvidenceError(f"{location} is a file, but a watch writes to a folder")
+        raise EvidenceError(
+            f"{location} is a file, but a watch writes to a folder: correct `watch`"
+        )
     return newest_watch_files(place)

@@ -77,8 +77,8 @@ def subject_of(declared: DeclaredTopic, column: str) -> str:
 def _nowhere(topic: str, column: str) -> str:
     key = "key_schema" if column == KEY else "schema"
     return (
-        f"no schema of {topic}'s {column} is known: set url under [schema_registry], or {key} ="
-        f' "FILE" under [topics.{topic}], or give --schema {topic}=FILE'
+        f"no {column} schema of {topic} found: set url under [schema_registry], or {key} ="
+        f' "FILE" under [topics.{topic}], or pass --schema {topic}=FILE'
     )
 
 
@@ -97,5 +97,5 @@ def readable_versions(found: TopicSchemas) -> tuple[tuple[TopicSchema, ...], tup
         try:
             out.append(read_schema(version.text))
         except SchemaError as error:
-            warnings.append(f"{error}; it was left out.")
+            warnings.append(f"{error}; Headgate ignores this version of the schema.")
     return tuple(out), tuple(warnings)

@@ -26,6 +26,10 @@ def life_of(pipeline: Pipeline, watched: Watched, context: Context) -> Life | No
     if lives and not mine:
         names = list(dict.fromkeys(x.name or x.query_id for x in lives))
         shown = ", ".join(names[:_MOST_NAMES]) + (", ..." if len(names) > _MOST_NAMES else "")
-        how = "has no query of that name" if pipeline.query else "set `query` to choose one"
-        raise EvidenceError(f"{pipeline.watch} reports {shown}; for {pipeline.name}, {how}")
+        found = f"{pipeline.watch} reports the queries {shown}"
+        raise EvidenceError(
+            f"{found}, but not {pipeline.query}: correct `query` of {pipeline.name}"
+            if pipeline.query
+            else f"{found}: set `query` of {pipeline.name} to choose one"
+        )
     return mine[-1] if mine else None

@@ -11,8 +11,8 @@ from headgate.text.json_text import read_json
 
 _FIELDS = frozenset({"topic", "partition", "key", "value", "timestamp", "headers"})
 _EXPECTED = (
-    'expected {"topic": "...", "key": "...", "value": "...", "partition": 0, "timestamp": ms}, of'
-    " which only topic is needed"
+    'expected {"topic": "...", "key": "...", "value": "...", "partition": 0, "timestamp": ms}; only'
+    " topic is required"
 )
 
 

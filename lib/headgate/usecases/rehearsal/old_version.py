@@ -52,9 +52,9 @@ def _owned(version: Version, directory: StateDirectory, seen: UserCluster) -> di
     stores = {f"{prefix}{s}-changelog" for s in directory.stores}
     for name in seen.topics:
         if name in described:
-            found[name] = "the description"
+            found[name] = "the topology description"
         elif name in stores:
             found[name] = "the state directory"
         elif name in committed and looks_internal(name):
-            found[name] = "the group's commits"
+            found[name] = "the group's committed offsets"
     return found

@@ -154,7 +154,7 @@ def opened(
             found.refused = error.causes
         except TimeoutError:
             what = f"{side.what} has not returned a topology after {seconds:g} s"
-            raise UnreachableError(f"{what}: does it wait for something?") from None
+            raise UnreachableError(f"{what}: check what it waits for") from None
         if description is not None:
             found.version = _version(side, description, folder)
         yield found
@@ -185,8 +185,8 @@ def play(found: Opened, broker: RehearsalBroker, seconds: float, committed: int)
     )
     if found.version is None and not ran.causes:
         raise CaptureError(
-            f"{found.side.what} creates no KafkaStreams instance that its metrics show: name a "
-            "method that returns its Topology (CLASS#method)"
+            f"Headgate found no KafkaStreams instance in the metrics of {found.side.what}: pass "
+            "CLASS#method, a method that returns the Topology"
         )
     now = sum(n for (t, _), n in broker.committed(group).items() if t in outside)
     names = list(broker.kafka.partitions())
@@ -226,8 +226,8 @@ def _asked(side: Side, places: Mapping[str, str], folder: Path) -> str | None:
         jvm.close()
     if called not in (None, side.application_id):
         raise CaptureError(
-            f"{side.what} calls itself {called}, but the state directory is of"
-            f" {side.application_id}: give it {{application_id}}, or name it by --application-id"
+            f"{side.what} has the application id {called}, but the state directory belongs to"
+            f" {side.application_id}: pass {{application_id}} with --arg, or use --application-id"
         )
     return description
 

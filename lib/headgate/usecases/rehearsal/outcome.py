@@ -17,7 +17,7 @@ from headgate.usecases.rehearsal.one_version import COLUMNS, Played, Side, count
 _ROWS = 20
 _ALWAYS = (
     "other instances, standby tasks and rebalances",
-    "requests of the code to other systems",
+    "calls from the code to other systems",
 )
 
 
@@ -53,7 +53,7 @@ def compared(new: Played, old: Played) -> OutputDifference:
     """Compare what both versions wrote for the same records on copies of the same state."""
     told = EngineVerdict(outcome=old.ran.outcome, error_class=_class(old))
     if {old.ran.outcome, new.ran.outcome} != {EngineOutcome.RESUMES}:
-        remark = "one of the two did not finish, so the outputs can't be compared"
+        remark = "one version did not finish, so the outputs can't be compared"
         return OutputDifference(old=told.outcome, old_error_class=told.error_class, remark=remark)
     return compare_rows(old.rows(), new.rows(), (COLUMNS, COLUMNS), old=told)
 
@@ -66,8 +66,8 @@ def torn(found: StreamsVerdict) -> StreamsVerdict:
         found,
         outcome=EngineOutcome.UNKNOWN,
         question=(
-            "Does it also fail on a complete copy? The application wrote to its directory while "
-            "it was copied: stop it, and rehearse again"
+            "Does the new version also fail on a complete copy? The state directory changed during "
+            "the copy: stop the application, and rehearse again"
         ),
     )
 
@@ -114,15 +114,18 @@ def _store(changelog: str, directory: StateDirectory) -> str:
 
 def _not_exercised(side: Side, played: Played, stage: Stage) -> Iterator[str]:
     if stage.seen is None:
-        yield "changelogs, positions and partitions on the cluster: it was not contacted"
+        yield "changelogs, committed offsets and partitions: the cluster was not contacted"
     elif stage.seen.group.members:
-        yield "a stopped application: its group has members, so all copies are of a moment"
+        yield "a start after a clean stop: the group has members, so the application still ran"
     if not stage.uses_directory:
-        yield "the directory: its changelogs have too many holes, so stores were restored from them"
+        yield (
+            "the state directory: its offsets don't fit the copied changelogs, so stores were "
+            "restored from the changelogs"
+        )
     if played.rows_in == 0 and played.ran.outcome is EngineOutcome.RESUMES:
-        yield "records: there were none to process"
+        yield "processing of records: the inputs had no records"
     if side.is_topology:
-        yield "caches, more threads than one, and the code around the topology"
+        yield "caches, several stream threads, and the code around the topology"
     yield from _ALWAYS
 
 
@@ -131,4 +134,4 @@ def _not_ensured() -> Iterator[str]:
         "that the code contacts no other system: host names are not resolved, but IP addresses work"
     )
     if not can_watch():
-        yield "that it opens no other connection: Headgate can monitor this only on Linux"
+        yield "that the code opens no other connection: Headgate can monitor this only on Linux"

@@ -176,8 +176,7 @@ def _check(seen: UserCluster, changelogs: Collection[str], most: int) -> None:
     if count > most:
         raise RefusedError(
             f"the changelogs of {seen.application_id} have up to {count:,} records, and "
-            f"--max-changelog allows {most:,}: raise it, or rehearse only with the directory by "
-            "--offline"
+            f"--max-changelog allows {most:,}: raise it, or use only local files with --offline"
         )
 
 

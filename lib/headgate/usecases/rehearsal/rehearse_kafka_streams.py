@@ -86,9 +86,8 @@ class StreamsOptions:
         said = " ".join((*self.arguments, *self.env.values(), *self.jvm_options))
         if what.method is None and (lacking := [p for p in _NEEDED if p not in said]):
             raise CaptureError(
-                f"{text} is started by its main method, which needs {' and '.join(lacking)} "
-                "through --arg, --env or --jvm-option: without them it could contact your own "
-                "cluster and state"
+                f"{text} is a main class: pass {' and '.join(lacking)} with --arg, --env or "
+                "--jvm-option. Otherwise it could contact your own cluster and state"
             )
         return Side(
             what=what,
@@ -237,7 +236,7 @@ def _old_side(
     if not options.before_jars:
         return None
     if len(before) != 1:
-        raise CaptureError("--before-jar needs one --before, CLASS#method or CLASS")
+        raise CaptureError("with --before-jar, pass one --before (CLASS#method or CLASS)")
     return options.side(before[0], options.before_jars, directory.application_id)
 
 
@@ -264,7 +263,7 @@ def _not_remembered(
         engine,
         outcome=EngineOutcome.UNKNOWN,
         question=(
-            "Does the group accept the new topology? The broker stores the old one. Pass the old "
-            "version with --before and --before-jar"
+            "Does the group accept the new topology? The rehearsal had no old topology to compare "
+            "with: pass the old version with --before and --before-jar"
         ),
     )

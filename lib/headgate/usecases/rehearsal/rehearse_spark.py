@@ -153,14 +153,16 @@ def _place(checkpoint: str, context: Context | None) -> FileLocation:
     place = find(checkpoint, context.registry.file_systems if context else {})
     if place is None or not place.is_folder or not _is_checkpoint(place):
         raise EvidenceError(
-            f"{checkpoint} isn't a checkpoint: it has no metadata, offsets, commits"
+            f"{checkpoint} isn't a Spark checkpoint: it has no offset log and no commit log"
         )
     return place
 
 
 def _check(function: str) -> None:
     if not is_entry_point(function, Path.cwd()):
-        raise CaptureError(f"{function} isn't a module:function, and a rehearsal starts one")
+        raise CaptureError(
+            f"{function} isn't a module:function: pass the function that builds the query"
+        )
 
 
 def _is_checkpoint(place: FileLocation) -> bool:
@@ -196,7 +198,9 @@ def _back(old: Rehearsed | str, new: Rehearsed) -> RollbackTrial:
         return RollbackTrial(outcome=EngineOutcome.UNKNOWN, remark=old)
     assert old.engine.rollback is not None
     if old.engine.outcome is EngineOutcome.REFUSES:
-        remark = "the old version also fails on an unchanged copy, so the attempt is not the cause"
+        remark = (
+            "the old version also fails on an unchanged copy, so the new version isn't the cause"
+        )
         return RollbackTrial(outcome=EngineOutcome.UNKNOWN, remark=remark)
     kinds = {b.kind for b in new.engine.batches}
     is_own = new.engine.stage is None and kinds <= {BatchKind.EMPTY}
@@ -210,12 +214,12 @@ def _compared(old: Rehearsed | str, new: Rehearsed, folder: Path) -> OutputDiffe
     told = OutputDifference(old=old.engine.outcome, old_error_class=old.engine.error_class)
     if (old.engine.outcome, new.engine.outcome) != done:
         return replace(
-            told, remark=("one of the two wrote no rows, so the outputs can't be compared")
+            told, remark=("one version did not finish, so the outputs can't be compared")
         )
     if None in (old.engine.rows_out, new.engine.rows_out):
-        return replace(told, remark="this sink's rows can't be assigned to batches")
+        return replace(told, remark="Headgate can't assign the rows of this sink to batches")
     if not _same_input(folder, old, new):
-        return replace(told, remark="they did not get the same input")
+        return replace(told, remark="the two versions did not get the same input")
     return compare_rows(old.rows, new.rows, (old.columns, new.columns), old=old.engine)
 
 

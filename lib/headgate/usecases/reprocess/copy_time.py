@@ -53,7 +53,7 @@ def _time(size: int, made: Iterable[_Copied]) -> dict[str, Any]:
         return {"copy_seconds": None, "copy_how": why}
     rate = sum(m.bytes for m in found) / sum(m.seconds for m in found)
     runs = ", ".join(m.run for m in found)
-    how = f"{rate / 1e6:.3g} MB/s were copied on this file system by {runs}"
+    how = f"earlier runs copied {rate / 1e6:.3g} MB/s on this file system ({runs})"
     return {"copy_seconds": round(size / rate, 1), "copy_how": how}
 
 

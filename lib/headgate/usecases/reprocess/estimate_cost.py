@@ -64,7 +64,7 @@ def _amounts(context: Context, pipeline: Pipeline, plan: Plan) -> dict[str, Any]
     if read == 0 and "to_read" not in plan.impact:
         return {}
     if read is None:
-        why = "unknown: no known Kafka topic is read"
+        why = "unknown: Headgate knows no Kafka topic that the pipeline reads"
         return {"bytes": {}, "bytes_total": None, "bytes_how": why, "seconds": None,
                 "seconds_how": why}  # fmt: skip
     return {**in_bytes(records, _sizes(context, records)), **_time(context, pipeline, plan)}
@@ -93,7 +93,7 @@ def _time(context: Context, pipeline: Pipeline, plan: Plan) -> dict[str, Any]:
         return in_time(backlog, rates, "")
     told = [place for place in (pipeline.watch, *pipeline.evidence) if place]
     if not told:
-        why = "neither its `watch` nor its `evidence` reports batches"
+        why = "the pipeline has no `watch` or `evidence` that reports batches"
         return in_time(backlog, None, f"unknown: {why}")
     try:
         own = own_query(pipeline, context)
@@ -120,7 +120,7 @@ def rates_of(batches: Sequence[BatchProgress]) -> Rates | None:
     return Rates(
         reads=median(_rate(b, "processed_rows_per_second") for b in largest),
         arrives=median(arrives) if arrives else 0.0,
-        how=f"the {len(largest)} largest of {len(reading)} batches with records",
+        how=f"measured on the {len(largest)} largest of {len(reading)} batches with records",
         idle=median(map(_rows, largest)) < _MUCH * usual,
     )
 

@@ -65,7 +65,7 @@ def _rows(file: str, option: str) -> list[str]:
         raise ScenarioError(f"--{option}: {file} isn't UTF-8 text") from None
     if not any(row.strip() for row in rows):
         # An empty list would be as if the option had not been given.
-        raise ScenarioError(f"--{option}: there is no row in {file}")
+        raise ScenarioError(f"--{option}: {file} has no rows")
     # What is wrong is said of the file, not of the option that its rows become.
     read_rows(rows, option=f"{option}: {file}")
     return rows

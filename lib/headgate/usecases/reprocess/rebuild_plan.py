@@ -57,7 +57,7 @@ def fresh_plan(
         blockers=(
             *plan.blockers,
             *(strange_checkpoint(inspector, pipeline, version) if plan.steps else ()),
-            *(f"run {r.id} is {r.state} here" for r in active.values()),
+            *(f"run {r.id} is {r.state} on the same resources" for r in active.values()),
         ),
         risks=(*plan.risks, *unread, *(_half_done(r) for r in broken.values())),
     )
@@ -158,7 +158,7 @@ def approved_now(
         assert plan.pipeline is not None
         now = fresh_plan(store, inspector, plan.scenario, plan.pipeline, plan.options, but=but)
     if not plan.can_apply:
-        raise RefusedError("the plan may not be applied: " + _sentences(plan.blockers))
+        raise RefusedError("the plan is blocked: " + _sentences(plan.blockers))
     if not now.steps:
         # Nothing to compare with: the reason says more than that all preconditions are gone.
         raise RefusedError(_sentences(now.blockers))
@@ -182,7 +182,7 @@ def _undo_blockers(store: Store | SqliteReader, row: RunFacts, but: str | None) 
         return [f"run {row.id} is {row.state}: wait for its end, or cancel it"]
     cleaned = [entry.at for entry in store.audit.list(row.id) if entry.action == CLEAN]
     if cleaned:
-        return [f"the snapshots of run {row.id} were removed at {cleaned[-1]}, by their retention"]
+        return [f"the snapshots of run {row.id} expired and were removed at {cleaned[-1]}"]
     undone = store.runs.list(RunFilter(undo_of=row.id, states=(RunState.DONE,)))
     if undone and not has_effect(store, row.id):
         return [f"run {row.id} was already undone by run {undone[0].id}"]
@@ -198,7 +198,7 @@ def overtaken(store: Store | SqliteReader, row: RunFacts, *, but: str | None = N
     others = {r.id: r for name in resources for r in store.runs.touching(name)}
     later = [r for r in others.values() if r.created_at > row.created_at and r.id != but]
     return [
-        f"run {r.id} came later on the same {' and '.join(resources)} and is not undone"
+        f"run {r.id} later changed the same {' and '.join(resources)} and was not undone"
         for r in later
         if r.undo_of in (None, row.undo_of) and has_effect(store, r.id)
     ]
@@ -222,6 +222,6 @@ def _is_half_done(store: Store | SqliteReader, row: RunFacts) -> bool:
 
 def _half_done(row: RunFacts) -> str:
     return (
-        f"run {row.id} stopped part-way on the same resources and was not undone: its undo would "
-        "be blocked afterwards"
+        f"run {row.id} stopped part-way on the same resources and was not undone. After this plan "
+        "it can't be undone: undo it first, or keep its changes"
     )

@@ -30,7 +30,9 @@ def approve_request(
         row = store.requests.get(request)
         plan = load_plan(row.plan, source=f"request {request}")
         if seen not in (None, row.plan_hash):
-            raise RefusedError(f"request {request} is not for the plan that was shown")
+            raise RefusedError(
+                f"request {request} has another plan than you reviewed: review its plan"
+            )
         now = approved_now(store, inspector, plan)
         return store.requests.approve(request, new_run(now), by=by, reason=reason)
 

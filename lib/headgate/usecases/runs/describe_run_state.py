@@ -59,7 +59,7 @@ def _active(row: RunRow, steps: Sequence[Step], states: Sequence[str]) -> Iterat
 
 def _active_back(row: RunRow, states: Sequence[str]) -> Iterator[str]:
     back = states.count("undone")
-    yield f"The run was blocked and is rolling back, newest step first: {back} so far."
+    yield f"The run was blocked. Steps rolled back so far, newest first: {back}."
     if row.cancel_requested:
         yield "The rollback stops at its next wait, or before the next step."
 
@@ -93,8 +93,8 @@ def _left(step: Step, *, is_done: bool, before: str) -> str:
     """Return how a pipeline is after a step; `before` where the step is about something else."""
     match step:
         case StopPipeline():
-            how = "was stopped or was so before, and was not started again"
-            return f"{step.pipeline} {how if is_done else 'may be stopped or not'}."
+            how = "was stopped before or during the run, and was not started again"
+            return f"{step.pipeline} {how if is_done else 'may or may not be stopped'}."
         case PauseProcessing():
             how = "is paused: its processes are running" if is_done else "may or may not be paused"
             return f"{step.pipeline} {how}."
@@ -137,12 +137,12 @@ def _suspension(
         return
     ways = [f"`headgate resume {row.id}`"] if can_resume else []
     ways += [f"`headgate undo {row.id}`"] if can_undo else []
-    ways += [f"by hand `{suspended.reenable}`"] if suspended.reenable else []
-    are, so = ("are", "no") if sure else ("may be", "then no")
+    ways += [f"`{suspended.reenable}`"] if suspended.reenable else []
+    are, so = ("are", "No") if sure else ("may be", "If so, no")
     yield (
-        f"Restarts of {suspended.pipeline} {are} suspended (`{suspended.suspend}`): {so}"
-        " orchestrator"
-        f" starts it until {' or '.join(ways) or 'somebody'} re-enables them."
+        f"Restarts of {suspended.pipeline} {are} suspended (`{suspended.suspend}`). {so}"
+        f" orchestrator starts {suspended.pipeline} until {' or '.join(ways) or 'somebody'}"
+        " re-enables restarts."
     )
 
 

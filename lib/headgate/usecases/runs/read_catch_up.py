@@ -172,7 +172,7 @@ def _with_report(context: Context, pipeline: Pipeline, found: Look, batch: int |
             own = own_query(pipeline, context)
             reports = read_progress([pipeline.watch], context=context, query=own, most=1)
         except HeadgateError as error:
-            told = f"its own report can't be read: {error}"
+            told = f"the query's report can't be read: {error}"
         else:
             # Until the query of a fresh checkpoint reports, the watch knows the one before it.
             is_own = reports and own.query_id in (None, reports[-1].query_id)
@@ -186,4 +186,4 @@ def _with_report(context: Context, pipeline: Pipeline, found: Look, batch: int |
 
 def _told(batch: int, duration_ms: int | None) -> str:
     took = f", which took {duration_ms / 1000:.1f} s" if duration_ms is not None else ""
-    return f"it reports batch {batch}{took}"
+    return f"the query reports batch {batch}{took}"

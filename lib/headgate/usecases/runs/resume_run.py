@@ -32,6 +32,5 @@ def _refuse_if_overtaken(store: Store, run: str) -> None:
         raise RefusedError(f"run {run} was undone: apply its plan again instead")
     if begun := undo_begun(store, run):
         raise RefusedError(
-            f"the undo {begun[0]} of run {run} has started: resume {begun[0]}, or run the undo "
-            "again"
+            f"undo {begun[0]} of run {run} has started: resume {begun[0]}, or undo run {run} again"
         )

@@ -33,6 +33,6 @@ def undo_run(context: Context, run: str, *, by: str) -> str:
     """Return the id of the queued run that undoes `run`; RefusedError where it may not be."""
     plan = plan_undo(context, run)
     if not plan.can_apply:
-        raise RefusedError("; ".join(plan.blockers) or f"run {run} left nothing to undo")
+        raise RefusedError("; ".join(plan.blockers) or f"run {run} has nothing to undo")
     with closing(open_store(context.store_url)) as store:
         return store.runs.enqueue(new_run(plan), by=by, action="undo")

@@ -61,7 +61,9 @@ def _all(config: str | None) -> Iterator[Check]:
     try:
         context = open_context(config)
     except HeadgateError as error:
-        yield _failed("configuration", error, "correct the file, or name another with --config")
+        yield _failed(
+            "configuration", error, "correct the file, or pass another file with --config"
+        )
         return
     yield _configuration(context)
     yield _guarded("store", lambda: _store(context), "check [store] url")
@@ -113,7 +115,9 @@ def _java() -> Check:
 def _jars() -> Check:
     count = len(spark_jars())
     broker_class_path()
-    return _ok("jars", f"Spark's Kafka connector ({count} jars) and Kafka's in {jars_folder()}")
+    return _ok(
+        "jars", f"Spark's Kafka connector ({count} jars) and Kafka's own jars in {jars_folder()}"
+    )
 
 
 def _configuration(context: Context) -> Check:
@@ -121,8 +125,8 @@ def _configuration(context: Context) -> Check:
     if registry.path is None:
         return _note(
             "configuration",
-            "no headgate.toml here: no pipelines, no cluster",
-            "write one, or name it with --config or HEADGATE_CONFIG",
+            "headgate.toml not found: no pipelines and no cluster are configured",
+            "create headgate.toml, or pass its path with --config or HEADGATE_CONFIG",
         )
     return _ok("configuration", f"{registry.path}, {plural(len(registry.pipelines), 'pipeline')}")
 
@@ -167,7 +171,7 @@ def _kafka(context: Context) -> Iterator[Check]:
     yield _ok("kafka", f"{cluster.bootstrap} ({cluster.id}), {counts}")
     for warning in cluster.warnings:
         yield _note(
-            "kafka", warning.rstrip("."), ("check the permissions of this login, and the jars")
+            "kafka", warning.rstrip("."), ("check the Kafka permissions of this user, and the jars")
         )
 
 
@@ -182,7 +186,9 @@ def _schema_registry(context: Context) -> Iterator[Check]:
     try:
         with closing(open_schema_registry(context)) as registry:
             subjects, level = registry.subjects(), registry.level()
-            said = f"{registry.url}, {plural(len(subjects), 'subject')}, checks by {level}"
+            said = (
+                f"{registry.url}, {plural(len(subjects), 'subject')}, compatibility level {level}"
+            )
             modes = _modes(context, registry, subjects)
     except HeadgateError as error:
         yield _failed(name, error, None)
@@ -194,9 +200,13 @@ def _schema_registry(context: Context) -> Iterator[Check]:
     for topic, mode in modes.items():
         check = f"schema of {topic}"
         if mode is not None:
-            yield _ok(check, f"its subject is checked by {mode}")
+            yield _ok(check, f"compatibility level of its subject: {mode}")
         else:
-            yield _note(check, "the registry has no such subject", "set subject, or register it")
+            yield _note(
+                check,
+                "the registry has no subject for this schema",
+                "set `subject` in headgate.toml, or register the schema",
+            )
 
 
 def _modes(
@@ -260,9 +270,9 @@ def _activity(context: Context) -> Iterator[Check]:
     for name, activity in found.items():
         check = f"activity of {name}"
         said = f"{activity.state.value}, {activity.reason}"
-        fresh = f"; last sign {activity.seen_at}" if activity.seen_at else ""
+        fresh = f"; last activity {activity.seen_at}" if activity.seen_at else ""
         if activity.feed is not None:
-            yield _ok(check, f"{said} (by its {activity.feed}{fresh})")
+            yield _ok(check, f"{said} (source: {activity.feed}{fresh})")
         else:
             pipeline = context.registry.pipeline(name)
             is_spark = pipeline is not None and pipeline.engine is Engine.SPARK
@@ -270,7 +280,6 @@ def _activity(context: Context) -> Iterator[Check]:
 
 
 _WATCH_IT = (
-    "call headgate.watch(spark, DIR) in its driver and name it as `watch`, or register a status"
-    " command"
+    "call headgate.watch(spark, DIR) in the driver and set `watch` to DIR, or set a status command"
 )
-_SEE_IT = "check `group`, and that this login may describe it"
+_SEE_IT = "check `group` in headgate.toml, and the permission to describe this group"

@@ -27,7 +27,11 @@ def impact_lines(plan: Plan) -> list[tuple[str, str]]:
 
 def _read_again(impact: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
     if again(impact) is None:
-        how = str(impact.get("bytes_how", "unknown: no known Kafka topic is read"))
+        how = str(
+            impact.get(
+                "bytes_how", "unknown: Headgate knows no Kafka topic that the pipeline reads"
+            )
+        )
         yield "Records reprocessed", how
     elif impact.get("total") is not None:
         yield "Records reprocessed", f"{plural_exact(impact['total'], 'record')}{_in_bytes(impact)}"
