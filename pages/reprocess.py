@@ -96,7 +96,7 @@ def _offer(context: Context, plan: Plan | None) -> None:
             key=ReprocessKey.ASK,
             icon=":material/how_to_reg:",
             disabled=stuck,
-            help="Another person approves the plan; then it runs.",
+            help="The plan runs after another person approves it.",
         )
         and plan
     ):

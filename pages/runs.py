@@ -50,7 +50,7 @@ def _page(context: Context) -> None:
             )
         )
         return
-    title("Runs", f"{plural(found.total, 'run')}, {found.active} under way")
+    title("Runs", f"{plural(found.total, 'run')}, {found.active} active")
     with st.container(key="rows"):
         table, one = st.columns([3, 2], gap="medium")
     with table:

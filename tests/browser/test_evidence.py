@@ -163,7 +163,7 @@ def test_the_history_leads_to_graph_and_comparison(visit, shoot, scheme, size):
     ready(page)
     page.wait_for_url(re.compile("version=1"))
     page.get_by_text("History", exact=True).click()
-    page.get_by_role("link", name="With previous").first.click()
+    page.get_by_role("link", name="Compare with previous").first.click()
     page.wait_for_url(re.compile("before=1"))
     page.locator(".hg-verdict").wait_for()
 

@@ -91,7 +91,7 @@ def test_downloads_are_made_when_they_are_asked_for(visit):
 @BOTH
 def test_consumers_stand_side_by_side(scheme, size, live, visit, shoot):
     page = visit("?view=consumers&reader=billing%20city-revenue", at=live, scheme=scheme, size=size)
-    page.get_by_text("Position from").wait_for()
+    page.get_by_text("Position source").wait_for()
     page.locator(".js-plotly-plot .bars path").first.wait_for()
     page.get_by_text("committed offsets").first.wait_for()
     page.locator(".st-key-consumers canvas").first.wait_for()
@@ -101,7 +101,7 @@ def test_consumers_stand_side_by_side(scheme, size, live, visit, shoot):
 @pytest.mark.kafka
 def test_a_spark_query_that_lost_records_says_so(live, visit, shoot):
     page = visit("?view=consumers&reader=orders-by-city%20payments", at=live)
-    page.get_by_text("25 offsets were deleted before they were read").first.wait_for(timeout=90_000)
+    page.get_by_text("records at 25 offsets were deleted unread").first.wait_for(timeout=90_000)
     page.get_by_text("checkpoint", exact=True).first.wait_for()
     page.locator(".js-plotly-plot .legendtext").first.wait_for()
     page.locator(".st-key-consumers canvas").first.wait_for()

@@ -71,7 +71,7 @@ def test_an_accepted_finding_stays_and_says_who_lives_with_it(open_page, seeded)
         file.write('\n[[accept]]\nrule = "AGG001"\nreason = "Rebuilt"\nuntil = 2999-12-31\n')
     accepted = "Accepted until 2999-12-31: Rebuilt"
     at = open_page("compare", **ORDERS)
-    assert f"It starts but writes wrong results. {accepted}." in text(at)
+    assert f"The new version starts but writes wrong results. {accepted}." in text(at)
     (first, *_) = (b for b in at.button if str(b.key).startswith("finding-"))
     assert accepted in first.label.replace("\\", "")
 

@@ -73,7 +73,7 @@ def test_a_way_is_told_stop_by_stop(open_page, seeded):
     back = open_page(
         "landscape", node="topic:city-revenue-v2", trace="path", to="topic:orders"
     )  # fmt: skip
-    assert "data flows the other way" in text(back)
+    assert "Data flows the other way" in text(back)
 
 
 def test_a_wrong_address_falls_back(open_page, seeded):
@@ -118,7 +118,7 @@ def test_a_large_landscape_opens_closed_and_one_pipeline_can_be_opened(
     monkeypatch.setenv("HEADGATE_CONFIG", str(write(tmp_path, pipelines=120, topics=400)))
     at = open_page("landscape", level="internals")
     assert not at.exception
-    assert "Too many internals for one picture" in text(at)
+    assert "Too many nodes for one picture" in text(at)
     at = open_page("landscape", node="pipeline:pipeline-7")
     at.button(key="landscape_internals").click().run()
     assert at.query_params[LandscapeKey.OPENED] in ("pipeline-7", ["pipeline-7"])

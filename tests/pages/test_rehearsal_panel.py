@@ -144,8 +144,10 @@ def test_what_came_out_stands_on_the_page_until_the_next_one(open_page, seeded):
     at = open_page("compare", pipeline="orders-by-city", before="1", after="3")
     assert not at.exception
     said = shown(at)
-    assert "not the one under After, which was captured from" in said
-    assert "The rehearsal ran on Spark 4.0.1, but the version under After is of 4.2.0" in said
+    assert "another function than After, which was captured from" in said
+    assert (
+        "The rehearsal ran on Spark 4.0.1, but the version under After is for Spark 4.2.0" in said
+    )
     assert "Spark 4.0.1: resumes" in said and "The rules: " in said
     assert "confirms the result of the rules." in said
     assert "A rollback works after a repair. The rules expect that the old version runs at" in said
@@ -153,7 +155,7 @@ def test_what_came_out_stands_on_the_page_until_the_next_one(open_page, seeded):
     batches, state, rows = (table.value for table in at.dataframe[-3:])
     assert list(batches.iloc[0]) == [7, 3, 2, "with new rows"]
     assert list(state.iloc[0])[:4] == ["0 dedupe", "default", 4, 6]
-    assert list(rows.iloc[:, 0]) == ["− only old", "+ only new"]
+    assert list(rows.iloc[:, 0]) == ["− old output", "+ new output"]
 
 
 def test_only_what_lies_beside_the_configuration_is_started(tmp_path):

@@ -134,7 +134,7 @@ def test_a_plan_shows_what_it_costs_and_offers_to_run_it_or_to_ask(open_page, se
     assert "Records reprocessed" in shown
     assert re.search(r"Can&#x27;t be undone.{0,80}results", shown, re.DOTALL)
     assert "Outputs after an undo" in shown and "What the run wrote to" in shown
-    assert "Results already written stay." in shown
+    assert "An undo keeps written results." in shown
     assert not at.button(key=ReprocessKey.GO).disabled
     assert not at.button(key=ReprocessKey.ASK).disabled
     assert not at.exception
@@ -174,7 +174,7 @@ def test_thousands_of_partitions_are_one_table_that_is_searched():
     frame = offsets_table.frame(moves)
     assert list(frame.iloc[3]) == ["orders-1", 3, "none", "3", ""]
     assert list(frame.iloc[0]) == ["orders-0", 0, "0", "0", "stays"]
-    assert frame.iloc[1_000]["Moves by"] == "−9\u202f000"
+    assert frame.iloc[1_000]["Change"] == "−9\u202f000"
 
 
 def test_an_option_needs_nothing_that_the_scenario_does_not_ask():

@@ -146,7 +146,7 @@ def test_runs_come_in_pages(open_page, store):
     at = open_page("runs")
     shown = at.dataframe[0].value["Run"].tolist()
     assert shown == runs[:-101:-1]
-    assert "103 runs, 103 under way" in text(at)
+    assert "103 runs, 103 active" in text(at)
     assert at.button(key=RunsKey.NEWER).disabled
     at.button(key=RunsKey.OLDER).click().run()
     assert at.dataframe[0].value["Run"].tolist() == runs[2::-1]

@@ -43,7 +43,7 @@ def test_the_page_says_id_state_and_what_is_open(shown):
     assert not at.exception
     said = text(at)
     assert ">ks_u36x13i2_app</span>" in said
-    assert "3 stores, 1 under a generated name" in said
+    assert "3 stores, 1 with a generated name" in said
     assert "only the code shows these" in said
 
 

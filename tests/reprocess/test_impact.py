@@ -104,8 +104,8 @@ def test_a_plan_says_all_of_its_costs_and_what_is_not_known():
     )
     lines = dict(impact_lines(plan))
     assert lines["Records reprocessed"] == "1\u202f501 records, bytes unknown (a sample)"
-    assert lines["Unread after the restart"] == "2\u202f000 records"
-    assert lines["Takes"] == "unknown: nobody reports how fast a group reads"
+    assert lines["Records to read"] == "2\u202f000 records"
+    assert lines["Duration"] == "unknown: nobody reports how fast a group reads"
     assert lines["Downstream"].startswith(
         "alerts (growth), billing (no owner), group someone (undeclared) get duplicate results"
     )
@@ -133,14 +133,14 @@ def test_a_query_over_files_reads_again_nobody_knows_how_much():
     retired = replace(plan, impact={"records": {}, "total": 0})
     assert again(retired.impact) == 0
     assert dict(impact_lines(retired)) == {"Records reprocessed": "0 records"}
-    assert dict(impact_lines(paused)) == {"Downstream": "alerts (no owner) get its results"}
+    assert dict(impact_lines(paused)) == {"Downstream": "alerts (no owner) get the results"}
 
 
 def test_a_snapshot_says_what_it_takes():
     kept = {"files": 1200, "bytes": 3_400_000, "copied": 5_000}
     plan = Plan(scenario="s", pipeline="p", impact={"snapshot": kept})
     assert dict(impact_lines(plan)) == {
-        "Snapshot": "1\u202f200 files, 3.4 MB, of which 5 kB are copied"
+        "Snapshot": "1\u202f200 files, 3.4 MB, 5 kB copied, the rest as hard links"
     }
     linked = replace(plan, impact={"snapshot": {**kept, "copied": 0}})
     assert "almost no disk space" in dict(impact_lines(linked))["Snapshot"]
@@ -158,7 +158,7 @@ COPY = SnapshotCheckpoint(
 )  # fmt: skip
 def test_a_plan_says_beforehand_what_is_kept_and_for_how_long(keep, words):
     lines = dict(impact_lines(with_kept(Plan(scenario="s", pipeline="p", steps=(COPY,)), keep)))
-    assert lines["Snapshot"] == "3.4 MB, all of it copied"
+    assert lines["Snapshot"] == "3.4 MB, full copy"
     assert words in lines["Undo"]
 
 

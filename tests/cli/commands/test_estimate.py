@@ -34,7 +34,7 @@ def test_costs_are_told_without_steps(registered):
     told = dict(line.split(": ", 1) for line in output.splitlines())
     assert told["Records reprocessed"].startswith("unknown: Headgate knows no Kafka topic")
     # It has no state: only that is linked.
-    assert told["Snapshot"].endswith("B, all of it copied.")
+    assert told["Snapshot"].endswith("B, full copy.")
     assert "for 14 days" in told["Undo"]
     assert "stop returns" not in output
 

@@ -37,7 +37,7 @@ def test_text_names_pipelines_consumers_and_loose_ends_and_says_that_kafka_was_n
     assert "Kafka was not read" in result.stdout
     assert "orders-by-city" in result.stdout
     assert "sales" in result.stdout
-    assert "position not known" in result.stdout
+    assert "position unknown" in result.stdout
     assert "Topics without consumers (2)" in result.stdout
     assert "warning: Kafka was not read" in result.stderr
     assert "warning" not in result.stdout

@@ -88,14 +88,16 @@ def test_a_rollback_is_shown_beside_the_expected_one():
     assert found["agreement"] == "disagree"
     assert found["removed"] == ["commits/1", "offsets/1"]
     told = dict(facts(engine))["Rollback"]
-    assert told.startswith("the old version fails on that copy with KAFKA_DATA_LOSS;")
-    assert "it runs once `commits/1`, `offsets/1` is deleted, which processes and writes" in told
+    assert told.startswith(
+        "on the copy that the new version changed, the old one fails with KAFKA_DATA"
+    )
+    assert "the old version runs if `commits/1`, `offsets/1` is deleted. The batch is then" in told
 
 
 def test_the_words_name_the_condition_and_how_far_it_came():
     assert headline(REFUSED).endswith("KAFKA_DATA_LOSS.PARTITIONS_DELETED")
     told = dict(facts(REFUSED))
-    assert told["Stage"].startswith("in the batch, after it was logged")
+    assert told["Stage"].startswith("in the batch, after Spark added it")
     assert told["Message"] == "gone"
 
 

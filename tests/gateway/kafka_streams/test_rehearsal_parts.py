@@ -210,7 +210,9 @@ LOST = StreamsVerdict(
 
 def test_a_lost_store_is_said_in_words_and_weakens_what_both_agree_on():
     assert headline(LOST) == "Kafka Streams starts and resumes"
-    assert ("Store", "counts: lost: the new version does not read it, 2 keys") in list(facts(LOST))
+    assert ("Store", "counts: lost: the new version doesn't read this store, 2 keys") in list(
+        facts(LOST)
+    )
     judged = judge_streams(Report(), LOST)
     assert judged.agreement is Agreement.OPEN
     assert "the new version no longer reads counts" in judged.why

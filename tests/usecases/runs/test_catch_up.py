@@ -47,12 +47,14 @@ def test_one_look_is_no_rate():
 
 def test_words_are_those_of_the_counts():
     told = catch_up_html(look(100, 100, 800), look(110, 300, 600, at_end=1))
-    assert "300 of 900 records, 1 of 4 partitions at their end" in told
+    assert "300 of 900 records, 1 of 4 partitions caught up" in told
     assert 'style="width:33.3%"' in told
     assert "about 30 s" in told
     stuck = catch_up_html(look(100, 100, 800), look(110, 100, 900, ended=1_100))
-    assert "does not catch up" in stuck
-    assert "it has caught up" in catch_up_html(look(100, 100, 800), look(110, 900, 0, at_end=4))
+    assert "doesn't catch up" in stuck
+    assert "the pipeline has caught up" in catch_up_html(
+        look(100, 100, 800), look(110, 900, 0, at_end=4)
+    )
 
 
 @pytest.mark.parametrize(

@@ -56,7 +56,7 @@ def test_every_chart_that_has_values_and_no_other():
         "Records not read yet",
     ]  # fmt: skip
     late = charts([batch(0, dropped=3, watermark=(BEGUN - timedelta(minutes=5)).isoformat())])
-    assert [c.title for c in late][-2:] == ["Records not read yet", "Rows dropped as too late"]
+    assert [c.title for c in late][-2:] == ["Records not read yet", "Late rows dropped"]
     assert titled(late, "Watermark lag").lines[0].values == (300.0,)
 
 

@@ -71,7 +71,7 @@ def test_consumers_are_pipelines_and_undeclared_groups_by_topic():
     assert (group.kind, group.declared, group.lag) == ("consumer", False, None)
     assert remark(spark) == "records were deleted before they were read"
     assert remark(group).startswith("position is after the latest offset")
-    assert remark(unread_yet) == "position not known"
+    assert remark(unread_yet) == "position unknown"
 
 
 def test_a_topic_that_is_read_as_a_table_has_no_position_to_be_known():
@@ -82,7 +82,7 @@ def test_a_topic_that_is_read_as_a_table_has_no_position_to_be_known():
     land = behind()
     table = replace(land, nodes=(*land.nodes, node))
     found = {(c.name, c.topic): c for c in consumers(table)}
-    assert remark(found["enrich", "rates"]) == "read as a table"
+    assert remark(found["enrich", "rates"]) == "read as a static table"
     stream = replace(node, id="enrich/rates-2", details={"topics": ["rates"]})
     both = replace(land, nodes=(*table.nodes, stream))
     assert not any(c.is_static for c in consumers(both))

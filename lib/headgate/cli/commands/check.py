@@ -29,7 +29,7 @@ def _is_rule(word: str) -> bool:
     "closing",
     callback=fail_on(_SEVERITIES, _is_rule, "codes of readiness rules such as RDY001"),
     metavar="LIST",
-    help=f"Findings that fail the check (exit 1): {', '.join(_SEVERITIES)}, or rule codes (default none).",
+    help=f"Findings that fail the check: {', '.join(_SEVERITIES)}, or rule codes (default none).",
 )
 @click.option("--query", metavar="NAME|ID", help="Query to check, if the evidence has several.")
 @click.option(
@@ -46,7 +46,7 @@ def command(
     ask_kafka: bool | None,
     output: str,
 ) -> int:
-    """Find risks of a pipeline's next upgrade, reset or fail-over."""
+    """Find risks of a pipeline's next upgrade, reset or failover."""
     from headgate.usecases.check.check_readiness import check_readiness
 
     report = check_readiness(evidence, context=current_context(), query=query, ask_kafka=ask_kafka)

@@ -58,7 +58,7 @@ def paragraphs(rule: NamedRule) -> list[str]:
 
 def _source(rule: NamedRule) -> object:
     if rule.source == _MEASURED:
-        return "restarts of changed queries on real Spark"
+        return "measured: restarts of changed queries on Spark"
     return markup.Link(rule.source)
 
 
@@ -77,7 +77,7 @@ EFFECTS = {
     StateEffect.EXACT: "kept exactly",
     StateEffect.MIXED: "kept; results mix the old and the new meaning",
     StateEffect.REINTERPRETED: "read with a different meaning",
-    StateEffect.ORPHANED: "orphaned: no operator reads it",
+    StateEffect.ORPHANED: "orphaned: no operator reads the state",
     StateEffect.LOST: "lost",
     StateEffect.NONE: None,
 }
@@ -142,7 +142,7 @@ def _scenario(finding: Finding, pipeline: str | None) -> None:
         "pages/reprocess.py",
         label=f"Plan {finding.scenario}",
         icon=":material/replay:",
-        help="Opens Reprocess with this pipeline and scenario. Nothing changes before you run the "
+        help="Opens Reprocess with this pipeline and scenario. Nothing changes until you run the "
         "plan.",
         query_params=[
             (ReprocessKey.PIPELINE, pipeline),

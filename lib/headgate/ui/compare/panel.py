@@ -95,7 +95,7 @@ def _all(page: _Page) -> None:
     else:
         st.html(markup.quiet("For the engine, both versions are the same."))
     if chips := markup.chips(_in_the_graph(page.sketch)):
-        st.html(markup.section("In the graph") + chips)
+        st.html(markup.section("Changes in the graph") + chips)
     if report.upgrade:
         _upgrade(report.upgrade)
     schema_findings(page.context, page.found.after)

@@ -101,7 +101,7 @@ def _stored_line(what: Given | None, place: str) -> None:
     name = plain(done.pipeline)
     if len(done.added) > 1:
         listed = f"versions {done.added[0]} to {done.added[-1]}"
-        st.success(f"Stored its history as {listed} of {name}.", icon=":material/check:")
+        st.success(f"Stored the query's history: {listed} of {name}.", icon=":material/check:")
     elif done.added:
         st.success(f"Stored as version {done.number} of {name}.", icon=":material/check:")
     else:

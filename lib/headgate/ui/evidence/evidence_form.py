@@ -105,7 +105,7 @@ def _address(context: Context, key: str, pipeline: str | None) -> tuple[str, ...
         registered(context, pipeline),
         index=None,
         accept_new_options=True,
-        placeholder="http://driver:4040, or choose one from headgate.toml",
+        placeholder="http://driver:4040, or choose an address from headgate.toml",
         key=EvidenceKey.ADDRESS.of(key),
         label_visibility="collapsed",
     )

@@ -25,11 +25,11 @@ FEW = 12
 """So many rows fit into any window; more of them scroll."""
 SOURCES = {"group": "committed offsets", "checkpoint": "checkpoint", "progress": "progress"}
 STATES = {
-    PositionState.OK: "in the log",
+    PositionState.OK: "in range",
     PositionState.NO_OFFSET: "not read yet",
     PositionState.DATA_LOST: "records lost",
     PositionState.BEYOND_END: "after the latest offset",
-    PositionState.NOT_LISTED: "not in Kafka",
+    PositionState.NOT_LISTED: "partition not in Kafka",
     PositionState.UNKNOWN: "unknown",
 }
 
@@ -84,7 +84,7 @@ def _table(found: Sequence[Consumer]) -> Consumer | None:
         column_config={
             "Lag": st.column_config.NumberColumn(
                 format="localized",
-                help="Records between the position and the latest offset, at most",
+                help="Latest offset minus position: at most this many unread records",
             ),
             "Partitions": st.column_config.NumberColumn(width="small"),
         },
@@ -127,7 +127,7 @@ def _overview(landscape: Landscape, found: Sequence[Consumer]) -> None:
 def _sentence(consumer: Consumer) -> str:
     location = f"{consumer.name} on {consumer.topic}"
     if consumer.lost:
-        return f"{location}: {exact(consumer.lost)} offsets were deleted before they were read."
+        return f"{location}: records at {exact(consumer.lost)} offsets were deleted unread."
     return (
         f"{location}: the position is after the latest offset. The topic was recreated or "
         "truncated."
@@ -142,8 +142,8 @@ def _detail(consumer: Consumer) -> None:
                 ("Topic", consumer.topic),
                 ("Owner", consumer.owner),
                 ("Lag", exact(consumer.lag)),
-                ("Position from", SOURCES.get(consumer.source or "")),
-                ("As of", ago(consumer.at) if consumer.at else None),
+                ("Position source", SOURCES.get(consumer.source or "")),
+                ("Position read", ago(consumer.at) if consumer.at else None),
                 ("Partitions", plural(len(consumer.positions), "partition")),
             ]
         )
@@ -167,10 +167,10 @@ def _detail(consumer: Consumer) -> None:
 
 def _why_nothing(consumer: Consumer) -> str:
     if consumer.is_static:
-        return "It joins a stream with this topic as a static table: it has no position and no lag."
+        return "The query reads this topic as a static table, so it has no position and no lag."
     if consumer.kind == "spark":
         return (
-            "The position is unknown: Spark commits no offsets to Kafka, and neither a checkpoint "
-            "nor progress of this query was read."
+            "The position is unknown: Spark commits no offsets to Kafka, and Headgate has read no "
+            "checkpoint or progress of this query."
         )
     return "No committed offset of this group is known."

@@ -42,12 +42,12 @@ NOTHING = "No node matches. Change or clear the selector or the exclusion."
 
 HELP = "\n".join(
     (
-        "Nodes to show, selected as in dbt. Several are a union, a comma is an intersection.",
+        "Nodes to show, in dbt's selector syntax. A space means union, a comma intersection.",
         "",
         "- `orders`, `orders*`: by name, or by pattern",
-        "- `+orders`, `orders+`, `2+orders+1`: with everything upstream, downstream, or that many "
-        "steps",
-        "- `@orders`: with everything downstream, and everything upstream of any of these",
+        "- `+orders`, `orders+`: plus everything upstream or downstream",
+        "- `2+orders+1`: plus 2 steps upstream and 1 step downstream",
+        "- `@orders`: plus everything downstream, and everything upstream of any of these",
         *(f"- `{method}:`: {meaning}" for method, meaning in METHODS.items()),
         "",
         'Names with spaces, commas, colons, quotes or `*` need quotes: `topic:"a, b"`.',

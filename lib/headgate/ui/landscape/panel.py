@@ -87,19 +87,19 @@ def _overview(landscape: Landscape, sketch: Sketch, seen: ClusterSnapshot, close
     if closed:
         st.html(
             markup.quiet(
-                "Too many internals for one picture. Open a pipeline's own page or its panel here "
-                "to see its internals, or narrow the selector."
+                "Too many nodes for one picture, so internals are hidden. Narrow the selector, or "
+                "show the internals of one pipeline."
             )
         )
     with st.container(key="neighbours", gap=None):
         for pipeline, first in drawn[:LISTED]:
             _overview_row(pipeline, first)
     if len(drawn) > LISTED:
-        st.html(markup.quiet(f"And {len(drawn) - LISTED} more: choose fewer above."))
+        st.html(markup.quiet(f"And {len(drawn) - LISTED} more pipelines. Narrow the selector."))
     if landscape.at:
         st.html(markup.quiet(f"Kafka was read {ago(landscape.at)}."))
     if remarks := [w for w in landscape.warnings if w != seen.problem]:
-        more = [f"And {len(remarks) - LISTED} more."] if len(remarks) > LISTED else []
+        more = [f"And {len(remarks) - LISTED} more notes."] if len(remarks) > LISTED else []
         st.html(markup.section("Notes") + markup.bullets([*remarks[:LISTED], *more]))
 
 
@@ -310,8 +310,9 @@ def _way(landscape: Landscape, sketch: Sketch, node_id: str) -> None:
         return
     path = path_between(landscape, ids_of(landscape, node_id), end)
     if not path.exists:
-        back = "; data flows the other way:" if path.back else ", nor back."
-        st.html(markup.say(f"No data flows from here to {_end_word(end)}{back}", "unknown"))
+        none = f"No data flows from here to {_end_word(end)}"
+        said = f"{none}. Data flows the other way:" if path.back else f"{none} or back."
+        st.html(markup.say(said, "unknown"))
     elif path.has_more:
         st.html(markup.quiet("This is the shortest path; there are others."))
     else:

@@ -32,13 +32,13 @@ def landscape_loose(landscape: Landscape) -> None:
             "Topics without producer and consumer",
             unused(landscape),
             "unused",
-            "No registered pipeline writes them; no pipeline and no group reads them.",
+            "No registered pipeline writes these topics. No pipeline or group reads them.",
         )
         _topics(
             "Topics without consumers",
             unread(landscape),
             "unread",
-            "A pipeline writes them; no pipeline and no group reads them.",
+            "A pipeline writes these topics, but no pipeline or group reads them.",
         )
     with groups:
         _internal(unowned_topics(landscape))
@@ -80,13 +80,13 @@ def _sizes(topics: Sequence[LandscapeTopic]) -> list[str] | None:
 
 def _internal(topics: Sequence[LandscapeTopic]) -> None:
     known = [t.bytes for t in topics if t.bytes is not None]
-    total = f" They use {size(sum(known))}." if known else ""
+    total = f" Total size: {size(sum(known))}." if known else ""
     with st.container(border=True, key="loose_internal", gap="xsmall"):
         _head(
             "Internal topics without a known owner",
             len(topics),
             "topic",
-            f"Named like internal topics of Kafka Streams, without evidence of their owner.{total}",
+            f"The names are those of Kafka Streams internal topics. The owner is unknown.{total}",
         )
         if topics:
             _table(
@@ -107,7 +107,7 @@ def _groups(groups: Sequence[LandscapeGroup]) -> None:
             "Undeclared groups",
             len(groups),
             "group",
-            "They commit offsets to Kafka, but headgate.toml does not name them.",
+            "These groups commit offsets to Kafka, but headgate.toml doesn't name them.",
         )
         if groups:
             _table(

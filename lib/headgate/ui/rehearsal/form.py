@@ -24,16 +24,16 @@ from headgate.usecases.context import Context
 NONE = "No old version"
 _BATCHES = {"real": "Process one batch of new rows", "none": "Read no source"}
 _EXPLAINED = {
-    "real": "At most 1,000 records of each Kafka source and 10 files of a folder; commits nothing",
-    "none": "Checks the plan, the state and its schema, but not positions and topics",
+    "real": "At most 1,000 records per Kafka source and 10 files per folder; commits no offsets",
+    "none": "Checks the plan, the state and its schema, but not offsets and topics",
 }
 _NEW = (
     "The registered or captured function, or another `module:function` in the folder of "
     "headgate.toml."
 )
 _OLD = (
-    "Runs first on the same input, to compare the outputs, then on the copy that the new version "
-    "changed, to test the rollback."
+    "Headgate runs the old version on the same input to compare the outputs, then on the copy "
+    "that the new version changed to test the rollback."
 )
 _COPY = "Spark runs on a copy. A hash verifies that the original stays unchanged."
 _BATCH = "Input of the new version. Its sink is replaced: nothing is written to the real target."

@@ -21,8 +21,8 @@ from headgate.usecases.context import Context
 
 _WHAT_OF_STREAMS = (
     "Tests whether Kafka Streams resumes with the new version: it starts the jar on a copy of the "
-    "state directory and the topics, on a separate broker. Run it on the command line; pages "
-    "start no jars. Your cluster and the state directory are only read."
+    "state directory and the topics, on a separate broker. Run the command in a shell: pages "
+    "start no jars. Headgate only reads your cluster and the state directory."
 )
 
 
@@ -132,8 +132,8 @@ def _release_words(rehearsed: str, after: Version | None) -> str:
     if not runs or not rehearsed or _release(runs) == _release(rehearsed):
         return ""
     return markup.say(
-        f"The rehearsal ran on Spark {rehearsed}, but the version under After is of {runs}. The "
-        "result can differ between releases.",
+        f"The rehearsal ran on Spark {rehearsed}, but the version under After is for Spark {runs}. "
+        "The result can differ between releases.",
         "unknown",
     )
 
@@ -146,11 +146,13 @@ def _order_words(order: Order, after: Version | None = None) -> str:
     """Say what was started; and where that is not what the page judges, that it is not."""
     old = f", old version `{order.before}`" if order.before else ""
     batch = "new rows" if order.batch == "real" else "no source"
-    said = markup.quiet(f"`{order.after}`{old}, on `{order.checkpoint}`, with {batch}")
+    said = markup.quiet(
+        f"New version `{order.after}`{old}, checkpoint `{order.checkpoint}`, input: {batch}"
+    )
     function = captured_function(after)
     if function in (None, order.after):
         return said
     return said + markup.say(
-        f"The rehearsed version is not the one under After, which was captured from `{function}`.",
+        f"The rehearsal ran another function than After, which was captured from `{function}`.",
         "unknown",
     )

@@ -112,7 +112,7 @@ def _difference(output: OutputDifference) -> None:
     """Show how the old version's output differs, row by row where it does."""
     said = output_words(output)
     st.html(markup.section("Output of both versions") + markup.quiet(said))
-    sides = (("− only old", output.sample_before), ("+ only new", output.sample_after))
+    sides = (("− old output", output.sample_before), ("+ new output", output.sample_after))
     rows = [{"": word} | row for word, sample in sides for row in sample]
     if rows:
         st.dataframe(rows, hide_index=True, width="stretch", height="content")

@@ -34,7 +34,7 @@ def impact_tiles(plan: Plan) -> None:
 def _tiles(plan: Plan) -> Iterator[tuple[str, str, str]]:
     impact = plan.impact
     if again(impact) is None:
-        yield "Records reprocessed", NONE, "no Kafka topic known"
+        yield "Records reprocessed", NONE, "no known Kafka topic"
     elif impact.get("total") is not None:
         amount = size(impact.get("bytes_total")) if "bytes_total" in impact else ""
         remark = f"bytes {NONE}" if amount == NONE else f"about {amount}" if amount else ""
@@ -43,7 +43,11 @@ def _tiles(plan: Plan) -> Iterator[tuple[str, str, str]]:
         yield "Records skipped", count(skipped), "never read"
     if "seconds_how" in impact:
         waits = sum(impact.get("to_read", impact["records"]).values())
-        yield "Duration", _time(impact), f"{count(waits)} to read" if impact["records"] else ""
+        yield (
+            "Duration",
+            _time(impact),
+            f"{count(waits)} records to read" if impact["records"] else "",
+        )
     if kept := impact.get("snapshot"):
         yield "Snapshot", size(kept["bytes"]), copied_words(kept)
     if (found := impact.get("downstream")) is not None:
@@ -57,7 +61,7 @@ def _time(impact: Mapping[str, Any]) -> str:
     seconds = impact.get("seconds")
     if seconds is None:
         return NONE
-    return f"≈ {duration(round(seconds) * 1000 or 1000)}" if seconds else "no time"
+    return f"≈ {duration(round(seconds) * 1000 or 1000)}" if seconds else "0 s"
 
 
 def impact_details(plan: Plan) -> None:

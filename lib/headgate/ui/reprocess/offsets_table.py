@@ -17,7 +17,7 @@ SEARCHED_FROM = 12
 """With fewer rows nobody needs to search."""
 _SHOWN_AT_ONCE, _HEIGHT = 10, 390
 FIELD = "offsets"
-_NUMBERS = ("From", "To", "Moves by")
+_NUMBERS = ("From", "To", "Change")
 
 
 def moves_of(plan: Plan) -> list[Mapping[str, Any]]:
@@ -40,7 +40,7 @@ def offsets_table(plan: Plan, *, key: str) -> None:
         wanted = st.text_input(
             "Find a partition",
             key=f"{key}_find",
-            placeholder="Find a topic, or a partition as in orders[3]",
+            placeholder="Topic, or partition such as orders[3]",
             label_visibility="collapsed",
         )
         moves = found(moves, wanted)
@@ -70,7 +70,7 @@ def frame(moves: Sequence[Mapping[str, Any]]) -> pd.DataFrame:
             "Partition": [m["partition"] for m in moves],
             "From": [_offset(m.get("from")) for m in moves],
             "To": [_offset(m.get("to")) for m in moves],
-            "Moves by": [_by(m.get("from"), m.get("to")) for m in moves],
+            "Change": [_by(m.get("from"), m.get("to")) for m in moves],
         }
     )
 

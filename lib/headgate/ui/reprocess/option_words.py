@@ -12,21 +12,21 @@ _NAME = re.compile(r"(?<![\w-])--([a-z][a-z-]*[a-z])(?![\w-])")
 _EXAMPLES = {
     "TIME": "2026-11-21T10:00:00Z",
     "DURATION": "PT2H, P1D or 1d2h",
-    "GROUP": "the id of a group",
-    "PIPELINE": "the name of a pipeline",
+    "GROUP": "group id",
+    "PIPELINE": "pipeline name",
     "INSTANCE": "host-1 host-2",
     "TOPIC,...": "orders clicks",
     "TOPIC,PARTITION,OFFSET": "orders,0,1200 orders,1,900",
     "TOPIC:PARTITION:OFFSET[-LAST]": "orders:3:17 or orders:3:17-20",
     "TOPIC[:0,2]": "orders or orders:0,2",
     "NEW=OLD": "0=1 or orders=0",
-    "ID": "an id",
+    "ID": "id",
     "FOLDER": "/data/out",
     "FOLDER|TOPIC": "/data/out or orders-out",
     "LOCATION": "/data/checkpoints/new",
-    "EVIDENCE": "a file or a folder",
+    "EVIDENCE": "file or folder",
     "LIST": "refuses,silently_wrong",
-    "TEXT": "some words",
+    "TEXT": "text",
 }
 
 

@@ -50,11 +50,11 @@ OPENERS = frozenset(
 def plan_verdict(plan: Plan) -> None:
     """Show in one line whether the plan can run."""
     stuck = [step for step in plan.steps if not step.undoable]
-    stays = " Results already written stay." if plan.outputs.remains else ""
+    stays = " An undo keeps written results." if plan.outputs.remains else ""
     if plan.blockers:
         more = len(plan.blockers) - 1
         reason = _sentence(as_asked(plan.blockers[0], plan.scenario)) + (
-            f" And {more} more." if more else ""
+            f" And {plural(more, 'more blocker')}." if more else ""
         )
         line = markup.verdict("!", "Blocked.", f"{reason} Nothing was changed.", "refuses")
     elif not plan.steps:
@@ -62,7 +62,7 @@ def plan_verdict(plan: Plan) -> None:
             "=", "Nothing to do.", "The pipeline is already in the requested state.", "no_effect"
         )
     elif plan.scenario == UNDO:
-        text = f"{plural(len(plan.steps), 'step')} undo the run's steps.{stays}"
+        text = f"The undo has {plural(len(plan.steps), 'step')}.{stays}"
         line = markup.verdict("✓", "Can run.", text, "resumes")
     elif stuck:
         text = f"{plural(len(plan.steps), 'step')}; {len(stuck)} can't be undone.{stays}"

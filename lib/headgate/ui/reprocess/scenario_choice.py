@@ -44,7 +44,7 @@ def grouped(scenarios: Mapping[str, Scenario]) -> list[tuple[str, list[Scenario]
 ENGINES = {
     Engine.SPARK: "Spark Structured Streaming",
     Engine.KAFKA_STREAMS: "Kafka Streams",
-    Engine.CONSUMER_GROUP: "plain consumer groups",
+    Engine.CONSUMER_GROUP: "consumer groups",
 }
 _COLUMNS = 2
 

@@ -29,10 +29,10 @@ HUES = {
     RequestState.CANCELLED: "removed",
 }
 _WORDS = {
-    "request": "asked",
+    "request": "requested",
     "approve": "approved",
     "decline": "declined",
-    "cancel": "cancelled it",
+    "cancel": "cancelled the request",
 }
 
 
@@ -64,7 +64,7 @@ def _head(row: RequestRow) -> None:
                 ("Reason", row.reason),
                 ("Requested", f"{short_time(row.asked_at)} by {row.asked_by}"),
                 ("Decided", decided),
-                ("Decision reason", row.decision),
+                ("Reason of the decision", row.decision),
                 ("Request", Code(row.id)),
                 ("Plan", Code(row.plan_hash[:12])),
             ]

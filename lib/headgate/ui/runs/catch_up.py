@@ -123,7 +123,7 @@ def _rate(first: Look, last: Look) -> str:
     found = pace(first, last)
     if found is None:
         return "measured at the next update"
-    return f"{count(round(found.reads))} records/s read, {count(round(found.arrives))} arrive"
+    return f"reads {count(round(found.reads))} records/s, {count(round(found.arrives))}/s arrive"
 
 
 def _left(first: Look, last: Look) -> str:

@@ -158,7 +158,7 @@ def _question(context: Context, detail: RunDetail) -> None:
     with st.container(border=True, key="question"):
         asked = sentence(detail.waits_for.request)
         st.warning(
-            f"{asked}. The run waits for this step and checks it after the confirmation.",
+            f"{asked}. The run waits until you confirm this step, and then checks it.",
             icon=":material/front_hand:",
         )
         name = ask_name(RunsKey.NAME)

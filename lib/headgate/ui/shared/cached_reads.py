@@ -88,7 +88,9 @@ def landscape(context: Context) -> Joined:
     if found is not None and found.seen.is_awaited and not cluster(context, 0).is_awaited:
         found = watch.latest(LONGEST, newer=True)
     if found is None:
-        raise UnreachableError(f"the landscape took longer than {LONGEST} s: reload the page")
+        raise UnreachableError(
+            f"reading the landscape took longer than {LONGEST} s: reload the page"
+        )
     return found
 
 

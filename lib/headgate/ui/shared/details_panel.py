@@ -42,7 +42,7 @@ WORDS = {
     "internal_topic": "Internal topic", "restored_from": "Restored from",
     "topic_partitions": "Partitions", "topic_configs": "Topic settings", "used_by": "Used by",
     "written_by": "Written by", "read_by": "Read by", "global": "Global",
-    "writes_from": "Out of sub-topology", "reads_into": "Into sub-topology", "read": "Read",
+    "writes_from": "From sub-topology", "reads_into": "To sub-topology", "read": "Read",
 }  # fmt: skip
 """How the contract's detail names are shown; others are shown as they are."""
 LONG_LIST = 12

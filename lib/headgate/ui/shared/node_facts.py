@@ -174,7 +174,7 @@ def provenance(version: Version, node: Node) -> Iterator[tuple[str, list[str]]]:
         yield "Operator source", found
     if store is not None or node.kind is NodeKind.STATE_STORE:
         if store is not None and not store.proven:
-            yield "Source of columns", ["the plan; the engine has not confirmed them"]
+            yield "Source of columns", ["the plan (the columns aren't verified by the engine)"]
         elif found := _of_kinds(version, _STATE):
             yield "State source", found
     if source is not None and source.offsets and (found := _of_kinds(version, _FAR)):

@@ -88,7 +88,7 @@ def _readers(uses: tuple[TopicUse, ...]) -> None:
 def _said(use: TopicUse) -> str:
     if use.blind:
         return f"Unknown: {use.blind}."
-    parts = [", ".join(sorted(use.read)) or "no single field"]
+    parts = [", ".join(sorted(use.read)) or "no specific field"]
     if use.whole:
         parts.append(f"passes whole records to {', '.join(use.whole)}")
     return "; ".join(parts)

@@ -52,8 +52,8 @@ def _allowed_web(context: Context, place: str) -> str:
     if {shown, f"{shown}:{port}"} & set(registry.console_hosts):
         if is_internal(host):
             raise EvidenceError(
-                f"{shown} resolves to an address of this machine or a link-local one. List that "
-                "address in `allowed_hosts` of [console] instead of the name."
+                f"{shown} resolves to an address of this machine or a link-local address. List "
+                "the address in `allowed_hosts` of [console], not the name."
             )
         return place
     raise EvidenceError(

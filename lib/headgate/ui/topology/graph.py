@@ -128,15 +128,13 @@ class _Checks:
 
 
 def _fold_toggle(checks: _Checks) -> None:
-    one = checks.number == 1
-    word = "1 filter that only drops" if one else f"{checks.number} filters that only drop"
     st.toggle(
-        f"Hide {word} nulls",
+        f"Hide isnotnull filters ({checks.number})",
         value=checks.are_hidden,
         key="fold_toggle",
         help=(
-            "The optimiser adds these filters before joins and aggregations. Headgate hides them "
-            "if the graph doesn't fit the window."
+            "Spark's optimizer adds filters that only drop nulls before joins and aggregations. "
+            "Headgate hides these filters if the graph doesn't fit the window."
         ),
         on_change=_fold,
     )

@@ -33,8 +33,7 @@ def history_view(context: Context, chosen: Chosen) -> None:
         st.html(
             markup.empty(
                 "No stored version",
-                "Add evidence with + and store it as a version of a pipeline. The history starts "
-                "with it.",
+                "Add evidence with +, and store it as a version of a pipeline.",
             )
         )
         return
@@ -81,9 +80,10 @@ def _row(context: Context, chosen: Chosen, row: VersionRow, runs: VersionRow, st
             "Show version", key=f"draw-{row.number}", on_click=_draw, args=(row.number,),
             icon=":material/hub:", type="tertiary",
         )  # fmt: skip
-        _compare(row.pipeline, before, row.number, "With previous", before >= 1)
-        seen = "With running" if runs.origin is Origin.OBSERVED else "With newest"
-        _compare(row.pipeline, runs.number, row.number, seen, runs.number != row.number)
+        _compare(row.pipeline, before, row.number, "Compare with previous", before >= 1)
+        seen = "running" if runs.origin is Origin.OBSERVED else "newest"
+        different = runs.number != row.number
+        _compare(row.pipeline, runs.number, row.number, f"Compare with {seen}", different)
 
 
 def _compare(pipeline: str, one: int, other: int, word: str, possible: bool) -> None:

@@ -104,13 +104,13 @@ def progress_view(context: Context, chosen: Chosen) -> None:
 
 def _nothing(chosen: Chosen) -> None:
     location = (
-        f"the evidence of {chosen.pipeline} in headgate.toml" if chosen.pipeline else "the page"
+        f"to `evidence` of {chosen.pipeline} in headgate.toml, or " if chosen.pipeline else ""
     )
     st.html(
         markup.empty(
             "No batches of this query",
             "Plans and checkpoints have no batch metrics. Add query progress as JSON, an event "
-            f"log, or the folder of `headgate.watch` to {location}, or with +.",
+            f"log, or the folder of `headgate.watch` {location}with +.",
         )
     )
 
@@ -137,9 +137,9 @@ def _tiles(batches: Sequence[BatchProgress]) -> list[tuple[str, str, str]]:
         made.append(("Watermark", f"{duration(int(behind * 1000))} behind", ""))
     if lags:
         left = f"{count(int(sum(lags.values())))} records"
-        made.append(("Unread after this batch", left, "at its start"))
+        made.append(("Unread after this batch", left, "as known at the batch's start"))
     if late:
-        made.append(("Late rows", f"{count(sum(late))} rows", "dropped in all batches"))
+        made.append(("Late rows", f"{count(sum(late))} rows", "dropped, all batches together"))
     return made
 
 
@@ -147,12 +147,12 @@ def _how(made: Sequence[Chart], batches: Sequence[BatchProgress], restarted: int
     """Say what is drawn, and what thinning left out."""
     said = [f"{exact(len(batches))} batch{'es' if len(batches) != 1 else ''}, times in UTC"]
     if restarted:
-        shown = f", the last {MOST_RESTARTS} are drawn" if restarted > MOST_RESTARTS else ""
+        shown = f", only the last {MOST_RESTARTS} are shown" if restarted > MOST_RESTARTS else ""
         times = "once" if restarted == 1 else f"{restarted} times"
-        said.append(f"restarted {times}, dotted lines{shown}")
+        said.append(f"the query restarted {times} (dotted lines{shown})")
     if thin := next((c for c in made if c.is_thinned), None):
         said.append(
-            f"each chart draws about {exact(len(thin.at))} of them: the lowest and highest value "
-            "of each interval, so that no spike is lost"
+            f"each chart shows about {exact(len(thin.at))} batches: the lowest and highest value "
+            "of each interval, so that spikes stay visible"
         )
-    return "; ".join(said) + ". Drag over a chart to zoom all, double-click to zoom out."
+    return "; ".join(said) + ". Drag over a chart to zoom all charts, double-click to zoom out."

@@ -52,7 +52,7 @@ def _offsets_are_old(version: Version) -> Version:
 
 def readiness_list(report: ReadinessReport, sketch: Sketch) -> None:
     """Show every finding, worst first, as a button that selects it and its node."""
-    st.html(markup.heading("Before the next upgrade, reset or fail-over", headline(report)))
+    st.html(markup.heading("Risks of the next upgrade, reset or failover", headline(report)))
     with st.container(key="findings", gap=None):
         for number, finding in enumerate(report.findings):
             _row(number, finding, sketch)

@@ -34,4 +34,4 @@ def _stores(app: StreamsApplication) -> str:
 
 
 def _generated(count: int) -> str:
-    return f", {count} under a generated name" if count else ""
+    return f", {count} with a generated name" if count else ""

@@ -217,7 +217,7 @@ _CHARTS: tuple[tuple[str, Unit, Lines, bool], ...] = (
     ("Memory of the state", Unit.BYTES, _per_operator("memory_bytes"), False),
     ("Watermark lag", Unit.SECONDS, _watermark, False),
     ("Records not read yet", Unit.RECORDS, _lags, False),
-    ("Rows dropped as too late", Unit.ROWS, _dropped, False),
+    ("Late rows dropped", Unit.ROWS, _dropped, False),
 )
 
 

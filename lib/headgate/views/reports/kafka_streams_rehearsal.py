@@ -34,21 +34,21 @@ HEADLINES = {
     EngineOutcome.UNKNOWN: "The rehearsal has no result",
 }
 STAGES = {
-    StreamsStage.BUILD: "before a client was created",
-    StreamsStage.START: "at the start, before it processed a record",
-    StreamsStage.BATCH: "after it had started",
+    StreamsStage.BUILD: "before the KafkaStreams client was created",
+    StreamsStage.START: "at the start, before the application processed a record",
+    StreamsStage.BATCH: "after the application had started",
 }
 _FATES = {
     StoreFate.KEPT: "read by the new version",
-    StoreFate.LOST: "lost: the new version does not read it",
+    StoreFate.LOST: "lost: the new version doesn't read this store",
     StoreFate.EMPTY: "empty at the start: no earlier store has this name",
 }
 _COPIED = {
-    "changelog": "in full",
-    "input": "unread records only",
-    "repartition": "in-flight records only",
-    "output": "only created",
-    "not read": "only created",
+    "changelog": "all copied",
+    "input": "only unread records copied",
+    "repartition": "only in-flight records copied",
+    "output": "topic created, no records copied",
+    "not read": "topic created, no records copied",
 }
 
 
@@ -69,7 +69,7 @@ def facts(engine: StreamsVerdict) -> Iterator[tuple[str, str]]:
     if engine.question:
         yield "To decide", engine.question
     if engine.rows_in is not None:
-        yield "Records", f"{engine.rows_in:,} in, {engine.rows_out or 0:,} out"
+        yield "Records", f"{engine.rows_in:,} records in, {engine.rows_out or 0:,} out"
     for store in engine.stores:
         yield "Store", store_words(store)
     if engine.output is not None:
@@ -114,7 +114,7 @@ def directory_words(found: Untouched) -> str:
     if found.is_unchanged:
         return unchanged_words(told, found)
     return (
-        f"changed by its application during the rehearsal ({changed_names(found)}): a rehearsal "
+        f"changed by the application during the rehearsal ({changed_names(found)}). A rehearsal "
         "changes only its copy"
     )
 
@@ -127,7 +127,7 @@ def cluster_words(found: ClusterProof) -> str:
     if found.is_unchanged:
         return unchanged_words(told, found)
     names = changed_names(found)
-    return f"{names} changed during the rehearsal, which only reads it and joins no group ({told})"
+    return f"{names} changed during the rehearsal. A rehearsal only reads your cluster ({told})"
 
 
 def streams_rehearsal_json(

@@ -176,7 +176,7 @@ def remark(consumer: Consumer) -> str:
     states = {p.state for p in consumer.positions}
     words = [REMARKS[state] for state in REMARKS if state in states]
     if all(p.position is None for p in consumer.positions):
-        words = ["read as a table" if consumer.is_static else "position not known"]
+        words = ["read as a static table" if consumer.is_static else "position unknown"]
     if not consumer.declared:
         words.append("undeclared")
     return ", ".join(words)
@@ -184,7 +184,7 @@ def remark(consumer: Consumer) -> str:
 
 REMARKS = {
     PositionState.DATA_LOST: "records were deleted before they were read",
-    PositionState.BEYOND_END: "position is after the latest offset: the topic was recreated",
+    PositionState.BEYOND_END: "position is after the latest offset: topic recreated or truncated",
     PositionState.NOT_LISTED: "Kafka doesn't have this partition",
     PositionState.NO_OFFSET: "some partitions not read yet",
 }
@@ -194,7 +194,7 @@ def _topics(title: str, topics: Sequence[LandscapeTopic]) -> Iterator[Renderable
     table = _Rows("topic", "partitions", "records", "size", "")
     for t in topics[:LISTED]:
         parts = str(t.partitions) if t.partitions is not None else "-"
-        about = f"perhaps of {', '.join(t.candidates)}" if t.candidates else ""
+        about = f"possible owners: {', '.join(t.candidates)}" if t.candidates else ""
         table.add_row(
             _line(t.name), parts, count(t.records), size(t.bytes), _line(about, "dim")
         )  # fmt: skip

@@ -28,7 +28,7 @@ def headline(report: ReadinessReport) -> str:
     none = (
         "No problems found in the parts that could be checked."
         if report.warnings
-        else "Nothing found."
+        else "No problems found."
     )
     said = f"{', '.join(parts)}." if parts else none
     return f"{said} {accepted} accepted." if accepted else said

@@ -33,15 +33,15 @@ HEADLINES = {
 STAGES = {
     Stage.START: "at the start, before anything was written",
     Stage.BEFORE_OFFSETS: "before a batch was added to the offset log",
-    Stage.AFTER_OFFSETS: "in the batch, after it was logged: the entry stays in the offset log",
+    Stage.AFTER_OFFSETS: "in the batch, after Spark added it to the offset log: that entry stays",
 }
 BATCH_WORDS = {
     BatchKind.NEW: "with new rows",
-    BatchKind.REPEATED: "again, because it was not committed",
+    BatchKind.REPEATED: "reprocessed, because it was not committed",
     BatchKind.PINNED: "with the rows of the other version",
     BatchKind.EMPTY: "without input",
 }
-_NO_ROWS = "there were no further rows, so the old version's handling of that state was not tested"
+_NO_ROWS = "there were no more rows to test the old version with that state"
 _OWN_ENTRY = "no new rows were read, so their effect on the offset log was not tested"
 
 
@@ -96,7 +96,8 @@ def output_words(output: OutputDifference) -> str:
     if not output.same_input:
         did = {EngineOutcome.REFUSES: f"fails with {output.old_error_class}"}.get(output.old)
         did = did or {EngineOutcome.RESUMES: "runs"}.get(output.old, "did not finish")
-        return f"it {did}; {output.remark}" if output.remark else f"it {did}"
+        said = f"the old version {did}"
+        return f"{said}; {output.remark}" if output.remark else said
     counts = (
         f"on the same input {output.equal:,} rows are equal,"
         f" {output.only_before:,} only in the old output, {output.only_after:,} only in the new"
@@ -107,27 +108,29 @@ def output_words(output: OutputDifference) -> str:
 def rollback_words(back: RollbackTrial) -> str:
     """Return what the old version did on the copy that the new one had touched."""
     if back.outcome is EngineOutcome.UNKNOWN:
-        return f"unverified: {back.remark or back.message or 'the start was not ended'}"
+        return f"unverified: {back.remark or back.message or 'the start did not end'}"
     if back.outcome is EngineOutcome.RESUMES:
-        took = f"takes {back.rows_in:,} rows" if back.rows_in else f"loads its state; {_NO_ROWS}"
+        took = f"reads {back.rows_in:,} rows" if back.rows_in else f"loads the state; {_NO_ROWS}"
         said = f"the old version runs on the copy that the new version changed and {took}"
     else:
-        said = f"the old version fails on that copy with {back.error_class}"
+        said = (
+            f"on the copy that the new version changed, the old one fails with {back.error_class}"
+        )
         said = f"{said}; {_repaired(back)}"
     return f"{said}; {_OWN_ENTRY}" if back.is_own_entry else said
 
 
 def _repaired(back: RollbackTrial) -> str:
     if back.repaired is None:
-        return "there was no batch to remove"
+        return "the copy has no uncommitted batch to remove"
     removed = ", ".join(f"`{name}`" for name in back.removed)
     match back.repaired:
         case EngineOutcome.RESUMES:
             is_done = any(name.startswith("commits/") for name in back.removed)
-            again = ", which processes and writes its input again" if is_done else ""
-            return f"it runs once {removed} is deleted{again}"
+            again = ". Spark then reprocesses this batch and writes duplicates" if is_done else ""
+            return f"the old version runs if {removed} is deleted{again}"
         case EngineOutcome.REFUSES:
-            return f"it also fails without {removed}"
+            return f"the old version also fails without {removed}"
     return f"the run without {removed} timed out"
 
 
@@ -138,7 +141,7 @@ def original_words(found: Untouched) -> str:
         return unchanged_words(told, found)
     return (
         f"changed by another process during the rehearsal ({changed_names(found)}). "
-        "Check whether its query runs. A rehearsal changes only its copy"
+        "Check whether the query runs. A rehearsal changes only its copy"
     )
 
 

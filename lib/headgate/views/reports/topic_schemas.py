@@ -101,7 +101,7 @@ def use_line(use: TopicUse) -> str:
     """Return what a reader does with the records, in one line."""
     if use.blind:
         return f"{use.pipeline}: unknown, {use.blind}"
-    parts = [", ".join(sorted(use.read)) or "no single field"]
+    parts = [", ".join(sorted(use.read)) or "no specific field"]
     if use.whole:
         parts.append(f"passes whole records to {', '.join(use.whole)}")
     return f"{use.pipeline}: {'; '.join(parts)}"

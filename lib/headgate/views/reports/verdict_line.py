@@ -10,10 +10,10 @@ from headgate.views.reports.document import accepted_text, first_sentence
 from headgate.views.scene.outcome_words import GLYPHS, MIXED_GLYPH, WORDS
 
 HEADLINES = {
-    UpgradeWay.ROLLING: "A rolling bounce will do",
+    UpgradeWay.ROLLING: "A rolling bounce is enough",
     UpgradeWay.OFFLINE: "Upgrade offline: stop all instances first",
-    UpgradeWay.RESET: "No upgrade keeps this state: take the change back, or reset",
-    UpgradeWay.UNKNOWN: "The way depends on an open question",
+    UpgradeWay.RESET: "No upgrade keeps this state: roll back the change, or reset",
+    UpgradeWay.UNKNOWN: "The upgrade steps depend on an open question",
 }
 
 
@@ -71,7 +71,7 @@ def _advice(worst: Outcome, first: Finding | None, report: Report) -> str:
             f"{first.remedy}"
         )
     if worst is Outcome.UNKNOWN and first is not None:
-        return f"Decide first: {first.question}"
+        return f"Answer first: {first.question}"
     if is_mixed(report):
         return "The new version resumes, but results mix the old and the new meaning."
     if worst is Outcome.NO_EFFECT:
@@ -89,7 +89,7 @@ def _accepted(finding: Finding) -> str:
     assert finding.accepted is not None
     happens = {
         Outcome.REFUSES: "The engine will fail to start on this state",
-        Outcome.SILENTLY_WRONG: "It starts but writes wrong results",
+        Outcome.SILENTLY_WRONG: "The new version starts but writes wrong results",
     }
     said = happens.get(finding.outcome, f"Still open: {finding.question}").rstrip(".")
     stop = "" if said.endswith("?") else "."

@@ -36,9 +36,9 @@ def _read_again(impact: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
     elif impact.get("total") is not None:
         yield "Records reprocessed", f"{plural_exact(impact['total'], 'record')}{_in_bytes(impact)}"
     if skipped := sum(impact.get("skipped", {}).values()):
-        yield "Never read", plural_exact(skipped, "record")
+        yield "Records skipped", plural_exact(skipped, "record")
     if to_read := sum(impact.get("to_read", {}).values()):
-        yield "Unread after the restart", plural_exact(to_read, "record")
+        yield "Records to read", plural_exact(to_read, "record")
 
 
 def _in_bytes(impact: Mapping[str, Any]) -> str:
@@ -51,7 +51,7 @@ def _in_bytes(impact: Mapping[str, Any]) -> str:
 
 def _time(impact: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
     if "seconds_how" in impact:
-        yield "Takes", duration_words(impact)
+        yield "Duration", duration_words(impact)
 
 
 def snapshot_words(kept: Mapping[str, Any]) -> str:
@@ -65,8 +65,8 @@ def copied_words(kept: Mapping[str, Any]) -> str:
     if not kept["copied"]:
         return "hard links, almost no disk space"
     if kept["copied"] == kept["bytes"]:
-        return "all of it copied"
-    return f"of which {size(kept['copied'])} are copied"
+        return "full copy"
+    return f"{size(kept['copied'])} copied, the rest as hard links"
 
 
 def copy_words(impact: Mapping[str, Any]) -> str | None:
@@ -108,17 +108,13 @@ def downstream_words(found: Mapping[str, Any], *, twice: bool) -> str:
     """Return who gets the results; `twice` says that they get some of them a second time."""
     told = [*_pipelines(found), *(f"group {g} (undeclared)" for g in found["groups"])]
     if not told:
-        known = "no known consumers of its outputs"
+        known = "no known consumers of the outputs"
         return (
             known
             if found["known"]
-            else ("unknown: no evidence of what it writes or who consumes it")
+            else ("unknown: no evidence of the pipeline's outputs or consumers")
         )
-    verb = (
-        ("get duplicate results, unless they are overwritten by key")
-        if twice
-        else "get its results"
-    )
+    verb = ("get duplicates, unless results are overwritten by key") if twice else "get the results"
     return f"{names(told)} {verb}"
 
 
