@@ -107,7 +107,7 @@ def test_a_plan_says_all_of_its_costs_and_what_is_not_known():
     assert lines["Records to read"] == "2\u202f000 records"
     assert lines["Duration"] == "unknown: nobody reports how fast a group reads"
     assert lines["Downstream"].startswith(
-        "alerts (growth), billing (no owner), group someone (undeclared) get duplicate results"
+        "alerts (growth), billing (no owner), group someone (undeclared) get duplicates"
     )
     assert "Can't be undone" not in lines
 
@@ -127,7 +127,7 @@ def test_a_query_over_files_reads_again_nobody_knows_how_much():
     assert dict(impact_lines(plan))["Records reprocessed"].startswith("unknown")
     readers = {**NOBODY, "pipelines": ["alerts"]}
     plan = replace(plan, impact={**plan.impact, "downstream": readers})
-    assert "alerts (no owner) get duplicate results" in dict(impact_lines(plan))["Downstream"]
+    assert "alerts (no owner) get duplicates" in dict(impact_lines(plan))["Downstream"]
     paused = replace(plan, impact={"downstream": readers})
     assert again(paused.impact) == 0
     retired = replace(plan, impact={"records": {}, "total": 0})

@@ -104,7 +104,7 @@ def test_an_accepted_finding_stays_listed_and_does_not_close_the_gate(tmp_path):
 
 @pytest.mark.parametrize(
     ("argument", "said"),
-    [("nowhere", "nowhere isn't a file, folder or pipeline"), ("", "an empty text isn't a")],
+    [("nowhere", "nowhere isn't a file, folder or pipeline"), ("", "an empty path isn't a")],
 )
 def test_what_is_no_evidence_is_one_sentence(argument, said):
     result = check(argument)

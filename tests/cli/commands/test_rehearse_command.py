@@ -27,7 +27,7 @@ from headgate.views.reports.rehearsal import facts, headline, rehearsal_json
     ("arguments", "code", "said"),
     [
         (["--after", "a:b"], 2, "Give --checkpoint (Spark) or --state-dir"),
-        (["--checkpoint", "gone", "--after", "a:b"], 2, "gone isn't a checkpoint"),
+        (["--checkpoint", "gone", "--after", "a:b"], 2, "gone isn't a Spark checkpoint"),
         (["--checkpoint", ".", "--after", "a.py"], 2, "a.py isn't a module:function"),
         (["--checkpoint", ".", "--after", "a:b", "--conf", "x"], 2, "expected KEY=VALUE"),
         (["--checkpoint", ".", "--after", "a:b", "--max-records", "0"], 2, "x>=1"),
@@ -91,7 +91,7 @@ def test_a_rollback_is_shown_beside_the_expected_one():
     assert told.startswith(
         "on the copy that the new version changed, the old one fails with KAFKA_DATA"
     )
-    assert "the old version runs if `commits/1`, `offsets/1` is deleted. The batch is then" in told
+    assert "the old version runs if `commits/1`, `offsets/1` is deleted. Spark then" in told
 
 
 def test_the_words_name_the_condition_and_how_far_it_came():

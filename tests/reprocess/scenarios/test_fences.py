@@ -115,7 +115,7 @@ def test_cancelled_at_the_stop_it_reenables_restarts_and_a_resume_suspends_again
     assert not (here.folder / "suspended").exists()
     here.store.runs.finish(run, state, error=error)
     assert "Restarts of q" not in stands(here, run)
-    assert "q may be stopped or not" in stands(here, run)
+    assert "q may or may not be stopped" in stands(here, run)
     here.registry = replace(
         here.registry, pipelines=(replace(here.registry.pipelines[0], commands=SUSPENDED),)
     )

@@ -51,7 +51,7 @@ def test_words_are_those_of_the_counts():
     assert 'style="width:33.3%"' in told
     assert "about 30 s" in told
     stuck = catch_up_html(look(100, 100, 800), look(110, 100, 900, ended=1_100))
-    assert "doesn't catch up" in stuck
+    assert "catch up at this rate" in stuck
     assert "the pipeline has caught up" in catch_up_html(
         look(100, 100, 800), look(110, 900, 0, at_end=4)
     )

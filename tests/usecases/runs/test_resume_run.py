@@ -40,7 +40,7 @@ def test_a_failed_run_goes_on(context, ended):
 def test_not_once_an_undo_of_it_began(context, ended):
     run = ended(RunState.FAILED)
     undo = ended(RunState.FAILED, undo_of=run)
-    with pytest.raises(RefusedError, match=f"the undo {undo} of run {run} has started"):
+    with pytest.raises(RefusedError, match=f"undo {undo} of run {run} has started"):
         resume_run(context, run, by="bob")
     assert resume_run(context, undo, by="bob")
 
@@ -48,6 +48,6 @@ def test_not_once_an_undo_of_it_began(context, ended):
 def test_of_two_undos_only_the_later_one(context, ended):
     run = ended(RunState.FAILED)
     first, second = (ended(RunState.FAILED, undo_of=run) for _ in range(2))
-    with pytest.raises(RefusedError, match=f"run {second} came later"):
+    with pytest.raises(RefusedError, match=f"run {second} later changed the same"):
         resume_run(context, first, by="bob")
     assert resume_run(context, second, by="bob")

@@ -110,6 +110,6 @@ def _clean(cleaned: tuple[Cleaned, ...], output: str, *, dry: bool) -> None:
         return
     for found in cleaned:
         say(f"{found.run}  {size(found.bytes)}  {found.path}")
-    word = "would be removed" if dry else "removed"
     folders = "1 folder" if len(cleaned) == 1 else f"{len(cleaned)} folders"
-    say(f"{folders} {word}, {size(sum(c.bytes for c in cleaned))}")
+    total = size(sum(c.bytes for c in cleaned))
+    say(f"{folders} to remove, {total}" if dry else f"{folders} removed, {total}")

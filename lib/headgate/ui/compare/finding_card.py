@@ -74,7 +74,7 @@ def _rules() -> dict[str, NamedRule]:
 
 
 EFFECTS = {
-    StateEffect.EXACT: "kept exactly",
+    StateEffect.EXACT: "kept unchanged",
     StateEffect.MIXED: "kept; results mix the old and the new meaning",
     StateEffect.REINTERPRETED: "read with a different meaning",
     StateEffect.ORPHANED: "orphaned: no operator reads the state",

@@ -15,7 +15,7 @@ from headgate.errors import RunCancelledError
 from headgate.usecases.context import Context
 from headgate.usecases.rehearsal.rehearse_spark import Options, Rehearsal, rehearse
 
-_WAITING = "waiting for another rehearsal to end"
+_WAITING = "waiting for the end of another rehearsal"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

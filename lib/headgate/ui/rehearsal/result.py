@@ -119,8 +119,12 @@ def _difference(output: OutputDifference) -> None:
 
 
 def _proof(found: Untouched, address: str) -> str:
-    said = "is unchanged" if found.is_unchanged else "was changed by another process"
-    what = f"`{address}` {said}: {found.files:,} files, {size(found.bytes)}."
+    files = f"{found.files:,} files, {size(found.bytes)}"
+    what = (
+        f"`{address}` is unchanged: {files}."
+        if found.is_unchanged
+        else f"`{address}` was changed by another process: {files}."
+    )
     names = ", ".join(found.changed[:_ROWS])
     rows = [("Hash before", Code(found.before)), ("Hash after", Code(found.after))]
     return (

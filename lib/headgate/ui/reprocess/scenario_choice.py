@@ -73,9 +73,10 @@ def choose_scenario(context: Context, pipeline: Pipeline) -> None:
 def _not_known(name: str) -> None:
     if not name:
         return
-    known = name in PLANNED
-    why = "isn't available in this release" if known else "isn't a scenario"
-    st.html(markup.say(f"`{name}` {why}. Choose a scenario:", "unknown"))
+    said = f"`{name}` isn't a scenario. Choose a scenario:"
+    if name in PLANNED:
+        said = f"`{name}` isn't available in this release. Choose a scenario:"
+    st.html(markup.say(said, "unknown"))
 
 
 def _card(scenario: Scenario, facts: Facts) -> None:

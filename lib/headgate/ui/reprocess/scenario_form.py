@@ -65,7 +65,7 @@ def _ask_one(scenario: Scenario, word: str, options: Sequence[Option]) -> dict[s
     which, value = st.columns([1, 1], gap="medium", vertical_alignment="bottom")
     with which:
         chosen = st.selectbox(
-            f"The {word}",
+            word.capitalize(),
             list(names),
             format_func=lambda name: names[name].ask,
             key=choice_key(scenario.name, word),

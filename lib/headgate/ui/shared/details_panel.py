@@ -34,7 +34,7 @@ WORDS = {
     "watermark_delay": "Delay", "window": "Window", "slide": "Slide", "target": "Target",
     "output_mode": "Output mode", "condition": "Condition", "functions": "Functions",
     "join_type": "Join type", "expressions": "Expressions", "columns": "Columns",
-    "start_offsets": "Started at", "offsets": "Read up to", "options": "Options",
+    "start_offsets": "Start offset", "offsets": "End offset", "options": "Options",
     "described_as": "Described as", "generated": "Generated name", "told_by": "Source",
     "stores": "Stores", "extractor": (
         "Topic extractor"

@@ -100,7 +100,7 @@ def _source_rows(source: Source) -> Rows:
     yield "Position", source.position
     for name in OFFSETS:
         if (offsets := getattr(source, name)) and not _is_kafka(offsets):
-            yield {"offsets": "Read up to"}.get(name, "Started at"), shown(offsets)
+            yield {"offsets": "End offset"}.get(name, "Start offset"), shown(offsets)
 
 
 def _store_rows(store: StateStore) -> Rows:
@@ -158,7 +158,7 @@ def _positions(begun: Any, now: Any) -> str:
     more = len(pairs) - MANY_PARTITIONS
     rest = markup.quiet(f"and {more} more partitions") if more > 0 else ""
     return markup.section("Positions") + (
-        markup.table(("Partition", "Started at", "Read up to"), rows, numbers=2) + rest
+        markup.table(("Partition", "Start offset", "End offset"), rows, numbers=2) + rest
     )
 
 

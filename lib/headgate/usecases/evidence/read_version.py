@@ -200,7 +200,7 @@ def _folder(folder: FileLocation, entry: FolderEntry, found: Gathered) -> None:
     elif is_rolling(files := [e.name for e in inside if not e.is_folder]):
         found.pieces.append(_event_log(rolling_log(place, files), found))
     else:
-        found.warnings.append(f"{place.name} (a folder) {_UNKNOWN}")
+        found.warnings.append(f"{place.name} is a folder that {_UNKNOWN}")
 
 
 def _sink_log(place: FileLocation, inside: Sequence[FolderEntry]) -> Piece | None:
@@ -236,7 +236,7 @@ def _stored(location: str, context: Context | None) -> Version:
     name = match["name"] if match else location
     pipeline = context.registry.pipeline(name) if context else None
     if context is None or pipeline is None:
-        what = location or "an empty text"
+        what = location or "an empty path"
         if "/" in location:
             raise EvidenceError(f"{what} not found: check the path")
         raise EvidenceError(f"{what} isn't a file, folder or pipeline{_declared(context)}")

@@ -45,8 +45,8 @@ class UserCluster:
 
     def facts(self) -> dict[str, object]:
         """Return everything that a rehearsal must leave as it is, by what it is of."""
-        found: dict[str, object] = {"the names of topics": sorted(self.names[0])}
-        found |= {"the names of groups": sorted(self.names[1])}
+        found: dict[str, object] = {"topic names": sorted(self.names[0])}
+        found |= {"group names": sorted(self.names[1])}
         for name, topic in self.topics.items():
             parts = [(p.number, p.begin, p.end) for p in topic.partitions]
             found[f"topic {name}"] = [topic.id, parts]

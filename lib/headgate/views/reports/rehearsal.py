@@ -131,7 +131,7 @@ def _repaired(back: RollbackTrial) -> str:
             return f"the old version runs if {removed} is deleted{again}"
         case EngineOutcome.REFUSES:
             return f"the old version also fails without {removed}"
-    return f"the run without {removed} timed out"
+    return f"the old version timed out without {removed}"
 
 
 def original_words(found: Untouched) -> str:
