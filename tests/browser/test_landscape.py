@@ -120,7 +120,7 @@ def test_who_is_furthest_behind(live, visit, shoot):
 def test_unused_resources_are_shown_with_their_size(scheme, size, live, visit, shoot):
     page = visit("?view=unused%20resources", at=live, scheme=scheme, size=size)
     page.get_by_text("Undeclared groups").wait_for()
-    page.get_by_text("They use").wait_for()
+    page.get_by_text("Total size:").wait_for()
     page.locator(".st-key-loose_groups canvas").first.wait_for()
     shoot(page, f"landscape-unused-{scheme}-{size[0]}")
 
