@@ -36,7 +36,7 @@ _WORDS = ("execute", "dry_run", "detach", "output", "application_id", "config_fi
     "--intermediate-topics",
     multiple=True,
     metavar="TOPIC,...",
-    help="Topics that the application writes and reads; their offsets move to the latest.",
+    help="Topics that the application writes and reads; their offsets move to the end.",
 )
 @click.option(
     "--internal-topics",

@@ -109,7 +109,7 @@ def _by_watch(signs: Signs, now: datetime) -> Activity | None:
         return replace(
             known,
             state=ActivityState.FAILED,
-            reason="the driver process ended without a report: it was killed or crashed",
+            reason="the driver process ended, but reported no end: it was killed or crashed",
         )
     if now - _time(life.told_at) <= SILENT:
         since = life.started_at or life.told_at

@@ -99,7 +99,7 @@ def _known(
         return None, (pipeline.name,)
     if not pipeline.evidence:
         raise EvidenceError(
-            f"the running version of {pipeline.name} is unknown: pass it with --before"
+            f"the running version of {pipeline.name} is unknown: pass its evidence with --before"
         )
     return read_side(pipeline.evidence, context), pipeline.evidence
 

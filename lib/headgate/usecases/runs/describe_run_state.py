@@ -138,11 +138,13 @@ def _suspension(
     ways = [f"`headgate resume {row.id}`"] if can_resume else []
     ways += [f"`headgate undo {row.id}`"] if can_undo else []
     ways += [f"`{suspended.reenable}`"] if suspended.reenable else []
-    are, so = ("are", "No") if sure else ("may be", "If so, no")
+    name, command = suspended.pipeline, suspended.suspend
+    end = f"until {' or '.join(ways) or 'somebody'} re-enables restarts."
     yield (
-        f"Restarts of {suspended.pipeline} {are} suspended (`{suspended.suspend}`). {so}"
-        f" orchestrator starts {suspended.pipeline} until {' or '.join(ways) or 'somebody'}"
-        " re-enables restarts."
+        f"Restarts of {name} are suspended (`{command}`). No orchestrator starts {name} {end}"
+        if sure
+        else f"Restarts of {name} may be suspended (`{command}`). If so, no orchestrator starts {name}"
+        f" {end}"
     )
 
 

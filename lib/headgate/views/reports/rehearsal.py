@@ -127,7 +127,11 @@ def _repaired(back: RollbackTrial) -> str:
     match back.repaired:
         case EngineOutcome.RESUMES:
             is_done = any(name.startswith("commits/") for name in back.removed)
-            again = ". Spark then reprocesses this batch and writes duplicates" if is_done else ""
+            again = (
+                ". Spark then reprocesses this batch: the sink may get duplicates"
+                if is_done
+                else ""
+            )
             return f"the old version runs if {removed} is deleted{again}"
         case EngineOutcome.REFUSES:
             return f"the old version also fails without {removed}"
