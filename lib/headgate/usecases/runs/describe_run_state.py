@@ -138,12 +138,12 @@ def _suspension(
     ways = [f"`headgate resume {row.id}`"] if can_resume else []
     ways += [f"`headgate undo {row.id}`"] if can_undo else []
     ways += [f"`{suspended.reenable}`"] if suspended.reenable else []
-    name, command = suspended.pipeline, suspended.suspend
+    name, how = suspended.pipeline, suspended.suspend
     end = f"until {' or '.join(ways) or 'somebody'} re-enables restarts."
     yield (
-        f"Restarts of {name} are suspended (`{command}`). No orchestrator starts {name} {end}"
+        f"Restarts of {name} are suspended (`{how}`). No orchestrator starts {name} {end}"
         if sure
-        else f"Restarts of {name} may be suspended (`{command}`). If so, no orchestrator starts {name}"
+        else f"Restarts of {name} may be suspended (`{how}`). If so, no orchestrator starts {name}"
         f" {end}"
     )
 
