@@ -150,7 +150,7 @@ def test_what_came_out_stands_on_the_page_until_the_next_one(open_page, seeded):
     )
     assert "Spark 4.0.1: resumes" in said and "The rules: " in said
     assert "confirms the result of the rules." in said
-    assert "A rollback works after a repair. The rules expect that the old version runs at" in said
+    assert "A rollback works after a repair. The rules expect that the old version runs" in said
     assert "ab" * 32 in said and "cd" * 32 in said and "changed by another process" in said
     batches, state, rows = (table.value for table in at.dataframe[-3:])
     assert list(batches.iloc[0]) == [7, 3, 2, "with new rows"]

@@ -288,7 +288,7 @@ def test_another_version_than_was_judged_fails_and_can_be_taken_back(watched):
         StepError, match="runs another version than the one that the plan checked"
     ) as error:
         here.execute(run, plan)
-    assert "A project was removed (v -> none, TRF001)" in str(error.value)
+    assert "Stateless operator project was removed (v -> none, TRF001)" in str(error.value)
     assert f"To roll back, run `headgate undo {run}`" in str(error.value)
     undo = here.undo(run, plan)
     here.execute(here.enqueue(undo, undo_of=run), undo, undo_of=run)

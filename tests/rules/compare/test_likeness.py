@@ -30,7 +30,7 @@ CHANGED = {
     "agg_min_to_max": "(max(s0.v) -> min(s0.v), AGG002)",
     "agg_add_column": "STA002",
     "agg_key_rename": "The output no longer has kk",
-    "agg_map_add": "A project was removed (v -> none, TRF001)",
+    "agg_map_add": "Stateless operator project was removed (v -> none, TRF001)",
     "dedup_within_wm_delay": "(1 minutes -> 10 seconds, WMK002)",
     "kafka_topic_change": "KAF001",
     "kafka_max_offsets": "Option maxoffsetspertrigger changed",
@@ -164,7 +164,10 @@ def test_another_spark_than_was_judged_is_said(told):
         replace(judged, engine_version="4.2.0"), replace(running, engine_version="4.0.2")
     )
     assert not found.differs
-    assert "it runs on Spark 4.0.2, but the check was for Spark 4.2.0" in found.untold
+    assert (
+        "the running version uses Spark 4.0.2, but the checked version uses Spark 4.2.0"
+        in found.untold
+    )
 
 
 APP = StreamsApplication(
@@ -195,8 +198,8 @@ KEPT = (
     ("kept", "said"),
     [
         (KEPT, ""),
-        (KEPT[:1], "it lacks the sub-topology 1"),
-        ((*KEPT, GroupSubtopology(id="2")), "it has the sub-topology 2"),
+        (KEPT[:1], "only the checked version has sub-topology 1"),
+        ((*KEPT, GroupSubtopology(id="2")), "only the running version has sub-topology 2"),
         ((replace(KEPT[0], sources=("other",)), KEPT[1]), "reads other, not orders"),
         ((replace(KEPT[0], repartition_sinks=()), KEPT[1]), "has the repartition topics none"),
         (
@@ -213,7 +216,9 @@ def test_the_topology_that_the_broker_keeps_is_compared(kept, said):
     assert "doesn't show the code of its processors" in found.untold[0]
 
 
-@pytest.mark.parametrize(("topic", "differs"), [("orders", ()), ("strange", ("it reads strange",))])
+@pytest.mark.parametrize(
+    ("topic", "differs"), [("orders", ()), ("strange", ("the running version reads strange",))]
+)
 def test_a_classic_group_shows_only_what_it_reads(topic, differs):
     member = Member(id="m", assignment=((topic, 0), ("app-by-repartition", 0)))
     found = liken_group(JUDGED, Group(id="app", type=GroupType.CLASSIC, members=(member,)))

@@ -100,9 +100,9 @@ def two(label):
         (["nonsense"], "Use one of these forms: source:OLD=NEW, store:OLD=NEW, operator:OLD=NEW"),
         (["topic:a=b"], "isn't valid"),
         (["operator:=b"], "isn't valid"),
-        (["operator:gone=project0"], "the old version has no operator 'gone'; it has"),
+        (["operator:gone=project0"], "the old version has no operator 'gone'; that version has"),
         (["operator:filter0=gone"], "the new version has no operator 'gone'"),
-        (["store:a=b"], "its evidence shows none"),
+        (["store:a=b"], "the evidence of that version shows none"),
         (["operator:filter0=project0", "operator:filter0=sink"], "another --rename"),
     ],
 )

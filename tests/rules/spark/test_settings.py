@@ -51,7 +51,7 @@ def test_a_pinned_setting_has_no_effect(key):
     assert report.outcome is Outcome.NO_EFFECT
     found = next(f for f in report.findings if f.outcome is Outcome.NO_EFFECT)
     assert (found.before, found.after) == (STATEFUL.pinned[key], wanted)
-    assert "empty checkpoint" in found.remedy
+    assert "new checkpoint" in found.remedy
 
 
 @pytest.mark.parametrize("key", OTHER)

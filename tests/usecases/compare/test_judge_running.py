@@ -51,9 +51,9 @@ def test_another_version_is_named_with_what_differs(context, tmp_path):
     tell_run(tmp_path / "w", CASE / "before", query=QUERY)
     found = judged(context)
     assert found.differs == (
-        "The stored value was built with the old expression and continues with the new one"
+        "Stored values were computed with the old expression, and new rows use the new one"
         " (sum((s0.v * 10)) -> sum(s0.v), AGG003)",
-        "A project was removed (v -> none, TRF001)",
+        "Stateless operator project was removed (v -> none, TRF001)",
     )
 
 

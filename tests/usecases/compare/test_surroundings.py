@@ -146,7 +146,7 @@ def test_avro_that_is_turned_into_what_it_cannot_be(diff):
     new = reading(function="from_avro", declared=FIRST, evolved=SECOND)
     plain = diff(old, new)
     assert told(plain) == [("RDS001", Outcome.UNKNOWN)]
-    assert "by Avro's schema resolution" in plain.findings[0].question
+    assert "(Avro's schema resolution)" in plain.findings[0].question
     report = diff(old, new, DECLARED, **{"order.avsc": FIRST})
     assert told(report) == [("RDS002", Outcome.SILENTLY_WRONG)]
     fewer = reading(function="from_avro", declared=FIRST, evolved=avro(("id", "long")))

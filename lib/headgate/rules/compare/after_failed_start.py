@@ -30,8 +30,8 @@ FROM_SCRATCH = "from-scratch"
 
 
 REPAIR = (
-    "If the new version was started and stopped again, and commits/{batch} is missing, the batch "
-    "is uncommitted: delete offsets/{batch} and offsets/.{batch}.crc before the old version starts."
+    "If the new version was started and then stopped, and commits/{batch} is missing, delete "
+    "offsets/{batch} and offsets/.{batch}.crc before you start the old version."
 )
 """It follows the remedy of a rule whose finding blocks the old version, too."""
 

@@ -16,7 +16,7 @@ from headgate.rules.spark.facts.output_columns import OutputChange
 from headgate.rules.topic_schemas.facts.field_reads import NEEDS_FIELD
 
 _FROM_JSON = "https://spark.apache.org/docs/latest/api/sql/#from_json"
-_FILES = "batch reads of a file sink's directory, measured on Spark 4.2.0"
+_FILES = "measured on Spark 4.2.0: batch reads of a file sink's directory"
 _AVRO = "https://spark.apache.org/docs/latest/sql-data-sources-avro.html#to_avro-and-from_avro"
 
 
@@ -61,7 +61,7 @@ def downstream_rule(
 
 
 _CHANGE_FIRST_OR_KEEP = (
-    "Change {pipeline} first, or keep writing the field until it no longer reads it."
+    "Change {pipeline} first, or keep writing the field until {pipeline} no longer reads it."
 )
 
 
@@ -133,7 +133,9 @@ _READ_WITH_THE_SCHEMA = "Read with the schema that the schema registry has for t
 
 
 @downstream_rule("RDS002", _AVRO, remedies=(_READ_WITH_THE_SCHEMA,))
-def newest_is_not_read(held: Held, location: Location, before: Any, after: Any) -> RuleResult:
+def current_schema_not_readable(
+    held: Held, location: Location, before: Any, after: Any
+) -> RuleResult:
     """The topic's current schema doesn't fit the new reading schema. from_json gives null for
     missing fields. from_avro and from_protobuf fail, or read bytes as another field.
     """
@@ -148,12 +150,18 @@ def newest_is_not_read(held: Held, location: Location, before: Any, after: Any) 
     )
 
 
-_LET_THE_OLD = "Let the old version process the topic to its latest offset before the switch."
-_HAS_THE_QUERY = "Has the query processed all records of {versions}, or did {topic} delete them?"
+_LET_THE_OLD = (
+    "Before you switch versions, let the old version process the topic to its latest offset."
+)
+_HAS_THE_QUERY = (
+    "Has the query processed all records of {versions}, or has Kafka deleted them from {topic}?"
+)
 
 
 @downstream_rule("RDS003", _AVRO, remedies=(_LET_THE_OLD,), questions=(_HAS_THE_QUERY,))
-def older_is_not_read(held: Held, location: Location, before: Any, after: Any) -> RuleResult:
+def older_schema_not_readable(
+    held: Held, location: Location, before: Any, after: Any
+) -> RuleResult:
     """The new reading schema fits the topic's current schema, but not every older one.
 
     Records of an older schema may be unread, or be reprocessed by a replay.
@@ -178,7 +186,9 @@ _REGISTER_THE_NEW = "Register the new schema first, or write the fields of the r
     "https://avro.apache.org/docs/1.12.0/specification/#schema-resolution",
     remedies=(_REGISTER_THE_NEW,),
 )
-def written_otherwise(held: Held, location: Location, before: Any, after: Any) -> RuleResult:
+def registered_schema_mismatch(
+    held: Held, location: Location, before: Any, after: Any
+) -> RuleResult:
     """The new version's output doesn't fit the topic's registered schema.
 
     Consumers that use the schema registry fail, or read wrong fields.
@@ -198,9 +208,9 @@ RULES = (
     consumer_reads_field,
     consumer_may_read_field,
     consumer_of_files,
-    newest_is_not_read,
-    older_is_not_read,
-    written_otherwise,
+    current_schema_not_readable,
+    older_schema_not_readable,
+    registered_schema_mismatch,
 )
 
 

@@ -38,36 +38,35 @@ def judge(report: Report, engine: EngineVerdict) -> Judged:
     if engine.outcome is EngineOutcome.UNKNOWN:
         return Judged(Agreement.OPEN, "The rehearsal has no result.")
     if ours is Outcome.UNKNOWN:
-        did = f"failed to start the query ({engine.error_class})" if refuses else "ran it"
-        return Judged(Agreement.OPEN, f"The rules' outcome is Unknown, but the engine {did}.")
+        did = f"failed to start with {engine.error_class}" if refuses else "ran"
+        return Judged(Agreement.OPEN, f"The rules' outcome is Unknown, but the new version {did}.")
     if refuses:
         return _refused(report, engine)
     if ours is Outcome.REFUSES:
         return Judged(
             Agreement.DISAGREE,
-            ("The rules expect a failed start, but the engine ran the batch."),
+            ("The rules expect a failed start, but the new version ran the batch."),
         )
     if ours is Outcome.SILENTLY_WRONG:
         return _ran_wrong(engine)
-    return Judged(Agreement.AGREE, "Rules and engine agree: the query resumes.")
+    return Judged(Agreement.AGREE, "Rules and engine agree: the new version resumes.")
 
 
 def _refused(report: Report, engine: EngineVerdict) -> Judged:
     if report.outcome is not Outcome.REFUSES:
-        why = (
-            f"The engine fails to start with {engine.error_class}, but the rules expect it to run."
-        )
+        why = f"The new version fails with {engine.error_class}, but the rules expect it to run."
         return Judged(Agreement.DISAGREE, why)
     expected = {f.error_class for f in report.findings if f.outcome is Outcome.REFUSES}
     names = {_last(e) for e in expected if e}
     if names and _last(engine.error_class or "") not in names:
         why = (
-            "Rules and engine agree that it fails to start, but the engine fails with "
-            f"{engine.error_class} and the rules expect {_listed(expected)}."
+            "Rules and engine agree that the new version fails to start. But it fails with "
+            f"{engine.error_class}, and the rules expect {_listed(expected)}."
         )
         return Judged(Agreement.AGREE, why)
     return Judged(
-        Agreement.AGREE, (f"Rules and engine agree: fails to start with {engine.error_class}.")
+        Agreement.AGREE,
+        (f"Rules and engine agree: the new version fails to start with {engine.error_class}."),
     )
 
 
@@ -75,11 +74,14 @@ def _ran_wrong(engine: EngineVerdict) -> Judged:
     seen = engine.output
     if seen is not None and seen.same_input and (seen.only_before or seen.only_after):
         why = (
-            "Rules and engine agree: it runs. The old version wrote different rows for the same "
-            "input."
+            "Rules and engine agree: the new version runs. The old version wrote different rows "
+            "for the same input."
         )
         return Judged(Agreement.AGREE, why)
-    why = "Rules and engine agree: it runs. One run can't show that its results are wrong."
+    why = (
+        "Rules and engine agree: the new version runs. One run can't show that its results are "
+        "wrong."
+    )
     return Judged(Agreement.OPEN, why)
 
 
@@ -133,8 +135,8 @@ def _sample(rows: Counter[str]) -> tuple[dict[str, Any], ...]:
 def _other_columns(was: Sequence[str], now: Sequence[str]) -> str:
     lost = [c for c in was if c not in now]
     new = [c for c in now if c not in was]
-    parts = ([f"without {', '.join(lost)}"] if lost else []) + (
-        [f"with {', '.join(new)}"] if new else []
+    parts = ([f"removed: {', '.join(lost)}"] if lost else []) + (
+        [f"added: {', '.join(new)}"] if new else []
     )
     return f"the new version writes different columns ({'; '.join(parts) or 'in another order'})"
 
@@ -155,12 +157,9 @@ def judge_streams(report: Report, engine: StreamsVerdict) -> Judged:
     if report.outcome is Outcome.SILENTLY_WRONG:
         return Judged(
             Agreement.AGREE,
-            (f"Rules and engine agree: it runs, but the new version no longer reads {names}."),
+            (f"Rules and engine agree: the new version runs, but no longer reads {names}."),
         )
     if report.outcome in (Outcome.RESUMES, Outcome.NO_EFFECT):
-        why = (
-            f"The engine runs it, but the new version no longer reads {names}; the rules expect no "
-            "data loss."
-        )
+        why = f"The new version runs, but no longer reads {names}. The rules expect no data loss."
         return Judged(Agreement.OPEN, why)
     return found

@@ -74,21 +74,21 @@ def _anchors(c: StreamsComparison) -> Iterator[tuple[str | None, str | None]]:
 def _warnings(c: StreamsComparison) -> Iterator[str]:
     if c.old.described and c.old.internal is None:
         yield (
-            "The old version's internal topics are not in the evidence. Partition counts and "
-            "logging were not judged."
+            "The old version's internal topics are not in the evidence. Headgate did not "
+            "check partition counts and logging."
         )
     for side, app in (("old", c.old), ("new", c.new)):
         if not app.config:
             yield f"The {side} version's configuration is not in the evidence."
     if names := _alike(c):
         yield (
-            f"{names} do the same under generated names. Headgate can't detect whether they were "
-            "swapped. Name them."
+            "Headgate can't detect whether stores with generated names were swapped: "
+            f"{names}. Name these stores."
         )
     if not c.after.engine_version:
         yield (
-            f"No evidence names the version of Kafka Streams; judged as {MEASURED_ON}. The "
-            "application's log names the version at its start."
+            "The evidence doesn't show the version of Kafka Streams; Headgate assumes "
+            f"{MEASURED_ON}. The application logs its version at startup."
         )
 
 

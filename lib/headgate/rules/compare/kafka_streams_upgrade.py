@@ -16,16 +16,23 @@ _ALL = (_STOP, _WAIT, _START)
 _BY_RULE: dict[str, tuple[str, ...]] = {
     "KST060": (
         _STOP,
-        "Either start the new version once with group.protocol=classic, stop it again and set "
-        "group.protocol=streams;",
-        "or, if the group is empty, save its committed offsets, delete the group and restore them.",
+        (
+            "Either start the new version once with group.protocol=classic, stop it, and set "
+            "group.protocol=streams again."
+        ),
+        (
+            "Or, if the group is empty, save its committed offsets, delete the group and restore "
+            "the offsets."
+        ),
         _START,
     ),
     "KST074": (
         _STOP,
         _WAIT,
-        "If all changelogs are complete, delete the state directories of all instances; the stores "
-        "are restored from them.",
+        (
+            "If all changelogs are complete, delete the state directories of all instances. "
+            "Kafka Streams restores the stores from the changelogs."
+        ),
         _START,
     ),
 }
@@ -99,7 +106,7 @@ def _safe(c: StreamsComparison) -> Upgrade:
         return Upgrade(
             UpgradeWay.ROLLING,
             steps,
-            (f"{text} writes formats that differ from those of 3.5 and later."),
+            (f"Kafka Streams {text} writes other formats than 3.5 and later."),
         )
     why = (
         "Sub-topologies, inputs and internal topics are the same, so instances of both versions "
@@ -110,9 +117,9 @@ def _safe(c: StreamsComparison) -> Upgrade:
 
 def _reasons_to_stop(c: StreamsComparison) -> Iterator[str]:
     if c.old.protocol and c.new.protocol and c.old.protocol != c.new.protocol:
-        yield "a group has one protocol, and Kafka rejects members with the other one."
+        yield "the group protocol changed, and Kafka rejects members with the other protocol."
     if c.old.application_id != c.new.application_id:
-        yield "the application ids differ, so both versions would process everything."
+        yield "the application ids differ, so both versions would process all records."
     none: frozenset[str] = frozenset()
     changed = differences(registered(c.old, none), registered(c.new, none))
     if changed:
@@ -122,7 +129,7 @@ def _reasons_to_stop(c: StreamsComparison) -> Iterator[str]:
             "assigned unknown tasks (TopologyException), or wait for each other forever."
         )
     if c.old.config.get("topology.optimization") != c.new.config.get("topology.optimization"):
-        yield "tables are restored from other topics."
+        yield "topology.optimization changed, so tables are restored from other topics."
     both = c.old.inputs.keys() & c.new.inputs.keys()
     if any(c.old.inputs[t] != c.new.inputs[t] for t in both):
-        yield "the number of tasks changed with the inputs' partitions."
+        yield "the partition counts of the inputs changed, and with them the number of tasks."

@@ -13,14 +13,14 @@ from headgate.rules.spark.facts.event_time import output_mode
 def unseen(c: Comparison) -> Iterator[str]:
     """Yield a sentence for each thing that could change the verdict and is not in the evidence."""
     if c.spark.assumed:
-        yield f"No evidence names the Spark version; judged for {c.spark.text}."
+        yield f"The evidence doesn't show the Spark version; Headgate assumes {c.spark.text}."
     elif not c.spark.measured:
-        yield f"Headgate was not tested with Spark {c.spark.text}; judged as 4.2.0."
+        yield f"Headgate was not tested with Spark {c.spark.text}, and uses the rules for 4.2.0."
     for side, version in (("old", c.before), ("new", c.after)):
         if version.sink is None or not version.sink.format:
             yield f"The {side} version's sink is not in the evidence, so it was not checked."
         if output_mode(version) is None and version.stateful:
-            yield f"The {side} version's output mode is not in the evidence."
+            yield f"The {side} version's output mode is not in the evidence, so it was not checked."
     yield from _of_the_world(c)
 
 
@@ -29,8 +29,11 @@ def _of_the_world(c: Comparison) -> Iterator[str]:
         return
     if c.cluster is None:
         yield (
-            "Kafka was not read. Unknown: whether the topics still exist, were not recreated and "
-            "keep all unread records."
+            "Headgate did not read Kafka. Unknown: whether topics were deleted or recreated, "
+            "and whether Kafka deleted unread records."
         )
     elif not are_current(c.before):
-        yield ("The old version's offsets date from its capture. Kafka was not read to check them.")
+        yield (
+            "The old version's offsets are as old as its capture. Headgate did not compare them "
+            "with Kafka."
+        )

@@ -12,7 +12,7 @@ from headgate.rules.core.match_operators import match_nodes
 from headgate.rules.core.report import Finding, Outcome, Report, Rollback
 from headgate.rules.core.rule import NamedRule, RuleResult, Texts, declared
 
-_SOURCE = "the evidence itself"
+_SOURCE = "read from the evidence"
 
 
 Check = Callable[[Version, Version], Iterator[RuleResult]]
@@ -39,7 +39,10 @@ _ARE_THESE_TWO = "Are these two versions of one pipeline?"
 
 @open_rule("EVD003", remedies=(_COMPARE_TWO_VERSIONS,), questions=(_ARE_THESE_TWO,))
 def two_engines(before: Version, after: Version) -> Iterator[RuleResult]:
-    """Two engines share no state, so there is nothing to restart."""
+    """The two versions belong to different engines. Headgate can't compare them.
+
+    Different engines share no state.
+    """
     if before.engine is not after.engine:
         yield RuleResult(
             outcome=Outcome.UNKNOWN,
@@ -52,7 +55,7 @@ def two_engines(before: Version, after: Version) -> Iterator[RuleResult]:
 
 
 _COMPARE_THE_GROUPS = (
-    "Compare the group's committed offsets with what the new version must process."
+    "Compare the group's committed offsets with the offsets that the new version must start from."
 )
 _DOES_THE_NEW = "Does the new version read the same topics, and does it need earlier records?"
 

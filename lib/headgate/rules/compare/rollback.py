@@ -7,7 +7,7 @@ from headgate.rules.compare.engine_agreement import Agreement, Judged
 from headgate.rules.core.report import Outcome, Report, Rollback
 
 _WORDS = {
-    Rollback.SAFE: "the old version runs at once",
+    Rollback.SAFE: "the old version runs without a repair",
     Rollback.REPAIRABLE: "the old version runs after a repair",
     Rollback.LOST: "the old version can't run again",
     Rollback.UNKNOWN: "unknown whether the old version runs",
@@ -40,10 +40,13 @@ def judge_rollback(report: Report, back: RollbackTrial) -> Judged:
     if found is Rollback.UNKNOWN:
         return Judged(Agreement.OPEN, f"The rollback was not verified: {_why(back)}.")
     if expected is Rollback.UNKNOWN:
-        return Judged(Agreement.OPEN, f"The rules' rollback outcome is Unknown; {_WORDS[found]}.")
+        return Judged(
+            Agreement.OPEN,
+            f"The rules can't judge the rollback. In the rehearsal, {_WORDS[found]}.",
+        )
     if expected is found:
-        return Judged(Agreement.AGREE, f"Both: {_WORDS[found]}.")
-    why = f"The rules expect that {_WORDS[expected]}; in the rehearsal {_WORDS[found]}."
+        return Judged(Agreement.AGREE, f"Rules and rehearsal agree: {_WORDS[found]}.")
+    why = f"The rules expect that {_WORDS[expected]}. In the rehearsal, {_WORDS[found]}."
     is_partial = found is Rollback.SAFE and (back.is_own_entry or not back.rows_in)
     return Judged(Agreement.OPEN if is_partial else Agreement.DISAGREE, why)
 
@@ -52,5 +55,5 @@ def _why(back: RollbackTrial) -> str:
     return (
         back.remark
         or back.message
-        or ("the start on the copy that the new version changed did not finish")
+        or ("the old version's start on the changed copy did not finish")
     )

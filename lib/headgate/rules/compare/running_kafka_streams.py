@@ -32,7 +32,8 @@ def _differences(app: StreamsApplication, kept: tuple[GroupSubtopology, ...]) ->
     for number in sorted({*was, *now}, key=lambda n: (len(n), n)):
         old, new = was.get(number), now.get(number)
         if old is None or new is None:
-            yield f"it {'has' if old is None else 'lacks'} the sub-topology {number}"
+            side = "running" if old is None else "checked"
+            yield f"only the {side} version has sub-topology {number}"
             continue
         if not any(t.startswith("/") for t in old.inputs) and old.inputs != new.inputs:
             yield f"sub-topology {number} reads {_named(new.inputs)}, not {_named(old.inputs)}"
@@ -61,7 +62,9 @@ def _by_assignment(app: StreamsApplication, group: Group) -> VersionMatch:
     known = {t for s in app.sources for t in s.topics} | {r.topic for r in app.repartitions}
     read = {topic for m in group.members or () for topic, _ in m.assignment}
     strange = frozenset(read - known)
-    return VersionMatch((f"it reads {_named(strange)}",) if strange else (), untold)
+    return VersionMatch(
+        (f"the running version reads {_named(strange)}",) if strange else (), untold
+    )
 
 
 def _named(topics: frozenset[str]) -> str:

@@ -133,12 +133,12 @@ def _untold(judged: Version, running: Version, told: _Told) -> Iterator[str]:
     if told.has_other_steps():
         yield "the running plan shows its operators differently from the checked plan"
     yield from (
-        f"the topic or path of its source {s.name or s.position} is unknown"
+        f"the topic or path of source {s.name or s.position} is unknown"
         for s in running.sources or ()
         if not is_located(s)
     )
     if judged.sink is not None and (running.sink is None or running.sink.format is None):
-        yield "its sink is unknown"
+        yield "the sink of the running version is unknown"
     names = [f.name for f in judged.functions] or list(judged.user_functions)
     by_code = [o.kind.value for o in judged.stateful or () if o.kind in _BY_CODE]
     if named := [*names, *by_code]:
@@ -147,7 +147,7 @@ def _untold(judged: Version, running: Version, told: _Told) -> Iterator[str]:
         yield "a running plan shows subqueries and metadata columns differently"
     old, new = judged.engine_version, running.engine_version
     if old and new and old != new:
-        yield f"it runs on Spark {new}, but the check was for Spark {old}"
+        yield f"the running version uses Spark {new}, but the checked version uses Spark {old}"
 
 
 def _short(text: str) -> str:

@@ -99,8 +99,11 @@ def _warnings(
             continue
         elif accept.pipeline is not None and not ground.pipelines:
             yield (
-                f"{place} is for pipeline {accept.pipeline}, but this pipeline's name is unknown. "
-                "Add --pipeline."
+                f"{place} is for pipeline {accept.pipeline}, but the name of the compared "
+                "pipeline is unknown. Add --pipeline NAME."
             )
         elif _is_here(accept, ground) and accept.until < ground.today:
-            yield f"{place} expired on {accept.until.isoformat()} and no longer applies."
+            yield (
+                f"{place} expired on {accept.until.isoformat()}. Set a later `until`, or remove "
+                "the acceptance."
+            )

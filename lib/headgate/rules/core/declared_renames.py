@@ -62,7 +62,9 @@ def read_renames(texts: Iterable[str], before: Version, after: Version) -> Renam
     for text in texts:
         kind, old, new = _resolved(text, before, after)
         if old.name in found[kind] or new.name in found[kind].values():
-            raise RenameError(f"--rename {text}: another --rename already renames one side of it.")
+            raise RenameError(
+                f"--rename {text}: another --rename has the same OLD or NEW. Remove one of them."
+            )
         found[kind][old.name] = new.name
         if old.node and new.node:
             nodes.append((old.node, new.node))
@@ -113,12 +115,12 @@ def _one(text: str, side: str, name: str, kind: RenameKind, known: Sequence[_Thi
 
 def _offered(name: str, known: Sequence[_Thing]) -> str:
     if not known:
-        return "its evidence shows none."
+        return "the evidence of that version shows none."
     names = list(dict.fromkeys(t.name for t in known))
     near = near_names(name, names, _SHOWN)
     shown = [*near, *(n for n in names if n not in near)][:_SHOWN]
     more = f" and {len(names) - len(shown)} more" if len(names) > len(shown) else ""
-    return f"it has {', '.join(shown)}{more}."
+    return f"that version has {', '.join(shown)}{more}."
 
 
 def things(version: Version, kind: RenameKind) -> list[_Thing]:

@@ -109,7 +109,7 @@ def _changes(
 
 def _renamed(was: Node, now: Node) -> str:
     if was.label == now.label:
-        return f"{now.label}, declared as the same"
+        return f"{now.label}, declared as the same node"
     return f"{was.label} -> {now.label}, declared as a rename"
 
 

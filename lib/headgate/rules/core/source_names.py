@@ -120,5 +120,5 @@ def describe(source: Source | None) -> str | None:
     if source is None:
         return None
     reads = ", ".join(source.topics) or source.pattern or location(source) or ""
-    name = f" named {source.name}" if source.name else ""
-    return f"{source.format or 'source'}{name} {reads}".strip()
+    name = f" (name: {source.name})" if source.name else ""
+    return f"{source.format or 'source'} {reads}".strip() + name

@@ -178,5 +178,5 @@ def _change(was: Node | None, now: Node | None, feeding: frozenset[str]) -> Tran
         was=was.label if was else None,
         now=now.label if now else None,
         feeds_state=any(n is not None and n.id in feeding for n in (was, now)),
-        sentence=f"A {word} {verb}.",
+        sentence=f"Stateless operator {word} {verb}.",
     )

@@ -18,7 +18,8 @@ _KINDS = (OperatorKind.AGGREGATE, OperatorKind.SESSION_AGGREGATE)
 
 
 _KEEP_THE_OLD = (
-    f"Keep the old order in groupBy, and reorder the columns after the aggregate. {REPLAY}"
+    "Keep the old order in groupBy, and reorder the columns after the aggregate. Or "
+    "reprocess the input with a new checkpoint."
 )
 
 
@@ -30,8 +31,8 @@ _KEEP_THE_OLD = (
 def grouping_keys(c: Comparison) -> Iterator[RuleResult]:
     """Spark finds a state row by the values of the grouping columns, in their order.
 
-    Other columns of the same types pass Spark's schema check. But no stored key matches any more,
-    and totals restart from zero.
+    If the new columns have the same types, Spark's schema check passes. But no stored key matches
+    the new keys, and totals restart from zero.
     """
     for pair in read_pairs(c, _KINDS):
         old, new = _plain_keys(pair)
@@ -49,24 +50,25 @@ def grouping_keys(c: Comparison) -> Iterator[RuleResult]:
             location=pair.location,
             before=list(old),
             after=list(new),
-            because="The grouping columns changed their order."
+            because="The order of the grouping columns changed."
             if swapped
-            else "The query groups by different values of the same types.",
+            else "The query groups by different expressions of the same types.",
             remedy=_KEEP_THE_OLD if swapped else REPLAY,
             scenario="from-scratch",
         )
 
 
 _KEEP_THE_ORDER = (
-    f"Keep the order of the aggregates and add new ones only with a new checkpoint. {REPLAY}"
+    "Keep the aggregate functions and their order, or reprocess the input with a new checkpoint."
 )
 
 
 @rule("AGG002", remedies=(_KEEP_THE_ORDER,))
-def buffer_read_as_another(c: Comparison) -> Iterator[RuleResult]:
+def aggregate_function_changed(c: Comparison) -> Iterator[RuleResult]:
     """Spark stores aggregation buffers by position, not by name.
 
-    Another function with a buffer of the same type uses the stored value as its own.
+    A different function with a buffer of the same type continues with the stored value, and its
+    results are wrong.
     """
     for pair in read_pairs(c, _KINDS):
         for old, new, how in _carried(pair):
@@ -77,21 +79,23 @@ def buffer_read_as_another(c: Comparison) -> Iterator[RuleResult]:
                     location=pair.location,
                     before=str(old),
                     after=str(new),
-                    because=f"The stored value of {old} is used as {new}.",
+                    because=f"{new} continues with the value that {old} stored.",
                     rollback=Rollback.LOST if how is Carry.OPAQUE else Rollback.SAFE,
                     remedy=_KEEP_THE_ORDER,
                     scenario="from-scratch",
                 )
 
 
-_IF_TOTALS_MUST = "If totals must be in one unit: start from an empty checkpoint and replay."
+_IF_TOTALS_MUST = (
+    "If all totals must use the new expression, reprocess the input with a new checkpoint."
+)
 
 
 @rule("AGG003", remedies=(_IF_TOTALS_MUST,))
-def same_function_other_input(c: Comparison) -> Iterator[RuleResult]:
-    """The stored value was built with the old expression and continues with the new one.
+def aggregate_argument_changed(c: Comparison) -> Iterator[RuleResult]:
+    """Stored values were computed with the old expression, and new rows use the new one.
 
-    New rows count in the new unit; the history stays in the old unit.
+    Results mix both, because Spark doesn't recompute stored values.
     """
     for pair in read_pairs(c, _KINDS):
         for old, new, how in _carried(pair):
@@ -115,7 +119,10 @@ _DOES_THE_NEW = (
 
 @rule("AGG006", remedies=(REPLAY,), questions=(_DOES_THE_NEW,))
 def opaque_buffer(c: Comparison) -> Iterator[RuleResult]:
-    """Some functions store their values as bytes. Spark doesn't check the type inside."""
+    """Some functions, such as collect_list and percentile, store their values as bytes.
+
+    Spark doesn't check the type of the values in these bytes.
+    """
     for pair in read_pairs(c, _KINDS):
         for old, new, how in _carried(pair):
             if how is Carry.UNKNOWN:
@@ -146,16 +153,18 @@ def buffer_carried_over(c: Comparison) -> Iterator[RuleResult]:
             )
 
 
-_ADD_THE_PLAN = "Add the plan of the version whose plan is missing."
+_ADD_THE_PLAN = "Add the missing plan to the evidence."
 _WHICH_COLUMNS_DOES = (
-    "Which columns does the aggregate group by, and which functions does it compute, in both "
-    "versions? Their plans show it."
+    "Which grouping columns and aggregate functions does each version have? Its plan shows them."
 )
 
 
 @rule("AGG005", remedies=(_ADD_THE_PLAN,), questions=(_WHICH_COLUMNS_DOES,))
 def aggregate_not_known(c: Comparison) -> Iterator[RuleResult]:
-    """Equal types don't mean equal content: the columns and functions must be compared, too."""
+    """If types are equal, Spark's schema check passes even if columns or functions changed.
+
+    So Headgate must compare the grouping columns and functions of both versions.
+    """
     for pair in read_pairs(c, _KINDS):
         assert pair.before and pair.after
         known = None not in (pair.before.keys, pair.after.keys)
@@ -166,7 +175,9 @@ def aggregate_not_known(c: Comparison) -> Iterator[RuleResult]:
             location=pair.location,
             before=list(pair.before.functions or ()),
             after=list(pair.after.functions or ()),
-            because="The evidence does not show the keys and functions of both versions.",
+            because=(
+                "The evidence doesn't show the grouping columns and functions of both versions."
+            ),
             question=_WHICH_COLUMNS_DOES,
             rollback=Rollback.UNKNOWN,
             remedy=_ADD_THE_PLAN,

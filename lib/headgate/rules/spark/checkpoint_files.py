@@ -17,13 +17,16 @@ _EMPTY = (
     "duplicates."
 )
 
-_RESTORE = "Restore the checkpoint from a copy, or start from an empty one."
+_RESTORE = "Restore the checkpoint from a copy, or start with a new checkpoint."
 _VERIFY_METADATA = "spark.sql.streaming.checkpoint.verifyMetadataExists.enabled"
 _VERIFY_EMPTY = "spark.sql.streaming.verifyCheckpointDirectoryEmptyOnStart"
 _MISSING = "STREAMING_STATEFUL_OPERATOR_MISSING_STATE_DIRECTORY"
 
 
-_RESTORE_THE_OLD = 'Restore the old id: write {"id":"..."} with the id from progress or logs.'
+_RESTORE_THE_OLD = (
+    'Restore the file `metadata`: write {"id":"..."} with the query id from a progress report or '
+    "log."
+)
 
 
 @rule("CKP001", remedies=(_RESTORE_THE_OLD,))
@@ -45,30 +48,34 @@ def metadata_missing(c: Comparison) -> Iterator[RuleResult]:
         )
 
 
-_RESTORE_THE_MISSING = f"Restore the missing file. {_RESTORE}"
+_RESTORE_THE_MISSING = (
+    "Restore the missing file or the whole checkpoint from a copy, or start with a new checkpoint."
+)
 
 
 @rule("CKP002", remedies=(_RESTORE_THE_MISSING,))
-def predecessor_missing(c: Comparison) -> Iterator[RuleResult]:
-    """On a restart Spark reads the newest entry of the offset log and the one before it.
+def previous_offsets_missing(c: Comparison) -> Iterator[RuleResult]:
+    """On a restart Spark reads the newest file in `offsets` and the one before it.
 
-    So you can't rewind to the oldest batch that is kept.
+    If one of them is missing, Spark fails. So you can't rewind to the oldest batch in `offsets`.
     """
     for fault in _of(c, CheckpointDamageKind.NO_PREDECESSOR):
         yield _refused(fault, "IllegalStateException", _RESTORE_THE_MISSING)
 
 
 _RESTORE_THE_MISSING_OFFSETS = (
-    "Restore the missing offsets. If there is no copy and the query is stopped, delete the "
-    "commits from the newest batch in `offsets` on: that batch is reprocessed."
+    "Restore the missing files in `offsets`. If there is no copy, stop the query and delete "
+    "the files in `commits` from the newest batch in `offsets` on: Spark reprocesses that "
+    "batch."
 )
 
 
 @rule("CKP003", remedies=(_RESTORE_THE_MISSING_OFFSETS,))
 def commit_without_offsets(c: Comparison) -> Iterator[RuleResult]:
-    """Spark runs the newest batch in `offsets` again, but its commit already exists.
+    """`commits` continues after the newest batch in `offsets`.
 
-    Spark takes that for a second query on the same checkpoint.
+    Spark runs that batch again and finds its commit. It then assumes that a second query uses the
+    checkpoint, and fails.
     """
     for fault in _of(c, CheckpointDamageKind.COMMIT_WITHOUT_OFFSETS):
         yield _refused(
@@ -80,10 +87,10 @@ def commit_without_offsets(c: Comparison) -> Iterator[RuleResult]:
 
 @rule("CKP004", remedies=(_EMPTY,))
 def offsets_missing(c: Comparison) -> Iterator[RuleResult]:
-    """Without offsets a query starts at batch 0 and collides with the files of later batches.
+    """If `offsets` is empty, the query starts at batch 0 and conflicts with files of later batches.
 
-    A commit of an earlier batch fails an assertion. From 4.1 on, Spark fails if state already
-    exists; before 4.1, Spark overwrote it.
+    If `commits` has files, Spark fails with an AssertionError. From 4.1 on, Spark also fails if
+    state exists; before 4.1, Spark overwrites the state.
     """
     committed = c.before.progress is not None and c.before.progress.last_commit_batch is not None
     for fault in _of(c, CheckpointDamageKind.NO_OFFSETS):
@@ -107,7 +114,10 @@ _ARE_FILES_THAT_WERE = (
 
 @rule("CKP005", remedies=(_RESTORE,), questions=(_ARE_FILES_THAT_WERE,))
 def source_log_missing(c: Comparison) -> Iterator[RuleResult]:
-    """On a restart Spark lists the files of a file source's last batch from the source's log."""
+    """On a restart Spark gets the files of a file source's last batch from the source's log.
+
+    If that batch had files and the log is missing, Spark fails.
+    """
     sources = [s for s in c.before.sources or () if is_file(s)]
     for fault in _of(c, CheckpointDamageKind.NO_SOURCE_LOG):
         if any(had_data(c.before, s) for s in sources):
@@ -116,7 +126,7 @@ def source_log_missing(c: Comparison) -> Iterator[RuleResult]:
             yield RuleResult(
                 outcome=Outcome.UNKNOWN,
                 because=(
-                    f"{fault.what} The last batch took no files, so Spark doesn't need the log yet."
+                    f"{fault.what} The last batch had no files, so Spark doesn't need the log yet."
                 ),
                 question=_ARE_FILES_THAT_WERE,
                 rollback=Rollback.UNKNOWN,
@@ -126,9 +136,9 @@ def source_log_missing(c: Comparison) -> Iterator[RuleResult]:
 
 @rule("CKP006", remedies=(_RESTORE,))
 def state_missing(c: Comparison) -> Iterator[RuleResult]:
-    """A batch loads the state that the batch before it wrote.
+    """A batch loads the state that the previous batch wrote.
 
-    Without that state it doesn't start.
+    If files of that state are missing, the batch fails.
     """
     for fault in _of(c, CheckpointDamageKind.NO_STATE):
         if c.after.stateful:
@@ -137,15 +147,15 @@ def state_missing(c: Comparison) -> Iterator[RuleResult]:
         yield _refused(fault, c.spark.condition("CANNOT_LOAD_STATE_STORE"), _RESTORE)
 
 
-_SET_IT_TO_AGAIN = "Set it to {stored} again in the newest files of `offsets`."
+_SET_IT_TO_AGAIN = "Set spark.sql.shuffle.partitions to {stored} in the newest files of `offsets`."
 
 
 @rule("CKP007", remedies=(_SET_IT_TO_AGAIN,))
 def partitions_edited(c: Comparison) -> Iterator[RuleResult]:
     """Spark takes the number of state partitions from the offset log.
 
-    If that number is too high, the missing partitions can't be loaded. If it is too low, the keys
-    of the other partitions are lost.
+    If that number is too high, Spark fails on the missing partitions. If it is too low, Spark
+    ignores the remaining partitions and loses their keys.
     """
     for fault in _of(c, CheckpointDamageKind.STATE_PARTITIONS)[:1]:
         pinned = int(c.before.pinned.get("spark.sql.shuffle.partitions", "0"))
@@ -165,10 +175,13 @@ def partitions_edited(c: Comparison) -> Iterator[RuleResult]:
             )
 
 
-_TO_REWIND_REWIND = "To rewind, rewind both logs together, so that state is rewound as well."
+_TO_REWIND_REWIND = (
+    "If you rewind, delete the same later batches from `offsets` and `commits`. Spark then "
+    "loads the matching state."
+)
 _RESTORE_THE_CHECKPOINT = "Restore the checkpoint from a copy."
 _DID_SOMEBODY_SET = (
-    "Did somebody set the offset back, or was the topic recreated while failOnDataLoss was off?"
+    "Did somebody lower the offset, or was the topic recreated while failOnDataLoss was false?"
 )
 
 
@@ -178,10 +191,10 @@ _DID_SOMEBODY_SET = (
     questions=(_DID_SOMEBODY_SET,),
 )
 def offsets_edited(c: Comparison) -> Iterator[RuleResult]:
-    """Spark trusts the offsets in the checkpoint, and state doesn't move with them.
+    """Spark doesn't check the offsets in the checkpoint, and edited offsets don't change the state.
 
-    If an offset was set back, the records after it are counted twice. Records that an edited offset
-    skipped are never read.
+    If an offset was lowered, Spark counts records twice. If it was raised, Spark never reads the
+    skipped records.
     """
     faults = [
         *_of(c, CheckpointDamageKind.UNLIKE_PROGRESS),
@@ -209,32 +222,34 @@ def offsets_edited(c: Comparison) -> Iterator[RuleResult]:
 
 
 _IF_THERE_IS_NO = (
-    f"{_RESTORE} If there is no copy and no batch completed after it, move the broken file to "
-    "a backup."
+    f"{_RESTORE} If there is no copy and no later batch has completed, move the unreadable "
+    "file to a backup."
 )
 
 
 @rule("CKP009", remedies=(_IF_THERE_IS_NO,))
 def log_unreadable(c: Comparison) -> Iterator[RuleResult]:
-    """A restart starts with the newest entries of both logs, and fails if one of them is not a
-    valid entry. An entry that ends in the middle of its JSON fails in the JSON parser.
+    """On a restart Spark reads the newest files in `offsets` and `commits`, and fails if one isn't
+    valid.
+
+    If a file ends in the middle of its JSON, the error comes from the JSON parser.
     """
     for fault in _of(c, CheckpointDamageKind.UNREADABLE)[:1]:
         yield _refused(fault, "IllegalStateException", _IF_THERE_IS_NO)  # fmt: skip
 
 
 _WRITE_TO_A_NEW = (
-    "Write to a new directory with a new checkpoint. Or remove the batches from "
-    "`_spark_metadata`, with their files."
+    "Write to a new directory with a new checkpoint. Or remove the repeated batches from "
+    "`_spark_metadata` and delete their files."
 )
 
 
 @rule("CKP010", remedies=(_WRITE_TO_A_NEW,))
-def sink_is_ahead(c: Comparison) -> Iterator[RuleResult]:
+def file_sink_ahead_of_checkpoint(c: Comparison) -> Iterator[RuleResult]:
     """A file sink silently skips batches whose numbers are in its `_spark_metadata`.
 
-    After a rewind, or with a new checkpoint over an old directory, batch numbers repeat. Their new
-    input is lost.
+    After a rewind, or with a new checkpoint over an old directory, batch numbers repeat. The output
+    of the repeated batches is lost.
     """
     for fault in _of(c, CheckpointDamageKind.SINK_AHEAD):
         if _same_directory(c.before.sink, c.after.sink):

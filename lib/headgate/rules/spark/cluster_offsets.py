@@ -61,12 +61,13 @@ def _younger(cluster: Cluster, parts: list[Logged]) -> bool | None:
 
 
 _ONCE = (
-    "Restore the records from another copy. Only if they are permanently lost and may be skipped: "
-    "start once with failOnDataLoss=false, or start an empty checkpoint with starting offsets."
+    "Restore the records from another copy. If they are permanently lost and you can skip "
+    "them, start once with failOnDataLoss=false, or start with a new checkpoint and starting "
+    "offsets."
 )
 
 
-_RESTORE_THE_LOST = "Restore the lost records from another copy and replay them."
+_RESTORE_THE_LOST = "Restore the lost records from another copy and reprocess them."
 
 
 @rule(
@@ -76,14 +77,16 @@ _RESTORE_THE_LOST = "Restore the lost records from another copy and replay them.
 def unread_records_deleted(c: Comparison) -> Iterator[RuleResult]:
     """Kafka deleted records that the query has not read.
 
-    The old version can't read them either. With failOnDataLoss=true the first batch fails after its
-    offsets were written. With false, Spark only logs a warning and skips them.
+    The old version can't read them either. With failOnDataLoss=true the first batch fails after
+    Spark has written its offsets. With failOnDataLoss=false Spark logs a warning and skips the
+    deleted records.
     """
     for pair, _, parts in logged_now(c):
         gone = [p for p in parts if p.gone]
         if gone:
             told = listed(
-                f"{p}: {p.gone} (offset {p.offset}, earliest offset {_begin(p)})" for p in gone
+                f"{p}: {p.gone} records (offset {p.offset}, earliest offset {_begin(p)})"
+                for p in gone
             )
             yield _lost(pair, f"Kafka deleted unread records of {told}.", gone)
 
@@ -93,23 +96,26 @@ def unread_records_deleted(c: Comparison) -> Iterator[RuleResult]:
     remedies=(_RESTORE_THE_LOST, _ONCE),
 )
 def offset_beyond_end(c: Comparison) -> Iterator[RuleResult]:
-    """The checkpoint's offset is after the end of the topic: the topic was deleted and recreated.
+    """The checkpoint's offset is after the partition's latest offset: the topic was deleted and
+    recreated.
 
-    With failOnDataLoss=true Spark fails. With false, Spark moves to the end and never reads what
-    the new topic holds so far.
+    With failOnDataLoss=true Spark fails. With failOnDataLoss=false Spark continues at the latest
+    offset and never reads the new topic's earlier records.
     """
     for pair, _, parts in logged_now(c):
         beyond = [p for p in parts if p.beyond]
         if beyond:
-            told = listed(f"{p} (offset {p.offset}, end {_end(p)})" for p in beyond)
-            yield _lost(pair, f"The checkpoint's offsets are after the end of {told}.", beyond)
+            told = listed(f"{p} (offset {p.offset}, latest offset {_end(p)})" for p in beyond)
+            yield _lost(
+                pair, (f"The checkpoint's offsets are after the latest offset of {told}."), beyond
+            )
 
 
 _IF_THE_OLD = (
-    "If the old topic's records are not needed, start from an empty checkpoint. If they are, "
-    "restore them first, or give the new topic another name."
+    "If the old topic's records aren't needed, start with a new checkpoint. Otherwise, "
+    "restore the records first, or give the new topic another name."
 )
-_IF_IT_WAS = "If it was, start from an empty checkpoint."
+_IF_IT_WAS = "If the topic was recreated, start with a new checkpoint."
 _WAS_DELETED_AND_RECREATED = "Was {topic} deleted and recreated after the query had read from it?"
 
 
@@ -119,10 +125,10 @@ _WAS_DELETED_AND_RECREATED = "Was {topic} deleted and recreated after the query 
     questions=(_WAS_DELETED_AND_RECREATED,),
 )
 def topic_recreated(c: Comparison) -> Iterator[RuleResult]:
-    """Offsets belong to the topic that they were read from, but Spark compares no topic ids.
+    """Offsets belong to the topic that they were read from, but Spark doesn't compare topic ids.
 
-    If a recreated topic has grown past the old offset, Spark resumes there. It skips all records
-    before that offset, whatever failOnDataLoss says.
+    If the recreated topic has records after the old offset, Spark resumes there. It skips all
+    records before that offset, even with failOnDataLoss=true.
     """
     for pair, cluster, parts in logged_now(c):
         for topic in dict.fromkeys(p.topic for p in parts):
@@ -136,23 +142,23 @@ def topic_recreated(c: Comparison) -> Iterator[RuleResult]:
     remedies=(_RESTORE_THE_LOST, _ONCE),
 )
 def partitions_deleted(c: Comparison) -> Iterator[RuleResult]:
-    """The checkpoint has offsets of partitions, or of a topic, that no longer exist.
+    """The checkpoint has offsets of a topic or partition that no longer exists.
 
-    Kafka never removes a partition: the topic was deleted.
+    Kafka never removes single partitions, so the topic was deleted.
     """
     for pair, cluster in asked(c):
         assert pair.before and pair.after
         gone = [str(p) for p in _all_logged(c, pair) if p.now is None]
         topics = _matching_no_more(pair, cluster)
         if gone or (topics and not loses_data_silently(pair.after)):
-            yield _lost(pair, f"{listed([*gone, *topics])} no longer exists.", ())
+            yield _lost(pair, f"Kafka no longer has {listed([*gone, *topics])}.", ())
         elif topics:
             yield RuleResult(
                 outcome=Outcome.RESUMES,
                 state_effect=exact(c),
                 location=pair.location,
                 before=topics,
-                because=f"{listed(topics)} no longer exists; its unread records are lost.",
+                because=f"Kafka no longer has {listed(topics)}: unread records are lost.",
             )
 
 
@@ -161,10 +167,11 @@ def partitions_deleted(c: Comparison) -> Iterator[RuleResult]:
     remedies=(_RESTORE_THE_LOST, _ONCE),
 )
 def partitions_added(c: Comparison) -> Iterator[RuleResult]:
-    """Spark reads a partition that the checkpoint doesn't know from its earliest offset.
-
-    If that is not 0, records were deleted before they were read. Spark counts that as data loss.
+    """If a partition isn't in the checkpoint, Spark reads it from its earliest offset.
     startingOffsets doesn't apply.
+
+    If the earliest offset isn't 0, Kafka deleted records before Spark read them. Spark treats that
+    as data loss.
     """
     for pair, cluster in asked(c):
         assert pair.before
@@ -174,8 +181,12 @@ def partitions_added(c: Comparison) -> Iterator[RuleResult]:
         new = _new_partitions(pair, cluster, known)
         cut = [p for p in new if p.gone]
         if cut:
-            told = listed(f"{p} (from {_begin(p)})" for p in cut)
-            yield _lost(pair, f"{told} is new here and doesn't start at offset 0.", cut)
+            told = listed(f"{p} (earliest offset {_begin(p)})" for p in cut)
+            yield _lost(
+                pair,
+                (f"Partitions that aren't in the checkpoint and don't start at offset 0: {told}."),
+                cut,
+            )
         elif new:
             records = sum((p.now.end or 0) - (p.now.begin or 0) for p in new if p.now)
             yield RuleResult(
@@ -184,7 +195,8 @@ def partitions_added(c: Comparison) -> Iterator[RuleResult]:
                 location=pair.location,
                 after=[str(p) for p in new][:MOST],
                 because=(
-                    f"{listed(map(str, new))} is new: {records} records from the earliest offset."
+                    f"Partitions that aren't in the checkpoint: {listed(map(str, new))}. "
+                    f"Spark reads {records} records from the earliest offset."
                 ),
             )
 
@@ -219,7 +231,7 @@ def _recreated(
             location=pair.location,
             before=told[0],
             after=told[1],
-            because=f"{topic} was deleted and recreated.",
+            because=f"Topic {topic} was deleted and recreated.",
             remedy=_IF_THE_OLD,
             scenario="from-scratch",
         )
@@ -238,12 +250,12 @@ def _recreated(
 
 _WHY = {
     Recreated.LIKELY: (
-        "According to its offsets, this query has read records of {topic} that are newer than the "
-        "batch that read them."
+        "Records of {topic} before the checkpoint's offset are newer than the batch that "
+        "should have read them."
     ),
     Recreated.SINCE_STORED: (
-        "{topic} has a different topic id than when this version was stored. Headgate has not "
-        "checked whether the query has read from it since."
+        "Topic {topic} has a different id than when this version was stored. Headgate has "
+        "not checked whether the query has read the new topic."
     ),
 }
 

@@ -24,8 +24,8 @@ _HOUR = 3_600_000
 
 
 _CREATE_THE_TOPIC = (
-    "Create the topic, or remove it from the query. The old topic's offsets stay: Spark "
-    "doesn't read a new topic of that name from its beginning."
+    "Create the topic, or remove it from the query. The checkpoint keeps the old topic's "
+    "offsets, so Spark doesn't read a recreated topic from the beginning."
 )
 
 
@@ -46,23 +46,26 @@ def topic_missing(c: Comparison) -> Iterator[RuleResult]:
                 outcome=Outcome.REFUSES,
                 location=pair.location,
                 after=list(source.topics),
-                because=f"{listed(missing)} doesn't exist.",
+                because=f"Topic not found in Kafka: {listed(missing)}.",
                 error_class="UnknownTopicOrPartitionException",
                 remedy=_CREATE_THE_TOPIC,
             )
 
 
-_RESTART_SOON_OR_RAISE = "Restart soon, or raise retention.ms first."
+_RESTART_SOON_OR_RAISE = (
+    "Restart before Kafka deletes unread records, or raise the topic's retention.ms first."
+)
 
 
 @rule(
     "WLD007",
-    "Kafka's retention.ms, and the offsets in the checkpoint",
+    "Kafka's documentation of retention.ms, and the time of the checkpoint's offsets",
     remedies=(_RESTART_SOON_OR_RAISE,),
 )
 def retention_is_near(c: Comparison) -> Iterator[RuleResult]:
-    """Kafka deletes records that are older than the retention, even if the new version has not read
-    them.
+    """Kafka deletes records that are older than retention.ms.
+
+    It doesn't check whether the query has read them.
     """
     at = c.before.progress.offsets_at if c.before.progress else None
     for pair, cluster, parts in logged_now(c):
@@ -77,20 +80,22 @@ def retention_is_near(c: Comparison) -> Iterator[RuleResult]:
                     before=at,
                     after=kept,
                     because=(
-                        f"{topic} keeps records for {_hours(kept)}, and its unread records were "
-                        f"written from {at} on."
+                        f"{topic} keeps records for {_hours(kept)} (retention.ms). Its "
+                        f"unread records were written after {at}."
                     ),
                     remedy=_RESTART_SOON_OR_RAISE,
                 )
 
 
-_CREATE_FIRST_WITH = "Create {topic} first, with as many partitions as its consumers need."
+_CREATE_FIRST_WITH = (
+    "Create the topic {topic} first, with as many partitions as its consumers need."
+)
 _DOES_THE_BROKER = "Does the broker create topics automatically (auto.create.topics.enable)?"
 
 
 @rule(
     "WLD008",
-    "Kafka's producer: max.block.ms; not measured",
+    "Kafka's documentation of the producer (max.block.ms); not measured",
     remedies=(_CREATE_FIRST_WITH,),
     questions=(_DOES_THE_BROKER,),
 )
@@ -109,19 +114,19 @@ def sink_topic_missing(c: Comparison) -> Iterator[RuleResult]:
         yield RuleResult(
             outcome=Outcome.UNKNOWN,
             after=topic,
-            because=f"{topic} doesn't exist.",
+            because=f"Topic not found in Kafka: {topic}.",
             question=_DOES_THE_BROKER,
             remedy=_CREATE_FIRST_WITH.format(topic=topic),
         )
 
 
-_SET_THAT_CLUSTER = "Set that cluster under [kafka] in headgate.toml."
-_DOES_THIS_SOURCE = "Does this source read the Kafka cluster of headgate.toml?"
+_SET_THAT_CLUSTER = "Set `bootstrap_servers` of [kafka] in headgate.toml to the source's cluster."
+_DOES_THIS_SOURCE = "Does this source read the cluster that [kafka] in headgate.toml names?"
 
 
 @rule(
     "WLD009",
-    "the evidence and the cluster that Headgate read",
+    "comparison of the evidence with the cluster that Headgate read",
     remedies=(_SET_THAT_CLUSTER,),
     questions=(_DOES_THIS_SOURCE,),
 )
@@ -137,7 +142,7 @@ def another_cluster(c: Comparison) -> Iterator[RuleResult]:
                 location=pair.location,
                 before=option(source, "kafka.bootstrap.servers"),
                 after=cluster.bootstrap,
-                because="Its addresses differ, too.",
+                because="The bootstrap servers of the source and of the cluster differ.",
                 question=_DOES_THIS_SOURCE,
                 rollback=Rollback.UNKNOWN,
                 remedy=_SET_THAT_CLUSTER,
@@ -162,18 +167,18 @@ def _hours(ms: int) -> str:
 
 _COMPARE_AGAIN_WITH = "Compare again with `--cluster`, which reads Kafka."
 _IS_STILL_THE_TOPIC = (
-    "Is {topics} still the topic that the offsets were read from, with all its unread "
-    "records? And is the checkpoint unedited?"
+    "Was a topic recreated ({topics}), did Kafka delete unread records, or did somebody edit "
+    "the checkpoint?"
 )
 
 
 @rule("WLD010", remedies=(_COMPARE_AGAIN_WITH,), questions=(_IS_STILL_THE_TOPIC,))
-def offsets_not_asked(c: Comparison) -> Iterator[RuleResult]:
-    """If the query is unchanged, only the state of the cluster decides how its restart ends.
+def offsets_not_checked(c: Comparison) -> Iterator[RuleResult]:
+    """If the query is unchanged, only the cluster and the checkpoint decide whether it resumes.
 
-    The files don't show whether a topic was recreated, unread records were deleted, or offsets were
-    edited. If the two versions differ, the comparison judges the difference, and Kafka is a
-    warning.
+    The evidence doesn't show whether a topic was recreated, unread records were deleted, or offsets
+    were edited. If the two versions differ, Headgate judges the difference and warns that it did
+    not read Kafka.
     """
     if c.cluster is not None or not _is_of_checkpoint(c) or not _is_same_query(c):
         return
@@ -184,7 +189,7 @@ def offsets_not_asked(c: Comparison) -> Iterator[RuleResult]:
     yield RuleResult(
         outcome=Outcome.UNKNOWN,
         location=logged[0][0].location,
-        because="The versions show no difference, and Headgate did not read Kafka.",
+        because="Headgate found no difference between the versions, and did not read Kafka.",
         question=_IS_STILL_THE_TOPIC.format(topics=topics),
         rollback=Rollback.UNKNOWN,
         remedy=_COMPARE_AGAIN_WITH,

@@ -32,12 +32,12 @@ from headgate.rules.spark.sql_settings import changes_meaning, decides_what_is_r
 _OWN_RULE = {ANSI, CHECKPOINT_FORMAT, ENCODING, OFFSET_LOG, PARTITIONS, TIME_ZONE, SCHEMA_CHECK}
 
 
-_TO_USE_THE_NEW = "To use the new value, start from an empty checkpoint."
+_TO_USE_THE_NEW = "To use the new value, start with a new checkpoint."
 
 
 @rule("CFG001", remedies=(_TO_USE_THE_NEW,))
 def pinned_setting(c: Comparison) -> Iterator[RuleResult]:
-    """The offset log holds this setting, and its value wins over the session's, with a warning.
+    """The offset log pins this setting: Spark logs a warning and ignores the session's value.
 
     A new value takes effect only with a new checkpoint.
     """
@@ -51,14 +51,14 @@ def pinned_setting(c: Comparison) -> Iterator[RuleResult]:
 
 
 _SET_TO_IF = (
-    f"Set {PARTITIONS} to {{stored}}. If the new version was tried, delete offsets/N, but "
-    "only if commits/N is missing."
+    f"Set {PARTITIONS} to {{stored}}. If the new version was started and then stopped, and "
+    "commits/N is missing, delete offsets/N."
 )
 _SET_TO = f"Set {PARTITIONS} to {{stored}}."
 _ADD_THE_OLD = "Add the old version's checkpoint to the evidence, or keep the old value."
 _IN_WHICH_VERSION = (
-    "In which version is the checkpoint's offset log (the first line of offsets/N), and how "
-    f"many partitions does its state have? v1 pins {PARTITIONS}; v2 may not."
+    "Which format version does the offset log have (first line of offsets/N), and how many "
+    f"partitions does the state have? v1 pins {PARTITIONS}; v2 may not pin it."
 )
 
 
@@ -71,7 +71,8 @@ def shuffle_partitions(c: Comparison) -> Iterator[RuleResult]:
     """The number of state partitions is fixed when state is first written.
 
     Offset log v1 pins it. Offset log v2 doesn't record it in a query's first run (4.2.0). With
-    fewer partitions, keys of the others are lost; with more, Spark fails on missing state files.
+    fewer partitions, Spark ignores the remaining ones and loses their keys. With more, Spark fails
+    on missing state files.
     """
     wanted = effective(c.after, PARTITIONS)
     pinned = c.before.pinned.get(PARTITIONS)
@@ -93,7 +94,9 @@ def shuffle_partitions(c: Comparison) -> Iterator[RuleResult]:
 
 @rule("CFG003")
 def stateless_partitions(c: Comparison) -> Iterator[RuleResult]:
-    """A query without state uses the session's shuffle partitions, whatever the offset log says."""
+    """A query without state uses the session's shuffle partitions and ignores those in the offset
+    log.
+    """
     new = effective(c.after, PARTITIONS) if set_by_somebody(c, PARTITIONS) else None
     old = c.before.pinned.get(PARTITIONS, effective(c.before, PARTITIONS))
     if c.before.stateful == () and new is not None and old not in (None, new):
@@ -102,13 +105,13 @@ def stateless_partitions(c: Comparison) -> Iterator[RuleResult]:
             state_effect=StateEffect.NONE,
             before=old,
             after=new,
-            because=f"{PARTITIONS} takes effect.",
+            because=f"The new value of {PARTITIONS} takes effect.",
         )
 
 
 @rule("CFG004", remedies=(_TO_USE_THE_NEW,))
 def offset_log_format(c: Comparison) -> Iterator[RuleResult]:
-    """The version of an existing offset log wins over the setting."""
+    """An existing offset log keeps its format version. Spark ignores the setting."""
     wanted, kept = effective(c.after, OFFSET_LOG), c.before.offset_log_version
     if not set_by_somebody(c, OFFSET_LOG):
         return
@@ -116,14 +119,15 @@ def offset_log_format(c: Comparison) -> Iterator[RuleResult]:
         yield _no_effect(OFFSET_LOG, str(kept), wanted)
 
 
-_SET_IT_TO_THE_VALUE = "Set it to the value that the checkpoint was written with."
+_SET_IT_TO_THE_VALUE = f"Set {CHECKPOINT_FORMAT} to the value that the checkpoint was written with."
 
 
 @rule("CFG005", remedies=(_SET_IT_TO_THE_VALUE,))
 def checkpoint_format(c: Comparison) -> Iterator[RuleResult]:
-    """The offset log doesn't record the format of state checkpoints, and neither format can read
-    the other's files. Format 2 gives state checkpoints ids, which only RocksDB's provider
-    supports.
+    """The offset log doesn't record the format of state checkpoints.
+
+    Neither format can read the other's files. Format 2 gives state checkpoints ids, which only the
+    RocksDB provider supports.
     """
     old, new = (effective(v, CHECKPOINT_FORMAT) or "1" for v in (c.before, c.after))
     provider = c.before.pinned.get(PROVIDER, effective(c.before, PROVIDER) or "")
@@ -147,11 +151,11 @@ def checkpoint_format(c: Comparison) -> Iterator[RuleResult]:
         )
 
 
-_LEAVE_THE_ENCODING = "Leave the encoding at unsaferow."
+_LEAVE_THE_ENCODING = f"Set {ENCODING} to unsaferow."
 
 
 @rule("CFG006", remedies=(_LEAVE_THE_ENCODING,))
-def encoding_without_variables(c: Comparison) -> Iterator[RuleResult]:
+def avro_encoding_of_state(c: Comparison) -> Iterator[RuleResult]:
     """Avro encoding of state is only for transformWithState.
 
     Spark's analysis fails for other operators.
@@ -171,12 +175,12 @@ def encoding_without_variables(c: Comparison) -> Iterator[RuleResult]:
     )
 
 
-_SET_THE_SESSIONS = "Set the session's time zone to the old one."
+_SET_THE_SESSIONS = f"Set {TIME_ZONE} to the old value."
 _SET_THE_SAME = "Set the same time zone in both versions."
-_WHICH_TIME_ZONE = "Which time zone does the session use in the version that sets none?"
+_WHICH_TIME_ZONE = "Which time zone does the version that sets none use?"
 _IS_THAT_NUMBER = (
-    "Is that number computed from a text without an offset? From a timestamp it is the same "
-    "in every time zone."
+    "Does the key convert text without a UTC offset? If it converts a timestamp, the number "
+    "is the same in every time zone."
 )
 
 
@@ -188,8 +192,8 @@ _IS_THAT_NUMBER = (
 def time_zone(c: Comparison) -> Iterator[RuleResult]:
     """The checkpoint doesn't record the session time zone.
 
-    If a key is a date or a formatted time, the same instant becomes another key. Windows over
-    timestamps don't depend on it.
+    If a key is a date or a formatted time, the same timestamp gives another key in another time
+    zone. Windows over timestamps don't depend on the time zone.
     """
     old, new = c.setting(TIME_ZONE)
     hit = next((p for p in c.operators if p.before and reads_time_zone(p.before.keys or ())), None)
@@ -207,15 +211,15 @@ def time_zone(c: Comparison) -> Iterator[RuleResult]:
         location=hit.location if hit else Location(),
         before=old,
         after=new,
-        because=f"{TIME_ZONE} changed" + (", and the key is computed with it." if hit else "."),
+        because=f"{TIME_ZONE} changed" + (", and a key depends on the time zone." if hit else "."),
         remedy=_SET_THE_SESSIONS if hit else "",
     )
 
 
-_USE_TRY_CAST = "Use try_cast and similar functions, or leave ANSI mode off."
+_USE_TRY_CAST = f"Use try_cast and similar functions, or set {ANSI}=false."
 _DOES_THE_INPUT = (
-    "Does the input have rows for which a cast, a division or an index gave null? They now "
-    "fail the batch (CAST_INVALID_INPUT and similar errors)."
+    "Does the input have rows for which a cast, a division or an array index gave null? Such "
+    "rows now fail the batch (CAST_INVALID_INPUT and similar errors)."
 )
 
 
@@ -223,7 +227,8 @@ _DOES_THE_INPUT = (
 def ansi_mode(c: Comparison) -> Iterator[RuleResult]:
     """The checkpoint doesn't record ANSI mode.
 
-    With it, expressions that gave null before fail the batch; without it, they give null again.
+    If ANSI mode is on, expressions that gave null before fail the batch. If it is off, they give
+    null again.
     """
     old, new = (effective(v, ANSI) for v in (c.before, c.after))
     if old is None or new is None or old.lower() == new.lower() or not c.spark.at_least(4, 0):
@@ -247,29 +252,32 @@ def ansi_mode(c: Comparison) -> Iterator[RuleResult]:
     )
 
 
-_NAME_THE_SINK = "Name the sink, or switch sink evolution off."
+_NAME_THE_SINK = f"Name the sink with DataStreamWriter.name, or set {SINK_EVOLUTION}=false."
 _DOES_THE_NEW = "Does the new version's sink have a name (DataStreamWriter.name)?"
 
 
 @rule("CFG010", remedies=(_NAME_THE_SINK,), questions=(_DOES_THE_NEW,))
 def sink_evolution(c: Comparison) -> Iterator[RuleResult]:
-    """With sink evolution on, Spark's analysis fails for a sink without a name.
+    """If sink evolution is on, Spark's analysis fails for a sink without a name.
 
-    No evidence shows names.
+    The evidence doesn't show names of sinks.
     """
     if (c.after.settings.get(SINK_EVOLUTION) or "").lower() == "true":
         yield RuleResult(
             outcome=Outcome.UNKNOWN,
             after="true",
-            because=f"{SINK_EVOLUTION} is on.",
+            because=f"The new version sets {SINK_EVOLUTION}=true.",
             question=_DOES_THE_NEW,
             remedy=_NAME_THE_SINK,
         )
 
 
-@rule("CFG009", "documentation of the settings; measured unless stated otherwise")
+@rule("CFG009", "Spark's documentation of the setting; partly measured")
 def other_setting(c: Comparison) -> Iterator[RuleResult]:
-    """The checkpoint doesn't record this setting. It takes effect and doesn't change state."""
+    """The checkpoint doesn't pin this setting, so the new value takes effect.
+
+    The setting doesn't change state.
+    """
     for key, (old, new) in differing(c).items():
         if key in PINNED or key in _OWN_RULE or not key.startswith("spark.sql."):
             continue
@@ -306,7 +314,7 @@ def _not_recorded(stored: int, wanted: int) -> RuleResult:
         state_effect=None if more else StateEffect.LOST,
         before=stored,
         after=wanted,
-        because=f"{PARTITIONS} is not in this offset log, and state has {stored} partitions.",
+        because=f"The offset log doesn't pin {PARTITIONS}, and the state has {stored} partitions.",
         error_class="CANNOT_LOAD_STATE_STORE" if more else None,
         rollback=Rollback.REPAIRABLE if more else Rollback.SAFE,
         remedy=_SET_TO_IF.format(stored=stored) if more else _SET_TO.format(stored=stored),
@@ -318,7 +326,7 @@ def _log_not_known(old: str | None, wanted: str) -> RuleResult:
         outcome=Outcome.UNKNOWN,
         before=old,
         after=wanted,
-        because=f"{PARTITIONS} changed, and the evidence has no offset log that holds it.",
+        because=f"{PARTITIONS} changed, and the evidence has no offset log that pins it.",
         question=_IN_WHICH_VERSION,
         rollback=Rollback.UNKNOWN,
         remedy=_ADD_THE_OLD,
@@ -335,7 +343,7 @@ def _time_zone_not_known(
             location=hit.location,
             before=old,
             after=new,
-            because=f"Only one version sets {TIME_ZONE}, and the key is computed with it.",
+            because=f"Only one version sets {TIME_ZONE}, and a key depends on the time zone.",
             question=_WHICH_TIME_ZONE,
             remedy=_SET_THE_SAME,
         )
@@ -353,7 +361,7 @@ def _of_texts(old: str, new: str, pair: OperatorPair) -> RuleResult:
         location=pair.location,
         before=old,
         after=new,
-        because=f"{TIME_ZONE} changed, and the key is a number of seconds.",
+        because=f"{TIME_ZONE} changed, and a key is a Unix timestamp in seconds.",
         question=_IS_THAT_NUMBER,
         remedy=_SET_THE_SESSIONS,
     )

@@ -23,10 +23,10 @@ _LIST_THE_COLUMNS = "List the columns in the old order: dropDuplicates([...])."
     questions=(SAME_KEY,),
 )
 def key_columns(c: Comparison) -> Iterator[RuleResult]:
-    """Spark remembers seen rows by the values of the key columns, in their order.
+    """dropDuplicates finds seen rows by the values of its columns, in their order.
 
-    With other columns of the same types, or in another order, Spark finds none of the rows that it
-    has seen. Without arguments every column counts, in the order of the input.
+    If columns or their order change, but not the types, Spark finds none of the rows that it has
+    seen. Without arguments, dropDuplicates uses all input columns in their order.
     """
     for pair in read_pairs(c, _KINDS):
         assert pair.before and pair.after
@@ -44,19 +44,22 @@ def key_columns(c: Comparison) -> Iterator[RuleResult]:
                 location=pair.location,
                 before=list(old),
                 after=list(new),
-                because="The key columns changed their order."
+                because="The order of the key columns changed."
                 if swapped
-                else "The new version finds duplicates by different values of the same types.",
+                else "The new version finds duplicates by different expressions of the same types.",
                 remedy=_LIST_THE_COLUMNS if swapped else REPLAY,
                 scenario="from-scratch",
             )
 
 
-_ADD_THE_PLAN = "Add the plan of the version whose plan is missing."
-_BY_WHICH_COLUMNS = "Which columns, in which order, does each version use to find duplicates?"
+_ADD_THE_PLAN = "Add the missing plan to the evidence."
+_BY_WHICH_COLUMNS = "Which columns, in which order, does dropDuplicates use in each version?"
 
 
 @rule("DED002", remedies=(_ADD_THE_PLAN,), questions=(_BY_WHICH_COLUMNS,))
 def keys_not_known(c: Comparison) -> Iterator[RuleResult]:
-    """Equal types don't mean equal keys: the columns must be compared, too."""
+    """If types are equal, Spark's schema check passes even if the key columns changed.
+
+    So Headgate must compare the key columns of both versions.
+    """
     yield from unknown(read_pairs(c, _KINDS), _BY_WHICH_COLUMNS, _ADD_THE_PLAN)

@@ -12,14 +12,14 @@ from headgate.rules.core.rule import Comparison, RuleResult, rule
 from headgate.rules.core.source_names import covers, is_file, location, option
 from headgate.rules.spark.facts.source_pairs import had_data, judged_pairs
 
-_REMEDY = "Start from an empty checkpoint, or keep path and order."
+_REMEDY = "Keep the paths and the order of the sources, or start with a new checkpoint."
 
 
 @rule("FIL001", remedies=(_REMEDY,))
 def path_changed_after_data(c: Comparison) -> Iterator[RuleResult]:
-    """On a restart Spark asks the file source again for the files of its last batch.
+    """On a restart Spark asks the file source again for the files of the last batch.
 
-    They are under the old path, and the new path doesn't contain it.
+    Those files are under the old path. If the new path doesn't contain the old one, Spark fails.
     """
     for pair in _moved(c):
         assert pair.before
@@ -38,10 +38,10 @@ def path_changed_after_data(c: Comparison) -> Iterator[RuleResult]:
 
 @rule("FIL002", remedies=(_REMEDY,))
 def paths_swapped_after_empty_batch(c: Comparison) -> Iterator[RuleResult]:
-    """After a batch without files Spark requests no files, so the restart doesn't fail.
+    """If the last batch had no files, a restart with swapped paths doesn't fail.
 
-    The source's log knows files by their path. All files of the other directory are new to it, so
-    Spark reprocesses them from the start.
+    A source's log knows files by their path, so all files of the other directory are new. Spark
+    reprocesses them.
     """
     for pair in _moved(c):
         assert pair.before and pair.after
@@ -59,9 +59,10 @@ def paths_swapped_after_empty_batch(c: Comparison) -> Iterator[RuleResult]:
 
 @rule("FIL004")
 def wider_path(c: Comparison) -> Iterator[RuleResult]:
-    """Spark accepts a pattern that matches the old directory's files; it sets no base path.
+    """Spark resumes if the new path is a pattern that matches the old directory's files.
 
-    Spark knows processed files by their full path. Other files that the pattern matches are new.
+    It recognizes processed files by their full path, and reads all other files that the pattern
+    matches.
     """
     for pair in judged_pairs(c):
         assert pair.before and pair.after
@@ -88,11 +89,10 @@ _DOES_THE_NEW = "Does the new path hold files that were processed under the old 
     questions=(_DID_THE_LAST, _DOES_THE_NEW),
 )
 def path_changed_unknown(c: Comparison) -> Iterator[RuleResult]:
-    """A file source's log knows files by their full path.
+    """A file source recognizes processed files by their full path.
 
-    After a batch with files, Spark fails with another path. After a batch without files, Spark
-    reads everything under the new path. That is right for other files, but files that were only
-    moved count twice.
+    If the last batch had files, Spark fails with another path. If it had none, Spark reads all
+    files under the new path, and counts files twice that were only moved.
     """
     for pair in _moved(c):
         assert pair.before and pair.after
@@ -111,14 +111,12 @@ def path_changed_unknown(c: Comparison) -> Iterator[RuleResult]:
 
 
 _LEAVE_FILENAMEONLY_OFF = "Leave fileNameOnly off, or make the file names unique."
-_DO_NEW_FILES = "Do new files have names that files in other folders had before?"
+_DO_NEW_FILES = "Do new files have the same names as processed files in other folders?"
 
 
 @rule("FIL005", remedies=(_LEAVE_FILENAMEONLY_OFF,), questions=(_DO_NEW_FILES,))
-def names_instead_of_paths(c: Comparison) -> Iterator[RuleResult]:
-    """With fileNameOnly Spark takes a file as processed if a file of that name was processed, in
-    any folder.
-    """
+def file_name_only(c: Comparison) -> Iterator[RuleResult]:
+    """With fileNameOnly Spark skips a file if it processed a file of that name in any folder."""
     for pair in judged_pairs(c):
         assert pair.before and pair.after
         old, new = ((option(s, "fileNameOnly") or "").lower() for s in (pair.before, pair.after))
@@ -141,10 +139,10 @@ _SET_SOURCEARCHIVEDIR_TO_A_FOLDER = (
 
 @rule("FIL006", remedies=(_SET_SOURCEARCHIVEDIR_TO_A_FOLDER,))
 def archive_directory_missing(c: Comparison) -> Iterator[RuleResult]:
-    """To archive processed files Spark needs a folder that the source doesn't read.
+    """cleanSource=archive needs a folder outside the source's path.
 
-    Spark fails to start if none is set, or if its first folders match the source's path. A folder
-    above the source fails like one within it.
+    Spark fails to start if sourceArchiveDir isn't set, or if one of the two paths contains the
+    other.
     """
     for pair in judged_pairs(c):
         assert pair.before and pair.after
@@ -159,7 +157,7 @@ def archive_directory_missing(c: Comparison) -> Iterator[RuleResult]:
             location=pair.location,
             before=option(pair.before, "sourceArchiveDir"),
             after=place,
-            because=f"Files from {source} would be archived to {place}."
+            because=f"The source's path {source} and sourceArchiveDir {place} overlap."
             if place
             else "cleanSource is archive, but sourceArchiveDir is not set.",
             error_class="IllegalArgumentException",

@@ -12,7 +12,7 @@ from headgate.rules.spark.facts.changed_keys import unknown
 from headgate.rules.spark.facts.state_stores import check_is_off, read_pairs
 
 _KINDS = (OperatorKind.MAP_GROUPS, OperatorKind.TRANSFORM_WITH_STATE)
-_REPLAY = "Start from an empty checkpoint and replay."
+_REPLAY = "Or reprocess the input with a new checkpoint."
 _CLOCKS = {"EventTimeTimeout", "ProcessingTimeTimeout"}
 
 
@@ -23,8 +23,8 @@ _GROUP_BY_THE_OLD = f"Group by the old columns in the old order. {_REPLAY}"
 def group_keys(c: Comparison) -> Iterator[RuleResult]:
     """Spark finds a group's state by the values of the grouping columns, in their order.
 
-    With another number of columns Spark fails. Other columns of the same types pass the check, but
-    no stored key matches, and each group starts from empty state.
+    If the number of columns changes, Spark fails. If other columns have the same types, Spark's
+    schema check passes, but no stored key matches. Each group then starts with empty state.
     """
     for pair in read_pairs(c, _KINDS):
         assert pair.before and pair.after
@@ -38,9 +38,9 @@ def group_keys(c: Comparison) -> Iterator[RuleResult]:
                 location=pair.location,
                 before=list(old),
                 after=list(new),
-                because="The grouping columns changed their order."
+                because="The order of the grouping columns changed."
                 if sorted(old) == sorted(new)
-                else "The query groups by different values of the same types.",
+                else "The query groups by different expressions of the same types.",
                 remedy=_GROUP_BY_THE_OLD,
                 scenario="from-scratch",
             )
@@ -54,31 +54,36 @@ def _another_number(
         location=pair.location,
         before=list(old),
         after=list(new),
-        because=f"The query groups by {len(new)} columns, but state is stored by {len(old)}.",
+        because=(
+            f"The query groups by {len(new)} columns, but the state was stored with {len(old)}."
+        ),
         error_class=c.spark.condition("STATE_STORE_KEY_SCHEMA_NOT_COMPATIBLE"),
         remedy=_GROUP_BY_THE_OLD,
         scenario="from-scratch",
     )
 
 
-_ADD_THE_PLAN = "Add the plan of the version whose plan is missing."
+_ADD_THE_PLAN = "Add the missing plan to the evidence."
 _BY_WHICH_COLUMNS = "Which columns, in which order, does each version group by?"
 
 
 @rule("GRP002", remedies=(_ADD_THE_PLAN,), questions=(_BY_WHICH_COLUMNS,))
 def group_keys_not_known(c: Comparison) -> Iterator[RuleResult]:
-    """Equal types don't mean equal groups: the columns must be compared, too."""
+    """If types are equal, Spark's schema check passes even if the grouping columns changed.
+
+    So Headgate must compare the grouping columns of both versions.
+    """
     yield from unknown(read_pairs(c, _KINDS), _BY_WHICH_COLUMNS, _ADD_THE_PLAN)
 
 
-_KEEP_THE_KIND = f"Keep the kind of timeout. {_REPLAY}"
+_KEEP_THE_KIND = f"Keep the timeout type (processing time or event time). {_REPLAY}"
 
 
 @rule("GRP003", remedies=(_KEEP_THE_KIND,))
 def timeout_clock(c: Comparison) -> Iterator[RuleResult]:
-    """A group's deadline is stored as one number, for either clock.
+    """Spark stores a group's timeout as a number, without the timeout type.
 
-    If the other clock reads it, groups time out at once or never.
+    If the timeout type changes, groups time out at once or never.
     """
     for pair in read_pairs(c, _KINDS):
         assert pair.before and pair.after
@@ -90,7 +95,7 @@ def timeout_clock(c: Comparison) -> Iterator[RuleResult]:
                 location=pair.location,
                 before=old,
                 after=new,
-                because="The timeout's clock (processing time or event time) changed.",
+                because="The timeout type (processing time or event time) changed.",
                 remedy=_KEEP_THE_KIND,
                 scenario="from-scratch",
             )

@@ -24,23 +24,24 @@ _STARTING = (
     "startingOffsetsByTimestampStrategy",
 )
 _POISONED = (
-    "If the new version was started and stopped again, and commits/N is missing, batch N is "
-    "uncommitted: delete offsets/N before the old version starts."
+    "If the new version was started and then stopped, and commits/N is missing, delete "
+    "offsets/N before you start the old version."
 )
 
 
 _START_THE_NEW = (
-    f"{_POISONED} Start the new version on an empty checkpoint with starting offsets. If the "
-    "unread records of the topic may be lost, set failOnDataLoss=false for one start instead."
+    "Start the new version with a new checkpoint and starting offsets. Or, if you can lose "
+    f"the topic's unread records, start it once with failOnDataLoss=false. {_POISONED}"
 )
 
 
 @rule("KAF001", remedies=(_START_THE_NEW,))
 def topic_removed(c: Comparison) -> Iterator[RuleResult]:
-    """Spark compares the partitions of the last offsets with those that it reads now.
+    """If a source no longer reads a topic in the checkpoint, Spark treats it as data loss and
+    fails.
 
-    Missing partitions are data loss, and Spark fails. But by then offsets/N has the new topics, so
-    the old version can't start either until that file is deleted.
+    Before Spark fails, it writes the new topics to offsets/N. The old version then can't start
+    either until you delete that file.
     """
     for pair, gone in _gone(c):
         assert pair.after
@@ -51,8 +52,8 @@ def topic_removed(c: Comparison) -> Iterator[RuleResult]:
                 before=_topics(pair.before),
                 after=_topics(pair.after),
                 because=(
-                    f"The checkpoint has offsets of {', '.join(gone)}, but this source no longer "
-                    "reads it."
+                    "The checkpoint has offsets of topics that this source no longer reads: "
+                    f"{', '.join(gone)}."
                 ),
                 error_class="KAFKA_DATA_LOSS",
                 rollback=Rollback.REPAIRABLE,
@@ -66,8 +67,10 @@ _KEEP_THE_ORDER = "Keep the order of the sources."
 
 @rule("KAF002", remedies=(_KEEP_THE_ORDER,))
 def topic_removed_silently(c: Comparison) -> Iterator[RuleResult]:
-    """With failOnDataLoss=false Spark only logs a warning, and forgets the offsets of missing
-    topics. If another source reads the topic, or if it returns later, Spark reads it from its
+    """With failOnDataLoss=false Spark logs a warning and drops the offsets of topics that a source
+    no longer reads.
+
+    If another source reads the topic, or if you add it again later, Spark reads it from its
     earliest offset. Its records count twice.
     """
     for pair, gone in _gone(c):
@@ -81,25 +84,26 @@ def topic_removed_silently(c: Comparison) -> Iterator[RuleResult]:
             location=pair.location,
             before=_topics(pair.before),
             after=_topics(pair.after),
-            because=f"{', '.join(moved)} is reprocessed from its earliest offset."
+            because=f"Topics that Spark reprocesses from the earliest offset: {', '.join(moved)}."
             if moved
-            else f"{', '.join(gone)} is no longer read.",
+            else f"Topics no longer read: {', '.join(gone)}.",
             remedy=_KEEP_THE_ORDER if moved else "",
         )
 
 
 _TO_ROLL_BACK = (
-    "To roll back, restore the checkpoint from before. If the new topic's records may be "
-    "skipped, start the old version once with failOnDataLoss=false."
+    "To roll back, restore the checkpoint from before the change. Or, if the old version can "
+    "skip the new topic's records, start it once with failOnDataLoss=false."
 )
 
 
 @rule("KAF003", remedies=(_TO_ROLL_BACK,))
 def topic_added(c: Comparison) -> Iterator[RuleResult]:
-    """Spark reads a topic that the offset log doesn't know from its earliest offset.
-    startingOffsets doesn't apply. If that offset is no longer 0, it counts as data loss and
-    Spark fails (WLD006). After a rollback the old version fails to start until the new topic is
-    removed from the offset log, or failOnDataLoss is off.
+    """Spark reads a new topic from its earliest offset. startingOffsets doesn't apply.
+
+    If the earliest offset isn't 0, Spark treats that as data loss and fails (WLD006). After a
+    rollback the old version fails to start until the new topic is removed from the offset log, or
+    failOnDataLoss is false.
     """
     for pair in kafka_pairs(c):
         assert pair.before and pair.after
@@ -111,18 +115,18 @@ def topic_added(c: Comparison) -> Iterator[RuleResult]:
                 location=pair.location,
                 before=_topics(pair.before),
                 after=_topics(pair.after),
-                because=f"{', '.join(new)} is new.",
+                because=f"New topics: {', '.join(new)}.",
                 rollback=Rollback.SAFE if loses_data_silently(pair.before) else Rollback.REPAIRABLE,
                 remedy=_TO_ROLL_BACK,
             )
 
 
-_TO_START_FROM = "To start from another offset, plan a replay."
+_TO_START_FROM = "To start from another offset, plan the scenario `from-point`."
 
 
 @rule("KAF004", remedies=(_TO_START_FROM,))
 def starting_offsets(c: Comparison) -> Iterator[RuleResult]:
-    """Starting offsets apply only to an empty checkpoint. After that the offset log wins."""
+    """Starting offsets apply only to a new checkpoint. On a restart Spark uses the offset log."""
     for pair in kafka_pairs(c):
         assert pair.before and pair.after
         if _topics_added(pair):
@@ -143,18 +147,20 @@ def starting_offsets(c: Comparison) -> Iterator[RuleResult]:
                 )
 
 
-_FOR_ANOTHER_CLUSTER = "For another cluster, start from an empty checkpoint."
+_FOR_ANOTHER_CLUSTER = (
+    "If the new addresses belong to another cluster, start with a new checkpoint."
+)
 _DO_BOTH_ADDRESSES = "Do both addresses belong to the same Kafka cluster?"
 
 
 @rule(
     "KAF005",
-    "offsets belong to one cluster's log; not measured",
+    "Kafka's design: each cluster has its own offsets; not measured",
     remedies=(_FOR_ANOTHER_CLUSTER,),
     questions=(_DO_BOTH_ADDRESSES,),
 )
 def other_cluster(c: Comparison) -> Iterator[RuleResult]:
-    """Offsets belong to the log of one cluster and mean nothing in another."""
+    """Offsets belong to one Kafka cluster. In another cluster they point to other records."""
     for pair in kafka_pairs(c):
         assert pair.before and pair.after
         key = "kafka.bootstrap.servers"
@@ -174,10 +180,10 @@ def other_cluster(c: Comparison) -> Iterator[RuleResult]:
 
 @rule("KAF006", remedies=(_POISONED,))
 def assigned_partitions(c: Comparison) -> Iterator[RuleResult]:
-    """Spark keeps offsets by partition, and `assign` names each partition.
+    """Spark stores offsets by partition, and the option `assign` names each partition.
 
-    A partition that is no longer assigned is data loss, like a missing topic. Spark reads a new one
-    from its earliest offset.
+    If a partition in the checkpoint is no longer assigned, Spark treats it as data loss. It reads a
+    new partition from its earliest offset.
     """
     for pair in kafka_pairs(c):
         assert pair.before and pair.after
@@ -195,7 +201,7 @@ def assigned_partitions(c: Comparison) -> Iterator[RuleResult]:
                 location=pair.location,
                 before=sorted(f"{t}-{p}" for t, p in old),
                 after=sorted(f"{t}-{p}" for t, p in new),
-                because=f"{', '.join(lost)} is no longer read." if lost else "",
+                because=f"Partitions no longer read: {', '.join(lost)}." if lost else "",
                 error_class="KAFKA_DATA_LOSS" if lost and not silent else None,
                 rollback=Rollback.REPAIRABLE,
                 remedy=_POISONED,
@@ -225,7 +231,7 @@ def _gone(c: Comparison) -> Iterator[tuple[SourcePair, list[str]]]:
 def _topics_added(pair: SourcePair) -> list[str]:
     assert pair.before and pair.after
     if pair.after.pattern and pair.after.pattern != pair.before.pattern:
-        return [f"whatever else matches {pair.after.pattern}"]
+        return [f"all others that match {pair.after.pattern}"]
     known = {*known_topics(pair.before), *pair.before.topics}
     if not known:
         return []

@@ -12,21 +12,22 @@ from headgate.rules.core.rule import Comparison, RuleResult, rule
 _CONDITION = re.compile(r"\[(?P<name>[A-Z_][A-Z0-9_]*)[.\]]")
 
 
-_FIX_THE_QUERY = "Fix the query."
+_FIX_THE_QUERY = "Fix the error in the query."
 _CAPTURE_IT_AGAIN = (
-    "Capture it again with those settings, or rehearse it on a copy of the checkpoint."
+    "Capture the new version with the offset log's settings, or rehearse it on a copy of the "
+    "checkpoint."
 )
-_CAN_SPARK_PLAN = "Can Spark plan the new version with the settings that the offset log holds?"
+_CAN_SPARK_PLAN = "Can Spark plan the new version with the settings in the offset log?"
 
 
 @rule(
     "EVD001",
-    "the evidence itself",
+    "read from the evidence",
     remedies=(_FIX_THE_QUERY, _CAPTURE_IT_AGAIN),
     questions=(_CAN_SPARK_PLAN,),
 )
-def session_refused(c: Comparison) -> Iterator[RuleResult]:
-    """Spark could not build the new version when it was captured."""
+def capture_failed(c: Comparison) -> Iterator[RuleResult]:
+    """Spark could not build the new version's query during the capture."""
     error = c.after.capture_error
     if not error:
         return
@@ -56,8 +57,8 @@ def _under_other_settings(error: str, settings: list[str]) -> RuleResult:
         outcome=Outcome.UNKNOWN,
         after=error,
         because=(
-            f"Spark failed with: {error.splitlines()[0]} A restart takes {', '.join(settings)} "
-            "from the offset log."
+            f"Spark failed with: {error.splitlines()[0]} A restart uses other values of "
+            f"{', '.join(settings)}: those in the offset log."
         ),
         question=_CAN_SPARK_PLAN,
         rollback=Rollback.UNKNOWN,
@@ -65,11 +66,18 @@ def _under_other_settings(error: str, settings: list[str]) -> RuleResult:
     )
 
 
-_ADD_ITS_EXPLAIN = "Add its explain text, its plan as JSON, or module:function."
+_ADD_ITS_EXPLAIN = (
+    "Add the version's explain text, its plan as JSON, or its entry point (module:function)."
+)
 _WHAT_IS_THE_PLAN = "What is the plan of the {side} version?"
 
 
-@rule("EVD002", "the evidence itself", remedies=(_ADD_ITS_EXPLAIN,), questions=(_WHAT_IS_THE_PLAN,))
+@rule(
+    "EVD002",
+    "read from the evidence",
+    remedies=(_ADD_ITS_EXPLAIN,),
+    questions=(_WHAT_IS_THE_PLAN,),
+)
 def plan_missing(c: Comparison) -> Iterator[RuleResult]:
     """A comparison needs a plan or a checkpoint of each version."""
     for side, version in (("old", c.before), ("new", c.after)):

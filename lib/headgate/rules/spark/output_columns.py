@@ -18,18 +18,20 @@ from headgate.rules.spark.facts.output_columns import (
 from headgate.rules.spark.facts.parsed_columns import shown_schema
 
 _FROM_JSON = "https://spark.apache.org/docs/latest/api/sql/#from_json"
-_MEASURED = "batch reads of a file sink's directory, measured on Spark 4.2.0"
+_MEASURED = "measured on Spark 4.2.0: batch reads of a file sink's directory"
 _KEY = "https://kafka.apache.org/documentation/#design_compactionbasics"
 _BINARY = ("to_avro", "to_protobuf")
 _NUMBERS = frozenset(("byte", "short", "integer", "long"))
 
 
-_FIND_THE_OUTPUTS = "Find the output's consumers. Write the field until none of them needs it."
+_FIND_THE_OUTPUTS = (
+    "Find the output's consumers. Keep writing the field until no consumer needs it."
+)
 
 
 @rule("OUT001", _FROM_JSON, remedies=(_FIND_THE_OUTPUTS,))
 def field_removed(c: Comparison) -> Iterator[RuleResult]:
-    """The checkpoint doesn't record the sink, so the query continues.
+    """The query resumes without the field, because the checkpoint doesn't record the sink.
 
     Consumers that read the field by name get null for new rows, or fail.
     """
@@ -43,13 +45,13 @@ def field_removed(c: Comparison) -> Iterator[RuleResult]:
 
 
 _FIND_THE_OUTPUTS_CONSUMERS = (
-    "Find the output's consumers. If the type must change, write it as a new field."
+    "Find the output's consumers. If the type must change, write a new field."
 )
 
 
 @rule("OUT002", _FROM_JSON, remedies=(_FIND_THE_OUTPUTS_CONSUMERS,))
 def field_type(c: Comparison) -> Iterator[RuleResult]:
-    """The checkpoint doesn't record the sink, so the query continues.
+    """The query resumes with the new type, because the checkpoint doesn't record the sink.
 
     Consumers that expect the old type get null or other values for new rows, or fail.
     """
@@ -62,14 +64,12 @@ def field_type(c: Comparison) -> Iterator[RuleResult]:
         )
 
 
-_LET_CONSUMERS_THAT_JOIN = (
-    "Let consumers that join, order or compact by key start from a new topic."
-)
+_LET_CONSUMERS_THAT_JOIN = "If consumers join, order or compact by key, write to a new topic."
 
 
 @rule("OUT003", _KEY, remedies=(_LET_CONSUMERS_THAT_JOIN,))
 def record_key(c: Comparison) -> Iterator[RuleResult]:
-    """A record's key decides its partition, its order, and what compaction replaces.
+    """A record's key decides its partition, its order, and which records compaction replaces.
 
     Older records keep their old key and stay in their partition.
     """
@@ -81,7 +81,7 @@ def record_key(c: Comparison) -> Iterator[RuleResult]:
             yield _resumes(
                 c,
                 change,
-                f"The expression of the records' {change.path} changed.",
+                f"The expression of the record's {change.path} changed.",
                 _LET_CONSUMERS_THAT_JOIN,
             )
 
@@ -96,7 +96,7 @@ _MAKE_SURE_THAT_THE_CHANGE = (
     "how select() works: its expression decides which column the output gets; not measured",
     remedies=(_MAKE_SURE_THAT_THE_CHANGE,),
 )
-def column_of_other_data(c: Comparison) -> Iterator[RuleResult]:
+def column_source_changed(c: Comparison) -> Iterator[RuleResult]:
     """A column keeps its name and its type, but now holds other data.
 
     Neither the engine nor a consumer can detect that.
@@ -197,7 +197,7 @@ def binary_layout(c: Comparison) -> Iterator[RuleResult]:
             location=c.sink_location,
             before=shown_schema(was.declared) or _described(was.schema),
             after=shown_schema(now.declared) or _described(now.schema),
-            because=f"What {was.writer} writes into {was.column} changed.",
+            because=f"The schema that {was.writer} writes into {was.column} changed.",
             rollback=Rollback.SAFE,
             remedy=_GIVE_CONSUMERS_THE_NEW,
         )

@@ -11,17 +11,17 @@ from headgate.rules.spark.facts.event_time import AGGREGATES, keyed_by_time, out
 
 _MODE_ERROR = "STREAMING_OUTPUT_MODE"
 _OTHER_ERROR = "_LEGACY_ERROR_TEMP_3102"
-_CHECKER = "UnsupportedOperationChecker; measured on 4.2.0"
+_CHECKER = "Spark's UnsupportedOperationChecker; measured on 4.2.0"
 
 
-_CHOOSE_A_MODE = "Choose a mode that the operators support, or add the watermark."
+_CHOOSE_A_MODE = "Choose an output mode that the query's operators support, or add a watermark."
 
 
 @rule("MOD001", _CHECKER, remedies=(_CHOOSE_A_MODE,))
 def mode_not_supported(c: Comparison) -> Iterator[RuleResult]:
-    """Spark's analysis doesn't allow some modes for some operators.
+    """Some operators don't support every output mode.
 
-    The query fails at its start, before it writes anything.
+    In an unsupported mode the query fails at its start, before it writes anything.
     """
     mode = output_mode(c.after)
     problem = _problem(c.after, mode)
@@ -45,7 +45,7 @@ _USE_APPEND_MODE = "Use append mode, or foreachBatch."
 
 @rule("MOD004", _CHECKER, remedies=(_USE_APPEND_MODE,))
 def mode_not_supported_by_sink(c: Comparison) -> Iterator[RuleResult]:
-    """A file sink only appends; Spark's analysis fails for other modes."""
+    """A file sink supports only append mode. Spark's analysis fails for other modes."""
     sink, mode = c.after.sink, output_mode(c.after)
     if sink is None or mode in (None, "append") or not sink.is_files:
         return
@@ -70,8 +70,8 @@ _LET_THE_OLD = (
 def held_back_output(c: Comparison) -> Iterator[RuleResult]:
     """In append mode an aggregate holds a group back until the watermark has passed it.
 
-    Update mode emits only the groups that new rows change, complete mode only those that are still
-    in state. Groups that were held back, or were evicted after they were emitted, are missing.
+    Update mode emits only groups that new rows change. Complete mode emits only groups that are
+    still in state. So groups that append mode held back, or that were evicted, are missing.
     """
     change = _change(c)
     if change is None or change[0] != "append" or not _has(c.before, *AGGREGATES):
@@ -82,7 +82,7 @@ def held_back_output(c: Comparison) -> Iterator[RuleResult]:
         location=c.sink_location,
         before=change[0],
         after=change[1],
-        because="The mode was append.",
+        because="The old output mode was append.",
         remedy=_LET_THE_OLD,
         scenario="from-scratch",
     )
@@ -119,7 +119,7 @@ def _problem(version: Version, mode: str | None) -> tuple[str, str] | None:
     if mode is None or version.stateful is None:
         return None
     if mode == "complete" and not _has(version, *AGGREGATES):
-        return "Complete mode needs an aggregate.", _MODE_ERROR
+        return "Complete mode requires an aggregation.", _MODE_ERROR
     if mode == "update":
         return _problem_of_update(version)
     return _problem_of_append(version) if mode == "append" else None
@@ -145,7 +145,7 @@ def _problem_of_append(version: Version) -> tuple[str, str] | None:
         if operator.keys is None:
             return None
         if not keyed_by_time(operator, version.watermarks):
-            return "Append mode needs a watermark in the grouping columns.", _MODE_ERROR
+            return "Append mode requires a watermark on a grouping column.", _MODE_ERROR
     return None
 
 

@@ -24,7 +24,7 @@ _CONFIGURE_THE_SCHEMA = (
     "version read all records of the old schema first."
 )
 _ARE_ALL_UNREAD = "Are all unread records written with the new schema?"
-_CAN_THE_NEW = "Can the new avroSchema read the written records by Avro's schema resolution?"
+_CAN_THE_NEW = "Can the new avroSchema read records of the old schema (Avro's schema resolution)?"
 
 
 @rule(
@@ -36,8 +36,8 @@ _CAN_THE_NEW = "Can the new avroSchema read the written records by Avro's schema
 def reading_schema(c: Comparison) -> Iterator[RuleResult]:
     """from_avro and from_protobuf assume that every record was written with their schema.
 
-    Records of another schema fail, or their bytes become other fields. Offsets don't say which
-    schema the unread records have.
+    If a record has another schema, Spark fails or reads its bytes as other fields. Offsets don't
+    show which schema the unread records have.
     """
     for was, now in changed_reading(c.before, c.after):
         if now.function == "from_json" or told_apart(was) == told_apart(now):

@@ -10,15 +10,18 @@ from headgate.rules.core.report import Outcome, Rollback, StateEffect
 from headgate.rules.core.rule import Comparison, RuleResult, rule
 from headgate.rules.spark.facts.event_time import output_mode
 
-_USE_A_NEW = "Use a new checkpoint with the new directory, or copy the old `_spark_metadata` there."
+_USE_A_NEW = (
+    "Use a new checkpoint with the new directory, or copy the old `_spark_metadata` into the new "
+    "directory."
+)
 
 
 @rule("SNK001", remedies=(_USE_A_NEW,))
 def file_sink_log(c: Comparison) -> Iterator[RuleResult]:
     """A file sink logs its batches in `_spark_metadata`, and Spark reads that log from batch 0.
 
-    In another directory the log starts with the number of the next batch. Reading the directory
-    fails with `_spark_metadata/0 doesn't exist`.
+    In another directory the log starts with the number of the next batch. Consumers of the
+    directory fail with `_spark_metadata/0 doesn't exist`.
     """
     both = _both(c)
     if both is None or not _is_file(both[1]):
@@ -44,9 +47,9 @@ _REWRITE_THE_OLD = "Rewrite the old files, or write to a new directory with a ne
 
 @rule("SNK002", remedies=(_REWRITE_THE_OLD,))
 def file_sink_partitions(c: Comparison) -> Iterator[RuleResult]:
-    """Spark infers partition columns from the paths.
+    """Spark infers partition columns from the paths of the files.
 
-    Files at another depth than the new ones are hidden from consumers.
+    If old and new files are at different directory depths, consumers don't see the old files.
     """
     both = _both(c)
     if both is None or not (_is_file(both[0]) and _is_file(both[1])):
@@ -88,14 +91,14 @@ def memory_sink(c: Comparison) -> Iterator[RuleResult]:
     )
 
 
-_IF_THE_NEW = "If the new sink must hold the history, replay."
+_IF_THE_NEW = "If the new sink needs the history, reprocess the input."
 
 
 @rule("SNK004", remedies=(_IF_THE_NEW,))
 def other_sink(c: Comparison) -> Iterator[RuleResult]:
-    """The checkpoint doesn't record the sink: new rows go only to the new sink.
+    """The checkpoint doesn't record the sink, so Spark writes only new rows to the new sink.
 
-    Keys without new data never reach it.
+    Keys without new rows never reach the new sink.
     """
     both = _both(c)
     if both is None or _is_file(both[1]) or both[1].format == "memory":
@@ -130,7 +133,10 @@ def file_sink_not_known(c: Comparison) -> Iterator[RuleResult]:
         after=_describe(new),
         because="The evidence of the old version doesn't show its sink."
         if old is None or not old.format
-        else "One version's evidence names a table or a relative path, the other's a directory.",
+        else (
+            "One version's evidence names the sink by a table or a relative path, the other's by "
+            "a directory."
+        ),
         question=_DID_THE_OLD,
         remedy=_ADD_A_PLAN,
     )
@@ -142,7 +148,7 @@ _WHICH_FORMAT_DID = "Which format did the old version write to this directory?"
 
 @rule("SNK005", remedies=(_WRITE_TO_A_NEW,), questions=(_WHICH_FORMAT_DID,))
 def file_format(c: Comparison) -> Iterator[RuleResult]:
-    """A directory that holds files of two formats can't be read as either of them."""
+    """If a directory has files of two formats, consumers can't read it in either format."""
     both = _both(c)
     if both is None or not (_is_file(both[0]) and _is_file(both[1])):
         return

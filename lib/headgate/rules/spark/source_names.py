@@ -25,9 +25,10 @@ from headgate.rules.spark.facts.source_pairs import judged_pairs
 
 @rule("SRC003")
 def named_source_set(c: Comparison) -> Iterator[RuleResult]:
-    """Named sources may be reordered, added and removed: Spark finds offsets by name.
+    """You can reorder, add and remove named sources: Spark finds offsets by name.
 
-    A new source starts at its starting offsets. One that returns resumes from its stored offsets.
+    A new source starts at its starting offsets. A source that you add again resumes from its stored
+    offsets.
     """
     if not names_count(c.before, c.after):
         return
@@ -42,12 +43,12 @@ def named_source_set(c: Comparison) -> Iterator[RuleResult]:
     )
 
 
-_KEEP_THE_NAME = "Keep the name."
+_KEEP_THE_NAME = "Keep the name of the source."
 
 
 @rule("SRC004", remedies=(_KEEP_THE_NAME,))
 def named_source_renamed(c: Comparison) -> Iterator[RuleResult]:
-    """A source under a new name is a new source: Spark reads it again from its starting offsets."""
+    """A source with a new name is a new source: Spark reads it again from its starting offsets."""
     if not names_count(c.before, c.after):
         return
     for old, new in _renamed(c):
@@ -62,8 +63,10 @@ def named_source_renamed(c: Comparison) -> Iterator[RuleResult]:
         )
 
 
-_LEAVE_NAMES_AS = "Leave names as they are, or start from an empty checkpoint."
-_ADD_THE_CHECKPOINT = "Add the checkpoint, or the output of `headgate capture module:function`."
+_LEAVE_NAMES_AS = "Keep the names of the sources, or start with a new checkpoint."
+_ADD_THE_CHECKPOINT = (
+    "Add the checkpoint or the output of `headgate capture module:function` to the evidence."
+)
 _GIVE_THE_SOURCE = "Give the source its old name."
 _WHICH_NAMES_DO = "Which names do the sources of both versions have?"
 
@@ -73,7 +76,7 @@ _WHICH_NAMES_DO = "Which names do the sources of both versions have?"
     remedies=(_LEAVE_NAMES_AS, _ADD_THE_CHECKPOINT, _GIVE_THE_SOURCE),
     questions=(_WHICH_NAMES_DO,),
 )
-def naming_started_or_stopped(c: Comparison) -> Iterator[RuleResult]:
+def source_name_added_or_removed(c: Comparison) -> Iterator[RuleResult]:
     """A checkpoint's first run fixes whether sources have names; there is no migration.
 
     With names, a file source uses the log `sources/<name>` instead of `sources/<position>`.
@@ -103,13 +106,16 @@ def naming_started_or_stopped(c: Comparison) -> Iterator[RuleResult]:
         )
 
 
-_ADD_THE_OUTPUT = "Add the output of `headgate capture module:function`."
+_ADD_THE_OUTPUT = "Add the output of `headgate capture module:function` to the evidence."
 _WHICH_NAMES_DO_THE_SOURCES = "Which names do the sources of the new version have?"
 
 
 @rule("SRC011", remedies=(_ADD_THE_OUTPUT,), questions=(_WHICH_NAMES_DO_THE_SOURCES,))
 def names_not_known(c: Comparison) -> Iterator[RuleResult]:
-    """This checkpoint finds offsets by the sources' names, so the new names decide."""
+    """This checkpoint stores offsets by source name, but the new version's names are unknown.
+
+    If a source's name changed, Spark doesn't find its offsets.
+    """
     if names_unclear(c.before, c.after):
         yield RuleResult(
             outcome=Outcome.UNKNOWN,
@@ -133,20 +139,22 @@ def duplicate_names(c: Comparison) -> Iterator[RuleResult]:
             outcome=Outcome.REFUSES,
             before=[s.name for s in c.before.sources or ()],
             after=[s.name for s in c.after.sources or ()],
-            because=f"The name {', '.join(double)} is used twice.",
+            because=f"Names used more than once: {', '.join(double)}.",
             error_class="STREAMING_QUERY_EVOLUTION_ERROR",
             remedy=_GIVE_EACH_SOURCE,
             scenario="offline-upgrade",
         )
 
 
-_KEEP_THE_ORDER = "Keep the order."
+_KEEP_THE_ORDER = "Keep the order of the sources."
 _KEEP_THE_ORDER_NAMES = (
-    f"Keep the order. Names only have an effect with offset log v2 and {EVOLUTION} since the first "
-    "run."
+    "Keep the order of the sources. Names take effect only with offset log v2 and "
+    f"{EVOLUTION} since the first run."
 )
-_ADD_THE_CHECKPOINT_TO_THE_EVIDENCE = "Add the checkpoint to the evidence, or keep the order."
-_DO_THE_OFFSETS = "Do the offsets of all named file sources have the same number?"
+_ADD_THE_CHECKPOINT_TO_THE_EVIDENCE = (
+    "Add the checkpoint to the evidence, or keep the order of the sources."
+)
+_DO_THE_OFFSETS = "Is `logOffset` in the offset log the same for all named file sources?"
 
 
 @rule(
@@ -155,9 +163,9 @@ _DO_THE_OFFSETS = "Do the offsets of all named file sources have the same number
     questions=(_DO_THE_OFFSETS,),
 )
 def named_but_positional(c: Comparison) -> Iterator[RuleResult]:
-    """Without offset log v2, names move a file source's log, but its offsets stay positional.
+    """Without offset log v2, a name moves a file source's log, but its offset stays positional.
 
-    After a reordering, Spark looks for one source's batch in the log of another.
+    If sources change their order, Spark looks for one source's batch in another source's log.
     """
     if names_count(c.before, c.after):
         return
@@ -169,14 +177,15 @@ def named_but_positional(c: Comparison) -> Iterator[RuleResult]:
 
 
 _SWITCH_SOURCE_EVOLUTION = (
-    "Switch source evolution off, or start from an empty checkpoint with names."
+    f"Set {EVOLUTION}=false, or start with a new checkpoint and named sources."
 )
 
 
 @rule("SRC009", remedies=(_SWITCH_SOURCE_EVOLUTION,))
 def evolution_switched_on(c: Comparison) -> Iterator[RuleResult]:
-    """If source evolution is on in the session, every source needs a name, whatever the offset log
-    pins.
+    """If the session sets source evolution, every source needs a name.
+
+    The value in the offset log doesn't matter.
     """
     unnamed = [describe(s) for s in c.after.sources or () if not s.name]
     on = (c.after.settings.get(EVOLUTION) or "").lower() == "true"
@@ -185,7 +194,7 @@ def evolution_switched_on(c: Comparison) -> Iterator[RuleResult]:
             outcome=Outcome.REFUSES,
             before=c.before.settings.get(EVOLUTION),
             after="true",
-            because=f"{EVOLUTION} is on, and {unnamed[0]} has no name.",
+            because=f"The new version sets {EVOLUTION}=true, but {unnamed[0]} has no name.",
             error_class="STREAMING_QUERY_EVOLUTION_ERROR",
             remedy=_SWITCH_SOURCE_EVOLUTION,
         )
@@ -215,7 +224,7 @@ def _names_not_shown(pair: SourcePair) -> RuleResult:
         location=pair.location,
         before=pair.before.name,
         after=pair.after.name,
-        because="The plan of a started query shows no names of sources.",
+        because="The plan of a started query doesn't show the names of its sources.",
         question=_WHICH_NAMES_DO,
         rollback=Rollback.UNKNOWN,
         remedy=_ADD_THE_CHECKPOINT,
@@ -246,7 +255,7 @@ def _shifted(pair: SourcePair, own: Source | None) -> RuleResult:
             location=pair.location,
             before=told[0],
             after=told[1],
-            because="The source's own log doesn't hold the batch of the offset at its position.",
+            because="The source's log has no entry for the offset at the source's position.",
             error_class="IllegalStateException",
             remedy=_KEEP_THE_ORDER_NAMES,
         )
@@ -266,6 +275,8 @@ def _shifted(pair: SourcePair, own: Source | None) -> RuleResult:
         location=pair.location,
         before=told[0],
         after=told[1],
-        because="All offsets are equal by coincidence, so nothing is lost this time.",
+        because=(
+            "The offsets of the sources are equal by coincidence, so nothing is lost this time."
+        ),
         remedy=_KEEP_THE_ORDER,
     )

@@ -16,15 +16,15 @@ from headgate.rules.core.source_names import (
 )
 from headgate.rules.spark.facts.source_pairs import judged_pairs
 
-_NEW = "Start from an empty checkpoint with explicit starting offsets."
+_NEW = "Start with a new checkpoint and explicit starting offsets."
 
 
 @rule("SRC001", remedies=(_NEW,))
 def number_of_sources(c: Comparison) -> Iterator[RuleResult]:
-    """The offset log holds one line per source, by position, and Spark asserts their number.
+    """The offset log has one line per source, by position. Spark fails if the number differs.
 
-    Only sources that were named from the first run, with source evolution on and offset log v2, may
-    be added or removed.
+    You can add or remove sources only if they were named from the first run, with source evolution
+    on and offset log v2.
     """
     if c.before.sources is None or c.after.sources is None or names_count(c.before, c.after):
         return
@@ -60,9 +60,9 @@ def _may_be_read_twice(c: Comparison) -> bool:
 
 @rule("SRC002", remedies=(_NEW,))
 def kind_of_source(c: Comparison) -> Iterator[RuleResult]:
-    """Offsets are JSON of the source that wrote them; another kind of source can't read them.
+    """Each kind of source writes its own JSON into the offset log, and can't read that of others.
 
-    All file formats share one form, so csv may become json.
+    All file formats use the same JSON, so you can change csv to json.
     """
     for pair in judged_pairs(c):
         assert pair.before and pair.after
@@ -91,13 +91,13 @@ _CANNOT_PARSE = {
 _CANNOT_READ_LOG = {("kafka", "file"): "MALFORMED_LOG_FILE"}
 
 
-_ADD_A_PLAN = "Add a plan, or the output of `headgate capture module:function`."
+_ADD_A_PLAN = "Add a plan or the output of `headgate capture module:function` to the evidence."
 _WHAT_DOES_SOURCE = "What does source {position} of the {side} version read?"
 
 
 @rule("SRC010", remedies=(_ADD_A_PLAN,), questions=(_WHAT_DOES_SOURCE,))
 def source_not_known(c: Comparison) -> Iterator[RuleResult]:
-    """Offsets keep their meaning only if the source still reads the same thing."""
+    """Offsets are valid only if the source still reads the same topics or path."""
     for pair in judged_pairs(c):
         assert pair.before and pair.after
         for side, source in (("old", pair.before), ("new", pair.after)):
@@ -148,8 +148,8 @@ def _times_not_known() -> RuleResult:
     return RuleResult(
         outcome=Outcome.UNKNOWN,
         because=(
-            "Progress names a source only once. The offset log has an entry for each time that "
-            "the query reads it."
+            "A progress report names a source only once. The offset log has an entry for "
+            "each time that the query reads the source."
         ),
         question=_DOES_THE_QUERY,
         rollback=Rollback.UNKNOWN,

@@ -18,15 +18,15 @@ _RISKY = ("cast(", " / ", " % ", "[", "element_at(", "elt(", "to_date(", "to_tim
 
 
 _RESTART_WITH_THE_SPARK = (
-    "Restart with the Spark that wrote the checkpoint, or start from an empty one."
+    "Restart with the Spark version that wrote the checkpoint, or start with a new checkpoint."
 )
 
 
 @rule("SPK001", remedies=(_RESTART_WITH_THE_SPARK,))
 def log_of_newer_spark(c: Comparison) -> Iterator[RuleResult]:
-    """The first line of a log file is its format version.
+    """The first line of a log file in the checkpoint is its format version.
 
-    Spark doesn't read a newer version than it knows.
+    Spark fails if it doesn't support that version.
     """
     progress = c.before.progress
     found = (
@@ -39,7 +39,10 @@ def log_of_newer_spark(c: Comparison) -> Iterator[RuleResult]:
                 outcome=Outcome.REFUSES,
                 before=f"{log} v{version}",
                 after=f"Spark {c.spark.text}",
-                because=f"`{log}` has version {version}, which Spark {c.spark.text} doesn't read.",
+                because=(
+                    f"`{log}` has format version {version}, which Spark {c.spark.text} can't "
+                    "read."
+                ),
                 error_class="INVALID_LOG_VERSION" if c.spark.at_least(4, 0) else
                 "IllegalStateException",
                 remedy=_RESTART_WITH_THE_SPARK,
@@ -47,22 +50,26 @@ def log_of_newer_spark(c: Comparison) -> Iterator[RuleResult]:
             )  # fmt: skip
 
 
-_REHEARSE_IT_ON = "Rehearse it on a copy of the checkpoint."
+_REHEARSE_IT_ON = "Rehearse the new version on a copy of the checkpoint."
 _KEEP_A_COPY = "Keep a copy of the checkpoint."
 _DOES_THE_NEW = "Does the new version resume from a copy of the checkpoint (a rehearsal)?"
 
 
 @rule(
     "SPK002",
-    "restarts of 3.5.8, 4.0.2 and 4.2.0 on each other's checkpoints; else nothing",
+    (
+        "measured: restarts of Spark 3.5.8, 4.0.2 and 4.2.0 on each other's checkpoints; no "
+        "other versions"
+    ),
     remedies=(_REHEARSE_IT_ON, _KEEP_A_COPY),
     questions=(_DOES_THE_NEW,),
 )
 def spark_changed(c: Comparison) -> Iterator[RuleResult]:
-    """Spark doesn't guarantee that one version continues from the checkpoint of another. 4.2
-    resumed from what 3.5 and 4.0 wrote, and both resumed from 4.2's, for every kind of operator
-    but one. 4.2 failed to start with STATE_STORE_VALUE_SCHEMA_NOT_COMPATIBLE on 3.5's left outer
-    join of two streams: in 4.2 its stored keys may be null.
+    """Spark doesn't guarantee that one version resumes from the checkpoint of another.
+
+    In tests, 4.2 resumed from checkpoints of 3.5 and 4.0, and both resumed from those of 4.2, for
+    every kind of operator but one. On 3.5's left outer join of two streams, 4.2 failed to start
+    with STATE_STORE_VALUE_SCHEMA_NOT_COMPATIBLE: in 4.2 its stored keys may be null.
     """
     old = writer(c.before)
     if old is None or old.number == c.spark.number:
@@ -70,7 +77,7 @@ def spark_changed(c: Comparison) -> Iterator[RuleResult]:
     joins = any(o.kind is OperatorKind.STREAM_JOIN for o in c.before.stateful or ())
     tried = (old.number, c.spark.number) in MEASURED_RESTARTS
     looser = joins and not old.at_least(4, 0) and c.spark.at_least(4, 0)
-    sentence = f"Spark {old.text} wrote the checkpoint; Spark {c.spark.text} resumes from it."
+    sentence = f"Spark {old.text} wrote the checkpoint; Spark {c.spark.text} will read it."
     if tried and not looser:
         yield RuleResult(
             outcome=Outcome.RESUMES,
@@ -85,8 +92,7 @@ def spark_changed(c: Comparison) -> Iterator[RuleResult]:
         outcome=Outcome.UNKNOWN,
         before=old.text,
         after=c.spark.text,
-        because=sentence
-        + ("" if tried else (" Headgate was not tested with this pair of versions.")),
+        because=sentence + ("" if tried else (" Headgate was not tested with this combination.")),
         question=_DOES_THE_NEW,
         rollback=Rollback.UNKNOWN,
         remedy=_REHEARSE_IT_ON,
@@ -95,14 +101,14 @@ def spark_changed(c: Comparison) -> Iterator[RuleResult]:
 
 _USE_TRY_CAST = f"Use try_cast and similar functions, or set {ANSI}=false."
 _DOES_THE_INPUT = (
-    "Does the input have rows for which a cast, a division or an index gave null? They now "
-    "fail the batch (CAST_INVALID_INPUT and similar errors)."
+    "Does the input have rows for which a cast, a division or an array index gave null? Such "
+    "rows now fail the batch (CAST_INVALID_INPUT and similar errors)."
 )
 
 
 @rule(
     "SPK003",
-    "Spark's migration guide: ANSI mode is on by default since 4.0",
+    "Spark's migration guide (ANSI mode is on by default since 4.0)",
     remedies=(_USE_TRY_CAST,),
     questions=(_DOES_THE_INPUT,),
 )
@@ -122,7 +128,7 @@ def ansi_by_default(c: Comparison) -> Iterator[RuleResult]:
         outcome=Outcome.UNKNOWN,
         before=old.text,
         after=c.spark.text,
-        because=f"{risky[0]} may be such an expression." if risky else "",
+        because=f"{risky[0]} may fail in ANSI mode." if risky else "",
         question=_DOES_THE_INPUT,
         remedy=_USE_TRY_CAST,
     )

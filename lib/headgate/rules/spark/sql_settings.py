@@ -14,24 +14,29 @@ _S = "spark.sql."
 # What each asks, where its value changes.
 _QUESTIONS = {
     _S + "files.ignoreCorruptFiles": (
-        "Are there files that can't be read? With the setting on, Spark silently skips their "
-        "rows and marks them as processed."
+        "Does the source have unreadable files? With the setting on, Spark silently skips "
+        "their rows and marks the files as processed."
     ),
     _S + "files.ignoreMissingFiles": (
-        "Are files missing that the source has listed? With the setting on, Spark silently marks "
-        "them as processed."
+        "Are files missing that the source has listed? With the setting on, Spark silently "
+        "marks missing files as processed."
     ),
     _S + "streaming.disabledV2MicroBatchReaders": (
-        "Can the source's other implementation resume from the offsets that the old one logged?"
+        "Can the source's other implementation (DataSource V1 or V2) resume from the logged "
+        "offsets?"
     ),
     _S + "streaming.disabledV2Writers": (
-        "Can the sink's other implementation resume from the last batch of the old one?"
+        "Can the sink's other implementation (DataSource V1 or V2) resume from the old "
+        "version's last batch?"
     ),
     _S + "streaming.internal.stateStore.partitions": (
-        "Why does the session set it? Spark itself sets it from the offset log."
+        "Why does the session set this internal setting? Spark itself sets it from the offset log."
     ),
 }
-_REBASE = "Does the input have dates before 1582 or timestamps before 1900? Their values change."
+_REBASE = (
+    "Does the input have dates before 1582 or timestamps before 1900? The setting changes their "
+    "values."
+)
 _ONLY_ON = frozenset({_S + "files.ignoreCorruptFiles", _S + "files.ignoreMissingFiles"})
 _REBASED = tuple(
     f"{_S}{k}ModeInRead"
@@ -49,14 +54,14 @@ _KEEP_THE_OLD = "Keep the old value, or rehearse the new version."
 
 @rule(
     "CFG012",
-    "documentation of the settings; not measured",
+    "Spark's documentation of the setting; not measured",
     remedies=(_KEEP_THE_OLD,),
     questions=(*_QUESTIONS.values(), _REBASE),
 )
-def what_is_read(c: Comparison) -> Iterator[RuleResult]:
+def input_setting(c: Comparison) -> Iterator[RuleResult]:
     """The checkpoint doesn't record the setting, and no plan shows its effect on the input.
 
-    The rows in state were read under the old setting.
+    The state keeps rows that were read with the old setting.
     """
     for key, (old, new) in differing(c).items():
         if not decides_what_is_read(key) or (key in _ONLY_ON and (new or "").lower() != "true"):
@@ -108,20 +113,20 @@ def changes_meaning(key: str) -> bool:
 
 _KEEP_THE_OLD_VALUE = "Keep the old value."
 _LEAVE_THE_POLICY = "Keep spark.sql.legacy.timeParserPolicy=LEGACY, or use extract()."
-_DOES_THE_SETTING = "Does the setting change what the keys' expressions give for the same row?"
+_DOES_THE_SETTING = "Does the setting change the value of a key for the same row?"
 _WHICH_STATE_SCHEMA = (
-    "Which state schema does the new version plan? `headgate capture module:function` under "
+    "Which state schema does the new version plan? `headgate capture module:function` with "
     "the new setting shows it."
 )
 
 
 @rule(
     "CFG011",
-    "documentation of the settings; measured with spark.sql.legacy.timeParserPolicy",
+    "Spark's documentation of the setting; measured only for spark.sql.legacy.timeParserPolicy",
     remedies=(_KEEP_THE_OLD_VALUE, _LEAVE_THE_POLICY),
     questions=(_DOES_THE_SETTING, _WHICH_STATE_SCHEMA),
 )
-def meaning_of_expressions(c: Comparison) -> Iterator[RuleResult]:
+def expression_setting(c: Comparison) -> Iterator[RuleResult]:
     """New rows are computed under the new setting; state keeps the results of the old one.
 
     If the key of a row changes, Spark doesn't find its state.
@@ -142,7 +147,7 @@ def meaning_of_expressions(c: Comparison) -> Iterator[RuleResult]:
             location=hit.location if hit else Location(),
             before=old,
             after=new,
-            because=f"{key} changed" + (", and a key is computed." if hit else "."),
+            because=f"{key} changed" + (", and an expression computes a key." if hit else "."),
             question=_DOES_THE_SETTING if hit else None,
             remedy=_KEEP_THE_OLD_VALUE if hit else "",
         )
@@ -164,8 +169,8 @@ def _types_may_differ(old: str | None, new: str | None, pair: OperatorPair) -> R
         before=old,
         after=new,
         because=(
-            "Precision and scale of computed decimals follow this setting. So the types of the "
-            "state may change, too."
+            "This setting decides precision and scale of computed decimals. So the types in "
+            "the state may change, too."
         ),
         question=_WHICH_STATE_SCHEMA,
         rollback=Rollback.UNKNOWN,
@@ -193,7 +198,7 @@ def _pattern_refused(old: str | None, new: str | None, pair: OperatorPair) -> Ru
         before=old,
         after=new,
         because=(
-            "Only the legacy time parser supports the pattern that formats a key, so the first "
+            "A key uses a pattern that only the legacy time parser supports, so the first "
             "row fails."
         ),
         error_class="INCONSISTENT_BEHAVIOR_CROSS_VERSION",

@@ -22,16 +22,17 @@ _NAMED = re.compile(r"^collate\(.*, (?P<name>\w+)\)$|^string collate (?P<type>\w
 
 
 _GROUP_BY_AN_EXPRESSION = (
-    "Group by an expression that makes equal values the same, such as lower(column), with a "
-    "new checkpoint."
+    "Group by an expression that gives equal values the same bytes, such as lower(column), "
+    "and start with a new checkpoint."
 )
 
 
 @rule("STA005", remedies=(_GROUP_BY_AN_EXPRESSION,))
-def key_of_a_collation(c: Comparison) -> Iterator[RuleResult]:
+def collation_of_key(c: Comparison) -> Iterator[RuleResult]:
     """Spark finds state by the bytes of its key.
 
-    Under some collations different bytes are equal values. Spark fails to keep state by such a key.
+    With some collations, equal values have different bytes. Spark fails if a key has such a
+    collation.
     """
     for pair in c.operators:
         if pair.after is None:
@@ -118,16 +119,17 @@ def _columns(version: Version) -> list[Any]:
     return [(s.columns, s.column_types) for s in version.sources or ()]
 
 
-_DOC = "StateSchemaCompatibilityChecker, Spark 3.5-4.2"
+_DOC = "Spark's StateSchemaCompatibilityChecker (3.5 to 4.2)"
 _NEW_CHECKPOINT = (
-    "Keep the stored schema (same number, order, types and nullability of its fields), "
-    "or start from an empty checkpoint and replay."
+    "Keep the stored schema (same number, order, types and nullability of its fields), or "
+    "reprocess the input with a new checkpoint."
 )
 
 
 @rule("STA001", remedies=(_NEW_CHECKPOINT,))
 def key_schema(c: Comparison) -> Iterator[RuleResult]:
-    """Spark compares the key of every state store with the stored one before the first batch.
+    """Before the first batch Spark compares the key schema of every state store with the stored
+    one.
 
     Number, order and types of fields must be equal, and a field stored as not null must stay not
     null. Names are ignored.
@@ -138,7 +140,8 @@ def key_schema(c: Comparison) -> Iterator[RuleResult]:
 
 @rule("STA002", remedies=(_NEW_CHECKPOINT,))
 def value_schema(c: Comparison) -> Iterator[RuleResult]:
-    """Spark compares the value of every state store with the stored one before the first batch.
+    """Before the first batch Spark compares the value schema of every state store with the stored
+    one.
 
     Number, order and types of fields must be equal, and a field stored as not null must stay not
     null. Names are ignored. Column pruning and inferred `isnotnull` filters decide what is stored.
@@ -149,7 +152,9 @@ def value_schema(c: Comparison) -> Iterator[RuleResult]:
             yield _refusal(c, pair, store, how, VALUE)
 
 
-_CAPTURE_BOTH_VERSIONS = "Capture both versions, or rehearse the new one on a copy of the state."
+_CAPTURE_BOTH_VERSIONS = (
+    "Capture both versions, or rehearse the new version on a copy of the checkpoint."
+)
 _WHICH_STATE_SCHEMA = (
     "Which state schema does the new version plan? `headgate capture module:function` of the "
     "new code, or its plan as JSON, shows it."
@@ -167,15 +172,17 @@ def schema_not_known(c: Comparison) -> Iterator[RuleResult]:
             yield RuleResult(
                 outcome=Outcome.UNKNOWN,
                 location=pair.location,
-                because="This evidence doesn't show what the new version will store.",
+                because="The evidence doesn't show the new version's state schema.",
                 question=_WHICH_STATE_SCHEMA,
                 rollback=Rollback.UNKNOWN,
                 remedy=_CAPTURE_BOTH_VERSIONS,
             )
 
 
-_SWITCH_THE_STATE = f"Switch the state schema check on. {_NEW_CHECKPOINT}"
-_IS_ANY_STORED = "Is any stored number in `{store}` negative? Spark's state reader shows it."
+_SWITCH_THE_STATE = f"Set spark.sql.streaming.stateStore.stateSchemaCheck=true. {_NEW_CHECKPOINT}"
+_IS_ANY_STORED = (
+    "Is any stored number in `{store}` negative? Spark's state data source shows the numbers."
+)
 
 
 @rule("STA004", remedies=(_SWITCH_THE_STATE,), questions=(_IS_ANY_STORED,))
@@ -218,7 +225,7 @@ def _refusal(
         location=pair.location,
         before=stored.describe() if stored else None,
         after=planned.describe() if planned else None,
-        because=f"The {part} of state store `{store.name}` differs in the {how.value}."
+        because=f"The {part} schema of state store `{store.name}` differs in the {how.value}."
         if how is not Fit.NULLABLE
         else f"A field in the {part} of state store `{store.name}` is {how.value}.",
         error_class=c.spark.condition(f"STATE_STORE_{part.upper()}_SCHEMA_NOT_COMPATIBLE"),
@@ -235,8 +242,8 @@ def _unreadable(pair: OperatorPair, store: StorePair, part: str) -> RuleResult:
         before=stored.describe() if stored else None,
         after=planned.describe() if planned else None,
         because=(
-            f"Rows of `{store.name}` have a different number of fields, so the row format check "
-            "fails in the first task."
+            f"Rows of state store `{store.name}` have a different number of fields, so the "
+            "row format check fails in the first task."
         ),
         error_class="CANNOT_LOAD_STATE_STORE",
         remedy=_SWITCH_THE_STATE,
@@ -255,8 +262,8 @@ def _garbage(pair: OperatorPair, store: StorePair, part: str) -> RuleResult:
         before=stored.describe() if stored else None,
         after=planned.describe() if planned else None,
         because=(
-            f"The types of the {part} of `{store.name}` changed: Spark reads the stored bits as "
-            "the new types."
+            f"The {part} types of state store `{store.name}` changed: Spark reads the stored "
+            "bytes as the new types."
         ),
         remedy=_SWITCH_THE_STATE,
         scenario="from-scratch",
@@ -272,8 +279,8 @@ def _right_unless_negative(
         before=stored.describe(),
         after=planned.describe(),
         because=(
-            f"The value of `{store.name}` has wider integers, and Spark reads the stored bits as "
-            "the wider type. Numbers from zero up are right, negative ones are wrong."
+            f"The value of state store `{store.name}` has wider integers. Spark reads stored "
+            "numbers correctly only if they aren't negative."
         ),
         question=_IS_ANY_STORED.format(store=store.name),
         rollback=Rollback.SAFE,

@@ -12,7 +12,7 @@ from headgate.rules.core.upstream import branch
 from headgate.rules.spark.facts.checkpoint_writer import names_are_checked
 from headgate.rules.spark.facts.state_stores import is_read
 
-_REMEDY = "Start from an empty checkpoint and replay, or keep the operators as they are."
+_REMEDY = "Keep the stateful operators as they are, or reprocess the input with a new checkpoint."
 _MISMATCH = "STREAMING_STATEFUL_OPERATOR_NOT_MATCH_IN_STATE_METADATA"
 _MISSING = "STREAMING_STATEFUL_OPERATOR_MISSING_STATE_DIRECTORY"
 _OF_MANY_NAMES = (OperatorKind.MAP_GROUPS, OperatorKind.TRANSFORM_WITH_STATE)
@@ -22,8 +22,8 @@ _OF_MANY_NAMES = (OperatorKind.MAP_GROUPS, OperatorKind.TRANSFORM_WITH_STATE)
 def operators_differ(c: Comparison) -> Iterator[RuleResult]:
     """Spark compares the ids and names of all stateful operators with `state/*/_metadata`.
 
-    Ids count from the output up (the last operator is 0), so one operator more or less shifts all
-    operators before it. `limit()` counts as one.
+    Ids count from the output up (the last operator is 0). If you add or remove an operator, the ids
+    of all operators before it change. `limit()` counts as a stateful operator.
     """
     if not c.before.stateful or c.after.stateful is None or not names_are_checked(c):
         return
@@ -42,8 +42,8 @@ def operators_differ(c: Comparison) -> Iterator[RuleResult]:
 
 
 _START_THE_NEW = (
-    "Start the new version with a new checkpoint: use the old one's offsets as starting "
-    "offsets, or replay."
+    "Start the new version with a new checkpoint. Use the old checkpoint's offsets as "
+    "starting offsets, or reprocess the input."
 )
 
 
@@ -59,7 +59,7 @@ def first_stateful_operator(c: Comparison) -> Iterator[RuleResult]:
         location=Location(None, first.node),
         before=[],
         after=_listed(c.after.stateful),
-        because=f"The new version adds the query's first state ({first.kind.value}).",
+        because=f"The new version adds the query's first stateful operator ({first.kind.value}).",
         error_class=c.spark.condition(_MISSING),
         rollback=Rollback.REPAIRABLE if poisoned else Rollback.SAFE,
         remedy=_START_THE_NEW,
@@ -71,8 +71,8 @@ def first_stateful_operator(c: Comparison) -> Iterator[RuleResult]:
 def operators_differ_unchecked(c: Comparison) -> Iterator[RuleResult]:
     """Spark 3.5 stores no operator names, so it starts where newer versions fail.
 
-    A removed operator leaves its state behind. An operator that got another's id reads that
-    operator's state.
+    The state of a removed operator stays unused. If an operator gets another operator's id, it
+    reads that operator's state.
     """
     if not c.before.stateful or c.after.stateful is None or names_are_checked(c):
         return
@@ -80,7 +80,7 @@ def operators_differ_unchecked(c: Comparison) -> Iterator[RuleResult]:
         yield _unchecked(c, pair)
 
 
-_KEEP_THE_ORDER = f"Keep the order of the branches. {_REMEDY}"
+_KEEP_THE_ORDER = "Keep the order of the branches, or reprocess the input with a new checkpoint."
 
 
 @rule("OPS005", remedies=(_KEEP_THE_ORDER,))
@@ -106,8 +106,8 @@ def branches_swapped(c: Comparison) -> Iterator[RuleResult]:
                 state_effect=StateEffect.REINTERPRETED,
                 location=pair.location,
                 because=(
-                    "This operator has the position of another one of its kind, and reads that "
-                    "one's state."
+                    "This operator has the position of another operator of its kind, and "
+                    "reads that operator's state."
                 ),
                 remedy=_KEEP_THE_ORDER,
                 scenario="from-scratch",
@@ -162,7 +162,7 @@ def _unchecked(c: Comparison, pair: OperatorPair) -> RuleResult:
         location=pair.location,
         before=pair.before.kind.value if pair.before else None,
         after=pair.after.kind.value if pair.after else None,
-        because=f"{_word(pair.before)} became {_word(pair.after)}.",
+        because=_became(pair),
         rollback=Rollback.LOST,
         remedy=_REMEDY,
         scenario="from-scratch",
@@ -181,14 +181,17 @@ def _listed(operators: tuple[StatefulOperator, ...]) -> list[str]:
 def _sentence(c: Comparison, differing: list[OperatorPair]) -> str:
     old, new = len(c.before.stateful or ()), len(c.after.stateful or ())
     if new == 0:
-        return "The new version keeps no state at all, but the checkpoint holds some."
+        return "The new version has no stateful operators, but the checkpoint has state."
     if old != new:
-        return f"The checkpoint holds {old} stateful operators; the new version has {new}."
+        return f"Stateful operators: {old} in the checkpoint, {new} in the new version."
     first = differing[0]
     if first.kind is not None and first.before and first.after:
-        return f"{first.before.name} became {first.after.name}."
-    return f"{_word(first.before)} became {_word(first.after)}.".capitalize()
+        return f"Stateful operator {first.before.name} became {first.after.name}."
+    return _became(first)
 
 
-def _word(operator: StatefulOperator | None) -> str:
-    return operator.kind.value.replace("_", " ") if operator else "nothing"
+def _became(pair: OperatorPair) -> str:
+    was, now = (o and o.kind.value.replace("_", " ") for o in (pair.before, pair.after))
+    if was and now:
+        return f"Stateful operator {was} became {now}."
+    return f"Stateful operator added: {now}." if now else f"Stateful operator removed: {was}."

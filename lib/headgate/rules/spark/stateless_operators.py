@@ -27,10 +27,9 @@ _OWN_RULE = {
 
 @rule("TRF001")
 def stateless_change(c: Comparison) -> Iterator[RuleResult]:
-    """A part without state may change: new rows follow the new version.
+    """A stateless operator may change: new rows follow the new version.
 
-    A change before a stateful operator affects only new rows in the state; the history stays as it
-    was counted.
+    If a stateful operator follows, its state mixes results of the old and the new version.
     """
     for change in changed_transforms(c):
         yield RuleResult(
@@ -49,7 +48,9 @@ def stateless_change(c: Comparison) -> Iterator[RuleResult]:
 
 @rule("TRF002")
 def source_option(c: Comparison) -> Iterator[RuleResult]:
-    """The checkpoint doesn't record rate limits and client settings of a source."""
+    """The checkpoint doesn't record a source's rate limits and client settings, so new values take
+    effect.
+    """
     for pair in judged_pairs(c):
         assert pair.before and pair.after
         if not (pair.before.options and pair.after.options):
@@ -71,8 +72,8 @@ def source_option(c: Comparison) -> Iterator[RuleResult]:
 
 
 _CAPTURE_THE_OLD = "Capture the old version, too."
-_START_FROM_AN_EMPTY = "Start from an empty checkpoint, or keep micro-batches."
-_DID_THE_OLD = "Did the old version run in micro-batches, or was its trigger continuous, too?"
+_START_FROM_AN_EMPTY = "Keep a micro-batch trigger, or start with a new checkpoint."
+_DID_THE_OLD = "Did the old version use a micro-batch trigger or a continuous trigger?"
 _CAN_THIS_SOURCES = "Can this source's continuous mode parse its micro-batch offsets?"
 
 
@@ -82,7 +83,7 @@ _CAN_THIS_SOURCES = "Can this source's continuous mode parse its micro-batch off
     questions=(_DID_THE_OLD, _CAN_THIS_SOURCES),
 )
 def continuous_trigger(c: Comparison) -> Iterator[RuleResult]:
-    """Continuous processing parses offsets differently than micro-batches.
+    """Continuous processing parses a source's offsets differently than micro-batches.
 
     The rate source's micro-batch offset is a number, but its continuous reader expects an object.
     """
@@ -121,11 +122,13 @@ def _not_continuous(c: Comparison) -> tuple[str | None, str | None]:
     `UnsupportedOperationChecker.checkForContinuous`.
     """
     if c.after.sink and c.after.sink.format == "foreachBatch":
-        return "foreachBatch doesn't run in continuous mode.", "_LEGACY_ERROR_TEMP_1195"
+        return "Continuous processing doesn't support foreachBatch.", "_LEGACY_ERROR_TEMP_1195"
     if c.after.stateful:
-        return "Continuous processing has no stateful operators.", "_LEGACY_ERROR_TEMP_3102"
+        return (
+            "Continuous processing doesn't support stateful operators."
+        ), "_LEGACY_ERROR_TEMP_3102"
     if "file" in {family(s) for s in c.after.sources or ()}:
-        return "File sources don't support continuous mode.", "_LEGACY_ERROR_TEMP_3102"
+        return "Continuous processing doesn't support file sources.", "_LEGACY_ERROR_TEMP_3102"
     if "rate" in {family(s) for s in c.before.sources or ()}:
         return "The trigger is now continuous.", "MappingException"
     return None, None
@@ -135,28 +138,31 @@ def _trigger_not_known(c: Comparison) -> RuleResult:
     return RuleResult(
         outcome=Outcome.UNKNOWN,
         after=c.after.trigger,
-        because="The new version's trigger is continuous, the old one's is not in the evidence.",
+        because=(
+            "The new version's trigger is continuous. The old version's trigger is not in the "
+            "evidence."
+        ),
         question=_DID_THE_OLD,
         rollback=Rollback.UNKNOWN,
         remedy=_CAPTURE_THE_OLD,
     )
 
 
-_KEEP_MICRO_BATCHES = "Keep micro-batches."
+_KEEP_MICRO_BATCHES = "Keep a micro-batch trigger."
 _DOES_THE_NEW = "Does the new version start in real-time mode? A rehearsal shows it."
 
 
 @rule(
     "TRG003",
-    "RealTimeModeAllowlist, Spark 4.1-4.2; measured on 4.2.0",
+    "Spark's RealTimeModeAllowlist (4.1 and 4.2); measured on 4.2.0",
     remedies=(_KEEP_MICRO_BATCHES,),
     questions=(_DOES_THE_NEW,),
 )
 def real_time_trigger(c: Comparison) -> Iterator[RuleResult]:
-    """Real-time mode supports only update mode, and only some operators and sinks.
+    """Real-time mode supports only output mode update, and only some operators and sinks.
 
-    In 4.1 and 4.2 it supports no operator that keeps state or shuffles. Of the sinks it supports
-    Kafka, foreach, memory and the console.
+    In 4.1 and 4.2 it supports no stateful operators and no shuffles. It supports the sinks Kafka,
+    foreach, memory and console.
     """
     if "realTime" in (c.before.trigger or {}) or "realTime" not in (c.after.trigger or {}):
         return
@@ -177,19 +183,19 @@ def _not_in_real_time(c: Comparison) -> str | None:
     """Return why Spark refuses the query at its start, None where nothing says so."""
     mode, sink = output_mode(c.after), c.after.sink
     if mode not in (None, "update"):
-        return f"Real-time mode needs output mode update, but it is {mode}."
+        return f"Real-time mode supports only output mode update, but the query uses {mode}."
     if (c.after.settings.get(_REAL_TIME_CHECK) or "").lower() == "false":
         return None
     if sink and sink.format and not sink.traits.in_real_time:
         return f"Real-time mode doesn't support the sink {sink.format}."
     if c.after.stateful and not c.spark.at_least(4, 3):
-        return "The query keeps state, and real-time mode supports no stateful operators."
+        return "The query has stateful operators, which real-time mode doesn't support."
     return None
 
 
 @rule("TRG002")
 def other_trigger(c: Comparison) -> Iterator[RuleResult]:
-    """The checkpoint doesn't record when batches start."""
+    """The checkpoint doesn't record the trigger, so the new trigger takes effect."""
     old, new = c.before.trigger, c.after.trigger
     if old and new and old != new and not {"continuous", "realTime"} & {*old, *new}:
         yield RuleResult(

@@ -12,7 +12,7 @@ from headgate.rules.spark.facts.changed_keys import REPLAY, SAME_KEY, guarded, h
 from headgate.rules.spark.facts.state_keys import KeyChange, key_change
 from headgate.rules.spark.facts.state_stores import is_read
 
-_REPLAY = "Start from an empty checkpoint and replay both sides."
+_REPLAY = "Reprocess both inputs with a new checkpoint."
 
 
 @rule(
@@ -21,9 +21,10 @@ _REPLAY = "Start from an empty checkpoint and replay both sides."
     questions=(SAME_KEY,),
 )
 def join_keys(c: Comparison) -> Iterator[RuleResult]:
-    """Spark stores the rows of both sides under the values of the old join keys.
+    """Spark stores the rows of both sides by the values of their join keys.
 
-    Keys of the same types over other columns pass the check, but Spark never finds the stored rows.
+    If new keys have the same types, Spark's schema check passes, but Spark never finds the stored
+    rows.
     """
     for pair, old, new in _joins(c):
         was, now = (old.keys, old.right_keys), (new.keys, new.right_keys)
@@ -47,7 +48,10 @@ def join_keys(c: Comparison) -> Iterator[RuleResult]:
         )
 
 
-_KEEP_THE_SIDES = f"Keep the sides, and reorder columns after the join. {_REPLAY}"
+_KEEP_THE_SIDES = (
+    "Keep the sides of the join, and reorder columns after the join. Or reprocess both inputs "
+    "with a new checkpoint."
+)
 
 
 @rule("JOI002", remedies=(_KEEP_THE_SIDES,))
@@ -69,12 +73,14 @@ def sides_swapped(c: Comparison) -> Iterator[RuleResult]:
             )
 
 
-_KEEP_THE_ORDER = f"Keep the order of the columns before the join. {_REPLAY}"
+_KEEP_THE_ORDER = (
+    "Keep the order of the columns before the join, or reprocess both inputs with a new checkpoint."
+)
 
 
 @rule("JOI003", remedies=(_KEEP_THE_ORDER,))
 def stored_columns(c: Comparison) -> Iterator[RuleResult]:
-    """Spark stores rows of a join column by column: positions count, names don't."""
+    """Spark stores the columns of joined rows by position, not by name."""
     for pair, old, new in _joins(c):
         for side in ("left_columns", "right_columns"):
             was, now = old.extra.get(side), new.extra.get(side)
@@ -103,7 +109,7 @@ def join_type(c: Comparison) -> Iterator[RuleResult]:
 
 @rule("JOI005")
 def join_condition(c: Comparison) -> Iterator[RuleResult]:
-    """Spark applies the condition to stored rows unchanged.
+    """Spark applies the new condition to stored rows.
 
     Rows that were evicted under a narrower time range can no longer match.
     """
@@ -119,13 +125,16 @@ def join_condition(c: Comparison) -> Iterator[RuleResult]:
             )
 
 
-_ADD_THE_PLAN = "Add the plan of the version whose plan is missing."
-_WHICH_COLUMNS_DOES = "Which columns does the join compare in both versions?"
+_ADD_THE_PLAN = "Add the missing plan to the evidence."
+_WHICH_COLUMNS_DOES = "Which columns are the join keys in each version?"
 
 
 @rule("JOI006", remedies=(_ADD_THE_PLAN,), questions=(_WHICH_COLUMNS_DOES,))
 def join_not_known(c: Comparison) -> Iterator[RuleResult]:
-    """Equal types don't mean equal keys: the joined columns must be compared, too."""
+    """If types are equal, Spark's schema check passes even if the join keys changed.
+
+    So Headgate must compare the join keys of both versions.
+    """
     for pair, old, new in _joins(c):
         if None in (old.keys, old.right_keys, new.keys, new.right_keys):
             yield RuleResult(
@@ -161,7 +170,7 @@ def _swapped(pair: OperatorPair, was: list[str], now: list[str]) -> RuleResult:
         location=pair.location,
         before=list(was),
         after=list(now),
-        because="Stored columns of the same types changed their order.",
+        because="The order of stored columns with the same types changed.",
         remedy=_KEEP_THE_ORDER,
         scenario="from-scratch",
     )
@@ -174,5 +183,5 @@ def _other_values(pair: OperatorPair, was: list[str], now: list[str]) -> RuleRes
         location=pair.location,
         before=list(was),
         after=list(now),
-        because="Stored rows keep the old values, new rows get the new ones.",
+        because="Stored rows keep the old values. New rows get the new values.",
     )

@@ -13,13 +13,13 @@ from headgate.rules.spark.facts.state_schema_check import fit
 from headgate.rules.spark.facts.state_stores import KEY, VALUE, StorePair, check_is_off, store_pairs
 from headgate.rules.spark.facts.state_variables import Variable, evolution, moved, variables
 
-_REPLAY = "Start from an empty checkpoint and replay."
-_AVRO = "State data source and schema evolution of transformWithState, Spark 4.x"
+_REPLAY = "Or reprocess the input with a new checkpoint."
+_AVRO = "Spark's documentation: state data source, schema evolution of transformWithState (4.x)"
 
 
 _GIVE_THE_NEW = (
-    "Give the new variable another name. If the old one's history is not needed, delete it "
-    "with `handle.deleteIfExists`."
+    "Give the new variable another name. If the old variable's history isn't needed, delete "
+    "it with `handle.deleteIfExists`."
 )
 
 
@@ -47,14 +47,14 @@ def kind_of_variable(c: Comparison) -> Iterator[RuleResult]:
                 )
 
 
-_KEEP_THE_NAMES = f"Keep the names. {_REPLAY}"
+_KEEP_THE_NAMES = f"Keep the names of the state variables. {_REPLAY}"
 
 
 @rule("TWS002", remedies=(_KEEP_THE_NAMES,))
 def variable_renamed(c: Comparison) -> Iterator[RuleResult]:
-    """Spark finds state variables by name: under another name they start empty.
+    """Spark finds state variables by name, so a renamed variable starts empty.
 
-    The old name's state stays in the store, but no variable reads it.
+    The state of the old name stays in the state store, but no variable reads it.
     """
     for pair, old, new in _variables(c):
         gone, made = sorted(old.keys() - new.keys()), sorted(new.keys() - old.keys())
@@ -65,20 +65,22 @@ def variable_renamed(c: Comparison) -> Iterator[RuleResult]:
                 location=pair.location,
                 before=gone,
                 after=made,
-                because=f"Removed: {_listed(gone)}. Added: {_listed(made)}.",
+                because=f"State variables removed: {_listed(gone)}. Added: {_listed(made)}.",
                 remedy=_KEEP_THE_NAMES,
                 scenario="from-scratch",
             )
 
 
-_IF_ITS_HISTORY = "If its history is not needed, `handle.deleteIfExists` frees its disk space."
+_IF_ITS_HISTORY = (
+    "If a removed variable's history isn't needed, `handle.deleteIfExists` frees its disk space."
+)
 
 
 @rule("TWS003", remedies=(_IF_ITS_HISTORY,))
 def variable_added_or_removed(c: Comparison) -> Iterator[RuleResult]:
-    """An added variable starts empty.
+    """A new state variable starts empty, and the other variables keep their state.
 
-    A removed one stays in the store, unread. The others keep their state.
+    A removed variable's state stays in the state store, but no variable reads it.
     """
     for pair, old, new in _variables(c):
         gone, made = sorted(old.keys() - new.keys()), sorted(new.keys() - old.keys())
@@ -90,13 +92,12 @@ def variable_added_or_removed(c: Comparison) -> Iterator[RuleResult]:
             location=pair.location,
             before=sorted(old),
             after=sorted(new),
-            because=f"{_listed(gone or made)} {'was' if len(gone or made) == 1 else 'were'} "
-            + ("removed." if gone else "added."),
+            because=f"State variables {'removed' if gone else 'added'}: {_listed(gone or made)}.",
             remedy=_IF_ITS_HISTORY if gone else "",
         )
 
 
-_KEEP_THE_STORED = f"Keep the stored type, or widen it. {_REPLAY}"
+_KEEP_THE_STORED = f"Keep the stored type, or widen the type. {_REPLAY}"
 
 
 @rule("TWS004", _AVRO, remedies=(_KEEP_THE_STORED,))
@@ -104,7 +105,7 @@ def avro_value(c: Comparison) -> Iterator[RuleResult]:
     """With Avro encoding Spark resolves stored values against the new schema by field name.
 
     Fields may be added, removed, reordered and widened (int to long, float or double; long to float
-    or double; float to double). With another type Spark fails.
+    or double; float to double). Spark fails if a type changes in another way.
     """
     if check_is_off(c):
         return
@@ -117,8 +118,8 @@ def avro_value(c: Comparison) -> Iterator[RuleResult]:
                 before=stored.describe(),
                 after=planned.describe(),
                 because=(
-                    f"The new type of field {_listed(lost)} of `{store.name}` can't be read from "
-                    "the stored one."
+                    f"Spark can't read the stored type of {_listed(lost)} in `{store.name}` "
+                    "as the new type."
                 ),
                 error_class="STATE_STORE_INVALID_VALUE_SCHEMA_EVOLUTION",
                 remedy=_KEEP_THE_STORED,
@@ -131,10 +132,10 @@ _KEEP_THE_NAMES_OF_THE_FIELDS = "Keep the names of the fields."
 
 @rule("TWS005", _AVRO, remedies=(_KEEP_THE_NAMES_OF_THE_FIELDS,))
 def avro_field_renamed(c: Comparison) -> Iterator[RuleResult]:
-    """With Avro encoding a field whose name is not stored is null.
+    """With Avro encoding Spark finds fields by name, so a renamed field loses its history.
 
-    A renamed field loses its history. A field that is only added, or only removed, counts as
-    intended.
+    Spark reads null for the new name. If a field is only added or only removed, Headgate assumes
+    that you intended the change.
     """
     for pair, store, stored, planned in _avro_values(c):
         found = evolution(stored, planned)
@@ -157,9 +158,9 @@ def avro_field_renamed(c: Comparison) -> Iterator[RuleResult]:
 _KEEP_THE_ORDER = f"Keep the order of the fields. {_REPLAY}"
 
 
-@rule("TWS010", "layout of UnsafeRow, and restarts on Spark 4.2.0", remedies=(_KEEP_THE_ORDER,))
-def fields_exchanged(c: Comparison) -> Iterator[RuleResult]:
-    """In UnsafeRow Spark knows a stored field by its position and ignores its name.
+@rule("TWS010", "Spark's layout of UnsafeRow; measured on 4.2.0", remedies=(_KEEP_THE_ORDER,))
+def field_order_changed(c: Comparison) -> Iterator[RuleResult]:
+    """In UnsafeRow encoding Spark finds a stored field by its position and ignores its name.
 
     If fields of equal types change their order, they get each other's values.
     """
@@ -185,7 +186,7 @@ def _exchanged(pair: OperatorPair, store: StorePair, part: str) -> Iterator[Rule
             location=pair.location,
             before=stored.describe(),
             after=planned.describe(),
-            because=f"{_listed(places)} of `{store.name}` changed their order.",
+            because=f"The order of fields in `{store.name}` changed: {_listed(places)}.",
             remedy=_KEEP_THE_ORDER,
             scenario="from-scratch",
         )

@@ -14,13 +14,13 @@ from headgate.rules.spark.facts.state_schema_check import fit
 from headgate.rules.spark.facts.state_stores import VALUE, StorePair, check_is_off, store_pairs
 from headgate.rules.spark.facts.state_variables import Past, evolution, past, variables
 
-_SOURCE = "StateSchemaCompatibilityChecker of Spark 4.2.0, and restarts on it"
+_SOURCE = "Spark's StateSchemaCompatibilityChecker; measured on 4.2.0"
 _S = "spark.sql.streaming.stateStore."
 EVOLUTIONS = _S + "valueStateSchemaEvolutionThreshold"
 SCHEMA_FILES = _S + "maxNumStateSchemaFiles"
 # What Spark 4.2 uses where a session sets nothing.
 _LIMITS = {EVOLUTIONS: 16, SCHEMA_FILES: 128}
-_REPLAY = "Start from an empty checkpoint and replay."
+_REPLAY = "Or reprocess the input with a new checkpoint."
 _WITH_INITIAL = "transformWithStateWithInitStateUDF"
 
 
@@ -37,10 +37,10 @@ _GIVE_THE_VARIABLE_A_NAME = (
     remedies=(_GIVE_THE_VARIABLE, _GIVE_THE_VARIABLE_A_NAME),
 )
 def variable_declared_again(c: Comparison) -> Iterator[RuleResult]:
-    """A removed variable stays in the store, and its schema in the checkpoint's schema files.
+    """A removed state variable stays in the state store, and its schema stays in the checkpoint.
 
-    Spark checks a new variable of the same name against that schema. It starts with the old values,
-    unless `handle.deleteIfExists` purged them.
+    Spark checks a new variable of the same name against that schema. The new variable starts with
+    the old values, unless `handle.deleteIfExists` deleted them.
     """
     for pair in _operators(c):
         made = {s.store: s for s in (pair.after.stores if pair.after else ())}
@@ -60,8 +60,9 @@ def _came_back(
         location=pair.location,
         before=schemas[-1].value.describe(),
         after=store.value_schema.describe() if store.value_schema else None,
-        because=f"`{store.store}` existed before, and is declared again"
-        + (" with another schema." if error else "."),
+        because=f"State variable `{store.store}` existed before with another schema."
+        if error
+        else f"State variable `{store.store}` existed before.",
         error_class=error,
         remedy=_GIVE_THE_VARIABLE if error else _GIVE_THE_VARIABLE_A_NAME,
         scenario="from-scratch" if error else None,
@@ -82,15 +83,17 @@ def _refusal(pair: OperatorPair, store: StateStore, schemas: tuple[Past, ...]) -
     return "STATE_STORE_VALUE_SCHEMA_NOT_COMPATIBLE" if refused else None
 
 
-_KEEP_A_TYPE = f"Keep a type that reads all of them, or give the variable another name. {_REPLAY}"
+_KEEP_A_TYPE = (
+    f"Use a type that can read all stored types, or give the variable another name. {_REPLAY}"
+)
 
 
 @rule("TWS007", _SOURCE, remedies=(_KEEP_A_TYPE,))
 def older_values(c: Comparison) -> Iterator[RuleResult]:
     """With Avro encoding a new schema must be able to read every schema that a value ever had.
 
-    Spark doesn't know whether values of an older schema still exist: a widened type can't become
-    narrow again.
+    Spark doesn't know whether values of an older schema still exist, so a widened type can't be
+    narrowed again.
     """
     if check_is_off(c):
         return
@@ -106,8 +109,8 @@ def older_values(c: Comparison) -> Iterator[RuleResult]:
                     before=old.value.describe(),
                     after=planned.describe(),
                     because=(
-                        f"The old type of {', '.join(lost)} in `{store.name}` can't be read as the "
-                        "new one."
+                        f"Spark can't read an older type of {', '.join(lost)} in "
+                        f"`{store.name}` as the new type."
                     ),
                     error_class="STATE_STORE_INVALID_VALUE_SCHEMA_EVOLUTION",
                     remedy=_KEEP_A_TYPE,
@@ -116,16 +119,16 @@ def older_values(c: Comparison) -> Iterator[RuleResult]:
                 break
 
 
-_SET_HIGHER = "Set {key} higher."
+_SET_HIGHER = "Raise {key}."
 
 
 @rule("TWS008", _SOURCE, remedies=(_SET_HIGHER,))
 def limits(c: Comparison) -> Iterator[RuleResult]:
     """Spark limits how often a value's schema evolves, and how many schema files an operator has.
 
-    The limits are `spark.sql.streaming.stateStore.valueStateSchemaEvolutionThreshold` (16) and,
-    when a variable is added or removed, `spark.sql.streaming.stateStore.maxNumStateSchemaFiles`
-    (128). Above them Spark fails.
+    The limits are `spark.sql.streaming.stateStore.valueStateSchemaEvolutionThreshold` (default 16)
+    and, if a variable is added or removed, `spark.sql.streaming.stateStore.maxNumStateSchemaFiles`
+    (default 128). Spark fails if a limit is exceeded.
     """
     if check_is_off(c):
         return
@@ -137,7 +140,7 @@ def limits(c: Comparison) -> Iterator[RuleResult]:
         if files is not None and files == most and old != new:
             yield _too_many(
                 pair,
-                f"The operator has {files} schema files, and {SCHEMA_FILES} is {most}.",
+                f"The operator has {files} schema files, and the limit {SCHEMA_FILES} is {most}.",
                 "STATE_STORE_STATE_SCHEMA_FILES_THRESHOLD_EXCEEDED",
                 SCHEMA_FILES,
             )
@@ -151,7 +154,10 @@ def _evolved_too_often(c: Comparison) -> Iterator[RuleResult]:
         if store.stored(VALUE) != planned and evolved + 1 >= most:
             yield _too_many(
                 pair,
-                f"`{store.name}` evolved {evolved} times, and {EVOLUTIONS} is {most}.",
+                (
+                    f"The schema of `{store.name}` evolved {evolved} times, and the limit "
+                    f"{EVOLUTIONS} is {most}."
+                ),
                 "STATE_STORE_VALUE_SCHEMA_EVOLUTION_THRESHOLD_EXCEEDED",
                 EVOLUTIONS,
             )
@@ -173,18 +179,16 @@ def _limit(c: Comparison, key: str) -> int:
     return int(told) if told.isdecimal() else _LIMITS[key]
 
 
-_TO_LOAD_ANOTHER = "To load another initial state, start from an empty checkpoint."
+_TO_LOAD_ANOTHER = "To load another initial state, start with a new checkpoint."
 
 
 @rule(
     "TWS009",
-    "IncrementalExecution of Spark 4.2.0, and restarts on it",
+    "Spark's IncrementalExecution; measured on 4.2.0",
     remedies=(_TO_LOAD_ANOTHER,),
 )
 def initial_state(c: Comparison) -> Iterator[RuleResult]:
-    """Spark reads initial state only in a query's very first batch, and never again on its
-    checkpoint.
-    """
+    """Spark reads initial state only in the first batch of a new checkpoint."""
     for pair in _operators(c):
         assert pair.before and pair.after
         old, new = (o.extra.get("function") for o in (pair.before, pair.after))
@@ -196,9 +200,9 @@ def initial_state(c: Comparison) -> Iterator[RuleResult]:
             location=pair.location,
             before=None if came else "initial state",
             after="initial state" if came else None,
-            because="The initial state that was added is not loaded."
+            because="Spark doesn't load the added initial state."
             if came
-            else "The initial state was removed; its loaded rows stay.",
+            else "The initial state was removed, but its rows stay in the state.",
             rollback=Rollback.SAFE,
             remedy=_TO_LOAD_ANOTHER,
             scenario="from-scratch",

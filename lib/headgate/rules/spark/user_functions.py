@@ -101,16 +101,23 @@ def _of_kind(version: Version, kind: str) -> str | None:
     return " ".join(f.hash for f in version.functions if f.kind == kind) or None
 
 
-_REMEDY = "Rehearse the new version on a copy of the checkpoint, or replay."
-
-
-_CAPTURE_THE_NEW = f"Capture the new version (`headgate capture module:function`). {_REMEDY}"
-_CAPTURE_THE_OLD = f"Capture the old version, too. {_REMEDY}"
-_WHICH_STATE_VARIABLES = (
-    "Which state variables, of which kind, type and time to live, does the new processor "
-    "declare, and did its code change?"
+_REMEDY = (
+    "Rehearse the new version on a copy of the checkpoint, or reprocess the input with a new "
+    "checkpoint."
 )
-_DID_THE_CODE = "Did the code of {name} change what it keeps in its state variables?"
+
+
+_CAPTURE_THE_NEW = (
+    "Capture the new version with `headgate capture module:function`, or rehearse it on a copy "
+    "of the checkpoint."
+)
+_CAPTURE_THE_OLD = (
+    "Capture the old version, too, or rehearse the new version on a copy of the checkpoint."
+)
+_WHICH_STATE_VARIABLES = (
+    "Which state variables (kind, type, TTL) does the new processor declare? Did its code change?"
+)
+_DID_THE_CODE = "Did the code of {name} change the meaning of its state variables?"
 _DOES_THE_NEW = "Does the new code of {code} interpret the stored values as the old code did?"
 
 
@@ -120,10 +127,10 @@ _DOES_THE_NEW = "Does the new code of {code} interpret the stored values as the 
     questions=(_WHICH_STATE_VARIABLES, _DID_THE_CODE, _DOES_THE_NEW),
 )
 def state_variables(c: Comparison) -> Iterator[RuleResult]:
-    """transformWithState declares its variables in the processor's code; no plan shows them.
+    """A transformWithState processor declares its state variables in code, which no plan shows.
 
-    A capture of the code shows them, and so does the checkpoint. Only the code shows how it uses a
-    variable.
+    A capture of the code and the checkpoint show the variables. Only the code shows how the
+    processor uses a variable.
     """
     for pair in c.operators:
         if pair.kind is not OperatorKind.TRANSFORM_WITH_STATE:
@@ -165,24 +172,28 @@ def _changed(pair: OperatorPair, code: Body) -> RuleResult:
         location=pair.location,
         before=short(code.before),
         after=short(code.after),
-        because=f"The code of {code.name} changed (SHA-256 {short(code.before)}, now "
-        f"{short(code.after)}).",
+        because=(
+            f"The code of {code.name} changed (SHA-256 {short(code.before)} -> "
+            f"{short(code.after)})."
+        ),
         question=_DOES_THE_NEW.format(code=code.name),
         rollback=Rollback.SAFE,
         remedy=_REMEDY,
     )
 
 
-_SET_IT_TO_THE_OLD = "Set it to the old value."
+_SET_IT_TO_THE_OLD = "Keep the old time mode and output mode."
 
 
 @rule(
-    "FUN004", "STATE_STORE_INVALID_CONFIG_AFTER_RESTART, Spark 4.x", remedies=(_SET_IT_TO_THE_OLD,)
+    "FUN004",
+    "Spark's error condition STATE_STORE_INVALID_CONFIG_AFTER_RESTART (4.x)",
+    remedies=(_SET_IT_TO_THE_OLD,),
 )
 def operator_properties(c: Comparison) -> Iterator[RuleResult]:
     """transformWithState records its time mode and output mode.
 
-    Spark compares them on a restart.
+    Spark compares both on a restart, and fails if one changed.
     """
     for pair in c.operators:
         if pair.kind is not OperatorKind.TRANSFORM_WITH_STATE:
@@ -212,9 +223,9 @@ _DID_THE_BODY = (
     questions=(_DOES_THE_NEW, _DID_THE_BODY),
 )
 def state_function(c: Comparison) -> Iterator[RuleResult]:
-    """Only the body of a state function shows what it does with its state.
+    """Only the code of a state function shows how the function uses its state.
 
-    No plan shows the body.
+    No plan contains that code.
     """
     for pair in c.operators:
         if pair.kind is not OperatorKind.MAP_GROUPS:
@@ -229,7 +240,7 @@ def state_function(c: Comparison) -> Iterator[RuleResult]:
                 location=pair.location,
                 because="The name of the state function changed."
                 if _is_renamed(pair)
-                else "The versions show no difference.",
+                else "Headgate found no difference between the versions.",
                 question=_DID_THE_BODY,
                 rollback=Rollback.SAFE,
                 remedy=_REMEDY,
@@ -242,12 +253,14 @@ def _is_renamed(pair: OperatorPair) -> bool:
     return None not in (old, new) and old != new
 
 
-_CAPTURE_BOTH_VERSIONS = f"Capture both versions. {_REMEDY}"
-_DOES_STILL_GIVE = (
-    "Does {code} still give the same results for the same rows, so that the history and new "
-    "rows agree?"
+_CAPTURE_BOTH_VERSIONS = (
+    "Capture both versions, or rehearse the new version on a copy of the checkpoint."
 )
-_DID_THE_BODY_OF_CHANGE = "Did the body of {unseen} change?"
+_DOES_STILL_GIVE = (
+    "Does the new code of {code} give the same results for the same rows? If not, state "
+    "mixes old and new results."
+)
+_DID_THE_BODY_OF_CHANGE = "Did the code of {unseen} change?"
 
 
 @rule(
@@ -256,9 +269,9 @@ _DID_THE_BODY_OF_CHANGE = "Did the body of {unseen} change?"
     questions=(_DOES_STILL_GIVE, _DID_THE_BODY_OF_CHANGE),
 )
 def user_function(c: Comparison) -> Iterator[RuleResult]:
-    """The body of a user-defined function is in no plan.
+    """Plans don't contain the code of user-defined functions.
 
-    The history keeps what the old body computed.
+    If the code changed, state keeps results of the old code.
     """
     if not c.is_stateful:
         return
@@ -268,8 +281,10 @@ def user_function(c: Comparison) -> Iterator[RuleResult]:
             outcome=Outcome.UNKNOWN,
             before=short(code.before),
             after=short(code.after),
-            because=f"The body of {code.name} changed (SHA-256 {short(code.before)}, now "
-            f"{short(code.after)}).",
+            because=(
+                f"The code of {code.name} changed (SHA-256 {short(code.before)} -> "
+                f"{short(code.after)})."
+            ),
             question=_DOES_STILL_GIVE.format(code=code.name),
             rollback=Rollback.SAFE,
             remedy=_REMEDY,
@@ -280,7 +295,7 @@ def user_function(c: Comparison) -> Iterator[RuleResult]:
             outcome=Outcome.UNKNOWN,
             before=unseen,
             after=unseen,
-            because="The versions show no difference.",
+            because="Headgate found no difference between the versions.",
             question=_DID_THE_BODY_OF_CHANGE.format(unseen=", ".join(unseen)),
             rollback=Rollback.SAFE,
             remedy=_CAPTURE_BOTH_VERSIONS,

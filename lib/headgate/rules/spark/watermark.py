@@ -35,10 +35,10 @@ def watermark_added(c: Comparison) -> Iterator[RuleResult]:
 
 @rule("WMK002")
 def watermark_delay(c: Comparison) -> Iterator[RuleResult]:
-    """The offset log holds the watermark reached so far, and it never moves back.
+    """The offset log holds the current watermark, which never moves back.
 
-    A shorter delay takes effect after the first batch. A longer delay restores nothing that was
-    evicted.
+    A shorter delay takes effect after the first batch. A longer delay doesn't restore evicted
+    state.
     """
     for old, new in _pairs(c):
         if old.delay != new.delay and _UNTOLD not in (old.delay, new.delay):
@@ -53,8 +53,8 @@ def watermark_delay(c: Comparison) -> Iterator[RuleResult]:
 
 
 _ADD_A_PLAN = "Add a plan of a batch with data, or the output of `headgate capture`."
-_KEEP_THE_WATERMARK = "Keep the watermark, or start from an empty checkpoint and replay."
-_START_FROM_AN_EMPTY = "Start from an empty checkpoint and replay."
+_KEEP_THE_WATERMARK = "Keep the watermark, or reprocess the input with a new checkpoint."
+_START_FROM_AN_EMPTY = "Reprocess the input with a new checkpoint."
 _IS_THE_EVENT = "Is the event time the same column in both versions?"
 _HAS_THE_OLD = (
     "Has the old version evicted groups whose event time can still occur in new data? Then those "
@@ -70,7 +70,7 @@ _HAS_THE_OLD = (
 def event_time(c: Comparison) -> Iterator[RuleResult]:
     """The watermark in the offset log belongs to the old event time.
 
-    With another event time, rows are late or groups close early, at once.
+    With another event time, Spark drops rows as late or closes groups too early.
     """
     if not c.is_stateful:
         return
@@ -118,7 +118,7 @@ def _time_not_known(old: Watermark, new: Watermark) -> RuleResult:
         location=Location(old.node, new.node),
         before=old.column,
         after=new.column,
-        because="The evidence of one version doesn't show the source of its event time.",
+        because="The evidence of one version doesn't show which column its event time comes from.",
         question=_IS_THE_EVENT,
         rollback=Rollback.UNKNOWN,
         remedy=_ADD_A_PLAN,
@@ -129,7 +129,7 @@ def _time_not_known(old: Watermark, new: Watermark) -> RuleResult:
 def watermark_removed(c: Comparison) -> Iterator[RuleResult]:
     """Without a watermark Spark never evicts state.
 
-    What was evicted before is lost: windows and keys that return start from zero.
+    Spark doesn't restore evicted state: windows and keys that return start from zero.
     """
     if not c.is_stateful or c.after.watermarks or not c.before.watermarks:
         return
@@ -142,22 +142,24 @@ def watermark_removed(c: Comparison) -> Iterator[RuleResult]:
 
 _KEEP_THE_WATERMARK_OR_REHEARSE = "Keep the watermark, or rehearse the new version."
 _IS_THE_REMAINING = (
-    "Is the remaining event time ahead of that of the stream without a watermark? Then its "
-    "late rows are now dropped. Does an outer join need the removed watermark?"
+    "Is the remaining watermark ahead of the event time of the stream that lost its "
+    "watermark? If so, Spark drops late rows of that stream. Does an outer join need the "
+    "removed watermark?"
 )
 
 
 @rule(
     "WMK005",
-    "documentation of watermarks, `UnsupportedOperationChecker`; not measured",
+    "Spark's documentation of watermarks, UnsupportedOperationChecker; not measured",
     remedies=(_KEEP_THE_WATERMARK_OR_REHEARSE,),
     questions=(_IS_THE_REMAINING,),
 )
-def one_watermark_fewer(c: Comparison) -> Iterator[RuleResult]:
-    """The slowest watermark counts for all operators; without one of them another is the slowest.
+def one_of_several_watermarks_removed(c: Comparison) -> Iterator[RuleResult]:
+    """Spark uses the slowest watermark for all operators. If it is removed, the watermark may jump
+    ahead.
 
-    The watermark may jump, so that rows are late and groups close at once. An outer join needs the
-    watermark of the side that it waits for, and doesn't start without it.
+    Then rows are late and groups close at once. An outer join needs the watermark of the side that
+    it waits for, and doesn't start without it.
     """
     old, new = c.before.watermarks, c.after.watermarks
     if not c.is_stateful or not new or len(new) >= len(old) or not is_drawn(c.after.topology):
@@ -167,7 +169,7 @@ def one_watermark_fewer(c: Comparison) -> Iterator[RuleResult]:
         location=Location(old[-1].node, new[-1].node),
         before=_listed(old),
         after=_listed(new),
-        because="A watermark was removed, and others are left.",
+        because="One of several watermarks was removed.",
         question=_IS_THE_REMAINING,
         rollback=Rollback.SAFE,
         remedy=_KEEP_THE_WATERMARK_OR_REHEARSE,

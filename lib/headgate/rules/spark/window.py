@@ -10,14 +10,17 @@ from headgate.rules.core.report import Outcome, StateEffect
 from headgate.rules.core.rule import Comparison, RuleResult, rule
 from headgate.rules.spark.facts.state_stores import is_read, keys_fit
 
-_REMEDY = "Start from an empty checkpoint and replay, or let the old query drain its windows first."
+_REMEDY = (
+    "Reprocess the input with a new checkpoint. Or, before the change, advance the watermark "
+    "until the old version has emitted its open windows."
+)
 
 
 @rule("WIN001", remedies=(_REMEDY,))
 def window_grid(c: Comparison) -> Iterator[RuleResult]:
-    """A window's bounds are the key of its state row; Spark doesn't check the length and the grid.
+    """Window start and end are the key of a state row. Spark doesn't check length, slide and start.
 
-    Rows of the old grid stay, rows of the new one are added beside them, and counts are split.
+    State of the old windows stays beside that of the new windows, so counts are split.
     """
     for pair, old, new in _windows(c):
         if (old.size_us, old.slide_us, old.start_us) != (new.size_us, new.slide_us, new.start_us):
@@ -35,9 +38,9 @@ def window_grid(c: Comparison) -> Iterator[RuleResult]:
 
 @rule("WIN002", remedies=(_REMEDY,))
 def session_gap(c: Comparison) -> Iterator[RuleResult]:
-    """A session is stored with the end that the old gap gave it.
+    """Spark stores a session with the end that the old gap gave it.
 
-    New rows merge by the new gap only among themselves, so sessions split or join wrongly.
+    Only new rows merge by the new gap, so sessions split or join wrongly.
     """
     for pair, old, new in _windows(c):
         if old.session_gap != new.session_gap:
@@ -55,7 +58,10 @@ def session_gap(c: Comparison) -> Iterator[RuleResult]:
 
 @rule("WIN003", remedies=(_REMEDY,))
 def window_column(c: Comparison) -> Iterator[RuleResult]:
-    """The windows in state use the old time column; the new column mixes two time bases."""
+    """Stored windows use the old time column, and new rows use the new one.
+
+    Results mix two time columns.
+    """
     for pair, old, new in _windows(c):
         if old.column != new.column:
             yield RuleResult(
@@ -72,7 +78,10 @@ def window_column(c: Comparison) -> Iterator[RuleResult]:
 
 @rule("WIN004", remedies=(_REMEDY,))
 def window_added_or_removed(c: Comparison) -> Iterator[RuleResult]:
-    """Adding or removing a time window changes what one row of state means."""
+    """A time window is part of the key of a state row.
+
+    If you add or remove a window, stored rows no longer match the new keys.
+    """
     for pair in _read_aggregates(c):
         assert pair.before and pair.after
         known = pair.before.keys is not None and pair.after.keys is not None

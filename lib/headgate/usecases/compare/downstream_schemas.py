@@ -12,9 +12,9 @@ from headgate.model.version import Source, Version
 from headgate.parse.topic_schemas.read import read_schema
 from headgate.rules.compare.downstream_impact import (
     Held,
-    newest_is_not_read,
-    older_is_not_read,
-    written_otherwise,
+    current_schema_not_readable,
+    older_schema_not_readable,
+    registered_schema_mismatch,
 )
 from headgate.rules.core.report import Finding, Location
 from headgate.rules.spark.facts.output_columns import same_place
@@ -120,17 +120,17 @@ def _reading(
         return None
     shown = (shown_schema(was.declared), shown_schema(now.declared))
     if now.evolved is not None and (said := _unresolved(reader, now.evolved)):
-        return [newest_is_not_read.of(Held(topic, avro[0].name, said), location, *shown)]
+        return [current_schema_not_readable.of(Held(topic, avro[0].name, said), location, *shown)]
     newest, *older = [(v, misread(reader, v.schema)) for v in avro]
     if newest[1]:
         held = Held(topic, newest[0].name, newest[1])
-        return [newest_is_not_read.of(held, location, *shown)]
+        return [current_schema_not_readable.of(held, location, *shown)]
     bad = [(v, said) for v, said in older if said]
     if not bad:
         return []
     names = ", ".join(v.name for v, _ in bad)
     held = Held(topic, names, bad[0][1])
-    return [older_is_not_read.of(held, location, *shown)]
+    return [older_schema_not_readable.of(held, location, *shown)]
 
 
 def _unresolved(written: TopicSchema, evolved: str) -> tuple[str, ...]:
@@ -154,7 +154,7 @@ def _parsing(
     found = [m for m in misfits(now.schema, newest.schema) if m.path not in known]
     shown = (was.schema.describe() if was.schema else "", now.schema.describe())
     out = []
-    for sure, rule in ((True, newest_is_not_read), (False, older_is_not_read)):
+    for sure, rule in ((True, current_schema_not_readable), (False, older_schema_not_readable)):
         said = tuple(m.sentence for m in found if m.is_sure is sure)
         if said:
             out.append(rule.of(Held(topic, newest.name, said), location, *shown))
@@ -189,4 +189,6 @@ def _writing(
     said = misread(newest.schema, written)
     if said:
         held = Held(topic, newest.name, said)
-        yield written_otherwise.of(held, location, *map(shown_schema, (was.declared, now.declared)))
+        yield registered_schema_mismatch.of(
+            held, location, *map(shown_schema, (was.declared, now.declared))
+        )

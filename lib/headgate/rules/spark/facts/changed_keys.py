@@ -9,7 +9,7 @@ from headgate.rules.core.report import Outcome, Rollback, StateEffect
 from headgate.rules.core.rule import RuleResult
 
 SAME_KEY = "Does the new expression give the same key as the old one for every row?"
-REPLAY = "Start from an empty checkpoint and replay."
+REPLAY = "Reprocess the input with a new checkpoint."
 
 
 def unknown(pairs: Iterable[OperatorPair], question: str, remedy: str) -> Iterator[RuleResult]:
@@ -34,7 +34,7 @@ def guarded(pair: OperatorPair, old: Sequence[object], new: Sequence[object]) ->
         location=pair.location,
         before=list(old),
         after=list(new),
-        because="Only the keys of rows whose key was null change.",
+        because="Only null keys change: the new expression replaces null.",
     )
 
 
@@ -45,7 +45,7 @@ def hidden(pair: OperatorPair, old: Sequence[object], new: Sequence[object]) -> 
         location=pair.location,
         before=list(old),
         after=list(new),
-        because="A function computes a key, and plans don't contain its code.",
+        because="A user-defined function computes a key, and plans don't contain its code.",
         question=SAME_KEY,
         remedy=REPLAY,
         scenario="from-scratch",
