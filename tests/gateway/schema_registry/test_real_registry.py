@@ -140,7 +140,7 @@ def test_a_comparison_asks_what_the_topic_holds(
     code, said = run(capsys, "diff", "--before", "second", "--after", "first")
     (finding,) = said["findings"]
     assert (code, finding["rule"], finding["outcome"]) == (1, "RDS002", "silently_wrong")
-    assert "people holds version 2 of people-value" in finding["why"]
+    assert "The current schema of topic people is version 2 of people-value" in finding["why"]
 
 
 def reads(parsed: Parsed) -> Version:

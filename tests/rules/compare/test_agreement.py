@@ -74,4 +74,4 @@ def test_other_columns_are_said_and_what_both_have_is_compared():
         old=EngineVerdict(outcome=RUNS),
     )
     assert (found.equal, found.columns) == (1, ("k",))
-    assert found.remark == "the new version writes different columns (without n; with s)"
+    assert found.remark == "the new version writes different columns (removed: n; added: s)"

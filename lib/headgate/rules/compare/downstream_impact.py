@@ -145,7 +145,9 @@ def current_schema_not_readable(
         location=location,
         before=before,
         after=after,
-        because=f"{held.topic} holds {held.versions}. {' '.join(held.said)}",
+        because=(
+            f"The current schema of topic {held.topic} is {held.versions}. {' '.join(held.said)}"
+        ),
         remedy=_READ_WITH_THE_SCHEMA,
     )
 
@@ -171,7 +173,10 @@ def older_schema_not_readable(
         location=location,
         before=before,
         after=after,
-        because=f"{held.topic} may hold {held.versions}. {' '.join(held.said)}",
+        because=(
+            f"Topic {held.topic} may have records with the schema {held.versions}. "
+            f"{' '.join(held.said)}"
+        ),
         question=_HAS_THE_QUERY.format(versions=held.versions, topic=held.topic),
         rollback=Rollback.SAFE,
         remedy=_LET_THE_OLD,
@@ -199,7 +204,9 @@ def registered_schema_mismatch(
         location=location,
         before=before,
         after=after,
-        because=f"{held.topic} is registered with {held.versions}. {' '.join(held.said)}",
+        because=(
+            f"The registered schema of topic {held.topic} is {held.versions}. {' '.join(held.said)}"
+        ),
         remedy=_REGISTER_THE_NEW,
     )
 

@@ -56,8 +56,8 @@ class SparkVersion:
     def source(self) -> str:
         """Say how a verdict for this version is known."""
         if self.measured:
-            return f"measured on {'.'.join(map(str, self.number))}"
-        return f"measured on 4.2.0; not tested on Spark {self.text}"
+            return f"measured on Spark {'.'.join(map(str, self.number))}"
+        return f"measured on Spark 4.2.0; not tested on Spark {self.text}"
 
 
 def judged_version(before: Version, after: Version, given: str | None) -> SparkVersion:

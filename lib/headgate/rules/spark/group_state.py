@@ -55,7 +55,8 @@ def _another_number(
         before=list(old),
         after=list(new),
         because=(
-            f"The query groups by {len(new)} columns, but the state was stored with {len(old)}."
+            f"Number of grouping columns: {len(old)} in the old version, {len(new)} in "
+            "the new version."
         ),
         error_class=c.spark.condition("STATE_STORE_KEY_SCHEMA_NOT_COMPATIBLE"),
         remedy=_GROUP_BY_THE_OLD,

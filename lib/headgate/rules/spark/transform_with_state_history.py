@@ -140,7 +140,7 @@ def limits(c: Comparison) -> Iterator[RuleResult]:
         if files is not None and files == most and old != new:
             yield _too_many(
                 pair,
-                f"The operator has {files} schema files, and the limit {SCHEMA_FILES} is {most}.",
+                f"The operator's schema files have reached the limit: {SCHEMA_FILES}={most}.",
                 "STATE_STORE_STATE_SCHEMA_FILES_THRESHOLD_EXCEEDED",
                 SCHEMA_FILES,
             )
