@@ -70,7 +70,7 @@ def test_a_group_that_is_not_there_is_not_proven_empty(team, topic, unique):
         f'topics = ["{orders}"]\n'
     )
     _, plan = team.plan("x", code=3)
-    assert "not verified" in plan["blockers"][0]
+    assert "can't verify" in plan["blockers"][0]
 
 
 def test_a_missing_topic_is_refused(team, groups, billing, unique):

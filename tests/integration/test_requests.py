@@ -44,7 +44,7 @@ def test_one_asks_another_approves_the_worker_runs_it(team, groups, billing, as_
     asked = team.run(*ask)
     assert asked["plan"]["impact"]["records"] == {orders: 4}
     own = team.run("approve", asked["request"], code=3)
-    assert "another person must decide" in own["error"]
+    assert "another person must approve" in own["error"]
     assert groups.committed(group) == {(orders, 0): (7, "by hand")}
 
     request, plan = ask_as_ann(team, 3)
@@ -77,7 +77,7 @@ def test_what_is_declined_cancelled_or_overtaken_is_not_run(
     assert team.run("cancel", first)["cancelled"]
 
     assert team.run("decline", second, "--reason", "not today")["state"] == "declined"
-    assert "must decline it" in team.run("cancel", third, code=3)["error"]
+    assert "decline the request instead" in team.run("cancel", third, code=3)["error"]
     from confluent_kafka.admin import AdminClient, NewPartitions
 
     admin = AdminClient({"bootstrap.servers": groups.bootstrap})

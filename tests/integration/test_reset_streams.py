@@ -134,7 +134,7 @@ def refuses_a_live_one(team, app):
     assert team.run(*preview, "--force")["can_apply"]
     assert {m.id for m in group(team, app).members} == before
     refused = team.run(*preview, "--force", "--execute", code=3)
-    assert refused["state"] == "refused" and "rejoined after their removal" in refused["error"]
+    assert refused["state"] == "refused" and "rejoined after the removal" in refused["error"]
 
 
 def shows_what_it_does(plan, app):

@@ -178,7 +178,7 @@ def test_of_two_workers_one_gets_the_slot(team, billing):
     (alive,) = (p for p in pair if p.poll() is None)
     alive.terminate()
     assert alive.wait(40) == 0
-    assert "another worker already runs for slot-0" in (team.folder / "worker.log").read_text()
+    assert "another worker already holds slot-0" in (team.folder / "worker.log").read_text()
 
 
 def test_a_failing_command_fails_the_run_and_a_resume_uses_the_mended_one(

@@ -10,8 +10,8 @@ from headgate.ui.reprocess.option_words import as_asked, example
 
 SAID = [
     (
-        "choose with --no-record whether it goes to its end",
-        "choose with “What if a partition has no record since?” whether it goes to its end",
+        "choose with --no-record whether the partition moves",
+        "choose with “What if a partition has no record since?” whether the partition moves",
     ),
     ("--to-datetime: expected a time", "“Start at which time?”: expected a time"),
     ("leave --unknown-option and a--topic-b alone", "leave --unknown-option and a--topic-b alone"),

@@ -39,11 +39,11 @@ def test_answers_are_what_their_kind_says():
 @pytest.mark.parametrize(
     ("given", "sentence"),
     [
-        ({"bach": 1}, "no option --bach; it takes --batch, --at"),
+        ({"bach": 1}, "no option --bach; its options: --batch, --at"),
         ({"batch": "seven"}, "--batch of rewind: expected a whole number, found 'seven'"),
         ({"sink": "burn"}, "expected one of keep, empty, found 'burn'"),
-        ({"batch": 1, "at": "noon"}, "only one of --batch and --at"),
-        ({"group": "g"}, "--group of rewind is not for spark pipelines"),
+        ({"batch": 1, "at": "noon"}, "either --batch or --at"),
+        ({"group": "g"}, "--group of rewind doesn't apply to spark pipelines"),
         ({"at": " "}, "--at of rewind: expected a value"),
         ({"topic": [""]}, "--topic of rewind: expected a value, found ''"),
         ({"topic": [" ", ","]}, "--topic of rewind: expected a value, found ' ,,'"),

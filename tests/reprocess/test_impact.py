@@ -47,7 +47,12 @@ def test_a_topic_of_unknown_size_makes_the_sum_unknown():
     ("backlog", "rates", "seconds", "words"),
     [
         (0, None, 0.0, "no unread records"),
-        (9_000, Rates(reads=1_000, arrives=100), 10.0, "1000 records/s are read, 100 arrive"),
+        (
+            9_000,
+            Rates(reads=1_000, arrives=100),
+            10.0,
+            "1000 records/s are read while 100 records/s arrive",
+        ),
         (9_000, Rates(reads=100, arrives=100), None, "never: "),
         (9_000, None, None, "nobody tells"),
     ],
@@ -78,7 +83,7 @@ def test_batches_that_only_kept_up_do_not_tell_how_fast_a_query_reads():
     steady = rates_of([batch(n, 300, 9.5) for n in range(80)])
     assert round(steady.reads) == 32
     assert in_time(35_000, steady, "")["seconds"] is None
-    assert "keeps up with 30 incoming records/s" in in_time(35_000, steady, "")["seconds_how"]
+    assert "kept up with 30 incoming records/s" in in_time(35_000, steady, "")["seconds_how"]
     # What is read many times as fast as it comes is a rate also of small batches.
     assert in_time(35_000, rates_of([batch(n, 300, 1) for n in range(80)]), "")["seconds"]
 

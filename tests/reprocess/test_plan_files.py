@@ -35,12 +35,12 @@ def test_deep_nesting_is_no_plan(text):
 
 def test_a_plan_names_its_pipeline():
     other = Plan(scenario="from-scratch", pipeline=None)
-    assert "it has no pipeline" in reason(dump_plan(other))
+    assert "`pipeline` is missing" in reason(dump_plan(other))
 
 
 def test_an_undo_names_its_run():
     undo = Plan(scenario=UNDO, pipeline="orders", options={"run": "r1"})
-    assert "it has no run to undo" in reason(resealed(undo, options={}))
+    assert "`run` is missing in the options of the undo" in reason(resealed(undo, options={}))
 
 
 @pytest.mark.parametrize(

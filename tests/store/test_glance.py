@@ -143,7 +143,7 @@ def test_a_run_is_refused_and_nothing_written_where_another_has_the_resource(fil
     reader = open_soonest(url)
     before = filled.runs.list(), filled.audit.list()
     for store in (reader, filled):
-        with pytest.raises(RefusedError, match=r"run .* is queued on group:b: wait for its end"):
+        with pytest.raises(RefusedError, match=r"run .* is queued and uses group:b: wait until"):
             store.runs.enqueue(_run(("group:new", "group:b")), by="ann", action="apply")
     assert (filled.runs.list(), filled.audit.list()) == before
     filled.runs.enqueue(_run(("group:new",)), by="ann", action="apply")
@@ -201,7 +201,7 @@ def test_tables_of_another_revision_are_the_stores_business(filled, url, revisio
             connection.execute(sa.text(insert), {"revision": revision})
     filled.close()
     # Without a revision the tables are there already: the migration shows who opened the store.
-    said = {"9999": "newer than this program's", "0001": "from an older Headgate"}
+    said = {"9999": "but this Headgate reads at most", "0001": "from an older Headgate"}
     with pytest.raises((StoreError, UnreachableError), match=said.get(revision, "already exists")):
         open_soonest(url)
 

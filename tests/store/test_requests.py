@@ -42,7 +42,7 @@ def test_somebody_asks_and_somebody_else_approves(store, asked, new_run):
 
 def test_nobody_approves_what_they_asked_for(store, asked, new_run):
     request = store.requests.ask(asked, by="ann")
-    with pytest.raises(RefusedError, match="another person must decide"):
+    with pytest.raises(RefusedError, match="another person must approve"):
         store.requests.approve(request, new_run(), by="ann")
     assert store.runs.list() == ()
     assert store.requests.get(request).state is RequestState.OPEN
@@ -59,14 +59,14 @@ def test_another_host_or_the_console_makes_nobody_somebody_else(
     store, asked, new_run, asked_by, by
 ):
     request = store.requests.ask(asked, by=asked_by)
-    with pytest.raises(RefusedError, match="another person must decide"):
+    with pytest.raises(RefusedError, match="another person must approve"):
         store.requests.approve(request, new_run(), by=by)
     assert store.runs.list() == ()
 
 
 def test_an_approval_is_for_one_plan(store, asked, new_run):
     request = store.requests.ask(asked, by="ann")
-    with pytest.raises(StalePlanError, match="another plan"):
+    with pytest.raises(StalePlanError, match="different plan"):
         store.requests.approve(request, replace(new_run(), plan_hash="other"), by="bob")
     assert store.runs.list() == ()
 
@@ -74,7 +74,7 @@ def test_an_approval_is_for_one_plan(store, asked, new_run):
 def test_an_approval_that_finds_the_resource_busy_leaves_the_request_open(store, asked, new_run):
     store.runs.enqueue(new_run("group:billing"), by="eve", action="apply")
     request = store.requests.ask(asked, by="ann")
-    with pytest.raises(RefusedError, match="is queued on group:billing"):
+    with pytest.raises(RefusedError, match="is queued and uses group:billing"):
         store.requests.approve(request, new_run("group:billing"), by="bob")
     assert store.requests.get(request).state is RequestState.OPEN
     assert [a.action for a in store.audit.list(request=request)] == ["request"]
@@ -99,7 +99,7 @@ def test_what_was_decided_stays_decided(store, asked, new_run, end):
 
 def test_only_who_asked_takes_a_request_back(store, asked):
     request = store.requests.ask(asked, by="ann")
-    with pytest.raises(RefusedError, match="another person must decline it"):
+    with pytest.raises(RefusedError, match="only ann can cancel"):
         store.requests.cancel(request, by="bob")
     store.requests.cancel(request, by="ann")
     assert store.requests.get(request).state is RequestState.CANCELLED

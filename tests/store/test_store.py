@@ -49,12 +49,12 @@ def test_a_newer_store_is_refused(url):
     store = open_store(url)
     with store.database.writing() as connection:
         connection.execute(sa.text("UPDATE alembic_version SET version_num = '9999'"))
-    with pytest.raises(StoreError, match="update headgate"):
+    with pytest.raises(StoreError, match="update Headgate"):
         open_store(url)
 
 
 def test_a_url_that_is_none():
-    with pytest.raises(StoreError, match="url"):
+    with pytest.raises(StoreError, match="URL"):
         open_store("not a url")
 
 

@@ -27,8 +27,8 @@ def read_answers(scenario: Scenario, given: Mapping[str, Any], engine: Engine) -
     for word, options in missing(scenario, answers, engine).items():
         names = ", ".join(f"--{o.name}" for o in options)
         if len(options) == 1:
-            raise ScenarioError(f"{scenario.name} needs {names}: {options[0].help}")
-        raise ScenarioError(f"{scenario.name} needs a {word}: one of {names}")
+            raise ScenarioError(f"{scenario.name} needs the option {names}: {options[0].help}")
+        raise ScenarioError(f"{scenario.name} needs a {word}: give one of {names}")
     return answers
 
 
@@ -51,9 +51,11 @@ def _known(scenario: Scenario, name: str, engine: Engine) -> Option:
     option = scenario.option(name)
     if option is None:
         names = ", ".join(f"--{o.name}" for o in scenario.asks(engine)) or "none"
-        raise ScenarioError(f"{scenario.name} takes no option --{name}; it takes {names}")
+        raise ScenarioError(f"{scenario.name} has no option --{name}; its options: {names}")
     if engine not in option.engines:
-        raise ScenarioError(f"--{name} of {scenario.name} is not for {engine.value} pipelines")
+        raise ScenarioError(
+            f"option --{name} of {scenario.name} doesn't apply to {engine.value} pipelines"
+        )
     return option
 
 
@@ -101,6 +103,6 @@ def _exclusive(scenario: Scenario, answers: Mapping[str, Any]) -> None:
             continue
         if option.one_of in of:
             raise ScenarioError(
-                f"{scenario.name} takes only one of --{of[option.one_of]} and --{name}"
+                f"{scenario.name}: give either --{of[option.one_of]} or --{name}, not both"
             )
         of[option.one_of] = name

@@ -72,7 +72,7 @@ def _without_checkpoint(facts: Facts) -> Answered | None:
     """Return why nothing can be said of the checkpoint, None if it was read."""
     location = facts.pipeline.checkpoint
     if location is None:
-        return missing("headgate.toml sets no `checkpoint` for it.")
+        return missing("headgate.toml sets no `checkpoint` for this pipeline.")
     if facts.checkpoint is not None:
         return None
     return (
@@ -95,7 +95,9 @@ def _passes_location(facts: Facts) -> Answered | None:
     issue = start_flaw(facts.pipeline)
     if issue is None:
         return met(f"The start command passes `${{{VARIABLE}}}`.")
-    return missing(f"Remote checkpoint: the start command must pass `${{{VARIABLE}}}`. It {issue}.")
+    return missing(
+        f"Remote checkpoint: the start command must pass `${{{VARIABLE}}}`, but {issue}."
+    )
 
 
 def _local(facts: Facts) -> Answered:
@@ -111,10 +113,10 @@ def _sources(*kinds: SourceKind) -> Callable[[Facts], Answered]:
         if facts.position is None:
             return unknown(facts.unread or "The plan reads the sources from the checkpoint.")
         if facts.position.batch is None:
-            return unknown("No batch has completed, so no source is known.")
+            return unknown("No batch has completed, so the sources are unknown.")
         others = [s.name for s in facts.position.sources if s.kind not in kinds]
         if others:
-            return missing(f"Source {', '.join(others)} isn't {words}.")
+            return missing(f"Sources other than {words}: {', '.join(others)}.")
         return met(f"All sources are {words}.")
 
     return ask
@@ -136,7 +138,7 @@ def commands(*words: str, rest: str = "") -> Callable[[Facts], Answered]:
             names = ", ".join(f"`{w}`" for w in lacking)
             return missing(f"headgate.toml has no {names} under [pipeline.commands].{rest}")
         names = ", ".join(f"`{w}`" for w in words)
-        return met(f"Registered: {names}.")
+        return met(f"Registered commands: {names}.")
 
     return ask
 
@@ -149,7 +151,7 @@ def any_command(*words: str) -> Callable[[Facts], Answered]:
         names = " or ".join(f"`{w}`" for w in words)
         if found is None:
             return missing(f"headgate.toml has no {names} under [pipeline.commands].")
-        return met(f"Registered: `{found}`.")
+        return met(f"Registered command: `{found}`.")
 
     return ask
 
@@ -161,7 +163,7 @@ def _if_asked(*words: str) -> Callable[[Facts], Answered]:
         found = every(facts)
         if found.state is State.MET:
             return found
-        return unknown(f"{found.said} Only the plan shows whether they are needed.")
+        return unknown(f"{found.said} Only the plan shows whether these commands are needed.")
 
     return ask
 
@@ -178,18 +180,21 @@ LOCAL = Condition(
     need="a checkpoint that is a folder on this machine, local or mounted", ask=_local
 )
 COPIES_STATE = Condition(
-    need=f"{PASSES_LOCATION.need}, and disk space here for a copy of its state",
+    need=(
+        f"{PASSES_LOCATION.need}, and disk space on this machine for a copy of the "
+        "checkpoint's state"
+    ),
     ask=_passes_location,
 )
 KAFKA_OR_FILES = Condition(
-    need="sources that are Kafka or files", ask=_sources(SourceKind.KAFKA, SourceKind.FILES)
+    need="only Kafka or file sources", ask=_sources(SourceKind.KAFKA, SourceKind.FILES)
 )
-ALL_KAFKA = Condition(need="sources that are all Kafka", ask=_sources(SourceKind.KAFKA))
-BATCH_DONE = Condition(need="a first batch that completed", ask=_batch_done)
+ALL_KAFKA = Condition(need="only Kafka sources", ask=_sources(SourceKind.KAFKA))
+BATCH_DONE = Condition(need="at least one completed batch", ask=_batch_done)
 CUT_COMMANDS = Condition(
     need=(
-        "`stop`, `start` and `status` commands, if records come before the skipped ones in the"
-        " batch that fails"
+        "`stop`, `start` and `status` commands, if the batch that fails has records before the "
+        "skipped ones"
     ),
     ask=_if_asked("stop", "start", "status"),
 )

@@ -102,17 +102,20 @@ def in_time(backlog: int, rates: Rates | None, why_not: str) -> dict[str, Any]:
     left = rates.reads - rates.arrives
     if rates.idle and left <= rates.arrives:
         keeps_up = (
-            f"unknown: the pipeline keeps up with {rates.arrives:.0f} incoming records/s, which "
-            f"does not show how fast it reads a backlog ({rates.how})"
+            f"unknown: the pipeline kept up with {rates.arrives:.0f} incoming records/s, so its "
+            f"maximum read rate is unknown ({rates.how})"
         )
         return {"seconds": None, "seconds_how": keeps_up}
     if left <= 0:
         never = (
-            f"never: {rates.arrives:.0f} records/s arrive, only {rates.reads:.0f} are read "
-            f"({rates.how})"
+            f"never: {rates.arrives:.0f} records/s arrive, but only {rates.reads:.0f} records/s "
+            f"are read ({rates.how})"
         )
         return {"seconds": None, "seconds_how": never}
-    how = f"{rates.reads:.0f} records/s are read, {rates.arrives:.0f} arrive ({rates.how})"
+    how = (
+        f"{rates.reads:.0f} records/s are read while {rates.arrives:.0f} records/s arrive "
+        f"({rates.how})"
+    )
     return {"seconds": round(backlog / left, 1), "seconds_how": how}
 
 

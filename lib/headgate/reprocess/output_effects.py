@@ -56,14 +56,14 @@ class Fact(StrEnum):
     STATE_GONE = "state is deleted"
     STATE_KEPT = "state is kept"
     STATE_RESTORED = "the undo restores the state"
-    CUT = "an input doesn't begin at its first record"
+    CUT = "an input isn't reprocessed from its first record"
     NEW_OUTPUTS = "results go to new outputs"
     EMPTIED = "outputs are emptied"
     BACKED_UP = "output records are backed up"
     BY_BATCH = "the sink drops batches whose number it has already recorded"
     RAISED = "partitions are added"
-    RESUMED = "it resumes"
-    RESTARTED = "it is stopped, not paused"
+    RESUMED = "the pipeline resumes"
+    RESTARTED = "the pipeline is stopped, not paused"
     ABORTED = "a transaction is aborted"
 
 

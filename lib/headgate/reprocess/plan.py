@@ -158,11 +158,14 @@ def _loaded(text: str) -> Plan:
     try:
         document = read_json(text)
     except ValueError as error:
-        raise PlanFileError(f"not JSON: {error}") from None
+        raise PlanFileError(f"the plan file isn't JSON: {error}") from None
     if not isinstance(document, dict) or not {"scenario", "steps", "hash"} <= document.keys():
-        raise PlanFileError("not a plan that `headgate plan` wrote")
+        raise PlanFileError("expected a plan file that `headgate plan` wrote")
     if document.get("schema") != SCHEMA:
-        raise PlanFileError(f"schema {document.get('schema')!r} is not {SCHEMA}")
+        raise PlanFileError(
+            f"the plan has schema {document.get('schema')!r}, but this Headgate reads {SCHEMA}. "
+            "Run `headgate plan` again"
+        )
     try:
         plan = _from(document)
         is_sealed = plan.hash == document["hash"]
@@ -178,7 +181,7 @@ def _loaded(text: str) -> Plan:
 
 
 def _reason(error: Exception) -> str:
-    said = f"{error} is missing" if isinstance(error, KeyError) else str(error)
+    said = f"field {error} is missing" if isinstance(error, KeyError) else str(error)
     return said or type(error).__name__
 
 
@@ -208,9 +211,9 @@ def _from(document: Mapping[str, Any]) -> Plan:
     options = document["options"]
     if document["scenario"] == UNDO:
         if not isinstance(options.get("run"), str):
-            raise ValueError("it has no run to undo")
+            raise ValueError("`run` is missing in the options of the undo")
     elif document["pipeline"] is None:
-        raise ValueError("it has no pipeline")
+        raise ValueError("`pipeline` is missing")
     return Plan(
         scenario=document["scenario"],
         pipeline=document["pipeline"],

@@ -59,11 +59,13 @@ def start_flaw(pipeline: Pipeline) -> str | None:
     """Return why its start can't be given another checkpoint, as a clause; None if it can."""
     start, call = pipeline.commands.start, pipeline.commands.calls.get("start")
     if start is None:
-        return "has no start command"
+        return "no start command is registered"
     if isinstance(call, WatchControl):
-        return "is started by its driver, which can't be switched to another checkpoint"
+        return (
+            "its driver starts the query, and Headgate can't switch a driver to another checkpoint"
+        )
     passes = VARIABLE in (repr(call) if call is not None else start)
-    return None if passes else "has a start command without it"
+    return None if passes else "the registered start command doesn't contain this variable"
 
 
 def blockers(pipeline: Pipeline) -> list[str]:
@@ -73,17 +75,17 @@ def blockers(pipeline: Pipeline) -> list[str]:
         return []
     return [
         f"{pipeline.checkpoint} is on a remote file system, so a run switches the query to a new "
-        f"location. The start command must pass ${{{VARIABLE}}} as checkpointLocation, and "
-        f"{pipeline.name} {why}"
+        f"location. The start command of {pipeline.name} must pass ${{{VARIABLE}}} as "
+        f"checkpointLocation, but {why}"
     ]
 
 
 def risks(pipeline: Pipeline, found: Checkpoint, place: str) -> list[str]:
     """Say what else may start the query, and what stays."""
     return [
-        f"everything else that starts {pipeline.name} (a schedule, an orchestrator, a person) "
-        f"must use {place} after the run. With {found.location} the query would continue as "
-        "before the run",
+        f"after the run, everything that starts {pipeline.name} (scheduler, orchestrator, person) "
+        f"must use checkpoint {place}. With {found.location}, the query continues as before the "
+        "run",
         _stays(pipeline, found.location),
     ]
 
@@ -91,8 +93,11 @@ def risks(pipeline: Pipeline, found: Checkpoint, place: str) -> list[str]:
 def _stays(pipeline: Pipeline, place: str) -> str:
     """Say how long the old place costs room: what a run made goes with its snapshots."""
     if place.rstrip("/") == (pipeline.declared or pipeline.checkpoint or "").rstrip("/"):
-        return f"{place} is kept unchanged for an undo. It uses disk space until you delete it"
+        return (
+            f"the old checkpoint {place} stays unchanged for an undo. It uses disk space "
+            "until you delete it"
+        )
     return (
-        f"{place} is kept unchanged for an undo, as long as snapshots of this run are kept ([runs] "
-        "keep_snapshots)"
+        f"the old checkpoint {place} stays unchanged for an undo, as long as snapshots of this "
+        "run are kept ([runs] keep_snapshots)"
     )

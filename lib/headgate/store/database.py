@@ -104,7 +104,9 @@ def _parsed(url: str) -> sa.URL:
         parsed = sa.make_url(url)
         parsed.get_dialect()
     except (sa.exc.ArgumentError, sa.exc.NoSuchModuleError) as error:
-        raise StoreError(f"the store's url isn't a database URL of SQLAlchemy: {error}") from None
+        raise StoreError(
+            f"the store's URL isn't a valid SQLAlchemy database URL: {error}"
+        ) from None
     return parsed
 
 
@@ -158,4 +160,4 @@ def _ours(url: sa.URL) -> Iterator[None]:
     except (sa.exc.OperationalError, sa.exc.InterfaceError) as error:
         raise UnreachableError(f"the store {url} does not respond: {error.orig}") from error
     except sa.exc.DatabaseError as error:
-        raise StoreError(f"the store {url} rejected a record: {error.orig}") from error
+        raise StoreError(f"database error in the store {url}: {error.orig}") from error

@@ -42,14 +42,16 @@ def migrate(database: Database) -> None:
 
 def _other_release(database: Database, revision: str) -> str:
     if revision > HEAD:
-        newer = f"has revision {revision}, newer than this program's {HEAD}: update headgate"
-        return f"the store {database.url} {newer}"
+        return (
+            f"the store {database.url} has revision {revision}, but this Headgate reads at most "
+            f"{HEAD}: update Headgate"
+        )
     # SQLite's files beside it belong to the old one: a new store must not read them.
-    way = f"move {database.path}* to another folder" if database.path else "name an empty database"
+    other = "set `[store] url` in headgate.toml to an empty database"
+    way = f"move {database.path}* to another folder, or {other}" if database.path else other
     return (
         f"the store {database.url} is from an older Headgate (revision {revision}, not {FIRST})"
-        f" and can't be upgraded: {way} to start with a new store, or change `[store] url` in"
-        " headgate.toml"
+        f" and can't be upgraded. To start with a new store, {way}"
     )
 
 
@@ -104,5 +106,8 @@ def _wait_for(handle: int, path: Path) -> None:
             return fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError:
             if time.monotonic() > deadline:
-                raise UnreachableError(f"another process is migrating the store: {path}") from None
+                raise UnreachableError(
+                    f"another process is migrating the store (lock file {path}). Wait until it "
+                    "has finished, then try again"
+                ) from None
             time.sleep(0.05)

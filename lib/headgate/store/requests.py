@@ -53,10 +53,10 @@ class Requests:
             row = _open(connection, request)
             if is_same_person(row.asked_by, by):
                 raise RefusedError(
-                    f"{row.asked_by} created request {request}: another person must decide on it"
+                    f"{row.asked_by} created request {request}: another person must approve it"
                 )
             if row.plan_hash != run.plan_hash:
-                raise StalePlanError(f"request {request} was for another plan than this one")
+                raise StalePlanError(f"request {request} was made for a different plan")
             made = insert_run(connection, run, by=row.asked_by)
             _decide(connection, row, RequestState.APPROVED, by=by, reason=reason, run=made)
         return made
@@ -73,7 +73,7 @@ class Requests:
             row = _open(connection, request)
             if row.asked_by != by:
                 raise RefusedError(
-                    f"{row.asked_by} created request {request}: another person must decline it"
+                    f"only {row.asked_by} can cancel request {request}: decline the request instead"
                 )
             _decide(connection, row, RequestState.CANCELLED, by=by, reason=reason)
 
@@ -113,7 +113,7 @@ def _get(connection: Connection, request: str) -> RequestRow:
 def _open(connection: Connection, request: str) -> RequestRow:
     row = _get(connection, request)
     if row.state is not RequestState.OPEN:
-        raise RefusedError(f"request {request} is {row.state} by {row.decided_by} already")
+        raise RefusedError(f"request {request} is already {row.state} by {row.decided_by}")
     return row
 
 

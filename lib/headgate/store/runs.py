@@ -42,7 +42,7 @@ class Runs:
             row = _get(connection, run)
             if row.state not in (RunState.FAILED, RunState.CANCELLED):
                 raise RefusedError(
-                    f"run {run} is {row.state}: only a failed or cancelled one resumes"
+                    f"run {run} is {row.state}: only a failed or cancelled run can resume"
                 )
             _refuse_if_busy(connection, _resources(connection, run), but=run)
             values = {"state": RunState.QUEUED.value, "attempt": row.attempt + 1}

@@ -75,4 +75,4 @@ class SqliteFile:
         except sqlite3.OperationalError as error:
             raise UnreachableError(f"the store {self._url} does not respond: {error}") from error
         except sqlite3.DatabaseError as error:
-            raise StoreError(f"the store {self._url} rejected a record: {error}") from error
+            raise StoreError(f"database error in the store {self._url}: {error}") from error

@@ -148,8 +148,11 @@ def _row(row: sa.Row[Any]) -> VersionRow:
 
 def _missing(pipeline: str, number: int, rows: list[VersionRow]) -> str:
     if not rows:
-        return f"no version of {pipeline} is stored yet: capture one with --pipeline {pipeline}"
-    return f"{pipeline} has no version {number}; stored are 1 to {rows[-1].number}"
+        return (
+            f"no version of {pipeline} is stored yet: capture one with `headgate capture "
+            f"--pipeline {pipeline}`"
+        )
+    return f"{pipeline} has no version {number}: versions 1 to {rows[-1].number} are stored"
 
 
 def summarise(version: Version) -> str:

@@ -100,7 +100,10 @@ class Slot:
         import sqlalchemy as sa
 
         if not database.is_postgres:
-            raise UnreachableError("a worker's slot needs SQLite or PostgreSQL as the store")
+            raise UnreachableError(
+                "a worker needs a store in SQLite or PostgreSQL: change `[store] url` in "
+                "headgate.toml"
+            )
         with database.guarded():
             # Without a transaction of its own: an idle one is what servers end after a while.
             session = database.engine.connect().execution_options(isolation_level="AUTOCOMMIT")

@@ -84,10 +84,10 @@ def why_ended(row: RunRow) -> str:
     status = DBOS.get_workflow_status(workflow_id(row))
     if status is not None and status.status == _GIVEN_UP:
         return (
-            "the worker crashed each time it resumed this run, possibly because of it: see the "
-            "worker's log and the machine's memory, then resume or undo it"
+            "the worker crashed each time it resumed this run, and the run may be the cause. Check "
+            "the worker's log and the machine's memory, then resume or undo the run"
         )
-    return "its workflow ended before the run did: resume or undo the run"
+    return "the run's workflow ended before the run: resume or undo the run"
 
 
 def has_died(row: RunRow) -> bool:
@@ -170,4 +170,4 @@ def _guarded(call: Any, *rest: Any) -> list[Any]:
     try:
         return list(call())
     except Exception as error:
-        return [RunState.FAILED.value, f"unexpected {type(error).__name__}: {error}", *rest]
+        return [RunState.FAILED.value, f"unexpected error {type(error).__name__}: {error}", *rest]

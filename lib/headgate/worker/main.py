@@ -56,10 +56,15 @@ def main(argv: Sequence[str] | None = None) -> int:
 
 def _options(argv: Sequence[str] | None) -> argparse.Namespace:
     parser = argparse.ArgumentParser(prog="headgate.worker", description=__doc__)
-    parser.add_argument("--config", help="the pipelines' file")
-    parser.add_argument("--slot", type=int, default=0, help="which slot to hold (default 0)")
+    parser.add_argument("--config", help="Path of headgate.toml.")
     parser.add_argument(
-        "--idle-exit", type=float, help="end after so many seconds without a run", metavar="SECONDS"
+        "--slot", type=int, default=0, help="Number of the worker's slot (default 0)."
+    )
+    parser.add_argument(
+        "--idle-exit",
+        type=float,
+        help="Idle time in seconds after which the worker ends (default: never).",
+        metavar="SECONDS",
     )
     return parser.parse_args(argv)
 
@@ -69,7 +74,9 @@ def _serve(options: argparse.Namespace) -> int:
     store = open_store(context.store_url)
     slot = Slot(store.database, options.slot)
     if not _take(slot):
-        raise RefusedError(f"another worker already runs for {slot.name} of {store.database.url}")
+        raise RefusedError(
+            f"another worker already holds {slot.name} of the store {store.database.url}"
+        )
     worker = Worker(options.config, store, slot, idle_exit=options.idle_exit)
     for number in (signal.SIGTERM, signal.SIGINT):
         signal.signal(number, lambda *_: worker.stop())
@@ -141,7 +148,7 @@ class Worker:
         """See to runs that have no workflow: of the slot's last worker, or after a defect."""
         for row in self._store.runs.running(self._slot.name):
             if not self._engine.is_known(row):
-                LOG.warning("run %s was claimed and never started: starting it", row.id)
+                LOG.warning("run %s was claimed but never started: starting it", row.id)
                 self._engine.start(row)
             elif not self._engine.is_live(row):
                 error = self._engine.why_ended(row)
@@ -242,7 +249,7 @@ class Worker:
             time.sleep(0.05)
         if self._lost:
             # Another worker may have it by now, and goes on from the journal.
-            LOG.error("%s was lost: this worker ends", self._slot.name)
+            LOG.error("worker slot %s was lost: this worker ends", self._slot.name)
             logging.shutdown()
             os._exit(UnreachableError.exit_code)
         LOG.info("%s ends", self._slot.name)

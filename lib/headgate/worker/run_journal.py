@@ -37,7 +37,7 @@ class ProgressWriter:
             self._store.progress.record(self._run, self._position, unit, done, total)
         except HeadgateError as error:
             # A step must not fail because nobody could be told how far it is.
-            LOG.warning("run %s: how far it is could not be written: %s", self._run, error)
+            LOG.warning("run %s: could not record its progress: %s", self._run, error)
 
 
 class RunJournal:

@@ -124,7 +124,10 @@ class Runner:
         """Return the run's row; StoreError where a forgotten workflow wakes after its end."""
         row = self._store.runs.get(run)
         if row.state is not RunState.RUNNING or row.attempt != attempt:
-            raise StoreError(f"run {run} is {row.state} at attempt {row.attempt}, not {attempt}")
+            raise StoreError(
+                f"run {run} is {row.state} at attempt {row.attempt}, but this worker expected "
+                f"attempt {attempt}"
+            )
         return row
 
     def _can_go_back(self, row: RunRow, plan: Plan) -> bool:
@@ -154,9 +157,9 @@ class Runner:
                 with closing(self._effects(row, plan, -1)) as applier:
                     self._executor(row, plan, applier).roll_back(plan.steps)
             except RunCancelledError:
-                return RunState.CANCELLED, "and its roll-back was cancelled"
+                return RunState.CANCELLED, "the rollback of the run was cancelled"
             except HeadgateError as error:
-                return RunState.FAILED, f"and its roll-back failed: {error}"
+                return RunState.FAILED, f"the rollback of the run failed: {error}"
             return None, None
 
     def finish(self, run: str, attempt: int, state: RunState, error: str | None) -> None:

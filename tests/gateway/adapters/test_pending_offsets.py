@@ -62,7 +62,7 @@ def test_an_open_transaction_at_the_offsets_is_named_waited_for_and_refused(bill
             lambda: prove_stopped(inspector, "billing", group=group),
             lambda: check_inactive(inspector, group, found.type.value),
         ):
-            with pytest.raises(RefusedError, match="are part of an open transaction"):
+            with pytest.raises(RefusedError, match="in an open transaction"):
                 refuse()
         notes, paused = [], []
 
@@ -78,6 +78,6 @@ def test_an_open_transaction_at_the_offsets_is_named_waited_for_and_refused(bill
         )
         with closing(applier):
             wait_until_stopped(applier, "billing", group=group, patient=False)
-        assert notes == [f"waiting for the end of a transaction of {group}"]
+        assert notes == [f"waiting for the open transaction of group {group} to end"]
         assert len(paused) >= 2
         check_inactive(inspector, group, found.type.value)

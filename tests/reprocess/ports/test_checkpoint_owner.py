@@ -35,7 +35,7 @@ def stored(query="mine", topic="orders", **source):
         (
             stored(),
             (ReportedRun("mine", "land"), ReportedRun("x", "city")),
-            "is that of land in the watch, but this pipeline is city",
+            "reports this id for land, but this pipeline is city",
         ),
         (stored(topic="clicks"), (), "has offsets of orders, but the stored version reads clicks"),
         (stored(topic=None, pattern="ord.*"), (), None),

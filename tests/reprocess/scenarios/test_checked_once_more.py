@@ -149,7 +149,9 @@ def test_any_step_is_looked_at_once_more(lab, error, is_done):
     executor = Executor(applier, None)
     if is_done:
         executor._carry_out(drop, {})
-        assert here.notes == ["no answer within 30 s. A second check shows that it is done"]
+        assert here.notes == [
+            "no answer within 30 s. A second check shows that the step is complete"
+        ]
     else:
         with pytest.raises(error, match="no answer within 30 s"):
             executor._carry_out(drop, {})

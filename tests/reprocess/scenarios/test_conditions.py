@@ -95,7 +95,7 @@ def test_a_local_query_that_has_all_of_it_lacks_nothing(name):
                 LOCAL,
                 position=replace(POSITION, sources=(replace(KAFKA, kind=SourceKind.FILES),)),
             ),
-            "Source 0 isn't Kafka.",
+            "Sources other than Kafka: 0.",
             State.MISSING,
         ),
         (
@@ -143,7 +143,7 @@ def test_a_local_query_that_has_all_of_it_lacks_nothing(name):
         (
             "skip-records",
             replace(LOCAL, pipeline=replace(LOCAL.pipeline, commands=Commands())),
-            "Only the plan shows whether they are needed.",
+            "Only the plan shows whether these commands are needed.",
             State.UNKNOWN,
         ),
     ],

@@ -147,7 +147,7 @@ def test_a_group_that_runs_is_not_decommissioned(lab, broker, topic, unique):
         path=here.registry.path, bootstrap_servers=broker, pipelines=(pipeline,)
     )
     plan = build_plan("decommission", "q", here.applier())
-    assert any("stop them first" in blocker for blocker in plan.blockers)
+    assert any("Stop all members first" in blocker for blocker in plan.blockers)
     assert any("q runs: stop it first" in blocker for blocker in plan.blockers)
     consumer.close()
 

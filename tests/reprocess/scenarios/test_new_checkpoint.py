@@ -175,7 +175,7 @@ def test_sources_that_can_t_be_told_apart_are_asked_about(query):
     assert plan(lab, version=version(kafka), source=["5=0"]).blockers == ()
     log(lab.folder / "ck", "offsets/5", {}, KAFKA, {"orders": {"0": 1, "1": 9}})
     apart = plan(lab, source=["0=0,1"])
-    assert "two sources are at different offsets in orders[0] (7 and 1)" in apart.blockers[0]
+    assert "two sources have different offsets for orders[0] (7 and 1)" in apart.blockers[0]
 
 
 def test_a_file_sink_that_would_drop_new_results_is_refused_until_it_is_another(query):
@@ -247,14 +247,16 @@ def test_a_run_whose_query_still_writes_to_the_old_folder_fails(query, monkeypat
     """A file sink skips numbers without an error: only its log shows that nothing was written."""
     monkeypatch.setattr(verify_output, "TOLD_SECONDS", 1.0)
     lab = started(query, WRITES.format("old"))
-    with pytest.raises(StepError, match=r"a batch has completed, but .*/new has none"):
+    with pytest.raises(
+        StepError, match=r"a batch has completed, but the new output .*/new has no batch"
+    ):
         run(lab, plan(lab, new_output=True, output_path=str(lab.folder / "new")))
 
 
 def test_a_run_believes_the_watch_at_once(query):
     lab = started(query, "true")
     lab.locate = lambda pipeline, query_id: (Output(place="/old", told_by="the watch"),)
-    with pytest.raises(StepError, match="the watch shows that it writes to /old"):
+    with pytest.raises(StepError, match="the watch reports output to /old"):
         run(lab, plan(lab, new_output=True, output_path=str(lab.folder / "new")))
 
 

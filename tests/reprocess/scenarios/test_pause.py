@@ -44,7 +44,7 @@ def test_a_pause_stops_says_what_was_in_flight_and_its_undo_goes_on(lab):
     run = made.enqueue(plan)
     made.execute(run, plan)
     assert not (made.folder / "running").exists()
-    assert any("paused after batch 4: nothing is in flight" in note for note in made.notes)
+    assert any("paused after batch 4: no batch is uncommitted" in note for note in made.notes)
     back = undo_of(made, run, plan)
     assert back.can_apply, back.blockers
     assert [s.action for s in back.steps] == ["start_pipeline"]

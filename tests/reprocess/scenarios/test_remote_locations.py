@@ -54,7 +54,7 @@ def test_the_plan_of_a_copy_says_what_it_costs(remote):
     assert plan.impact["snapshot"] == {"files": 10, "bytes": size, "copied": size}
     copy = plan.steps[1]
     assert copy.describe().endswith(" B in 10 files")
-    assert any("a schedule, an orchestrator, a person" in risk for risk in plan.risks)
+    assert any("(scheduler, orchestrator, person)" in risk for risk in plan.risks)
 
 
 def test_a_new_version_begins_where_the_old_one_stopped_and_goes_back(remote):
@@ -183,7 +183,7 @@ def test_an_old_place_that_was_changed_since_can_not_be_gone_back_to(remote):
     run = lab.run(plan)
     (lab.folder_of(lab.declared) / "offsets/5").write_text("v1")
     (blocker,) = lab.undo(run, plan).blockers
-    assert "s3a://b0/ck was changed since the run" in blocker
+    assert "s3a://b0/ck has changed since the run" in blocker
 
 
 def test_who_writes_another_checkpoint_into_the_file_has_the_last_word():

@@ -117,7 +117,9 @@ def test_what_the_engine_does_not_start_on_is_not_put_in_place(broken, monkeypat
     assert tree_hash(here.folder / "ck") == old
 
 
-@pytest.mark.parametrize(("rows", "said"), [(3, "read 3 rows"), (0, "the start is verified")])
+@pytest.mark.parametrize(
+    ("rows", "said"), [(3, "read 3 rows"), (0, "verified the start, but no batch")]
+)
 def test_a_rehearsal_without_records_is_not_sold_for_more(broken, monkeypatch, rows, said):
     here = broken(entry_point="jobs:counts")
     applier = here.applier("run-1")
@@ -208,7 +210,7 @@ def test_what_can_not_be_read_at_all_begins_from_scratch(recorded):
     (folder / "metadata").unlink()
     (said, *_) = repair_of(here).blockers
     # No scenario takes a folder without `metadata` for a checkpoint: the id is what is needed.
-    assert "pass it with --query-id" in said and "use `headgate plan" not in said
+    assert "logs with --query-id" in said and "use `headgate plan" not in said
 
 
 def test_lost_metadata_takes_the_id_of_the_stored_version(broken):

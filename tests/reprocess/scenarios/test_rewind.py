@@ -256,7 +256,7 @@ def test_a_session_that_writes_on_is_noticed(old, monkeypatch):
 
     monkeypatch.setattr("headgate.gateway.adapters.state.StateAdapter.read", read_state)
     plan = plan_of(here)
-    with pytest.raises(RefusedError, match="Stop the whole application"):
+    with pytest.raises(RefusedError, match="Stop the whole Spark application"):
         here.execute(here.enqueue(plan), plan)
     assert read_checkpoint(str(here.folder / "ck")).head == (6, 6)
 

@@ -68,8 +68,10 @@ def test_a_roll_back_that_waits_for_a_person_is_cancelled_and_says_where_that_le
     here.store.runs.request_cancel(run, by="ann")
     assert "The rollback stops at its next wait" in stands(here, run)
     thread.join(30)
-    assert ended == [(RunState.CANCELLED, "and its roll-back was cancelled")]
-    here.store.runs.finish(run, *ended[0][:1], error="refused; and its roll-back was cancelled")
+    assert ended == [(RunState.CANCELLED, "the rollback of the run was cancelled")]
+    here.store.runs.finish(
+        run, *ended[0][:1], error="refused; the rollback of the run was cancelled"
+    )
     detail = run_detail(here.store, run)
     assert [s.state for s in detail.steps] == ["in_doubt", "undone", "failed", "skipped"]
     said = " ".join(detail.stands)
@@ -99,5 +101,5 @@ def test_a_worker_that_takes_a_roll_back_up_still_hears_the_cancel(refused):
     here, runner, _plan, run = refused
     here.store.runs.begin_roll_back(run)
     here.store.runs.request_cancel(run, by="ann")
-    assert runner.roll_back(run, 1) == (RunState.CANCELLED, "and its roll-back was cancelled")
+    assert runner.roll_back(run, 1) == (RunState.CANCELLED, "the rollback of the run was cancelled")
     assert [s.state for s in run_detail(here.store, run).steps][:2] == ["done", "done"]

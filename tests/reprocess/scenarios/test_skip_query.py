@@ -156,8 +156,8 @@ FILES = HEAD + '{"t":{"0":10,"1":4}}\n{"logOffset":3}'
 TWICE = HEAD + '{"t":{"0":10,"1":4}}\n{"t":{"0":10,"1":4}}'
 CANT = [
     ("t:0:20", None, "ends at 20, before the range"),
-    ("t:0:8", None, "the position is 10, already past the range"),
-    ("t:0:12", without_batch_5, "the position is 10, before the range: 2 record"),
+    ("t:0:8", None, "the position is offset 10, already past the range"),
+    ("t:0:12", without_batch_5, "the position is offset 10, before the range to skip: 2 record"),
     ("t:0:40", None, "holds 0 to 29"),
     ("t:7:1", None, "has no partition 7"),
     ("u:0:1", None, "topic u does not exist"),
@@ -278,7 +278,7 @@ def test_what_a_healthy_query_left_of_the_range_is_stepped_over(stuck, end):
     here.store.runs.claim("slot-0")
     here.store.runs.finish(run, RunState.DONE)
     (said,) = run_detail(here.store, run).stands
-    assert f"up to {end} of t[0], before it was stopped: the run skips only the remaining" in said
+    assert f"up to offset {end} of t[0]. The run skips only the remaining" in said
 
 
 TOLD = [

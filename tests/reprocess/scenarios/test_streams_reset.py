@@ -158,7 +158,7 @@ def test_a_forgotten_input_is_a_risk():
             {},
             "has 1 member (c)",
         ),
-        (group(state="unknown", members=None), {}, "is unknown: not verified"),
+        (group(state="unknown", members=None), {}, "is unknown, so Headgate can't verify"),
         (
             group(state="stable", members=(Member(id="m", instance_id="static"),)),
             {},
@@ -173,7 +173,7 @@ def test_a_forgotten_input_is_a_risk():
         (
             group(kind=GroupType.UNKNOWN, state="unknown", members=None),
             {},
-            "is unknown: not verified that it has no members",
+            "is unknown, so Headgate can't verify that it has no members",
         ),
     ],
 )

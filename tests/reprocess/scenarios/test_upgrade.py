@@ -216,7 +216,7 @@ def test_a_version_without_input_is_said_to_be_unproven(query):
     run = here.enqueue(plan)
     here.execute(run, plan)
     assert any(
-        "Not verified: that the new version completes a batch" in note for note in here.notes
+        "did not verify that the new version completes a batch" in note for note in here.notes
     )
 
 
@@ -244,7 +244,7 @@ def test_without_a_status_silence_is_no_proof(query):
     keep, prove = plan.steps[2], plan.steps[5]
     keep.apply(applier, keep.bind(applier))
     applier.processes.status = lambda _pipeline: ProcessAdapter.status(applier.processes, "q")
-    with pytest.raises(StepError, match="no source reports that it runs"):
+    with pytest.raises(StepError, match="neither its status nor its driver reports that it runs"):
         prove.apply(applier, {})
 
 
@@ -285,7 +285,7 @@ def test_another_version_than_was_judged_fails_and_can_be_taken_back(watched):
     plan = upgrade_of(here)
     run = here.enqueue(plan)
     with pytest.raises(
-        StepError, match="runs another version than the one that the plan checked"
+        StepError, match="runs a version other than the one that the plan checked"
     ) as error:
         here.execute(run, plan)
     assert "Stateless operator project was removed (v -> none, TRF001)" in str(error.value)
@@ -312,7 +312,7 @@ def test_the_old_runs_end_is_not_the_new_ones(watched, told):
         # The new version comes up, and has told nothing of itself yet.
         prove.apply(applier, was)
         assert any(
-            "Not verified: that the new version completes a batch" in note for note in here.notes
+            "did not verify that the new version completes a batch" in note for note in here.notes
         )
         return
     tell_run(folder, recorded, query=query, run=2, batch=0, ended=True)
@@ -325,4 +325,7 @@ def test_not_to_be_told_is_said_before_and_after(query):
     plan = upgrade_of(here)
     assert any("was checked. Register the query's `watch`" in risk for risk in plan.risks)
     here.execute(here.enqueue(plan), plan)
-    assert any(note.startswith("unknown whether q runs the checked version") for note in here.notes)
+    assert any(
+        note.startswith("Headgate can't verify that q runs the checked version")
+        for note in here.notes
+    )

@@ -109,6 +109,7 @@ def _notes(found: CheckpointFiles) -> tuple[str, ...]:
     if not begun:
         return ()
     return (
-        f"batch {begun[-1]} is uncommitted, as after any stop within a batch: the next start "
-        "reruns it. If the query does not start because of it, remove it with --uncommitted",
+        f"batch {begun[-1]} is uncommitted, which is normal after a stop: the next start "
+        "reprocesses it. If this batch keeps the query from starting, remove the batch with "
+        "--uncommitted",
     )

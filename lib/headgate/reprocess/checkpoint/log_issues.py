@@ -24,14 +24,16 @@ def metadata(found: CheckpointFiles, known: Known) -> CheckpointIssue | None:
     except UNREADABLE:
         pass
     there = "metadata" in found.names
-    what = f"`metadata` {'cannot be read' if there else 'is missing'}: Spark does not start"
+    what = f"`metadata` {'cannot be read' if there else 'is missing'}: the query fails to start"
     if not (found.logged or found.committed):
         return None
     if known.query_id is None:
         return CheckpointIssue(
             code="metadata",
-            what=f"{what}, and no stored version has the query's id: pass it with --query-id, as "
-            "progress and logs show it",
+            what=(
+                f"{what}, and no stored version has the query id: pass the `id` from the "
+                "query's progress or logs with --query-id"
+            ),
             scenario="new-checkpoint",
         )
     text = json.dumps({"id": known.query_id}, separators=(",", ":"))
@@ -53,8 +55,8 @@ def torn_commit(found: CheckpointFiles, _known: Known) -> CheckpointIssue | None
         what=what,
         edits=_removed(gone),
         risk=(
-            f"batch {last} is reprocessed: a sink that does not distinguish batches (Kafka) gets "
-            "its rows twice"
+            f"batch {last} is reprocessed: a sink that isn't idempotent, such as Kafka, gets its "
+            "rows twice"
         ),
     )
 
@@ -79,15 +81,18 @@ def torn_offsets(found: CheckpointFiles, _known: Known) -> CheckpointIssue | Non
 def _one_back(found: CheckpointFiles, batch: int, what: str) -> CheckpointIssue:
     """Take the last batch back: where it stood is lost with its entry."""
     if found.sink_batch is not None and found.sink_batch >= batch:
-        why = f"{what}, but the file sink already has batch {batch}: it would drop the new one"
+        why = (
+            f"{what}, and the file sink has already recorded batch {batch}: it would drop the "
+            "reprocessed batch"
+        )
         return CheckpointIssue(code="torn-offsets", what=why, scenario="rewind")
     return CheckpointIssue(
         code="torn-offsets",
         what=what,
         edits=_removed([f"commits/{batch}", f"offsets/{batch}"]),
         risk=(
-            f"batch {batch} is rebuilt from the end of batch {batch - 1}: its output is written a "
-            "second time, unless the sink overwrites by key"
+            f"batch {batch} starts again at the end of batch {batch - 1}: the sink gets its "
+            "output twice, unless the sink overwrites by key"
         ),
     )
 
@@ -98,11 +103,11 @@ def commits_beyond(found: CheckpointFiles, _known: Known) -> CheckpointIssue | N
     if last is None or not logged or last <= logged[-1]:
         return None
     gone = [b for b in found.committed if b > logged[-1]]
-    what = f"`commits` continues to batch {last}, `offsets` ends at {logged[-1]}"
+    what = f"`commits` continues to batch {last}, but `offsets` ends at batch {logged[-1]}"
     if found.sink_batch is not None and found.sink_batch > logged[-1]:
         why = (
-            f"{what}, but the file sink already has batch {found.sink_batch}: it would drop new "
-            "ones"
+            f"{what}, and the file sink has already recorded batch {found.sink_batch}: it would "
+            "drop the reprocessed batches"
         )
         return CheckpointIssue(code="commits-beyond", what=why, scenario="from-scratch")
     return CheckpointIssue(
@@ -110,8 +115,8 @@ def commits_beyond(found: CheckpointFiles, _known: Known) -> CheckpointIssue | N
         what=what,
         edits=_removed([f"commits/{b}" for b in gone]),
         risk=(
-            f"batches from {gone[0]} onwards are reprocessed ({len(gone)} in all): their output is "
-            "written a second time, unless the sink overwrites by key"
+            f"batches from {gone[0]} on are reprocessed ({len(gone)} in total): the sink gets "
+            "their output twice, unless the sink overwrites by key"
         ),
     )
 
@@ -127,16 +132,16 @@ def uncommitted(found: CheckpointFiles, known: Known) -> CheckpointIssue | None:
         return CheckpointIssue(
             code="offsets-back",
             what=(
-                f"{went_back}: the topic was recreated, so the next start fails with the same error"
+                f"{went_back}: the topic was recreated, so the query fails again on the next start"
             ),
             scenario="new-checkpoint",
         )
     why = next(_foreign(found, known, last, begun), None)
     if why is None and not known.drop_uncommitted:
         return None
-    what = f"batch {begun[-1]} is uncommitted" + (f", and {why}" if why else "")
+    what = f"batch {begun[-1]} is uncommitted" + (f": {why}" if why else "")
     if found.sink_batch is not None and found.sink_batch >= begun[0]:
-        what = f"{what}; but the file sink already has batch {found.sink_batch}"
+        what = f"{what}, but the file sink has already recorded batch {found.sink_batch}"
         return CheckpointIssue(code="uncommitted", what=what, scenario="rewind")
     gone = [f"offsets/{b}" for b in begun]
     beyond, problem = entries_beyond(found, last)
@@ -145,7 +150,9 @@ def uncommitted(found: CheckpointFiles, known: Known) -> CheckpointIssue | None:
             code="uncommitted", what=f"{what}; {problem}", scenario="new-checkpoint"
         )
     risk = (
-        None if why else "a sink that already has part of the batch gets duplicates of those rows"
+        None
+        if why
+        else "a sink that already has part of the uncommitted batch gets duplicates of these rows"
     )
     return CheckpointIssue(
         code="uncommitted", what=what, edits=_removed([*gone, *beyond]), risk=risk
@@ -173,10 +180,12 @@ def predecessor(found: CheckpointFiles, _known: Known) -> CheckpointIssue | None
     there = "can't be read" if path in found.names else "is missing"
     return CheckpointIssue(
         code="predecessor",
-        what=f"`{path}` {there}, and Spark reads it at its start",
+        what=f"`{path}` {there}, but Spark reads it when the query starts",
         edits=(Edit(path=path, text=text.decode()),),
-        risk=f"`{path}` is written with the offsets of batch {newest}: the query can't be rewound "
-        "to it",
+        risk=(
+            f"the repair writes `{path}` with the offsets of batch {newest}: the query then "
+            f"can't be rewound to batch {newest - 1}"
+        ),
     )
 
 
@@ -187,14 +196,20 @@ def _foreign(found: CheckpointFiles, known: Known, last: int, begun: list[int]) 
     """Say what of a begun batch can't come from the query that did the batch `last`."""
     base, new = found.offsets(last), found.offsets(begun[-1])
     if len(begun) > 1:
-        yield f"so are {', '.join(map(str, begun[:-1]))}, which isn't a state that a query leaves"
+        yield (
+            f"more than one batch is uncommitted ({', '.join(map(str, begun))}), but a query "
+            "leaves at most one"
+        )
     if base is None or new is None:
         return
     if len(base.offsets) != len(new.offsets):
-        yield f"it has {len(new.offsets)} sources, but batch {last} has {len(base.offsets)}"
+        yield (
+            f"the uncommitted batch has {len(new.offsets)} sources, but batch {last} has "
+            f"{len(base.offsets)}"
+        )
         return
     if {n for n, _ in base.offsets} != {n for n, _ in new.offsets}:
-        yield "its sources have different names"
+        yield f"the uncommitted batch has other source names than batch {last}"
         return
     pairs = zip(base.offsets, new.offsets, strict=True)
     for position, ((_, was), (_, now)) in enumerate(pairs):
@@ -208,18 +223,18 @@ def _other_place(known: Known, position: int, of: int, was: object, now: object)
     if was is None or now is None:
         return
     if type(was) is not type(now) or _kind(was) != _kind(now):
-        yield f"source {position} has a different type there"
+        yield f"source {position} has a different type in the uncommitted batch"
         return
     if _kind(was) != "topics" or not isinstance(was, dict) or not isinstance(now, dict):
         return
     if gone := sorted(was.keys() - now.keys()):
-        yield f"it no longer reads {', '.join(gone)}"
+        yield f"the uncommitted batch no longer reads {', '.join(gone)}"
         return
     source = known.source(position, of)
     if source is None or source.pattern or not source.topics:
         return
     if strange := sorted(now.keys() - was.keys() - set(source.topics)):
-        yield f"it reads {', '.join(strange)}, which the query does not"
+        yield f"the uncommitted batch reads {', '.join(strange)}, but the query doesn't"
 
 
 def _kind(offsets: object) -> str:
@@ -241,7 +256,7 @@ def _other_partitions(found: CheckpointFiles, said: str) -> Iterator[str]:
     stored = [t.partitions or 0 for o in read.operators or () for t in o.stores]
     there = max(stored, default=0)
     if said.isdecimal() and there and int(said) != there:
-        yield f"it has {said} shuffle partitions, but the state has {there}"
+        yield f"the uncommitted batch has {said} shuffle partitions, but the state has {there}"
 
 
 def _went_back(found: CheckpointFiles, last: int, newest: int) -> Iterator[str]:
@@ -257,8 +272,8 @@ def _went_back(found: CheckpointFiles, last: int, newest: int) -> Iterator[str]:
                 at = now[topic].get(number)
                 if isinstance(at, int) and isinstance(offset, int) and at < offset:
                     yield (
-                        f"{topic}[{number}] is at {offset} after batch {last} and at {at} in "
-                        f"`offsets/{newest}`"
+                        f"the offset of {topic}[{number}] decreases: {offset} after batch {last}, "
+                        f"but {at} in `offsets/{newest}`"
                     )
 
 

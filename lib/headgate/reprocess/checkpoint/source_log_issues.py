@@ -31,7 +31,10 @@ def strange_sources(found: CheckpointFiles, _known: Known) -> CheckpointIssue | 
     names = ", ".join(f"`sources/{s}`" for s in sorted(strange))
     return CheckpointIssue(
         code="strange-source",
-        what=f"the query has no source {names}: a failed start left its initial offset",
+        what=(
+            f"the query has no source {names}, but a failed start left an initial offset for "
+            "it in the checkpoint"
+        ),
         edits=tuple(Edit(path=path) for path in gone),
     )
 
@@ -48,7 +51,7 @@ def poisoned_log(found: CheckpointFiles, known: Known) -> CheckpointIssue | None
     beyond, problem = entries_beyond(found, last)
     if not beyond or (why is None and not known.drop_uncommitted):
         return None
-    what = f"`{beyond[0]}` lists files that no batch has read" + (f", and {why}" if why else "")
+    what = f"`{beyond[0]}` lists files that no batch has read" + (f": {why}" if why else "")
     if problem:
         return CheckpointIssue(
             code="poisoned-source", what=f"{what}; {problem}", scenario="new-checkpoint"
@@ -73,7 +76,7 @@ def foreign_files(found: CheckpointFiles, known: Known, last: int) -> Iterator[s
         for path in beyond:
             for file in _files_of(found, path):
                 if not _is_below(file, place):
-                    yield f"`{folder}` has {file}, which is not under {place}"
+                    yield f"`{folder}` lists {file}, which isn't under the source path {place}"
 
 
 def entries_beyond(found: CheckpointFiles, last: int) -> tuple[list[str], str | None]:
@@ -95,7 +98,8 @@ def entries_beyond(found: CheckpointFiles, last: int) -> tuple[list[str], str | 
         if removed and (holes or top < wanted):
             return (
                 gone,
-                f"the earlier content of `{folder}` can't be separated from its compacted entry",
+                f"the compacted entry of `{folder}` also lists earlier files, so Headgate can't "
+                "remove only the later ones",
             )
     return gone, None
 

@@ -128,7 +128,10 @@ def _blockers(
         return found or [f"run {past.run} changed nothing, so there is nothing to restore"]
     before, now = past.plan.preconditions.get("cluster_id"), facts.get("cluster_id")
     if now is not None and now != before:
-        found.append(f"the configured Kafka cluster is {now}, but the run was on {before}")
+        found.append(
+            f"the configured Kafka cluster is {now}, but the run was on {before}. Correct "
+            "`bootstrap_servers` under [kafka]"
+        )
     stops = any(step.stops for step in steps)
     return [*found, *(b for step in steps for b in step.blockers(inspector, stops=stops))]
 

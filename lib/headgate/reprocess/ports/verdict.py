@@ -36,7 +36,7 @@ class Judged:
         """Return the finding, what it asks, and what gets over it."""
         parts = [f"{self.rule} ({self.outcome}): {self.why.rstrip('.')}"]
         if self.question:
-            parts.append(f"it asks: {self.question}")
+            parts.append(f"open question: {self.question}")
         if self.scenario:
             parts.append(f"use `headgate plan {self.scenario}`")
         return "; ".join(parts)
@@ -120,7 +120,9 @@ def read_fail_on(given: str | None) -> tuple[str, ...]:
         return ()
     if not words or words - set(WORDS):
         known = ", ".join(WORDS)
-        raise ScenarioError(f"--fail-on: expected `none` or some of {known}, found {given!r}")
+        raise ScenarioError(
+            f"--fail-on: expected `none` or a comma-separated list of {known}, found {given!r}"
+        )
     return tuple(word for word in WORDS if word in words)
 
 

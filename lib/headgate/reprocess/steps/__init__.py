@@ -111,7 +111,9 @@ def load_step(action: str, details: Mapping[str, Any]) -> Step:
     import msgspec
 
     if action not in _STEP_CLASSES:
-        raise PlanFileError(f"the plan has a step {action!r} that this headgate does not know")
+        raise PlanFileError(
+            f"the plan has a step {action!r} that this Headgate release doesn't know"
+        )
     try:
         return msgspec.convert(dict(details), type=_kind(action))
     except msgspec.ValidationError as error:

@@ -113,7 +113,7 @@ def test_files_older_than_the_time_count_as_read():
     again = begin(TAKES, POSITION, Target(place=TargetKind.BEGINNING), Paper())
     assert files(again) is None
     end = begin(TAKES, POSITION, Target(place=TargetKind.END), Paper())
-    assert any("unread files can't be skipped" in one for one in end.blockers)
+    assert any("Headgate can't skip unread files" in one for one in end.blockers)
 
 
 def test_no_record_since_is_asked_about_and_then_left_or_at_the_end():

@@ -111,10 +111,10 @@ def test_a_topic_that_another_group_reads_is_left_alone(topics_lab, broker, uniq
     while not consumer.assignment():
         consumer.poll(0.2)
     plan, _ = deletion(here, names)
-    with pytest.raises(RefusedError, match=f"{names[0]} is being read by {group}"):
+    with pytest.raises(RefusedError, match=f"{names[0]} still has active consumers: {group}"):
         here.execute(here.enqueue(plan), plan)
     plan, _ = deletion(here, names, group=group, group_type="classic")
-    with pytest.raises(RefusedError, match="stop them first"):
+    with pytest.raises(RefusedError, match="Stop all members first"):
         here.execute(here.enqueue(plan), plan)
     consumer.close()
     assert set(here.applier().kafka.shapes(names)) == set(names)

@@ -150,7 +150,7 @@ def _refuse_other_topics(
 ) -> None:
     for name, facts in sorted(planned.items()):
         if name not in now:
-            raise RefusedError(f"topic {name} does not exist")
+            raise RefusedError(f"topic {name} no longer exists. Make a new plan")
         topic_id, partitions = now[name]
         if topic_id != facts["id"]:
             raise StalePlanError(
@@ -195,9 +195,9 @@ def check_found_inactive(inspector: Inspector, group: Group, planned_type: str) 
 def pending_reason(group: Group) -> str:
     """Say that a transaction is at the group's offsets: its producer counts as alive."""
     return (
-        f"committed offsets of {group.id} on {name_list(group.pending)} are part of an open "
-        "transaction: one of its processes still runs, or was just killed. Stop it, or wait until "
-        "the broker ends the transaction (transaction.timeout.ms)"
+        f"group {group.id} has committed offsets on {name_list(group.pending)} in an open "
+        "transaction: a process of the group still runs, or was just killed. Stop the process, or "
+        "wait until the broker ends the transaction (transaction.timeout.ms)"
     )
 
 
@@ -207,12 +207,15 @@ def active_reason(inspector: Inspector, group_id: str) -> str:
     if group.members:
         names = ", ".join(sorted({m.client_id or m.id for m in group.members})[:3])
         return (
-            f"group {group_id} has {plural(len(group.members), 'member')} ({names}): stop them "
-            "first"
+            f"group {group_id} still has {plural(len(group.members), 'member')} ({names}). Stop "
+            "all members first"
         )
     if group.state == "dead":
         return (
-            f"group {group_id} doesn't exist, or its type is not visible to Headgate: not verified "
-            "that it has no members"
+            f"group {group_id} doesn't exist, or Headgate can't see its type, so Headgate can't "
+            "verify that the group has no members. Check the group id"
         )
-    return f"group {group_id} is {group.state}: not verified that it has no members"
+    return (
+        f"group {group_id} is {group.state}, so Headgate can't verify that it has no members. "
+        "Stop its consumers, then try again"
+    )

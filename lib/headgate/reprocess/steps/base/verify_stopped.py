@@ -57,12 +57,13 @@ def _said(inspector: Inspector, pipeline: str) -> bool:
     if registered.commands.status is not None:
         status = inspector.processes.status(pipeline)
         if status is not Status.STOPPED:
-            raise RefusedError(f"{pipeline} must stay stopped, but its status is {status}: stop it")
+            raise RefusedError(
+                f"{pipeline} must stay stopped, but its status is {status}. Stop it, then try again"
+            )
     told = inspector.processes.driver_status(pipeline)
     if told.status is Status.RUNS:
         raise RefusedError(
-            f"{pipeline} must stay stopped, but it still runs ({told.why}). Stop it, then resume "
-            "the run"
+            f"{pipeline} must stay stopped, but it still runs ({told.why}). Stop it, then try again"
         )
     return registered.commands.status is not None or told.status is Status.STOPPED
 
@@ -73,8 +74,9 @@ def _quiet(inspector: Inspector, pipeline: str | None, location: str) -> None:
         return
     if found.quiet_seconds < min(quiet_needed(found), QUIET_MAX):
         raise RefusedError(
-            f"{pipeline or 'the query'} must stay stopped, but the logs of {location} changed "
-            f"{found.quiet_seconds:.0f} s ago: a process still runs it"
+            f"{pipeline or 'the query'} must stay stopped, but the logs of checkpoint {location} "
+            f"changed {found.quiet_seconds:.0f} s ago, so the query still runs. Stop it, then try "
+            "again"
         )
 
 

@@ -45,7 +45,8 @@ class RestoreFolder(StepBase):
             )
         if kept is not None and kept != self.hash:
             raise RefusedError(
-                f"the old {self.thing} {self.aside} was changed after it was moved to backup"
+                f"the backup {self.aside} of the old {self.thing} was changed after the run moved "
+                "it there, so Headgate doesn't restore it"
             )
         return {self.key: beside(self.place, self.word, applier.run)}
 
@@ -91,7 +92,7 @@ class CopyRemoval(StepBase):
     def verify(self, applier: Applier, was: PriorState) -> None:
         """Fail where it is still there."""
         if applier.folders.exists(self.folder):
-            raise StepError(f"{self.folder} still exists")
+            raise StepError(f"the copy {self.folder} could not be removed")
 
 
 def beside(place: str, word: str, run: str) -> str:
@@ -104,6 +105,6 @@ def check_kept(applier: Applier, place: str, was: PriorState) -> None:
     """Fail where what was moved aside from `place` has not the `hash` that it had there."""
     if applier.folders.tree_hash(was["aside"]) != was["hash"]:
         raise StepError(
-            f"{was['aside']} differs from the old {place}: another process still writes to it. "
-            "Stop it, then try again"
+            f"the backup {was['aside']} differs from the old {place}: another process still "
+            "writes to it. Stop that process, then try again"
         )

@@ -48,7 +48,7 @@ class CreateCheckpoint(StepBase):
             location = "the end of the last committed batch"
         count = len(self.takes)
         sources = "source" if count == 1 else "sources"
-        return f"create a checkpoint for {count} {sources} that starts at {location}, without state"
+        return f"create a checkpoint without state for {count} {sources} that starts at {location}"
 
     def check(self, inspector: Inspector, *, again: bool = False) -> None:
         """Refuse where the query runs (again), or a topic or the checkpoint is not the planned."""
@@ -61,7 +61,9 @@ class CreateCheckpoint(StepBase):
         """Find where each source begins now, and decide the new query's id and the draft's name."""
         position = applier.checkpoints.query_position(self.checkpoint)
         if position is None:
-            raise RefusedError(f"checkpoint {self.checkpoint} not found")
+            raise RefusedError(
+                f"checkpoint {self.checkpoint} not found. Check `checkpoint` in headgate.toml"
+            )
         found = begin(self.takes, position, self.target, applier, self.only)
         if found.blockers:
             raise RefusedError(first_blockers(found))
@@ -133,12 +135,17 @@ class RehearseNewCheckpoint(StepBase):
 
     def apply(self, applier: Applier, was: PriorState) -> None:
         """Rehearse; RefusedError unless Spark does a batch, so that all is taken back."""
-        applier.note(f"starting {self.entry_point} on a copy (output is discarded)")
+        applier.note(
+            f"starting {self.entry_point} on a copy of the checkpoint (output is discarded)"
+        )
         at = self.place if self.made else beside(self.place, DRAFT, applier.run)
         proof = applier.checkpoints.rehearse(at, self.entry_point)
         if proof.outcome != "resumes":
-            raise RefusedError(f"{self.entry_point} does not start on the copy: {proof.why}")
-        applier.note(f"Spark started on the copy and read {proof.rows_in or 0} rows")
+            raise RefusedError(
+                f"the rehearsal of {self.entry_point} on a copy of the new checkpoint failed: "
+                f"{proof.why}"
+            )
+        applier.note(f"Spark started the query on the copy and read {proof.rows_in or 0} rows")
 
     def verify(self, applier: Applier, was: PriorState) -> None:
         """The rehearsal was the proof."""
@@ -156,7 +163,7 @@ class DeleteDraft(CopyRemoval):
         return self.draft
 
     def describe(self) -> str:
-        return f"delete {self.draft}, unless it was swapped in"
+        return f"delete the draft {self.draft}, unless the run already uses it"
 
     def apply(self, applier: Applier, was: PriorState) -> None:
         """Remove it; fine if it is gone."""
@@ -177,7 +184,7 @@ class SwapNewCheckpoint(CheckpointSwap):
     word: str = DRAFT
 
     def describe(self) -> str:
-        return f"move checkpoint {self.checkpoint} to backup and swap in the new one"
+        return f"move checkpoint {self.checkpoint} to backup and replace it with the new checkpoint"
 
     def bind_copy(self, applier: Applier) -> PriorState:
         """Name the draft and take its hash; refuse where it is missing."""
@@ -195,12 +202,14 @@ class InstallNewCheckpoint(StepBase):
     place: str
 
     def describe(self) -> str:
-        return f"move the new checkpoint to {self.place}; the old one stays"
+        return f"move the new checkpoint to {self.place}; the old checkpoint stays"
 
     def check(self, inspector: Inspector, *, again: bool = False) -> None:
         """Refuse where something stands there already."""
         if not again and inspector.checkpoints.read(self.place) is not None:
-            raise RefusedError(f"a checkpoint already exists at {self.place}")
+            raise RefusedError(
+                f"a checkpoint already exists at {self.place}: choose another location"
+            )
 
     def bind(self, applier: Applier) -> PriorState:
         """Take the hash that the place must have then."""
@@ -224,8 +233,8 @@ class InstallNewCheckpoint(StepBase):
         """Fail where something else stands there."""
         if not self.is_applied(applier, was):
             raise StepError(
-                f"{self.place} is not the new checkpoint: another process writes to it. Stop it, "
-                "then try again"
+                f"{self.place} differs from the new checkpoint: another process writes to it. "
+                "Stop that process, then try again"
             )
 
     def undo(self, was: PriorState) -> tuple[Step, ...]:

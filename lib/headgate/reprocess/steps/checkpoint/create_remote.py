@@ -41,7 +41,7 @@ class CopyRemoteCheckpoint(StepBase):
     files: int | None = None
 
     def describe(self) -> str:
-        end = "" if self.batch is None else f", to the end of batch {self.batch}"
+        end = "" if self.batch is None else f", up to the end of batch {self.batch}"
         at = f" ({self.at})" if self.at else ""
         new = " with a new query id" if self.new_query_id else ""
         much = f": {size(self.bytes)} in {self.files} files" if self.bytes is not None else ""
@@ -79,7 +79,7 @@ class CopyRemoteCheckpoint(StepBase):
             raise StepError(wrong)
         found = applier.checkpoints.read(self.place)
         if found is None or (self.batch is not None and found.head != (self.batch, self.batch)):
-            raise StepError(f"{self.place} does not end at batch {self.batch}")
+            raise StepError(f"the copy {self.place} doesn't end at batch {self.batch}")
 
     def undo(self, was: PriorState) -> tuple[Step, ...]:
         """Remove the copy, unless a query has used it."""
@@ -93,7 +93,7 @@ class CreateRemoteCheckpoint(CreateCheckpoint):
     action: ClassVar[str] = "create_remote_checkpoint"
 
     def describe(self) -> str:
-        return f"{CreateCheckpoint.describe(self)}, at {self.place}"
+        return f"{CreateCheckpoint.describe(self)}, stored at {self.place}"
 
     def check(self, inspector: Inspector, *, again: bool = False) -> None:
         """Refuse as for any new checkpoint, and where the new place is taken."""
@@ -168,7 +168,9 @@ class ReadRemoteState(StepBase):
                 if store.rows is None
                 else store.rows
             )
-            applier.note(f"state of operator {store.operator}, {store.store}: rows {rows}")
+            applier.note(
+                f"rows in the state of operator {store.operator}, store {store.store}: {rows}"
+            )
 
     def verify(self, applier: Applier, was: PriorState) -> None:
         """Fail where something writes there already."""
@@ -179,4 +181,4 @@ class ReadRemoteState(StepBase):
 def check_free(inspector: Inspector, place: str) -> None:
     """Refuse where something stands at a new place by now."""
     if not inspector.remote_checkpoints.is_free(place):
-        raise StalePlanError(f"{place} already exists. Run `headgate plan` again")
+        raise StalePlanError(f"location {place} already exists. Run `headgate plan` again")

@@ -59,12 +59,15 @@ class CutCopy(StepBase):
 
     def describe(self) -> str:
         what = (
-            f"batch {self.entry} ending"
+            f"end batch {self.entry}"
             if self.is_part
-            else f"the batch after {self.batch} starting"
+            else f"start the batch after batch {self.batch}"
         )
-        location = f"at {self.end} of {self.topic}[{self.partition}]"
-        return f"copy checkpoint {self.checkpoint} (state as hard links) with {what} {location}"
+        location = f"at offset {self.end} of {self.topic}[{self.partition}]"
+        return (
+            f"copy checkpoint {self.checkpoint} (state as hard links), and in the copy {what} "
+            f"{location}"
+        )
 
     def check(self, inspector: Inspector, *, again: bool = False) -> None:
         """Refuse where the query runs, or its logs or its state are not the planned ones."""
@@ -73,15 +76,15 @@ class CutCopy(StepBase):
         last = found.last_commit_batch
         if last is None or last < self.batch or (self.logs is not None and last > self.batch):
             raise StalePlanError(
-                f"{self.checkpoint} now ends at batch {last}, not at {self.batch}. Run `headgate "
-                "plan` again"
+                f"checkpoint {self.checkpoint} now ends at batch {last}, not at batch "
+                f"{self.batch}. Run `headgate plan` again"
             )
         if self.logs is not None:
             files = inspector.checkpoints.files(self.checkpoint)
             if files is None or files.digest != self.logs:
                 raise StalePlanError(
-                    f"the logs of {self.checkpoint} have changed since the plan was made. Run "
-                    "`headgate plan` again"
+                    f"the logs of checkpoint {self.checkpoint} have changed since the plan was "
+                    "made. Run `headgate plan` again"
                 )
         check_whole(inspector, self.checkpoint, last)
 
@@ -97,7 +100,10 @@ class CutCopy(StepBase):
         log = files.offsets(last) if files and last is not None else None
         at = end_in(log, self.topic, self.partition) if log else None
         if files is None or at is None:
-            raise RefusedError(f"offsets/{last} of {self.checkpoint} can no longer be read")
+            raise RefusedError(
+                f"Headgate can no longer read `offsets/{last}` of checkpoint {self.checkpoint}. "
+                "Make a new plan"
+            )
         text = files.files[f"offsets/{last}"].decode()
         moved = with_end(text, self.topic, self.partition, self.end)
         return {"batch": last, "from": at, "text": moved}
@@ -126,15 +132,12 @@ class CutCopy(StepBase):
         if (last := self._last(was)) == self.batch:
             return None
         location = f"{self.topic}[{self.partition}]"
-        how = f"{self.pipeline} continued to batch {last}, up to {was['from']} of {location}"
+        how = f"{self.pipeline} continued to batch {last}, up to offset {was['from']} of {location}"
         if self.is_read(was):
             return (
-                f"{how}, and did not fail on the record: the query has processed it, so nothing is "
-                "skipped"
+                f"{how}. The query has processed the record without an error, so nothing is skipped"
             )
-        return (
-            f"{how}, before it was stopped: the run skips only the remaining records of the range"
-        )
+        return f"{how}. The run skips only the remaining records of the range"
 
     def verify(self, applier: Applier, was: PriorState) -> None:
         """Fail where the copy does not say the end, or lacks a file of its state."""
@@ -144,7 +147,10 @@ class CutCopy(StepBase):
         at = found.offsets.get(self.topic, {}).get(self.partition) if found else None
         if at != self.end:
             location = f"{self.topic}[{self.partition}]"
-            raise StepError(f"{was['copy']} ends at {at} of {location}, not at {self.end}")
+            raise StepError(
+                f"the copy {was['copy']} ends at offset {at} of {location}, not at offset "
+                f"{self.end}"
+            )
         check_whole(applier, was["copy"], self._last(was))
 
     def undo(self, was: PriorState) -> tuple[Step, ...]:
@@ -185,7 +191,7 @@ class SwapCutCheckpoint(CheckpointSwap):
         return "before" if self.first else "before-cut"
 
     def describe(self) -> str:
-        return f"move {self.checkpoint} to backup and swap in the copy"
+        return f"move checkpoint {self.checkpoint} to backup and replace it with the copy"
 
     def bind_copy(self, applier: Applier) -> PriorState:
         """Name the copy, and of a second one the batch that it ends at; None: there is none."""
@@ -215,13 +221,15 @@ class SwapCutCheckpoint(CheckpointSwap):
         found = applier.checkpoints.read(self.checkpoint)
         at = found.offsets.get(self.topic, {}).get(self.partition) if found else None
         if at is None or at < self.end:
-            raise StepError(f"the copy {was['copy']} no longer exists: nothing was moved")
+            raise StepError(
+                f"the copy {was['copy']} no longer exists, so the checkpoint was not replaced"
+            )
 
     def verify_new(self, applier: Applier, was: PriorState) -> None:
         """Fail where it does not end at the batch of the copy."""
         found, batch = applier.checkpoints.read(self.checkpoint), self._last(was)
         if found is None or found.last_commit_batch != batch:
-            raise StepError(f"{self.checkpoint} does not end at batch {batch}")
+            raise StepError(f"checkpoint {self.checkpoint} doesn't end at batch {batch}")
 
     def undo(self, was: PriorState) -> tuple[Step, ...]:
         """Put the query's own back; what was cut on the way is no state to go back to."""

@@ -37,7 +37,7 @@ class FinishBatch(StepBase):
     def describe(self) -> str:
         return (
             f"start {self.pipeline} with `{self.start}`, wait until it completes batch "
-            f"{self.batch} before the record, and stop it with `{self.stop}`"
+            f"{self.batch} before the record to skip, and stop it with `{self.stop}`"
         )
 
     def check(self, inspector: Inspector, *, again: bool = False) -> None:
@@ -64,13 +64,14 @@ class FinishBatch(StepBase):
             wait.look(self.pipeline)
             if wait.ended >= STOPPED_SECONDS:
                 raise RefusedError(
-                    f"{self.pipeline} ended before batch {self.batch} was complete up to the "
-                    "record: it fails on another record, too. See the query's log for the record"
+                    f"{self.pipeline} ended before it completed batch {self.batch} up to the "
+                    "record to skip: it fails on another record, too. See the query's log for "
+                    "that record"
                 )
             if wait.seconds >= FINISH_SECONDS:
                 raise StepError(
                     f"{self.pipeline} has not completed batch {self.batch} after "
-                    f"{wait.seconds:.0f} s: resume the run to wait longer, or undo it"
+                    f"{wait.seconds:.0f} s: resume the run to wait longer, or undo the run"
                 )
             wait.pause()
 
@@ -78,7 +79,7 @@ class FinishBatch(StepBase):
         """Fail where the batch is not done; what it did beyond is looked at by the next cut."""
         if not self._is_done(applier):
             raise StepError(f"{self.pipeline} has not completed batch {self.batch}: undo the run")
-        applier.note(f"{self.pipeline} completed batch {self.batch}, before the record")
+        applier.note(f"{self.pipeline} completed batch {self.batch} before the record to skip")
 
     def undo(self, was: PriorState) -> tuple[Step, ...]:
         """Make sure that it is stopped; what it wrote meanwhile stays in the sink."""

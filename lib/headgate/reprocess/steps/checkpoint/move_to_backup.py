@@ -31,7 +31,8 @@ class MoveToBackup(StepBase):
 
     def describe(self) -> str:
         return (
-            f"move the {self.what} {self.folder} to a backup beside it (kept until you delete it)"
+            f"move the {self.what} {self.folder} to a backup folder next to it (kept until you "
+            "delete it)"
         )
 
     def check(self, inspector: Inspector, *, again: bool = False) -> None:
@@ -66,7 +67,7 @@ class MoveToBackup(StepBase):
             applier.note(f"no {self.what} found at {self.folder}")
         else:
             check_kept(applier, self.folder, was)
-            applier.note(f"{self.folder} is kept as {was['aside']}")
+            applier.note(f"{self.folder} was moved to the backup {was['aside']}")
 
     def undo(self, was: PriorState) -> tuple[Step, ...]:
         """Put it back."""
@@ -105,11 +106,13 @@ class RestoreFromBackup(RestoreFolder):
         return self.what
 
     def describe(self) -> str:
-        return f"restore the {self.what} {self.folder}"
+        return f"restore the {self.what} {self.folder} from backup"
 
     def risks(self, inspector: Inspector) -> tuple[str, ...]:
         """Say where goes what was written since."""
-        return (f"output written to {self.folder} since the run moves to backup",)
+        return (
+            f"the undo moves output that was written to {self.folder} after the run to a backup",
+        )
 
     def check(self, inspector: Inspector, *, again: bool = False) -> None:
         """Refuse where the pipeline runs."""

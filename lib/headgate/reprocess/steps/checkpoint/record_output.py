@@ -45,7 +45,7 @@ class RecordOutput(StepBase):
 
     def describe(self) -> str:
         return (
-            f"record the output of the batches after {self.batch} in {self.topic}: "
+            f"record the output of batches after batch {self.batch} in topic {self.topic}: "
             f"{spans(self.topic, self.written)}"
         )
 
@@ -62,7 +62,9 @@ class RecordOutput(StepBase):
         record: dict[str, Any] = {"topic": self.topic, "batch": self.batch, "since": self.since}
         text = json.dumps({**record, "written": was["written"]}, indent=1) + "\n"
         applier.folders.write_record(was["file"], text)
-        applier.note(f"results that will be written a second time: {spans(self.topic, rows)}")
+        applier.note(
+            f"output records that the query will write a second time: {spans(self.topic, rows)}"
+        )
 
     def verify(self, applier: Applier, was: PriorState) -> None:
         """`write_record` returns only when the file is on disk."""

@@ -17,7 +17,7 @@ from headgate.reprocess.steps.checkpoint.backup_folder import CopyRemoval, besid
 from headgate.reprocess.steps.checkpoint.swap import CheckpointSwap
 
 REPAIRED = "repaired"
-_START_ALONE = "and found no unread record: the start is verified, a batch is not"
+_START_ONLY = "there was no unread record: the rehearsal verified the start, but no batch"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -45,8 +45,8 @@ class RepairCopy(StepBase):
         found = inspector.checkpoints.files(self.checkpoint)
         if found is None or found.digest != self.logs:
             raise StalePlanError(
-                f"the logs of {self.checkpoint} have changed since the plan was made. Run "
-                "`headgate plan` again"
+                f"the logs of checkpoint {self.checkpoint} have changed since the plan was made. "
+                "Run `headgate plan` again"
             )
 
     def bind(self, applier: Applier) -> PriorState:
@@ -62,8 +62,8 @@ class RepairCopy(StepBase):
         """Refuse where somebody writes; fail where something is still wrong with the copy."""
         if applier.folders.tree_hash(self.checkpoint) != was["hash"]:
             raise RefusedError(
-                f"{self.checkpoint} changed while it was copied: another process still writes to "
-                "it. Stop it, then try again"
+                f"checkpoint {self.checkpoint} changed during the copy: another process still "
+                "writes to it. Stop that process, then try again"
             )
         found = applier.checkpoints.files(was["copy"])
         wrong = check_checkpoint(found, Known()) if found else None
@@ -71,7 +71,7 @@ class RepairCopy(StepBase):
             what = (
                 "; ".join(f.what for f in (*wrong.issues, *wrong.left))
                 if wrong
-                else "it no longer exists"
+                else "the copy no longer exists"
             )
             raise StepError(f"the repaired copy {was['copy']} still has faults: {what}")
 
@@ -109,9 +109,7 @@ class VerifyRepair(StepBase):
     entry_point: str
 
     def describe(self) -> str:
-        return (
-            f"rehearse {self.entry_point} on the repaired copy: Spark must complete a batch there"
-        )
+        return f"rehearse {self.entry_point} on the repaired copy: Spark must complete a batch"
 
     def check(self, inspector: Inspector, *, again: bool = False) -> None:
         """Refuse where another function is registered by now."""
@@ -119,12 +117,14 @@ class VerifyRepair(StepBase):
 
     def apply(self, applier: Applier, was: PriorState) -> None:
         """Rehearse; RefusedError unless Spark does a batch, so that all is taken back."""
-        applier.note(f"starting {self.entry_point} on a copy (output is discarded)")
+        applier.note(
+            f"starting {self.entry_point} on a copy of the checkpoint (output is discarded)"
+        )
         copy = beside(self.checkpoint, REPAIRED, applier.run)
         proof = applier.checkpoints.rehearse(copy, self.entry_point)
         if proof.outcome == "resumes":
-            rows = f"and read {proof.rows_in} rows" if proof.rows_in else _START_ALONE
-            applier.note(f"Spark resumed on the copy {rows}")
+            said = f"the query read {proof.rows_in} rows" if proof.rows_in else _START_ONLY
+            applier.note(f"Spark resumed on the copy: {said}")
             return
         word = "does not start" if proof.outcome == "refuses" else "did not complete its batch"
         raise RefusedError(
@@ -153,7 +153,7 @@ class SwapRepairedCheckpoint(CheckpointSwap):
         return "broken"
 
     def describe(self) -> str:
-        return f"move {self.checkpoint} to backup and swap in the repaired copy"
+        return f"move checkpoint {self.checkpoint} to backup and replace it with the repaired copy"
 
     def check_old(self, inspector: Inspector) -> None:
         """Nothing to refuse.

@@ -34,10 +34,10 @@ class RepartitionState(StepBase):
     was_partitions: int | None = None
 
     def describe(self) -> str:
-        was = f" instead of {self.was_partitions}" if self.was_partitions else ""
+        was = f" (now {self.was_partitions})" if self.was_partitions else ""
         return (
-            f"copy the checkpoint, repartition the copy's state to {self.partitions} "
-            f"partitions{was} and compare it row by row"
+            f"copy the checkpoint, repartition the state of the copy to {self.partitions} "
+            f"partitions{was}, and compare both states row by row"
         )
 
     def check(self, inspector: Inspector, *, again: bool = False) -> None:
@@ -46,8 +46,8 @@ class RepartitionState(StepBase):
         found = check_query(inspector, self.checkpoint, self.query_id)
         if found.last_offset_batch != found.last_commit_batch:
             raise RefusedError(
-                f"batch {found.last_offset_batch} of {self.checkpoint} is uncommitted: let the "
-                "query finish it first"
+                f"batch {found.last_offset_batch} of checkpoint {self.checkpoint} is uncommitted: "
+                "let the query complete this batch first"
             )
 
     def bind(self, applier: Applier) -> PriorState:
@@ -60,10 +60,13 @@ class RepartitionState(StepBase):
 
     def apply(self, applier: Applier, was: PriorState) -> None:
         """Copy and let Spark work; what an earlier try left goes first."""
-        applier.note(f"Spark repartitions the state to {self.partitions} partitions, on a copy")
+        applier.note(f"Spark repartitions the state of a copy to {self.partitions} partitions")
         stores = applier.state.repartition(self.checkpoint, was["draft"], self.partitions)
         for store in stores:
-            applier.note(f"operator {store.operator}, {store.store}: {store.rows} rows, all equal")
+            applier.note(
+                f"operator {store.operator}, store {store.store}: {store.rows} rows, all equal in "
+                "both states"
+            )
         rows = [{"operator": s.operator, "store": s.store, "rows": s.rows} for s in stores]
         text = json.dumps({"partitions": self.partitions, "stores": rows}, indent=1) + "\n"
         applier.folders.write_record(was["record"], text)
@@ -72,19 +75,19 @@ class RepartitionState(StepBase):
         """Refuse where somebody wrote meanwhile; fail where the copy has not one batch more."""
         if applier.folders.tree_hash(self.checkpoint) != was["hash"]:
             raise RefusedError(
-                f"{self.checkpoint} changed while it was copied: another process still writes to "
-                "it. Stop it, then try again"
+                f"checkpoint {self.checkpoint} changed during the copy: another process still "
+                "writes to it. Stop that process, then try again"
             )
         old, new = applier.checkpoints.read(self.checkpoint), applier.checkpoints.read(was["draft"])
         if old is None or new is None or old.last_commit_batch is None:
-            raise StepError(f"{was['draft']} not found")
+            raise StepError(f"the repartitioned copy {was['draft']} not found")
         end = old.last_commit_batch + 1
         position = applier.checkpoints.query_position(was["draft"])
         pinned = position.pinned.get(PARTITIONS) if position else None
         if new.head != (end, end) or pinned != str(self.partitions):
             raise StepError(
-                f"{was['draft']} ends at {new.head} with {pinned} partitions, not at batch {end}"
-                f" with {self.partitions}"
+                f"{was['draft']} should end at batch {end} with {self.partitions} partitions, but "
+                f"its logged and committed batches are {new.head}, with {pinned} partitions"
             )
 
     def undo(self, was: PriorState) -> tuple[Step, ...]:
@@ -130,14 +133,18 @@ class ExportState(StepBase):
         applier.folders.move(was["draft"], self.folder)
         for one in manifest["operators"]:
             columns = ", ".join(one["columns"])
-            applier.note(f"{self.folder}/{one['folder']}: {one['rows']} rows of {columns}")
+            applier.note(
+                f"{self.folder}/{one['folder']}: {one['rows']} rows with columns {columns}"
+            )
             if left := one.get("timers_left"):
-                applier.note(f"{left} timers are not exported: handleInitialState must set them")
+                applier.note(
+                    f"{left} timers are not exported: handleInitialState must register them again"
+                )
 
     def verify(self, applier: Applier, was: PriorState) -> None:
         """Fail where it is not there."""
         if not self.is_applied(applier, was):
-            raise StepError(f"{self.folder} not found")
+            raise StepError(f"exported state {self.folder} not found")
 
     def undo(self, was: PriorState) -> tuple[Step, ...]:
         """Remove what was not finished; an export that is whole does no harm and stays."""

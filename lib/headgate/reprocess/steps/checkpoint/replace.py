@@ -41,8 +41,8 @@ class CheckpointCopy(StepBase):
         """Refuse where the copy differs: then somebody writes to the checkpoint."""
         if not self.is_applied(applier, was):
             raise RefusedError(
-                f"{self.checkpoint} changed while it was copied: another process still writes to "
-                "it. Stop it, then try again"
+                f"checkpoint {self.checkpoint} changed during the copy: another process still "
+                "writes to it. Stop that process, then try again"
             )
 
 
@@ -67,7 +67,7 @@ class SnapshotCheckpoint(CheckpointCopy):
             return f"copy the checkpoint {self.checkpoint}"
         linked = self.copied is not None and self.copied < self.bytes
         how = "state as hard links" if linked else "full copy"
-        return f"copy the checkpoint {self.checkpoint}, {size(self.bytes)}, {how}"
+        return f"copy the checkpoint {self.checkpoint} ({size(self.bytes)}, {how})"
 
     def bind(self, applier: Applier) -> PriorState:
         """Decide where the copy goes, and take the hash that the copy must have."""
@@ -110,7 +110,7 @@ class ReplaceCheckpoint(CheckpointSwap):
         """Fail where the new place is not empty."""
         if applier.checkpoints.read(self.checkpoint) is not None:
             raise StepError(
-                f"{self.checkpoint} has a new checkpoint: a query was started on it. Stop the "
+                f"a query was started on {self.checkpoint} and created a checkpoint. Stop the "
                 "query, then try again"
             )
 
@@ -133,7 +133,10 @@ class DeleteSnapshot(CopyRemoval):
         if applier.folders.tree_hash(self.checkpoint) == self.hash:
             applier.folders.remove_tree(self.copy)
         else:
-            applier.note(f"the copy {self.copy} is kept, because {self.checkpoint} differs from it")
+            applier.note(
+                f"the copy {self.copy} is kept, because checkpoint {self.checkpoint} now differs "
+                "from the copy"
+            )
 
     def verify(self, applier: Applier, was: PriorState) -> None:
         """A copy that is kept does no harm."""

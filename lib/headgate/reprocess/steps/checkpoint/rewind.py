@@ -61,11 +61,10 @@ class CopyToBatch(StepBase):
     def _again(self) -> str:
         if self.last is None or self.last <= self.batch:
             return ""
-        of = f", from {self.input_files} files" if self.input_files else ""
-        return (
-            f"; what {self.last - self.batch} later "
-            f"batch{'' if self.last - self.batch == 1 else 'es'} read is reprocessed{of}"
-        )
+        of = f" ({self.input_files} input files)" if self.input_files else ""
+        count = self.last - self.batch
+        batches = f"{count} later batch{'' if count == 1 else 'es'}"
+        return f"; the input of {batches} is reprocessed{of}"
 
     def check(self, inspector: Inspector, *, again: bool = False) -> None:
         """Refuse where the query runs, or something of the batch was cleaned up meanwhile."""
@@ -126,14 +125,17 @@ class ReadState(StepBase):
                 if store.rows is None
                 else store.rows
             )
-            applier.note(f"state of operator {store.operator}, {store.store}: rows {rows}")
+            applier.note(
+                f"rows in the state of operator {store.operator}, store {store.store}: {rows}"
+            )
 
     def verify(self, applier: Applier, was: PriorState) -> None:
         """Refuse where something wrote to the original while the copy was read."""
         if applier.folders.tree_hash(self.checkpoint) != was["hash"]:
             raise RefusedError(
-                f"{self.checkpoint} changed while its copy was read: a Spark session that outlives "
-                "the query still writes to it. Stop the whole application"
+                f"checkpoint {self.checkpoint} changed while Headgate read its copy: a Spark "
+                "session outlives the query and still writes to it. Stop the whole Spark "
+                "application"
             )
 
 
@@ -152,7 +154,7 @@ class SwapCheckpoint(CheckpointSwap):
     word: str = REWOUND
 
     def describe(self) -> str:
-        return f"move {self.checkpoint} to backup and swap in the copy"
+        return f"move checkpoint {self.checkpoint} to backup and replace it with the copy"
 
     def verify_new(self, applier: Applier, was: PriorState) -> None:
         """Fail where it does not end at the batch."""
@@ -163,10 +165,13 @@ def check_whole(inspector: Inspector, location: str, batch: int) -> None:
     """Refuse where what the end of the batch needs is not there."""
     found = inspector.checkpoints.rewind(location, batch)
     if found.missing:
-        raise RefusedError(f"{location} can't be rewound to batch {batch}: {found.missing[0]}")
+        raise RefusedError(
+            f"checkpoint {location} can't be rewound to batch {batch}: {found.missing[0]}"
+        )
     if found.lost_inputs:
         raise RefusedError(
-            f"{found.lost_inputs[0]}, which later batches have read, no longer exists"
+            f"the input file {found.lost_inputs[0]} no longer exists, but batches after batch "
+            f"{batch} have read it"
         )
 
 
@@ -175,4 +180,6 @@ def check_end(applier: Applier, location: str, batch: int) -> None:
     found = applier.checkpoints.read(location)
     if found is None or found.head != (batch, batch):
         at = found.head if found else None
-        raise StepError(f"{location} does not end at batch {batch}, but at {at}")
+        raise StepError(
+            f"{location} should end at batch {batch}, but its logged and committed batches are {at}"
+        )

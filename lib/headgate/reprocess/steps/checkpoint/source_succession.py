@@ -112,10 +112,13 @@ def begin(
 
 def _unfit(olds: list[SourcePosition]) -> str:
     if len(olds) > 1:
-        return f"sources {', '.join(o.name for o in olds)} can't be merged: only Kafka sources can"
+        return (
+            f"sources {', '.join(o.name for o in olds)} can't be merged: Headgate merges "
+            "only Kafka sources"
+        )
     return (
-        f"source {olds[0].name} is neither Kafka nor files: a new checkpoint can't set where it "
-        "starts (rate and socket sources always start over)"
+        f"source {olds[0].name} is neither Kafka nor files, so Headgate can't set its start in a "
+        "new checkpoint. Rate and socket sources always start over"
     )
 
 
@@ -129,19 +132,19 @@ def _files(found: Begun, take: Take, old: SourcePosition, target: Target) -> Non
                 Beginning(name=take.name, files_of=old.name, entry=old.entry, before=target.at)
             )
             found.risks.append(
-                f"source {old.name} reprocesses the files that were modified since then and still "
-                "exist. The modification time of a file is not the time of its rows"
+                f"source {old.name} reprocesses only files that still exist and were modified "
+                "since the given time. Older files are left out, even if they contain later rows"
             )
         case TargetKind.END:
             found.blockers.append(
-                f"source {old.name} reads files, and unread files can't be skipped"
+                f"source {old.name} reads files: Headgate can't skip unread files"
             )
         case _:
             found.beginnings.append(same)
             if target.place is not TargetKind.CURRENT:
                 found.risks.append(
-                    f"source {old.name} reads files, which have no offsets: its position is "
-                    "unchanged"
+                    f"source {old.name} reads files, which have no offsets: the new checkpoint "
+                    "keeps its position"
                 )
 
 
@@ -167,8 +170,8 @@ class _Kafka:
         for part, offset in offsets.items():
             if self.at.setdefault(part, offset) != offset:
                 self.found.blockers.append(
-                    f"two sources are at different offsets in {part[0]}[{part[1]}] "
-                    f"({self.at[part]} and {offset}): they can't be merged"
+                    f"two sources have different offsets for {part[0]}[{part[1]}] "
+                    f"({self.at[part]} and {offset}), so Headgate can't merge them"
                 )
 
     def go(self, inspector: Inspector) -> None:

@@ -38,13 +38,15 @@ class CutSinkLog(StepBase):
     def describe(self) -> str:
         size = (
             (
-                f": {plural(self.files, 'file')} of {self.later} "
-                f"batch{'' if self.later == 1 else 'es'}"
+                f" ({plural(self.files, 'file')} of {self.later} "
+                f"batch{'' if self.later == 1 else 'es'})"
             )
             if self.later
             else ""
         )
-        return f"move what {self.target} has of batches after {self.batch} to backup{size}"
+        return (
+            f"move the files in {self.target} of batches after batch {self.batch} to backup{size}"
+        )
 
     def check(self, inspector: Inspector, *, again: bool = False) -> None:
         """Refuse where the query runs, or the log can't be cut at the batch any more."""
@@ -53,7 +55,7 @@ class CutSinkLog(StepBase):
             return
         found = inspector.sinks.log(self.target, self.batch)
         if found is None:
-            raise RefusedError(f"{self.target} has no {LOG}")
+            raise RefusedError(f"file sink {self.target} has no {LOG}")
         if found.problem is not None:
             raise RefusedError(found.problem)
 
@@ -80,10 +82,10 @@ class CutSinkLog(StepBase):
         """Fail where the log still has a later batch, or a file is still in its place."""
         found = applier.sinks.log(self.target, self.batch)
         if found is None or found.later:
-            raise StepError(f"{self.target}/{LOG} does not end at batch {self.batch}")
+            raise StepError(f"the sink log {self.target}/{LOG} doesn't end at batch {self.batch}")
         left = [name for name in was["files"] if applier.folders.exists(f"{self.target}/{name}")]
         if left:
-            raise StepError(f"{self.target}/{left[0]} still exists")
+            raise StepError(f"output file {self.target}/{left[0]} was not moved to backup")
 
     def undo(self, was: PriorState) -> tuple[Step, ...]:
         """Put the log and the files back."""
@@ -114,8 +116,8 @@ class RestoreSinkLog(StepBase):
 
     def describe(self) -> str:
         return (
-            f"restore {plural(len(self.files), 'file')} of batches after {self.batch} to "
-            f"{self.target}, and move output written since to backup"
+            f"restore {plural(len(self.files), 'file')} of batches after batch {self.batch} to "
+            f"{self.target}, and move output written after the run to backup"
         )
 
     def check(self, inspector: Inspector, *, again: bool = False) -> None:
@@ -128,7 +130,7 @@ class RestoreSinkLog(StepBase):
         if not applier.folders.exists(old):
             if applier.folders.tree_hash(log) != self.hash:
                 raise RefusedError(
-                    f"the backup of the old log of {self.target} is missing: {old} not found"
+                    f"the backup of the sink log of {self.target} is missing: {old} not found"
                 )
             return {"fresh": _aside(self.target, "after", applier.run), "files": []}
         return {
@@ -155,7 +157,7 @@ class RestoreSinkLog(StepBase):
             name for name in self.files if not applier.folders.exists(f"{self.target}/{name}")
         ]
         if absent:
-            raise StepError(f"{self.target}/{absent[0]} is not restored")
+            raise StepError(f"output file {self.target}/{absent[0]} was not restored")
 
 
 def _aside(target: str, word: str, run: str) -> str:

@@ -16,8 +16,8 @@ from headgate.reprocess.steps.checkpoint.backup_folder import RestoreFolder, bes
 from headgate.reprocess.steps.process.stop_start import stop_with
 
 OUTPUT_STAYS = (
-    "output written since the run stays in the sink. The old checkpoint doesn't include it: the "
-    "query resumes where that checkpoint stopped"
+    "output written after the run stays in the sink. The query resumes at the last batch of the "
+    "old checkpoint, so a sink that isn't idempotent can get duplicates"
 )
 
 
@@ -81,7 +81,9 @@ class CheckpointSwap(StepBase):
         """
         if not applier.folders.exists(was["aside"]):
             if not applier.folders.exists(was["copy"]):
-                raise StepError(f"the copy {was['copy']} no longer exists: nothing was moved")
+                raise StepError(
+                    f"the copy {was['copy']} no longer exists, so the checkpoint was not replaced"
+                )
             prove_stopped(applier, self.pipeline, checkpoint=self.checkpoint)
             applier.folders.move(self.checkpoint, was["aside"])
         if applier.folders.exists(was["copy"]):
@@ -95,7 +97,10 @@ class CheckpointSwap(StepBase):
     def verify_new(self, applier: Applier, was: PriorState) -> None:
         """Fail where a byte differs from the copy, whose hash is in `was` as `made`."""
         if applier.folders.tree_hash(self.checkpoint) != was["made"]:
-            raise StepError(f"{self.checkpoint} is not the new checkpoint: something writes there")
+            raise StepError(
+                f"{self.checkpoint} differs from the new checkpoint: another process writes to "
+                "it. Stop that process, then try again"
+            )
 
     def undo(self, was: PriorState) -> tuple[Step, ...]:
         """Put the old one back."""
@@ -161,16 +166,16 @@ def check_movable(inspector: Inspector, location: str, query_id: str) -> None:
     """Refuse where the checkpoint is missing, another query's, or can't be moved aside."""
     found = check_query(inspector, location, query_id)
     if found.fixed:
-        raise RefusedError(f"{location} can't be replaced: {found.fixed}")
+        raise RefusedError(f"checkpoint {location} can't be replaced: {found.fixed}")
 
 
 def check_query(inspector: Inspector, location: str, query_id: str) -> Checkpoint:
     """Return the checkpoint there; refuse where it is missing or another query's."""
     found = inspector.checkpoints.read(location)
     if found is None:
-        raise RefusedError(f"checkpoint {location} not found")
+        raise RefusedError(f"checkpoint {location} not found. Check `checkpoint` in headgate.toml")
     if found.query_id != query_id:
         raise StalePlanError(
-            f"checkpoint {location} belongs to query {found.query_id} now, not to {query_id}"
+            f"checkpoint {location} now belongs to query {found.query_id}, not to query {query_id}"
         )
     return found

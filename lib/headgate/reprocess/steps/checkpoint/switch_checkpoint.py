@@ -65,11 +65,11 @@ class SwitchCheckpoint(StepBase):
     def verify(self, applier: Applier, was: PriorState) -> None:
         """Fail where the registry does not have it, or the old place is not what it was."""
         if not self.is_applied(applier, was):
-            raise StepError(f"{self.pipeline} was not switched to {self.place}")
+            raise StepError(f"{self.pipeline} was not switched to checkpoint {self.place}")
         if applier.remote_checkpoints.listing_hash(self.checkpoint) != was["hash"]:
             raise RefusedError(
-                f"{self.checkpoint} changed during the switch: another process still writes to it. "
-                "Stop it, then try again"
+                f"checkpoint {self.checkpoint} changed during the switch: another process still "
+                "writes to it. Stop that process, then try again"
             )
 
     def undo(self, was: PriorState) -> tuple[Step, ...]:
@@ -105,14 +105,21 @@ class SwitchToOldCheckpoint(StepBase):
     def blockers(self, inspector: Inspector, *, stops: bool = False) -> tuple[str, ...]:
         """Refuse where the pipeline was led elsewhere, or the old place is not what it was."""
         if _place_of(inspector, self.pipeline) not in (self.place, self.checkpoint):
-            return (f"the checkpoint of {self.pipeline} is no longer at {self.place}",)
+            return (
+                (
+                    f"{self.pipeline} no longer uses checkpoint {self.place}, so Headgate can't "
+                    "undo the switch"
+                ),
+            )
         now = inspector.remote_checkpoints.listing_hash(self.checkpoint)
         if now is None:
-            return (f"old checkpoint {self.checkpoint} not found",)
+            return (f"the old checkpoint {self.checkpoint} not found",)
         if now != self.hash:
             return (
-                f"the old checkpoint {self.checkpoint} was changed since the run. Set the one "
-                f"that you want as `checkpoint` of {self.pipeline} in headgate.toml",
+                (
+                    f"the old checkpoint {self.checkpoint} has changed since the run. Set "
+                    f"`checkpoint` of {self.pipeline} in headgate.toml to the checkpoint to use"
+                ),
             )
         return ()
 
@@ -124,8 +131,10 @@ class SwitchToOldCheckpoint(StepBase):
         """Say what is not rolled back."""
         return (
             OUTPUT_STAYS,
-            f"the checkpoint at {self.place} stays there as long as snapshots of the run are "
-            "kept ([runs] keep_snapshots)",
+            (
+                f"the new checkpoint {self.place} is kept as long as snapshots of the run are kept "
+                "([runs] keep_snapshots)"
+            ),
         )
 
     def check(self, inspector: Inspector, *, again: bool = False) -> None:
@@ -143,11 +152,17 @@ class SwitchToOldCheckpoint(StepBase):
     def verify(self, applier: Applier, was: PriorState) -> None:
         """Fail where the registry does not have it."""
         if not self.is_applied(applier, was):
-            raise StepError(f"{self.pipeline} was not switched back to {self.checkpoint}")
+            raise StepError(
+                f"{self.pipeline} was not switched back to checkpoint {self.checkpoint}"
+            )
         if applier.remote_checkpoints.listing_hash(self.checkpoint) == self.hash:
-            applier.note(f"{self.checkpoint} is unchanged (all objects compared)")
+            applier.note(
+                f"the old checkpoint {self.checkpoint} is unchanged (all objects compared)"
+            )
         else:
-            applier.note(f"{self.checkpoint} was changed after the run: a query ran on it")
+            applier.note(
+                f"the old checkpoint {self.checkpoint} changed after the run: a query ran on it"
+            )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -161,7 +176,7 @@ class StartAtCheckpoint(StartPipeline):
     old: str
 
     def describe(self) -> str:
-        return f"{StartPipeline.describe(self)} at {self.checkpoint}"
+        return f"{StartPipeline.describe(self)} on checkpoint {self.checkpoint}"
 
     def bind(self, applier: Applier) -> PriorState:
         """Remember both logs' newest batches."""
@@ -173,7 +188,7 @@ class StartAtCheckpoint(StartPipeline):
         try:
             StartPipeline.verify(self, applier, was)
         except StepError as error:
-            raise RefusedError(f"{error}, with its checkpoint at {self.checkpoint}") from None
+            raise RefusedError(f"{error} (checkpoint {self.checkpoint})") from None
         self._check_old(applier, was)
 
     def _is_up(self, applier: Applier, was: PriorState) -> bool:
@@ -185,7 +200,7 @@ class StartAtCheckpoint(StartPipeline):
         if now != was["old"]:
             raise RefusedError(
                 f"{self.pipeline} runs on the old checkpoint {self.old}, at batch {now[-1]}: its "
-                "start command does not pass HEADGATE_CHECKPOINT as checkpointLocation"
+                "start command must pass HEADGATE_CHECKPOINT as checkpointLocation"
             )
 
 

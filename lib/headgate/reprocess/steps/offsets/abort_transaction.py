@@ -40,11 +40,13 @@ class AbortTransaction(StepBase):
         """Refuse where it is not open any more, or another producer has it."""
         found = self._found(inspector)
         if found is None and not again:
-            raise RefusedError(f"{self.transaction} is no longer open: there is nothing to do")
+            raise RefusedError(
+                f"transaction {self.transaction} is no longer open: there is nothing to do"
+            )
         if found is not None and not self._is_same(found):
             raise RefusedError(
-                f"{self.transaction} is open again, by another producer or a restarted one: it is "
-                "in use"
+                f"transaction {self.transaction} was opened again, by another or a restarted "
+                "producer, so Headgate doesn't abort it"
             )
 
     def is_applied(self, applier: Applier, was: PriorState) -> bool:
@@ -63,10 +65,11 @@ class AbortTransaction(StepBase):
         while (found := self._found(applier)) is not None and self._is_same(found):
             if wait.seconds >= END_SECONDS:
                 raise StepError(
-                    f"{self.transaction} is still open, {wait.seconds:.0f} s after its abort"
+                    f"transaction {self.transaction} is still open {wait.seconds:.0f} s after its "
+                    "abort"
                 )
             wait.pause()
-        applier.note(f"{self.transaction} is no longer open")
+        applier.note(f"transaction {self.transaction} is no longer open")
 
     def remains(self, inspector: Inspector, was: PriorState) -> tuple[str, ...] | None:
         """Its records, which no reader of committed ones ever gets."""

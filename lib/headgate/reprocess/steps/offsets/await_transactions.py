@@ -41,15 +41,15 @@ class AwaitTransactions(StepBase):
         wait = Wait(applier=applier, poll=_POLL)
         while (pending := self._pending(applier)) and wait.seconds < OPEN_SECONDS:
             if wait.seconds == 0:
-                applier.note(f"waiting for the end of {_named(pending)}")
+                applier.note(f"waiting for pending transactions to end: {_named(pending)}")
             wait.pause()
 
     def verify(self, applier: Applier, was: PriorState) -> None:
         """Refuse where one is still open."""
         if pending := self._pending(applier):
             raise RefusedError(
-                f"{self.application} has a pending transaction, so one of its processes still "
-                f"runs: {_named(pending)}. Stop it, or abort the transaction"
+                f"{self.application} has pending transactions, so one of its processes still "
+                f"runs: {_named(pending)}. Stop the process, or abort the transaction"
             )
 
     def _pending(self, applier: Applier) -> list[Transaction]:
@@ -68,6 +68,6 @@ def _parts(topics: Mapping[str, Mapping[str, Any]]) -> list[tuple[str, int]]:
 
 def _named(pending: list[Transaction]) -> str:
     return ", ".join(
-        f"{t.id or 'one without an owner'} ({t.state}; {', '.join(sorted(t.topics)) or 'no topic'})"
+        f"{t.id or 'no transactional.id'} ({t.state}; {', '.join(sorted(t.topics)) or 'no topic'})"
         for t in pending[:3]
     )

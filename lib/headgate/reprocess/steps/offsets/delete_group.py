@@ -110,8 +110,10 @@ class RestoreGroup(StepBase):
         if not lost:
             return ()
         return (
-            f"offsets of {self.group} on {name_list(lost)} are not restored: the restored records "
-            "have new offsets",
+            (
+                f"offsets of group {self.group} on {name_list(lost)} are not restored, because "
+                "restored records have new offsets"
+            ),
         )
 
     def check(self, inspector: Inspector, *, again: bool = False) -> None:
@@ -137,7 +139,7 @@ class RestoreGroup(StepBase):
     def verify(self, applier: Applier, was: PriorState) -> None:
         """Fail where an offset is another one."""
         if not self.is_applied(applier, was):
-            raise StepError(f"group {self.group} does not have its old offsets")
+            raise StepError(f"the old offsets of group {self.group} are not restored")
 
     def _wanted(self, inspector: Inspector) -> Mapping[tuple[str, int], Commit]:
         return {

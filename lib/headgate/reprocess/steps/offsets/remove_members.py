@@ -28,7 +28,7 @@ class RemoveMembers(StepBase):
     group_type: str
 
     def describe(self) -> str:
-        return f"remove the members left in {self.group}, and verify that none rejoins"
+        return f"remove the remaining members of group {self.group}, and verify that none rejoins"
 
     def check(self, inspector: Inspector, *, again: bool = False) -> None:
         """Refuse a group of another type: only classic ones let go of members."""
@@ -50,8 +50,8 @@ class RemoveMembers(StepBase):
             if members := applier.kafka.group(self.group).members:
                 names = ", ".join(sorted({m.client_id or m.id for m in members})[:3])
                 raise RefusedError(
-                    f"{plural(len(members), 'member')} of {self.group} "
-                    f"rejoined after their removal ({names}): the application runs. Stop it"
+                    f"{plural(len(members), 'member')} of group {self.group} rejoined after the "
+                    f"removal ({names}), so the application still runs. Stop the application"
                 )
             if wait.seconds >= REJOIN_SECONDS:
                 return

@@ -79,8 +79,8 @@ def _of(
         old = [p for p, at in unread.items() if (f := first.get(p)) is None or at < f]
         if old:
             yield (
-                f"undo within {hours} h: {topic.name} keeps records for {keeps / _HOUR_MS:g} h, "
-                f"and by then the records at {len(old)} of the old offsets expire"
+                f"undo within {hours} h: topic {topic.name} keeps records for "
+                f"{keeps / _HOUR_MS:g} h, and the records at {len(old)} old offsets expire by then"
             )
             return
 
@@ -112,7 +112,7 @@ class ResetOffsets(StepBase):
     def describe(self) -> str:
         names = ", ".join(sorted(self.topics))
         return (
-            f"move {self.group} to {self.target.describe()} on "
+            f"move group {self.group} to {self.target.describe()} on "
             f"{plural(len(self.parts), 'partition')} of {names}"
         )
 
@@ -198,10 +198,14 @@ class RestoreOffsets(StepBase):
     def describe(self) -> str:
         names = ", ".join(sorted(self.topics))
         gone = sum(m.to is None for m in self.moves)
-        absent = f"; {gone} of them had no offset and get none" if gone else ""
+        absent = (
+            f"; {gone} of these partitions had no offset before, so their offset is deleted"
+            if gone
+            else ""
+        )
         return (
-            f"restore the offsets of {self.group} on {plural(len(self.moves), 'partition')} of "
-            f"{names}{absent}"
+            f"restore the offsets of group {self.group} on {plural(len(self.moves), 'partition')} "
+            f"of {names}{absent}"
         )
 
     def details(self) -> dict[str, Any]:
@@ -242,7 +246,7 @@ class RestoreOffsets(StepBase):
         """Refuse where a topic is another one, or the group is active and stays so."""
         topics = topic_facts(inspector.kafka.topics(self.topics))
         found = [
-            f"topic {name} was recreated or repartitioned since the run"
+            f"topic {name} was recreated since the run, or its number of partitions changed"
             if name in topics
             else f"topic {name} no longer exists"
             for name, facts in sorted(self.topics.items())
@@ -259,7 +263,7 @@ class RestoreOffsets(StepBase):
         return (
             *expiry_risks(inspector, to),
             *self._expired(inspector),
-            "the results of records that the group processed since the run are not rolled back",
+            "results of records that the group processed after the run are not rolled back",
         )
 
     def _expired(self, inspector: Inspector) -> list[str]:
@@ -270,9 +274,10 @@ class RestoreOffsets(StepBase):
             for p in t.partitions
         }
         return [
-            f"offset {m.to.offset} of {m.topic}[{m.partition}] is past retention: the log begins "
-            f"at {first}. The offset is restored, and the consumer then follows its "
-            "auto.offset.reset"
+            (
+                f"offset {m.to.offset} of {m.topic}[{m.partition}] is before the earliest offset "
+                f"{first}. The undo restores it, but then the consumer applies auto.offset.reset"
+            )
             for m in self.moves
             if m.to is not None
             and (first := begin.get((m.topic, m.partition))) is not None
@@ -333,8 +338,10 @@ def _offset(move: Move, to: Commit) -> GroupOffset:
 def _prove(applier: Applier, group_id: str, moves: Iterable[Move]) -> None:
     now = committed(applier, group_id)
     wrong = [
-        f"{m.topic}[{m.partition}] is at {_word(now.get((m.topic, m.partition)))},"
-        f" not at {_word(m.to)}"
+        (
+            f"the committed offset of {m.topic}[{m.partition}] is "
+            f"{_word(now.get((m.topic, m.partition)))}, not {_word(m.to)}"
+        )
         for m in moves
         if now.get((m.topic, m.partition)) != m.to
     ]
@@ -343,4 +350,4 @@ def _prove(applier: Applier, group_id: str, moves: Iterable[Move]) -> None:
 
 
 def _word(commit: Commit | None) -> str:
-    return "no offset" if commit is None else str(commit.offset)
+    return "none" if commit is None else str(commit.offset)

@@ -47,7 +47,7 @@ class SkipRecords(StepBase):
         location = f"{self.topic}[{self.partition}]"
         last = self.next - 1
         what = f"record {last}" if last == self.first else f"records {self.first} to {last}"
-        return f"move {self.group} on {location} past {what}"
+        return f"move group {self.group} on {location} past {what}"
 
     def check(self, inspector: Inspector, *, again: bool = False) -> None:
         """Refuse where somebody is in the group, or the topic is not the planned one."""
@@ -78,7 +78,10 @@ class SkipRecords(StepBase):
     def verify(self, applier: Applier, was: PriorState) -> None:
         """Fail where the group is somewhere else."""
         if not self.is_applied(applier, was):
-            raise StepError(f"{self.group} is not at {self.next} of {self.topic}[{self.partition}]")
+            raise StepError(
+                f"the committed offset of group {self.group} on {self.topic}[{self.partition}] is "
+                f"not {self.next}"
+            )
 
     def undo(self, was: PriorState) -> tuple[Step, ...]:
         """Put the group back in front of what was stepped over."""
@@ -94,13 +97,18 @@ class SkipRecords(StepBase):
 def outside(at: int | None, first: int, next_: int) -> str | None:
     """Say why a group that is at `at` can't step over the range; None where it can."""
     if at is None:
-        return "no committed offset: unknown whether the pipeline has reached the range"
+        return (
+            "no committed offset, so Headgate can't verify that the pipeline has reached the "
+            "range to skip. Let the pipeline reach the range first"
+        )
     if at < first:
         return (
-            f"the position is {at}, before the range: {plural(first - at, 'record')} before "
-            f"{first} would be skipped, too. Let the pipeline reach the range, or start the range "
-            "there"
+            f"the position is offset {at}, before the range to skip: "
+            f"{plural(first - at, 'record')} before offset {first} would be skipped, too. Let the "
+            f"pipeline reach the range, or start the range at offset {at}"
         )
     if at >= next_:
-        return f"the position is {at}, already past the range: there is nothing to skip"
+        return (
+            f"the position is offset {at}, already past the range to skip: there is nothing to skip"
+        )
     return None

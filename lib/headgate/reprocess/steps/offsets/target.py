@@ -121,7 +121,10 @@ def find(
                 found.blockers.append(f"topic {part[0]} has no partition {part[1]}")
             continue
         if log.begin is None or log.end is None:
-            found.blockers.append(f"the earliest and latest offset of {_name(part)} are unknown")
+            found.blockers.append(
+                f"the earliest and latest offset of {_name(part)} are unknown: check that the "
+                "partition has a leader"
+            )
             continue
         finder = _Finder(found, part, log.begin, log.end, committed.get(part))
         if target.place is TargetKind.LISTED:
@@ -132,7 +135,7 @@ def find(
         say_cut(found, target)
     unknown = sorted(listed.keys() - set(wanted))
     found.blockers.extend(
-        f"{_name(part)} is listed, but isn't selected to move" for part in unknown
+        f"{_name(part)} has a listed offset, but this partition isn't selected" for part in unknown
     )
     return found
 
@@ -146,8 +149,8 @@ def say_cut(found: Found, target: Target) -> None:
         return
     parts, at = name_list(_name(part) for part in found.cut), iso(from_milliseconds(target.at or 0))
     said = (
-        f"retention may have deleted records of {parts} from {at} on: its first remaining record "
-        "isn't older, so the inputs don't start at one common time"
+        f"retention may have deleted records of {parts} from {at} on: the earliest remaining "
+        "record isn't older. The inputs then don't start at one common time"
     )
     if target.past_retention or not found.within:
         found.risks.append(said)
@@ -199,8 +202,8 @@ class _Finder:
             "before the earliest offset" if offset < self.begin else "beyond the latest offset"
         )
         self.found.blockers.append(
-            f"offset {offset} of {_name(self.part)} is {location}: its log holds"
-            f" {self.begin} to {self.end}"
+            f"offset {offset} of {_name(self.part)} is {location}: valid offsets are {self.begin} "
+            f"to {self.end}"
         )
 
     def _time(self, target: Target, first: int | None) -> None:
@@ -215,8 +218,8 @@ class _Finder:
         elif target.silent is Silent.ASK:
             self.found.blockers.append(
                 f"{_name(self.part)} has no record at or after "
-                f"{iso(from_milliseconds(target.at or 0))}: choose with --no-record whether it "
-                "goes to its end or keeps its offset"
+                f"{iso(from_milliseconds(target.at or 0))}: choose with --no-record whether the "
+                "partition moves to its latest offset or keeps its offset"
             )
         elif self.committed is None:
             self._none()
@@ -229,23 +232,24 @@ class _Finder:
 
     def _none(self) -> None:
         self.found.risks.append(
-            f"{_name(self.part)} has no committed offset, and gets none: the consumer starts by "
-            "its auto.offset.reset"
+            f"{_name(self.part)} has no committed offset, and the run sets none: on its start, "
+            "the consumer applies auto.offset.reset"
         )
 
     def _shift(self, by: int) -> None:
         if self.committed is None:
             self.found.blockers.append(
-                f"{_name(self.part)} has no committed offset that could be shifted"
+                f"{_name(self.part)} has no committed offset to shift: choose an offset or a time "
+                "instead"
             )
             return
         wished = self.committed + by
         at = min(max(wished, self.begin), self.end)
         if at != wished:
-            end = "beginning" if at == self.begin else "end"
+            end = "earliest" if at == self.begin else "latest"
             self.found.risks.append(
-                f"{_name(self.part)} moves by {at - self.committed:+d} instead of {by:+d}: that "
-                f"is the {end} of its log"
+                f"{_name(self.part)} moves by {at - self.committed:+d} instead of {by:+d}: the "
+                f"{end} offset is reached"
             )
         self._to(at)
 
@@ -295,11 +299,13 @@ def cut_risks(
     risks = []
     if target.place in _OF_EACH and len(there) > 1:
         risks.append(
-            f"{target.describe()} is a different time in each of {len(there)} partitions: joins "
-            "and counts over them don't start at a common time (--to-datetime does)"
+            f"{target.describe()} is a different time in each of {len(there)} partitions, so "
+            "joins and aggregations don't start at one common time. For a common time, use "
+            "--to-datetime"
         )
     if left := set(read) - there:
         parts = name_list(f"{topic}[{number}]" for topic, number in left)
-        stay = "keeps its offset" if len(left) == 1 else "keep their offsets"
-        risks.append(f"{parts} {stay}: the inputs don't start at one common time")
+        risks.append(
+            f"these partitions keep their offsets: {parts}. Inputs don't start at one common time"
+        )
     return tuple(risks)

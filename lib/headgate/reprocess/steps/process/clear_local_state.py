@@ -44,7 +44,7 @@ class ClearLocalState(StepBase):
         verb = "manual step" if self.waits else "manual step after the run"
         return (
             f"{verb}: clear the local state of {self.pipeline} on every instance (no `clean` "
-            "command is registered for it)"
+            "command is registered)"
         )
 
     def rebind(self, commands: Commands) -> Self:
@@ -70,13 +70,13 @@ class ClearLocalState(StepBase):
                 "cleared."
             )
         else:
-            applier.note(f"Now {self._request}.")
+            applier.note(f"Manual step: {self._request}.")
 
     @property
     def _request(self) -> str:
         return (
-            f"clear the local state of {self.pipeline} on every instance before it starts: "
-            "KafkaStreams#cleanUp(), or <state.dir>/<application.id>"
+            f"clear the local state of {self.pipeline} on every instance before it starts: call "
+            "KafkaStreams#cleanUp(), or delete <state.dir>/<application.id>"
         )
 
     def verify(self, applier: Applier, was: PriorState) -> None:

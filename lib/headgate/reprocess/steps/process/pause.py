@@ -105,7 +105,9 @@ class ResumeProcessing(StepBase):
         """Fail where the status still says `paused`; without a status nothing proves it at once."""
         _follows(applier, self.pipeline, Status.RUNS)
         if applier.processes.status(self.pipeline) is Status.PAUSED:
-            raise StepError(f"the status of {self.pipeline} is still paused")
+            raise StepError(
+                f"the status of {self.pipeline} is still paused after its resume command"
+            )
 
     def undo(self, was: PriorState) -> tuple[Step, ...]:
         """Pause it again."""
@@ -124,7 +126,10 @@ class ConfirmDrained(StepBase):
     checkpoint: str | None = None
 
     def describe(self) -> str:
-        return f"verify that {self.pipeline} is paused, and report what was in flight"
+        return (
+            f"verify that {self.pipeline} is paused, and report its uncommitted batch or "
+            "unread records"
+        )
 
     def check(self, inspector: Inspector, *, again: bool = False) -> None:
         """Refuse where somebody runs it again."""
@@ -145,10 +150,11 @@ class ConfirmDrained(StepBase):
             return f"{self.pipeline} is paused; it has no checkpoint yet"
         begun, done = found.head
         if begun == done:
-            return f"{self.pipeline} is paused after batch {done}: nothing is in flight"
+            return f"{self.pipeline} is paused after batch {done}: no batch is uncommitted"
         return (
-            f"{self.pipeline} is paused after batch {done}. Batch {begun} is uncommitted: it is "
-            "reprocessed from its logged offsets, and the sink may already have part of it"
+            f"{self.pipeline} is paused after batch {done}. Batch {begun} is uncommitted: the "
+            "query reprocesses it on the next start, and the sink may already have part of its "
+            "output"
         )
 
 
@@ -221,4 +227,4 @@ def _waiting(applier: Applier, group: str) -> str:
         for name, topic in topics.items()
         for part in topic.partitions
     )
-    return f"its group is empty, with {waits} unread records after its committed offsets"
+    return f"its group has no members, and {waits} unread records"

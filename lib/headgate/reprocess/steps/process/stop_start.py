@@ -342,7 +342,7 @@ class ManualStep(StartStep):
         if self.waits:
             ask_and_wait(applier, "start", self.request)
         else:
-            applier.note(f"Now {self.request}.")
+            applier.note(f"Manual step: {self.request}.")
         if self.waits and not self.reenable_first:
             self._reenable_restarts(applier)
 

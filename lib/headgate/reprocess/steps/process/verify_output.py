@@ -40,8 +40,8 @@ class VerifyOutput(StepBase):
     old: tuple[str, ...] = ()
 
     def describe(self) -> str:
-        location = f"to {name_list(self.new)}" if self.new else "to another output"
-        return f"verify that {self.pipeline} writes {location}{self._not_to}"
+        location = name_list(self.new) if self.new else "another output"
+        return f"verify that {self.pipeline} writes to {location}{self._not_to}"
 
     @property
     def _not_to(self) -> str:
@@ -56,8 +56,8 @@ class VerifyOutput(StepBase):
             if found is not None and found.last_commit_batch is not None:
                 done += _POLL
             if done > TOLD_SECONDS or wait.seconds >= (BATCH_SECONDS if begun else IDLE_SECONDS):
-                why = "no evidence of its output" if done else "no batch has completed"
-                applier.note(f"unknown where {self.pipeline} writes: {why}")
+                why = "no source reports its output" if done else "no batch has completed"
+                applier.note(f"Headgate can't verify the output of {self.pipeline}: {why}")
                 return
             wait.pause()
 
@@ -77,24 +77,26 @@ class VerifyOutput(StepBase):
         try:
             batch = applier.sinks.newest_batch(self.folder)
         except HeadgateError as error:
-            applier.note(f"the log of {self.folder} can't be read: {error}")
+            applier.note(f"the sink log of {self.folder} can't be read: {error}")
             return False
         if batch is not None:
-            applier.note(f"{self.folder} has batch {batch} of {self.pipeline}")
+            applier.note(f"{self.pipeline} wrote batch {batch} to {self.folder}")
         elif is_last:
-            raise self._error(applier, f"a batch has completed, but {self.folder} has none")
+            raise self._error(
+                applier, f"a batch has completed, but the new output {self.folder} has no batch"
+            )
         return batch is not None
 
     def _judge(self, applier: Applier, seen: Output) -> None:
         is_new = any(is_one_place(seen.place, place) for place in self.new)
         is_old = any(is_one_place(seen.place, place) for place in self.old)
         if not is_new and (self.new or is_old):
-            raise self._error(applier, f"{seen.told_by} shows that it writes to {seen.place}")
-        applier.note(f"{seen.told_by} shows that {self.pipeline} writes to {seen.place}")
+            raise self._error(applier, f"{seen.told_by} reports output to {seen.place}")
+        applier.note(f"{seen.told_by} reports that {self.pipeline} writes to {seen.place}")
 
     def _error(self, applier: Applier, why: str) -> StepError:
-        location = f"to {name_list(self.new)}" if self.new else "to another output"
+        location = name_list(self.new) if self.new else "another output"
         return StepError(
-            f"{self.pipeline} does not write {location}: {why}. Run `headgate undo {applier.run}`,"
-            " change its output, then plan again"
+            f"{self.pipeline} does not write to {location}: {why}. Run `headgate undo "
+            f"{applier.run}`, change the output of {self.pipeline}, then plan again"
         )

@@ -63,8 +63,10 @@ def _wait_for_status(applier: Applier, pipeline: str, patient: bool) -> None:
         wait.pause()
         status = applier.processes.status(pipeline)
     if status is not Status.STOPPED:
-        how = "still runs" if status is Status.RUNS else f"may still run: its status is {status}"
-        raise RefusedError(f"{pipeline} {how}, {wait.seconds:.0f} s after it should have stopped")
+        raise RefusedError(
+            f"{pipeline} is not stopped after {wait.seconds:.0f} s: its status is {status}. Stop "
+            "it, then try again"
+        )
 
 
 def _wait_for_empty_group(applier: Applier, group: str, patient: bool, *, proven: bool) -> Group:
@@ -89,7 +91,7 @@ def _wait_for_transactions(applier: Applier, found: Group) -> None:
         if wait.seconds >= PENDING_SECONDS:
             raise RefusedError(pending_reason(found))
         if wait.seconds == 0:
-            applier.note(f"waiting for the end of a transaction of {found.id}")
+            applier.note(f"waiting for the open transaction of group {found.id} to end")
         wait.pause()
         found = applier.kafka.group(found.id)
 
@@ -101,7 +103,8 @@ def _wait_for_driver(applier: Applier, pipeline: str, patient: bool) -> Status:
         told = applier.processes.driver_status(pipeline)
     if told.status is Status.RUNS:
         raise RefusedError(
-            f"{pipeline} still runs: {told.why}, {wait.seconds:.0f} s after it should have stopped"
+            f"{pipeline} still runs after {wait.seconds:.0f} s ({told.why}). Stop it, then try "
+            "again"
         )
     return told.status
 
@@ -119,11 +122,13 @@ def _watch_logs(applier: Applier, pipeline: str, location: str, *, proven: bool)
     elif verify_stopped.quiet_needed(before) > verify_stopped.QUIET_MAX:
         needed = verify_stopped.quiet_needed(before)
         raise RefusedError(
-            f"no evidence that {pipeline} has stopped. Its batches are so long or so rare that "
-            f"{needed:.0f} s without a new batch would be needed. Register a status command, or a "
-            "stop command that is a manual step"
+            f"Headgate can't verify that {pipeline} is stopped: its batches take so long or are "
+            f"so rare that Headgate would have to watch for {needed:.0f} s. Register a status "
+            "command, or a stop command that is a manual step"
         )
-    applier.note(f"watching the logs of {location} for {seconds:.0f} s: no batch may appear")
+    applier.note(
+        f"watching the logs of checkpoint {location} for {seconds:.0f} s: no new batch may appear"
+    )
     wait = Wait(applier=applier)
     while wait.seconds < seconds:
         wait.pause()
@@ -131,5 +136,6 @@ def _watch_logs(applier: Applier, pipeline: str, location: str, *, proven: bool)
         if now is None or now.head != before.head or now.query_id != before.query_id:
             at = now.head if now else None
             raise RefusedError(
-                f"{pipeline} still runs: its logs moved from batch {before.head} to {at}"
+                f"{pipeline} still runs: its logged and committed batches changed from "
+                f"{before.head} to {at}. Stop it, then try again"
             )

@@ -54,14 +54,14 @@ class BackUpRecords(StepBase):
     def describe(self) -> str:
         if self.only:
             parts = name_list(
-                f"{s.topic}[{s.partition}] {s.begin} to {s.end - 1}" for s in self.only
+                f"{s.topic}[{s.partition}] offsets {s.begin} to {s.end - 1}" for s in self.only
             )
-            return f"copy to a backup topic: {parts}"
+            return f"copy records to a backup topic: {parts}"
         count = sum(size["records"] for size in self.sizes.values())
         sizes = [size["bytes"] for size in self.sizes.values()]
         known = f", {sum(sizes):,} bytes" if sizes and None not in sizes else ""
         return (
-            f"copy {name_list(self.topics)} to backup topics: at most "
+            f"copy the records of {name_list(self.topics)} to backup topics: at most "
             f"{plural(count, 'record')}{known}"
         )
 
@@ -72,8 +72,8 @@ class BackUpRecords(StepBase):
         check_topics(inspector, self.topics)
         if open_on := inspector.kafka.topics_in_transaction(self.topics):
             raise RefusedError(
-                f"a transaction is open on {name_list(open_on)}: its records can't be read yet. "
-                "Wait for its end"
+                f"a transaction is open on {name_list(open_on)}: Headgate can't read its records "
+                "yet. Wait until the transaction ends"
             )
 
     def bind(self, applier: Applier) -> PriorState:
@@ -133,7 +133,10 @@ class DeleteBackupTopics(StepBase):
     topics: dict[str, str]
 
     def describe(self) -> str:
-        return f"delete the backup of {name_list(self.topics)}: {name_list(self.topics.values())}"
+        return (
+            f"delete the backup topics of {name_list(self.topics)}: "
+            f"{name_list(self.topics.values())}"
+        )
 
     def bind(self, applier: Applier) -> PriorState:
         """Read which are there."""

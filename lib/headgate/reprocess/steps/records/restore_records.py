@@ -62,7 +62,7 @@ class RestoreRecords(StepBase):
         ]
         held = {n: t.records for n, t in inspector.kafka.topics(backup).items() if t.records}
         risks += [
-            f"{name} holds {plural(count, 'record')} written since: they are deleted"
+            f"the undo deletes {plural(count, 'record')} of {name} that were written after the run"
             for name, count in sorted(held.items())
         ]
         for name, groups in sorted(inspector.kafka.topic_readers(backup).items()):
@@ -80,7 +80,9 @@ class RestoreRecords(StepBase):
         lost = self._lost(inspector)
         wanted = {*lost, *lost.values()}
         if gone := wanted - inspector.kafka.shapes(wanted).keys():
-            raise RefusedError(f"topic {name_list(gone)} does not exist: nothing can be restored")
+            raise RefusedError(
+                f"topic {name_list(gone)} not found, so Headgate can't restore records"
+            )
 
     def bind(self, applier: Applier) -> PriorState:
         """Decide up to where the topics are emptied first."""
@@ -103,7 +105,7 @@ class RestoreRecords(StepBase):
         for name, backup in sorted(self._lost(applier).items()):
             digests = applier.records.verify_restored(backup, name).values()
             count = sum(d.records for d in digests)
-            applier.note(f"{name} has its backed-up records restored: {plural(count, 'record')}")
+            applier.note(f"backed-up records of {name} restored: {plural(count, 'record')}")
 
     def _lost(self, inspector: Inspector) -> dict[str, str]:
         """Return topics, and where they are backed up, but those that were never deleted."""

@@ -68,7 +68,9 @@ class AddPartitions(StepBase):
         now = applier.kafka.identities(self.topics)
         wrong = [n for n, t in self.topics.items() if now.get(n) != (t["id"], self.to)]
         if wrong:
-            raise StepError(f"recreated, or without {self.to} partitions: {name_list(wrong)}")
+            raise StepError(
+                f"topics that were recreated or don't have {self.to} partitions: {name_list(wrong)}"
+            )
 
     def remains(self, inspector: Inspector, was: PriorState) -> tuple[str, ...]:
         """Name the topics that keep more partitions than they had."""
@@ -86,7 +88,9 @@ class AddPartitions(StepBase):
         now = inspector.kafka.identities(self.topics)
         other = [n for n, t in self.topics.items() if n not in now or now[n][0] != t["id"]]
         if other:
-            raise StalePlanError(f"deleted or recreated since this was planned: {name_list(other)}")
+            raise StalePlanError(
+                f"topics that were deleted or recreated since the plan was made: {name_list(other)}"
+            )
         return [name for name in self.topics if now[name][1] < self.to]
 
 
@@ -108,8 +112,10 @@ class VerifyPartitions(StepBase):
     to: int
 
     def describe(self) -> str:
-        anew = f" and recreates {name_list(self.topics)}" if self.topics else ""
-        return f"verify that {self.group} has members that share its tasks{anew}"
+        anew = (
+            f" and that {self.pipeline} recreates {name_list(self.topics)}" if self.topics else ""
+        )
+        return f"verify that group {self.group} is stable and has members{anew}"
 
     def apply(self, applier: Applier, was: PriorState) -> None:
         """Wait for both; StepError where it ends meanwhile, or does neither."""
@@ -128,12 +134,12 @@ class VerifyPartitions(StepBase):
     def _missing(self, applier: Applier) -> str | None:
         group = applier.kafka.group(self.group)
         if not group.members:
-            return f"{self.group} has no members"
+            return f"group {self.group} has no members"
         # Before that its leader may still find an internal topic of another number, and end.
         if not group.is_at_work:
-            return f"{self.group} is {group.state}, not stable"
+            return f"group {self.group} is {group.state}, not stable"
         gone = sorted(self.topics.keys() - applier.kafka.identities(self.topics).keys())
-        return f"{name_list(gone)} does not exist" if gone else None
+        return f"topic {name_list(gone)} doesn't exist" if gone else None
 
     def _said(self, applier: Applier) -> str:
         now = {name: count for name, (_, count) in applier.kafka.identities(self.topics).items()}
@@ -145,4 +151,4 @@ class VerifyPartitions(StepBase):
             else ""
         )
         made = f"; {name_list(said)}{why}" if said else ""
-        return f"{self.group} has members that share its tasks{made}"
+        return f"group {self.group} is stable and has members{made}"

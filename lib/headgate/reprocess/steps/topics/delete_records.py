@@ -76,7 +76,9 @@ class DeleteRecords(StepBase):
     def verify(self, applier: Applier, was: PriorState) -> None:
         """Fail where something of it is left."""
         if left := self._left(applier, was):
-            raise StepError(f"not emptied: {name_list(f'{t}[{p}]' for t, p in left)}")
+            raise StepError(
+                f"records were not deleted from {name_list((f'{t}[{p}]' for t, p in left))}"
+            )
 
     def undo(self, was: PriorState) -> tuple[Step, ...]:
         """Put the backed-up records back in place of what was written since."""

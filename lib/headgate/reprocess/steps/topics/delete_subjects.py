@@ -29,7 +29,8 @@ class DeleteSubjects(StepBase):
 
     def describe(self) -> str:
         return (
-            f"delete {plural(len(self.subjects), 'subject')} of the schema registry: {self._named}"
+            f"delete {plural(len(self.subjects), 'subject')} from the schema registry: "
+            f"{self._named}"
         )
 
     @property
@@ -67,8 +68,8 @@ class DeleteSubjects(StepBase):
         """Fail where one is there: something registers its schemas again."""
         if left := applier.schemas.subjects(self.subjects):
             raise StepError(
-                f"registered again right after deletion: {name_list(left)}. Stop the producers "
-                "that register them, then try again"
+                f"subjects were registered again right after deletion: {name_list(left)}. Stop "
+                "the producers that register them, then try again"
             )
 
     def undo(self, was: PriorState) -> tuple[Step, ...]:
@@ -128,10 +129,10 @@ class RestoreSubjects(StepBase):
     def verify(self, applier: Applier, was: PriorState) -> None:
         """Fail where a subject has others; say which schemas got another id."""
         if not self._has_schemas(applier):
-            raise StepError(f"{name_list(self.versions)} does not have its old schemas")
+            raise StepError(f"the old schemas of {name_list(self.versions)} are not restored")
         if not self._has_levels(applier):
             raise StepError(
-                f"{name_list(self.versions)} does not have its old compatibility levels"
+                f"the old compatibility levels of {name_list(self.versions)} are not restored"
             )
         before = {name: [v["id"] for v in versions] for name, versions in self.versions.items()}
         now = ids_of(applier, self.versions)

@@ -55,11 +55,12 @@ class DeleteTopics(StepBase):
         ids = {shape.name: shape.id for shape in shapes_of(was)}
         there = inspector.kafka.identities(ids)
         gone = [n for n in ids if n not in there or there[n][0] != ids[n]]
-        why = (
-            "had fewer partitions than the inputs need: with them the application would fail to "
-            "start"
+        if not gone:
+            return ()
+        return (
+            f"can't be undone: {name_list(gone)} had fewer partitions than the inputs need, so the "
+            "application would fail to start",
         )
-        return (f"can't be undone: {name_list(gone)} {why}",) if gone else ()
 
     def check(self, inspector: Inspector, *, again: bool = False) -> None:
         """Refuse where somebody runs or reads, or a topic is not the planned one.
@@ -104,8 +105,8 @@ class DeleteTopics(StepBase):
         """Fail where one of them is there: something makes it anew when it is gone."""
         if left := applier.kafka.shapes(self.topics):
             raise StepError(
-                f"recreated right after deletion: {name_list(left)}. A client still uses it: stop "
-                "it, then try again"
+                f"topics were recreated right after deletion: {name_list(left)}. A client still "
+                "uses them: stop the client, then try again"
             )
 
     def undo(self, was: PriorState) -> tuple[Step, ...]:
@@ -169,7 +170,8 @@ class RestoreTopics(StepBase):
         risks = []
         if since:
             risks.append(
-                f"created since the run, and deleted with their records: {name_list(since)}"
+                "the undo deletes topics that were created since the run, with their records: "
+                f"{name_list(since)}"
             )
         if not self.backed_up:
             risks.append(
@@ -212,7 +214,7 @@ class RestoreTopics(StepBase):
         made = [s for s in self.shapes if s["name"] not in now or now[s["name"]].id != s["id"]]
         wrong = [s["name"] for s in made if not _is_like(now.get(s["name"]), s)]
         if wrong:
-            raise StepError(f"recreated with different settings: {name_list(wrong)}")
+            raise StepError(f"topics were recreated with different settings: {name_list(wrong)}")
 
     def _missing(self, applier: Applier, was: PriorState) -> list[TopicShape]:
         since = {s["id"] for s in was["since"]}
@@ -239,15 +241,17 @@ def check_unread(inspector: Inspector, topics: Iterable[str], *, but: str | None
     for topic, groups in sorted(inspector.kafka.topic_readers(topics).items()):
         active = sorted(group for group, is_active in groups.items() if is_active and group != but)
         if active:
-            raise RefusedError(f"{topic} is being read by {name_list(active)}: stop it first")
+            raise RefusedError(
+                f"topic {topic} still has active consumers: {name_list(active)}. Stop them first"
+            )
 
 
 def check_all_backed_up(applier: Applier, topic: str, backup: str) -> None:
     """Refuse where the topic holds records that came after the last backed-up one."""
     if applier.kafka.topics_in_transaction([topic]):
         raise RefusedError(
-            f"a transaction is open on {topic}: a producer still writes to it. Stop it, then try "
-            "again"
+            f"a transaction is open on {topic}: a producer still writes to the topic. Stop the "
+            "producer, then try again"
         )
     if since := applier.records.missing(spans_of(applier.kafka.topics([topic])), backup):
         raise RefusedError(
@@ -290,7 +294,7 @@ class CreateTopics(StepBase):
         """Fail where one is missing, or is another one."""
         now = applier.kafka.shapes(self.topics)
         if wrong := [n for n, s in self.topics.items() if not _is_like(now.get(n), s)]:
-            raise StepError(f"not created as planned: {name_list(wrong)}")
+            raise StepError(f"topics differ from the plan after their creation: {name_list(wrong)}")
 
     def undo(self, was: PriorState) -> tuple[Step, ...]:
         """They stay: what was written to them since is nobody's to throw away."""

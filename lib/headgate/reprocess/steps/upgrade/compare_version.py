@@ -74,19 +74,22 @@ class CompareVersion(StepBase):
     def _judge(self, applier: Applier, seen: RunningVersion) -> None:
         if seen.differs:
             raise StepError(
-                f"{self.pipeline} runs another version than the one that the plan checked (source: "
-                f"{seen.told_by}): {'; '.join(seen.differs)}. To roll back, run `headgate undo "
-                f"{applier.run}`. To keep going, deploy the checked version and run `headgate "
-                f"resume {applier.run}`"
+                f"{self.pipeline} runs a version other than the one that the plan checked "
+                f"(source: {seen.told_by}): {'; '.join(seen.differs)}. To roll back, run "
+                f"`headgate undo {applier.run}`. To keep going, deploy the checked version and "
+                f"run `headgate resume {applier.run}`"
             )
         if seen.untold:
             applier.note(
-                f"unknown whether {self.pipeline} runs the checked version: "
-                f"{'; '.join(seen.untold)}" + (_as_told(seen) if seen.told_by else "")
+                (
+                    f"Headgate can't verify that {self.pipeline} runs the checked version: "
+                    f"{'; '.join(seen.untold)}"
+                )
+                + (_as_told(seen) if seen.told_by else "")
             )
         else:
             applier.note(f"{seen.told_by} shows that {self.pipeline} runs the checked version")
 
 
 def _as_told(seen: RunningVersion) -> str:
-    return f"; everything that {seen.told_by} shows of it matches"
+    return f". What {seen.told_by} shows of the version matches"

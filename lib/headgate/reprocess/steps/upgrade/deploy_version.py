@@ -38,7 +38,7 @@ class RecheckVersion(StepBase):
     approved: tuple[str, ...]
 
     def describe(self) -> str:
-        return f"check {self.after} again against the stopped {self.pipeline}"
+        return f"check {self.after} again against the state of the stopped {self.pipeline}"
 
     def apply(self, applier: Applier, was: PriorState) -> None:
         """Refuse where the gate is closed now, or says what nobody has approved."""
@@ -51,7 +51,7 @@ class RecheckVersion(StepBase):
             raise RefusedError("the check fails: " + "; ".join(f.sentence() for f in now.closed))
         if more := new_codes(now, self.approved):
             raise StalePlanError(
-                "the verdict has more findings than were approved: "
+                "the check has findings that were not approved: "
                 + "; ".join(f.sentence() for f in more)
             )
         applier.note(f"the check passes: {now.outcome}")
@@ -71,7 +71,7 @@ class BackUpCheckpoint(CheckpointCopy):
     query_id: str
 
     def describe(self) -> str:
-        return f"back up checkpoint {self.checkpoint} beside it"
+        return f"copy checkpoint {self.checkpoint} to a backup folder next to it"
 
     def bind(self, applier: Applier) -> PriorState:
         """Decide where the copy goes, and take the hash that it must have."""

@@ -38,7 +38,7 @@ class StartVersion(StartPipeline):
         try:
             StartPipeline.verify(self, applier, was)
         except StepError as error:
-            raise RefusedError(f"the new version: {error}") from None
+            raise RefusedError(f"starting the new version failed: {error}") from None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -59,7 +59,9 @@ class VerifyVersion(StepBase):
     kept: str | None = None
 
     def describe(self) -> str:
-        what = f"group {self.group} continues to read" if self.group else "it commits a batch"
+        what = (
+            f"group {self.group} continues to read" if self.group else "the query commits a batch"
+        )
         return f"verify that {self.pipeline} runs and that {what}"
 
     def bind(self, applier: Applier) -> PriorState:
@@ -84,8 +86,8 @@ class VerifyVersion(StepBase):
         while True:
             now = applier.checkpoints.read(location)
             if now is None or now.query_id != self.query_id:
-                found = now.query_id if now else "gone"
-                raise StepError(f"{location} now belongs to another query: {found}")
+                found = now.query_id if now else "none"
+                raise StepError(f"checkpoint {location} now has another query id: {found}")
             if _later(now.last_commit_batch, old):
                 applier.note(f"{self.pipeline} committed batch {now.last_commit_batch}")
                 return
@@ -94,7 +96,7 @@ class VerifyVersion(StepBase):
                 why = applier.processes.driver_status(self.pipeline).why
                 raise RefusedError(
                     f"the new version of {self.pipeline} ended before it completed its first "
-                    "batch" + (f": {why}" if why else "; its own log says why")
+                    "batch" + (f": {why}" if why else "; see its log for the cause")
                 )
             is_begun = now.last_offset_batch != now.last_commit_batch
             if not is_begun and wait.seconds >= IDLE_SECONDS and not _has_input(applier, now):
@@ -104,7 +106,7 @@ class VerifyVersion(StepBase):
                 batch = f"batch {now.last_offset_batch}" if is_begun else "any batch"
                 raise StepError(
                     f"{self.pipeline} has not committed {batch} after {wait.seconds:.0f} s: "
-                    "resume the run to wait longer, or undo it"
+                    "resume the run to wait longer, or undo the run"
                 )
             wait.pause()
 
@@ -113,12 +115,12 @@ class VerifyVersion(StepBase):
         told = applier.processes.driver_status(self.pipeline).status
         if Status.RUNS not in (applier.processes.status(self.pipeline), told):
             raise StepError(
-                f"{self.pipeline} shows no batch, and no source reports that it runs. Check the "
-                "query, then try again or undo it"
+                f"{self.pipeline} has started no batch, and neither its status nor its driver "
+                "reports that it runs. Check the query, then resume or undo the run"
             )
         applier.note(
-            f"{self.pipeline} runs, but has started no batch, and no unread input is known. Not "
-            "verified: that the new version completes a batch on the old state"
+            f"{self.pipeline} runs, but has started no batch, and no unread input is known. "
+            "Headgate did not verify that the new version completes a batch on the old state"
         )
 
     def _group(self, applier: Applier, group: str, was: PriorState) -> None:
@@ -128,18 +130,19 @@ class VerifyVersion(StepBase):
             now = committed(applier, group)
             has_members = bool(applier.kafka.group(group).members)
             if has_members and (now != before or not _lags(applier, group)):
-                applier.note(f"{group} has members and continues to read")
+                applier.note(f"group {group} has members and continues to read")
                 return
             wait.saw(has_ended=_has_ended(applier, self.pipeline, was))
             if wait.ended >= STOPPED_SECONDS and now == before:
                 raise RefusedError(
-                    f"the new version of {self.pipeline} ended before it continued to read"
+                    f"the new version of {self.pipeline} ended before its group committed new "
+                    "offsets"
                 )
             if wait.seconds >= PROVE_SECONDS:
                 how = "has no members" if not has_members else "does not continue to read"
                 raise StepError(
-                    f"{group} {how} after {wait.seconds:.0f} s: resume the run to wait longer, "
-                    "or undo it"
+                    f"group {group} {how} after {wait.seconds:.0f} s: resume the run to wait "
+                    "longer, or undo the run"
                 )
             wait.pause()
 
