@@ -66,7 +66,7 @@ def test_a_required_answer_is_asked_for_where_it_makes_sense():
         build=lambda _request: pytest.fail("it was built without its answers"),
         options=(option,),
     )
-    with pytest.raises(ScenarioError, match=r"copy needs --group: Whose\."):
+    with pytest.raises(ScenarioError, match=r"copy needs the option --group: Whose\."):
         read_answers(scenario, {}, GROUP)
     assert read_answers(scenario, {}, SPARK) == {}
 

@@ -133,7 +133,7 @@ def test_who_stopped_it_before_the_run_is_told_and_not_waited_for(lab):
     plan = reset_of(here)
     assert plan.steps[-1].describe().startswith("manual step after the run: start q")
     here.execute(here.enqueue(plan), plan)
-    assert here.notes[-1] == "Now start q."
+    assert here.notes[-1] == "Manual step: start q."
 
 
 def test_a_version_that_is_configured_first_stays_suspended_until_it_is(lab):

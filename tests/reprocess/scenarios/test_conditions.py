@@ -61,7 +61,12 @@ def test_a_local_query_that_has_all_of_it_lacks_nothing(name):
 @pytest.mark.parametrize(
     ("name", "facts", "said", "state"),
     [
-        ("from-scratch", REMOTE, "It has a start command without it.", State.MISSING),
+        (
+            "from-scratch",
+            REMOTE,
+            "but the registered start command doesn't contain this variable.",
+            State.MISSING,
+        ),
         ("from-scratch", with_start(REMOTE, "x ${HEADGATE_CHECKPOINT}"), "passes", State.MET),
         ("from-scratch", REMOTE, "The plan reads it.", State.UNKNOWN),
         ("repair", REMOTE, "is on a remote file system", State.MISSING),
@@ -86,7 +91,7 @@ def test_a_local_query_that_has_all_of_it_lacks_nothing(name):
                     POSITION, sources=(KAFKA, replace(KAFKA, name="1", kind=SourceKind.OTHER))
                 ),
             ),
-            "Source 1 isn't Kafka or files.",
+            "Sources other than Kafka or files: 1.",
             State.MISSING,
         ),
         (

@@ -200,7 +200,7 @@ def test_a_shift_ends_at_the_logs_ends_and_says_so():
     assert "orders[0] moves by -5 instead of -100: the earliest offset is reached" in found.risks
     assert "100 records back" in found.steps[2].describe()
     one = plan(shift_by=1, topic=["orders"]).steps[2].describe()
-    assert one == "move g to 1 record further on 2 partitions of orders"
+    assert one == "move group g to 1 record further on 2 partitions of orders"
 
 
 def test_of_an_offset_beyond_its_log_nobody_knows_what_was_read():
@@ -319,9 +319,9 @@ def test_a_time_before_all_logs_is_their_beginning():
     [
         ({"to_offset": 4}, ["offset 4 is a different time in each of 4 partitions"]),
         ({"shift_by": -1, "topic": ["orders"]}, ["1 record back is a different time", "clicks[0]"]),
-        ({"to_offset": 4, "topic": ["clicks:0"]}, ["orders[0], orders[1] keep their offsets"]),
-        ({"from_group": "h"}, ["clicks[0] keeps its offset"]),
-        ({"to_offsets": ["orders,1,6"]}, ["clicks[0], orders[0] keep their offsets"]),
+        ({"to_offset": 4, "topic": ["clicks:0"]}, ["keep their offsets: orders[0], orders[1]."]),
+        ({"from_group": "h"}, ["keep their offsets: clicks[0]."]),
+        ({"to_offsets": ["orders,1,6"]}, ["keep their offsets: clicks[0], orders[0]."]),
         ({"to_earliest": True}, []),
         ({"to_datetime": NOON}, []),
         ({"to_current": True, "topic": ["orders"]}, []),

@@ -209,7 +209,7 @@ def test_a_confirmation_that_is_not_true_is_refused(lab):
     made.store.questions.ask(run, 0, 1, "stop", "Stop it")
     made.store.questions.confirm(run, by="bob", pipeline="q")
     executor = Executor(applier, RunJournal(made.store, run, plan, undo_of=None))
-    with pytest.raises(RefusedError, match="q still runs"):
+    with pytest.raises(RefusedError, match="q is not stopped"):
         executor.apply(0, plan.steps[0])
 
 
@@ -221,7 +221,7 @@ def test_a_refused_stop_leaves_no_restarts_suspended(lab):
     made.store.questions.ask(run, 0, 1, "stop", "Stop it")
     made.store.questions.confirm(run, by="bob", pipeline="q")
     executor = Executor(applier, RunJournal(made.store, run, plan, undo_of=None))
-    with pytest.raises(RefusedError, match="q still runs"):
+    with pytest.raises(RefusedError, match="q is not stopped"):
         executor.apply(0, plan.steps[0])
     assert (made.folder / "suspended").exists()
     executor.roll_back(plan.steps)

@@ -108,7 +108,7 @@ def test_the_plan_copies_spreads_and_puts_in_place(query):
         "swap_new_checkpoint",
         "start_pipeline",
     ]
-    assert "to 5 partitions instead of 2" in made.steps[2].describe()
+    assert "to 5 partitions (now 2)" in made.steps[2].describe()
     assert load_plan(dump_plan(made), source="p") == made
 
 

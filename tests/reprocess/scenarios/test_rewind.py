@@ -106,7 +106,7 @@ def test_a_time_is_the_batch_that_was_planned_by_then(old):
     assert plan_of(here, batch=None, at="2026-11-21T14:44:47.433Z").options["batch"] == TO - 1
     plan = plan_of(here, batch=None, at="2020-01-01T00:00:00Z")
     assert "no batch was planned at or before" in plan.blockers[0]
-    with pytest.raises(ScenarioError, match="only one"):
+    with pytest.raises(ScenarioError, match="not both"):
         plan_of(here, at="2026-11-21T14:44:47Z")
     with pytest.raises(ScenarioError, match="needs a batch"):
         plan_of(here, batch=None)

@@ -257,7 +257,9 @@ def test_a_record_that_does_not_fail_is_read_and_nothing_is_skipped(stuck):
         here.store.runs.claim("slot-0")
         here.store.runs.finish(run, RunState.DONE)
         (said,) = run_detail(here.store, run).stands
-        assert said.startswith("q continued to batch 6, up to 20 of t[0], and did not fail on the")
+        assert said.startswith(
+            "q continued to batch 6, up to offset 20 of t[0]. The query has processed"
+        )
         undo = here.undo(run, plan)
         here.execute(here.enqueue(undo, undo_of=run), undo, undo_of=run)
         assert tree_hash(here.folder / "ck") == before
