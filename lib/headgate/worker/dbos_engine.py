@@ -87,7 +87,7 @@ def why_ended(row: RunRow) -> str:
             "the worker crashed each time it resumed this run, and the run may be the cause. Check "
             "the worker's log and the machine's memory, then resume or undo the run"
         )
-    return "the run's workflow ended before the run: resume or undo the run"
+    return "the run's workflow ended before it recorded the run's end: resume or undo the run"
 
 
 def has_died(row: RunRow) -> bool:

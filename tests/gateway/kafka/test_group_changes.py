@@ -125,7 +125,7 @@ def test_a_transaction_that_nobody_ends_is_aborted_and_its_producer_fenced(
         assert not step.undoable and committed_records(broker, name, group, 3) == []
 
         # One that began since, under the same id, is somebody's who lives.
-        with pytest.raises(RefusedError, match="it is in use"):
+        with pytest.raises(RefusedError, match="was opened again"):
             replace(step, epoch=step.epoch + 1).check(applier)
         step.check(applier)
         step.apply(applier, {})
