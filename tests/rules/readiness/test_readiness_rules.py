@@ -333,12 +333,14 @@ def test_many_rows_make_a_key_worse():
 
 
 def test_restoration_is_estimated_from_bytes_and_the_rate_is_said():
-    # 4 GB at 20 MB a second are 200 s.
+    # 4 GB at 20 MB per second are 200 s.
     known = cluster(BIG)
     report = check(streams(config={"num.standby.replicas": "0"}), cluster=known, now=NOW)
     found = next(f for f in report.findings if f.rule == "RDY080")
     assert found.severity is Severity.MEDIUM
-    assert "4 GB" in found.what and "3.33 minutes" in found.what and "20 MB a second" in found.what
+    assert (
+        "4 GB" in found.what and "3.33 minutes" in found.what and "20 MB per second" in found.what
+    )
 
 
 def test_offsets_of_a_stopped_group_have_a_date():
@@ -354,13 +356,13 @@ def test_offsets_of_a_stopped_group_have_a_date():
 def test_how_much_history_is_gone_is_counted():
     report = check(stateful(BY_KEY), cluster=cluster(WEEK), now=NOW)
     found = next(f for f in report.findings if f.rule == "RDY100")
-    assert "7 days" in found.what and "Of 1,000 offsets 100 are deleted (10 %)." in found.what
+    assert "7 days" in found.what and "100 of 1,000 offsets are deleted (10 %)." in found.what
 
 
 def test_state_of_unknown_age_is_a_question():
     (known,) = check(stateful(BY_KEY), cluster=cluster(WEEK), rules=(RULE["RDY100"],)).findings
     (open_,) = check(streams(), cluster=cluster(WEEK), rules=(RULE["RDY100"],)).findings
-    assert known.question is None and "the state has no end" in known.what
+    assert known.question is None and "The state includes records of any age" in known.what
     assert open_.question and open_.severity is Severity.LOW
 
 

@@ -31,56 +31,64 @@ _GUIDE = "documentation: Configuring a Streams Application"
 
 
 _SET_AND_NEWER = (
-    f"Set {DEAD_LETTERS} (4.2 and newer): these handlers then write each skipped record to that "
-    "topic, with the error and its position in the headers. Before 4.2, write your own handler "
-    "that does this. Both need only a rolling restart."
+    f"Set {DEAD_LETTERS} (Kafka Streams 4.2 and newer): LogAndContinue handlers then write "
+    "each skipped record to that topic, with the error and the source offset in the headers. "
+    "Before 4.2, write your own handler that does this. Both changes need only a rolling "
+    "restart."
 )
 
 
 @rule("RDY070", f"{_GUIDE}; proposal: KIP-1034", Engine.KAFKA_STREAMS, remedies=(_SET_AND_NEWER,))
 def skips_records(s: Subject) -> Iterator[Problem]:
-    """A record that can't be read or processed is skipped; only a log line is left of it.
+    """Kafka Streams skips records that it can't deserialize or process, and only logs them.
 
-    After a change of a producer's schema that may be every record, and nobody notices.
+    If a producer changes its schema, that may be every record, and nobody notices.
     """
     names = [f"{key}={name}" for key, name in _handlers(s) if name in _SKIPPING]
     if names and not s.config(DEAD_LETTERS):
         yield Problem(
             severity=Severity.HIGH,
-            what=f"Bad records are dropped ({', '.join(names)}), with no dead letter queue.",
+            what=f"Bad records are dropped ({', '.join(names)}), and no dead letter queue is set.",
             remedy=_SET_AND_NEWER,
             keeps_state=True,
         )
 
 
 _CHOOSE_A_POLICY = (
-    "Choose a policy. If a record can be processed later, use LogAndContinue... with "
-    f"{DEAD_LETTERS} (4.2 and newer), or your own handler that keeps the record. If no record may "
-    "be skipped, keep the default, and practise how to skip a bad record by its offset."
+    "Decide what happens to bad records. If they can be processed later, use a LogAndContinue "
+    f"handler with {DEAD_LETTERS} (4.2 and newer), or your own handler that stores them. If "
+    "Kafka Streams must not skip records, keep the default, and practise moving the group's "
+    "offset past a bad record."
 )
 
 
 @rule("RDY071", f"{_GUIDE}; proposal: KIP-1034", Engine.KAFKA_STREAMS, remedies=(_CHOOSE_A_POLICY,))
 def stops_at_a_bad_record(s: Subject) -> Iterator[Problem]:
-    """One record that can't be read or processed stops the thread, then the next one that gets its
-    partition, until the application is down. It doesn't start again until somebody moves its
-    offset by hand.
+    """One record that can't be deserialized or processed stops its stream thread.
+
+    Its partition moves to the next thread, which stops too, until the application is down. The
+    application stays down until somebody moves the group's offset past the record.
     """
-    names = [key for key, name in _handlers(s) if name in _STOPPING and "production" not in key]
+    names = [
+        f"{key}={name}"
+        for key, name in _handlers(s)
+        if name in _STOPPING and "production" not in key
+    ]
     if names:
         yield Problem(
             severity=Severity.MEDIUM,
-            what=f"Default of {' and '.join(names)}: fail at the first bad record.",
+            what=f"The application fails at the first bad record ({', '.join(names)}).",
             remedy=_CHOOSE_A_POLICY,
             keeps_state=True,
         )
 
 
 _LET_IT_WRITE = (
-    "Let it write the record, with topic, partition and offset, to a dead letter topic "
-    f"before it continues. From 4.2 on {DEAD_LETTERS} sets one topic for all handlers."
+    "Let the handler write the record, with topic, partition and offset, to a dead letter "
+    f"topic before it continues. From 4.2 on, {DEAD_LETTERS} sets one topic for all "
+    "handlers."
 )
-_DOES_THE_HANDLER = "Does the handler keep the records that it skips?"
+_DOES_THE_HANDLER = "Does the handler store the records that it skips?"
 
 
 @rule(
@@ -91,15 +99,19 @@ _DOES_THE_HANDLER = "Does the handler keep the records that it skips?"
     questions=(_DOES_THE_HANDLER,),
 )
 def own_handler(s: Subject) -> Iterator[Problem]:
-    """Only this class decides what happens to a bad record.
+    """The application has its own handler, and only that class decides what happens to a bad
+    record.
 
-    If it continues without keeping the record, the record is lost.
+    If the handler continues without storing the record, the record is lost.
     """
     own = [f"{key}={name}" for key, name in _handlers(s) if name not in _STOPPING | _SKIPPING]
     if own and not s.config(DEAD_LETTERS):
         yield Problem(
             severity=Severity.LOW,
-            what=f"Bad records go to the application's own handler: {', '.join(own)}.",
+            what=(
+                "The application's own handler decides what happens to bad records: "
+                f"{', '.join(own)}."
+            ),
             remedy=_LET_IT_WRITE,
             keeps_state=True,
             question=_DOES_THE_HANDLER,
@@ -130,8 +142,8 @@ def _short(name: str) -> str:
 
 
 _SET_ABOVE_THE_LONGEST = (
-    f"Set {TASK_TIMEOUT} above the longest expected outage of the brokers, and an uncaught "
-    "exception handler that replaces the thread. This needs only a rolling restart."
+    f"Set {TASK_TIMEOUT} above the longest expected outage of the brokers. Also set an "
+    "uncaught exception handler that replaces the thread. Both need only a rolling restart."
 )
 
 
@@ -142,10 +154,11 @@ _SET_ABOVE_THE_LONGEST = (
     remedies=(_SET_ABOVE_THE_LONGEST,),
 )
 def task_timeout(s: Subject) -> Iterator[Problem]:
-    """A task that gets no answer from the brokers for this long fails, and stops its thread.
+    """If a task gets no answer from the brokers within task.timeout.ms, it fails and stops its
+    thread.
 
-    Rolling upgrades of the brokers and network faults take longer than that. The state of every
-    instance that stops is restored on another one.
+    Rolling upgrades of the brokers and network faults may take longer. The state of every stopped
+    instance is restored on another instance.
     """
     text = s.config(TASK_TIMEOUT)
     short = bool(text and text.isdecimal() and int(text) < DEFAULT_TIMEOUT_MS)

@@ -16,7 +16,7 @@ from headgate.rules.readiness.facts.rule import ReadinessRule
 from headgate.rules.readiness.facts.subject import Subject
 from headgate.rules.spark.facts.cluster_offsets import too_old
 
-_REGISTERED = "register a cluster in headgate.toml and use --cluster"
+_REGISTERED = "Register a cluster in headgate.toml and use --cluster"
 
 
 def not_seen(s: Subject) -> tuple[str, ...]:
@@ -27,55 +27,79 @@ def not_seen(s: Subject) -> tuple[str, ...]:
 
 def _spark(s: Subject) -> Iterator[str]:
     if s.version.sources is None:
-        yield "Not checked: the sources. Add explain text, progress or the checkpoint."
+        yield (
+            "Not checked: the sources. Add explain text, query progress or the checkpoint to the "
+            "evidence."
+        )
     elif any(not x.options and family(x) in ("kafka", "file") for x in s.sources):
         yield (
-            "Not checked: options of the sources (starting offsets, limits, failOnDataLoss). Run "
-            "`headgate capture module:function` for them."
+            "Not checked: options of the sources (starting offsets, rate limits, "
+            "failOnDataLoss). Run `headgate capture module:function` to read them."
         )
     if s.version.stateful is None:
-        yield "Not checked: the state. Add a plan, or the checkpoint with its state."
+        yield (
+            "Not checked: the state. Add a query plan, or the checkpoint with its state, to the "
+            "evidence."
+        )
     elif any(o.keys is None for o in s.stateful):
-        yield "Not checked: the keys of the state. Add a plan."
+        yield "Not checked: the keys of the state. Add a query plan to the evidence."
     yield from _spark_session(s)
     if s.stateful and s.newest is None:
-        yield "Not checked: the size of the state. Add query progress."
+        yield "Not checked: the size of the state. Add query progress to the evidence."
     if s.version.engine_version is None:
         yield (
-            "Not checked: whether this Spark release still gets fixes. No evidence names the "
-            "release."
+            "Not checked: whether the project still fixes this Spark release. Add an event "
+            "log or a capture, which contain the release."
         )
     if old_reading := too_old(s.version, s.cluster):
         yield old_reading.replace("Compare again", "Check again")
     if any(family(x) == "kafka" for x in s.sources):
         yield from _kafka(
-            s, "how far back its topics reach, and how close its position is to the earliest offset"
+            s, "retention of the topics, and how close the query is to the earliest offsets"
         )
 
 
 def _spark_session(s: Subject) -> Iterator[str]:
     if s.version.sink is None or not s.version.sink.format:
-        yield "Not checked: the sink. Add a plan of the running query, or a capture."
+        yield "Not checked: the sink. Add the running query's plan, or a capture, to the evidence."
     if not s.settings_told:
-        yield "Not checked: the session's settings. Add a capture, conf.json or an event log."
+        yield (
+            "Not checked: the session's settings. Add a capture, conf.json or an event log to the "
+            "evidence."
+        )
     if s.place is None:
-        yield "Not checked: the location of the checkpoint. Set it in headgate.toml, or add a plan."
+        yield (
+            "Not checked: the location of the checkpoint. Set `checkpoint` in headgate.toml, or "
+            "add a query plan to the evidence."
+        )
 
 
 def _streams(s: Subject) -> Iterator[str]:
     if s.version.engine is Engine.KAFKA_STREAMS:
         if not s.app.described:
-            yield "Not checked: operators and sinks. Add the text of Topology#describe()."
+            yield (
+                "Not checked: operators and sinks. Add the text of Topology#describe() to the "
+                "evidence."
+            )
         if not s.app.config:
             yield (
-                "Not checked: the configuration (handlers, standbys, time-outs, state.dir). Add "
-                "config.json, or the log with `StreamsConfig values:`."
+                "Not checked: the configuration (exception handlers, standby replicas, "
+                "timeouts, state.dir). Add config.json, or the log with `StreamsConfig "
+                "values:`, to the evidence."
             )
         if s.app.internal is None:
-            yield "Not checked: internal topics. Read the cluster, or add internal_topics.json."
+            yield (
+                "Not checked: internal topics. Use --cluster, or add internal_topics.json to the "
+                "evidence."
+            )
         elif s.app.stores and s.cluster is not None and not _sized(s):
-            yield "Not checked: how long stores take to restore; their sizes could not be read."
-    yield from _kafka(s, "history of the inputs, positions, sizes of stores, expiry of offsets")
+            yield (
+                "Not checked: how long stores take to restore. Headgate couldn't read the sizes "
+                "of their topics."
+            )
+    yield from _kafka(
+        s, "history of the input topics, consumer lag, sizes of stores, expiry of committed offsets"
+    )
 
 
 def _sized(s: Subject) -> bool:
@@ -85,9 +109,12 @@ def _sized(s: Subject) -> bool:
 
 def _kafka(s: Subject, what: str) -> Iterator[str]:
     if s.cluster is None:
-        yield f"Not checked: Kafka ({what}); {_REGISTERED}."
+        yield f"Not checked: Kafka ({what}). {_REGISTERED}."
     elif not s.cluster.broker_settings and s.version.engine is not Engine.SPARK:
-        yield "Not checked: when offsets expire; the brokers' settings could not be read."
+        yield (
+            "Not checked: when committed offsets expire. Headgate couldn't read the brokers' "
+            "settings."
+        )
 
 
 def check(

@@ -25,8 +25,8 @@ _GUIDE = "documentation: Spark Structured Streaming programming guide, Recoverin
 _TEMPORARY = re.compile(r"^(/private)?(/var)?/tmp/|^/var/folders/|/temporary-[0-9a-f]{8}-")
 _SCHEME = re.compile(r"^(?P<scheme>[a-zA-Z][a-zA-Z0-9+.-]+):")
 _MOVE = (
-    "Stop the query, copy the whole folder to {to}, compare the copy, and start with the new "
-    "checkpointLocation. The query resumes from its last batch."
+    "Stop the query. Copy the whole checkpoint folder to {to} and compare the copy. Start the "
+    "query with the new checkpointLocation: it resumes from its last batch."
 )
 
 
@@ -34,19 +34,19 @@ _MOVE = (
 def temporary_checkpoint(s: Subject) -> Iterator[Problem]:
     """Restarts and clean-up jobs empty folders for temporary files.
 
-    Without its checkpoint the query loses its position and all of its state.
+    Without its checkpoint, the query loses its offsets and all of its state.
     """
     place = s.place
     if place and is_local(place, s.version) and _TEMPORARY.search(normal_path(place)):
         yield Problem(
             severity=Severity.HIGH,
             what=f"The checkpoint is in a folder for temporary files: {place}.",
-            remedy=_MOVE.format(to="a durable storage"),
+            remedy=_MOVE.format(to="durable storage"),
             keeps_state=True,
         )
 
 
-_IS_THIS_PATH = "Is this path a shared volume that every machine has, and that is backed up?"
+_IS_THIS_PATH = "Is this path on a shared volume that every machine mounts and that is backed up?"
 
 
 @rule("RDY031", _GUIDE, Engine.SPARK, remedies=(_MOVE,), questions=(_IS_THIS_PATH,))
@@ -81,29 +81,34 @@ def is_local(place: str, version: Version) -> bool:
 
 @rule(
     "RDY032",
-    "measured on Spark 4.2.0 (file sink's log); proposal: keep data of different writers apart",
+    (
+        "measured on Spark 4.2.0 (file sink's log); otherwise a recommendation of Headgate, not "
+        "measured"
+    ),
     Engine.SPARK,
     remedies=(_MOVE,),
 )
 def checkpoint_within_data(s: Subject) -> Iterator[Problem]:
-    """If somebody empties, moves, compacts or expires the data, the checkpoint is affected too, and
-    vice versa. Consumers of the folder find files that are not data.
+    """The checkpoint and the data share a folder.
+
+    If somebody deletes, moves, compacts or expires the data, the checkpoint is affected too, and
+    vice versa. Consumers of the data folder find checkpoint files in it.
     """
     place = s.place
     if not place:
         return
     for node, what, path in _folders(s.version):
         if _within(place, path):
-            said = f"The checkpoint {place} is within {what}, {path}."
+            said = f"The checkpoint {place} is inside {what} {path}."
         elif _within(path, place):
-            said = f"{what[0].upper()}{what[1:]}, {path}, is within the checkpoint {place}."
+            said = f"{what[0].upper()}{what[1:]} {path} is inside the checkpoint {place}."
         else:
             continue
         yield Problem(
             severity=Severity.HIGH,
             location=node,
             what=said,
-            remedy=_MOVE.format(to="a folder beside the data"),
+            remedy=_MOVE.format(to="a folder outside the data"),
             keeps_state=True,
         )
 
@@ -135,13 +140,16 @@ def _parts(address: str) -> tuple[str, str]:
     return f"{found[1].lower()}:{found[2] or ''}", posixpath.normpath(found[3] or "/")
 
 
-_SET_TO_THE_TIME = f"Set {RETAINED} so that it covers the time until a fault is noticed"
+_SET_TO_THE_TIME = (
+    f"Increase {RETAINED}: the kept batches must cover the time that it takes to notice a fault"
+)
 _GROWS = (
-    "It is not pinned: it applies from the next start. The checkpoint grows by the state's changes "
-    "of those batches. A longer trigger interval covers more time, too."
+    "The checkpoint doesn't pin this setting: it applies from the next start. The checkpoint "
+    "grows by the state changes of the additional batches. A longer trigger interval also "
+    "covers more time."
 )
 _FOR_SOME_TIME = f"{_SET_TO_THE_TIME}. {_GROWS}"
-_FOR_A_DAY = f"{_SET_TO_THE_TIME} for a day: {{batches:,}}. {_GROWS}"
+_FOR_A_DAY = f"{_SET_TO_THE_TIME}. One day needs {{batches:,}} batches. {_GROWS}"
 
 
 @rule(
@@ -151,10 +159,10 @@ _FOR_A_DAY = f"{_SET_TO_THE_TIME} for a day: {{batches:,}}. {_GROWS}"
     remedies=(_FOR_SOME_TIME, _FOR_A_DAY),
 )
 def short_rewind(s: Subject) -> Iterator[Problem]:
-    """The checkpoint keeps offsets and state only of its last batches.
+    """The checkpoint keeps offsets and state only for its newest batches.
 
-    You can roll back a faulty deployment without a replay only while a batch from before it is
-    kept.
+    You can roll back a faulty deployment without a replay only while the checkpoint still has a
+    batch from before the deployment.
     """
     kept = _retained(s)
     if not s.stateful or kept is None:
@@ -163,13 +171,13 @@ def short_rewind(s: Subject) -> Iterator[Problem]:
     reach = kept * interval if interval else None
     if (reach is None and kept < FEW_BATCHES) or (reach is not None and reach < SHORT_MS):
         about = (
-            f", about {span(reach)} at one batch each {span(interval)}"
+            f" (about {span(reach)}, with one batch every {span(interval)})"
             if reach and interval
             else ""
         )
         yield Problem(
             severity=Severity.MEDIUM,
-            what=f"The checkpoint keeps its last {kept} batches{about}.",
+            what=f"The checkpoint keeps only its last {kept} batches{about}.",
             remedy=_FOR_A_DAY.format(batches=-(-86_400_000 // interval))
             if interval
             else _FOR_SOME_TIME,
@@ -192,22 +200,23 @@ def _interval(s: Subject) -> int | None:
 
 
 _SET_TRIGGER_PROCESSINGTIME = (
-    "Set trigger(processingTime=...) to what the consumers need, or availableNow for "
-    "scheduled runs. Both can be changed at any restart."
+    "Set trigger(processingTime=...) to the delay that consumers accept, or "
+    "trigger(availableNow=True) for scheduled runs. You can change the trigger at any "
+    "restart."
 )
 
 
 @rule(
     "RDY034",
-    "proposal: a trigger is a decision",
+    "a recommendation of Headgate, not measured",
     Engine.SPARK,
     remedies=(_SET_TRIGGER_PROCESSINGTIME,),
 )
 def no_trigger(s: Subject) -> Iterator[Problem]:
-    """Without a trigger a batch starts as soon as the last one ends.
+    """Without a trigger, Spark starts a batch as soon as the previous one ends.
 
-    Quiet hours create thousands of tiny batches: small files, requests to the object store, and a
-    rewind window of minutes.
+    Quiet hours create thousands of tiny batches, with many small files and requests to the object
+    store. You can then rewind by only a few minutes.
     """
     captured = any(e.kind == "capture" for e in s.version.evidence)
     known = captured and output_mode(s.version) is not None and s.version.capture_error is None

@@ -24,17 +24,17 @@ _GUIDE = "documentation: Configuring a Streams Application"
 
 
 _SET_AND_RUN = (
-    f"Set {_STANDBYS}=1 and run one instance more than the load needs. A rolling restart keeps the "
-    "state. Keep local disks across restarts."
+    f"Set {_STANDBYS}=1 in a rolling restart, which keeps the state. Run one instance more "
+    "than the load needs, and keep local disks across restarts."
 )
 
 
 @rule("RDY080", f"{_GUIDE}, num.standby.replicas", Engine.KAFKA_STREAMS, remedies=(_SET_AND_RUN,))
 def no_standby(s: Subject) -> Iterator[Problem]:
-    """No other instance has a copy of the state.
+    """The application has no standby replicas: no other instance has a copy of the state.
 
-    If an instance stops, its tasks wait until their whole changelog has been reprocessed. The same
-    happens if a disk is lost or an upgrade moves tasks.
+    If an instance stops, its tasks wait until their stores are restored from the whole changelog.
+    The same happens if a disk is lost or an upgrade moves tasks.
     """
     if s.config(_STANDBYS, "0") != "0":
         return
@@ -47,9 +47,10 @@ def no_standby(s: Subject) -> Iterator[Problem]:
             severity=Severity.HIGH if takes >= LONG_MS else Severity.MEDIUM,
             location=largest.node,
             what=(
-                f"The stores hold {size(total)} in their changelogs and have no standby. "
-                f"Restoring all of it takes about {span(takes)}, at {size(RESTORED_A_SECOND)} a "
-                "second (an assumption: one thread, brokers nearby)."
+                f"The changelogs of the stores have {size(total)}, and no store has a standby "
+                f"replica. Restoring all of them takes about {span(takes)} at "
+                f"{size(RESTORED_A_SECOND)} per second (Headgate's assumption: one thread, "
+                "brokers nearby)."
             ),
             remedy=_SET_AND_RUN,
             keeps_state=True,
@@ -62,11 +63,11 @@ def _bytes(store: StreamsStore, s: Subject) -> int | None:
 
 
 _SET_TO_A_FOLDER = (
-    f"Set {_STATE_DIR} to a folder on a disk that outlives the process (on Kubernetes a "
-    "StatefulSet with a volume). Move the old folder there while the instance is stopped, so "
-    "that nothing is restored."
+    f"Set {_STATE_DIR} to a folder on a persistent disk (on Kubernetes, a StatefulSet with a "
+    "volume). Move the old folder there while the instance is stopped: then no store must be "
+    "restored."
 )
-_ARE_ALL_STORES = "Are all stores in memory? Then this folder holds no state."
+_ARE_ALL_STORES = "Are all stores in memory? If so, this folder contains no state."
 
 
 @rule(
@@ -77,8 +78,10 @@ _ARE_ALL_STORES = "Are all stores in memory? Then this folder holds no state."
     questions=(_ARE_ALL_STORES,),
 )
 def state_in_tmp(s: Subject) -> Iterator[Problem]:
-    """Restarts and clean-up jobs empty folders for temporary files, and two applications on one
-    machine share this one. All of the state is then restored from its changelogs.
+    """The state directory is a folder for temporary files, which restarts and clean-up jobs empty.
+    Two applications on one machine share it.
+
+    Kafka Streams then restores all state from the changelogs.
     """
     place = s.config(_STATE_DIR, "/tmp/kafka-streams")
     if place and s.app.stores and _TEMPORARY.match(place):
@@ -94,9 +97,8 @@ def state_in_tmp(s: Subject) -> Iterator[Problem]:
 
 
 _SET_REPLICATION_FACTOR = (
-    "Set replication.factor=-1 (the brokers' default) or 3 for new topics, and add replicas "
-    "to existing ones with kafka-reassign-partitions: the setting doesn't change existing "
-    "topics."
+    "Set replication.factor=-1 (the brokers' default) or 3. The setting applies only to new "
+    "topics: add replicas to existing ones with kafka-reassign-partitions."
 )
 
 
@@ -109,7 +111,7 @@ _SET_REPLICATION_FACTOR = (
 def single_replica(s: Subject) -> Iterator[Problem]:
     """Changelogs and repartition topics have only one replica.
 
-    If its broker is restarted, tasks stop. If its disk is lost, so is the state.
+    If a topic's broker restarts, tasks stop. If the broker's disk is lost, the state is lost, too.
     """
     if s.config("replication.factor") == "1":
         yield Problem(
@@ -121,11 +123,11 @@ def single_replica(s: Subject) -> Iterator[Problem]:
 
 
 _SET_EXACTLY_ONCE = (
-    f"Set {_GUARANTEE}=exactly_once_v2 in a rolling restart (measured on 4.3.1: the state is "
-    "kept), and let consumers use isolation.level=read_committed. Expect stores to be "
-    "restored after an unclean stop."
+    f"Set {_GUARANTEE}=exactly_once_v2 in a rolling restart, which keeps the state (measured "
+    "on 4.3.1). Set isolation.level=read_committed in the consumers. After an unclean stop, "
+    "Kafka Streams restores the stores from their changelogs."
 )
-_DOES_A_RECORD = "Do consumers tolerate records that are counted twice?"
+_DOES_A_RECORD = "Do consumers tolerate duplicates, and results that count some records twice?"
 
 
 @rule(
@@ -136,8 +138,10 @@ _DOES_A_RECORD = "Do consumers tolerate records that are counted twice?"
     questions=(_DOES_A_RECORD,),
 )
 def counted_twice(s: Subject) -> Iterator[Problem]:
-    """After a crash the application reprocesses the records since the last commit on a state that
-    has already counted them. Sums and counts count them twice, and outputs are written twice.
+    """After a crash the application reprocesses the records since the last commit, which its state
+    may already include.
+
+    Sums and counts then include these records twice, and outputs get duplicates.
     """
     if s.app.stores and s.config(_GUARANTEE, "at_least_once") == "at_least_once":
         yield Problem(
@@ -151,8 +155,8 @@ def counted_twice(s: Subject) -> Iterator[Problem]:
 
 
 _BEFORE_THE_UPGRADE = (
-    f"Before the upgrade to 4.x set {_GUARANTEE}=exactly_once_v2 in a separate rolling "
-    "restart (brokers 2.5 and newer)."
+    f"Before you upgrade to 4.x, set {_GUARANTEE}=exactly_once_v2 in a separate rolling "
+    "restart (needs brokers 2.5 or newer)."
 )
 
 
@@ -163,21 +167,22 @@ _BEFORE_THE_UPGRADE = (
     remedies=(_BEFORE_THE_UPGRADE,),
 )
 def removed_guarantee(s: Subject) -> Iterator[Problem]:
-    """From 4.0 on the configuration doesn't accept this value: the upgraded application doesn't
-    start.
+    """Kafka Streams 4.0 and newer don't accept this processing guarantee.
+
+    After an upgrade, the application fails to start.
     """
     value = s.config(_GUARANTEE)
     if value in ("exactly_once", "exactly_once_beta"):
         yield Problem(
             severity=Severity.HIGH,
-            what=f"{_GUARANTEE} is {value}, which was removed.",
+            what=f"{_GUARANTEE} is {value}, which Kafka Streams 4.0 removed.",
             remedy=_BEFORE_THE_UPGRADE,
             keeps_state=True,
         )
 
 
 _ONCE_ALL_INSTANCES = (
-    "Once all instances run the new release, remove it in a second rolling restart."
+    "Once all instances run the new release, remove upgrade.from in a second rolling restart."
 )
 _IS_AN_UPGRADE = "Is an upgrade in progress?"
 
@@ -190,9 +195,9 @@ _IS_AN_UPGRADE = "Is an upgrade in progress?"
     questions=(_IS_AN_UPGRADE,),
 )
 def upgrade_from_left(s: Subject) -> Iterator[Problem]:
-    """A leftover upgrade.from keeps the application in the old release's formats.
+    """While upgrade.from is set, Kafka Streams writes the old release's formats.
 
-    The next upgrade then starts in the middle of the last one.
+    If the setting is left over, the next upgrade starts before the last one is complete.
     """
     value = s.config("upgrade.from")
     if value and value != "null":
@@ -220,10 +225,10 @@ _FOR_SUCH_A_RELEASE = (
     remedies=(_FOR_SUCH_A_RELEASE,),
 )
 def topology_held_by_the_broker(s: Subject) -> Iterator[Problem]:
-    """The broker stores the topology of a group of the streams protocol and accepts no other one.
+    """With the streams protocol, the broker stores a group's topology and accepts no other.
 
-    A release that changes inputs, or names, partitions or settings of internal topics, doesn't
-    start, even after all instances were stopped.
+    If a release changes input topics, or names, partitions or settings of internal topics, the
+    application fails to start. This is so even if all instances were stopped.
     """
     if s.app.protocol == "streams":
         yield Problem(
@@ -235,9 +240,9 @@ def topology_held_by_the_broker(s: Subject) -> Iterator[Problem]:
 
 
 _SET_IT_TO_EARLIEST = (
-    "Set it to earliest, the default of Kafka Streams; it doesn't affect committed offsets. "
-    "If a source must start at the latest offset, set it only for that one "
-    "(Consumed.withOffsetResetPolicy)."
+    "Set auto.offset.reset to earliest, the default of Kafka Streams; it doesn't affect "
+    "committed offsets. If one source must start at the latest offset, set latest only for "
+    "that source (Consumed.withOffsetResetPolicy)."
 )
 
 
@@ -248,10 +253,10 @@ _SET_IT_TO_EARLIEST = (
     remedies=(_SET_IT_TO_EARLIEST,),
 )
 def begins_at_the_end(s: Subject) -> Iterator[Problem]:
-    """If no offset is committed, the application starts at the latest offset.
+    """The application reads partitions without a committed offset from the latest offset.
 
-    That happens under a new application id, after its offsets have expired, and on partitions that
-    are added. Earlier records are silently skipped.
+    A new application id, expired offsets and added partitions have no committed offset. Their
+    earlier records are silently skipped.
     """
     keys = ("main.consumer.auto.offset.reset", "consumer.auto.offset.reset", "auto.offset.reset")
     found = next(((k, v) for k in keys if (v := s.config(k))), None)

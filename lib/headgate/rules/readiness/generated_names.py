@@ -13,10 +13,11 @@ from headgate.rules.readiness.facts.rule import Problem, rule
 from headgate.rules.readiness.facts.subject import Subject
 
 _TOGETHER = (
-    "Name all stores and repartitions in one release: a named operator takes no number, so the "
-    "numbers after it shift. `headgate diff` against this version shows whether all names stayed "
-    "the same. Afterwards, ensure.explicit.internal.resource.naming=true (4.1 and newer, through "
-    "a TopologyConfig) prevents new generated names."
+    "Name all stores and repartition topics in one release: a named operator gets no number, "
+    "so the numbers of later operators shift. Run `headgate diff` against this version to "
+    "check that all names stay the same. Then set "
+    "ensure.explicit.internal.resource.naming=true (4.1 and newer, through a TopologyConfig), "
+    "which prevents new generated names."
 )
 _BY_OPERATOR = (
     ("JOINTHIS", "StreamJoined.withStoreName"),
@@ -43,10 +44,10 @@ _ = f"{{how}} {_TOGETHER}"
     remedies=(_,),
 )
 def unnamed_store(s: Subject) -> Iterator[Problem]:
-    """A generated name holds the operator's number.
+    """The store has a generated name, which contains the operator's number.
 
-    Inserting or removing an operator before it shifts the number. The store then starts empty and
-    leaves its changelog behind, or uses the changelog of another one. Nothing fails.
+    If an operator before it is added or removed, the number shifts. The store then starts empty and
+    its changelog stays unused, or it gets the changelog of another store. No error is reported.
     """
     for store in s.app.stores:
         # A store that is restored from its source topic finds its rows under any name.
@@ -59,12 +60,12 @@ def _store(store: StreamsStore) -> Problem:
     what = f"The store {store.name} has a generated name."
     if call is None:
         how = (
-            f'Set its current name explicitly: Materialized.as("{store.name}") keeps its changelog.'
+            f'Set the current name explicitly: Materialized.as("{store.name}") keeps the changelog.'
         )
     else:
         how = (
-            f"Name it with {call}. This renames the store, which then starts empty once. Do it "
-            "while the store has few rows, or together with a reset."
+            f"Name the store with {call}. Under the new name the store starts empty once. Do "
+            "this while it has few rows, or together with a reset."
         )
     return Problem(
         severity=Severity.HIGH,
@@ -82,10 +83,10 @@ def _store(store: StreamsStore) -> Problem:
     remedies=(_,),
 )
 def unnamed_repartition(s: Subject) -> Iterator[Problem]:
-    """The topic between two sub-topologies is named after an operator's number.
+    """The repartition topic has a generated name, which contains an operator's number.
 
-    If the number shifts, the application reads a new, empty topic, and never reads records that are
-    still in the old one.
+    If the number shifts, the application reads a new, empty topic. It never reads the records that
+    are still in the old topic.
     """
     for repartition in s.app.repartitions:
         if repartition.is_generated:
@@ -95,13 +96,13 @@ def unnamed_repartition(s: Subject) -> Iterator[Problem]:
 def _repartition(found: Repartition) -> Problem:
     base = found.name.removesuffix("-repartition")
     if found.kind is not InternalKind.REPARTITION:
-        how = "Drain its topics, then name the foreign-key join with TableJoined.as."
+        how = "Drain the topics of the foreign-key join, then name the join with TableJoined.as."
     else:
         how = (
-            f'Set its current name explicitly: Grouped.as("{base}") or '
-            f'Repartitioned.as("{base}"). An aggregation\'s topic is named as its store. A join '
-            "adds its own suffix to a name (Joined.as, StreamJoined.withName): there, stop the "
-            "producers and let the topic drain first."
+            f'Set the current name explicitly: Grouped.as("{base}") or '
+            f'Repartitioned.as("{base}"). The topic of an aggregation is named after its '
+            "store. A join adds a suffix to its name (Joined.as, StreamJoined.withName): "
+            "first stop the producers and let the old topic drain."
         )
     return Problem(
         severity=Severity.MEDIUM,
@@ -113,25 +114,28 @@ def _repartition(found: Repartition) -> Problem:
 
 
 _WHEN_THE_QUERY = (
-    "With the query's next new checkpoint, name every source (DataStreamReader.name, from Spark "
-    f"4.2 on) and set {_SETTINGS}. On the current checkpoint, names have no effect: keep the "
-    "number and order of the sources."
+    "When the query next gets a new checkpoint, name every source (DataStreamReader.name, "
+    f"from Spark 4.2 on) and set {_SETTINGS}. On the current checkpoint, names have no effect: "
+    "keep the number and order of the sources."
 )
 
 
 @rule("RDY003", "measured on Spark 4.2.0", Engine.SPARK, remedies=(_WHEN_THE_QUERY,))
 def sources_by_position(s: Subject) -> Iterator[Problem]:
-    """Spark keeps offsets by the position of a source in the query.
+    """Spark identifies sources without names by their position in the query.
 
-    If a source is later added, removed or swapped, the query fails to start, or one source gets the
-    offsets of another.
+    If you later add, remove or swap sources, the query fails to start, or a source gets the offsets
+    of another one.
     """
     spark = judged_version(s.version, s.version, None)
     several = len(s.sources) > 1 and not any(x.name for x in s.sources)
     if several and names_known(s.version) and spark.at_least(4, 2):
         yield Problem(
             severity=Severity.LOW,
-            what=f"Only their order distinguishes the query's {len(s.sources)} sources.",
+            what=(
+                f"The query has {len(s.sources)} sources without names. Spark distinguishes them "
+                "only by their order."
+            ),
             remedy=_WHEN_THE_QUERY,
             keeps_state=False,
         )
@@ -145,9 +149,11 @@ _START_A_NEW = (
 
 @rule("RDY004", "measured on Spark 4.2.0", Engine.SPARK, remedies=(_START_A_NEW,))
 def names_in_vain(s: Subject) -> Iterator[Problem]:
-    """Names of sources count only if the checkpoint's first run had source evolution on, offset log
-    format 2 and a name for every source. Otherwise Spark still keeps offsets by position.
-    Reordering named sources then swaps their offsets.
+    """Spark uses names of sources only if the checkpoint's first run had source evolution enabled,
+    offset log format 2 and a name for every source.
+
+    Otherwise Spark keeps offsets by position. If you then reorder named sources, their offsets are
+    swapped.
     """
     named = [x.name for x in s.sources if x.name]
     known = s.version.pinned or s.settings_told

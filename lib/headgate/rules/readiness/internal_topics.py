@@ -17,8 +17,8 @@ _JOINS = ("join_window", "stream_join", "stream_outer_join", "stream_left_join")
 
 
 _SET_ON_IT_WITH = (
-    "Set {fix} on it with kafka-configs. Records that were already deleted can't be restored, so "
-    "compare the state with its source before the next restoration."
+    "Set {fix} on the topic with kafka-configs. Deleted records can't be restored, so compare "
+    "the state with its input topics before the next restoration."
 )
 
 
@@ -29,10 +29,11 @@ _SET_ON_IT_WITH = (
     remedies=(_SET_ON_IT_WITH,),
 )
 def internal_topic_altered(s: Subject) -> Iterator[Problem]:
-    """Kafka Streams creates compacted changelogs, and repartition topics with unlimited retention.
+    """The settings of an internal topic were altered. Kafka Streams creates compacted changelogs,
+    and repartition topics with unlimited retention.
 
-    With another policy the brokers delete data that is still needed: state is missing after the
-    next restoration, or records are never read. No upgrade fixes it.
+    With the altered settings, brokers delete data that is still needed: state is missing after the
+    next restoration, or records are never read. An upgrade doesn't restore the settings.
     """
     for topic in s.app.internal or ():
         policy, keeps = policy_of(topic), retention_ms(topic)
@@ -41,29 +42,30 @@ def internal_topic_altered(s: Subject) -> Iterator[Problem]:
             and policy == "delete"
             and not _of_join(topic.name, s)
         ):
-            what, fix = "is not compacted", "cleanup.policy=compact"
+            what, fix = f"The changelog {topic.name} is not compacted.", "cleanup.policy=compact"
         elif (
             topic.kind is InternalKind.REPARTITION
             and policy == "delete"
             and keeps is not None
             and keeps >= 0
         ):
-            what, fix = f"keeps records for only {span(keeps)}", "retention.ms=-1"
+            what = f"The repartition topic {topic.name} keeps records for only {span(keeps)}."
+            fix = "retention.ms=-1"
         else:
             continue
         yield Problem(
             severity=Severity.HIGH,
             location=_node(topic.name, s),
-            what=f"The internal topic {topic.name} {what}.",
+            what=what,
             remedy=_SET_ON_IT_WITH.format(fix=fix),
             keeps_state=True,
         )
 
 
 _IF_WINDOWS_AND_GRACE = (
-    "If windows and grace are longer, raise retention.ms on the changelog with kafka-configs "
-    "before the next restoration. Repeat this with every release that makes a window or grace "
-    "period longer."
+    "If a window plus its grace period is longer, raise retention.ms on the changelog with "
+    "kafka-configs before the next restoration. Repeat this for every release that makes a "
+    "window or grace period longer."
 )
 _IS_THE_LONGEST = "Is the longest window plus its grace period at most {span}?"
 
@@ -76,10 +78,10 @@ _IS_THE_LONGEST = "Is the longest window plus its grace period at most {span}?"
     questions=(_IS_THE_LONGEST,),
 )
 def changelog_of_windows(s: Subject) -> Iterator[Problem]:
-    """A changelog gets its retention when it is created, and no release changes it.
+    """Kafka Streams sets the retention of a changelog only when it creates the topic.
 
-    A window or a grace period that was lengthened later is longer than its changelog. After the
-    next restoration the oldest windows are missing.
+    If a later release makes a window or grace period longer, the changelog keeps its old retention.
+    After the next restoration, the oldest windows are missing.
     """
     limited = {t.name: keeps for t in _changelogs(s) if (keeps := _windowed_ms(t)) is not None}
     if limited:
@@ -91,8 +93,9 @@ def changelog_of_windows(s: Subject) -> Iterator[Problem]:
             severity=Severity.LOW,
             location=_node(least, s),
             what=(
-                f"Changelogs of windows have limited retention: {shown}. Without the added "
-                f"{span(extra)}, the shortest covers windows and grace of {span(reach)}."
+                f"Changelogs of window stores have limited retention: {shown}. Without "
+                f"{_ADDED} ({span(extra)}), the shortest covers a window plus grace period of "
+                f"{span(reach)}."
             ),
             remedy=_IF_WINDOWS_AND_GRACE,
             keeps_state=True,
@@ -101,8 +104,8 @@ def changelog_of_windows(s: Subject) -> Iterator[Problem]:
 
 
 _IF_KEYS_KEEP = (
-    "If keys keep coming, aggregate in windows, or return null for a completed key: this deletes "
-    "its row in the store and in the changelog. Existing rows stay."
+    "If new keys keep coming, aggregate in windows. Or return null for a completed key, which "
+    "deletes its row from the store and the changelog. Existing rows of other keys stay."
 )
 _IS_THE_NUMBER = "Is the number of keys limited?"
 
@@ -115,9 +118,9 @@ _IS_THE_NUMBER = "Is the number of keys limited?"
     questions=(_IS_THE_NUMBER,),
 )
 def rows_for_ever(s: Subject) -> Iterator[Problem]:
-    """A row stays for every key that was ever seen, in the store and in its changelog.
+    """The store and its changelog keep a row for every key that was ever seen.
 
-    If new keys keep coming, disks fill, and each restoration takes longer than the last.
+    If new keys keep coming, disks fill up, and each restoration takes longer than the last.
     """
     kept = {t.name for t in _changelogs(s) if policy_of(t) == "compact"}
     stores = [x for x in s.app.stores if x.changelog in kept and _aggregates(x.processors, s)]
@@ -126,8 +129,8 @@ def rows_for_ever(s: Subject) -> Iterator[Problem]:
             severity=Severity.LOW,
             location=stores[0].node,
             what=(
-                f"State grows without limit in {some([x.name for x in stores])}: aggregated "
-                "without a window."
+                "Stores that aggregate without a window, so their size has no limit: "
+                f"{some([x.name for x in stores])}."
             ),
             remedy=_IF_KEYS_KEEP,
             keeps_state=True,

@@ -30,9 +30,9 @@ _LEAKING = {(4, 1, 0): "KAFKA-19748, fixed in 4.1.1", (4, 3, 0): "KAFKA-20616, f
 
 
 _COPY_THE_CHECKPOINT = (
-    "Copy the checkpoint, try the newer release on the copy (`headgate rehearse`), and keep the "
-    "copy: the old release can't read the new release's files. A vendor may support this release "
-    "for longer."
+    "Rehearse the newer release on a copy of the checkpoint (`headgate rehearse`). Keep a "
+    "copy for a rollback: the old release can't read the new release's files. Your vendor may "
+    "support the old release for longer."
 )
 
 
@@ -43,9 +43,10 @@ _COPY_THE_CHECKPOINT = (
     remedies=(_COPY_THE_CHECKPOINT,),
 )
 def spark_ends(s: Subject) -> Iterator[Problem]:
-    """A release without fixes makes the next upgrade an emergency, and one over several releases.
+    """The Spark project no longer fixes this release, or will soon stop.
 
-    A checkpoint only moves to newer releases, never to older ones.
+    The next upgrade then becomes urgent and spans several releases. A checkpoint can only move to a
+    newer release, never back to an older one.
     """
     found = _NUMBER.match(s.version.engine_version or "")
     ends = SPARK_ENDS.get((int(found[1]), int(found[2]))) if found else None
@@ -54,8 +55,8 @@ def spark_ends(s: Subject) -> Iterator[Problem]:
     over = ends < s.now.date()
     yield Problem(
         severity=Severity.MEDIUM if over else Severity.LOW,
-        what=f"Spark {s.version.engine_version} gets {'no more' if over else 'no'} fixes from the "
-        f"project {'since' if over else 'after'} {ends.isoformat()}.",
+        what=f"The project's fixes for Spark {s.version.engine_version} "
+        f"{'ended' if over else 'end'} on {ends.isoformat()}.",
         remedy=_COPY_THE_CHECKPOINT,
         keeps_state=True,
     )
@@ -73,7 +74,7 @@ _TAKE_THE_NEXT = "Upgrade to the next bug-fix release in a rolling restart."
 def leaking_release(s: Subject) -> Iterator[Problem]:
     """This release of Kafka Streams leaks memory.
 
-    After a while the application is killed, and each time its state must be restored.
+    The process is killed after a while, and its state must be restored each time.
     """
     found = _NUMBER.match(s.version.engine_version or "")
     number = (int(found[1]), int(found[2]), int(found[3] or 0)) if found else (0, 0, 0)

@@ -17,19 +17,20 @@ _KAFKA = "documentation: Kafka topic configuration, retention and log compaction
 
 
 _RAISE_THE_TOPICS = (
-    "Raise the topic's retention (or use tiered storage) to the history that a replay needs. Or "
-    "keep the raw records where a batch can read them (an archive, an earlier topic), so that a "
-    "replay can start there. Deleted records are lost, so plan changes that keep the state "
-    "(`headgate diff` shows which do)."
+    "Raise the topic's retention (or use tiered storage) to the history that a replay needs. "
+    "Or keep the raw records in an archive or an earlier topic, from which a replay can "
+    "start. Deleted records are lost, so prefer changes that keep the state (`headgate diff` "
+    "shows which do)."
 )
-_HOW_FAR_BACK = "How far back does the state reach?"
+_HOW_FAR_BACK = "How old are the oldest records that the state includes?"
 
 
 @rule("RDY100", _KAFKA, remedies=(_RAISE_THE_TOPICS,), questions=(_HOW_FAR_BACK,))
 def history_too_short(s: Subject) -> Iterator[Problem]:
-    """State can be rebuilt only from the records that its inputs still hold, and it is older than
-    those. After a reset, or with a new checkpoint, results start with the oldest record that is
-    left, and are too small.
+    """The state may include records that its input topics no longer have.
+
+    After a reset, or with a new checkpoint, the state is rebuilt only from the records that are
+    left, so results are too small.
     """
     if s.cluster is None or not s.has_state:
         return
@@ -46,11 +47,17 @@ def history_too_short(s: Subject) -> Iterator[Problem]:
             and not topic_is_short(topic)
         ):
             continue
-        reach = f"reaches back {span(needed)}" if needed else "has no end" if endless else ""
+        reach = (
+            f"includes records of the last {span(needed)}"
+            if needed
+            else "includes records of any age"
+            if endless
+            else ""
+        )
         yield Problem(
             severity=Severity.MEDIUM if reach else Severity.LOW,
             location=node,
-            what=f"{name} {_limits(topic)}; the state {reach or 'may be older'}."
+            what=f"{_limits(topic)} The state {reach or 'may include older records'}."
             + (f" {left}" if (left := _left(topic)) else ""),
             question=None if reach else _HOW_FAR_BACK,
             remedy=_RAISE_THE_TOPICS,
@@ -77,8 +84,8 @@ def _compacted(topic: Topic) -> bool:
 def _limits(topic: Topic) -> str:
     keeps = (topic.retention_ms or -1) >= 0
     if keeps and topic.retention_ms is not None:
-        return f"keeps records for {span(topic.retention_ms)}"
-    return f"keeps {topic.retention_bytes:,} bytes per partition"
+        return f"The topic {topic.name} keeps records for {span(topic.retention_ms)}."
+    return f"The topic {topic.name} keeps {topic.retention_bytes:,} bytes per partition."
 
 
 def _left(topic: Topic) -> str:
@@ -92,7 +99,7 @@ def _left(topic: Topic) -> str:
         return ""
     if not gone:
         return "No records have been deleted so far."
-    return f"Of {ever:,} offsets {gone:,} are deleted ({100 * gone / ever:.0f} %)."
+    return f"{gone:,} of {ever:,} offsets are deleted ({100 * gone / ever:.0f} %)."
 
 
 def _needed_ms(s: Subject) -> int | None:
@@ -120,8 +127,8 @@ def _is_endless(s: Subject) -> bool:
 
 
 _READ_IT_AS = (
-    "Read the topic as a table (newest row per key). Or build results that must survive a replay "
-    "from a topic that is not compacted."
+    "Read the topic as a table (newest row per key). Or use a topic without compaction for "
+    "results that must be the same after a replay."
 )
 _DOES_THE_RESULT = (
     "Does the result depend on every record, or only on the newest record of each key?"
@@ -130,10 +137,9 @@ _DOES_THE_RESULT = (
 
 @rule("RDY101", _KAFKA, remedies=(_READ_IT_AS,), questions=(_DOES_THE_RESULT,))
 def compacted_input(s: Subject) -> Iterator[Problem]:
-    """A compacted topic keeps the last record of each key.
+    """A compacted topic keeps only the newest record of each key.
 
-    A replay doesn't see earlier ones: counts and sums of records are smaller than before, without
-    an error.
+    A replay doesn't read earlier records: counts and sums are then too small, without an error.
     """
     if s.cluster is None or not _counts(s):
         return
@@ -145,7 +151,10 @@ def compacted_input(s: Subject) -> Iterator[Problem]:
             yield Problem(
                 severity=Severity.MEDIUM,
                 location=node,
-                what=f"{name} is compacted, and the pipeline's state is built from its records.",
+                what=(
+                    f"The topic {name} is compacted, and the pipeline's state is built from its "
+                    "records."
+                ),
                 remedy=_READ_IT_AS,
                 keeps_state=False,
                 question=_DOES_THE_RESULT,
@@ -168,11 +177,12 @@ def _is_table(name: str, s: Subject) -> bool:
 
 
 _CHECK_WHETHER_IT_WAS = (
-    "Check whether it was deleted or renamed, and whether this is the pipeline's cluster. If "
-    "the topic was recreated, reset the offsets on it."
+    "Check whether the topic was deleted or renamed, and whether this is the pipeline's "
+    "cluster. If the topic was recreated, reset the pipeline's offsets for it."
 )
 _IS_THIS_THE_CLUSTER = (
-    "Is this the cluster that the pipeline reads, and is Headgate authorised to describe the topic?"
+    "Is this the cluster that the pipeline reads from, and is Headgate authorised to describe "
+    "the topic?"
 )
 
 
@@ -183,9 +193,10 @@ _IS_THIS_THE_CLUSTER = (
     questions=(_IS_THIS_THE_CLUSTER,),
 )
 def input_missing(s: Subject) -> Iterator[Problem]:
-    """The next start fails, or waits until the topic exists.
+    """An input topic doesn't exist on the cluster.
 
-    A recreated topic of that name has other records, or none.
+    The next start fails, or waits until the topic exists. A recreated topic of that name has other
+    records, or none.
     """
     if s.cluster is None or not s.cluster.topics:
         return
@@ -194,7 +205,7 @@ def input_missing(s: Subject) -> Iterator[Problem]:
         yield Problem(
             severity=Severity.HIGH,
             location=next(iter(missing.values())),
-            what=f"Kafka doesn't have {some(list(missing))}.",
+            what=f"Input topics that don't exist on the cluster: {some(list(missing))}.",
             remedy=_CHECK_WHETHER_IT_WAS,
             keeps_state=True,
             question=_IS_THIS_THE_CLUSTER,

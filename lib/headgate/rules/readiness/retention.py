@@ -17,8 +17,9 @@ from headgate.rules.readiness.facts.subject import Subject
 from headgate.rules.spark.facts.cluster_offsets import are_current, too_old
 
 _KEEP = (
-    "Start the pipeline before that, or save its offsets now (kafka-consumer-groups "
-    "--reset-offsets --to-current --export) so that you can restore them."
+    "Start the pipeline before its committed offsets expire. Or save them now "
+    "(kafka-consumer-groups --reset-offsets --to-current --export), so that you can restore "
+    "them."
 )
 
 RETENTION = "offsets.retention.minutes"
@@ -32,17 +33,18 @@ _SHORT_MS = 2 * 86_400_000
 
 
 _FIND_THE_RECORDS = (
-    "Before the position moves, find the records elsewhere (an archive, a mirror, the producer) "
-    "and raise the topic's retention. Then move the position to the earliest offset explicitly."
+    "First find the deleted records elsewhere (an archive, a mirror, the producer) and raise "
+    "the topic's retention. Then set the pipeline's offsets to the earliest offset "
+    "explicitly."
 )
 
 
 @rule("RDY110", "measured on Spark 4.2.0 and Kafka 4.3.1", remedies=(_FIND_THE_RECORDS,))
 def unread_offsets_deleted(s: Subject) -> Iterator[Problem]:
-    """Kafka deletes records before they are read.
+    """Kafka deleted records before the pipeline read them.
 
-    Spark fails, or skips them with failOnDataLoss=false. A group skips to the offset of
-    auto.offset.reset, mostly without anybody noticing.
+    Spark fails, or skips them with failOnDataLoss=false. A consumer group jumps to the offset of
+    auto.offset.reset, mostly unnoticed.
     """
     lost = [p for p in _positions(s) if p.state is PositionState.DATA_LOST]
     if lost:
@@ -51,8 +53,8 @@ def unread_offsets_deleted(s: Subject) -> Iterator[Problem]:
             severity=Severity.HIGH,
             location=_node(lost[0].topic, s),
             what=(
-                f"{gone:,} unread offsets are deleted: {_partitions(lost)} start after the "
-                "pipeline's position."
+                f"{gone:,} unread offsets are deleted. The earliest offset is after the "
+                f"pipeline's offset in {_partitions(lost)}."
             ),
             remedy=_FIND_THE_RECORDS,
             keeps_state=True,
@@ -67,13 +69,13 @@ _RAISE_RETENTION_MS = (
 
 @rule(
     "RDY111",
-    "documentation: Kafka topic configuration, retention.ms; proposal: the estimate",
+    "documentation: Kafka topic configuration, retention.ms; the estimate is Headgate's",
     remedies=(_RAISE_RETENTION_MS,),
 )
 def near_the_edge(s: Subject) -> Iterator[Problem]:
-    """The consumer lag is so large that Kafka is about to delete unread records.
+    """The consumer lag is so large that Kafka will soon delete unread records.
 
-    If the pipeline stops, or is slower than its topic, they are lost.
+    If the pipeline stops, or reads more slowly than producers write, these records are lost.
     """
     near = [p for p in _positions(s) if (_age(p, s) or 0) >= NEAR]
     if near:
@@ -85,8 +87,9 @@ def near_the_edge(s: Subject) -> Iterator[Problem]:
             severity=Severity.HIGH,
             location=_node(worst.topic, s),
             what=(
-                f"{_partitions(near)}: the next unread record is near the end of its "
-                f"{span(keeps)}. About {span(left)} are left, assuming an even write rate."
+                f"{_partitions(near)}: the next unread record is near the end of its retention "
+                f"of {span(keeps)}. Kafka deletes it in about {span(left)}, assuming an even "
+                "write rate."
             ),
             remedy=_RAISE_RETENTION_MS,
             keeps_state=True,
@@ -109,10 +112,10 @@ def _age(position: PartitionLag, s: Subject) -> float | None:
 
 
 _RAISE_ON_THE_BROKERS = (
-    f"Raise {RETENTION} on the brokers above the longest stop that you expect. The default is 7 "
-    "days."
+    f"Raise {RETENTION} on the brokers above the longest time that you expect the pipeline to "
+    "be stopped. The default is 7 days."
 )
-_SINCE_WHEN_IS_IT_STOPPED = "Since when is it stopped?"
+_SINCE_WHEN_IS_IT_STOPPED = "Since when has the pipeline been stopped?"
 
 
 @rule(
@@ -122,7 +125,7 @@ _SINCE_WHEN_IS_IT_STOPPED = "Since when is it stopped?"
     questions=(_SINCE_WHEN_IS_IT_STOPPED,),
 )
 def offsets_expire(s: Subject) -> Iterator[Problem]:
-    """Kafka deletes a group's offsets some time after its last member has left.
+    """Kafka deletes a group's offsets if it has no members for offsets.retention.minutes.
 
     A later start doesn't resume: auto.offset.reset decides whether it starts at the latest or the
     earliest offset. The old state stays.
@@ -137,8 +140,8 @@ def offsets_expire(s: Subject) -> Iterator[Problem]:
         yield Problem(
             severity=Severity.MEDIUM,
             what=(
-                f"The group {s.group.id} has no members; its offsets expire {span(keeps)} after "
-                "the last member left."
+                f"The group {s.group.id} has no members. Its offsets expire {span(keeps)} "
+                "after the last member left."
             ),
             remedy=_KEEP,
             keeps_state=True,
@@ -147,7 +150,7 @@ def offsets_expire(s: Subject) -> Iterator[Problem]:
     elif keeps < _SHORT_MS:
         yield Problem(
             severity=Severity.MEDIUM,
-            what=f"The brokers keep a stopped group's offsets for {span(keeps)}.",
+            what=f"The brokers keep the offsets of a stopped group for only {span(keeps)}.",
             remedy=_RAISE_ON_THE_BROKERS,
             keeps_state=True,
         )
@@ -157,15 +160,15 @@ def _of_stopped(s: Subject, keeps: int, stopped: float) -> Iterator[Problem]:
     assert s.group is not None
     left = keeps - stopped
     if left <= 0:
-        what = "they may have expired already"
+        what = "the offsets may have expired already"
     else:
         at = s.now + timedelta(milliseconds=left)
-        what = f"they expire in {span(left)}, at {at:%Y-%m-%d %H:%M} UTC"
+        what = f"the offsets expire in {span(left)}, at {at:%Y-%m-%d %H:%M} UTC"
     yield Problem(
         severity=Severity.HIGH if left < keeps / 2 else Severity.LOW,
         what=(
-            f"The group {s.group.id} has been stopped for {span(stopped)}; the brokers keep its "
-            f"offsets for {span(keeps)}: {what}."
+            f"The group {s.group.id} has been stopped for {span(stopped)}. The brokers keep "
+            f"its offsets for {span(keeps)}: {what}."
         ),
         remedy=_KEEP,
         keeps_state=True,

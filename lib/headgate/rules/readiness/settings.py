@@ -18,8 +18,8 @@ _UNSUPPORTED = "spark.sql.streaming.unsupportedOperationCheck"
 _CORRECTNESS = "spark.sql.streaming.statefulOperator.checkCorrectness.enabled"
 _GUARDS = {
     _SCHEMA_CHECK: "whether the state has the schema that the query expects",
-    _UNSUPPORTED: "whether streaming can compute the query",
-    _CORRECTNESS: "whether one stateful operator can drop the late rows of another",
+    _UNSUPPORTED: "whether Spark supports the query in streaming",
+    _CORRECTNESS: "whether a stateful operator can drop the late rows of another one",
 }
 _SKIPS = (
     "spark.sql.files.ignoreCorruptFiles",
@@ -41,30 +41,32 @@ _BYTES_AS_TEXT = re.compile(r"cast\(s\d+\.(?:key|value) as string\)", re.IGNOREC
 
 
 _REMOVE_THE_SETTING = (
-    "Remove the setting. The checkpoint doesn't pin it, so the check is on at the next start. If "
-    "the query then fails to start, its state is already inconsistent."
+    "Remove the setting. The checkpoint doesn't pin it, so the check is on at the next start. "
+    "If the query then fails to start, the check has found that its state or results are "
+    "already unreliable."
 )
 
 
 @rule("RDY040", "measured on Spark 4.2.0", Engine.SPARK, remedies=(_REMOVE_THE_SETTING,))
 def guard_switched_off(s: Subject) -> Iterator[Problem]:
-    """This check stops a restart that would misread its state or give wrong results.
+    """A safety check of Spark is disabled. It stops restarts that would misread state or give wrong
+    results.
 
-    If it is off, the same restart runs. It fails later, in the middle of a batch, or writes wrong
-    data.
+    Without the check, such a restart runs. It fails later, in the middle of a batch, or writes
+    wrong data.
     """
     for key, guards in _GUARDS.items():
         if (s.setting(key) or "").lower() == "false":
             yield Problem(
                 severity=Severity.HIGH,
-                what=f"{key} is false: nothing checks {guards}.",
+                what=f"{key} is false: Spark doesn't check {guards}.",
                 remedy=_REMOVE_THE_SETTING,
                 keeps_state=True,
             )
 
 
-_SET_THEM_ONLY = "Set them only in the query's own code, with these values."
-_DOES_THE_QUERY = "Does the query itself set them, or the cluster that it runs on?"
+_SET_THEM_ONLY = "Set these settings only in the query's own code, with these values."
+_DOES_THE_QUERY = "Does the query's own code set these settings, or the cluster that it runs on?"
 
 
 @rule(
@@ -75,10 +77,10 @@ _DOES_THE_QUERY = "Does the query itself set them, or the cluster that it runs o
     questions=(_DOES_THE_QUERY,),
 )
 def settings_not_pinned(s: Subject) -> Iterator[Problem]:
-    """A checkpoint pins some settings, but not these.
+    """The checkpoint doesn't pin some settings that change the query's results.
 
-    On another cluster, another image or with another default the query resumes and computes
-    different results. It mixes them with its old state.
+    If another cluster, image or default changes them, the query resumes with different results, and
+    mixes them with its old state.
     """
     told = {k: v for k, v in s.version.settings.items() if k in _MEANING and v != _MEANING[k]}
     if not reads_time_zone(_expressions(s)):
@@ -87,7 +89,7 @@ def settings_not_pinned(s: Subject) -> Iterator[Problem]:
         shown = ", ".join(f"{k}={v}" for k, v in sorted(told.items()))
         yield Problem(
             severity=Severity.LOW,
-            what=f"The query depends on settings that its checkpoint doesn't keep: {shown}.",
+            what=f"The query depends on settings that its checkpoint doesn't pin: {shown}.",
             remedy=_SET_THEM_ONLY,
             keeps_state=True,
             question=_DOES_THE_QUERY,
@@ -95,8 +97,8 @@ def settings_not_pinned(s: Subject) -> Iterator[Problem]:
 
 
 _SET_IN_THE_QUERYS = (
-    f"Set {TIME_ZONE} in the query's own code to the zone that it has used so far, even if "
-    "that is UTC."
+    f"Set {TIME_ZONE} in the query's own code to the time zone that the query has used so far, "
+    "even if that is UTC."
 )
 
 
@@ -107,10 +109,11 @@ _SET_IN_THE_QUERYS = (
     remedies=(_SET_IN_THE_QUERYS,),
 )
 def time_zone_of_the_machine(s: Subject) -> Iterator[Problem]:
-    """The query converts timestamps to dates, hours or text by the session's time zone.
+    """The query converts timestamps to dates, hours or text in the session's time zone, which isn't
+    set.
 
-    Nobody sets one, so it is the machine's. On a machine with another one, groups shift by hours
-    and old state is mixed with new.
+    Spark then uses the machine's time zone. On a machine with another time zone, groups shift by
+    hours, and new rows mix with old state.
     """
     reads = reads_time_zone(_expressions(s))
     if reads and s.settings_told and s.setting(TIME_ZONE) is None:
@@ -130,8 +133,8 @@ def _expressions(s: Subject) -> list[str]:
 
 
 _REMOVE_THE_SETTING_AND_LET = (
-    "Remove the setting, so that the query fails on such a file. The change applies from the next "
-    "start."
+    "Remove the setting, so that the query fails on a damaged or missing file. The change "
+    "applies from the next start."
 )
 
 
@@ -142,8 +145,9 @@ _REMOVE_THE_SETTING_AND_LET = (
     remedies=(_REMOVE_THE_SETTING_AND_LET,),
 )
 def skips_files(s: Subject) -> Iterator[Problem]:
-    """Spark silently skips damaged or missing files and marks them as processed: their rows are
-    lost.
+    """Spark silently skips damaged or missing files and marks them as processed.
+
+    The rows of these files are lost.
     """
     for key in _SKIPS:
         if (s.setting(key) or "").lower() == "true":
@@ -155,7 +159,7 @@ def skips_files(s: Subject) -> Iterator[Problem]:
             )
 
 
-_SET_THE_SCHEMA = "Set the schema in the query's code, as printSchema shows it now."
+_SET_THE_SCHEMA = "Set the schema that printSchema shows now in the query's code."
 
 
 @rule(
@@ -167,8 +171,8 @@ _SET_THE_SCHEMA = "Set the schema in the query's code, as printSchema shows it n
 def schema_inferred(s: Subject) -> Iterator[Problem]:
     """Spark infers the schema from the files that exist when the query starts.
 
-    A restart over other files gives other columns or types: the state no longer fits, or rows are
-    read as null.
+    If other files exist at a restart, columns or types may differ. The state then no longer fits,
+    or values are read as null.
     """
     reads_files = next((x for x in s.sources if is_file(x)), None)
     if reads_files and (s.setting(_INFERENCE) or "").lower() == "true":
@@ -186,12 +190,15 @@ _SET_FALSE_FOR = f"Set {_SPECULATION}=false for this application."
 
 @rule(
     "RDY044",
-    "documentation: Spark configuration, speculation; proposal",
+    (
+        "documentation: Spark configuration, speculation; otherwise a recommendation of Headgate, "
+        "not measured"
+    ),
     Engine.SPARK,
     remedies=(_SET_FALSE_FOR,),
 )
 def speculation(s: Subject) -> Iterator[Problem]:
-    """With speculation two copies of a slow task run at once.
+    """With speculation, Spark may run two copies of a slow task at once.
 
     Files are committed once, but records that a task sends to Kafka or to a service are sent twice.
     """

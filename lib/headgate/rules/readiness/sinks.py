@@ -14,9 +14,8 @@ _GUIDE = "documentation: Spark Structured Streaming programming guide"
 
 
 _WRITE_BY_THE_ROWS = (
-    "Write by a key of the rows (merge or upsert). If the function records batch numbers, store "
-    "them with the query's id, and remove them whenever the query is rewound or gets a new "
-    "checkpoint."
+    "Upsert by a key of the rows. If the function records batchIds, store them with the "
+    "query's id. Remove them whenever the query is rewound or gets a new checkpoint."
 )
 _DOES_THE_FUNCTION = (
     "Does the function upsert by key, or does it skip batches that it has already written "
@@ -32,9 +31,11 @@ _DOES_THE_FUNCTION = (
     questions=(_DOES_THE_FUNCTION,),
 )
 def function_as_sink(s: Subject) -> Iterator[Problem]:
-    """A function that skips batch numbers that it has seen is right for a batch that is repeated
-    after a failure. After a rewind, and with a new checkpoint, batch numbers start again with
-    other rows. The function skips those rows, and they are lost.
+    """A foreachBatch function may skip batches whose batchId it has already written. That works if
+    Spark repeats a batch after a failure.
+
+    After a rewind, or with a new checkpoint, the same batchIds have other rows. The function skips
+    those rows, and they are lost.
     """
     sink = s.version.sink
     if sink and sink.format == "foreachBatch":
@@ -52,10 +53,10 @@ def function_as_sink(s: Subject) -> Iterator[Problem]:
 
 
 _WRITE_BY_THE_ROWS_OWN = (
-    "Write by a key of the rows. open(partition, epoch) identifies a repeated part of a batch, as "
-    "long as the query is not rewound."
+    "Upsert by a key of the rows. Or use open(partition, epoch), which identifies a repeated "
+    "partition of a batch as long as the query isn't rewound."
 )
-_DOES_THE_WRITER = "Does the writer write by key?"
+_DOES_THE_WRITER = "Does the foreach writer upsert by key?"
 
 
 @rule(
@@ -66,7 +67,7 @@ _DOES_THE_WRITER = "Does the writer write by key?"
     questions=(_DOES_THE_WRITER,),
 )
 def writes_row_by_row(s: Subject) -> Iterator[Problem]:
-    """Spark reprocesses a batch that failed midway and writes its rows a second time."""
+    """If a batch fails midway, Spark reprocesses it and writes its rows a second time."""
     sink = s.version.sink
     if sink and sink.format == "foreach":
         yield Problem(
@@ -80,24 +81,25 @@ def writes_row_by_row(s: Subject) -> Iterator[Problem]:
 
 
 _FOR_A_REPLAY = (
-    "For a replay, plan a new folder and a new checkpoint together, and switch the consumers to "
-    "the new folder. With a Delta or Iceberg table, a new query can replay in place."
+    "For a replay, use a new output folder together with a new checkpoint, and switch the "
+    "consumers to the new folder. A Delta or Iceberg table lets a new query replay in "
+    "place."
 )
 
 
 @rule("RDY052", "measured on Spark 4.2.0", Engine.SPARK, remedies=(_FOR_A_REPLAY,))
 def log_of_the_file_sink(s: Subject) -> Iterator[Problem]:
-    """A file sink keeps the numbers of its batches in _spark_metadata, in the output folder.
+    """A file sink records its batch ids in `_spark_metadata` in the output folder.
 
-    After a rewind, or with a new checkpoint, it silently skips batches whose numbers are already
-    there. A new folder under the old checkpoint can't be read at all.
+    After a rewind, or with a new checkpoint, it silently skips batches whose ids are already
+    recorded. If you keep the checkpoint and change the folder, the new folder can't be read at all.
     """
     sink = s.version.sink
     if sink and sink.is_files:
         yield Problem(
             severity=Severity.MEDIUM,
             location=sink.node,
-            what=f"Output goes to files{_at(sink)}.",
+            what=f"The file sink writes to {sink.target or 'an unknown folder'}.",
             remedy=_FOR_A_REPLAY,
             keeps_state=False,
         )
@@ -119,8 +121,9 @@ _DO_THE_RECORDS = "Do the records have a key that identifies the result?"
 )
 def kafka_without_key(s: Subject) -> Iterator[Problem]:
     """Spark's Kafka sink writes at least once: a retried task, a rewind and a replay all write
-    their records a second time. Without a key no consumer and no compaction can recognise
-    duplicates.
+    their records a second time.
+
+    Without a key, neither consumers nor compaction can recognise duplicates.
     """
     sink = s.version.sink
     if sink is None or sink.format != "kafka":
@@ -130,8 +133,12 @@ def kafka_without_key(s: Subject) -> Iterator[Problem]:
         yield Problem(
             severity=Severity.MEDIUM if keyed is False else Severity.LOW,
             location=sink.node,
-            what=f"Records go to Kafka ({sink.target or 'a topic of each row'})"
-            + (" without a key." if keyed is False else "; no plan shows whether they have a key."),
+            what=f"The query writes to Kafka ({sink.target or 'the topic in each row'}). "
+            + (
+                "The records have no key."
+                if keyed is False
+                else "No plan shows whether the records have a key."
+            ),
             remedy=_SELECT_A_KEY,
             keeps_state=True,
             question=None if keyed is False else (_DO_THE_RECORDS),
@@ -156,24 +163,24 @@ def _last(s: Subject, sink: str | None) -> Node | None:
 
 
 _LET_A_REPLAY = (
-    "Let a replay write to a new topic, and switch the consumers to it. Or let consumers use only "
-    "the newest result of each key. If that is enough for all consumers, compact the topic."
+    "Let a replay write to a new topic, and switch the consumers to it. Or let consumers use "
+    "only the newest result of each key. If all consumers do this, compact the topic."
 )
-_DO_ITS_CONSUMERS = "Do its consumers recognise duplicates?"
+_DO_ITS_CONSUMERS = "Do the topic's consumers recognise duplicates?"
 
 
 @rule(
     "RDY054",
-    "proposal: consumers must know about duplicates",
+    "a recommendation of Headgate, not measured",
     None,
     remedies=(_LET_A_REPLAY,),
     questions=(_DO_ITS_CONSUMERS,),
 )
 def output_not_compacted(s: Subject) -> Iterator[Problem]:
-    """A replay writes every result a second time, after the old ones.
+    """A replay writes every result a second time, after the old results.
 
-    A compacted topic keeps the newest for each key. This one keeps both, and consumers that sum or
-    count count them twice.
+    A compacted topic keeps only the newest result of each key. Without compaction, consumers that
+    sum or count include both.
     """
     if s.cluster is None or not s.has_state:
         return
@@ -198,16 +205,16 @@ def _outputs(s: Subject) -> Iterator[tuple[str, str | None]]:
 
 
 _WRITE_TO_A_DURABLE = (
-    "Write to a durable sink before anybody relies on the query. A sink other than a file sink "
-    "can be replaced on the same checkpoint; `headgate diff` checks it for this query."
+    "Write to a durable sink before anybody relies on the query. You can replace any sink "
+    "except a file sink on the same checkpoint; `headgate diff` checks this for your query."
 )
 
 
 @rule("RDY055", f"{_GUIDE}, Output Sinks", Engine.SPARK, remedies=(_WRITE_TO_A_DURABLE,))
 def output_nowhere(s: Subject) -> Iterator[Problem]:
-    """This sink is for tests: its rows are lost with the driver.
+    """This sink is for tests: its rows are lost when the driver stops.
 
-    With a memory sink most queries can't even be restarted from their checkpoint.
+    With a memory sink, most queries can't restart from their checkpoint.
     """
     sink = s.version.sink
     if sink and sink.traits.for_trials:
@@ -218,7 +225,3 @@ def output_nowhere(s: Subject) -> Iterator[Problem]:
             remedy=_WRITE_TO_A_DURABLE,
             keeps_state=True,
         )
-
-
-def _at(sink: Sink) -> str:
-    return f" in {sink.target}" if sink.target else ""

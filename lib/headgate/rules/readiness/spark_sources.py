@@ -19,16 +19,19 @@ _LIMITS = {
 
 
 _REMOVE_THE_OPTION = (
-    "Remove the option. The checkpoint doesn't record it, so the default (true) applies from the "
-    "next start. To accept a known loss, set it to false for only one start."
+    "Remove failOnDataLoss=false. The checkpoint doesn't record the option, so the default "
+    "(true) applies from the next start. To accept a known loss, set it to false for only one "
+    "start."
 )
 
 
 @rule("RDY020", f"{_KAFKA}; measured on Spark 4.2.0", Engine.SPARK, remedies=(_REMOVE_THE_OPTION,))
 def loses_data(s: Subject) -> Iterator[Problem]:
-    """With failOnDataLoss=false, Spark silently skips records that Kafka deleted before they were
-    read, a recreated topic and a missing partition. Nobody notices a loss that would have
-    stopped the query. A recreated topic's first records are not read at all.
+    """With failOnDataLoss=false, Spark doesn't fail if Kafka deleted unread records, a topic was
+    recreated or a partition is missing.
+
+    It silently skips these records, and nobody notices the loss. It doesn't read the first records
+    of a recreated topic at all.
     """
     for source in s.sources:
         if source.format == "kafka" and loses_data_silently(source):
@@ -49,17 +52,17 @@ _SET_STARTINGOFFSETS_EARLIEST = (
 
 @rule("RDY021", _KAFKA, Engine.SPARK, remedies=(_SET_STARTINGOFFSETS_EARLIEST,))
 def begins_at_the_end(s: Subject) -> Iterator[Problem]:
-    """Without starting offsets a new checkpoint starts at the latest offsets of its topics.
+    """Without startingOffsets, a query with a new checkpoint starts at the latest offsets.
 
-    If the checkpoint is lost or replaced, everything between the old position and that moment is
-    silently skipped.
+    If the checkpoint is lost or replaced, the query silently skips all records between its old
+    offsets and the latest ones.
     """
     for source in s.sources:
         if source.format == "kafka" and source.options and _starts_at_latest(source):
             yield Problem(
                 severity=Severity.MEDIUM,
                 location=source.node,
-                what=f"{_reads(source)} starts at the latest offsets under a new checkpoint.",
+                what=f"{_reads(source)} starts at the latest offsets if the checkpoint is new.",
                 remedy=_SET_STARTINGOFFSETS_EARLIEST,
                 keeps_state=True,
             )
@@ -73,15 +76,17 @@ def _starts_at_latest(source: Source) -> bool:
 
 
 _SET_TO_SEVERAL = (
-    "Set {limits} to several times a normal batch. Rate limits can be changed at any restart."
+    "Set {limits} to several times the size of a normal batch. You can change rate limits at "
+    "any restart."
 )
 
 
 @rule("RDY022", f"{_KAFKA}; {_FILES}", Engine.SPARK, remedies=(_SET_TO_SEVERAL,))
 def no_limit_per_batch(s: Subject) -> Iterator[Problem]:
-    """After a stop, a reset or a replay the first batch takes all waiting records at once.
+    """The source has no limit per batch. After a stop, a reset or a replay, the first batch
+    processes all waiting records at once.
 
-    It needs memory for all of them, fails as a whole, and restarts from its beginning.
+    The batch needs memory for all of them. If it fails, Spark repeats the whole batch.
     """
     for source in s.sources:
         limits = _LIMITS.get(family(source) or "")
@@ -96,8 +101,8 @@ def no_limit_per_batch(s: Subject) -> Iterator[Problem]:
 
 
 _IF_ACCESS_RIGHTS = (
-    "If access rights require known names, use groupIdPrefix: Spark then creates a group for "
-    "each query. The offsets are in the checkpoint and don't change."
+    "If ACLs require known group names, set groupIdPrefix instead: Spark then creates a group "
+    "for each query. The query's offsets are in the checkpoint and don't change."
 )
 
 
@@ -105,8 +110,8 @@ _IF_ACCESS_RIGHTS = (
 def shared_group(s: Subject) -> Iterator[Problem]:
     """All of a query's consumers join the group of kafka.group.id.
 
-    A second query, an old version that still runs, or a rehearsal with the same group takes
-    partitions away, and each reads only a part.
+    If another query, an old version that still runs, or a rehearsal uses the same group, Kafka
+    splits the partitions between them. Each then reads only a part.
     """
     for source in s.sources:
         group = option(source, "kafka.group.id")
@@ -121,11 +126,10 @@ def shared_group(s: Subject) -> Iterator[Problem]:
 
 
 _SET_CLEANSOURCE_ARCHIVE = (
-    "Set cleanSource=archive with a sourceArchiveDir, so that a replay can read from there."
+    "Set cleanSource=archive with a sourceArchiveDir, so that a replay can read the archived files."
 )
 _LET_A_REPLAY = (
-    "Let a replay also read the archive. Keep the archive as long as the oldest data that a "
-    "replay needs."
+    "Let a replay also read the archive. Keep archived files for as long as a replay may need them."
 )
 
 
@@ -136,14 +140,14 @@ _LET_A_REPLAY = (
     remedies=(_SET_CLEANSOURCE_ARCHIVE, _LET_A_REPLAY),
 )
 def inputs_removed(s: Subject) -> Iterator[Problem]:
-    """The query removes or moves its input once it is processed.
+    """The query deletes or archives its input files once they are processed.
 
-    A replay finds nothing: state and output can't be rebuilt from this source.
+    A replay doesn't find them at the source, so it can't rebuild state and output.
     """
     for source in s.sources:
         clean = (option(source, "cleanSource") or "off").lower()
         if is_file(source) and clean in ("delete", "archive"):
-            moved = f", to {option(source, 'sourceArchiveDir')}" if clean == "archive" else ""
+            moved = f" ({option(source, 'sourceArchiveDir')})" if clean == "archive" else ""
             yield Problem(
                 severity=Severity.HIGH if clean == "delete" else Severity.LOW,
                 location=source.node,
@@ -154,9 +158,9 @@ def inputs_removed(s: Subject) -> Iterator[Problem]:
 
 
 _READ_WITH_MODE = (
-    "Read with mode=PERMISSIVE and a columnNameOfCorruptRecord, and write the rows in which "
-    "that column is set to a separate location. The column is not part of the state unless "
-    "an operator uses it."
+    "Read with mode=PERMISSIVE and columnNameOfCorruptRecord. Write the rows in which that "
+    "column is set to a separate location. The column is not part of the state unless an "
+    "operator uses it."
 )
 
 
@@ -167,9 +171,9 @@ _READ_WITH_MODE = (
     remedies=(_READ_WITH_MODE,),
 )
 def drops_malformed(s: Subject) -> Iterator[Problem]:
-    """Rows that can't be parsed are dropped: no count, no log line, no copy.
+    """Spark drops rows that it can't parse, without a count, a log line or a copy.
 
-    After an upgrade of a producer that may be every row.
+    If a producer changes its format, that may be every row.
     """
     for source in s.sources:
         if is_file(source) and (option(source, "mode") or "").upper() == "DROPMALFORMED":
@@ -183,5 +187,5 @@ def drops_malformed(s: Subject) -> Iterator[Problem]:
 
 
 def _reads(source: Source) -> str:
-    what = ", ".join(source.topics) or source.pattern or source.path or source.name or "a source"
-    return f"{source.format} {what}"
+    what = ", ".join(source.topics) or source.pattern or source.path or source.name or ""
+    return f"The {source.format} source {what}".strip()

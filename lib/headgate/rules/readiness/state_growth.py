@@ -23,24 +23,30 @@ _GUIDE = "documentation: Spark Structured Streaming programming guide"
 _NO_FUNCTION = "Does the function remove a key's state once it no longer needs it?"
 _BY_KIND = {
     OperatorKind.DEDUPLICATE: (
-        "Deduplicate within the watermark (dropDuplicatesWithinWatermark), or add the "
-        "watermarked column to the keys, with a new checkpoint. Adding only a watermark removes "
-        "nothing.",
+        (
+            "Use dropDuplicatesWithinWatermark, or add the watermarked column to the keys. Both "
+            "need a new checkpoint. Adding only a watermark removes no state."
+        ),
         False,
     ),
     OperatorKind.STREAM_JOIN: (
-        "Give both sides a watermark, and the join a range of event time with a lower and an "
-        "upper bound. `headgate diff` shows whether the stored columns stay the same, and with "
-        "them the state.",
+        (
+            "Set a watermark on both sides, and a join condition with a lower and an upper bound "
+            "of event time. `headgate diff` shows whether the stored columns, and so the state, "
+            "stay the same."
+        ),
         None,
     ),
 }
 _WINDOWED = (
-    "Put a watermark on the window's column, with a delay of at least the lateness of records. "
-    "The stored state is kept, and older windows are evicted with the first batches.",
+    (
+        "Set a watermark on the window's time column, with a delay at least as long as records "
+        "can be late. Spark keeps the stored state, and removes older windows with the first "
+        "batches."
+    ),
     True,
 )
-_COMPLETE = ("Write in update mode, with a watermark: complete mode keeps everything.", True)
+_COMPLETE = ("Use update mode with a watermark: complete mode keeps all rows.", True)
 
 
 @rule(
@@ -50,9 +56,9 @@ _COMPLETE = ("Write in update mode, with a watermark: complete mode keeps everyt
     remedies=tuple(text for text, _ in (*_BY_KIND.values(), _WINDOWED, _COMPLETE)),
 )
 def state_grows_for_ever(s: Subject) -> Iterator[Problem]:
-    """This state never shrinks: it grows every day, until a batch no longer fits.
+    """This state never shrinks: it grows every day, until a batch no longer fits into memory.
 
-    Each restart or move has more to load. A replay takes longer by the same measure.
+    Each restart has more state to load, and a replay takes longer.
     """
     for operator in s.stateful:
         if bound_of(operator, s.version) is Bound.GROWS:
@@ -71,20 +77,22 @@ def state_grows_for_ever(s: Subject) -> Iterator[Problem]:
 
 def _reason(operator: StatefulOperator, s: Subject, complete: bool) -> str:
     if operator.kind is OperatorKind.STREAM_JOIN:
-        lacks = (
-            "no range of event time that ends on both sides"
-            if s.version.watermarks
-            else "no watermark"
-        )
-        return f"has {lacks}"
+        if s.version.watermarks:
+            return "has no condition with a lower and an upper bound of event time"
+        return "has no watermark"
     if operator.kind is OperatorKind.DEDUPLICATE:
-        lacks = "no event time among its keys" if s.version.watermarks else "no watermark"
-        return f"keeps every key forever: it has {lacks}"
-    return "is in complete mode" if complete else "has windows, but no watermark closes them"
+        if s.version.watermarks:
+            return "keeps every key forever, because no key is an event time"
+        return "keeps every key forever, because it has no watermark"
+    return (
+        "uses complete mode, which keeps all rows"
+        if complete
+        else "has windows, but no watermark that closes them"
+    )
 
 
 _IF_KEYS_KEEP = (
-    "If keys keep coming, group by a window of event time with a watermark, or keep the "
+    "If new keys keep coming, group by a window of event time with a watermark. Or keep the "
     "state in transformWithState with a time-to-live. Both need a new checkpoint."
 )
 _IS_THE_NUMBER = "Is the number of keys limited?"
@@ -98,28 +106,32 @@ _IS_THE_NUMBER = "Is the number of keys limited?"
     questions=(_IS_THE_NUMBER,),
 )
 def state_grows_with_keys(s: Subject) -> Iterator[Problem]:
-    """A row stays for every key that was ever seen.
+    """The state keeps a row for every key that was ever seen.
 
-    That is fine for countries and fatal for sessions: if new keys keep coming, the state grows
-    forever.
+    That is fine for a few keys, such as countries. If new keys keep coming, such as session ids,
+    the state grows forever.
     """
     for operator in s.stateful:
         if bound_of(operator, s.version) is Bound.KEYS:
             rows = _rows(operator, s)
             many = rows is not None and rows >= MANY_ROWS
-            held = f" It held {rows:,} rows in the newest batch." if rows else ""
+            held = f" Its state had {rows:,} rows in the newest batch." if rows else ""
             yield Problem(
                 severity=Severity.MEDIUM if many else Severity.LOW,
                 location=operator.node,
-                what=f"{_name(operator)} groups by {_keys(operator)}, without an event time.{held}",
+                what=f"{_name(operator)} groups by {_keys(operator)}, without event time.{held}",
                 remedy=_IF_KEYS_KEEP,
                 keeps_state=False,
                 question=_IS_THE_NUMBER,
             )
 
 
-_SET_A_TIMEOUT = "Set a timeout (GroupStateTimeout) and remove the state when it is due."
-_GIVE_THE_VARIABLES = "Give the variables a time-to-live, or the operator a time mode and timers."
+_SET_A_TIMEOUT = (
+    "Set a timeout (GroupStateTimeout), and remove a key's state when its timeout expires."
+)
+_GIVE_THE_VARIABLES = (
+    "Set a time-to-live on the state variables, or a time mode and timers on the operator."
+)
 
 
 @rule(
@@ -130,8 +142,10 @@ _GIVE_THE_VARIABLES = "Give the variables a time-to-live, or the operator a time
     questions=(_NO_FUNCTION,),
 )
 def state_left_to_a_function(s: Subject) -> Iterator[Problem]:
-    """Without timeout, timer or time-to-live, only the function itself removes state, and only for
-    a key that has a new record. Keys without new records stay forever.
+    """Without a timeout, timer or time-to-live, only the function itself removes state, and only
+    for a key that gets a new record.
+
+    Keys without new records stay forever.
     """
     for operator in s.stateful:
         if bound_of(operator, s.version) is Bound.FUNCTION:
@@ -148,9 +162,9 @@ def state_left_to_a_function(s: Subject) -> Iterator[Problem]:
 
 
 _WHEN_THE_QUERY = (
-    "With the query's next new checkpoint, set spark.sql.streaming.stateStore.providerClass to "
-    "RocksDBStateStoreProvider. The checkpoint pins the provider: setting it on the current one "
-    "has no effect."
+    "When the query next gets a new checkpoint, set "
+    "spark.sql.streaming.stateStore.providerClass to RocksDBStateStoreProvider. The current "
+    "checkpoint pins its provider: the setting has no effect on it."
 )
 
 
@@ -161,10 +175,11 @@ _WHEN_THE_QUERY = (
     remedies=(_WHEN_THE_QUERY,),
 )
 def large_state_in_memory(s: Subject) -> Iterator[Problem]:
-    """This provider keeps every row in the executors' heap, in more than one version.
+    """HDFSBackedStateStoreProvider keeps every row in the executors' heap, in more than one
+    version.
 
-    Large state causes long garbage collections. After a fail-over each executor reads all of its
-    share before the first batch.
+    Large state causes long garbage collections. After a failover, each executor loads all of its
+    state before the first batch.
     """
     provider = s.in_force(PROVIDER) or ""
     if not provider.endswith("HDFSBackedStateStoreProvider") or s.newest is None:
@@ -183,8 +198,8 @@ def large_state_in_memory(s: Subject) -> Iterator[Problem]:
 
 
 _SET_IN_THE_QUERYS = (
-    f"Set {PARTITIONS}={{number}} in the query's own code, so that no machine and no cluster "
-    "default can change it."
+    f"Set {PARTITIONS} to {{number}} in the query's own code, so that no machine and no "
+    "cluster default can change it."
 )
 
 
@@ -192,18 +207,18 @@ _SET_IN_THE_QUERYS = (
 def partitions_not_recorded(s: Subject) -> Iterator[Problem]:
     """With offset log format 2, a query's first run doesn't record its number of state partitions.
 
-    A restart with fewer shuffle partitions silently loses keys. With more it fails and breaks the
-    old version, too.
+    A restart with fewer shuffle partitions silently loses keys. A restart with more fails, and
+    afterwards the old version fails, too.
     """
     stored = stored_partitions(s.version)
     second = s.version.offset_log_version == 2 or s.setting(OFFSET_LOG) == "2"
     begun = s.version.progress is not None
     if second and begun and s.stateful and PARTITIONS not in s.version.pinned:
-        number = str(stored) if stored else "its current number"
+        number = str(stored) if stored else "the current number"
         yield Problem(
             severity=Severity.HIGH,
             location=s.stateful[0].node,
-            what="The checkpoint doesn't record how many partitions the state has"
+            what="The checkpoint doesn't record the number of state partitions"
             + (f" ({stored})." if stored else "."),
             remedy=_SET_IN_THE_QUERYS.format(number=number),
             keeps_state=True,
@@ -211,24 +226,26 @@ def partitions_not_recorded(s: Subject) -> Iterator[Problem]:
 
 
 _BEFORE_YOU_START = (
-    f"Before you start the next checkpoint, set {PARTITIONS} to two or three times the most "
-    f"cores that the query will get. The current checkpoint pins it ({{how}})."
+    f"When the query next gets a new checkpoint, first set {PARTITIONS} to two or three times "
+    "the maximum number of cores for the query. The current checkpoint pins the number: "
+    f"{{how}}."
 )
 
 
 @rule("RDY015", "measured on Spark 4.2.0", Engine.SPARK, remedies=(_BEFORE_YOU_START,))
 def default_partitions(s: Subject) -> Iterator[Problem]:
-    """The number of state partitions is fixed for the life of a checkpoint, and nobody chose this
-    one. Too many make every batch slow and the checkpoint full of small files. Too few can't
-    grow with the data.
+    """The state has Spark's default number of partitions, and the checkpoint pins it.
+
+    Too many partitions make every batch slow and fill the checkpoint with small files. With too
+    few, the query can't grow with the data.
     """
     stored = s.version.pinned.get(PARTITIONS)
     if s.stateful and stored == "200" and s.setting(PARTITIONS) is None and s.settings_told:
         hdfs = (s.in_force(PROVIDER) or "").endswith("HDFSBackedStateStoreProvider")
         how = (
-            "the in-memory provider's state can't be repartitioned"
+            "state of HDFSBackedStateStoreProvider can't be repartitioned"
             if hdfs
-            else "RocksDB's state can be repartitioned offline from Spark 4.2 on"
+            else "RocksDB state can be repartitioned offline with Spark 4.2 and newer"
         )
         yield Problem(
             severity=Severity.LOW,
@@ -247,8 +264,10 @@ _RUN_THE_QUERY = (
 
 @rule("RDY016", "measured on Spark 4.2.0", Engine.SPARK, remedies=(_RUN_THE_QUERY,))
 def run_without_an_end(s: Subject) -> Iterator[Problem]:
-    """A run of availableNow ends once no work is left, but a timeout in processing time is always
-    still ahead. The run makes empty batches forever, and the schedule waits for its end.
+    """A query with trigger availableNow ends once no work is left, but a processing-time timeout
+    always leaves work.
+
+    The run processes empty batches forever, and the schedule waits for its end.
     """
     if not (s.version.trigger or {}).get("availableNow"):
         return
@@ -257,8 +276,10 @@ def run_without_an_end(s: Subject) -> Iterator[Problem]:
             yield Problem(
                 severity=Severity.HIGH,
                 location=operator.node,
-                what=f"{_name(operator)} has a timeout in processing time, and the trigger is "
-                "availableNow.",
+                what=(
+                    f"{_name(operator)} has a processing-time timeout, and the trigger is "
+                    "availableNow."
+                ),
                 remedy=_RUN_THE_QUERY,
                 keeps_state=True,
             )
@@ -270,7 +291,7 @@ def _name(operator: StatefulOperator) -> str:
         OperatorKind.SESSION_AGGREGATE: "The session aggregation",
         OperatorKind.DEDUPLICATE: "The deduplication",
         OperatorKind.STREAM_JOIN: "The stream-stream join",
-        OperatorKind.MAP_GROUPS: "The function on groups",
+        OperatorKind.MAP_GROUPS: "The function with GroupState",
         OperatorKind.TRANSFORM_WITH_STATE: "transformWithState",
     }
     return words.get(operator.kind, f"The operator {operator.name}")
