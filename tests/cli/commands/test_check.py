@@ -59,7 +59,7 @@ def test_json_has_the_fields_of_the_contract():
 def test_the_changelog_of_windows_is_read_from_the_broker_s_settings():
     (found,) = [f for f in findings(STREAMS) if f["rule"] == "RDY089"]
     # retention.ms is 87060000: a day, and eleven minutes for window and grace.
-    assert "windows and grace of 11 minutes" in found["what"]
+    assert "a window plus grace period of 11 minutes" in found["what"]
     assert found["question"] == "Is the longest window plus its grace period at most 11 minutes?"
 
 
@@ -73,7 +73,7 @@ def test_text_groups_what_differs_in_its_place_alone(tmp_path):
 def test_markdown_begins_with_the_counts_and_shows_names_as_they_are():
     shown = check(SPARK, "--format=markdown").stdout
     assert shown.startswith("## ! 1 high,")
-    assert "kafka truth\\_kafka\\_topic\\_recreated\\_nofail\\_main" in shown
+    assert "kafka source truth\\_kafka\\_topic\\_recreated\\_nofail\\_main" in shown
 
 
 def test_sarif_names_rule_level_and_node():

@@ -171,7 +171,10 @@ JSON_SCHEMA = json.dumps(
 def test_json_that_has_the_field_in_another_type(diff):
     report = diff(reading(ID), reading(ID, TOTAL), DECLARED, **{"order.avsc": JSON_SCHEMA})
     assert told(report) == [("RDS002", Outcome.SILENTLY_WRONG), ("RDS005", Outcome.RESUMES)]
-    assert "total is string there, but is parsed as double" in report.findings[0].why
+    assert (
+        "total is string in the topic's schema, but the query parses it as double"
+        in report.findings[0].why
+    )
 
 
 def test_json_that_may_have_the_field(diff):

@@ -16,11 +16,11 @@ _GIVE_THE_STORE = "Give the store another name and replay the inputs."
 
 @streams_rule("KST080", remedies=(_GIVE_THE_STORE,))
 def changelog_of_another_kind(c: StreamsComparison) -> Iterator[RuleResult]:
-    """A changelog's cleanup policy shows the kind of store.
+    """A changelog's cleanup policy shows the kind of its store: `compact` for a key-value store,
+    `compact,delete` for window and session stores, `delete` for the windows of a stream-stream
+    join.
 
-    It is `compact` for a plain store, `compact,delete` for windows and sessions, `delete` for the
-    windows of a join. Kafka Streams never alters an existing changelog, and restores its rows as if
-    they were of the new kind.
+    Kafka Streams never alters an existing changelog, and restores its rows as rows of the new kind.
     """
     for pair, was, now in _both_listed(c):
         old, new = (_policy(t) for t in (was, now))
@@ -31,7 +31,10 @@ def changelog_of_another_kind(c: StreamsComparison) -> Iterator[RuleResult]:
                 location=pair.location,
                 before=old,
                 after=new,
-                because=f"{was.name} is {old} and would be created as {new}.",
+                because=(
+                    f"{was.name} has cleanup.policy {old}, but the new version would create it "
+                    f"with {new}."
+                ),
                 error_class=STATE_EXCEPTION,
                 remedy=_GIVE_THE_STORE,
                 scenario="from-scratch",
@@ -39,17 +42,20 @@ def changelog_of_another_kind(c: StreamsComparison) -> Iterator[RuleResult]:
 
 
 _IF_ONLY_THE_GRACE = (
-    "If only the grace period changed and the changelog is complete, delete the local state and "
-    "raise retention.ms with kafka-configs. Otherwise, give the store another name and replay."
+    "If only the grace period changed and the changelog is complete, delete the local state "
+    "directories and raise the changelog's retention.ms with kafka-configs. Otherwise, give "
+    "the store another name and replay the inputs."
 )
 
 
 @streams_rule("KST081", remedies=(_IF_ONLY_THE_GRACE,))
 def changelog_of_other_retention(c: StreamsComparison) -> Iterator[RuleResult]:
-    """A window store's retention is its window and grace period, and its local segments are named
-    after it. With another retention, Kafka Streams searches the rows on the same disk in the
-    wrong segments. With another window size, the changelog's rows are of other windows. The
-    changelog's own retention.ms stays as it was.
+    """A window store's retention is its window plus grace period, and its local segments are named
+    after the retention.
+
+    With another retention, Kafka Streams searches for local rows in the wrong segments. With
+    another window size, the changelog's rows belong to other windows. The changelog's retention.ms
+    doesn't change.
     """
     for pair, was, now in _both_listed(c):
         old, new = (t.configs.get("retention.ms") for t in (was, now))
@@ -60,7 +66,10 @@ def changelog_of_other_retention(c: StreamsComparison) -> Iterator[RuleResult]:
                 location=pair.location,
                 before=old,
                 after=new,
-                because=f"{was.name} has retention.ms {old} and would be created with {new}.",
+                because=(
+                    f"{was.name} has retention.ms {old}, but the new version would create it with "
+                    f"{new}."
+                ),
                 remedy=_IF_ONLY_THE_GRACE,
                 scenario="from-scratch",
             )

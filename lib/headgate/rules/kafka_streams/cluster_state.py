@@ -23,11 +23,11 @@ _RESTORE_THE_GROUPS = (
 
 @streams_rule("KST100", remedies=(_RESTORE_THE_GROUPS,))
 def group_deleted(c: StreamsComparison) -> Iterator[RuleResult]:
-    """The committed offsets belong to the group, the state doesn't.
+    """The group's committed offsets don't exist any more, but the application's state does.
 
-    If the group was deleted, or its offsets expired while everything was stopped, auto.offset.reset
-    decides where the inputs are read. The old state stays. From the start, everything counts twice.
-    From the end, records written in the meantime are skipped.
+    The group was deleted, or its offsets expired while all instances were stopped.
+    auto.offset.reset decides where reading starts. With earliest, all records count twice. With
+    latest, records written in the meantime are skipped.
     """
     if c.cluster is None or c.group is not None or c.old.application_id != c.new.application_id:
         return
@@ -42,26 +42,27 @@ def group_deleted(c: StreamsComparison) -> Iterator[RuleResult]:
             after=None,
             because=(
                 f"The group {c.old.application_id} doesn't exist on the cluster, but "
-                f"{store.changelog} does. The group starts at {reset_policy(c.new)}."
+                f"{store.changelog} does. The new version starts at {reset_policy(c.new)}."
             ),
             remedy=_RESTORE_THE_GROUPS,
             scenario="from-scratch",
         )
 
 
-_REPLAY_THE_INPUTS = "Replay the inputs into a new application id."
+_REPLAY_THE_INPUTS = "Replay the inputs under a new application id."
 _DO_ALL_INSTANCES = (
-    "Do all instances still have {now} in their state directories, and will they keep it until "
-    "every row has been updated?"
+    "Do all instances still have the store {now} in their state directories, and will they "
+    "keep it until every row has been updated?"
 )
 
 
 @streams_rule("KST101", remedies=(_REPLAY_THE_INPUTS,), questions=(_DO_ALL_INSTANCES,))
 def changelog_deleted(c: StreamsComparison) -> Iterator[RuleResult]:
-    """Kafka Streams recreates a deleted changelog, and it stays empty until rows are updated.
+    """Kafka Streams recreates a deleted changelog, which stays empty until rows are updated.
 
-    Under exactly_once_v2 the local store is ahead of it: Kafka Streams takes it for corrupted and
-    wipes it. Under at_least_once the local rows are kept and exist nowhere else.
+    With exactly_once_v2, the local store is ahead of the changelog: Kafka Streams treats the store
+    as corrupted and wipes it. With at_least_once, the local rows stay, and there is no other copy
+    of them.
     """
     if c.cluster is None or not c.internal:
         return
@@ -89,9 +90,9 @@ _STOP_ALL_INSTANCES = "Stop all instances and wait until the group is empty, the
 
 @streams_rule("KST102", remedies=(_STOP_ALL_INSTANCES,))
 def old_members_live(c: StreamsComparison) -> Iterator[RuleResult]:
-    """A group changes its protocol only while it is empty.
+    """A group can change its protocol only while it is empty.
 
-    The group doesn't admit a member with the other protocol; its current members continue.
+    It rejects members with the other protocol. Its current members continue.
     """
     changed = c.old.protocol and c.new.protocol and c.old.protocol != c.new.protocol
     if changed and c.group is not None and c.group.members:
@@ -101,7 +102,7 @@ def old_members_live(c: StreamsComparison) -> Iterator[RuleResult]:
             location=Location(),
             before=c.old.protocol,
             after=c.new.protocol,
-            because=f"The group {c.group.id} has {len(c.group.members)} members now.",
+            because=f"The group {c.group.id} still has members: {len(c.group.members)}.",
             error_class=STREAMS_EXCEPTION,
             remedy=_STOP_ALL_INSTANCES,
             scenario="offline-upgrade",

@@ -17,9 +17,9 @@ _ONLY_NEW_VALUES = frozenset({"to_stream", "for_each", "foreach"})
 
 
 _REMOVE_THE_STORE = (
-    "Remove the store (no Materialized), or replay the inputs into a new application id."
+    "Remove the store (drop Materialized), or replay the inputs under a new application id."
 )
-_IS_A_FILTER = "Is {what} a filter of a table? Then it doesn't retract rows that no longer match."
+_IS_A_FILTER = "Is {what} a filter of a table? If so, it doesn't retract rows that no longer match."
 
 
 @streams_rule("KST007", remedies=(_REMOVE_THE_STORE,), questions=(_IS_A_FILTER,))
@@ -27,8 +27,8 @@ def derived_table_kept(c: StreamsComparison) -> Iterator[RuleResult]:
     """A table that was computed on demand from another table now has its own store.
 
     The store starts empty and gets only rows that change after the start. A filter doesn't retract
-    rows that it let through before. Joins and aggregates of the table miss the other rows. A table
-    that is only published as a stream loses nothing.
+    rows that it passed before the start. Joins and aggregations of the table miss the unchanged
+    rows. A table that is only converted to a stream loses nothing.
     """
     for pair in c.stores:
         now = pair.after

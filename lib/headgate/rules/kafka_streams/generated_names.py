@@ -13,8 +13,10 @@ from headgate.rules.kafka_streams.facts.store_pairs import StorePair, twins
 
 _DELETE_THE_UNUSED = "Delete the unused changelog only if you no longer need a rollback."
 _KEEP_TOPOLOGY_OPTIMIZATION = "Keep the old value of topology.optimization."
-_GIVE_EACH_STORE = "Give each store its name from the running version, then add or remove one."
-_WHICH_OF_THE_LAST = "Which of {names} {done}? Is it the last one in the order of the code?"
+_GIVE_EACH_STORE = (
+    "Set each store's name from the running version explicitly. Then add or remove an operator."
+)
+_WHICH_OF_THE_LAST = "Which of {names} {done}? Is it the last of them in the code?"
 
 
 @streams_rule(
@@ -23,9 +25,10 @@ _WHICH_OF_THE_LAST = "Which of {names} {done}? Is it the last one in the order o
     questions=(_WHICH_OF_THE_LAST,),
 )
 def equal_operators_added_or_removed(c: StreamsComparison) -> Iterator[RuleResult]:
-    """Only their generated numbers distinguish operators that do the same with the same input.
+    """Several operators do the same with the same input: only their generated numbers distinguish
+    them.
 
-    These numbers are positions: if one operator was inserted before the others, each reads the
+    These numbers are positions. If an operator was inserted before the others, each one reads the
     state of its neighbour.
     """
     before, after = twins(c.flow_before), twins(c.flow_after)
@@ -87,22 +90,22 @@ def _spared(pair: StorePair, alone: StreamsStore, like: StreamsStore) -> RuleRes
 
 _KEEP_THE_STORES = "Keep each store's name on the operator that filled the store."
 _WAS_THE_CODE = (
-    "Was the code of their operators swapped, too, or do both operators compute the same result? "
-    "If neither, each operator reads the other's state."
+    "Was the code of the two operators swapped, too? Or do both compute the same result? If "
+    "neither is true, each operator reads the other's state."
 )
 
 
 @streams_rule(
     "KST008",
-    "Topology#describe(); not measured",
+    "inferred from Topology#describe(), not measured",
     remedies=(_KEEP_THE_STORES,),
     questions=(_WAS_THE_CODE,),
 )
 def twins_exchanged_stores(c: StreamsComparison) -> Iterator[RuleResult]:
-    """The operators have kept their positions, but the stores of two equal operators are swapped.
+    """Two equal operators kept their positions, but their stores are swapped.
 
-    If the code of the operators was swapped, each keeps its state under its name. If the names were
-    swapped, each operator reads the other's state.
+    If the code of the operators was swapped, too, each operator keeps its state. If only the names
+    were swapped, each operator reads the other's state.
     """
     old, new = ({(p.topology, p.name): p for p in a.processors} for a in (c.old, c.new))
     if old.keys() != new.keys() or any(old[k].successors != new[k].successors for k in old):
@@ -113,7 +116,7 @@ def twins_exchanged_stores(c: StreamsComparison) -> Iterator[RuleResult]:
     if len(exchanged) > 1:
         yield RuleResult(
             outcome=Outcome.UNKNOWN,
-            because=f"{' and '.join(exchanged)} are swapped.",
+            because=f"The stores {' and '.join(exchanged)} are swapped.",
             question=_WAS_THE_CODE,
             rollback=Rollback.UNKNOWN,
             remedy=_KEEP_THE_STORES,

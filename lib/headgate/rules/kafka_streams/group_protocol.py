@@ -15,19 +15,21 @@ from headgate.rules.kafka_streams.facts.rule import (
 )
 
 AROUND = (
-    "Switch through the classic protocol: stop all, start the new version with "
-    "group.protocol=classic, stop it, start it with streams again. Or, if the group is empty, "
-    "save its committed offsets, delete the group, restore the offsets, then start. If you delete "
-    "only the group, all records are counted twice."
+    "Switch through the classic protocol: stop all instances, and start the new version with "
+    "group.protocol=classic. Stop it, and start it with group.protocol=streams. Or, if the "
+    "group is empty, save its committed offsets, delete the group, restore the offsets, then "
+    "start. If you don't restore the offsets, all records are counted twice."
 )
 
 
 @streams_rule("KST060", remedies=(AROUND,))
 def registered_topology_changed(c: StreamsComparison) -> Iterator[RuleResult]:
-    """The broker stores the topology of a group of the streams protocol: per sub-topology the input
-    topics, and the internal topics with names, partition counts and settings. It doesn't admit a
-    member with another topology ("Topology updates are not supported yet."), even if the group
-    is empty. Operators and sinks are not part of it. Another application id is another group.
+    """With the streams protocol, the broker stores a group's topology: the input topics of each
+    sub-topology, and its internal topics with names, partition counts and settings. Operators and
+    sinks aren't included.
+
+    The broker rejects a member with another topology ("Topology updates are not supported yet."),
+    even if the group is empty. Another application id is another group.
     """
     if not c.on_streams_protocol() or _is_another_group(c):
         return
@@ -61,9 +63,10 @@ _STOP_ALL_INSTANCES = (
 
 @streams_rule("KST061", remedies=(_STOP_ALL_INSTANCES,))
 def protocol_changed(c: StreamsComparison) -> Iterator[RuleResult]:
-    """The committed offsets and the state are the same under both protocols, but a group has only
-    one protocol. While it has a member of the old protocol, a new one fails with
-    StreamsException on GroupIdNotFoundException. Only an empty group can change its protocol.
+    """Both protocols use the same committed offsets and state, but a group has only one protocol.
+
+    While it has a member with the old protocol, a new one fails with StreamsException (cause:
+    GroupIdNotFoundException). Only an empty group can change its protocol.
     """
     old, new = c.old.protocol, c.new.protocol
     if old and new and old != new:
@@ -79,14 +82,14 @@ def protocol_changed(c: StreamsComparison) -> Iterator[RuleResult]:
         )
 
 
-_NAME_THE_TOPICS = "Name the topics, or stay on group.protocol=classic."
+_NAME_THE_TOPICS = "Subscribe to the topics by name, or keep group.protocol=classic."
 
 
 @streams_rule("KST062", remedies=(_NAME_THE_TOPICS,))
 def pattern_under_streams(c: StreamsComparison) -> Iterator[RuleResult]:
     """The streams protocol doesn't support subscriptions by pattern yet.
 
-    The application fails when it is built, before it joins the group.
+    The application fails before it joins the group.
     """
     found = next((s for s in c.new.sources if s.pattern), None)
     if c.new.protocol == "streams" and found is not None:
@@ -96,19 +99,20 @@ def pattern_under_streams(c: StreamsComparison) -> Iterator[RuleResult]:
             location=Location(None, found.node),
             before=c.old.protocol,
             after=found.pattern,
-            because=f"{found.processor} subscribes to /{found.pattern}/.",
+            because=f"{found.processor} subscribes to the pattern /{found.pattern}/.",
             error_class="java.lang.UnsupportedOperationException",
             remedy=_NAME_THE_TOPICS,
         )
 
 
-_REMOVE_OR_STAY = "Remove {said}, or stay on group.protocol=classic."
+_REMOVE_OR_STAY = "Remove {said}, or keep group.protocol=classic."
 
 
 @streams_rule("KST063", remedies=(_REMOVE_OR_STAY,))
 def static_members_under_streams(c: StreamsComparison) -> Iterator[RuleResult]:
-    """The streams protocol doesn't support static membership: the application fails with a
-    configuration error before anything starts.
+    """The streams protocol doesn't support static membership.
+
+    The application fails with a configuration error before it starts.
     """
     keys = ("group.instance.id", "consumer.group.instance.id", "main.consumer.group.instance.id")
     said = next((k for k in keys if c.new.config.get(k)), None)

@@ -25,10 +25,10 @@ _STOP_ALL_INSTANCES = "Stop all instances before the new version starts."
 
 @streams_rule("KST040", remedies=(_STOP_ALL_INSTANCES,))
 def input_added(c: StreamsComparison) -> Iterator[RuleResult]:
-    """The group has no offsets for a topic that it never read.
+    """The group has no committed offsets for a new input topic.
 
-    So auto.offset.reset decides where it starts; the default is the earliest offset. A rolling
-    bounce doesn't work: instances that don't know the topic can't share a group with those that do.
+    So auto.offset.reset decides where reading starts; the default is earliest. A rolling restart
+    doesn't work, because instances with and without the topic can't share a group.
     """
     for topic in sorted(_topics(c.new) - _topics(c.old)):
         yield RuleResult(
@@ -37,23 +37,23 @@ def input_added(c: StreamsComparison) -> Iterator[RuleResult]:
             location=Location(None, _node(c.new, topic)),
             before=None,
             after=topic,
-            because=f"{topic} is a new input.",
+            because=f"{topic} is a new input topic.",
             remedy=_STOP_ALL_INSTANCES,
             scenario="offline-upgrade",
         )
 
 
 _STOP_ALL_INSTANCES_BEFORE = (
-    "Stop all instances before the new version starts. If rows from this topic must be removed "
-    "from the state, replay into a new application id."
+    "Stop all instances before the new version starts. If rows from this topic must be "
+    "removed from the state, replay the inputs under a new application id."
 )
 
 
 @streams_rule("KST041", remedies=(_STOP_ALL_INSTANCES_BEFORE,))
 def input_removed(c: StreamsComparison) -> Iterator[RuleResult]:
-    """The topic's rows stay in the state, and the group's offsets stay as well.
+    """Rows from a removed input topic stay in the state, and the group keeps the topic's offsets.
 
-    A later version that reads the topic again resumes at those offsets.
+    A later version that reads the topic again resumes at these offsets.
     """
     for topic in sorted(_topics(c.old) - _topics(c.new)):
         mixed = any((m := meaning(c.flow_before, s)) and topic in m.inputs for s in c.old.stores)
@@ -69,20 +69,21 @@ def input_removed(c: StreamsComparison) -> Iterator[RuleResult]:
         )
 
 
-_START_A_NEW = "Start a new application id on the new topic, or give the store another name."
+_START_A_NEW = "Start the new version under a new application id, or give the store another name."
 _DOES_START_WHERE = (
     "Does {names} contain only records that the old topic doesn't have? Or are the group's "
-    "offsets on the new topic set after the records that both have?"
+    "offsets on the new topic after the records that both topics have?"
 )
 
 
 @streams_rule("KST042", remedies=(_START_A_NEW,), questions=(_DOES_START_WHERE,))
 def input_replaced(c: StreamsComparison) -> Iterator[RuleResult]:
-    """The state was built from other topics and continues with this one. auto.offset.reset decides
-    where it is read, and the counts of both topics add up. That is right if the new topic starts
-    where the old one ended. If it holds the old topic's records, they count twice. No
-    description shows what a topic holds. If the old topic is still read, it now feeds another
-    store, and this store mixes unrelated data.
+    """A new input topic replaces the old one, and the store keeps its state.
+
+    auto.offset.reset decides where the new topic is read, and the counts of both topics add up.
+    That is right if the new topic starts where the old one ended. If it also has the old topic's
+    records, they count twice; Topology#describe() doesn't show this. If another store now reads the
+    old topic, this store mixes unrelated data.
     """
     for pair, was, now in kept(c):
         old, new = meaning(c.flow_before, was), meaning(c.flow_after, now)
@@ -119,12 +120,12 @@ def _declared(c: StreamsComparison, old: frozenset[str], new: frozenset[str]) ->
 
 
 _CREATE_BEFORE_THE_START = "Create {topic} before you start the new version."
-_DOES_EXIST_AND_WITH = "Does {topic} exist, and with how many partitions?"
+_DOES_EXIST_AND_WITH = "Does {topic} exist on the cluster, and how many partitions does it have?"
 
 
 @streams_rule(
     "KST043",
-    "Kafka Streams' MissingSourceTopicException",
+    "Kafka Streams: MissingSourceTopicException",
     remedies=(_CREATE_BEFORE_THE_START,),
     questions=(_DOES_EXIST_AND_WITH,),
 )
@@ -145,8 +146,9 @@ def input_not_known(c: StreamsComparison) -> Iterator[RuleResult]:
             location=Location(None, _node(c.new, topic)),
             before=None,
             after=topic,
-            because=f"{topic} is not among the topics "
-            + ("on the cluster." if certain else "whose partitions the evidence names."),
+            because=f"The topic {topic} doesn't exist on the cluster."
+            if certain
+            else f"The evidence has no partition count of the topic {topic}.",
             error_class="org.apache.kafka.streams.errors.MissingSourceTopicException"
             if certain
             else None,
@@ -155,15 +157,18 @@ def input_not_known(c: StreamsComparison) -> Iterator[RuleResult]:
         )
 
 
-_NAME_THE_TOPICS = "Name the topics, or compare the topics that both patterns match."
-_WHICH_TOPICS_DOES = "Which topics does each of the two subscriptions match on the cluster?"
+_NAME_THE_TOPICS = (
+    "Subscribe to the topics by name, or compare the topics that both patterns match."
+)
+_WHICH_TOPICS_DOES = "Which topics on the cluster do the old and the new subscription match?"
 
 
 @streams_rule("KST044", remedies=(_NAME_THE_TOPICS,), questions=(_WHICH_TOPICS_DOES,))
 def pattern_changed(c: StreamsComparison) -> Iterator[RuleResult]:
-    """Kafka Streams matches a pattern against the cluster's topics at run time; no description
-    shows which topics match. If named topics replace the pattern, the state continues under
-    those.
+    """Kafka Streams matches a pattern against the cluster's topics at run time. Topology#describe()
+    doesn't show which topics match.
+
+    If topic names replace the pattern, the state continues with the named topics.
     """
     old = {s.pattern: s.node for s in c.old.sources if s.pattern}
     new = {s.pattern: s.node for s in c.new.sources if s.pattern}
@@ -184,7 +189,7 @@ def pattern_changed(c: StreamsComparison) -> Iterator[RuleResult]:
         )
 
 
-_INFORM_THE_OUTPUTS = "Inform the output's consumers."
+_INFORM_THE_OUTPUTS = "Inform the consumers of the output topic."
 
 
 @streams_rule("KST045", remedies=(_INFORM_THE_OUTPUTS,))
@@ -202,6 +207,6 @@ def output_changed(c: StreamsComparison) -> Iterator[RuleResult]:
             location=Location(old.get(name), new.get(name)),
             before=name if name in old else None,
             after=name if name in new else None,
-            because=f"{name} is {'no longer ' if name in old else 'now '}written.",
+            because=f"{name} is {'no longer an output' if name in old else 'a new output'}.",
             remedy=_INFORM_THE_OUTPUTS,
         )

@@ -25,14 +25,15 @@ _VALUES: dict[str, tuple[tuple[str, ...], bool]] = {
 _RELEASE = re.compile(r"(2\.[4-8]|[3-9]\.\d+|null)")
 
 
-_SET_TO_ONE = "Set {key} to one of {values}."
+_SET_TO_ONE = "Set {key} to an accepted value: {values}."
 
 
 @streams_rule("KST073", remedies=(_SET_TO_ONE,))
 def value_not_known(c: StreamsComparison) -> Iterator[RuleResult]:
-    """StreamsConfig accepts only some values of this setting, and fails before the start with any
-    other. 4.0 removed exactly_once and exactly_once_beta, and old releases in upgrade.from as
-    well.
+    """StreamsConfig accepts only some values of this setting.
+
+    With any other value, the application fails before it starts. Kafka Streams 4.0 removed the
+    values exactly_once and exactly_once_beta, and old releases as values of upgrade.from.
     """
     for key, (values, folds) in _VALUES.items():
         old, new = c.setting(key)
@@ -44,7 +45,7 @@ def value_not_known(c: StreamsComparison) -> Iterator[RuleResult]:
             location=Location(),
             before=old,
             after=new,
-            because=f"{key} is {new}.",
+            because=f"{key} is {new}, which StreamsConfig doesn't accept.",
             error_class=CONFIG_EXCEPTION,
             remedy=_SET_TO_ONE.format(key=key, values=", ".join(values)),
         )

@@ -26,16 +26,17 @@ def releases(c: StreamsComparison) -> tuple[Release | None, Release | None]:
 
 
 _IF_ALL_CHANGELOGS = (
-    "If all changelogs are complete, delete the state directories of all instances before "
-    "the start: the stores are restored from them."
+    "If all changelogs are complete, delete the state directories of all instances before the "
+    "start: the stores are restored from their changelogs."
 )
 
 
 @streams_rule("KST090", GUIDE, remedies=(_IF_ALL_CHANGELOGS,))
 def older_runtime_on_newer_state(c: StreamsComparison) -> Iterator[RuleResult]:
-    """An older runtime can't open local stores that a newer one wrote. 4.3 keeps offsets in a
-    column family that 4.2 doesn't know (KIP-1035). 3.x can't read the files of 4.0's RocksDB,
-    and 2.8 can't read those of 3.0.
+    """An older Kafka Streams release can't open local stores that a newer one wrote.
+
+    4.3 keeps offsets in a column family that 4.2 doesn't know (KIP-1035). 3.x can't read RocksDB
+    files of 4.0, and 2.8 can't read those of 3.0.
     """
     was, now = releases(c)
     if not was or not now or now >= was or not any(now < edge <= was for edge in _EDGES):
@@ -47,7 +48,7 @@ def older_runtime_on_newer_state(c: StreamsComparison) -> Iterator[RuleResult]:
         location=Location(),
         before=c.before.engine_version,
         after=c.after.engine_version,
-        because=f"The runtime is downgraded from {_text(was)} to {_text(now)}.",
+        because=f"Kafka Streams is downgraded from {_text(was)} to {_text(now)}.",
         error_class=STATE_EXCEPTION if state else None,
         remedy=_IF_ALL_CHANGELOGS,
         rollback=Rollback.SAFE,
@@ -61,7 +62,9 @@ _EDGES: tuple[Release, ...] = ((3, 0), (4, 0), (4, 3))
 _BOUNCE_ONCE_WITH = (
     "Do a rolling restart with upgrade.from={text}, drain the repartition topics, then roll back."
 )
-_DO_TWO_ROLLING = "Do two rolling restarts, the first with upgrade.from."
+_DO_TWO_ROLLING = (
+    "Do two rolling restarts: set upgrade.from for the first one, and remove it for the second."
+)
 _ONE_ROLLING_BOUNCE = "One rolling restart is enough."
 _DID_THE_NEWER = (
     "Did the newer version run with upgrade.from before, and are all records of the repartition "
@@ -76,9 +79,11 @@ _DID_THE_NEWER = (
     questions=(_DID_THE_NEWER,),
 )
 def formats_on_the_way(c: StreamsComparison) -> Iterator[RuleResult]:
-    """Up to 3.4 table updates in repartition topics and foreign-key joins have another format
-    (KIP-904). Newer instances write the old format while upgrade.from names the old release, so
-    a rolling upgrade needs two bounces. For a rollback, repartition topics must be empty.
+    """Kafka Streams 3.5 changed the format of table updates in repartition topics and foreign-key
+    joins (KIP-904).
+
+    Newer instances write the old format while upgrade.from names the old release, so a rolling
+    upgrade needs two rolling restarts. For a rollback, repartition topics must be empty.
     """
     was, now = releases(c)
     if not was or not now or was == now:
@@ -90,7 +95,7 @@ def formats_on_the_way(c: StreamsComparison) -> Iterator[RuleResult]:
             location=Location(),
             before=_text(was),
             after=_text(now),
-            because=f"The runtime is downgraded from {_text(was)} to {_text(now)}.",
+            because=f"Kafka Streams is downgraded from {_text(was)} to {_text(now)}.",
             question=_DID_THE_NEWER,
             remedy=_BOUNCE_ONCE_WITH.format(text=_text(now)),
         )
@@ -101,7 +106,7 @@ def formats_on_the_way(c: StreamsComparison) -> Iterator[RuleResult]:
             location=Location(),
             before=_text(was),
             after=_text(now),
-            because=f"The runtime is upgraded from {_text(was)} to {_text(now)}.",
+            because=f"Kafka Streams is upgraded from {_text(was)} to {_text(now)}.",
             remedy=_DO_TWO_ROLLING if was < (3, 5) <= now else _ONE_ROLLING_BOUNCE,
         )
 

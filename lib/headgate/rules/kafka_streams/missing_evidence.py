@@ -45,13 +45,14 @@ _WHAT_DOES_THE_NEW_VERSION = "What does the new version change: {unseen}?"
     questions=(_WHAT_DOES_THE_NEW, _WHAT_DOES_THE_NEW_VERSION),
 )
 def nothing_visible_changed(c: StreamsComparison) -> Iterator[RuleResult]:
-    """The evidence of both versions is equal, so the upgrade changes something that no description
-    shows. That may be serdes, types and sizes of windows, aggregators and other functions,
-    logging, or the order of operators that do the same. Measured upgrades with equal
-    descriptions resumed, failed to start, or gave wrong results without an error. If a setting
-    or a partition count changed, Headgate judges that as the purpose of the upgrade. Threads and
-    client settings often change with anything else. They count as the purpose only if no
-    repartition topic can hold records that new code might read otherwise.
+    """The evidence of both versions is equal, so the upgrade changes something that
+    Topology#describe() doesn't show.
+
+    That may be serdes, types and sizes of windows, aggregators and other functions, logging, or the
+    order of equal operators. Measured upgrades of this kind resumed, failed to start, or gave wrong
+    results without an error. If a setting or a partition count changed, Headgate treats it as the
+    purpose of the upgrade. Threads and client settings count only if no repartition topic can hold
+    records that new code may read differently.
     """
     if not c.old.described or not c.new.described or not _same_shape(c.old, c.new):
         return
@@ -60,7 +61,7 @@ def nothing_visible_changed(c: StreamsComparison) -> Iterator[RuleResult]:
     alike = [s.name for s in c.new.stores if s.is_generated]
     yield RuleResult(
         outcome=Outcome.UNKNOWN,
-        because="The descriptions are equal.",
+        because="Topology#describe() shows the same topology for both versions.",
         location=Location(),
         question=_WHAT_DOES_THE_NEW.format(unseen=_unseen(c), alike=", ".join(alike))
         if len(alike) > 1
@@ -72,7 +73,7 @@ def nothing_visible_changed(c: StreamsComparison) -> Iterator[RuleResult]:
 def _unseen(c: StreamsComparison) -> str:
     """Return what may still differ, as far as the application has any of it."""
     settled = any(_is_serde(k) for k in c.old.config) and any(_is_serde(k) for k in c.new.config)
-    serdes = "serdes that the code names" if settled else "serdes"
+    serdes = "serdes that the code sets" if settled else "serdes"
     if all(s.is_global for s in c.new.stores):
         return f"{serdes} of its inputs and outputs, or a function"
     return (
@@ -127,12 +128,12 @@ def _other_settings(c: StreamsComparison) -> bool:
     return not waits and bool(runtime_settings(c) or for_new_topics(c))
 
 
-_ADD_ITS_TEXT = "Add its text (print(topology.describe())) to the evidence."
+_ADD_ITS_TEXT = "Add the output of print(topology.describe()) to the evidence."
 _WHAT_DOES_TOPOLOGY = "What does Topology#describe() of the {words} version show?"
 
 
 @streams_rule(
-    "KST099", "the evidence itself", remedies=(_ADD_ITS_TEXT,), questions=(_WHAT_DOES_TOPOLOGY,)
+    "KST099", "read from the evidence", remedies=(_ADD_ITS_TEXT,), questions=(_WHAT_DOES_TOPOLOGY,)
 )
 def not_described(c: StreamsComparison) -> Iterator[RuleResult]:
     """Headgate compares stores, repartition topics and sub-topologies by their names.
@@ -145,7 +146,7 @@ def not_described(c: StreamsComparison) -> Iterator[RuleResult]:
         words = " and the ".join(missing)
         yield RuleResult(
             outcome=Outcome.UNKNOWN,
-            because=f"The {words} version's topology is not in the evidence.",
+            because=f"The evidence doesn't contain the topology of the {words} version.",
             location=Location(),
             question=_WHAT_DOES_TOPOLOGY.format(words=words),
             remedy=_ADD_ITS_TEXT,

@@ -15,19 +15,22 @@ from headgate.rules.kafka_streams.facts.rule import (
 from headgate.rules.kafka_streams.store_keys import kept
 
 _BACK = (
-    "Restore the input's old partition count (a new topic, the records copied), or fix the count "
-    "with Repartitioned.withNumberOfPartitions. The reset tool that the exception recommends "
-    "deletes the state, so the inputs must be replayed from the earliest offset. Even then, state "
-    "that is keyed directly by the repartitioned input is silently wrong: old and new records of "
-    "one key are in different partitions. `headgate plan repartition` shows whether this applies."
+    "Restore the input's old partition count (create a new topic and copy the records), or "
+    "set the count with Repartitioned.withNumberOfPartitions. The application reset tool "
+    "deletes the state, so the inputs must then be replayed from the earliest offset. Even "
+    "then, state that is keyed directly by the input's key is silently wrong: old and new "
+    "records of a key are in different partitions. `headgate plan repartition` shows whether "
+    "this applies."
 )
 
 
 @streams_rule("KST030", remedies=(_BACK,))
 def internal_topic_has_other_count(c: StreamsComparison) -> Iterator[RuleResult]:
     """Repartition topics and changelogs get their partition count from the inputs once, when they
-    are created. At every start the group's leader computes the count again. It fails if an
-    existing internal topic has another count.
+    are created.
+
+    At every start, the group leader computes the count again. The application fails if an existing
+    internal topic has another count.
     """
     should, here = c.expected.topics, c.existing
     nodes = {s.changelog: s.node for s in c.new.stores if s.changelog}
@@ -57,9 +60,11 @@ _GIVE_BOTH_SIDES = "Give both sides the same number of partitions, or repartitio
 @streams_rule("KST031", remedies=(_GIVE_BOTH_SIDES,))
 def joined_inputs_differ(c: StreamsComparison) -> Iterator[RuleResult]:
     """Both sides of a join must have the same partition count, because a task joins partition by
-    partition. The streams protocol checks it. The classic one checks it only if the application
-    has repartition topics. Without any it starts, and records whose key is in another partition
-    on the other side never match.
+    partition.
+
+    The streams protocol checks this. The classic protocol checks it only if the application has
+    repartition topics. Otherwise the application starts, and records never match if their key is in
+    different partitions on the two sides.
     """
     checked = c.new.protocol == "streams" or bool(c.new.repartitions)
     for group in c.expected.unequal:
@@ -70,7 +75,7 @@ def joined_inputs_differ(c: StreamsComparison) -> Iterator[RuleResult]:
             location=Location(None, _source_node(c, group)),
             before=dict(sorted((t, n) for t, n in c.old.inputs.items() if t in group)),
             after=dict(sorted(group.items())),
-            because=f"{listed}.",
+            because=f"The joined topics have different partition counts: {listed}.",
             error_class=TOPOLOGY_EXCEPTION if checked else None,
             remedy=_GIVE_BOTH_SIDES,
         )
@@ -88,10 +93,11 @@ _EXPECT_RECORDS_OF_ONE = (
 
 @streams_rule("KST032", remedies=(_EXPECT_RECORDS_OF_ONE,))
 def input_has_other_count(c: StreamsComparison) -> Iterator[RuleResult]:
-    """With another partition count new records of a key go to another partition than the old ones.
+    """With another partition count, new records of a key may go to another partition than its old
+    records.
 
     If no internal topic depends on the count, the application starts. State after a repartition
-    with its own partition count isn't affected.
+    topic with its own partition count isn't affected.
     """
     changed = {t: (n, now) for t, n in c.old.inputs.items() if (now := c.inputs.get(t, n)) != n}
     assumed = _assumed(c) if changed else ""
@@ -104,7 +110,7 @@ def input_has_other_count(c: StreamsComparison) -> Iterator[RuleResult]:
             location=Location(*nodes),
             before=was,
             after=now,
-            because=f"{topic} had {was} partitions and has {now}.{assumed}",
+            because=f"{topic} had {was} partitions and now has {now}.{assumed}",
             remedy=_EXPECT_RECORDS_OF_ONE,
         )
 
@@ -121,10 +127,10 @@ def _assumed(c: StreamsComparison) -> str:
 
 @streams_rule("KST033", remedies=(_BACK,))
 def rows_stay_in_old_partition(c: StreamsComparison) -> Iterator[RuleResult]:
-    """State without its own changelog has no partition count that Kafka Streams could check.
+    """Kafka Streams can't check the partition count of a store without its own changelog.
 
-    The application starts, and new records of a key go to another task that has none of the old
-    rows.
+    The application starts. New records of a key may go to another task, which has none of the key's
+    old rows.
     """
     was, now = c.derived.tasks, c.expected.tasks
     for pair, old, new in kept(c):

@@ -16,7 +16,7 @@ def _key(store: StreamsStore) -> tuple[str | None, str]:
     return store.topology, store.name
 
 
-_IF_THE_HISTORY = "If the history is needed, replay the inputs into a new application id."
+_IF_THE_HISTORY = "If the history is needed, replay the inputs under a new application id."
 _DELETE_ONLY_IF = "Delete {changelog} only if you no longer need a rollback."
 _SHOULD_CONTINUE_WITH = "{now} starts empty. Should it continue with the rows of {was}?"
 
@@ -27,10 +27,10 @@ _SHOULD_CONTINUE_WITH = "{now} starts empty. Should it continue with the rows of
     questions=(_SHOULD_CONTINUE_WITH,),
 )
 def store_removed(c: StreamsComparison) -> Iterator[RuleResult]:
-    """A store that no operator uses any more is left behind with its changelog.
+    """If no operator uses a store any more, its local state and its changelog stay.
 
-    If a later version uses the name again, it finds the old rows and misses everything that was
-    processed in between.
+    A later version that uses the store's name again restores these old rows, which lack all updates
+    since then.
     """
     left = {_key(s) for s in c.new.stores}
     for pair in c.stores:
@@ -46,7 +46,7 @@ def store_removed(c: StreamsComparison) -> Iterator[RuleResult]:
                 location=pair.location,
                 before=was.name,
                 after=None,
-                because=f"{was.name} was removed.",
+                because=f"The store {was.name} was removed.",
                 remedy=_DELETE_ONLY_IF.format(changelog=was.changelog or was.name),
             )
 
@@ -85,8 +85,8 @@ def _replaced(c: StreamsComparison, was: StreamsStore, now: StreamsStore) -> Rul
         before=was.name,
         after=now.name,
         because=(
-            f"{was.name} was removed and replaced by {now.name} of another operator, which starts "
-            "empty."
+            f"The store {was.name} was removed. {now.name} of another operator replaces it and "
+            "starts empty."
         ),
         question=None if lost else _SHOULD_CONTINUE_WITH.format(now=now.name, was=was.name),
         remedy=_IF_THE_HISTORY,
@@ -94,8 +94,8 @@ def _replaced(c: StreamsComparison, was: StreamsStore, now: StreamsStore) -> Rul
 
 
 _LET_STREAM_TIME = (
-    "First advance stream time past every open window (send later records), so that the buffer is "
-    "empty. Then stop and upgrade."
+    "First advance stream time past every open window (send records with later timestamps), "
+    "so that the buffer is empty. Then stop and upgrade."
 )
 
 

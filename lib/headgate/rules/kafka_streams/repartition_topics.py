@@ -14,7 +14,9 @@ _DRAIN = (
     "Stop the producers of the inputs. Wait until the group's lag on {topic} is 0. Stop all "
     "instances, then start the new version."
 )
-_DRAIN_OR_NAME = f"{_DRAIN} Keep its current name (Grouped.as, Repartitioned.as, StreamJoined.as)."
+_DRAIN_OR_NAME = (
+    f"{_DRAIN} Or keep the topic's current name (Grouped.as, Repartitioned.as, StreamJoined.as)."
+)
 
 
 _IS_EVERYTHING_IN_PROCESSED = "Are all records in {topic} processed when the old version stops?"
@@ -22,9 +24,11 @@ _IS_EVERYTHING_IN_PROCESSED = "Are all records in {topic} processed when the old
 
 @streams_rule("KST020", remedies=(_DRAIN_OR_NAME,), questions=(_IS_EVERYTHING_IN_PROCESSED,))
 def repartition_moved(c: StreamsComparison) -> Iterator[RuleResult]:
-    """Records between sub-topologies wait in the repartition topic, which Kafka Streams finds by
-    its exact name. Under another name the new version reads another topic. Records that still
-    wait in the old one are never processed, although the input offsets count them as processed.
+    """Kafka Streams finds a repartition topic by its exact name. Under another name, the new
+    version reads another topic.
+
+    Records that are still in the old topic are never processed, although the input offsets count
+    them as processed.
     """
     places = _Places(c)
     for old in places.gone:
@@ -37,14 +41,16 @@ def _in_flight(c: StreamsComparison, old: Repartition, now: Repartition | None) 
     waiting = records_waiting(c, old)
     outcome = {0: Outcome.RESUMES, None: Outcome.UNKNOWN}.get(waiting, Outcome.SILENTLY_WRONG)
     after = f"is now {now.name}" if now else "was removed"
-    told = {0: "It is empty.", None: ""}.get(waiting, f"{waiting} records wait in it.")
+    told = {0: "The old topic is empty.", None: ""}.get(
+        waiting, f"Unprocessed records in the old topic: {waiting}."
+    )
     return RuleResult(
         outcome=outcome,
         state_effect=StateEffect.EXACT if waiting == 0 else StateEffect.LOST,
         location=Location(old.node, now.node if now else None),
         before=old.name,
         after=now.name if now else None,
-        because=f"{old.name} {after}. {told}".strip(),
+        because=f"The repartition topic {old.name} {after}. {told}".strip(),
         question=_IS_EVERYTHING_IN_PROCESSED.format(topic=old.topic) if waiting is None else None,
         remedy=_DRAIN_OR_NAME.format(topic=old.topic),
         scenario="offline-upgrade",
@@ -102,8 +108,9 @@ class _Places:
 
 @streams_rule("KST022", remedies=(_DRAIN,), questions=(_IS_EVERYTHING_IN_PROCESSED,))
 def repartition_exchanged(c: StreamsComparison) -> Iterator[RuleResult]:
-    """Two repartition topics are swapped: each name is now written and read by the other's
-    operators. Records that still wait in one are processed as the other's, under keys that were
+    """Two repartition topics are swapped: the operators of each topic now use the other topic.
+
+    Records that are still in a topic are processed by the wrong operators, under keys that were
     made for other operators.
     """
     was, now = c.flow_before.senses, c.flow_after.senses
@@ -123,7 +130,7 @@ def repartition_exchanged(c: StreamsComparison) -> Iterator[RuleResult]:
             location=Location(old.node, here.node),
             before=old.name,
             after=place,
-            because=f"{place} now replaces {old.name}.",
+            because=f"The operators of the repartition topic {old.name} now use {place}.",
             question=_IS_EVERYTHING_IN_PROCESSED.format(topic=old.topic)
             if waiting is None
             else None,
@@ -134,10 +141,10 @@ def repartition_exchanged(c: StreamsComparison) -> Iterator[RuleResult]:
 
 @streams_rule("KST021", remedies=(_DRAIN,))
 def repartition_merged(c: StreamsComparison) -> Iterator[RuleResult]:
-    """Optimisation uses one repartition topic for several operators.
+    """Topology optimisation uses one repartition topic for several operators.
 
-    The unused topic is left behind on the cluster. If it was read to its end, the operators
-    continue with the other one from its committed offsets.
+    The unused topic stays on the cluster. If all its records were processed, the operators continue
+    with the shared topic from its committed offsets.
     """
     places = _Places(c)
     for old in places.gone:
@@ -149,8 +156,8 @@ def repartition_merged(c: StreamsComparison) -> Iterator[RuleResult]:
                 location=Location(old.node, None),
                 before=old.name,
                 after=None,
-                because=f"{old.name} is no longer needed."
-                + (f" {waiting} records wait in it." if waiting else ""),
+                because=f"The repartition topic {old.name} is no longer needed."
+                + (f" Unprocessed records in it: {waiting}." if waiting else ""),
                 remedy=_DRAIN.format(topic=old.topic),
                 scenario="offline-upgrade",
             )

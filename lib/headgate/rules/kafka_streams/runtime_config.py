@@ -118,9 +118,10 @@ _WATCH_CONSUMER_LAG = "Watch consumer lag and memory after the start."
 
 @streams_rule("KST083", remedies=(_WATCH_CONSUMER_LAG,))
 def settings_of_the_runtime(c: StreamsComparison) -> Iterator[RuleResult]:
-    """Threads, standbys, caches, intervals, exception handlers and client settings decide how fast,
-    and in how many steps, results are written. They also decide what happens to failing records.
-    Names, offsets and state stay the same.
+    """Settings of threads, standbys, caches, intervals, exception handlers and clients decide how
+    fast and how often results are written, and what happens to failing records.
+
+    They don't change names, offsets or state.
     """
     for key in runtime_settings(c):
         old, new = c.setting(key)
@@ -140,7 +141,8 @@ _SET_EACH_CURRENT = (
 )
 _KEEP_THE_SETTING = "Keep the setting: it prevents new generated names."
 _DOES_STREAMSBUILDER_GET = (
-    "Does StreamsBuilder get the configuration as TopologyConfig? Then the build fails."
+    "Does StreamsBuilder get the configuration as TopologyConfig? If so, StreamsBuilder#build "
+    "fails."
 )
 
 
@@ -150,9 +152,11 @@ _DOES_STREAMSBUILDER_GET = (
     questions=(_DOES_STREAMSBUILDER_GET,),
 )
 def explicit_names_required(c: StreamsComparison) -> Iterator[RuleResult]:
-    """With this setting StreamsBuilder#build fails with TopologyException if a store, a changelog
-    or a repartition topic has a generated name. It applies only if StreamsBuilder gets the
-    configuration (TopologyConfig). If only KafkaStreams gets it, it has no effect.
+    """With this setting, StreamsBuilder#build fails with TopologyException if a store, a changelog
+    or a repartition topic has a generated name.
+
+    The setting applies only if StreamsBuilder gets the configuration (TopologyConfig). If only
+    KafkaStreams gets the configuration, the setting has no effect.
     """
     old, new = (_is_on(a) for a in (c.old, c.new))
     if old == new:
@@ -164,9 +168,11 @@ def explicit_names_required(c: StreamsComparison) -> Iterator[RuleResult]:
         location=Location(),
         before=c.old.config.get(EXPLICIT_NAMES),
         after=c.new.config.get(EXPLICIT_NAMES),
-        because=f"{', '.join(unnamed)} have generated names."
+        because=f"Generated names: {', '.join(unnamed)}."
         if unnamed
-        else "All names are set explicitly.",
+        else "All names are set explicitly."
+        if new
+        else f"{EXPLICIT_NAMES} is no longer true.",
         question=_DOES_STREAMSBUILDER_GET if unnamed else None,
         remedy=_SET_EACH_CURRENT if unnamed else _KEEP_THE_SETTING,
     )

@@ -25,15 +25,16 @@ _NEW_TOPICS_ONLY = ("replication.factor", "windowstore.changelog.additional.rete
 _OF_STORES = ("default.dsl.store", "dsl.store.suppliers.class")
 
 
-_KEEP_THE_APPLICATION = "Keep the application id. If you want a new one, use new outputs, too."
+_KEEP_THE_APPLICATION = "Keep the application id. If you need a new id, also use new output topics."
 
 
 @streams_rule("KST070", remedies=(_KEEP_THE_APPLICATION,))
 def application_renamed(c: StreamsComparison) -> Iterator[RuleResult]:
     """The application id is the group id, the prefix of every internal topic and the name of the
-    state directory. Under another id the state is empty, and auto.offset.reset decides where the
-    inputs are read. With earliest, all results are written again; with latest, unread records
-    are skipped.
+    state directory.
+
+    With another id the state is empty, and auto.offset.reset decides where reading starts. With
+    earliest, all results are written again. With latest, unread records are skipped.
     """
     old, new = c.old.application_id, c.new.application_id
     if old and new and old != new:
@@ -43,7 +44,8 @@ def application_renamed(c: StreamsComparison) -> Iterator[RuleResult]:
             location=Location(),
             before=old,
             after=new,
-            because=f"The application id was {old} and is {new}: with {reset_policy(c.new)} "
+            because=f"The application id changes from {old} to {new}. With auto.offset.reset="
+            f"{reset_policy(c.new)}, "
             + ("unread records are skipped." if reset_policy(c.new) == "latest"
                else "all results are written a second time."),
             remedy=_KEEP_THE_APPLICATION,
@@ -61,14 +63,14 @@ def reset_policy(app: StreamsApplication) -> str:
 
 
 _MAKE_SURE_THAT_IS_COMPACTED = (
-    "Make sure that {restored_from} is compacted and never expires. Delete {changelog} only "
-    "if you no longer need a rollback."
+    "Make sure that {restored_from} is compacted and that its records never expire. Delete "
+    "{changelog} only if you no longer need a rollback."
 )
 _LEAVE_THE_OPTIMISATION = (
-    "Keep the optimisation on, or replay the table's topic from the earliest offset."
+    "Keep topology.optimization switched on, or replay the table's topic from the earliest offset."
 )
 _DO_ALL_INSTANCES = (
-    "Do all instances keep their state directories, now and until every row was updated?"
+    "Will all instances keep their state directories until every row has been updated?"
 )
 
 
@@ -78,10 +80,11 @@ _DO_ALL_INSTANCES = (
     questions=(_DO_ALL_INSTANCES,),
 )
 def optimisation_changed(c: StreamsComparison) -> Iterator[RuleResult]:
-    """With optimisation a table is restored from its own topic and has no changelog; without, it
-    has one. If it is switched on, the old changelog is left behind, and the topic's own
-    retention decides what can be restored. If it is switched off, the new changelog is empty and
-    gets only new updates, so older rows are only on the local disk.
+    """With topology.optimization, a table is restored from its source topic and has no changelog.
+
+    If you switch it on, the old changelog stays on the cluster, and the source topic's retention
+    decides what can be restored. If you switch it off, the new changelog gets only new updates, so
+    older rows are only on the local disk.
     """
     for pair, was, now in kept(c):
         if not was.restored_from and now.restored_from:
@@ -104,8 +107,8 @@ def optimisation_changed(c: StreamsComparison) -> Iterator[RuleResult]:
                 before=was.restored_from,
                 after=now.changelog,
                 because=(
-                    f"{now.changelog} doesn't exist yet and won't get the existing rows of "
-                    f"{now.name}."
+                    f"The changelog {now.changelog} doesn't exist yet and won't get the "
+                    f"existing rows of {now.name}."
                 ),
                 question=_DO_ALL_INSTANCES,
                 remedy=_LEAVE_THE_OPTIMISATION,
@@ -113,10 +116,8 @@ def optimisation_changed(c: StreamsComparison) -> Iterator[RuleResult]:
             )
 
 
-_FOR_EXACTLY_ONCE = (
-    "For exactly once, consumers of the outputs need isolation.level=read_committed."
-)
-_EXPECT_DUPLICATES_AFTER = "Expect duplicates after a crash."
+_FOR_EXACTLY_ONCE = "Set isolation.level=read_committed in the consumers of the output topics."
+_EXPECT_DUPLICATES_AFTER = "Check that consumers tolerate duplicates, which a crash can cause."
 
 
 @streams_rule(
@@ -124,9 +125,9 @@ _EXPECT_DUPLICATES_AFTER = "Expect duplicates after a crash."
     remedies=(_FOR_EXACTLY_ONCE, _EXPECT_DUPLICATES_AFTER),
 )
 def guarantee_changed(c: StreamsComparison) -> Iterator[RuleResult]:
-    """Both guarantees read offsets and state in the same way.
+    """at_least_once and exactly_once_v2 use offsets and state in the same way.
 
-    After an unclean stop exactly_once_v2 wipes local stores and restores them from the changelogs.
+    After an unclean stop, exactly_once_v2 wipes local stores and restores them from the changelogs.
     """
     old, new = (_guarantee(a) for a in (c.old, c.new))
     if old != new and new in GUARANTEES:
@@ -146,10 +147,10 @@ def _guarantee(app: StreamsApplication) -> str:
 
 
 _IF_ALL_CHANGELOGS = (
-    "If all changelogs are complete, delete the state directories of all instances before "
-    "the start: the stores are restored from them."
+    "If all changelogs are complete, delete the state directories of all instances before the "
+    "start: the stores are restored from their changelogs."
 )
-_TO_ROLL_BACK = "To roll back, delete the state directories, if all changelogs are complete."
+_TO_ROLL_BACK = "For a rollback, delete the state directories if all changelogs are complete."
 
 
 @streams_rule(
@@ -157,11 +158,10 @@ _TO_ROLL_BACK = "To roll back, delete the state directories, if all changelogs a
     remedies=(_IF_ALL_CHANGELOGS, _TO_ROLL_BACK),
 )
 def store_format_changed(c: StreamsComparison) -> Iterator[RuleResult]:
-    """Only stores that keep headers can read stores with headers.
+    """dsl.store.format=HEADERS uses a newer format of RocksDB files.
 
-    Plain stores fail on RocksDB's files of the newer format, and don't convert them. Plain stores
-    are converted to the newer format when Kafka Streams opens them. The changelogs suit both
-    formats.
+    A switch to HEADERS converts plain stores when Kafka Streams opens them. After a switch back,
+    plain stores fail on the newer files and don't convert them. The changelogs suit both formats.
     """
     old, new = (a.config.get("dsl.store.format", "DEFAULT").upper() for a in (c.old, c.new))
     if old == new:
@@ -182,7 +182,7 @@ def store_format_changed(c: StreamsComparison) -> Iterator[RuleResult]:
     )
 
 
-_PLAN_TIME_FOR = "Plan time for a full restoration."
+_PLAN_TIME_FOR = "Plan time for restoring the stores from their changelogs."
 
 
 @streams_rule("KST075", remedies=(_PLAN_TIME_FOR,))
@@ -199,22 +199,21 @@ def store_supplier_changed(c: StreamsComparison) -> Iterator[RuleResult]:
 
 
 _NAME_THE_SERDES = (
-    "Name the serdes in the code (Consumed, Materialized, Grouped), or replay into a new "
-    "application id."
+    "Set the serdes explicitly in the code (Consumed, Materialized, Grouped), or replay the "
+    "inputs under a new application id."
 )
 _WHICH_SOURCES_STORES = (
-    "Which sources, stores and repartitions use the default {key}? Can the new serde read the "
-    "stored data?"
+    "Which sources, stores and repartitions use {key}? Can the new serde read the stored data?"
 )
 
 
 @streams_rule("KST076", remedies=(_NAME_THE_SERDES,), questions=(_WHICH_SOURCES_STORES,))
 def default_serdes_changed(c: StreamsComparison) -> Iterator[RuleResult]:
-    """If the code names no serde, records, stores and internal topics use the default one.
+    """If the code sets no serde, records, stores and internal topics use the default one.
 
-    For bytes of another serde, Kafka Streams fails if the length doesn't fit (StreamsException on
-    SerializationException). If it fits, the bytes are silently read as something else. With another
-    timestamp extractor, old and new records get windows by different times.
+    If the length of old data doesn't fit the new serde, Kafka Streams fails (StreamsException,
+    cause: SerializationException). If the length fits, it silently reads wrong values. Another
+    timestamp extractor puts old and new records into windows by different times.
     """
     for key in _SERDES:
         old, new = (s or _DEFAULTS.get(key) for s in c.setting(key))
@@ -236,15 +235,16 @@ def _short(name: str | None) -> str:
 
 
 _MOVE_THE_DIRECTORYS = (
-    "Move the directory's content to the new path, or plan time for a full restoration."
+    "Move the content of the old state directory to the new path, or plan time for restoring "
+    "the stores from their changelogs."
 )
 
 
 @streams_rule("KST077", remedies=(_MOVE_THE_DIRECTORYS,))
 def state_directory_moved(c: StreamsComparison) -> Iterator[RuleResult]:
-    """In an empty state directory every store is restored from its changelog.
+    """If the new state directory is empty, every store is restored from its changelog.
 
-    A store without one starts empty.
+    A store without a changelog starts empty.
     """
     old, new = c.setting("state.dir")
     if old == new:
@@ -281,11 +281,11 @@ _DOES_THE_GROUP = (
 
 @streams_rule("KST078", remedies=(_CHECK_THE_GROUPS,), questions=(_DOES_THE_GROUP,))
 def reset_policy_changed(c: StreamsComparison) -> Iterator[RuleResult]:
-    """auto.offset.reset applies only if the group has no committed offset.
+    """auto.offset.reset applies only to partitions without a committed offset.
 
-    That is so for a partition that never had a record, a recreated topic, a group whose offsets
-    expired while it was stopped, or another application id. There `latest` silently skips records
-    from before the start, and `earliest` reprocesses them. If every partition has its offset,
+    These are partitions that never had a record, recreated topics, a group whose offsets expired
+    while it was stopped, or another application id. `latest` silently skips their records from
+    before the start, and `earliest` reprocesses them. If every partition has a committed offset,
     nothing changes.
     """
     old, new = reset_policy(c.old), reset_policy(c.new)
@@ -325,7 +325,7 @@ _IF_THE_SETTING = (
 def only_for_new_topics(c: StreamsComparison) -> Iterator[RuleResult]:
     """Kafka Streams applies these settings only to internal topics that it creates.
 
-    Existing topics keep theirs.
+    Existing topics keep their settings.
     """
     for key in for_new_topics(c):
         old, new = c.setting(key)

@@ -14,8 +14,8 @@ from headgate.rules.kafka_streams.facts.store_pairs import StorePair, meaning
 
 _NAME_IT = (
     "Keep the store's name from the running version, even a generated one: "
-    'Materialized.as("{old}"), StreamJoined.withStoreName or Suppressed.withName. Otherwise, '
-    "start a new application id and replay the inputs."
+    'Materialized.as("{old}"), StreamJoined.withStoreName or Suppressed.withName. '
+    "Otherwise, start under a new application id and replay the inputs."
 )
 _NAME_BOTH = f"{_NAME_IT} Give the other operator's store its own name."
 
@@ -23,8 +23,8 @@ _NAME_BOTH = f"{_NAME_IT} Give the other operator's store its own name."
 _DELETE_THE_OLD = "Delete the old changelog only if you no longer need a rollback."
 _IF_THE_STORE = 'If the store is queried, keep its name: Materialized.as("{was}").'
 _DOES_ANYTHING_QUERY = (
-    "Does anything query {was}? The store has a new name and lacks each row until that row is "
-    "updated."
+    "Does anything query {was} (interactive queries)? Under its new name, the store lacks "
+    "each row until that row is updated."
 )
 
 
@@ -34,10 +34,11 @@ _DOES_ANYTHING_QUERY = (
     questions=(_DOES_ANYTHING_QUERY,),
 )
 def store_name_changed(c: StreamsComparison) -> Iterator[RuleResult]:
-    """Kafka Streams finds state by the store's exact name: the store directory and the changelog
-    <application.id>-<store>-changelog. Under another name the store starts empty, while the
-    committed offsets stay. All earlier counts are lost. The old changelog is left behind, and
-    nothing is logged.
+    """Kafka Streams finds state by the store's exact name, in the store directory and in the
+    changelog <application.id>-<store>-changelog.
+
+    Under another name the store starts empty, while the committed offsets stay. All earlier counts
+    are lost. The old changelog stays on the cluster, and nothing is logged.
     """
     for pair in c.stores:
         was, now = pair.before, pair.after
@@ -70,8 +71,8 @@ def _worked_out_anew(pair: StorePair, was: StreamsStore, now: StreamsStore) -> R
         before=was.name,
         after=now.name,
         because=(
-            f"{now.name} starts empty. It holds a result computed from other stores and no "
-            "operator reads it, so no output changes."
+            f"{now.name} starts empty. The store keeps a result computed from other stores and "
+            "no operator reads it, so no output changes."
         ),
         question=_DOES_ANYTHING_QUERY.format(was=was.name) if queried else None,
         remedy=_IF_THE_STORE.format(was=was.name),
@@ -80,7 +81,10 @@ def _worked_out_anew(pair: StorePair, was: StreamsStore, now: StreamsStore) -> R
 
 def _renamed(pair: StorePair, was: StreamsStore, now: StreamsStore) -> str:
     if pair.declared:
-        return f"{was.name} was declared as renamed to {now.name}, but no tool can move the state."
+        return (
+            f"The store {was.name} was declared as renamed to {now.name}, but no tool can move the "
+            "state."
+        )
     if was.is_generated and now.is_generated:
         return f"The generated name {was.name} shifted to {now.name}."
     if was.is_generated:
@@ -102,11 +106,11 @@ def _rebuilt(pair: StorePair, was: StreamsStore, now: StreamsStore) -> RuleResul
 
 @streams_rule("KST002", remedies=(_NAME_BOTH,))
 def state_adopted(c: StreamsComparison) -> Iterator[RuleResult]:
-    """Another operator now has this store's name.
+    """The store's name now belongs to another operator's store.
 
-    It uses the state and the changelog that were left under it, and continues from values that mean
+    That operator uses the existing state and changelog, and continues from values that mean
     something else. Generated names are positions: inserting, removing or swapping operators shifts
-    them. If the types agree, there is no exception, and no orphaned topic either.
+    them. If the types agree, there is no exception and no unused topic.
     """
     partner = {id(p.after): p for p in c.stores if p.after is not None}
     named = {_key(s): s for s in c.new.stores}
@@ -122,7 +126,7 @@ def state_adopted(c: StreamsComparison) -> Iterator[RuleResult]:
                 location=Location(old.node, now.node),
                 before=_described(c.flow_before, old),
                 after=_described(c.flow_after, now),
-                because=f"{old.name} now belongs to another operator.",
+                because=f"The store {old.name} now belongs to another operator.",
                 remedy=_NAME_BOTH.format(old=old.name),
                 scenario="from-scratch",
             )
@@ -154,14 +158,16 @@ def _key(store: StreamsStore) -> tuple[str | None, str]:
 
 
 _GIVE_THE_STORE = (
-    "Give the store another name. Or, if the rows of {changelog} are no longer needed, "
-    "delete it before the start."
+    "Give the store another name. Or, if the rows of {changelog} are no longer needed, delete "
+    "that topic before the start."
 )
 _SET_TOPOLOGY_OPTIMIZATION = (
     "Set topology.optimization to reuse.ktable.source.topics, so that the table is restored "
-    "from {topic} itself. Or reset the group's offsets of {topic} to the start."
+    "from {topic} itself. Or reset the group's offsets of {topic} to the earliest offset."
 )
-_KEEP_IT_CONNECTED = "Keep it connected to {old}, or replay the inputs into a new application id."
+_KEEP_IT_CONNECTED = (
+    "Keep the processor connected to {old}, or replay the inputs under a new application id."
+)
 _IF_THE_NEW = "If the new store needs the history, replay the inputs."
 
 
@@ -172,7 +178,7 @@ _IF_THE_NEW = "If the new store needs the history, replay the inputs."
 def store_added(c: StreamsComparison) -> Iterator[RuleResult]:
     """A new store starts empty and gets only records that are processed after the start.
 
-    The committed offsets of existing inputs are not reset for it.
+    The committed offsets of existing inputs are not reset for the new store.
     """
     left = {_key(s) for s in c.old.stores}
     for pair in c.stores:
@@ -192,7 +198,7 @@ def store_added(c: StreamsComparison) -> Iterator[RuleResult]:
                 location=Location(None, now.node),
                 before=None,
                 after=now.name,
-                because=f"{now.name} is new.",
+                because=f"The store {now.name} is new.",
                 remedy=_IF_THE_NEW,
             )
 
@@ -205,8 +211,8 @@ def _resurrected(now: StreamsStore) -> RuleResult:
         before=now.changelog,
         after=now.name,
         because=(
-            f"{now.changelog} is left on the cluster by an earlier version. {now.name} restores "
-            "these old rows, which lack all updates since."
+            f"An earlier version left {now.changelog} on the cluster. {now.name} restores its "
+            "old rows, which lack all updates since then."
         ),
         remedy=_GIVE_THE_STORE.format(changelog=now.changelog),
     )

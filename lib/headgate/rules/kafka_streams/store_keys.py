@@ -32,19 +32,19 @@ _KEEPS = frozenset(
 """What passes each record on under the key that it came with."""
 
 
-_IF_KEYS_DIFFER = "If keys differ, give the store another name and replay."
+_IF_KEYS_DIFFER = "If keys differ, give the store another name and replay the inputs."
 _DOES_GIVE_EACH = (
-    "Does {named} give each record of {topic} the same key that {now} stored it under?"
+    "Does {named} still give each record of {topic} the key under which {now} stored it?"
 )
 
 
 @streams_rule("KST010", remedies=(_IF_KEYS_DIFFER,), questions=(_DOES_GIVE_EACH,))
 def keys_made_elsewhere(c: StreamsComparison) -> Iterator[RuleResult]:
-    """State is stored by key.
+    """The operators that set the keys of a store's records changed. Topology#describe() doesn't
+    show how they compute a key.
 
-    The operators that make the keys of a store's records changed, and no description shows how a
-    key is made. With the same keys the state continues. With other keys the old rows stay forever,
-    and new ones start from nothing beside them.
+    With the same keys the state continues. With other keys the old rows stay forever, and the new
+    keys start without state.
     """
     for pair, was, now in kept(c):
         old, new = _key_makers(c.flow_before, was), _key_makers(c.flow_after, now)
@@ -56,7 +56,10 @@ def keys_made_elsewhere(c: StreamsComparison) -> Iterator[RuleResult]:
                     location=pair.location,
                     before=_named(old[topic]),
                     after=_named(new[topic]),
-                    because=f"Keys of {now.name} for records of {topic}.",
+                    because=(
+                        f"The operators that set the keys of {now.name} for records of {topic} "
+                        "changed."
+                    ),
                     question=_DOES_GIVE_EACH.format(
                         named=_named(new[topic]), topic=topic, now=now.name
                     ),
@@ -117,14 +120,17 @@ def _named(makers: frozenset[str]) -> str:
 
 
 _IF_OLD_RECORDS = (
-    "If the new operators must also apply to old records, replay into a new application id."
+    "If the new operators must also apply to old records, replay the inputs under a new "
+    "application id."
 )
 
 
 @streams_rule("KST011", remedies=(_IF_OLD_RECORDS,))
 def values_made_elsewhere(c: StreamsComparison) -> Iterator[RuleResult]:
-    """The state keeps what the old operators made of earlier records; only new records go through
-    the new ones. The result is what neither version would have given.
+    """The state keeps the values that the old operators computed from earlier records. The new
+    operators process only new records.
+
+    The results mix both, and differ from the results of either version.
     """
     for pair, was, now in kept(c):
         first, then = c.flow_before.users(was)[:1], c.flow_after.users(now)[:1]
@@ -158,7 +164,9 @@ def _words(flow: Flow, start: Key) -> list[str]:
     return sorted(found)
 
 
-_IF_ITS_KIND = "If its kind or types changed, give the store another name and replay."
+_IF_ITS_KIND = (
+    "If the store's kind or types changed, give the store another name and replay the inputs."
+)
 _IS_STILL_THE_SAME = (
     "Is {now} still the same kind of table (plain, windowed, session), with the same window "
     "and the same key and value types?"
@@ -167,11 +175,11 @@ _IS_STILL_THE_SAME = (
 
 @streams_rule("KST012", remedies=(_IF_ITS_KIND,), questions=(_IS_STILL_THE_SAME,))
 def read_as_another_table(c: StreamsComparison) -> Iterator[RuleResult]:
-    """No description shows whether a store is plain, windowed or of sessions, or its types.
+    """The operators directly after the store now handle keys differently, as if a table became
+    windowed under its old name. Topology#describe() doesn't show the kind or types of a store.
 
-    The operators directly after it now handle keys differently, as they must if a table becomes
-    windowed under its old name. Then the changelog's keys are read as key and window. That fails
-    for short keys (ProcessorStateException) and silently gives garbage for long ones.
+    If the table is now windowed, the changelog's keys are read as key and window. That fails for
+    short keys (ProcessorStateException) and silently gives wrong keys for long ones.
     """
     for pair, was, now in kept(c):
         old, new = _follow(c.flow_before, was), _follow(c.flow_after, now)
@@ -213,7 +221,9 @@ def _follow(flow: Flow, store: StreamsStore) -> frozenset[str]:
     return frozenset(found)
 
 
-_IF_THEY_DONT = "If the types or the meaning differ, give the store another name and replay."
+_IF_THEY_DONT = (
+    "If the types or the meaning differ, give the store another name and replay the inputs."
+)
 _DO_AND_KEEP = "Do {replace} and {replace_2} keep rows of the same types and meaning in {now}?"
 
 
@@ -221,7 +231,7 @@ _DO_AND_KEEP = "Do {replace} and {replace_2} keep rows of the same types and mea
 def other_kind_of_operator(c: StreamsComparison) -> Iterator[RuleResult]:
     """The store keeps its name, but another kind of operator fills it.
 
-    That operator reads the old rows as its own, whatever they are.
+    The new operator reads the old rows as its own, even if they mean something else.
     """
     for pair, was, now in kept(c):
         first, then = c.flow_before.users(was)[:1], c.flow_after.users(now)[:1]
@@ -237,7 +247,10 @@ def other_kind_of_operator(c: StreamsComparison) -> Iterator[RuleResult]:
             location=pair.location,
             before=old,
             after=new,
-            because=f"{now.name} was filled by {old.replace('_', ' ')} before.",
+            because=(
+                f"{now.name} is now filled by {new.replace('_', ' ')} instead of "
+                f"{old.replace('_', ' ')}."
+            ),
             question=_DO_AND_KEEP.format(
                 replace=old.replace("_", " "), replace_2=new.replace("_", " "), now=now.name
             ),

@@ -14,14 +14,16 @@ from headgate.rules.kafka_streams.facts.rule import (
 from headgate.rules.kafka_streams.library_versions import release
 from headgate.rules.kafka_streams.store_keys import kept
 
-_PLAN_TIME_FOR = "Plan time for a full restoration."
+_PLAN_TIME_FOR = "Plan time for restoring the stores from their changelogs."
 
 
 @streams_rule("KST050", remedies=(_PLAN_TIME_FOR,))
 def task_moved(c: StreamsComparison) -> Iterator[RuleResult]:
-    """Sub-topologies are numbered in the order of the code, and a task's local state is in a
-    directory of that number. Under another number the store is restored from its changelog,
-    which takes longer for a long changelog. The old directory stays on the disk.
+    """Kafka Streams numbers sub-topologies in the order of the code, and a task's directory has its
+    sub-topology's number.
+
+    If a store's sub-topology gets another number, the store is restored from its changelog. A long
+    changelog takes longer. The old directory stays on the disk.
     """
     for pair, was, now in kept(c):
         if was.subtopology != now.subtopology and not c.unlogged(was):
@@ -38,17 +40,17 @@ def task_moved(c: StreamsComparison) -> Iterator[RuleResult]:
 
 
 _KEEP_THE_ORDER = (
-    "Keep the order of sub-topologies (declare new ones last), or switch logging on and "
-    "replay the inputs into a new application id."
+    "Keep the order of sub-topologies (declare new ones last). Or enable changelog logging "
+    "and replay the inputs under a new application id."
 )
 
 
 @streams_rule("KST051", remedies=(_KEEP_THE_ORDER,))
 def unlogged_task_moved(c: StreamsComparison) -> Iterator[RuleResult]:
-    """Without a changelog the store exists only on the local disk, in the directory of its task.
+    """The store has no changelog: it exists only on the local disk, in the directory of its task.
 
-    Its sub-topology got another number, so the new task reads another directory and starts empty.
-    That happens although the store is named and the disk was kept.
+    Its sub-topology got another number, so the new task reads another directory and the store
+    starts empty. A store name and a kept disk don't prevent this.
     """
     for pair, was, now in kept(c):
         if was.subtopology != now.subtopology and c.unlogged(was) and not now.restored_from:
@@ -66,8 +68,8 @@ def unlogged_task_moved(c: StreamsComparison) -> Iterator[RuleResult]:
 
 _DECLARE_THE_GLOBAL = (
     "Declare the global store last, so that the other numbers stay the same. Or, if all "
-    "changelogs are complete, delete the state directories of all instances before the start: the "
-    "stores are restored from them."
+    "changelogs are complete, delete the state directories of all instances before the start: "
+    "the stores are restored from their changelogs."
 )
 
 
@@ -77,12 +79,12 @@ _DECLARE_THE_GLOBAL = (
     remedies=(_DECLARE_THE_GLOBAL,),
 )
 def global_takes_a_task(c: StreamsComparison) -> Iterator[RuleResult]:
-    """Global stores are numbered along with the sub-topologies, though they have no tasks.
+    """Global stores get sub-topology numbers, although they have no tasks.
 
-    At its start Kafka Streams opens the stores of every task directory that it finds. If a stateful
-    sub-topology left a directory of that number, the global store is opened for that task. The
-    global thread then fails ("Metrics recorder is re-initialised with different task"). Instances
-    whose disk is empty start, and those whose stores are in memory.
+    At startup, Kafka Streams opens the stores of every task directory that it finds. If a stateful
+    sub-topology left a directory with the global store's number, the global store is opened for
+    that task. The global thread then fails ("Metrics recorder is re-initialised with different
+    task"). Instances with an empty disk or with in-memory stores start.
     """
     now = release(c.after.engine_version)
     if (now is not None and now < _OPENS_AT_START) or _in_memory(c):
@@ -98,9 +100,9 @@ def global_takes_a_task(c: StreamsComparison) -> Iterator[RuleResult]:
                 before=old.name,
                 after=store.name,
                 because=(
-                    f"The global store {store.name} gets sub-topology number {store.subtopology}. "
-                    "The "
-                    f"state directory still has task directories with that number, of {old.name}."
+                    f"The global store {store.name} gets sub-topology number "
+                    f"{store.subtopology}. The state directory still has task directories with "
+                    f"that number, of {old.name}."
                 ),
                 error_class=STREAMS_EXCEPTION,
                 remedy=_DECLARE_THE_GLOBAL,

@@ -45,49 +45,55 @@ def _same_kind(pair: Pair, *kinds: str) -> bool:
     remedy="Keep the type, or add a new field for the new type.",
 )
 def type_is_not_promoted(pair: Pair) -> Iterator[Breach]:
-    """Avro only widens: int to long, float and double, long to float and double, float to double,
-    and string and bytes to each other. Reading a record fails with every other pair of types.
+    """Avro reads a type only as itself or as a wider type: int as long, float and double, long as
+    float and double, float as double, and string and bytes as each other.
+
+    With every other pair of types, reading a record fails.
     """
     reader, writer = pair.reader, pair.writer
     if reader.type in UNIONS or writer.type in UNIONS or _kind(reader) == _kind(writer):
         return
     if reader.type not in PROMOTED_TO.get(writer.type, ()):
         was, now = type_name(writer), type_name(reader)
-        yield Breach(pair.path, now, was, f"{now} can't read {was}.")
+        yield Breach(pair.path, now, was, f"Avro can't read {was} as {now}.")
 
 
 @rule(
     "SCH102",
     AVRO_SPEC,
-    remedy="Give the field a default (for one that may be missing: null, in a union with null).",
+    remedy="Give the field a default (for an optional field: a union with null, and null as default).",
 )
 def field_without_default(pair: Pair) -> Iterator[Breach]:
-    """If a record lacks a field, the reading schema's default fills it.
+    """If a record lacks a field, Avro uses the default of the reading schema.
 
-    Without a default reading fails. So a field can only be added (for backward) or removed (for
-    forward) if it has a default.
+    Without a default, reading fails. So a field needs a default before it can be added (backward
+    compatibility) or removed (forward compatibility).
     """
     if not _same_kind(pair, "record"):
         return
     for field, other in counterparts(pair):
         if other is None and not field.has_default:
             path = f"{pair.path}.{field.name}" if pair.path else field.name
-            because = "It has no default, and the written records lack it."
+            because = "The field has no default, and the written records lack it."
             yield Breach(path, type_name(field.type), None, because)
 
 
-@rule("SCH103", AVRO_SPEC, remedy="Keep the name, or give the new type the old full name as alias.")
+@rule(
+    "SCH103",
+    AVRO_SPEC,
+    remedy="Keep the name, or list the old full name in the new type's aliases.",
+)
 def name_changed(pair: Pair) -> Iterator[Breach]:
     """Avro matches records, enums and fixed types by name.
 
-    The reading schema accepts another name only if it lists it among its aliases.
+    The reading type accepts another name only if its aliases list that name.
     """
     if not _same_kind(pair, *NAMED):
         return
     reader, writer = pair.reader, pair.writer
     aliases = reader.props.get("aliases") or ()
     if reader.name != writer.name and writer.fullname not in _full(aliases, reader):
-        because = f"{reader.fullname} is not {writer.fullname}."
+        because = f"The reading type is {reader.fullname}, the written type is {writer.fullname}."
         yield Breach(pair.path, reader.fullname, writer.fullname, because)
 
 
@@ -98,7 +104,7 @@ def _full(aliases: Any, reader: Any) -> set[str]:
 
 @rule("SCH104", AVRO_SPEC, remedy="Keep the symbol, or give the reading enum a default symbol.")
 def enum_symbol_missing(pair: Pair) -> Iterator[Breach]:
-    """Reading fails if the reading enum lacks a symbol and has no default symbol."""
+    """Reading a record fails if the reading enum lacks its symbol and has no default symbol."""
     if _same_kind(pair, "enum") and (lost := _lost_symbols(pair)) and not _enum_default(pair):
         reader, writer = pair.reader.symbols, pair.writer.symbols
         because = f"The reading enum lacks {', '.join(lost)}."
@@ -116,7 +122,7 @@ def _enum_default(pair: Pair) -> str | None:
 
 @rule("SCH105", AVRO_SPEC, remedy="Keep the size, or add a field with another fixed type.")
 def fixed_size_changed(pair: Pair) -> Iterator[Breach]:
-    """A fixed type of another size can't be read."""
+    """Avro can't read a fixed type as a fixed type of another size."""
     if _same_kind(pair, "fixed") and pair.reader.size != pair.writer.size:
         sizes = [f"{n.size} bytes" for n in (pair.reader, pair.writer)]
         yield Breach(pair.path, sizes[0], sizes[1], "")
@@ -126,7 +132,7 @@ def fixed_size_changed(pair: Pair) -> Iterator[Breach]:
 def union_branch_missing(pair: Pair) -> Iterator[Breach]:
     """The reading schema must be able to read every branch of the written union.
 
-    If a branch is removed (null above all), reading fails at the records that have it.
+    If a branch is removed (most often null), reading fails at the records that use the branch.
     """
     reader, writer = pair.reader, pair.writer
     if reader.type not in UNIONS and writer.type not in UNIONS:
@@ -136,7 +142,7 @@ def union_branch_missing(pair: Pair) -> Iterator[Breach]:
     for branch in writer.schemas if writer.type in UNIONS else (writer,):
         if id(branch) not in paired and not _reads(pair, branch):
             was, now = type_name(branch), type_name(reader)
-            yield Breach(pair.path, now, type_name(writer), f"{now} can't read {was}.")
+            yield Breach(pair.path, now, type_name(writer), f"Avro can't read {was} as {now}.")
 
 
 def _reads(pair: Pair, branch: Any) -> bool:
@@ -153,8 +159,7 @@ def _reads(pair: Pair, branch: Any) -> bool:
 def logical_type_changed(pair: Pair) -> Iterator[Breach]:
     """Schema registries compare the underlying types, not the logical types.
 
-    A consumer that knows only one logical type reads the same number as another time, date or
-    amount.
+    A consumer with another logical type reads the same number as another time, date or amount.
     """
     reader, writer = pair.reader, pair.writer
     if reader.type in (*UNIONS, "record") or reader.type != writer.type:
@@ -166,8 +171,9 @@ def logical_type_changed(pair: Pair) -> Iterator[Breach]:
 
 @rule("SCH112", EVOLUTION, Effect.SILENTLY_WRONG, remedy="Inform the consumers, or keep the field.")
 def default_replaces_value(pair: Pair) -> Iterator[Breach]:
-    """Consumers with the old schema continue: they get the default for a value that is no longer
-    written, without an error.
+    """Consumers with the old schema continue without an error.
+
+    For a field that is no longer written, they get its default.
     """
     if pair.direction is not Direction.FORWARD or not _same_kind(pair, "record"):
         return

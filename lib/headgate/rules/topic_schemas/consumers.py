@@ -15,13 +15,16 @@ SPARK = "https://spark.apache.org/docs/latest/api/sql/#from_json"
     "SCH401",
     SPARK,
     Effect.SILENTLY_WRONG,
-    remedy="Change the pipeline first, or keep writing the field until it no longer reads it.",
+    remedy=(
+        "Change the pipeline first, or keep writing the field until the pipeline no longer reads "
+        "it."
+    ),
 )
 def pipeline_reads_field(_: Pair) -> Iterable[Breach]:
     """A registered pipeline reads this field.
 
-    Without it from_json and get_json_object give null, and the query continues. from_avro and
-    from_protobuf fail or give null, depending on their mode.
+    Without the field, from_json and get_json_object give null, and the query continues. from_avro
+    and from_protobuf fail or give null, depending on their mode.
     """
     return ()
 
@@ -34,7 +37,9 @@ def pipeline_reads_field(_: Pair) -> Iterable[Breach]:
     questions=(NEEDS_FIELD,),
 )
 def pipeline_may_read_it(_: Pair) -> Iterable[Breach]:
-    """A registered pipeline reads this topic. Its evidence doesn't show how it uses this field."""
+    """A registered pipeline reads this topic. The pipeline's evidence doesn't show how it uses this
+    field.
+    """
     return ()
 
 

@@ -8,11 +8,12 @@ from headgate.model.topic_schema import TopicSchema
 from headgate.rules.topic_schemas.facts.rule import EVOLUTION, Breach, Pair, rule
 
 
-@rule("SCH001", EVOLUTION, remedy="Write the new format to a topic of its own.")
+@rule("SCH001", EVOLUTION, remedy="Write the new format to a separate topic.")
 def format_changed(pair: Pair) -> Iterator[Breach]:
     """A consumer of one format can't read another format's bytes.
 
-    If a subject checks compatibility, a schema registry rejects a version of another format.
+    If the subject has a compatibility level, the schema registry rejects a version in another
+    format.
     """
     reader, writer = pair.reader, pair.writer
     if (

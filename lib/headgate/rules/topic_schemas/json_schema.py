@@ -40,7 +40,7 @@ def _shown(node: JsonNode) -> str:
     remedy=("Keep the old type among the types that the reading schema accepts."),
 )
 def type_narrowed(pair: Pair) -> Iterator[Breach]:
-    """The reading schema must accept every written type; integers are numbers, too.
+    """The reading schema must accept every type of the writing schema; an integer is also a number.
 
     Schema registries treat an enum without a type as a separate type.
     """
@@ -62,8 +62,8 @@ def type_narrowed(pair: Pair) -> Iterator[Breach]:
 
 @rule("SCH302", JSON_RULES, remedy="Leave the property optional, or give it a default.")
 def property_required(pair: Pair) -> Iterator[Breach]:
-    """If the reading schema requires a property, records that lack it are invalid, unless it has a
-    default.
+    """If the reading schema requires a property, records without it are invalid, unless the
+    property has a default.
     """
     if not (both := _plain(pair)):
         return
@@ -100,13 +100,14 @@ def _covering(node: JsonNode, name: str) -> JsonNode | None:
     JSON_RULES,
     remedy=(
         "Close the content model (additionalProperties: false) before you add properties, or "
-        "check in the other direction."
+        "check only the other direction."
     ),
 )
 def property_added_to_open_model(pair: Pair) -> Iterator[Breach]:
-    """The writing schema allowed any other property.
+    """The writing schema allows additional properties.
 
-    So older records may have this property with another type, and the reading schema rejects them.
+    So existing records may have this property with another type, and the reading schema rejects
+    them.
     """
     if not (both := _plain(pair)):
         return
@@ -118,7 +119,10 @@ def property_added_to_open_model(pair: Pair) -> Iterator[Breach]:
             if not inner.accepts_all and _is_object(writer):
                 yield Breach(pair.at(name), _shown(inner), None, "")
         elif (cover := _covering(writer, name)) is not None and not pair.fits(inner, cover):
-            because = "Other properties were allowed, with a type that the reading schema rejects."
+            because = (
+                "The writing schema allows additional properties, with a type that the reading "
+                "schema rejects."
+            )
             yield Breach(pair.at(name), _shown(inner), _shown(cover), because)
 
 
@@ -129,11 +133,11 @@ def _is_object(node: JsonNode) -> bool:
 @rule(
     "SCH304",
     JSON_RULES,
-    remedy=("Keep the property, or let the reading schema accept additional ones."),
+    remedy=("Keep the property, or let the reading schema accept additional properties."),
 )
 def property_removed_from_closed_model(pair: Pair) -> Iterator[Breach]:
-    """If the reading schema accepts no other properties, it rejects records that still have this
-    one.
+    """If the reading schema accepts no additional properties, it rejects records with a property
+    that it doesn't list.
     """
     if not (both := _plain(pair)):
         return
@@ -191,7 +195,7 @@ def _narrower(key: str, now: Any, was: Any) -> bool:
 
 @rule("SCH307", JSON_RULES, remedy="Keep every value; only add to an enum.")
 def values_narrowed(pair: Pair) -> Iterator[Breach]:
-    """The reading schema rejects the values that its enum or constant lacks."""
+    """The reading schema rejects every value that its enum or const doesn't list."""
     if not (both := _plain(pair)):
         return
     allowed, written = (values_of(n) for n in both)
@@ -201,11 +205,16 @@ def values_narrowed(pair: Pair) -> Iterator[Breach]:
         yield Breach(pair.path, _shown(both[0]), _shown(both[1]), "")
 
 
-@rule("SCH308", JSON_RULES, remedy="Keep every alternative of anyOf and oneOf; add none to allOf.")
+@rule(
+    "SCH308",
+    JSON_RULES,
+    remedy="Keep every alternative of anyOf and oneOf, and add no schema to allOf.",
+)
 def combination_changed(pair: Pair) -> Iterator[Breach]:
-    """The reading schema must accept each alternative that was allowed (anyOf, oneOf), and must not
-    require more at once (allOf). Schema registries also reject most changes from one of them to
-    another.
+    """The reading schema must accept every alternative of the writing schema (anyOf, oneOf), and
+    must not require more (allOf).
+
+    Schema registries also reject most changes between anyOf, oneOf and allOf.
     """
     if not (both := _plain(pair)):
         return
@@ -274,10 +283,12 @@ def _matched(
     return all(place(i, set()) for i in range(len(each)))
 
 
-@rule("SCH309", JSON_RULES, remedy="Keep these dependencies; only loosen them.")
+@rule("SCH309", JSON_RULES, remedy="Don't add dependencies between properties; only loosen them.")
 def dependency_added(pair: Pair) -> Iterator[Breach]:
-    """If the reading schema requires other properties beside one, it rejects the records that have
-    only that one.
+    """A property may require other properties (dependentRequired).
+
+    If the reading schema adds such a requirement, it rejects records that have only the one
+    property.
     """
     if not (both := _plain(pair)):
         return
@@ -295,7 +306,7 @@ def _asks_less(asked: Any, old: Any) -> bool:
     return bool(asked == old)
 
 
-@rule("SCH310", JSON_RULES, remedy="Exclude no more than before.")
+@rule("SCH310", JSON_RULES, remedy="Don't exclude more values (`not`) than before.")
 def exclusion_widened(pair: Pair) -> Iterator[Breach]:
     """If the reading schema excludes more (`not`), it rejects records that were allowed."""
     if not (both := _plain(pair)):
@@ -309,12 +320,12 @@ def exclusion_widened(pair: Pair) -> Iterator[Breach]:
         yield Breach(pair.at("not"), _shown(now), None if was is None else _shown(was), "")
 
 
-@rule("SCH311", JSON_RULES, remedy="Keep items as they were, or check in the other direction.")
+@rule("SCH311", JSON_RULES, remedy="Keep items as they were, or check only the other direction.")
 def tuple_items_changed(pair: Pair) -> Iterator[Breach]:
-    """Items are compared by position.
+    """Tuple items are compared by position.
 
     The reading schema rejects items that it newly restricts. If it accepts no additional items, it
-    also rejects those that it no longer lists.
+    also rejects items that it no longer lists.
     """
     if not (both := _plain(pair)):
         return
@@ -339,10 +350,16 @@ def tuple_items(node: JsonNode) -> list[JsonNode]:
     return [node.at(d) for d in found] if isinstance(found, list) else []
 
 
-@rule("SCH312", JSON_RULES, Effect.SILENTLY_WRONG, remedy="Keep the format, or add a property.")
+@rule(
+    "SCH312",
+    JSON_RULES,
+    Effect.SILENTLY_WRONG,
+    remedy="Keep the format, or add a new property for the new format.",
+)
 def format_changed(pair: Pair) -> Iterator[Breach]:
-    """Schema registries don't compare `format`: the same text is read as another kind of time,
-    number or name.
+    """Schema registries don't compare `format`.
+
+    Consumers read the same text as another kind of time, number or name.
     """
     if (both := _plain(pair)) and both[0].get("format") != both[1].get("format"):
         now, was = (str(n.get("format") or "none") for n in both)

@@ -87,7 +87,7 @@ def _shared(pair: Pair) -> Iterator[tuple[Side, ProtoField, Side, ProtoField]]:
 def message_removed(pair: Pair) -> Iterator[Breach]:
     """A consumer must know every message that was written.
 
-    Schema registries allow new messages, but none to be removed or renamed.
+    Schema registries allow new messages, but don't allow you to remove or rename a message.
     """
     if not (files := _files(pair)):
         return
@@ -108,8 +108,8 @@ def message_removed(pair: Pair) -> Iterator[Breach]:
 
 @rule("SCH202", PROTOBUF_SPEC, remedy="Give the new field its own number; reserve the old one.")
 def wire_type_changed(pair: Pair) -> Iterator[Breach]:
-    """Only types with the same wire format may replace each other: the plain integers, bool and
-    enums; sint32 and sint64; string and bytes; fixed32 and sfixed32; fixed64 and sfixed64.
+    """Only types with the same wire format may replace each other: int32, int64, uint32, uint64,
+    bool and enums; sint32 and sint64; string and bytes; fixed32 and sfixed32; fixed64 and sfixed64.
     """
     for reader, f, writer, other in _shared(pair):
         was, now = _looks(writer, other), _looks(reader, f)
@@ -122,11 +122,12 @@ def _looks(side: Side, f: ProtoField) -> str:
     return "a map" if f.key else side.group(f.type)
 
 
-@rule("SCH203", PROTOBUF_RULES, remedy="Keep the message's name, or add a field of another number.")
+@rule("SCH203", PROTOBUF_RULES, remedy="Keep the message type, or add a field with a new number.")
 def message_type_changed(pair: Pair) -> Iterator[Breach]:
-    """A field of another message type is read as that message.
+    """The two schemas have different message types for this field, and the consumer reads one as
+    the other.
 
-    Field numbers that both have are mixed up, so schema registries reject it.
+    Field numbers that both types use are mixed up, so schema registries reject the change.
     """
     for reader, f, writer, other in _shared(pair):
         if _looks(reader, f) != _looks(writer, other) or reader.group(f.type) != "a message":
@@ -146,18 +147,18 @@ def required_field(pair: Pair) -> Iterator[Breach]:
     reader, writer = (s.message for s in sides)
     for f in reader.fields:
         if f.label == "required" and f.number not in writer.by_number():
-            yield Breach(pair.at(f.name), f.shown, None, "The reading schema requires it.")
+            yield Breach(pair.at(f.name), f.shown, None, "The reading schema requires this field.")
     for f in writer.fields:
         if f.label == "required" and f.number not in reader.by_number():
-            yield Breach(pair.at(f.name), None, f.shown, "It was required.")
+            yield Breach(pair.at(f.name), None, f.shown, "The writing schema requires this field.")
 
 
 @rule("SCH205", PROTOBUF_SPEC, remedy="Put at most one existing field into a new oneof.")
 def fields_moved_into_oneof(pair: Pair) -> Iterator[Breach]:
-    """Of the fields of a oneof, a consumer keeps the last that was written.
+    """A consumer keeps only the last written field of a oneof.
 
-    If several independent fields, or one field moved into an existing oneof, become its members,
-    values are lost.
+    If several independent fields become members of one oneof, or a field moves into an existing
+    oneof, values are lost.
     """
     if not (sides := _sides(pair)):
         return
@@ -169,27 +170,33 @@ def fields_moved_into_oneof(pair: Pair) -> Iterator[Breach]:
     for name, fields in oneofs.items():
         moved = [f.name for f in fields if written[f.number].oneof is None]
         if len(moved) > 1 or (moved and len(fields) > len(moved)):
-            because = f"{', '.join(moved)} moved into it."
+            because = f"The reading schema has {', '.join(moved)} in oneof {name}."
             yield Breach(pair.at(name), f"oneof {name}", "fields outside a oneof", because)
 
 
 @rule("SCH206", PROTOBUF_RULES, remedy="Keep the field in its oneof; mark it deprecated.")
 def oneof_field_removed(pair: Pair) -> Iterator[Breach]:
-    """If the written field of a oneof is missing in the reading schema, the oneof is empty."""
+    """If the reading schema lacks the written field of a oneof, consumers get an empty oneof."""
     if not (sides := _sides(pair)):
         return
     reader, writer = (s.message for s in sides)
     kept = {f.oneof for f in reader.fields}
     for f in writer.fields:
         if f.oneof in kept and f.oneof and f.number not in reader.by_number():
-            yield Breach(pair.at(f.name), None, f.shown, f"It was in oneof {f.oneof}.")
+            yield Breach(
+                pair.at(f.name),
+                None,
+                f.shown,
+                f"The writing schema has this field in oneof {f.oneof}.",
+            )
 
 
 @rule("SCH207", PROTOBUF_RULES, remedy="Keep the package.")
 def package_changed(pair: Pair) -> Iterator[Breach]:
-    """Messages are known by package and name.
+    """The full name of a message includes its package.
 
-    Code that looks one up by its full name, such as `Any` and generated code, doesn't find it.
+    Code that looks up a message by its full name, such as `Any` and generated code, doesn't find
+    it.
     """
     if (files := _files(pair)) and files[0].package != files[1].package:
         yield Breach("", files[0].package, files[1].package, "")
@@ -199,11 +206,13 @@ def package_changed(pair: Pair) -> Iterator[Breach]:
     "SCH211",
     PROTOBUF_SPEC,
     Effect.SILENTLY_WRONG,
-    remedy="Keep writing the field until nothing reads it; then reserve its number and its name.",
+    remedy="Write the field until no consumer reads it. Then reserve its number and its name.",
 )
 def default_replaces_value(pair: Pair) -> Iterator[Breach]:
-    """Consumers with the old schema continue: Protobuf gives them zero, an empty text or an empty
-    list for a field that is no longer written. They get no error.
+    """Consumers with the old schema continue without an error.
+
+    For a field that is no longer written, Protobuf gives them zero, an empty string or an empty
+    list.
     """
     if pair.direction is not Direction.FORWARD or not (sides := _sides(pair)):
         return
@@ -217,22 +226,26 @@ def default_replaces_value(pair: Pair) -> Iterator[Breach]:
     "SCH212",
     PROTOBUF_SPEC,
     Effect.SILENTLY_WRONG,
-    remedy="Give a field of another meaning its own number; reserve the old one.",
+    remedy="Give a field with another meaning a new number, and reserve the old number.",
 )
 def number_reused(pair: Pair) -> Iterator[Breach]:
-    """The name is not on the wire: a consumer reads the number's value as its own field.
+    """Protobuf identifies fields by number, not by name: a consumer reads the value as its own
+    field with that number.
 
     Code that reads by name (JSON, Spark's from_protobuf) loses the field.
     """
     for _, f, _, other in _shared(pair):
         if f.name != other.name:
-            because = f"Number {f.number} is {f.name} here and {other.name} there."
+            because = (
+                f"Field number {f.number} is {f.name} in the reading schema and {other.name} in "
+                "the writing schema."
+            )
             yield Breach(pair.at(f.name), f.name, other.name, because)
 
 
 @rule("SCH213", PROTOBUF_SPEC, Effect.SILENTLY_WRONG, remedy="Keep the wider type.")
 def number_is_cut(pair: Pair) -> Iterator[Breach]:
-    """A consumer with a narrower integer truncates larger values, or reads large numbers as
+    """A consumer with a narrower integer type truncates larger values, or reads large numbers as
     negative ones. It doesn't fail.
     """
     for reader, f, writer, other in _shared(pair):
@@ -244,9 +257,10 @@ def number_is_cut(pair: Pair) -> Iterator[Breach]:
             yield Breach(pair.at(f.name), f.shown, other.shown, "")
 
 
-@rule("SCH214", PROTOBUF_SPEC, Effect.SILENTLY_WRONG, remedy="Add a field of another number.")
+@rule("SCH214", PROTOBUF_SPEC, Effect.SILENTLY_WRONG, remedy="Add a field with a new number.")
 def repeated_changed(pair: Pair) -> Iterator[Breach]:
-    """A consumer of one value gets the last of many, and loses packed numbers altogether.
+    """A consumer that expects a single value gets the last of the repeated values, and loses packed
+    numbers completely.
 
     It gets no error.
     """
@@ -259,10 +273,10 @@ def repeated_changed(pair: Pair) -> Iterator[Breach]:
 
 @rule("SCH215", PROTOBUF_SPEC, Effect.SILENTLY_WRONG, remedy="Keep every value and its number.")
 def enum_value_changed(pair: Pair) -> Iterator[Breach]:
-    """An enum's numbers are on the wire, its names are not.
+    """Protobuf writes an enum's numbers, not its names.
 
-    A consumer whose enum lacks the number gets an unknown value (the first one, in proto2). One
-    with another name for the number gets that name.
+    A consumer whose enum lacks the number gets an unknown value (in proto2, the first value). A
+    consumer with another name for the number gets that name.
     """
     if not (files := _files(pair)):
         return
@@ -281,7 +295,10 @@ def _enum_breaches(name: str, reader: ProtoEnum, writer: ProtoEnum) -> Iterator[
     for word, number in writer.values.items():
         if number not in known:
             yield Breach(
-                f"{name}.{word}", None, f"{word} = {number}", ("The reading schema lacks it.")
+                f"{name}.{word}",
+                None,
+                f"{word} = {number}",
+                ("The reading schema lacks this value."),
             )
         elif word not in known[number]:
             now = f"{known[number][0]} = {number}"
@@ -292,10 +309,12 @@ def _enum_breaches(name: str, reader: ProtoEnum, writer: ProtoEnum) -> Iterator[
     "SCH216",
     PROTOBUF_SPEC,
     Effect.SILENTLY_WRONG,
-    remedy="Choose another number and another name; keep the reserved ones.",
+    remedy="Choose another number and name, and keep the old ones reserved.",
 )
 def reserved_is_used(pair: Pair) -> Iterator[Breach]:
-    """A number or a name was reserved because records with its old meaning may still exist."""
+    """The old schema reserved this number or name, because records with its old meaning may still
+    exist.
+    """
     if not (sides := _sides(pair)):
         return
     # What the old version reserved must not come back in the new one, whoever reads.

@@ -64,13 +64,16 @@ class TopicUse:
             return FieldRead(self.pipeline, Certainty.DEFINITE, words, tuple(dict.fromkeys(nodes)))
         question = NEEDS_FIELD.format(pipeline=self.pipeline, path=path)
         if self.blind:
-            said = f"{self.pipeline} reads the topic; {self.blind}."
+            said = f"{self.pipeline} reads the topic, but {self.blind}."
             return FieldRead(self.pipeline, Certainty.UNKNOWN, said, (), question)
         if self.whole:
-            said = f"{self.pipeline} passes whole records ({', '.join(self.whole)})."
+            said = (
+                f"{self.pipeline} passes whole records to its sink or to code "
+                f"({', '.join(self.whole)})."
+            )
             return FieldRead(self.pipeline, Certainty.POSSIBLE, said, self.whole, question)
         if any(touches(p, path) for p in self.parsed):
-            said = f"{self.pipeline} parses {path} and may pass it."
+            said = f"{self.pipeline} parses {path} and may use it."
             return FieldRead(self.pipeline, Certainty.POSSIBLE, said, (), question)
         said = f"{self.pipeline} reads the topic, but not {path}."
         return FieldRead(self.pipeline, Certainty.NO, said)
@@ -100,11 +103,11 @@ def topic_use(
     if (version.engine if version else engine) is not Engine.SPARK:
         return _blind(pipeline, "its evidence doesn't show how its code uses a record")
     if version is None:
-        return _blind(pipeline, "none of its versions was read yet")
+        return _blind(pipeline, "Headgate hasn't read any of its versions yet")
     sources = [s for s in version.sources or () if _reads(s, topic)]
     has_plan = any(n.kind is NodeKind.TRANSFORM for n in version.topology.nodes)
     if not sources or not (has_plan or _is_whole_graph(version, sources)):
-        words = "its evidence has no plan"
+        words = "its evidence has no query plan"
         return _blind(pipeline, "its plan reads the topic as a table" if has_plan else words)
     return _used(pipeline, version, sources, column)
 
@@ -140,7 +143,7 @@ def _used(pipeline: str, version: Version, sources: list[Source], column: str) -
     for node, name, text in _expressions(version):
         is_named = is_named or any(f"s{s.position}." in text for s in sources)
         if "sha256:" in text:
-            blind = "an expression of its plan is too long to be kept"
+            blind = "an expression of its query plan is too long for Headgate to store"
         for usage in usages(text, names):
             if usage.path is not None:
                 read.setdefault(usage.path, []).append(node)
@@ -152,7 +155,7 @@ def _used(pipeline: str, version: Version, sources: list[Source], column: str) -
         if source.node in ends:
             whole[_shown(version, source.node)] = None
     if not (is_named or whole or blind):
-        blind = "its plan names none of its columns"
+        blind = "its query plan shows none of the topic's columns"
     found = {p: tuple(n) for p, n in read.items()}
     return TopicUse(pipeline, found, frozenset(parsed), tuple(whole), blind)
 

@@ -51,7 +51,10 @@ def _differences(
         case "map":
             yield from _differences(read.values, written.values, f"{path}{{}}", depth + 1, seen)
         case "enum" if list(written.symbols) != list(read.symbols)[: len(written.symbols)]:
-            yield f"{path or 'The value'} has different symbols in the written schema."
+            yield (
+                f"{path or 'The value'} has different enum symbols in the reading and the written "
+                "schema."
+            )
         case "fixed" if read.size != written.size:
             yield _said(path, read, written)
         case "union" | "error_union":

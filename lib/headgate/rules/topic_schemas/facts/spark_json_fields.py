@@ -41,7 +41,10 @@ def _misfits(parsed: Schema, fields: dict[str, SchemaField]) -> Iterator[Misfit]
             yield Misfit(path, f"{path} is not in the topic's schema.", is_sure=False)
             continue
         if not _takes(kind, known.type):
-            said = f"{path} is {known.type} there, but is parsed as {type_text(kind)}."
+            said = (
+                f"{path} is {known.type} in the topic's schema, but the query parses it as "
+                f"{type_text(kind)}."
+            )
             yield Misfit(path, said, is_sure=True)
             continue
         if depth < _DEEPEST:
