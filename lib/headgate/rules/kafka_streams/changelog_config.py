@@ -15,7 +15,7 @@ _GIVE_THE_STORE = "Give the store another name and replay the inputs."
 
 
 @streams_rule("KST080", remedies=(_GIVE_THE_STORE,))
-def changelog_of_another_kind(c: StreamsComparison) -> Iterator[RuleResult]:
+def changelog_policy_changed(c: StreamsComparison) -> Iterator[RuleResult]:
     """A changelog's cleanup policy shows the kind of its store: `compact` for a key-value store,
     `compact,delete` for window and session stores, `delete` for the windows of a stream-stream
     join.
@@ -49,7 +49,7 @@ _IF_ONLY_THE_GRACE = (
 
 
 @streams_rule("KST081", remedies=(_IF_ONLY_THE_GRACE,))
-def changelog_of_other_retention(c: StreamsComparison) -> Iterator[RuleResult]:
+def changelog_retention_changed(c: StreamsComparison) -> Iterator[RuleResult]:
     """A window store's retention is its window plus grace period, and its local segments are named
     after the retention.
 

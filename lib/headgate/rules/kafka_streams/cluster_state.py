@@ -89,7 +89,7 @@ _STOP_ALL_INSTANCES = "Stop all instances and wait until the group is empty, the
 
 
 @streams_rule("KST102", remedies=(_STOP_ALL_INSTANCES,))
-def old_members_live(c: StreamsComparison) -> Iterator[RuleResult]:
+def group_has_old_members(c: StreamsComparison) -> Iterator[RuleResult]:
     """A group can change its protocol only while it is empty.
 
     It rejects members with the other protocol. Its current members continue.

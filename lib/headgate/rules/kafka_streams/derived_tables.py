@@ -23,7 +23,7 @@ _IS_A_FILTER = "Is {what} a filter of a table? If so, it doesn't retract rows th
 
 
 @streams_rule("KST007", remedies=(_REMOVE_THE_STORE,), questions=(_IS_A_FILTER,))
-def derived_table_kept(c: StreamsComparison) -> Iterator[RuleResult]:
+def derived_table_gets_store(c: StreamsComparison) -> Iterator[RuleResult]:
     """A table that was computed on demand from another table now has its own store.
 
     The store starts empty and gets only rows that change after the start. A filter doesn't retract

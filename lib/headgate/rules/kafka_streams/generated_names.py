@@ -101,7 +101,7 @@ _WAS_THE_CODE = (
     remedies=(_KEEP_THE_STORES,),
     questions=(_WAS_THE_CODE,),
 )
-def twins_exchanged_stores(c: StreamsComparison) -> Iterator[RuleResult]:
+def equal_operators_swapped_stores(c: StreamsComparison) -> Iterator[RuleResult]:
     """Two equal operators kept their positions, but their stores are swapped.
 
     If the code of the operators was swapped, too, each operator keeps its state. If only the names

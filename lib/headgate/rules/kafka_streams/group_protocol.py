@@ -86,7 +86,7 @@ _NAME_THE_TOPICS = "Subscribe to the topics by name, or keep group.protocol=clas
 
 
 @streams_rule("KST062", remedies=(_NAME_THE_TOPICS,))
-def pattern_under_streams(c: StreamsComparison) -> Iterator[RuleResult]:
+def pattern_with_streams_protocol(c: StreamsComparison) -> Iterator[RuleResult]:
     """The streams protocol doesn't support subscriptions by pattern yet.
 
     The application fails before it joins the group.
@@ -109,7 +109,7 @@ _REMOVE_OR_STAY = "Remove {said}, or keep group.protocol=classic."
 
 
 @streams_rule("KST063", remedies=(_REMOVE_OR_STAY,))
-def static_members_under_streams(c: StreamsComparison) -> Iterator[RuleResult]:
+def static_members_with_streams_protocol(c: StreamsComparison) -> Iterator[RuleResult]:
     """The streams protocol doesn't support static membership.
 
     The application fails with a configuration error before it starts.

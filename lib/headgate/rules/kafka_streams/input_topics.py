@@ -129,7 +129,7 @@ _DOES_EXIST_AND_WITH = "Does {topic} exist on the cluster, and how many partitio
     remedies=(_CREATE_BEFORE_THE_START,),
     questions=(_DOES_EXIST_AND_WITH,),
 )
-def input_not_known(c: StreamsComparison) -> Iterator[RuleResult]:
+def input_topic_not_found(c: StreamsComparison) -> Iterator[RuleResult]:
     """If a source topic doesn't exist, the application stops with MissingSourceTopicException.
 
     Kafka Streams creates only internal topics.

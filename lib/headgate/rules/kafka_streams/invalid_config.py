@@ -29,7 +29,7 @@ _SET_TO_ONE = "Set {key} to an accepted value: {values}."
 
 
 @streams_rule("KST073", remedies=(_SET_TO_ONE,))
-def value_not_known(c: StreamsComparison) -> Iterator[RuleResult]:
+def setting_value_not_accepted(c: StreamsComparison) -> Iterator[RuleResult]:
     """StreamsConfig accepts only some values of this setting.
 
     With any other value, the application fails before it starts. Kafka Streams 4.0 removed the

@@ -78,7 +78,7 @@ _DID_THE_NEWER = (
     remedies=(_BOUNCE_ONCE_WITH, _DO_TWO_ROLLING, _ONE_ROLLING_BOUNCE),
     questions=(_DID_THE_NEWER,),
 )
-def formats_on_the_way(c: StreamsComparison) -> Iterator[RuleResult]:
+def repartition_format_changed(c: StreamsComparison) -> Iterator[RuleResult]:
     """Kafka Streams 3.5 changed the format of table updates in repartition topics and foreign-key
     joins (KIP-904).
 

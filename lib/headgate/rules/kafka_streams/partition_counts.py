@@ -25,7 +25,7 @@ _BACK = (
 
 
 @streams_rule("KST030", remedies=(_BACK,))
-def internal_topic_has_other_count(c: StreamsComparison) -> Iterator[RuleResult]:
+def internal_topic_partitions_differ(c: StreamsComparison) -> Iterator[RuleResult]:
     """Repartition topics and changelogs get their partition count from the inputs once, when they
     are created.
 
@@ -58,7 +58,7 @@ _GIVE_BOTH_SIDES = "Give both sides the same number of partitions, or repartitio
 
 
 @streams_rule("KST031", remedies=(_GIVE_BOTH_SIDES,))
-def joined_inputs_differ(c: StreamsComparison) -> Iterator[RuleResult]:
+def joined_inputs_partitions_differ(c: StreamsComparison) -> Iterator[RuleResult]:
     """Both sides of a join must have the same partition count, because a task joins partition by
     partition.
 
@@ -92,7 +92,7 @@ _EXPECT_RECORDS_OF_ONE = (
 
 
 @streams_rule("KST032", remedies=(_EXPECT_RECORDS_OF_ONE,))
-def input_has_other_count(c: StreamsComparison) -> Iterator[RuleResult]:
+def input_partitions_changed(c: StreamsComparison) -> Iterator[RuleResult]:
     """With another partition count, new records of a key may go to another partition than its old
     records.
 

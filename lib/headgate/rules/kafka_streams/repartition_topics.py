@@ -107,7 +107,7 @@ class _Places:
 
 
 @streams_rule("KST022", remedies=(_DRAIN,), questions=(_IS_EVERYTHING_IN_PROCESSED,))
-def repartition_exchanged(c: StreamsComparison) -> Iterator[RuleResult]:
+def repartition_topics_swapped(c: StreamsComparison) -> Iterator[RuleResult]:
     """Two repartition topics are swapped: the operators of each topic now use the other topic.
 
     Records that are still in a topic are processed by the wrong operators, under keys that were
@@ -140,7 +140,7 @@ def repartition_exchanged(c: StreamsComparison) -> Iterator[RuleResult]:
 
 
 @streams_rule("KST021", remedies=(_DRAIN,))
-def repartition_merged(c: StreamsComparison) -> Iterator[RuleResult]:
+def repartition_topics_merged(c: StreamsComparison) -> Iterator[RuleResult]:
     """Topology optimisation uses one repartition topic for several operators.
 
     The unused topic stays on the cluster. If all its records were processed, the operators continue

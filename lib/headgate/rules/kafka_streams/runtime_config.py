@@ -117,7 +117,7 @@ _WATCH_CONSUMER_LAG = "Watch consumer lag and memory after the start."
 
 
 @streams_rule("KST083", remedies=(_WATCH_CONSUMER_LAG,))
-def settings_of_the_runtime(c: StreamsComparison) -> Iterator[RuleResult]:
+def runtime_settings_changed(c: StreamsComparison) -> Iterator[RuleResult]:
     """Settings of threads, standbys, caches, intervals, exception handlers and clients decide how
     fast and how often results are written, and what happens to failing records.
 

@@ -105,7 +105,7 @@ def _rebuilt(pair: StorePair, was: StreamsStore, now: StreamsStore) -> RuleResul
 
 
 @streams_rule("KST002", remedies=(_NAME_BOTH,))
-def state_adopted(c: StreamsComparison) -> Iterator[RuleResult]:
+def store_name_reused(c: StreamsComparison) -> Iterator[RuleResult]:
     """The store's name now belongs to another operator's store.
 
     That operator uses the existing state and changelog, and continues from values that mean

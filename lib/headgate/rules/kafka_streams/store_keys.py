@@ -39,7 +39,7 @@ _DOES_GIVE_EACH = (
 
 
 @streams_rule("KST010", remedies=(_IF_KEYS_DIFFER,), questions=(_DOES_GIVE_EACH,))
-def keys_made_elsewhere(c: StreamsComparison) -> Iterator[RuleResult]:
+def key_operators_changed(c: StreamsComparison) -> Iterator[RuleResult]:
     """The operators that set the keys of a store's records changed. Topology#describe() doesn't
     show how they compute a key.
 
@@ -126,7 +126,7 @@ _IF_OLD_RECORDS = (
 
 
 @streams_rule("KST011", remedies=(_IF_OLD_RECORDS,))
-def values_made_elsewhere(c: StreamsComparison) -> Iterator[RuleResult]:
+def value_operators_changed(c: StreamsComparison) -> Iterator[RuleResult]:
     """The state keeps the values that the old operators computed from earlier records. The new
     operators process only new records.
 
@@ -174,7 +174,7 @@ _IS_STILL_THE_SAME = (
 
 
 @streams_rule("KST012", remedies=(_IF_ITS_KIND,), questions=(_IS_STILL_THE_SAME,))
-def read_as_another_table(c: StreamsComparison) -> Iterator[RuleResult]:
+def table_kind_may_differ(c: StreamsComparison) -> Iterator[RuleResult]:
     """The operators directly after the store now handle keys differently, as if a table became
     windowed under its old name. Topology#describe() doesn't show the kind or types of a store.
 
@@ -228,7 +228,7 @@ _DO_AND_KEEP = "Do {replace} and {replace_2} keep rows of the same types and mea
 
 
 @streams_rule("KST013", remedies=(_IF_THEY_DONT,), questions=(_DO_AND_KEEP,))
-def other_kind_of_operator(c: StreamsComparison) -> Iterator[RuleResult]:
+def operator_kind_changed(c: StreamsComparison) -> Iterator[RuleResult]:
     """The store keeps its name, but another kind of operator fills it.
 
     The new operator reads the old rows as its own, even if they mean something else.

@@ -18,7 +18,7 @@ _PLAN_TIME_FOR = "Plan time for restoring the stores from their changelogs."
 
 
 @streams_rule("KST050", remedies=(_PLAN_TIME_FOR,))
-def task_moved(c: StreamsComparison) -> Iterator[RuleResult]:
+def subtopology_number_changed(c: StreamsComparison) -> Iterator[RuleResult]:
     """Kafka Streams numbers sub-topologies in the order of the code, and a task's directory has its
     sub-topology's number.
 
@@ -46,7 +46,7 @@ _KEEP_THE_ORDER = (
 
 
 @streams_rule("KST051", remedies=(_KEEP_THE_ORDER,))
-def unlogged_task_moved(c: StreamsComparison) -> Iterator[RuleResult]:
+def unlogged_store_moved(c: StreamsComparison) -> Iterator[RuleResult]:
     """The store has no changelog: it exists only on the local disk, in the directory of its task.
 
     Its sub-topology got another number, so the new task reads another directory and the store

@@ -39,7 +39,7 @@ _SET_AND_NEWER = (
 
 
 @rule("RDY070", f"{_GUIDE}; proposal: KIP-1034", Engine.KAFKA_STREAMS, remedies=(_SET_AND_NEWER,))
-def skips_records(s: Subject) -> Iterator[Problem]:
+def bad_records_dropped(s: Subject) -> Iterator[Problem]:
     """Kafka Streams skips records that it can't deserialize or process, and only logs them.
 
     If a producer changes its schema, that may be every record, and nobody notices.
@@ -98,7 +98,7 @@ _DOES_THE_HANDLER = "Does the handler store the records that it skips?"
     remedies=(_LET_IT_WRITE,),
     questions=(_DOES_THE_HANDLER,),
 )
-def own_handler(s: Subject) -> Iterator[Problem]:
+def own_exception_handler(s: Subject) -> Iterator[Problem]:
     """The application has its own handler, and only that class decides what happens to a bad
     record.
 
@@ -153,7 +153,7 @@ _SET_ABOVE_THE_LONGEST = (
     Engine.KAFKA_STREAMS,
     remedies=(_SET_ABOVE_THE_LONGEST,),
 )
-def task_timeout(s: Subject) -> Iterator[Problem]:
+def short_task_timeout(s: Subject) -> Iterator[Problem]:
     """If a task gets no answer from the brokers within task.timeout.ms, it fails and stops its
     thread.
 

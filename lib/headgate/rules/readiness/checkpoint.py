@@ -88,7 +88,7 @@ def is_local(place: str, version: Version) -> bool:
     Engine.SPARK,
     remedies=(_MOVE,),
 )
-def checkpoint_within_data(s: Subject) -> Iterator[Problem]:
+def checkpoint_inside_data_folder(s: Subject) -> Iterator[Problem]:
     """The checkpoint and the data share a folder.
 
     If somebody deletes, moves, compacts or expires the data, the checkpoint is affected too, and
@@ -158,7 +158,7 @@ _FOR_A_DAY = f"{_SET_TO_THE_TIME}. One day needs {{batches:,}} batches. {_GROWS}
     Engine.SPARK,
     remedies=(_FOR_SOME_TIME, _FOR_A_DAY),
 )
-def short_rewind(s: Subject) -> Iterator[Problem]:
+def short_rewind_window(s: Subject) -> Iterator[Problem]:
     """The checkpoint keeps offsets and state only for its newest batches.
 
     You can roll back a faulty deployment without a replay only while the checkpoint still has a

@@ -137,7 +137,7 @@ _DOES_A_RECORD = "Do consumers tolerate duplicates, and results that count some 
     remedies=(_SET_EXACTLY_ONCE,),
     questions=(_DOES_A_RECORD,),
 )
-def counted_twice(s: Subject) -> Iterator[Problem]:
+def records_counted_twice(s: Subject) -> Iterator[Problem]:
     """After a crash the application reprocesses the records since the last commit, which its state
     may already include.
 
@@ -166,7 +166,7 @@ _BEFORE_THE_UPGRADE = (
     Engine.KAFKA_STREAMS,
     remedies=(_BEFORE_THE_UPGRADE,),
 )
-def removed_guarantee(s: Subject) -> Iterator[Problem]:
+def removed_processing_guarantee(s: Subject) -> Iterator[Problem]:
     """Kafka Streams 4.0 and newer don't accept this processing guarantee.
 
     After an upgrade, the application fails to start.
@@ -194,7 +194,7 @@ _IS_AN_UPGRADE = "Is an upgrade in progress?"
     remedies=(_ONCE_ALL_INSTANCES,),
     questions=(_IS_AN_UPGRADE,),
 )
-def upgrade_from_left(s: Subject) -> Iterator[Problem]:
+def leftover_upgrade_from(s: Subject) -> Iterator[Problem]:
     """While upgrade.from is set, Kafka Streams writes the old release's formats.
 
     If the setting is left over, the next upgrade starts before the last one is complete.
@@ -224,7 +224,7 @@ _FOR_SUCH_A_RELEASE = (
     Engine.KAFKA_STREAMS,
     remedies=(_FOR_SUCH_A_RELEASE,),
 )
-def topology_held_by_the_broker(s: Subject) -> Iterator[Problem]:
+def topology_stored_by_the_broker(s: Subject) -> Iterator[Problem]:
     """With the streams protocol, the broker stores a group's topology and accepts no other.
 
     If a release changes input topics, or names, partitions or settings of internal topics, the

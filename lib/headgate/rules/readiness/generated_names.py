@@ -121,7 +121,7 @@ _WHEN_THE_QUERY = (
 
 
 @rule("RDY003", "measured on Spark 4.2.0", Engine.SPARK, remedies=(_WHEN_THE_QUERY,))
-def sources_by_position(s: Subject) -> Iterator[Problem]:
+def sources_without_names(s: Subject) -> Iterator[Problem]:
     """Spark identifies sources without names by their position in the query.
 
     If you later add, remove or swap sources, the query fails to start, or a source gets the offsets
@@ -148,7 +148,7 @@ _START_A_NEW = (
 
 
 @rule("RDY004", "measured on Spark 4.2.0", Engine.SPARK, remedies=(_START_A_NEW,))
-def names_in_vain(s: Subject) -> Iterator[Problem]:
+def source_names_without_effect(s: Subject) -> Iterator[Problem]:
     """Spark uses names of sources only if the checkpoint's first run had source evolution enabled,
     offset log format 2 and a name for every source.
 

@@ -77,7 +77,7 @@ _IS_THE_LONGEST = "Is the longest window plus its grace period at most {span}?"
     remedies=(_IF_WINDOWS_AND_GRACE,),
     questions=(_IS_THE_LONGEST,),
 )
-def changelog_of_windows(s: Subject) -> Iterator[Problem]:
+def retention_of_window_changelogs(s: Subject) -> Iterator[Problem]:
     """Kafka Streams sets the retention of a changelog only when it creates the topic.
 
     If a later release makes a window or grace period longer, the changelog keeps its old retention.
@@ -117,7 +117,7 @@ _IS_THE_NUMBER = "Is the number of keys limited?"
     remedies=(_IF_KEYS_KEEP,),
     questions=(_IS_THE_NUMBER,),
 )
-def rows_for_ever(s: Subject) -> Iterator[Problem]:
+def store_grows_with_keys(s: Subject) -> Iterator[Problem]:
     """The store and its changelog keep a row for every key that was ever seen.
 
     If new keys keep coming, disks fill up, and each restoration takes longer than the last.

@@ -42,7 +42,7 @@ _COPY_THE_CHECKPOINT = (
     Engine.SPARK,
     remedies=(_COPY_THE_CHECKPOINT,),
 )
-def spark_ends(s: Subject) -> Iterator[Problem]:
+def spark_release_without_fixes(s: Subject) -> Iterator[Problem]:
     """The Spark project no longer fixes this release, or will soon stop.
 
     The next upgrade then becomes urgent and spans several releases. A checkpoint can only move to a
@@ -71,7 +71,7 @@ _TAKE_THE_NEXT = "Upgrade to the next bug-fix release in a rolling restart."
     Engine.KAFKA_STREAMS,
     remedies=(_TAKE_THE_NEXT,),
 )
-def leaking_release(s: Subject) -> Iterator[Problem]:
+def release_leaks_memory(s: Subject) -> Iterator[Problem]:
     """This release of Kafka Streams leaks memory.
 
     The process is killed after a while, and its state must be restored each time.

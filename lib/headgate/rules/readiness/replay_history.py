@@ -26,7 +26,7 @@ _HOW_FAR_BACK = "How old are the oldest records that the state includes?"
 
 
 @rule("RDY100", _KAFKA, remedies=(_RAISE_THE_TOPICS,), questions=(_HOW_FAR_BACK,))
-def history_too_short(s: Subject) -> Iterator[Problem]:
+def input_history_too_short(s: Subject) -> Iterator[Problem]:
     """The state may include records that its input topics no longer have.
 
     After a reset, or with a new checkpoint, the state is rebuilt only from the records that are
@@ -192,7 +192,7 @@ _IS_THIS_THE_CLUSTER = (
     remedies=(_CHECK_WHETHER_IT_WAS,),
     questions=(_IS_THIS_THE_CLUSTER,),
 )
-def input_missing(s: Subject) -> Iterator[Problem]:
+def input_topic_missing(s: Subject) -> Iterator[Problem]:
     """An input topic doesn't exist on the cluster.
 
     The next start fails, or waits until the topic exists. A recreated topic of that name has other

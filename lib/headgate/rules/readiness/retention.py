@@ -72,7 +72,7 @@ _RAISE_RETENTION_MS = (
     "documentation: Kafka topic configuration, retention.ms; the estimate is Headgate's",
     remedies=(_RAISE_RETENTION_MS,),
 )
-def near_the_edge(s: Subject) -> Iterator[Problem]:
+def unread_records_expire_soon(s: Subject) -> Iterator[Problem]:
     """The consumer lag is so large that Kafka will soon delete unread records.
 
     If the pipeline stops, or reads more slowly than producers write, these records are lost.
@@ -124,7 +124,7 @@ _SINCE_WHEN_IS_IT_STOPPED = "Since when has the pipeline been stopped?"
     remedies=(_KEEP, _RAISE_ON_THE_BROKERS),
     questions=(_SINCE_WHEN_IS_IT_STOPPED,),
 )
-def offsets_expire(s: Subject) -> Iterator[Problem]:
+def committed_offsets_expire(s: Subject) -> Iterator[Problem]:
     """Kafka deletes a group's offsets if it has no members for offsets.retention.minutes.
 
     A later start doesn't resume: auto.offset.reset decides whether it starts at the latest or the

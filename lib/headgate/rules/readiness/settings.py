@@ -48,7 +48,7 @@ _REMOVE_THE_SETTING = (
 
 
 @rule("RDY040", "measured on Spark 4.2.0", Engine.SPARK, remedies=(_REMOVE_THE_SETTING,))
-def guard_switched_off(s: Subject) -> Iterator[Problem]:
+def safety_check_disabled(s: Subject) -> Iterator[Problem]:
     """A safety check of Spark is disabled. It stops restarts that would misread state or give wrong
     results.
 
@@ -108,7 +108,7 @@ _SET_IN_THE_QUERYS = (
     Engine.SPARK,
     remedies=(_SET_IN_THE_QUERYS,),
 )
-def time_zone_of_the_machine(s: Subject) -> Iterator[Problem]:
+def session_time_zone_not_set(s: Subject) -> Iterator[Problem]:
     """The query converts timestamps to dates, hours or text in the session's time zone, which isn't
     set.
 
@@ -144,7 +144,7 @@ _REMOVE_THE_SETTING_AND_LET = (
     Engine.SPARK,
     remedies=(_REMOVE_THE_SETTING_AND_LET,),
 )
-def skips_files(s: Subject) -> Iterator[Problem]:
+def bad_files_skipped(s: Subject) -> Iterator[Problem]:
     """Spark silently skips damaged or missing files and marks them as processed.
 
     The rows of these files are lost.

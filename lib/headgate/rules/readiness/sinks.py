@@ -30,7 +30,7 @@ _DOES_THE_FUNCTION = (
     remedies=(_WRITE_BY_THE_ROWS,),
     questions=(_DOES_THE_FUNCTION,),
 )
-def function_as_sink(s: Subject) -> Iterator[Problem]:
+def foreach_batch_sink(s: Subject) -> Iterator[Problem]:
     """A foreachBatch function may skip batches whose batchId it has already written. That works if
     Spark repeats a batch after a failure.
 
@@ -66,7 +66,7 @@ _DOES_THE_WRITER = "Does the foreach writer upsert by key?"
     remedies=(_WRITE_BY_THE_ROWS_OWN,),
     questions=(_DOES_THE_WRITER,),
 )
-def writes_row_by_row(s: Subject) -> Iterator[Problem]:
+def foreach_sink(s: Subject) -> Iterator[Problem]:
     """If a batch fails midway, Spark reprocesses it and writes its rows a second time."""
     sink = s.version.sink
     if sink and sink.format == "foreach":
@@ -88,7 +88,7 @@ _FOR_A_REPLAY = (
 
 
 @rule("RDY052", "measured on Spark 4.2.0", Engine.SPARK, remedies=(_FOR_A_REPLAY,))
-def log_of_the_file_sink(s: Subject) -> Iterator[Problem]:
+def file_sink_log(s: Subject) -> Iterator[Problem]:
     """A file sink records its batch ids in `_spark_metadata` in the output folder.
 
     After a rewind, or with a new checkpoint, it silently skips batches whose ids are already
@@ -119,7 +119,7 @@ _DO_THE_RECORDS = "Do the records have a key that identifies the result?"
     remedies=(_SELECT_A_KEY,),
     questions=(_DO_THE_RECORDS,),
 )
-def kafka_without_key(s: Subject) -> Iterator[Problem]:
+def kafka_records_without_key(s: Subject) -> Iterator[Problem]:
     """Spark's Kafka sink writes at least once: a retried task, a rewind and a replay all write
     their records a second time.
 
@@ -176,7 +176,7 @@ _DO_ITS_CONSUMERS = "Do the topic's consumers recognise duplicates?"
     remedies=(_LET_A_REPLAY,),
     questions=(_DO_ITS_CONSUMERS,),
 )
-def output_not_compacted(s: Subject) -> Iterator[Problem]:
+def output_topic_not_compacted(s: Subject) -> Iterator[Problem]:
     """A replay writes every result a second time, after the old results.
 
     A compacted topic keeps only the newest result of each key. Without compaction, consumers that
@@ -211,7 +211,7 @@ _WRITE_TO_A_DURABLE = (
 
 
 @rule("RDY055", f"{_GUIDE}, Output Sinks", Engine.SPARK, remedies=(_WRITE_TO_A_DURABLE,))
-def output_nowhere(s: Subject) -> Iterator[Problem]:
+def output_not_durable(s: Subject) -> Iterator[Problem]:
     """This sink is for tests: its rows are lost when the driver stops.
 
     With a memory sink, most queries can't restart from their checkpoint.

@@ -26,7 +26,7 @@ _REMOVE_THE_OPTION = (
 
 
 @rule("RDY020", f"{_KAFKA}; measured on Spark 4.2.0", Engine.SPARK, remedies=(_REMOVE_THE_OPTION,))
-def loses_data(s: Subject) -> Iterator[Problem]:
+def data_loss_ignored(s: Subject) -> Iterator[Problem]:
     """With failOnDataLoss=false, Spark doesn't fail if Kafka deleted unread records, a topic was
     recreated or a partition is missing.
 
@@ -82,7 +82,7 @@ _SET_TO_SEVERAL = (
 
 
 @rule("RDY022", f"{_KAFKA}; {_FILES}", Engine.SPARK, remedies=(_SET_TO_SEVERAL,))
-def no_limit_per_batch(s: Subject) -> Iterator[Problem]:
+def no_rate_limit(s: Subject) -> Iterator[Problem]:
     """The source has no limit per batch. After a stop, a reset or a replay, the first batch
     processes all waiting records at once.
 
@@ -107,7 +107,7 @@ _IF_ACCESS_RIGHTS = (
 
 
 @rule("RDY023", _KAFKA, Engine.SPARK, remedies=(_IF_ACCESS_RIGHTS,))
-def shared_group(s: Subject) -> Iterator[Problem]:
+def fixed_group_id(s: Subject) -> Iterator[Problem]:
     """All of a query's consumers join the group of kafka.group.id.
 
     If another query, an old version that still runs, or a rehearsal uses the same group, Kafka
@@ -139,7 +139,7 @@ _LET_A_REPLAY = (
     Engine.SPARK,
     remedies=(_SET_CLEANSOURCE_ARCHIVE, _LET_A_REPLAY),
 )
-def inputs_removed(s: Subject) -> Iterator[Problem]:
+def input_files_removed(s: Subject) -> Iterator[Problem]:
     """The query deletes or archives its input files once they are processed.
 
     A replay doesn't find them at the source, so it can't rebuild state and output.
@@ -170,7 +170,7 @@ _READ_WITH_MODE = (
     Engine.SPARK,
     remedies=(_READ_WITH_MODE,),
 )
-def drops_malformed(s: Subject) -> Iterator[Problem]:
+def malformed_rows_dropped(s: Subject) -> Iterator[Problem]:
     """Spark drops rows that it can't parse, without a count, a log line or a copy.
 
     If a producer changes its format, that may be every row.

@@ -55,7 +55,7 @@ _COMPLETE = ("Use update mode with a watermark: complete mode keeps all rows.", 
     Engine.SPARK,
     remedies=tuple(text for text, _ in (*_BY_KIND.values(), _WINDOWED, _COMPLETE)),
 )
-def state_grows_for_ever(s: Subject) -> Iterator[Problem]:
+def state_grows_forever(s: Subject) -> Iterator[Problem]:
     """This state never shrinks: it grows every day, until a batch no longer fits into memory.
 
     Each restart has more state to load, and a replay takes longer.
@@ -141,7 +141,7 @@ _GIVE_THE_VARIABLES = (
     remedies=(_SET_A_TIMEOUT, _GIVE_THE_VARIABLES),
     questions=(_NO_FUNCTION,),
 )
-def state_left_to_a_function(s: Subject) -> Iterator[Problem]:
+def state_without_timeout(s: Subject) -> Iterator[Problem]:
     """Without a timeout, timer or time-to-live, only the function itself removes state, and only
     for a key that gets a new record.
 
@@ -204,7 +204,7 @@ _SET_IN_THE_QUERYS = (
 
 
 @rule("RDY014", "measured on Spark 4.2.0", Engine.SPARK, remedies=(_SET_IN_THE_QUERYS,))
-def partitions_not_recorded(s: Subject) -> Iterator[Problem]:
+def state_partitions_not_recorded(s: Subject) -> Iterator[Problem]:
     """With offset log format 2, a query's first run doesn't record its number of state partitions.
 
     A restart with fewer shuffle partitions silently loses keys. A restart with more fails, and
@@ -233,7 +233,7 @@ _BEFORE_YOU_START = (
 
 
 @rule("RDY015", "measured on Spark 4.2.0", Engine.SPARK, remedies=(_BEFORE_YOU_START,))
-def default_partitions(s: Subject) -> Iterator[Problem]:
+def default_state_partitions(s: Subject) -> Iterator[Problem]:
     """The state has Spark's default number of partitions, and the checkpoint pins it.
 
     Too many partitions make every batch slow and fill the checkpoint with small files. With too
@@ -263,7 +263,7 @@ _RUN_THE_QUERY = (
 
 
 @rule("RDY016", "measured on Spark 4.2.0", Engine.SPARK, remedies=(_RUN_THE_QUERY,))
-def run_without_an_end(s: Subject) -> Iterator[Problem]:
+def scheduled_run_never_ends(s: Subject) -> Iterator[Problem]:
     """A query with trigger availableNow ends once no work is left, but a processing-time timeout
     always leaves work.
 

@@ -44,7 +44,7 @@ def _same_kind(pair: Pair, *kinds: str) -> bool:
     AVRO_SPEC,
     remedy="Keep the type, or add a new field for the new type.",
 )
-def type_is_not_promoted(pair: Pair) -> Iterator[Breach]:
+def type_not_promoted(pair: Pair) -> Iterator[Breach]:
     """Avro reads a type only as itself or as a wider type: int as long, float and double, long as
     float and double, float as double, and string and bytes as each other.
 
@@ -61,7 +61,7 @@ def type_is_not_promoted(pair: Pair) -> Iterator[Breach]:
 @rule(
     "SCH102",
     AVRO_SPEC,
-    remedy="Give the field a default (for an optional field: a union with null, and null as default).",
+    remedy="Give the field a default (an optional field: a union with null, and null as default).",
 )
 def field_without_default(pair: Pair) -> Iterator[Breach]:
     """If a record lacks a field, Avro uses the default of the reading schema.
@@ -83,7 +83,7 @@ def field_without_default(pair: Pair) -> Iterator[Breach]:
     AVRO_SPEC,
     remedy="Keep the name, or list the old full name in the new type's aliases.",
 )
-def name_changed(pair: Pair) -> Iterator[Breach]:
+def type_name_changed(pair: Pair) -> Iterator[Breach]:
     """Avro matches records, enums and fixed types by name.
 
     The reading type accepts another name only if its aliases list that name.
@@ -184,7 +184,7 @@ def default_replaces_value(pair: Pair) -> Iterator[Breach]:
 
 
 @rule("SCH113", AVRO_SPEC, Effect.SILENTLY_WRONG, remedy="Keep the symbol in the reading enum.")
-def symbol_becomes_default(pair: Pair) -> Iterator[Breach]:
+def symbol_read_as_default(pair: Pair) -> Iterator[Breach]:
     """A consumer gets the enum's default symbol for every symbol that its enum lacks."""
     if _same_kind(pair, "enum") and (lost := _lost_symbols(pair)) and (word := _enum_default(pair)):
         because = f"{', '.join(lost)} is read as {word}."
@@ -194,15 +194,15 @@ def symbol_becomes_default(pair: Pair) -> Iterator[Breach]:
 
 
 AVRO = (
-    type_is_not_promoted,
+    type_not_promoted,
     field_without_default,
-    name_changed,
+    type_name_changed,
     enum_symbol_missing,
     fixed_size_changed,
     union_branch_missing,
     logical_type_changed,
     default_replaces_value,
-    symbol_becomes_default,
+    symbol_read_as_default,
 )
 
 

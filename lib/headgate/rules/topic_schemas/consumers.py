@@ -36,14 +36,14 @@ def pipeline_reads_field(_: Pair) -> Iterable[Breach]:
     remedy="Check how the pipeline uses the field before you remove it.",
     questions=(NEEDS_FIELD,),
 )
-def pipeline_may_read_it(_: Pair) -> Iterable[Breach]:
+def pipeline_may_read_field(_: Pair) -> Iterable[Breach]:
     """A registered pipeline reads this topic. The pipeline's evidence doesn't show how it uses this
     field.
     """
     return ()
 
 
-PIPELINES = (pipeline_reads_field, pipeline_may_read_it)
+PIPELINES = (pipeline_reads_field, pipeline_may_read_field)
 
 
 def judge_reads(change: FieldChange, reads: Iterable[FieldRead]) -> Iterator[SchemaFinding]:
@@ -54,7 +54,7 @@ def judge_reads(change: FieldChange, reads: Iterable[FieldRead]) -> Iterator[Sch
         if read.certainty is Certainty.NO:
             continue
         certain = read.certainty is Certainty.DEFINITE
-        chosen = pipeline_reads_field if certain else pipeline_may_read_it
+        chosen = pipeline_reads_field if certain else pipeline_may_read_field
         yield SchemaFinding(
             rule=chosen.code,
             effect=chosen.effect,

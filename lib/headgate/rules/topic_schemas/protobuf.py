@@ -228,7 +228,7 @@ def default_replaces_value(pair: Pair) -> Iterator[Breach]:
     Effect.SILENTLY_WRONG,
     remedy="Give a field with another meaning a new number, and reserve the old number.",
 )
-def number_reused(pair: Pair) -> Iterator[Breach]:
+def field_number_reused(pair: Pair) -> Iterator[Breach]:
     """Protobuf identifies fields by number, not by name: a consumer reads the value as its own
     field with that number.
 
@@ -244,7 +244,7 @@ def number_reused(pair: Pair) -> Iterator[Breach]:
 
 
 @rule("SCH213", PROTOBUF_SPEC, Effect.SILENTLY_WRONG, remedy="Keep the wider type.")
-def number_is_cut(pair: Pair) -> Iterator[Breach]:
+def integer_truncated(pair: Pair) -> Iterator[Breach]:
     """A consumer with a narrower integer type truncates larger values, or reads large numbers as
     negative ones. It doesn't fail.
     """
@@ -311,7 +311,7 @@ def _enum_breaches(name: str, reader: ProtoEnum, writer: ProtoEnum) -> Iterator[
     Effect.SILENTLY_WRONG,
     remedy="Choose another number and name, and keep the old ones reserved.",
 )
-def reserved_is_used(pair: Pair) -> Iterator[Breach]:
+def reserved_field_used(pair: Pair) -> Iterator[Breach]:
     """The old schema reserved this number or name, because records with its old meaning may still
     exist.
     """
@@ -337,11 +337,11 @@ PROTOBUF = (
     oneof_field_removed,
     package_changed,
     default_replaces_value,
-    number_reused,
-    number_is_cut,
+    field_number_reused,
+    integer_truncated,
     repeated_changed,
     enum_value_changed,
-    reserved_is_used,
+    reserved_field_used,
 )
 
 
