@@ -116,8 +116,10 @@ def _scenario(name: str) -> Scenario:
     # Kafka's options have a command of their own: nobody is asked for them one by one.
     found = _declared(RESET) if name == RESET else SCENARIOS.get(name)
     if found is None:
-        reason = "isn't built in this release" if name in PLANNED else "isn't a scenario"
-        raise ScenarioError(f"{name} {reason}; scenarios are {', '.join(SCENARIOS)}")
+        reason = f"{name} isn't a scenario"
+        if name in PLANNED:
+            reason = f"scenario {name} isn't available in this release"
+        raise ScenarioError(f"{reason}. Scenarios: {', '.join(SCENARIOS)}")
     return found
 
 
@@ -141,13 +143,16 @@ def drift(before: Plan, now: Plan) -> tuple[str, ...]:
         for said in _differences(f"{name}:", before.preconditions.get(name), value)
     ]
     found += [
-        f"{n}: no longer a precondition" for n in before.preconditions if n not in now.preconditions
+        f"{n} is no longer a precondition of the plan"
+        for n in before.preconditions
+        if n not in now.preconditions
     ]
     if not found and before.hash != now.hash:
-        found = ["its steps would be different now"]
+        found = ["the steps of a new plan would be different"]
     approved, counted = approved_counts(before), _counts(now)
     grown = ((w, approved[w], counted.get(w)) for w in approved)
-    return (*found, *(f"{n} records would be {w}, {a} were approved" for w, a, n in grown
+    return (*found, *(f"{n} records would now be {w}, but only {a} were approved"
+                      for w, a, n in grown
                       if n is not None and n > max(2 * a, a + 100_000)))  # fmt: skip
 
 

@@ -24,7 +24,10 @@ def build(request: PlanRequest) -> Plan:
     group = inspector.kafka.group(str(pipeline.group))
     blockers = list(group_blockers(request, group))
     if group.state != "dead" and group.type not in _CONSUMERS:
-        blockers.append(f"group {group.id} is of type {group.type}, not a consumer group")
+        blockers.append(
+            f"group {group.id} is of type {group.type}, not a consumer group: check "
+            "`engine` and `group` in headgate.toml"
+        )
     topics = {o.topic for o in group.offsets} | set(pipeline.topics)
     return Plan(
         scenario=request.scenario,
@@ -39,7 +42,11 @@ def build(request: PlanRequest) -> Plan:
             "group": {"id": group.id, "type": group.type.value},
             "commands": common.command_facts(pipeline),
         },
-        impact={"records": {}, "total": 0, "left_alone": dict.fromkeys(sorted(topics), "an input")},
+        impact={
+            "records": {},
+            "total": 0,
+            "left_alone": dict.fromkeys(sorted(topics), "an input topic"),
+        },
         risks=(
             *([f"input topics are kept: {name_list(topics)}"] if topics else []),
             *common.group_risks(group),
@@ -54,13 +61,19 @@ def group_blockers(request: PlanRequest, group: Group) -> Iterator[str]:
     """Refuse a group that is missing, that somebody is in, or that two pipelines share."""
     pipeline, inspector = request.pipeline, request.inspector
     if group.state == "dead":
-        yield f"group {group.id} not found, or not visible to Headgate"
+        yield (
+            f"group {group.id} not found, or not visible to Headgate: check `group` in "
+            "headgate.toml"
+        )
     elif not group.is_inactive:
         yield active_reason(inspector, group.id)
     yield from running(request)
     for other in inspector.processes.pipelines():
         if other.name != pipeline.name and other.group == group.id:
-            yield f"{other.name} is also registered with group {group.id}: the group stays"
+            yield (
+                f"{other.name} is registered with the same group {group.id}, so Headgate doesn't "
+                "delete it: remove one registration"
+            )
 
 
 def running(request: PlanRequest) -> Iterator[str]:
@@ -70,6 +83,7 @@ def running(request: PlanRequest) -> Iterator[str]:
         return
     status = inspector.processes.status(pipeline.name)
     if status is not Status.STOPPED:
-        is_known = status is Status.RUNS
-        what = "runs" if is_known else f"may still run (its status is {status})"
-        yield f"{pipeline.name} {what}: stop it first, then decommission it"
+        state = f"{pipeline.name} may still run (status: {status})"
+        if status is Status.RUNS:
+            state = f"{pipeline.name} runs"
+        yield f"{state}: stop it first, then decommission it"

@@ -103,32 +103,33 @@ def _left(seen: ResetFacts) -> dict[str, str]:
     """Return what stays of all that looks like the application's, and why."""
     others = {n: i.why for n, i in seen.internals.items() if i.claim is Claim.FOREIGN}
     inputs = dict.fromkeys(
-        (*seen.inputs, *seen.intermediate), "an input, which the application does not own"
+        (*seen.inputs, *seen.intermediate), "an input topic: the application doesn't own it"
     )
-    return {**others, **inputs, **dict.fromkeys(seen.topology.sinks, "an output")}
+    return {**others, **inputs, **dict.fromkeys(seen.topology.sinks, "an output topic")}
 
 
 def _risks(seen: ResetFacts, shapes: dict[str, Any]) -> Iterator[str]:
     left = _left(seen)
     if left:
-        yield f"kept, because the application is not its only owner: {name_list(left)}"
+        yield f"topics that are kept, because others may use them: {name_list(left)}"
     if shapes and seen.wish.back_up:
         yield (
-            f"an undo restores the records of {name_list(shapes)} with other offsets. Backup "
-            "topics "
-            "(headgate-backup-RUN-...) keep them until then, or until you delete these topics"
+            f"an undo restores the records of {name_list(shapes)} with other offsets from backup "
+            "topics (headgate-backup-RUN-...). Keep these backup topics as long as you may need "
+            "the undo"
         )
     elif shapes:
         yield (
-            f"the records of {name_list(shapes)} are permanently lost: they have no backup "
-            "(--back-up)"
+            f"the records of {name_list(shapes)} are permanently lost. Pass --back-up to copy "
+            "them first"
         )
     if seen.group.type not in DELETABLE and seen.group.state != "dead":
         yield (
-            f"group {seen.group.id} of type {seen.group.type} is not deleted. Kafka removes it "
-            "once its offsets expire"
+            f"Headgate doesn't delete group {seen.group.id} (type {seen.group.type}). Kafka "
+            "removes it once its offsets expire"
         )
     if clears_state(seen) and seen.request.pipeline.commands.clean is None:
         yield (
-            "local state on the instances' disks is not removed: no `clean` command is registered"
+            "local state on the instances' disks is not removed. Register a `clean` command, or "
+            "delete it yourself"
         )

@@ -30,14 +30,7 @@ def build(request: PlanRequest) -> Plan:
     pipeline, inspector = request.pipeline, request.inspector
     found = inspector.checkpoints.read(pipeline.checkpoint) if pipeline.checkpoint else None
     if found is None:
-        location = (
-            f"checkpoint {pipeline.checkpoint} not found: check `checkpoint` in headgate.toml"
-        )
-        return request.block(
-            location
-            if pipeline.checkpoint
-            else "headgate.toml sets no `checkpoint` for this pipeline"
-        )
+        return request.block(common.no_checkpoint(pipeline))
     group = _group(request)
     aside = MoveToBackup(
         pipeline=pipeline.name,
@@ -98,7 +91,10 @@ def _facts(request: PlanRequest, group: Group | None) -> dict[str, object]:
 def _blockers(request: PlanRequest, found: Checkpoint, group: Group | None) -> Iterator[str]:
     yield from running(request) if group is None else group_blockers(request, group)
     if group is not None and group.type not in DELETABLE:
-        yield f"group {group.id} is of type {group.type}: it can't be deleted and restored"
+        yield (
+            f"Headgate can't delete and restore group {group.id} (type {group.type}). To keep the "
+            "group, remove `group` of this pipeline from headgate.toml"
+        )
     yield from common.shared_checkpoint(request.pipeline, request.inspector)
     if found.fixed:
         yield f"{found.location} can't be moved to backup: {found.fixed}"
@@ -106,13 +102,14 @@ def _blockers(request: PlanRequest, found: Checkpoint, group: Group | None) -> I
 
 def _risks(request: PlanRequest, group: Group | None) -> Iterator[str]:
     yield (
-        "the checkpoint moves to a backup beside its location, with all its state. An undo "
-        "restores it byte for byte, as long as the backup is kept ([runs] keep_snapshots)"
+        "the checkpoint and its state move to a backup folder next to it. An undo restores them "
+        "byte for byte, as long as the backup is kept ([runs] keep_snapshots)"
     )
     if strange := _other_groups(request):
         yield (
-            f"its sources name group {name_list(strange)}, which isn't registered: it stays. If it "
-            "is this query's own, set `group` in headgate.toml"
+            f"the query's sources use group {name_list(strange)} (kafka.group.id), which "
+            "headgate.toml doesn't set for this pipeline. Headgate keeps the group. If only this "
+            "query uses it, set `group`"
         )
     if group is None and request.pipeline.group is not None:
         yield (
@@ -120,7 +117,7 @@ def _risks(request: PlanRequest, group: Group | None) -> Iterator[str]:
             "deleted"
         )
     if request.pipeline.watch is not None:
-        yield f"the reports of the query in {request.pipeline.watch} are kept"
+        yield f"the watch reports of the query in {request.pipeline.watch} are kept"
     sink = request.version.sink if request.version else None
     if sink is not None and (sink.target or sink.format):
         yield f"the output of the query in {sink.target or sink.format} is kept"

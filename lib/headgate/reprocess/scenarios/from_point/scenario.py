@@ -39,7 +39,9 @@ def build(request: PlanRequest) -> Plan:
     target = target_of(request)
     if target.place is TargetKind.LISTED:
         if topics:
-            raise ScenarioError("from-point: leave --topic out; a list of offsets names its topics")
+            raise ScenarioError(
+                "from-point: omit --topic, because a list of offsets already has the topics"
+            )
         topics, only = _of_list(target.listed)
     chosen = {name: numbers for name, numbers in only.items() if numbers}
     return move_group(request, OffsetsRequest(target=target, topics=topics, only=chosen))
@@ -48,7 +50,9 @@ def build(request: PlanRequest) -> Plan:
 def _spark(request: PlanRequest, target: Target, only: dict[str, list[int]]) -> Plan:
     if target.place is TargetKind.LISTED:
         if only:
-            raise ScenarioError("from-point: leave --topic out; a list of offsets names its topics")
+            raise ScenarioError(
+                "from-point: omit --topic, because a list of offsets already has the topics"
+            )
         _, only = _of_list(target.listed)
     return from_point_spark.build(request, target, only)
 
@@ -66,7 +70,9 @@ def resolved(request: PlanRequest) -> PlanRequest:
             for (topic, number), commit in sorted(committed(request.inspector, group).items())
         ]
         if not options["to-offsets"]:
-            raise ScenarioError(f"--from-group: group {group} has no committed offsets")
+            raise ScenarioError(
+                f"--from-group: group {group} has no committed offsets. Check the name of the group"
+            )
     return replace(request, options=options)
 
 
@@ -129,7 +135,7 @@ OPTIONS = (
     Option(
         name="shift-by",
         ask="Shift by how many records (negative rewinds)?",
-        help="Shift offsets by N records; negative rewinds. Stops at the earliest and latest "
+        help="Shift offsets by N records; negative rewinds. Limited to the earliest and latest "
         "offset.",
         kind=Kind.NUMBER,
         metavar="N",
@@ -139,7 +145,8 @@ OPTIONS = (
     Option(
         name="to-offset",
         ask="Start at which offset?",
-        help="Offset to start at in every partition; blocked if a partition does not hold it.",
+        help="Offset to start at in every partition. If a partition doesn't have it, the plan is "
+        "blocked.",
         kind=Kind.NUMBER,
         metavar="N",
         one_of=_POINT,
@@ -164,7 +171,7 @@ OPTIONS = (
     Option(
         name="to-current",
         ask="Stay at the current offset?",
-        help="Current offset of every partition: only shows it, and verifies that it can be read.",
+        help="Keep the current offset of every partition; only verifies that it is still valid.",
         kind=Kind.FLAG,
         one_of=_POINT,
         required=True,
@@ -172,7 +179,7 @@ OPTIONS = (
     Option(
         name="to-offsets",
         ask="Start at which offsets?",
-        help="One row per partition; other partitions keep their offsets.",
+        help="Offsets to start at, one row per partition; other partitions keep their offsets.",
         kind=Kind.MANY,
         metavar="TOPIC,PARTITION,OFFSET",
         one_of=_POINT,
@@ -181,7 +188,7 @@ OPTIONS = (
     Option(
         name="from-file",
         ask="Read offsets from which file?",
-        help="File with rows TOPIC,PARTITION,OFFSET, as Kafka's tools write it.",
+        help="File with rows TOPIC,PARTITION,OFFSET, as for `kafka-consumer-groups --from-file`.",
         kind=Kind.FILE,
         metavar="FILE",
         rows_of="to-offsets",
@@ -191,31 +198,32 @@ OPTIONS = (
     Option(
         name="from-group",
         ask="Start at the offsets of which group?",
-        help="Start at the current offsets of this other group.",
+        help="Start at the committed offsets of this other consumer group.",
         metavar="GROUP",
         one_of=_POINT,
         required=True,
     ),
     Option(
         name="no-record",
-        ask="What if a partition has no record since?",
-        help="Partitions without a record at or after the time: go to their end, or keep their "
-        "offset.",
+        ask="What if a partition has no record at or after the time?",
+        help="If a partition has no record at or after the time: start at its latest offset "
+        "(end), or keep its offset (leave).",
         kind=Kind.CHOICE,
         choices=(Silent.END.value, Silent.LEAVE.value),
         after=("to-datetime", "by-duration"),
     ),
     Option(
         name="past-retention",
-        ask="Start later if retention has deleted records?",
-        help="Accept a later start if retention may have deleted records of that time.",
+        ask="Accept that retention may have deleted records of that time?",
+        help="If retention may have deleted records of that time, start at the first remaining "
+        "record.",
         kind=Kind.FLAG,
         after=("to-datetime", "by-duration"),
     ),
     Option(
         name="topic",
         ask="Only some topics or partitions?",
-        help="Only this topic, or only these partitions of it; repeat for more.",
+        help="Move only this topic, or only these partitions of the topic; repeat for more topics.",
         kind=Kind.MANY,
         metavar="TOPIC[:0,2]",
         engines=frozenset({Engine.CONSUMER_GROUP, Engine.SPARK}),
@@ -236,7 +244,7 @@ SCENARIO = Scenario(
             CHECKPOINT,
             KAFKA_OR_FILES,
             PASSES_LOCATION,
-            note="The query starts there with empty state.",
+            note="The query starts at that point with empty state.",
         ),
         Engine.KAFKA_STREAMS: SUPPORTED,
     },

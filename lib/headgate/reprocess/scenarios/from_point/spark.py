@@ -32,7 +32,10 @@ def build(request: PlanRequest, target: Target, only: Mapping[str, list[int]]) -
     checkpoint, position = found
     takes, blockers, risks = matched_takes(position, request.version)
     if target.place is TargetKind.CURRENT:
-        blockers.append("to start at the current offsets with empty state, use new-checkpoint")
+        blockers.append(
+            "--to-current isn't available for Spark. To start at the current offsets "
+            "with empty state, use new-checkpoint"
+        )
     wish = StartRequest(
         target=target,
         takes=takes,
@@ -46,7 +49,10 @@ def build(request: PlanRequest, target: Target, only: Mapping[str, list[int]]) -
 
 def _unknown(position: QueryPosition, only: Mapping[str, list[int]]) -> list[str]:
     known = {topic for source in position.sources for topic in source.offsets}
-    return [f"the query does not read topic {topic}" for topic in sorted(only.keys() - known)]
+    return [
+        f"the query doesn't read topic {topic}: remove it from the offsets or from --topic"
+        for topic in sorted(only.keys() - known)
+    ]
 
 
 def offsets_of_pipeline(name: str, inspector: Inspector) -> list[str]:
@@ -65,7 +71,7 @@ def offsets_of_pipeline(name: str, inspector: Inspector) -> list[str]:
                 at = found.get((topic, number), offset)
                 found[topic, number] = min(at, offset)
     if not found:
-        raise ScenarioError(f"--from-pipeline: {name} has no offsets in its checkpoint")
+        raise ScenarioError(f"--from-pipeline: the checkpoint of {name} has no Kafka offsets")
     return [f"{topic},{number},{at}" for (topic, number), at in sorted(found.items())]
 
 
@@ -74,7 +80,8 @@ OPTIONS = (
         name="from-pipeline",
         ask="Start at the offsets of which query?",
         help=(
-            "Start at the end of the last committed batch of this other registered Spark pipeline."
+            "Start at the offsets where the last committed batch of this other Spark pipeline "
+            "ended."
         ),
         metavar="PIPELINE",
         one_of="point",

@@ -25,15 +25,7 @@ def build(request: PlanRequest) -> Plan:
     pipeline, inspector, version = request.pipeline, request.inspector, request.version
     found = inspector.checkpoints.read(pipeline.checkpoint) if pipeline.checkpoint else None
     if found is None:
-        location = (
-            f"checkpoint {pipeline.checkpoint} not found: check `checkpoint` in headgate.toml"
-        )
-        missing = (
-            location
-            if pipeline.checkpoint
-            else "headgate.toml sets no `checkpoint` for this pipeline"
-        )
-        return request.block(missing)
+        return request.block(common.no_checkpoint(pipeline))
     read = found.offsets if inspector.kafka.has_cluster() else {}
     topics = inspector.kafka.topics(read) if read else {}
     place = remote_checkpoint.new_place(inspector, pipeline) if found.remote else None
@@ -83,13 +75,17 @@ def _lost(request: PlanRequest, found: Checkpoint, topics: Mapping[str, Topic]) 
     if any(part.begin for topic in topics.values() for part in topic.partitions):
         point = "the earliest offset"
     elif found.offsets and (not sources or any(_starts(s) is None for s in sources)):
-        point = "the offset where it begins"
+        point = "the starting offset"
     else:
         return LostState()
     try:
         position = request.inspector.checkpoints.query_position(found.location)
     except EvidenceError as error:
-        return LostState(risks=(f"Unknown: which results are lost with the state: {error}",))
+        return LostState(
+            risks=(
+                f"Unknown: Headgate can't determine which results are lost with the state: {error}",
+            )
+        )
     if position is None:
         return LostState()
     return state_risks(request.inspector, found.location, position, request.version, point=point)
@@ -123,9 +119,9 @@ def _blockers(request: PlanRequest, found: Checkpoint, topics: Mapping[str, Topi
     if request.options.get("outputs", "keep") == "keep":
         blockers += common.skipped_batches(
             request.version,
-            "the query restarts at batch 0: its results would be silently dropped. Move its "
-            "files to backup with --outputs=empty, or let it write to another folder with "
-            "--outputs=new",
+            "The query restarts at batch 0, so its results would be silently dropped. Move the "
+            "old files to backup with --outputs=empty, or let the query write to another folder "
+            "with --outputs=new",
         )
     return blockers
 
@@ -139,19 +135,24 @@ def _risks(
     risks = common.topic_risks(topics)
     if found.offsets and not topics:
         names = ", ".join(sorted(found.offsets))
-        risks.append(f"no Kafka cluster is configured: topics {names} were not checked")
+        risks.append(
+            "no Kafka cluster is configured: Headgate can't check whether topics "
+            f"{names} still hold the records"
+        )
     sources = _kafka_sources(version)
     untold = [_name(source) for source in sources if _starts(source) is None]
     if found.offsets and (untold or not sources):
-        of = f" for {name_list(untold)}" if untold else ""
+        of = name_list(untold) or "the Kafka sources"
         risks.append(
-            f"unknown where the query starts without its checkpoint{of}. Spark's "
-            "default startingOffsets is latest: it reprocesses nothing and skips unread "
-            "records. Use from-point with --to-earliest: it writes the earliest offsets into "
-            "the checkpoint"
+            f"no evidence has startingOffsets of {of}. With Spark's default, latest, the query "
+            "reprocesses nothing and skips unread records. Use from-point with --to-earliest: it "
+            "writes the earliest offsets into the checkpoint"
         )
     if pipeline.commands.status is None:
-        risks.append(f"{pipeline.name} has no status command: only its logs show whether it runs")
+        risks.append(
+            f"{pipeline.name} has no status command: only new batches in its checkpoint "
+            "show whether it runs"
+        )
     return [*risks, _sink_risk(pipeline, version)]
 
 
@@ -163,10 +164,9 @@ def _sink_risk(pipeline: Pipeline, version: Version | None) -> str:
             "get duplicates, unless the sink overwrites by key. A file sink would silently drop "
             "results up to the last batch in its _spark_metadata"
         )
-    location = sink.target or sink.format
     return (
-        f"{pipeline.name} writes its results a second time{f' to {location}' if location else ''}: "
-        "consumers get duplicates, unless the sink overwrites by key"
+        f"{pipeline.name} writes its results to {sink.target or sink.format or 'its sink'} a "
+        "second time: consumers get duplicates, unless the sink overwrites by key"
     )
 
 

@@ -64,7 +64,7 @@ def _export_blockers(position: QueryPosition, folder: str | None) -> list[str]:
     if not PurePosixPath(folder).is_absolute():
         return [f"--export-state: expected an absolute path, found {folder!r}"]
     if not position.operators:
-        return ["--export-state: the query has no state"]
+        return ["--export-state: omit this option, because the query has no state"]
     return []
 
 
@@ -72,10 +72,10 @@ def _export_risks(folder: str | None) -> list[str]:
     if folder is None:
         return []
     return [
-        "Spark passes no state to a new query. The new version must be a transformWithState "
-        f"whose initialState is spark.read.parquet('{folder}/operator-0'), grouped by its key "
-        "columns. Its handleInitialState must accept each row. Spark reads it only in the first "
-        "batch, so start exactly this version",
+        "the new version must use transformWithState with the initialState "
+        f"spark.read.parquet('{folder}/operator-0'), grouped by its key columns. Its "
+        "handleInitialState must accept each row. Spark reads the initial state only in the "
+        "first batch, so start exactly this version",
     ]
 
 
@@ -83,31 +83,32 @@ OPTIONS = (
     Option(
         name="to",
         ask="Write the new checkpoint to which location?",
-        help="Location of the new checkpoint, an absolute path; the old one stays where it is.",
+        help="Absolute path of the new checkpoint; the old checkpoint stays unchanged.",
         metavar="LOCATION",
     ),
     Option(
         name="source",
         ask="Which old source does each new source continue?",
         help=(
-            "Sources by number or name: 0=1, orders=0, 0=0,1 (merges two), 2=new; repeat for more."
+            "NEW source continues OLD source, by number or name: 0=1, orders=0, 0=0,1 (merges "
+            "two), 2=new. Repeat for more."
         ),
         kind=Kind.MANY,
         metavar="NEW=OLD",
     ),
     Option(
         name="rehearse",
-        ask="Rehearse the new version there first?",
-        help="Start the registered entry point on a copy of the new checkpoint for one batch "
-        "without output; the run fails unless Spark completes it.",
+        ask="Rehearse the new version on the new checkpoint first?",
+        help="Rehearse one batch of the registered entry point on a copy of the new checkpoint, "
+        "without output. If it fails, the run fails.",
         kind=Kind.FLAG,
     ),
     Option(
         name="export-state",
         ask="Export the old state to which folder?",
         help=(
-            "Folder for the old state as Parquet, which the new version can read as its initial "
-            "state: an absolute path that doesn't exist yet."
+            "Export the old state as Parquet to this folder (an absolute path that doesn't exist "
+            "yet). The new version can read it as its initial state."
         ),
         metavar="FOLDER",
     ),
@@ -133,12 +134,13 @@ SCENARIO = Scenario(
             ),
         ),
         Engine.CONSUMER_GROUP: refused(
-            "a consumer group's offsets are not bound to a version, so a new version continues at "
-            "them. from-point with --from-group copies them to another group"
+            "not needed: a new version continues at the consumer group's offsets. To copy the "
+            "offsets to another group, use from-point with --from-group"
         ),
         Engine.KAFKA_STREAMS: refused(
-            "in-flight records in repartition topics belong to the old version. from-scratch "
-            "reprocesses everything; from-point starts both versions at the same offsets or time"
+            "in-flight records in repartition topics belong to the old version. Use from-scratch "
+            "to reprocess everything, or from-point to start both versions at the same offsets "
+            "or time"
         ),
     },
 )

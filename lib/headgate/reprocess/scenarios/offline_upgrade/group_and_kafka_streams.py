@@ -141,6 +141,6 @@ def _risks(pipeline: Pipeline, verdict: UpgradeVerdict | None) -> Iterator[str]:
             "and counts them twice. from-scratch rebuilds the state"
         )
     yield (
-        "after a rollback the old version reprocesses the new version's records: consumers of its "
-        "results get duplicates"
+        "after a rollback the old version reprocesses the records that the new version has "
+        "processed: consumers of its results get duplicates"
     )

@@ -13,7 +13,7 @@ from headgate.reprocess.scenarios.offline_upgrade import group_and_kafka_streams
 from headgate.reprocess.scenarios.offline_upgrade import spark as upgrade_spark
 
 _COMMANDS = Condition(
-    need="`deploy` and `rollback` commands, which may be a manual step",
+    need="`deploy` and `rollback` commands (each can be a manual step)",
     ask=commands("deploy", "rollback", rest=" With `--deployed` only `rollback` is needed."),
 )
 _JUDGED = frozenset({Engine.SPARK, Engine.KAFKA_STREAMS})
@@ -103,7 +103,7 @@ SCENARIO = Scenario(
             ),
         ),
         Engine.CONSUMER_GROUP: needs(
-            _COMMANDS, note="A consumer group has no state that a verdict could judge."
+            _COMMANDS, note="No verdict: a consumer group has no state for Headgate to check."
         ),
     },
 )

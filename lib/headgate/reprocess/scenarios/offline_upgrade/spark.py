@@ -29,15 +29,11 @@ def build(request: PlanRequest, verdict: UpgradeVerdict) -> Plan:
     pipeline, inspector = request.pipeline, request.inspector
     found = inspector.checkpoints.read(pipeline.checkpoint) if pipeline.checkpoint else None
     if found is None:
-        location = (
-            f"checkpoint {pipeline.checkpoint} not found: check `checkpoint` in headgate.toml"
+        missing = common.no_checkpoint(pipeline)
+        return request.block(
+            f"{missing}. If the new version starts without a checkpoint, you "
+            "don't need this scenario"
         )
-        missing = (
-            location
-            if pipeline.checkpoint
-            else "headgate.toml sets no `checkpoint` for this pipeline"
-        )
-        return request.block(f"{missing}. A version that starts from scratch needs no upgrade")
     blockers = common.must_be_stopped(pipeline, inspector)
     place = remote_checkpoint.new_place(inspector, pipeline) if found.remote else None
     if found.remote:
@@ -172,7 +168,7 @@ def risks_of(verdict: UpgradeVerdict) -> Iterator[str]:
     """Name the findings that leave the gate open, and the ones that a way back is lost by."""
     for finding in verdict.findings:
         if finding.outcome in FAIL_ON or finding.outcome == "no_effect":
-            why = f", accepted: {finding.accepted}" if finding.accepted else ""
+            why = f" (accepted: {finding.accepted})" if finding.accepted else ""
             yield f"{finding.sentence()}{why}"
     if verdict.rollback == "lost":
         yield (
@@ -185,13 +181,13 @@ def risks_of(verdict: UpgradeVerdict) -> Iterator[str]:
 def _risks(pipeline: Pipeline) -> Iterator[str]:
     if pipeline.commands.status is None:
         yield (
-            f"{pipeline.name} has no status command: only its batches show whether the new "
-            "version runs"
+            f"{pipeline.name} has no status command: only new batches in its checkpoint show "
+            "whether the new version runs"
         )
     if not _can_be_told(pipeline):
         yield (
-            "no source reports whether the code that runs is the version that was checked. "
-            "Register the query's `watch`, or `evidence` such as its UI or its event log"
+            "Headgate can't verify that the running version is the checked version: no source "
+            "reports it. Register the query's `watch`, or `evidence` such as its UI or event log"
         )
     yield (
         "after a rollback the new version's output stays in the sink, and the old version "

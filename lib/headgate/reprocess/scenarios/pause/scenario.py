@@ -126,8 +126,8 @@ def _risks(pipeline: Pipeline, *, resume: bool) -> list[str]:
     if resume:
         return []
     risks = [
-        "records that expire during the pause are never processed: check the retention of its "
-        "topics"
+        "records that expire during the pause are never processed: check the retention of the "
+        "input topics"
     ]
     if commands.pause is None:
         risks.append(
@@ -135,11 +135,13 @@ def _risks(pipeline: Pipeline, *, resume: bool) -> list[str]:
             "Records in flight at the stop are then reprocessed"
         )
         if commands.start is None:
-            risks.append(f"{pipeline.name} has no start command: a person has to restart it")
+            risks.append(
+                f"{pipeline.name} has no start command: to resume, you must start it yourself"
+            )
     elif pipeline.engine is not Engine.SPARK:
         risks.append(
-            "its processes stay members of their group: stop them before a reset. A process that "
-            "starts during the pause is not paused"
+            "the paused processes stay members of the consumer group: stop them before a reset. "
+            "A process that starts during the pause is not paused"
         )
     return risks
 
@@ -157,8 +159,8 @@ _NEEDED = {
             ask=_PAUSES,
         ),
         note=(
-            "`KafkaStreams.pause()` works only inside a process. Without a `pause` command the"
-            " application is stopped, and started to resume."
+            "`KafkaStreams.pause()` works only inside a process. Without a `pause` command, "
+            "Headgate stops the application, and starts it to resume."
         ),
     ),
     Engine.CONSUMER_GROUP: needs(

@@ -42,13 +42,11 @@ def build(request: PlanRequest) -> Plan:
         if unread := common.unread_logs(topics):
             return request.block(*unread)
         if waits := repair_transactions.blocking(request, topics):
-            return request.block(
-                f"every committed offset of {group} is between the earliest and the latest offset, "
-                f"but {waits}"
-            )
-        left = f"; it has offsets of {', '.join(gone)}, which no longer exist" if gone else ""
+            return request.block(f"the committed offsets of {group} need no repair. {waits}")
+        left = f". It also has offsets of deleted topics: {', '.join(gone)}" if gone else ""
         return request.block(
-            f"there is nothing to repair: every committed offset of {group} is in its log{left}"
+            f"there is nothing to repair: every committed offset of {group} is between the "
+            f"earliest and the latest offset{left}"
         )
     beyond = str(request.options.get("beyond", ""))
     known = request.known(topics) if astray.beyond else {}
@@ -66,15 +64,16 @@ def build(request: PlanRequest) -> Plan:
 def _choices(astray: _Astray, known: Mapping[TopicPart, Position]) -> str:
     """Say what --beyond can be, with the last known positions."""
     said = (
-        f"the committed offset of {_named(astray.beyond)} is beyond the end of its log. Choose"
-        " --beyond=beginning (the topic was recreated) or --beyond=end (the log's tail was lost)"
+        f"the committed offset of {_named(astray.beyond)} is after the latest offset. Choose "
+        "--beyond=beginning (the topic was recreated) or --beyond=end (the newest records were "
+        "lost)"
     )
     seen = [_seen(part, known[part]) for part in sorted(astray.beyond) if part in known]
     return f"{said}, or --beyond={LAST_KNOWN}: {'; '.join(seen[:_SHOWN])}" if seen else said
 
 
 def _seen(part: TopicPart, last: Position) -> str:
-    return f"{part[0]}[{part[1]}] was at {last.offset} at {last.at}"
+    return f"{part[0]}[{part[1]}] was at offset {last.offset} at {last.at}"
 
 
 def _explained(
@@ -86,13 +85,13 @@ def _explained(
     risks = list(plan.risks)
     if found:
         risks.append(
-            f"last known position: {'; '.join(found[:_SHOWN])}. Unknown: which records the group "
-            "read after it"
+            f"last known position: {'; '.join(found[:_SHOWN])}. Headgate doesn't know which "
+            "records the group read after that"
         )
     if unknown:
-        end = "never read" if beyond == "end" else "reprocessed"
+        effect = "skip" if beyond == "end" else "reprocess"
         risks.append(
-            f"the last position of {_named(unknown)} is unknown: any record of its log may be {end}"
+            f"the last position of {_named(unknown)} is unknown: the group may {effect} any record"
         )
     return replace(plan, risks=tuple(risks))
 

@@ -25,8 +25,8 @@ def build(request: PlanRequest, topics: Mapping[str, Topic], named: Sequence[str
     if unknown := sorted(set(named) - found.keys()):
         open_ = ", ".join(sorted(found)[:_SHOWN]) or "none"
         return request.block(
-            f"--abort-transaction: {', '.join(unknown)} is not open on a topic that "
-            f"{request.pipeline.group} reads; open transactions: {open_}"
+            f"--abort-transaction: no open transaction {', '.join(unknown)} on the topics that "
+            f"{request.pipeline.group} reads. Open transactions: {open_}"
         )
     wanted = [found[name] for name in dict.fromkeys(named)]
     facts = topic_facts(topics)
@@ -52,9 +52,9 @@ def blocking(request: PlanRequest, topics: Mapping[str, Topic]) -> str | None:
         return None
     more = f" and {len(names) - _SHOWN} more" if len(names) > _SHOWN else ""
     return (
-        "consumers with isolation.level=read_committed wait for the end of "
-        f"{', '.join(names[:_SHOWN])}{more}: if its producer won't return, abort it with "
-        "--abort-transaction"
+        "Consumers with isolation.level=read_committed wait until an open transaction ends: "
+        f"{', '.join(names[:_SHOWN])}{more}. If its producer won't return, abort the transaction "
+        "with --abort-transaction"
     )
 
 
@@ -76,6 +76,6 @@ def _step(found: Transaction, facts: dict[str, dict[str, object]]) -> AbortTrans
 def _risk(found: Transaction) -> str:
     return (
         "consumers with isolation.level=read_committed never receive the records that "
-        f"{found.name} wrote to {', '.join(sorted(found.topics))}, and offsets committed in it are "
-        "lost. If its producer still runs, it is fenced and fails"
+        f"transaction {found.name} wrote to {', '.join(sorted(found.topics))}. Offsets committed "
+        "in the transaction are lost. If its producer still runs, it is fenced and fails"
     )

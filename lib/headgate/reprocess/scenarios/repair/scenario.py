@@ -37,16 +37,16 @@ OPTIONS = (
     Option(
         name="query-id",
         ask="What is the query's id?",
-        help="Id for a lost `metadata` file, as progress and logs show it.",
+        help="Query id to write to a lost `metadata` file; progress and logs of the query show it.",
         metavar="ID",
         engines=_SPARK,
     ),
     Option(
         name="beyond",
-        ask="Which offset for partitions whose offset is beyond the end?",
-        help="Offset if a partition's is beyond the end: beginning if the topic was recreated, "
-        "end if its tail was lost, last-known for the last position in the journal or in "
-        "the worker's checks.",
+        ask="Start where if a committed offset is after the latest offset?",
+        help="Start if a committed offset is after the latest offset: beginning (the topic was "
+        "recreated), end (the newest records were lost), or last-known (last position in the "
+        "journal or in the worker's checks).",
         kind=Kind.CHOICE,
         choices=("beginning", "end", repair_group.LAST_KNOWN),
         engines=frozenset({Engine.CONSUMER_GROUP}),
@@ -74,8 +74,9 @@ SCENARIO = Scenario(
         Engine.SPARK: needs(LOCAL),
         Engine.CONSUMER_GROUP: SUPPORTED,
         Engine.KAFKA_STREAMS: refused(
-            "its state is in changelogs and on the instances' disks, and would not match repaired "
-            "offsets. Kafka Streams restores its stores itself; from-scratch rebuilds them"
+            "a Kafka Streams application keeps its state in changelogs and on the instances' "
+            "disks, which would not match repaired offsets. Kafka Streams restores its stores "
+            "itself. To rebuild the stores, use from-scratch"
         ),
     },
 )

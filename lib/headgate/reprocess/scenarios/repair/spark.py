@@ -35,17 +35,15 @@ def build(request: PlanRequest) -> Plan:
     """Return the plan: repair a copy, rehearse on it, put it in place; or why there is none."""
     pipeline, inspector = request.pipeline, request.inspector
     if not pipeline.checkpoint:
-        return request.block("headgate.toml sets no `checkpoint` for this pipeline")
+        return request.block(common.no_checkpoint(pipeline))
     if inspector.processes.status(pipeline.name) is Status.RUNS:
         return request.block(
-            f"{pipeline.name} runs: an uncommitted batch looks like a broken one. If it fails "
-            "repeatedly, stop it first"
+            f"{pipeline.name} runs, so Headgate can't distinguish its current batch from a broken "
+            "one. If the query fails repeatedly, stop it first"
         )
     found = inspector.checkpoints.files(pipeline.checkpoint, _sink(request.version))
     if found is None:
-        return request.block(
-            f"checkpoint {pipeline.checkpoint} not found: check `checkpoint` in headgate.toml"
-        )
+        return request.block(common.no_checkpoint(pipeline))
     looked = check_checkpoint(found, known_of(request.version, dict(request.options)))
     looked, unseen = _with_state(request, found, looked)
     if looked.left or not looked.edits:
@@ -113,7 +111,7 @@ def _with_state(
     try:
         missing = request.inspector.checkpoints.rewind(found.location, last).missing
     except EvidenceError as error:
-        return looked, (f"not checked: whether all state files exist: {error}",)
+        return looked, (f"Headgate could not check whether all state files exist: {error}",)
     # What the logs lack is for the checkup to find, and to repair.
     lost = [
         CheckpointIssue(code="state", what=m, scenario=_REWIND)
@@ -128,13 +126,16 @@ def _without_state(request: PlanRequest, looked: CheckpointCheck) -> CheckpointC
     version = request.version
     if version is not None and version.stateful:
         count = len(version.stateful)
-        what = f"`state` is missing, and the stored version has state (stateful operators: {count})"
+        what = (
+            "folder `state` is missing, but the stored version has state (stateful operators: "
+            f"{count})"
+        )
         return replace(looked, left=(CheckpointIssue(code="state", what=what, scenario=_SCRATCH),))
     if version is not None and any(e.kind != _CHECKPOINT for e in version.evidence):
         return looked
     note = (
-        "the checkpoint has no `state`, and no other evidence of the query was read: if it "
-        "keeps state, all of it is lost"
+        "the checkpoint has no folder `state`. If the query keeps state, all of it is lost. "
+        "Headgate has no other evidence of the query"
     )
     return replace(looked, notes=(*looked.notes, note))
 
@@ -150,8 +151,10 @@ def _reasons(request: PlanRequest, found: CheckpointFiles, looked: CheckpointChe
 
 def _beyond(request: PlanRequest, found: CheckpointFiles, issue: CheckpointIssue) -> str:
     way = _way(request, found, issue)
-    gets_over = f": use `headgate plan {way}`" if way else ""
-    return f"can't be repaired: {issue.what.rstrip('.')}{gets_over}"
+    what = issue.what.rstrip(".")
+    if way is None:
+        return f"can't be repaired: {what}"
+    return f"can't be repaired: {what}. Use `headgate plan {way}`"
 
 
 def _way(request: PlanRequest, found: CheckpointFiles, issue: CheckpointIssue) -> str | None:
@@ -201,8 +204,8 @@ def _blockers(pipeline: Pipeline, inspector: Inspector, found: CheckpointFiles) 
     readable = _readable(inspector, found.location)
     if readable is None and pipeline.commands.status is None:
         blockers.append(
-            f"{pipeline.name} has no status command, and without `metadata` its logs don't show "
-            "whether it is stopped. Register a status command"
+            f"Headgate can't verify that {pipeline.name} is stopped: it has no status command, "
+            "and its checkpoint has no `metadata`. Register a status command"
         )
     if readable is not None and readable.fixed:
         blockers.append(f"{found.location} can't be replaced: {readable.fixed}")
@@ -213,10 +216,10 @@ def _risks(pipeline: Pipeline, looked: CheckpointCheck) -> list[str]:
     risks = [issue.risk for issue in looked.issues if issue.risk]
     if not pipeline.entry_point:
         risks.append(
-            f"{pipeline.name} has no entry_point: no rehearsal verifies the repair before it is "
-            "swapped in"
+            f"{pipeline.name} has no entry_point, so no rehearsal verifies the repaired "
+            "checkpoint before the swap"
         )
-    risks.append("an undo restores the broken checkpoint: the query will not start with it")
+    risks.append("an undo restores the broken checkpoint: the query will not start from it")
     return risks
 
 

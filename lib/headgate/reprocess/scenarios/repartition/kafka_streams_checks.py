@@ -78,15 +78,15 @@ def unknown(request: PlanRequest) -> str | None:
     facts = request.version.streams if request.version else None
     if facts is None or not facts.described:
         return (
-            f"unknown which state {request.pipeline.name} keeps, and by which keys. Capture a "
-            "version with its topology (headgate capture): it shows whether the inputs may get "
-            "more partitions. Also register that topology as `evidence` in headgate.toml: the "
-            "version that Headgate stores from the cluster has none, and is read first"
+            f"unknown which state {request.pipeline.name} keeps, and by which keys. Add its "
+            "topology to `evidence` in headgate.toml, then run `headgate capture`. Without that "
+            "evidence, Headgate uses the version from the cluster, which has no topology"
         )
     if facts.application_id not in (None, request.pipeline.group):
         return (
-            f"the stored version of {request.pipeline.name} is of application "
-            f"{facts.application_id}, not of {request.pipeline.group}: capture one of it"
+            f"the stored version of {request.pipeline.name} has application.id "
+            f"{facts.application_id}, but headgate.toml has {request.pipeline.group}. Capture a "
+            f"version of {request.pipeline.group}"
         )
     return None
 
@@ -105,25 +105,23 @@ def blockers(seen: ResetFacts, growth: Growth) -> tuple[str, ...]:
 
 def _of_topics(seen: ResetFacts, growth: Growth) -> Iterator[str]:
     for topic in growth.strangers:
-        loop = topic in seen.intermediate
-        why = "writes it itself" if loop else f"reads {name_list(seen.inputs) or 'no topic'}"
-        yield f"{topic} isn't an input of {seen.application}, which {why}"
+        why = f"Its inputs: {name_list(seen.inputs) or 'none'}"
+        if topic in seen.intermediate:
+            why = "The application writes it itself"
+        yield f"--input-topics: {topic} isn't an input of {seen.application}. {why}"
     for topic, count in sorted(growth.now.items()):
         if count > growth.to:
             yield (
-                f"{topic} has {count} partitions, and Kafka can't remove partitions: it can't have "
-                f"{growth.to}"
+                f"{topic} has {count} partitions, and Kafka can't reduce them to {growth.to}. "
+                f"Choose at least {count}"
             )
     if growth.now and growth.is_done:
-        behind = "and no state"
+        behind = ""
         if growth.reach.sized or growth.fixed:
-            behind = "and so do the internal topics"
-            behind += (
-                f" except {name_list(growth.own)}, whose number the code fixes"
-                if growth.own
-                else ""
-            )
-        yield f"{name_list(growth.now)} already has {growth.to} partitions, {behind}: nothing to do"
+            behind = ", and so do the internal topics"
+            if growth.own:
+                behind += f" except {name_list(growth.own)} (number set in the code)"
+        yield (f"nothing to do: {name_list(growth.now)} already has {growth.to} partitions{behind}")
 
 
 def _of_keys(seen: ResetFacts, growth: Growth) -> Iterator[str]:
@@ -131,26 +129,25 @@ def _of_keys(seen: ResetFacts, growth: Growth) -> Iterator[str]:
     kept = {t for s in seen.group.subtopologies or () for t in group_internals(s)}
     if other := _not_described(kept, seen, growth):
         yield (
-            f"the broker's topology of {seen.application} has {name_list(other)}, and the stored "
-            "version doesn't: capture the running version"
+            f"the broker's topology of {seen.application} has internal topics that the stored "
+            f"version lacks: {name_list(other)}. Capture the running version"
         )
     for topic in growth.reach.unknown:
         yield (
-            f"unknown what {seen.application} does with {topic}: the stored version has no "
-            "source for it. Capture the running version, or leave the topic out with "
-            "--input-topics"
+            f"unknown how {seen.application} uses {topic}: the stored version has no source for "
+            "the topic. Capture the running version, or omit the topic from --input-topics"
         )
     for topic, stores in growth.reach.stores.items():
         if topic in growth.now and not _always_had(topic, stores, growth):
             yield (
                 f"{seen.application} keeps {name_list(stores)} by the keys of {topic}, one store "
-                f"per partition. With {growth.to} partitions, new records of a key may go to a "
-                "different partition: two tasks would each hold part of its state, and results "
-                "would be silently wrong. Neither Kafka nor Headgate moves existing records. "
-                f"Either let a new version of {seen.application} repartition() them before that "
-                "state: then this scenario rebuilds it. Or stop the producers, fill a new topic "
-                f"of {growth.to} partitions by key with their partitioner, and switch them and a "
-                f"new version of {seen.application} to it"
+                f"per partition. With {growth.to} partitions, new records of a key may go to "
+                "another partition: two tasks would each hold part of its state, and results "
+                "would be silently wrong. Kafka and Headgate don't move existing records. Add a "
+                f"repartition() before the state in a new version of {seen.application}: this "
+                f"scenario then rebuilds the state. Or stop the producers, copy {topic} with "
+                f"their partitioner into a new topic with {growth.to} partitions, and switch the "
+                f"producers and a new version of {seen.application} to it"
             )
 
 
@@ -171,8 +168,8 @@ def _of_internals(seen: ResetFacts) -> Iterator[str]:
     own = {n for n, i in seen.internals.items() if i.claim is Claim.OWNED}
     if left := sorted(own - set(seen.deleted)):
         yield (
-            f"{name_list(left)} would keep its partition count, and {seen.application} fails to "
-            "start if it doesn't match the inputs. Add the topic to --internal-topics"
+            f"{name_list(left)} would keep its number of partitions. {seen.application} fails to "
+            "start if that number doesn't match the inputs. Add the topic to --internal-topics"
         )
 
 
@@ -185,14 +182,14 @@ def _of_answers(seen: ResetFacts, growth: Growth) -> Iterator[str]:
         kafka_streams_options.INTERNAL_TOPICS,
         kafka_streams_options.CLEARED,
     )
-    keeps = "keeps no state"
+    why = f"{seen.application} keeps no state downstream of {name_list(growth.now)}"
     if growth.fixed:
-        keeps = f"continues with {name_list(growth.own)}, whose number the code fixes,"
+        why = f"the code sets the number of partitions of {name_list(growth.own)}"
     for name in (*(o.name for o in options), "outputs"):
         if name in seen.request.options:
             yield (
-                f"--{name}: {seen.application} {keeps} downstream of {name_list(growth.now)}, so "
-                "nothing is reprocessed, deleted or cleared"
+                f"--{name}: omit this option. Nothing is reprocessed, deleted or cleared, because "
+                f"{why}"
             )
 
 
@@ -209,43 +206,48 @@ def risks(seen: ResetFacts, growth: Growth) -> tuple[str, ...]:
 
 def _state_risks(seen: ResetFacts, growth: Growth) -> Iterator[str]:
     yield (
-        f"the state of {seen.application} can't move to other partitions: it is deleted and "
-        "rebuilt from what its inputs still hold"
+        f"the state of {seen.application} can't move to other partitions. It is deleted, and "
+        "rebuilt from the records that the inputs still hold"
     )
     if growth.fixed:
-        said = ", ".join(f"{name} with {count}" for name, count in sorted(growth.own.items()))
-        yield f"topics whose number of partitions the code fixes are recreated with it: {said}"
+        yield (
+            "topics that are recreated with the number of partitions that the code sets: "
+            f"{_numbers(growth.own)}"
+        )
     yield from _odd_risks(growth)
     if growth.loose:
         yield (
-            "no description shows whether the code fixes the number of partitions of "
-            f"{name_list(growth.loose)} (Repartitioned.withNumberOfPartitions). If it does not, "
-            "the topic gets as many as the widest topic that it is written from. If it does, the "
-            "topic is recreated with as many as now. The changelogs after it get the same. The "
-            "run reports which"
+            f"unknown whether the code sets the number of partitions of {name_list(growth.loose)} "
+            "(Repartitioned.withNumberOfPartitions). If it does, the topic is recreated with its "
+            "current number. If not, the topic gets as many partitions as the largest topic that "
+            "it is written from. Its changelogs get the same number. The run reports the result"
         )
 
 
 def _odd_risks(growth: Growth) -> Iterator[str]:
     """Name what is no longer needed where the application would work as it is."""
-    if odd := {n: count for n, count in growth.odd.items() if n not in growth.fixed}:
-        said = ", ".join(f"{growth.on_cluster(n)} has {count}" for n, count in sorted(odd.items()))
+    if odd := {growth.on_cluster(n): c for n, c in growth.odd.items() if n not in growth.fixed}:
         yield (
-            f"{said} partitions, which doesn't follow from its inputs, and {growth.application} "
-            "isn't running. If the code fixes that number, the topic needn't be recreated. "
-            "Start the application first: a plan made while it runs keeps the topic"
+            f"topics with more or fewer partitions than their inputs: {_numbers(odd)}. If the code "
+            f"sets that number, the topic needn't be recreated. {growth.application} isn't "
+            "running, so Headgate can't verify that. Start it first: a plan made while it runs keeps the "
+            "topic"
         )
 
 
 def _kept_risks(seen: ResetFacts, growth: Growth) -> Iterator[str]:
     """Name what the plan takes for granted, and what comes of it where it is wrong."""
-    said = ", ".join(f"{name} has {n}" for name, n in sorted(growth.own.items()))
     if growth.fixed:
         yield (
-            f"{said} partitions, which doesn't follow from the inputs: the code fixes that, so "
-            f"{seen.application} continues with its state. If the code does not fix it, the "
-            "application fails to start. Then plan this scenario again: it rebuilds the state"
+            f"topics with more or fewer partitions than the inputs: {_numbers(growth.own)}. The "
+            f"plan assumes that the code sets that number, so {seen.application} keeps its state. "
+            "If not, the application fails to start. Then plan this scenario again: it rebuilds "
+            "the state"
         )
+
+
+def _numbers(topics: Mapping[str, int]) -> str:
+    return ", ".join(f"{name} ({count})" for name, count in sorted(topics.items()))
 
 
 def _version_risks(seen: ResetFacts, growth: Growth) -> Iterator[str]:
@@ -253,22 +255,23 @@ def _version_risks(seen: ResetFacts, growth: Growth) -> Iterator[str]:
     if other := _not_described(own, seen, growth):
         yield (
             f"{name_list(other)} belongs to {seen.application}, but is missing in the stored "
-            "version. If another version is running, this plan is wrong about its state"
+            "version. If another version is running, this plan is wrong about its state: capture "
+            "the running version"
         )
 
 
 def _order_risks(seen: ResetFacts, growth: Growth) -> Iterator[str]:
     names = name_list(growth.now)
     yield (
-        f"in {names}, records of one key keep their order only among records from before the "
-        f"change to {growth.to} partitions, and among records after it. Different tasks process "
-        "the two, now and at each replay"
+        f"in {names}, old and new records of a key may be in different partitions after the "
+        f"change to {growth.to} partitions. Different tasks process them, so their order isn't "
+        "kept, now and at each replay"
     )
     if growth.reach.sized:
         yield (
-            "counts and sums are the same in any order. The last value of a key, sessions and "
-            f"windows that close may differ. If they matter, let nothing write to {names} until "
-            f"{seen.application} has caught up"
+            "the last value of a key, sessions and closed windows may differ, because they "
+            "depend on the order of records. Counts and sums don't. To prevent this, stop the "
+            f"producers of {names} until {seen.application} has caught up"
         )
 
 
@@ -281,14 +284,15 @@ def _reader_risks(seen: ResetFacts, growth: Growth) -> Iterator[str]:
         others = groups.keys() - streams | _versions(seen.request, topic)
         if streams:
             yield (
-                f"{topic} is also read by {name_list(streams)}: a Kafka Streams application with "
-                "state after it stops as soon as it sees the new partitions. Repartition it, too"
+                f"{topic} is also read by {name_list(streams)}. A Kafka Streams application that "
+                "keeps state from this topic stops when it sees the new partitions: repartition "
+                "it, too"
             )
         if others:
             yield (
-                f"{topic} is also read by {name_list(others)}: these consumers see keys move to "
-                "other partitions, and start added partitions by their own setting (such as "
-                "auto.offset.reset)"
+                f"{topic} is also read by {name_list(others)}. For these consumers, keys move to "
+                "other partitions. They start to read the added partitions by their own setting "
+                "(such as auto.offset.reset)"
             )
 
 
@@ -317,10 +321,11 @@ def _loss_risks(growth: Growth) -> Iterator[str]:
     if growth.raised:
         yield (
             f"can't be undone: {name_list(growth.raised)} keeps {growth.to} partitions, because "
-            "Kafka can't remove partitions. Once they are added, an undo of the run is blocked"
+            "Kafka can't remove partitions. Once the partitions are added, an undo of the run is "
+            "blocked"
         )
     if growth.reach.sized and growth.internal:
         yield (
-            "can't be undone: the internal topics had fewer partitions than the inputs need, "
-            "and with them the application would fail to start"
+            "can't be undone: with the old number of partitions of its internal topics, the "
+            "application would fail to start"
         )

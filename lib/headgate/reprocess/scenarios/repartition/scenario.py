@@ -33,8 +33,9 @@ OPTIONS = (
     Option(
         name="partitions",
         ask="How many partitions?",
-        help="Number of partitions. Spark: shuffle partitions of its state, which its log then "
-        "fixes. Kafka Streams: partitions of its inputs, which Kafka never removes.",
+        help="Number of partitions. Spark: spark.sql.shuffle.partitions of the state, then "
+        "pinned in the offset log. Kafka Streams: partitions of the inputs; Kafka can't "
+        "remove partitions.",
         kind=Kind.NUMBER,
         metavar="N",
         required=True,
@@ -54,15 +55,14 @@ def _topology(facts: Facts) -> Answered:
 
 
 def _between(_facts: Facts) -> Answered:
-    return unknown("The plan compares the inputs that grow with the topology.")
+    return unknown("The plan checks the topology between the inputs and the state.")
 
 
 _DESCRIBED = Condition(need="a stored version that describes the topology", ask=_topology)
 _REPARTITIONED = Condition(
     need=(
-        "a repartition topic between the inputs that grow and all state: if state is kept by "
-        "the keys of an input, old and new records of a key would reach different tasks, and "
-        "Headgate copies none"
+        "a repartition topic between the inputs that get partitions and all state (without it, "
+        "old and new records of a key would reach different tasks; Headgate moves no records)"
     ),
     ask=_between,
 )
@@ -80,15 +80,16 @@ SCENARIO = Scenario(
             _DESCRIBED,
             _REPARTITIONED,
             note=(
-                "The state after that topic is rebuilt by reprocessing everything. Nothing is "
-                "reprocessed without state, or after a repartition topic whose number of "
-                "partitions the code sets."
+                "State after the repartition topic is rebuilt by reprocessing everything. If "
+                "there is no state, or if the code sets the number of partitions of the "
+                "repartition topic, nothing is reprocessed."
             ),
         ),
         Engine.CONSUMER_GROUP: refused(
-            "a group reads added partitions by itself, starting by auto.offset.reset. But keys "
-            "then map to other partitions: records of one key are in order only within each "
-            "partition, and state that members keep by partition no longer matches"
+            "not needed: a consumer group reads added partitions by itself, from "
+            "auto.offset.reset on. But keys then map to other partitions: old and new records of "
+            "a key may be out of order, and state that members keep by partition no longer "
+            "matches"
         ),
     },
 )

@@ -29,11 +29,11 @@ _LIMIT = "globalLimit"
 def _spreads(facts: Facts) -> Answered:
     position = facts.position
     if position is None or position.batch is None:
-        return unknown(facts.unread or "The plan reads the state from the checkpoint.")
+        return unknown(facts.unread or "Unknown until the plan reads the checkpoint.")
     if not position.operators:
         return missing("The query has no state.")
     if "RocksDB" not in _provider(position):
-        return missing(f"The state is kept by {_provider(position).rpartition('.')[2]}.")
+        return missing(f"The state store provider is {_provider(position).rpartition('.')[2]}.")
     if _LIMIT in position.operators:
         return missing("The query has a limit().")
     return met("The state is in RocksDB.")
@@ -45,9 +45,9 @@ def _is_new_enough(facts: Facts) -> Answered:
     if known is None:
         return unknown("Spark version unknown: no stored version of the pipeline contains it.")
     return (
-        met(f"It runs on Spark {runs}.")
+        met(f"The query runs on Spark {runs}.")
         if known >= _FIRST
-        else missing(f"It runs on Spark {runs}.")
+        else missing(f"The query runs on Spark {runs}.")
     )
 
 
@@ -110,28 +110,29 @@ def _blockers(
     blockers = []
     if not position.operators:
         blockers.append(
-            "the query has no state: a stateless query uses the new "
-            "spark.sql.shuffle.partitions at each start"
+            "the query has no state. A stateless query uses the new spark.sql.shuffle.partitions "
+            "after a restart, without this scenario"
         )
     elif "RocksDB" not in _provider(position):
         blockers.append(
-            f"the state is kept by {_provider(position).rpartition('.')[2]}, and Spark "
+            f"the state store provider is {_provider(position).rpartition('.')[2]}, but Spark "
             "repartitions only RocksDB state "
-            "(STATE_REPARTITION_INVALID_CHECKPOINT.UNSUPPORTED_PROVIDER). from-scratch, "
-            "from-point and new-checkpoint use other settings, and drop the state"
+            "(STATE_REPARTITION_INVALID_CHECKPOINT.UNSUPPORTED_PROVIDER). To start with other "
+            "settings and without the state, use from-scratch, from-point or new-checkpoint"
         )
     if _LIMIT in position.operators:
         blockers.append(
-            "the query has a limit(), whose state Spark does not repartition "
-            "(STATE_REPARTITION_INVALID_CHECKPOINT.UNSUPPORTED_STATEFUL_OPERATOR). "
-            "from-scratch, from-point and new-checkpoint use other settings, and drop the state"
+            "the query has a limit(), and Spark doesn't repartition its state "
+            "(STATE_REPARTITION_INVALID_CHECKPOINT.UNSUPPORTED_STATEFUL_OPERATOR). To start with "
+            "other settings and without the state, use from-scratch, from-point or new-checkpoint"
         )
     if position.pinned.get(PARTITIONS) == str(wanted):
-        blockers.append(f"the state already has {wanted} partitions")
+        blockers.append(f"nothing to do: the state already has {wanted} partitions")
     if version and (known := _number(version.engine_version)) and known < _FIRST:
         blockers.append(
-            f"the query runs on Spark {version.engine_version}: it may be unable to read a "
-            "checkpoint that Spark 4.2 wrote, and earlier releases can't repartition state"
+            f"the query runs on Spark {version.engine_version}, but repartitioning needs Spark "
+            "4.2 or newer. An older release may be unable to read a checkpoint that Spark 4.2 "
+            "wrote"
         )
     if position.batch is None:
         blockers.append("no batch has completed: there is no state to repartition")
@@ -146,7 +147,7 @@ def _blockers(
 
 
 def _provider(position: QueryPosition) -> str:
-    return position.pinned.get(_PROVIDER, "an unknown provider (not in the offset log)")
+    return position.pinned.get(_PROVIDER, "unknown (not in the offset log)")
 
 
 def _number(version: str | None) -> tuple[int, ...] | None:
@@ -158,29 +159,29 @@ def _risks(version: Version | None) -> list[str]:
     risks = [
         "if the stop leaves an uncommitted batch, the run fails and everything is restored. "
         "Stop the query between two batches",
-        "Spark calls its state repartition experimental: Headgate compares its rows one by one",
-        "a batch without input is added: the sink gets no rows for that batch number",
+        "Spark marks state repartitioning as experimental. So Headgate compares the rows of the "
+        "state one by one",
+        "the run adds a batch without input: the sink gets no rows for that batch number",
     ]
     if timed := [o for o in (version.stateful if version else None) or () if _has_timers(o)]:
         names = name_list(o.name or o.kind.value for o in timed)
         risks.append(
-            f"timers of {names} move with its state: each fires once. Those that come due during "
-            "the stop fire with its first batch, as at any restart (measured on Spark 4.2.0, "
-            "from 2 partitions to 5 and to 1, with timers of transformWithState and timeouts of "
-            "applyInPandasWithState, both of processing time and of event time; other releases "
-            "were not tried)"
+            f"timers of {names} move with the state: each timer fires once. Timers that come due "
+            "during the stop fire in the first batch, as at any restart. Measured on Spark 4.2.0 "
+            "(transformWithState and applyInPandasWithState, processing time and event time); "
+            "other releases were not tried"
         )
         if any(_has_processing_time(o) for o in timed):
             risks.append(
-                "a query with processing-time timers has a batch at each trigger, with or without "
-                "input, so its stop is likely to leave an uncommitted batch. If the run fails for "
-                "that, remove the batch with repair, or start the query with a long interval and "
-                "stop it again"
+                "a query with processing-time timers has a batch at each trigger, even without "
+                "input: its stop is likely to leave an uncommitted batch, and the run then "
+                "fails. In that case remove the batch with repair, or restart the query with a "
+                "long trigger interval and stop it again"
             )
     if version is None or version.engine_version is None:
         risks.append(
-            "the query's Spark version is unknown: only 4.2 and newer can be relied on to read a "
-            "checkpoint that Spark 4.2 wrote"
+            "the query's Spark version is unknown. A release older than 4.2 may be unable to "
+            "read a checkpoint that Spark 4.2 wrote"
         )
     return risks
 

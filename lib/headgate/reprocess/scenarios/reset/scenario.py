@@ -26,7 +26,7 @@ _POINTS = (
 INPUT_TOPICS = Option(
     name="input-topics",
     ask="Which input topics does the application read?",
-    help="Input topics to reset, to the earliest offset unless a point is given.",
+    help="Input topics to reset (to the earliest offset, unless another option sets the offset).",
     kind=Kind.MANY,
     metavar="TOPIC,...",
 )
@@ -66,7 +66,7 @@ def _target(request: PlanRequest) -> Target:
     if not given:
         return Target(place=TargetKind.BEGINNING)
     if INPUT_TOPICS.name not in request.options and given != ["to-offsets"]:
-        raise ScenarioError(f"--{given[0]} needs --input-topics: the topics to move")
+        raise ScenarioError(f"--{given[0]} needs --input-topics: pass the topics to reset")
     return from_point.target_of(request)
 
 

@@ -40,11 +40,14 @@ def read_inputs(
     risks = list(_kept(topics))
     if batch.offsets and not inspector.kafka.has_cluster():
         names = ", ".join(sorted(batch.offsets))
-        risks.append(f"no Kafka cluster is configured: topics {names} were not checked")
+        risks.append(
+            "no Kafka cluster is configured: Headgate can't check whether topics "
+            f"{names} still hold the records"
+        )
     if batch.other_sources:
         risks.append(
-            f"sources that are neither Kafka nor files: {batch.other_sources}. Not checked: "
-            "whether they still hold the records after the batch"
+            f"sources that are neither Kafka nor files: {batch.other_sources}. Headgate can't "
+            "check whether they still hold the records after the batch"
         )
     if late := _watermark_gone_back(batch, batches):
         risks.append(late)
@@ -80,13 +83,14 @@ def _not_held(batch: LoggedBatch, topics: Mapping[str, Topic]) -> Iterator[str]:
             location = f"{name}[{part.number}]"
             if at < part.begin:
                 yield (
-                    f"{part.begin - at} records of {location} after batch {batch.number} are past"
-                    f" retention: the batch ended at {at}, the log begins at {part.begin}"
+                    f"{part.begin - at} records of {location} after batch {batch.number} are past "
+                    f"retention: the batch ended at offset {at}, the earliest offset is "
+                    f"{part.begin}. Choose a later batch"
                 )
             elif part.end is not None and at > part.end:
                 yield (
-                    f"batch {batch.number} ended at {at} of {location}, whose log ends at "
-                    f"{part.end}: the topic was recreated since"
+                    f"batch {batch.number} ended at offset {at} of {location}, but its latest "
+                    f"offset is {part.end}: the topic was recreated since"
                 )
 
 
@@ -95,14 +99,14 @@ def _kept(topics: Mapping[str, Topic]) -> Iterator[str]:
     for name, topic in sorted(topics.items()):
         if topic.cleanup_policy and "compact" in topic.cleanup_policy:
             yield (
-                f"{name} is compacted: of the records after the batch, only the last one of each "
-                "key may be left"
+                f"{name} is compacted: of the records after the batch, only the last record of "
+                "each key may be left"
             )
         elif topic.retention_ms is not None and topic.retention_ms >= 0:
             hours = topic.retention_ms / 3_600_000
             yield (
-                f"{name} keeps records for {hours:g} h: those that expire before they are read "
-                "are lost"
+                f"{name} keeps records for {hours:g} h. Records that expire before the query "
+                "reads them are lost"
             )
 
 

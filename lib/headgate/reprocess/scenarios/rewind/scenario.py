@@ -45,15 +45,7 @@ def build(request: PlanRequest) -> Plan:
     pipeline, inspector = request.pipeline, request.inspector
     checkpoint = inspector.checkpoints.read(pipeline.checkpoint) if pipeline.checkpoint else None
     if checkpoint is None:
-        location = (
-            f"checkpoint {pipeline.checkpoint} not found: check `checkpoint` in headgate.toml"
-        )
-        missing = (
-            location
-            if pipeline.checkpoint
-            else "headgate.toml sets no `checkpoint` for this pipeline"
-        )
-        return request.block(missing)
+        return request.block(common.no_checkpoint(pipeline))
     batches = inspector.checkpoints.batches(checkpoint.location)
     batch = _chosen(request, batches)
     if isinstance(batch, str):
@@ -121,7 +113,7 @@ def _chosen(request: PlanRequest, batches: tuple[LoggedBatch, ...]) -> LoggedBat
     if (at := request.options.get("at")) is not None:
         when = milliseconds(moment(at, option="at"))
         before = [b for b in batches if b.planned_ms is not None and b.planned_ms <= when]
-        return before[-1] if before else f"no batch was planned at or before {at}: {reach}"
+        return before[-1] if before else f"no batch was planned at or before {at}; {reach}"
     number = request.options["batch"]
     if number < 0:
         raise ScenarioError(f"--batch of {request.scenario}: expected 0 or more, found {number}")
@@ -129,7 +121,8 @@ def _chosen(request: PlanRequest, batches: tuple[LoggedBatch, ...]) -> LoggedBat
     return (
         same[0]
         if same
-        else f"batch {number} is not in both the offset log and the commit log: {reach}"
+        else f"batch {number} must be in the offset log and in the commit log, but isn't in both; "
+        f"{reach}"
     )
 
 
@@ -214,7 +207,7 @@ def _blockers(request: PlanRequest, found: _Found) -> list[str]:
     blockers = [*common.must_be_stopped(request.pipeline, request.inspector)]
     blockers += common.shared_checkpoint(request.pipeline, request.inspector)
     if batch.number == at.last_offset_batch:
-        blockers.append(f"batch {batch.number} is the last one: there is nothing to rewind")
+        blockers.append(f"batch {batch.number} is the last batch, so there is nothing to rewind")
     if at.remote:
         blockers += remote_checkpoint.blockers(request.pipeline)
     elif at.fixed:
@@ -237,9 +230,9 @@ def _risks(request: PlanRequest, found: _Found) -> list[str]:
         )
     if request.pipeline.commands.status is None:
         risks.append(
-            f"{request.pipeline.name} has no status command: only its logs show whether it runs. A "
-            "session that outlives its query may still write to the old state for a minute: "
-            "stop the whole application"
+            f"{request.pipeline.name} has no status command: only new batches in its checkpoint "
+            "show whether it runs. A session that outlives its query may still write to the old "
+            "state for a minute: stop the whole application"
         )
     return risks
 
@@ -252,7 +245,7 @@ OPTIONS = (
     Option(
         name="batch",
         ask="Rewind to the end of which batch?",
-        help="Number of the last batch to keep; everything after it is reprocessed.",
+        help="Number of the last batch to keep; all later batches are reprocessed.",
         kind=Kind.NUMBER,
         metavar="N",
         one_of=_WHEN,
@@ -261,7 +254,8 @@ OPTIONS = (
     Option(
         name="at",
         ask="Rewind to which time?",
-        help="Time of the last batch to keep: planned at or before it (default zone: UTC).",
+        help="Rewind to the last batch that was planned at or before this time (default zone: "
+        "UTC).",
         metavar="TIME",
         one_of=_WHEN,
         required=True,
@@ -292,25 +286,22 @@ OPTIONS = (
         kind=Kind.FLAG,
     ),
 )
-_NO_PAST = "has no old state to rewind to: {} Use from-point or from-scratch instead"
 
 SCENARIO = Scenario(
     name="rewind",
     title="Rewind to an earlier batch",
-    what="Rewind to the end of an earlier batch and its state.",
+    what="Rewind offsets and state to the end of an earlier batch.",
     build=build,
     options=OPTIONS,
     support={
         Engine.SPARK: needs(CHECKPOINT, BATCH_DONE, COPIES_STATE),
         Engine.CONSUMER_GROUP: refused(
-            "a consumer group " + _NO_PAST.format("it keeps only its newest offsets.")
+            "a consumer group has no old state to rewind to: Kafka keeps only its newest offsets. "
+            "Use from-point or from-scratch"
         ),
         Engine.KAFKA_STREAMS: refused(
-            "a Kafka Streams application "
-            + _NO_PAST.format(
-                "its stores and changelogs hold only the newest value of a key, and no point in"
-                " time."
-            )
+            "a Kafka Streams application has no old state to rewind to: stores and changelogs hold "
+            "only the newest value of a key. Use from-point or from-scratch"
         ),
     },
 )

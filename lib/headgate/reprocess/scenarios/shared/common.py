@@ -36,6 +36,13 @@ def snapshot_step(
     )
 
 
+def no_checkpoint(pipeline: Pipeline) -> str:
+    """Say why there is no checkpoint to read."""
+    if pipeline.checkpoint:
+        return f"checkpoint {pipeline.checkpoint} not found: check `checkpoint` in headgate.toml"
+    return "headgate.toml sets no `checkpoint` for this pipeline: add it"
+
+
 def command_facts(pipeline: Pipeline) -> dict[str, str | None]:
     """Return the commands that were shown and must not change until the run."""
     return {"stop": pipeline.commands.stop, "start": pipeline.commands.start}
@@ -45,7 +52,7 @@ def topic_blockers(wanted: set[str], topics: Mapping[str, Topic]) -> list[str]:
     """Refuse topics that are not there, and those whose id or log could not be read."""
     missing = [f"topic {name} does not exist" for name in sorted(wanted - topics.keys())]
     nameless = [
-        f"the id of topic {name} could not be read"
+        f"Headgate could not read the id of topic {name}: check its access to the topic"
         for name, topic in sorted(topics.items())
         if topic.id is None
     ]
@@ -55,7 +62,8 @@ def topic_blockers(wanted: set[str], topics: Mapping[str, Topic]) -> list[str]:
 def unread_logs(topics: Mapping[str, Topic]) -> list[str]:
     """Refuse partitions of which nobody tells where their log begins and ends: none leads them."""
     return [
-        f"the earliest and latest offset of {name}[{part.number}] could not be read"
+        f"Headgate could not read the earliest and latest offset of {name}[{part.number}]: check "
+        "that the partition has a leader"
         for name, topic in sorted(topics.items())
         for part in topic.partitions
         if part.begin is None or part.end is None
@@ -73,9 +81,8 @@ def group_risks(group: Group) -> list[str]:
         )
     if group.pending:
         risks.append(
-            f"a transaction is open at the offsets of {group.id} on"
-            f" {name_list(group.pending)}. "
-            f"After the stop the run waits {PENDING_SECONDS:.0f} s for its end, then fails"
+            f"an open transaction includes offsets of {group.id} on {name_list(group.pending)}. "
+            f"If it is still open {PENDING_SECONDS:.0f} s after the stop, the run fails"
         )
     return risks
 
@@ -87,15 +94,15 @@ def topic_risks(topics: Mapping[str, Topic]) -> list[str]:
         gone = sum(part.begin or 0 for part in topic.partitions)
         if gone:
             risks.append(
-                f"the first {gone} offsets of {name} are past retention: they can't be "
-                "reprocessed, and results that need them will differ from the earlier ones"
+                f"the first {gone} offsets of {name} are past retention. Their records can't be "
+                "reprocessed, so results that need them will differ from the earlier results"
             )
         if topic.cleanup_policy and "compact" in topic.cleanup_policy:
             risks.append(f"{name} is compacted: only the last record of each key is reprocessed")
         if topic.retention_ms is not None and topic.retention_ms >= 0 and not gone:
             hours = topic.retention_ms / 3_600_000
             risks.append(
-                f"{name} keeps records for {hours:g} h: those that expire before they are read "
+                f"{name} keeps records for {hours:g} h. Records that expire before they are read "
                 "are lost"
             )
     return risks
@@ -128,7 +135,8 @@ def shared_checkpoint(pipeline: Pipeline, inspector: Inspector) -> list[str]:
         if p.name != pipeline.name and p.checkpoint and place(p.checkpoint) == mine
     ]
     return [
-        f"{name} is registered on the same checkpoint {mine}: give each its own, or remove one"
+        f"{name} is registered with the same checkpoint {mine}: give each pipeline its own "
+        "checkpoint, or remove one pipeline"
         for name in others
     ]
 
@@ -142,10 +150,10 @@ def skipped_batches(version: Version | None, then: str) -> list[str]:
     sink = version.sink if version else None
     if sink is None or sink.traits.batch_ids is not BatchIds.DROPS:
         return []
-    log = "its _spark_metadata" if sink.is_files else "its timeline"
+    log = "_spark_metadata" if sink.is_files else "timeline"
     return [
-        f"the {sink.traits.title} {sink.place or ''} skips batch numbers that {log} already has, "
-        f"and {then}"
+        f"the {sink.traits.title} {sink.place or ''} skips batch numbers that its {log} already "
+        f"has. {then}"
     ]
 
 
@@ -157,9 +165,11 @@ def must_be_stopped(pipeline: Pipeline, inspector: Inspector) -> list[str]:
     if status is Status.STOPPED:
         return []
     if pipeline.commands.status is None:
-        why = "nor a status command to verify that it is stopped"
-    else:
-        why = f"and its status is {status}: stop it first"
+        return [
+            f"{pipeline.name} has neither a stop command nor a status command that verifies that "
+            "it is stopped. Register one; the stop command can be a manual step (docs/commands.md)"
+        ]
     return [
-        f"{pipeline.name} has no stop command, {why}; it can be a manual step, see docs/commands.md"
+        f"{pipeline.name} has no stop command, and its status is {status}. Stop it first, or "
+        "register a stop command; it can be a manual step (docs/commands.md)"
     ]

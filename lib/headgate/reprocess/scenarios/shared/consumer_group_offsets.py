@@ -192,9 +192,16 @@ def _blockers(
 ) -> list[str]:
     blockers = common.topic_blockers(wanted, topics)
     if group.type not in _TYPES and group.state != "dead":
-        return [*blockers, f"group {group.id} is of type {group.type}, not a consumer group"]
+        return [
+            *blockers,
+            f"group {group.id} is of type {group.type}, not a consumer group: "
+            "check `engine` and `group` in headgate.toml",
+        ]
     if not group.is_inactive and (request.pipeline.commands.stop is None or group.state == "dead"):
         blockers.append(active_reason(request.inspector, group.id))
     if not wanted:
-        blockers.append(f"group {group.id} has no committed offsets, and no topics are registered")
+        blockers.append(
+            f"group {group.id} has no committed offsets, and headgate.toml sets no "
+            "`topics` for this pipeline: add them"
+        )
     return blockers + [r for r in found.blockers if r not in blockers]

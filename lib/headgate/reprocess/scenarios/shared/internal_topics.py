@@ -83,7 +83,9 @@ def _judged(
     own = named or proven.get(application)
     theirs = dict(_theirs(topic, application, proven, around))
     readers = {
-        g: f"group {g} has committed offsets of it" for g in committed[topic] if g != application
+        g: f"group {g} has committed offsets for the topic"
+        for g in committed[topic]
+        if g != application
     }
     readers |= dict(_pipelines_of(topic, around))
     claims = "; ".join((theirs or readers).values())
@@ -93,7 +95,7 @@ def _judged(
         why = f"{claims}, and {own}" if own else claims
         return Internal(topic=topic, claim=Claim.CONTESTED, why=why)
     if own is None:
-        why = "only its name prefix suggests that it belongs to this application"
+        why = "the only evidence is the prefix of its name"
         return Internal(topic=topic, claim=Claim.UNPROVEN, why=why)
     return Internal(topic=topic, claim=Claim.OWNED, why=own)
 
@@ -110,11 +112,11 @@ def _theirs(
     """Yield the other applications that claim a topic, each with the reason."""
     for other, proof in sorted(proven.items()):
         if other != application:
-            yield other, f"it belongs to {other}: {proof}"
+            yield other, f"the topic belongs to {other}: {proof}"
     for other in sorted(_ids(around)):
         longer = len(other) > len(application) and topic.startswith(f"{other}-")
         if longer and other not in proven:
-            yield other, f"its name starts with the longer application id of {other}"
+            yield other, f"its name starts with the longer application.id {other}"
 
 
 def _pipelines_of(topic: str, around: ClusterOwners) -> Iterator[tuple[str, str]]:
@@ -123,7 +125,7 @@ def _pipelines_of(topic: str, around: ClusterOwners) -> Iterator[tuple[str, str]
         streams = version.streams.sources if version.streams else ()
         read = {t for source in version.sources or () for t in source.topics}
         if topic in read | {t for source in streams for t in source.topics}:
-            yield name, f"pipeline {name} reads it"
+            yield name, f"pipeline {name} reads the topic"
 
 
 def _ids(around: ClusterOwners) -> set[str]:

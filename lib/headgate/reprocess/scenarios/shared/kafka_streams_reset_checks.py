@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from headgate.model.cluster import GroupType
-from headgate.model.kafka_streams import internal_kind
 from headgate.reprocess.plan import RESET
 from headgate.reprocess.scenarios.shared import common
 from headgate.reprocess.scenarios.shared.consumer_group_offsets import move_risks
@@ -17,7 +16,7 @@ from headgate.reprocess.steps.offsets.target import Found, TargetKind, cut_risks
 from headgate.text.near_names import near_names
 from headgate.text.numbers import name_list
 
-_REGISTER = "Add a description of its topology to `evidence` in headgate.toml"
+_REGISTER = "Add the topology of the application to `evidence` in headgate.toml"
 # A type that could not be told is no proof of anything, and said so further down.
 _TYPES = (GroupType.CLASSIC, GroupType.CONSUMER, GroupType.STREAMS, GroupType.UNKNOWN)
 
@@ -47,7 +46,7 @@ def _of_group(seen: ResetFacts) -> Iterator[str]:
     if seen.wish.force and group.type is not GroupType.CLASSIC:
         yield (
             f"--force: Kafka can't remove members of a group of type {group.type}. Stop "
-            f"{group.id}, or wait until its session ends"
+            f"{group.id}, or wait until the sessions of its members end"
         )
     if not group.is_inactive and not seen.wish.force and commands.stop is None:
         classic = group.type is GroupType.CLASSIC and bool(group.members)
@@ -58,7 +57,9 @@ def _of_group(seen: ResetFacts) -> Iterator[str]:
 def _of_topics(seen: ResetFacts) -> Iterator[str]:
     yield from common.topic_blockers({*seen.inputs, *seen.intermediate}, seen.known)
     for topic in sorted({*seen.inputs} & {*seen.intermediate}):
-        yield f"{topic} is named both as an input and as an intermediate topic"
+        yield (
+            f"{topic} is passed both as input topic and as intermediate topic: pass it only once"
+        )
     for topic in seen.inputs:
         own = seen.internals.get(topic)
         if own is not None:
@@ -80,11 +81,14 @@ def _of_named(seen: ResetFacts) -> Iterator[str]:
         if topic not in seen.topics:
             yield f"topic {topic} does not exist"
         elif topic in {*seen.inputs, *seen.intermediate}:
-            yield f"{topic} is named both as an internal topic and as a topic that it reads"
-        elif topic not in seen.internals:
-            kind = "is named like" if internal_kind(topic) else "is not named like"
             yield (
-                f"{topic} is kept: it {kind} an internal topic, and isn't one of {seen.application}"
+                f"--internal-topics: {topic} is also an input or intermediate topic, so it can't "
+                "be deleted. Remove it from the option"
+            )
+        elif topic not in seen.internals:
+            yield (
+                f"--internal-topics: {topic} isn't an internal topic of {seen.application}. Remove "
+                "it from the option"
             )
 
 
@@ -97,17 +101,24 @@ def _of_internals(seen: ResetFacts) -> Iterator[str]:
             continue
         picked = wanted is None or topic in wanted
         if one.claim is Claim.CONTESTED and picked:
-            yield f"{topic} is not deleted: {one.why}"
+            yield (
+                f"{topic} isn't deleted, because others may use it: {one.why}. Omit it with "
+                "--internal-topics"
+            )
         elif one.claim is Claim.FOREIGN and wanted is not None and picked:
-            yield f"{topic} does not belong to {seen.application}: {one.why}"
+            yield (
+                f"--internal-topics: {topic} doesn't belong to {seen.application}: {one.why}. "
+                "Remove it from the option"
+            )
         elif one.claim is Claim.UNPROVEN and wanted is None:
-            what = "name the topics to delete with --internal-topics"
-            is_reset = seen.request.scenario == RESET
-            told = "Pass its topology (--topology)" if is_reset else _REGISTER
-            ways = f"{told}, {what}, or keep all with --keep-internal"
+            told = "Pass --topology" if seen.request.scenario == RESET else _REGISTER
+            way = f"{told}, or keep all internal topics with --keep-internal"
             if seen.wish.repartitions_inputs:
-                ways = f"N{what[1:]}, or assign it to its owner (a registered pipeline)"
-            yield f"no evidence that {topic} belongs to {seen.application}: {one.why}. {ways}"
+                way = "Register the pipeline that owns it"
+            yield (
+                f"no evidence that {topic} belongs to {seen.application}: {one.why}. {way}, or "
+                "pass the topics to delete with --internal-topics"
+            )
 
 
 def _of_list(seen: ResetFacts) -> Iterator[str]:
@@ -118,7 +129,7 @@ def _of_list(seen: ResetFacts) -> Iterator[str]:
     listed = {(row.topic, row.partition) for row in target.listed}
     left = [f"{t}[{p}]" for t, p in seen.parts(seen.inputs) if (t, p) not in listed]
     if left:
-        yield f"no offset is listed for {name_list(left)}: all inputs need a starting offset"
+        yield (f"no offset is listed for {name_list(left)}: add a row for each of these partitions")
 
 
 def risks(seen: ResetFacts) -> tuple[str, ...]:
@@ -141,31 +152,31 @@ def _of_transactions(seen: ResetFacts) -> Iterator[str]:
     there = [name for name in seen.deleted if name in seen.topics]
     if there and (locked := seen.request.inspector.kafka.topics_in_transaction(there)):
         yield (
-            f"a transaction is open on {name_list(locked)}. After the stop the run waits "
-            f"{OPEN_SECONDS:.0f} s for its end, then fails"
+            f"a transaction is open on {name_list(locked)}. If it is still open "
+            f"{OPEN_SECONDS:.0f} s after the stop, the run fails"
         )
 
 
 def _of_inputs(seen: ResetFacts) -> Iterator[str]:
     read = {t for t, _ in seen.positions} - set(seen.internals) | seen.topology.sources
     if seen.wish.target is None:
-        on = f" on {name_list(read)}" if read else ""
         yield (
-            f"no input topic is selected: offsets are unchanged{on}, and earlier "
-            "records are missing in the results"
+            f"no input topic is selected: offsets of {name_list(read) or 'all inputs'} don't "
+            "change, and earlier records are missing in the results. Select topics with "
+            "--input-topics"
         )
     elif left := sorted(read - {*seen.inputs, *seen.intermediate}):
         yield (
-            f"{seen.application} also reads {name_list(left)}, which isn't selected: its offsets "
-            "are unchanged"
+            f"{seen.application} also reads {name_list(left)}. These topics aren't selected: "
+            "their offsets don't change"
         )
     for topic in seen.inputs:
         if topic in seen.topology.loops:
-            yield f"{seen.application} writes {topic} itself: these records are reprocessed"
+            yield f"records that {seen.application} itself wrote to {topic} are reprocessed"
     if not seen.topology.is_told:
         yield (
-            "the topology is unknown: which topics it reads, writes and owns is derived only from "
-            "offsets and names"
+            "the topology is unknown. Headgate derives the topics that the application reads, "
+            "writes and owns only from offsets and names"
         )
 
 
@@ -177,34 +188,39 @@ def _of_state(seen: ResetFacts) -> Iterator[str]:
     )
     if own:
         yield (
-            f"kept: {name_list(own)}. Its stores keep their contents, so reprocessed records count "
-            "twice"
+            f"internal topics that are kept: {name_list(own)}. Their stores keep their contents, "
+            "so reprocessed records count twice"
         )
     if unproven:
         yield (
-            f"kept, because no evidence shows that it belongs to {seen.application}: "
-            f"{name_list(unproven)}. If it does, reprocessed records count twice"
+            "topics that are kept, because no evidence shows that they belong to "
+            f"{seen.application}: {name_list(unproven)}. If they do, reprocessed records count "
+            "twice"
         )
     for topic in sorted(set(seen.deleted) & seen.internals.keys()):
         if seen.internals[topic].claim is Claim.UNPROVEN:
-            yield f"{topic} is deleted because it was named: {seen.internals[topic].why}"
+            yield (
+                f"{topic} is deleted, because --internal-topics includes it. Its owner isn't "
+                f"verified: {seen.internals[topic].why}"
+            )
     if seen.deleted and not (seen.wish.back_up or seen.wish.repartitions_inputs):
         yield (
-            f"the records of {name_list(seen.deleted)} are permanently lost. An undo recreates the "
-            "topics empty, so the old state is not restored (--back-up-internal copies it)"
+            f"the records of {name_list(seen.deleted)} are permanently lost. An undo recreates "
+            "the topics empty, without the old state. To keep the state, pass --back-up-internal"
         )
     if not clears_state(seen) or seen.request.pipeline.commands.clean is not None:
         return
     if seen.wish.instances:
         yield (
-            f"UNVERIFIED: local state was reported as cleared on {', '.join(seen.wish.instances)}. "
-            "An instance that still has it counts records twice"
+            "UNVERIFIED: local state was reported as cleared on "
+            f"{', '.join(seen.wish.instances)}. An instance that still has local state counts "
+            "records twice"
         )
     else:
         yield (
-            "Headgate does not clear local state on the instances' disks. An instance that "
-            "starts with it counts reprocessed records twice. Register a `clean` command, or "
-            "clear it and pass --local-state-cleared INSTANCE"
+            "Headgate does not clear local state on the instances' disks. An instance that keeps "
+            "it counts reprocessed records twice. Register a `clean` command, or clear it and "
+            "pass --local-state-cleared INSTANCE"
         )
 
 
@@ -217,5 +233,5 @@ def _of_outputs(seen: ResetFacts) -> Iterator[str]:
             for g in seen.groups.values()
             if any(o.topic == topic and o.offset is not None for o in g.offsets)
         )
-        by = f", where {name_list(readers)} reads it" if readers else ""
-        yield f"the output topic {topic} stays, and results are written to it a second time{by}"
+        by = f". Consumers that get duplicates: {name_list(readers)}" if readers else ""
+        yield f"results are written to the output topic {topic} a second time{by}"

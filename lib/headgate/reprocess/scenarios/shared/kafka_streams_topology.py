@@ -16,7 +16,7 @@ from headgate.model.version import Version
 PREFIX = "topology-"
 INTERNAL, SOURCE = f"{PREFIX}internal", f"{PREFIX}source"
 PATTERN, SINK, STORE = f"{PREFIX}pattern", f"{PREFIX}sink", f"{PREFIX}store"
-GIVEN = "the given topology names it"
+GIVEN = "the given topology contains the topic"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -51,10 +51,13 @@ def topology_options(version: Version, application: str) -> dict[str, list[str]]
     """
     facts = version.streams
     if facts is None or not facts.described:
-        raise EvidenceError("--topology: it has no description of a Kafka Streams topology")
+        raise EvidenceError(
+            "--topology: the evidence has no description of a Kafka Streams topology"
+        )
     if facts.application_id not in (None, application):
         raise EvidenceError(
-            f"--topology: it is of application {facts.application_id}, not of {application}"
+            f"--topology: the evidence describes application {facts.application_id}, not "
+            f"{application}"
         )
     told = _described(facts, application, GIVEN)
     return {
@@ -112,7 +115,7 @@ def _with_group(told: Topology, group: Group) -> Topology:
     kept = group.subtopologies
     if not kept:
         return told
-    proof = f"the broker's topology of streams group {group.id} names it"
+    proof = f"the broker's topology of streams group {group.id} contains the topic"
     own = _internals(group.id, (t for s in kept for t in group_internals(s)), proof)
     sources = frozenset(t for s in kept for t in s.sources)
     return Topology(

@@ -92,7 +92,8 @@ def state_risks(
     risks = [f"The state of batch {position.batch} is dropped ({names}): the query starts empty."]
     if state.unknown:
         risks.append(
-            f"Unknown: the number and the event times of the rows in the state: {state.unknown}"
+            "Unknown: Headgate can't read the number and event times of the rows in the state: "
+            f"{state.unknown}"
         )
     risks += [_sentence(op, known=not state.unknown, point=point) for op in operators]
     risks += _watermark_risks(position, operators)
@@ -165,13 +166,13 @@ def _sentence(op: _Operator, *, known: bool, point: str | None) -> str:
         text = _filled(found[0][2], op, known=known, point=point)
         word, _, rest = text.partition(": ")
         return f"{word}: {_small(about)}: {rest}"
-    why = "the join type" if len(op.holders) > 1 else "the output mode"
+    why = "join type" if len(op.holders) > 1 else "output mode"
     cases = [
         f"{holder if len(op.holders) > 1 else f'{mode} mode'}: "
         + _filled(loss, op, known=known, point=point).partition(": ")[2]
         for holder, mode, loss in found
     ]
-    return f"Unknown: {_small(about)}: no evidence has {why}. {' '.join(map(_big, cases))}"
+    return f"Unknown: {_small(about)}: the {why} is unknown. {' '.join(map(_big, cases))}"
 
 
 def _filled(loss: Loss, op: _Operator, *, known: bool, point: str | None) -> str:
@@ -179,7 +180,7 @@ def _filled(loss: Loss, op: _Operator, *, known: bool, point: str | None) -> str
     if known:
         what = f"{op.rows} {loss.one if op.rows == 1 else loss.many}"
         # A session's end is its last event and the gap: the state has no other.
-        gap = ", the gap included" if op.holders == (Holder.SESSIONS,) else ""
+        gap = ", including the session gap" if op.holders == (Holder.SESSIONS,) else ""
         what += f" (event time {op.times[0]} to {op.times[1]}{gap})" if op.times else ""
     unmatched = op.unmatched if known else "an unknown number"
     text = loss.continues if point is None else loss.begins
@@ -211,12 +212,8 @@ def _watermark_risks(position: QueryPosition, operators: Sequence[_Operator]) ->
         return
     at = iso(datetime.fromtimestamp(position.watermark_ms / 1000, UTC))
     again = any(h in _TIMED for op in operators for h in op.holders if op.mode is not Mode.COMPLETE)
-    more = (
-        (" A closed window or group is then emitted again with a value that is too small.")
-        if again
-        else ""
-    )
+    more = " A closed window or group is emitted again with a value that is too small."
     yield (
         f"The watermark ({at}) restarts: late records that would have been dropped are "
-        f"processed.{more}"
+        f"processed.{more if again else ''}"
     )

@@ -47,7 +47,7 @@ def output_blockers(request: PlanRequest, found: Checkpoint) -> list[str]:
     path = request.options.get("output-path")
     if path is None:
         if request.options.get("new-output") and _drops(request):
-            return ["--new-output: pass the folder that it writes to with --output-path"]
+            return ["--new-output: also pass the new folder with --output-path"]
         return []
     if not request.options.get("new-output"):
         return ["--output-path needs --new-output"]
@@ -62,7 +62,10 @@ def output_risks(request: PlanRequest) -> list[str]:
     try:
         request.inspector.sinks.newest_batch(path)
     except HeadgateError as error:
-        return [f"--output-path: whether {path} has a file sink's log is unknown: {error}"]
+        return [
+            f"--output-path: Headgate can't check whether {path} already has a file sink's "
+            f"log: {error}"
+        ]
     return []
 
 
@@ -93,15 +96,21 @@ def _contradictions(request: PlanRequest, found: Checkpoint, path: str) -> Itera
     for output in known_outputs(request, found.query_id):
         if is_one_place(path, output.place):
             yield (
-                f"--output-path: {path} is the old output of {name}: {output.told_by} says"
-                f" {output.place}. Let the new version write to another folder"
+                f"--output-path: {path} is the old output of {name} ({output.told_by}: "
+                f"{output.place}). Choose another folder"
             )
     if is_within(path, found.location):
-        yield f"--output-path: {path} is inside the checkpoint {found.location}"
+        yield (
+            f"--output-path: {path} is inside the checkpoint {found.location}. Choose another "
+            "folder"
+        )
     for source in (request.version.sources if request.version else None) or ():
         read = source.path or source.options.get("path")
         if read and (is_within(path, read) or is_within(read, path)):
-            yield f"--output-path: {name} reads {read}: it would read its own output in {path}"
+            yield (
+                f"--output-path: {name} reads {read}, so it would read its own output in {path}. "
+                "Choose another folder"
+            )
     try:
         batch = request.inspector.sinks.newest_batch(path)
     except HeadgateError:
@@ -109,5 +118,5 @@ def _contradictions(request: PlanRequest, found: Checkpoint, path: str) -> Itera
     if batch is not None:
         yield (
             f"--output-path: {path}/_spark_metadata has batches up to {batch}, and a file sink "
-            "skips batches that are in its log. Choose a folder without a log"
+            "skips batches that are in its log. Choose a folder without `_spark_metadata`"
         )

@@ -28,7 +28,7 @@ def words_of(request: PlanRequest) -> dict[str, str]:
     return {
         "name": request.pipeline.name,
         "to": outputs_of(request) or "its outputs",
-        "point": str(request.options.get("to-datetime", "the first offset that it reads")),
+        "point": str(request.options.get("to-datetime", "the starting offset")),
     }
 
 

@@ -18,7 +18,9 @@ from headgate.reprocess.scenarios.shared.output_facts import facts_of, words_of
 
 _SPARK, _STREAMS, _GROUP = Engine.SPARK, Engine.KAFKA_STREAMS, Engine.CONSUMER_GROUP
 
-_STAYS = says(undo="What the run wrote to {to} stays: the undo deletes and corrects nothing there.")
+_STAYS = says(
+    undo="Output written to {to} since the run is kept: an undo doesn't delete or correct it."
+)
 _TWICE = says(
     Fact.REPROCESSES,
     run="Results are written to {to} a second time. Consumers get duplicates, unless they "
@@ -36,20 +38,18 @@ _EMPTIES = says(
 )
 _GONE = says(
     Fact.EMPTIED,
-    undo=(
-        "Removed records can't be restored without --back-up-outputs, which keeps a copy for the "
-        "undo."
-    ),
+    undo=("An undo can't restore deleted records, unless you pass --back-up-outputs."),
     unless=(Fact.BACKED_UP,),
 )
 _REFILLS = says(
     Fact.BACKED_UP,
-    undo="The undo restores the old records of {to}, with other offsets, and deletes the run's.",
+    undo="An undo deletes the new records in {to} and restores the old ones, with other offsets.",
 )
 _NEW = says(
     Fact.NEW_OUTPUTS,
     run="Results go to new outputs. The old ones stay as they are.",
-    undo="The new outputs stay. Results in them are missing in the old ones until reprocessed.",
+    undo="An undo keeps the new outputs. Their results are missing in the old outputs until "
+    "reprocessed.",
 )
 
 # A Spark query whose undo puts back a checkpoint of before.
@@ -62,8 +62,8 @@ _SAME_AGAIN = says(
 _DROPPED = says(
     Fact.BY_BATCH,
     undo=(
-        "{to} drops batches whose number the run has already written, with their new rows. First "
-        "restore {to} to its content before the run."
+        "{to} silently drops batches whose number it has already recorded. Before the undo, "
+        "restore {to} to its state before the run."
     ),
 )
 _RESUMES = says(run="Only results of an uncommitted batch are written twice.")
@@ -71,39 +71,40 @@ _RESUMES = says(run="Only results of an uncommitted batch are written twice.")
 # A Kafka Streams application whose inputs begin at another place.
 _RESTARTS = says(
     Fact.STATE_GONE,
-    run="Counts, windows and joins restart from zero. Until {name} has caught up, the newest values"
-    " in {to} are too small.",
+    run="State restarts empty. Until {name} has caught up, the newest counts and windows in {to} "
+    "are too small.",
     unless=(Fact.NEW_OUTPUTS,),
 )
 _TOO_SMALL = says(
     Fact.STATE_GONE,
     Fact.CUT,
-    run="Windows and counts that began before {point} come out too small. They overwrite correct"
-    " results in {to} and stay wrong.",
+    run="Windows and counts that began before {point} are too small, because earlier records are "
+    "missing. They overwrite correct results in {to} and stay wrong.",
     unless=(Fact.NEW_OUTPUTS,),
 )
 _REMEDY = says(
     Fact.STATE_GONE,
     Fact.CUT,
-    run="Only from-scratch corrects them, if the inputs still hold all records.",
+    run="Only from-scratch corrects these windows and counts, if the inputs still hold all "
+    "records.",
     unless=(Fact.NEW_OUTPUTS,),
 )
 _TOO_SMALL_NEW = says(
     Fact.STATE_GONE,
     Fact.CUT,
     Fact.NEW_OUTPUTS,
-    run="Windows and counts that began before {point} come out too small in the new outputs.",
+    run="Windows and counts that began before {point} are too small in the new outputs.",
 )
 _TOO_LARGE = says(
     Fact.STATE_KEPT,
     Fact.REPROCESSES,
-    run="State is kept, so reprocessed records count twice. Too large results overwrite correct"
-    " ones in {to}.",
+    run="The state is kept, so reprocessed records count twice. Results that are too large "
+    "overwrite correct results in {to}.",
 )
 _NOT_YET = says(
     Fact.STATE_GONE,
-    undo="If {name} hasn't caught up, keys keep wrong newest values in {to} until their next"
-    " record. Closed windows get none and stay wrong. Let it catch up before the undo.",
+    undo="If {name} hasn't caught up before the undo, the newest value of a key in {to} stays "
+    "wrong until its next record. Closed windows stay wrong. Wait until {name} has caught up.",
     unless=(Fact.NEW_OUTPUTS, Fact.BACKED_UP),
 )
 _RESTORED = says(
@@ -119,12 +120,13 @@ _EMPTY_STATE = says(
 _STATE_OF_RUN = says(
     Fact.STATE_KEPT,
     undo=(
-        "The state isn't restored: it still includes the records that the run processed. Records "
-        "since then count twice, and too large results overwrite correct ones in {to}."
+        "The state isn't restored: it still includes the records that were processed since the "
+        "run. These records count twice, and results that are too large overwrite correct "
+        "results in {to}."
     ),
 )
 _AFTER_RESET = says(
-    undo="Results of records that came since are written to {to} a second time.",
+    undo="Results of records after the old offsets are written to {to} a second time.",
 )
 _STREAMS_RESET = (
     *(_ONCE, _TWICE, _MISSING, _EMPTIES, _NEW),
@@ -140,18 +142,18 @@ _DONE_TWICE = says(
 )
 _DONE_STAYS = says(
     undo=(
-        "Effects of {name} since the run are not rolled back. It repeats this for records after "
-        "the old offsets."
+        "An undo doesn't roll back what {name} did since the run. {name} processes the records "
+        "after the old offsets a second time."
     ),
 )
 _GROUP_MOVE = (_ONCE, _DONE_TWICE, _MISSING, _EMPTIES, _NEW, _GONE, _REFILLS, _DONE_STAYS)
 
-_REMOVED = says(run="{to} doesn't change.")
-_HELD = says(run="Nothing is written while it is paused.", unless=(Fact.RESUMED,))
+_REMOVED = says(run="Nothing in {to} changes.")
+_HELD = says(run="{name} writes nothing while it is paused.", unless=(Fact.RESUMED,))
 _GOES_ON = says(
     Fact.RESUMED,
-    run="It continues where it was paused. No result is lost.",
-    undo="It is paused again. Output written since stays.",
+    run="{name} resumes where it was paused. No result is lost.",
+    undo="{name} is paused again. Output written since the resume is kept.",
 )
 _AGAIN_IN_FLIGHT = says(
     Fact.RESTARTED,
@@ -162,7 +164,7 @@ _AGAIN_IN_FLIGHT = says(
     unless=(Fact.RESUMED,),
 )
 _LETS_GO = says(
-    undo="It continues where it was paused. No result is lost.",
+    undo="{name} resumes where it was paused. No result is lost.",
     unless=(Fact.RESUMED,),
 )
 _PAUSE = (_HELD, _GOES_ON, _AGAIN_IN_FLIGHT, _LETS_GO)
@@ -187,10 +189,10 @@ STATEMENTS: Mapping[tuple[str, Engine], Declared] = {
             _NEW,
             says(
                 Fact.STATE_GONE,
-                run="State restarts from zero. In update and complete mode the newest values in"
-                " {to} are too small until {name} has caught up.",
-                undo="If {name} hasn't caught up, keys keep wrong newest values in {to} until their"
-                " next row. Let it catch up before the undo.",
+                run="State restarts empty. In update and complete mode, the newest values in "
+                "{to} are too small until {name} has caught up.",
+                undo="If {name} hasn't caught up before the undo, the newest value of a key in "
+                "{to} stays wrong until its next row. Wait until {name} has caught up.",
                 unless=(Fact.NEW_OUTPUTS,),
             ),
             replace(_STAYS, unless=frozenset({Fact.BACKED_UP, Fact.EMPTIED})),
@@ -198,7 +200,7 @@ STATEMENTS: Mapping[tuple[str, Engine], Declared] = {
             says(
                 Fact.EMPTIED,
                 undo=(
-                    "The old files of a file sink are restored; the run's files move to backup. "
+                    "The old files of a file sink are restored, and new files move to backup. "
                     "Deleted records are restored only with --back-up-outputs."
                 ),
                 unless=(Fact.BACKED_UP,),
@@ -233,11 +235,9 @@ STATEMENTS: Mapping[tuple[str, Engine], Declared] = {
             *(_not_if_raised(s) for s in _STREAMS_RESET),
             says(
                 Fact.RAISED,
-                run=(
-                    "Records of one key are in different partitions before and after the change "
-                    "in each input."
-                ),
-                undo="An undo is blocked once partitions were added: Kafka can't remove them.",
+                run=("In each input, old and new records of a key may be in different partitions."),
+                undo="Once partitions are added, an undo is blocked: Kafka can't remove "
+                "partitions.",
             ),
         )
     ),
@@ -248,8 +248,9 @@ STATEMENTS: Mapping[tuple[str, Engine], Declared] = {
             _MISSING,
             says(
                 Fact.BY_BATCH,
-                undo="The file sink's log and files are restored, and the run's move to backup."
-                " A Delta or Iceberg table keeps what the run wrote.",
+                undo="The old files and `_spark_metadata` of a file sink are restored, and new "
+                "files move to backup. A Delta or Iceberg table keeps the rows that were "
+                "written since the run.",
             ),
             replace(_STAYS, unless=frozenset({Fact.BY_BATCH})),
             _SAME_AGAIN,
@@ -264,17 +265,12 @@ STATEMENTS: Mapping[tuple[str, Engine], Declared] = {
     ("offline-upgrade", _GROUP): Declared(statements=(_NEW_FORM, _DONE_STAYS)),
     ("repair", _SPARK): Declared(
         statements=(
-            says(
-                run=(
-                    "A removed batch is reprocessed. What it had written to {to} may be written "
-                    "twice."
-                )
-            ),
+            says(run=("A removed batch is reprocessed: its results may be written to {to} twice.")),
             _STAYS,
             says(
                 undo=(
-                    "The broken checkpoint is restored. If the query starts on it, results since "
-                    "then are written a second time."
+                    "The broken checkpoint is restored. If the query starts from it, results "
+                    "since the run are written a second time."
                 )
             ),
             _DROPPED,
@@ -288,19 +284,19 @@ STATEMENTS: Mapping[tuple[str, Engine], Declared] = {
             says(
                 Fact.ABORTED,
                 run=(
-                    "Consumers with read_committed never receive the records of the transaction. "
-                    "They receive the records after it."
+                    "Consumers with isolation.level=read_committed never receive the records of "
+                    "the aborted transaction. They receive later records."
                 ),
                 undo="An aborted transaction stays aborted.",
             ),
             says(
                 undo=(
-                    "The old offsets are outside the log. {name} then follows its "
-                    "auto.offset.reset, and processes records twice or skips them."
+                    "The restored offsets are out of range. {name} then applies its "
+                    "auto.offset.reset: it reprocesses or skips records."
                 ),
                 unless=(Fact.ABORTED,),
             ),
-            says(undo="Effects of {name} since the run are not rolled back."),
+            says(undo="An undo doesn't roll back what {name} did since the run."),
         )
     ),
     ("skip-records", _SPARK): Declared(
@@ -312,8 +308,9 @@ STATEMENTS: Mapping[tuple[str, Engine], Declared] = {
             says(
                 Fact.BY_BATCH,
                 undo=(
-                    "The file sink's later files move to backup. A Delta, Iceberg or Hudi table "
-                    "drops batches whose number it has already recorded: restore the table first."
+                    "Files that a file sink wrote since the run move to backup. A Delta, Iceberg "
+                    "or Hudi table drops batches whose number it has already recorded: restore "
+                    "the table before the undo."
                 ),
             ),
         )
@@ -333,7 +330,10 @@ STATEMENTS: Mapping[tuple[str, Engine], Declared] = {
         statements=(
             _REMOVED,
             says(undo="Nothing in {to} changes until {name} starts again."),
-            says(Fact.STATE_RESTORED, undo="State and offsets are restored: results continue."),
+            says(
+                Fact.STATE_RESTORED,
+                undo="State and offsets are restored: {name} continues with them.",
+            ),
             _EMPTY_STATE,
         ),
         remains=False,
@@ -353,10 +353,10 @@ STATEMENTS: Mapping[tuple[str, Engine], Declared] = {
 
 UNDONE = "An undo can't be undone. Plan the scenario again instead."
 BEHIND = (
-    "{name} has at least {count} records left to reprocess. Their keys keep a wrong newest value"
-    " in its outputs. Let it catch up before the undo."
+    "{name} still has at least {count} records to reprocess. If you undo now, the newest values "
+    "of their keys stay wrong in the outputs. Wait until {name} has caught up."
 )
-UNSTATED = "What the run wrote stays: the undo deletes and corrects nothing in its outputs."
+UNSTATED = "Output written since the run is kept: an undo doesn't delete or correct it."
 
 
 def with_statements(request: PlanRequest, plan: Plan) -> Plan:

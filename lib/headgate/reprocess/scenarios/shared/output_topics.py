@@ -238,8 +238,8 @@ def _ask(request: PlanRequest, stop: StopPipeline, found: Outputs, *, fresh: boo
 def _blockers(request: PlanRequest, plan: Plan, found: Outputs, how: How) -> Iterator[str]:
     if not (found.topics or found.missing or found.folder):
         yield (
-            f"the outputs of {request.pipeline.name} are unknown: name its topics with "
-            "--output-topics, or capture a version that has its sink"
+            f"the outputs of {request.pipeline.name} are unknown: pass its output topics with "
+            "--output-topics, or capture a version with its sink"
         )
     for name in sorted(_foreign(request)):
         yield (
@@ -249,18 +249,27 @@ def _blockers(request: PlanRequest, plan: Plan, found: Outputs, how: How) -> Ite
     for name in found.missing:
         yield f"the output topic {name} does not exist"
     for name in sorted(found.topics.keys() & plan.preconditions.get("topics", {}).keys()):
-        yield f"{name} is also an input of {request.pipeline.name}: it is not changed as an output"
+        yield (
+            f"{name} is both an input and an output of {request.pipeline.name}, so its records "
+            "can't be deleted or replaced. Use --outputs=keep"
+        )
     for name, topic in sorted(found.topics.items()):
         if how is How.EMPTY and topic.cleanup_policy == "compact":
             yield (
-                f"{name} has only cleanup.policy=compact, and Kafka deletes no records of such a "
-                "topic. Keep it, or write to a new one (--outputs=new)"
+                f"{name} has cleanup.policy=compact, and Kafka can't delete the records of such a "
+                "topic. Use --outputs=keep or --outputs=new"
             )
     if how is How.NEW:
         names = _renamed(request, found.topics).values()
-        yield from (f"topic {n} already exists" for n in request.inspector.kafka.shapes(names))
+        yield from (
+            f"topic {n} already exists: choose another --new-suffix"
+            for n in request.inspector.kafka.shapes(names)
+        )
     if how is How.EMPTY and found.folder and local(found.folder) is None:
-        yield f"{found.folder} is not on a local file system: it can't move to backup in one step"
+        yield (
+            f"{found.folder} isn't on a local file system, so Headgate can't move it to backup in "
+            "one step. Use --outputs=new"
+        )
 
 
 def _reader_risks(request: PlanRequest, found: Outputs, how: How) -> Iterator[str]:
@@ -272,14 +281,13 @@ def _reader_risks(request: PlanRequest, found: Outputs, how: How) -> Iterator[st
             yield f"{name} is read by {name_list(readers)}: these consumers get duplicates"
         elif readers and how is How.EMPTY:
             yield (
-                f"{name} is read by {name_list(readers)}: unread records are lost to"
-                " them, the rest "
-                "are redelivered"
+                f"{name} is read by {name_list(readers)}: unread records are lost to these "
+                "consumers, the rest are redelivered"
             )
         elif readers:
             yield (
-                f"{name} is read by {name_list(readers)}: they get no new records until they "
-                "switch to the new topic"
+                f"{name} is read by {name_list(readers)}: these consumers get no new records "
+                "until they switch to the new topic"
             )
 
 
@@ -300,9 +308,9 @@ def _loss_risks(request: PlanRequest, found: Outputs, how: How) -> Iterator[str]
         yield f"the records of {names} are permanently lost: they have no backup{option}"
     elif found.topics:
         yield (
-            f"an undo restores the records of {names} with other offsets, in place of the records "
-            "written since. Backup topics (headgate-backup-RUN-...) keep them until then, or "
-            "until you delete these topics"
+            f"an undo deletes the new records of {names} and restores the old records with other "
+            "offsets from backup topics (headgate-backup-RUN-...). Keep these backup topics as "
+            "long as you may need the undo"
         )
     if found.folder:
         yield (

@@ -95,9 +95,9 @@ def unknown_sink(request: PlanRequest, sink: SinkFormat) -> str:
     """Return the blocker of a query whose sink may drop batches that come again."""
     if sink.format:
         return (
-            f"unknown whether the sink {sink.format} of {request.pipeline.name} drops batches that "
-            "it has already recorded: pass --sink other if it writes them twice, --sink delta if "
-            "it drops them by query id"
+            f"unknown whether the sink {sink.format} of {request.pipeline.name} drops batches "
+            "that it has already recorded. Pass --sink delta if it drops them by query id, "
+            "--sink other if it writes them a second time"
         )
     return (
         f"the sink of {request.pipeline.name} is unknown, and some sinks drop batches whose number "
@@ -108,7 +108,7 @@ def unknown_sink(request: PlanRequest, sink: SinkFormat) -> str:
 
 def without_log(location: str) -> str:
     """Return the blocker of a folder that a file sink keeps no log in."""
-    return f"{location} has no _spark_metadata: no file sink writes there"
+    return f"{location} has no _spark_metadata, so no file sink writes there: check the folder"
 
 
 def _files(request: PlanRequest, batch: int, location: str | None, *, new_id: bool) -> SinkPlan:
@@ -139,7 +139,7 @@ def _files(request: PlanRequest, batch: int, location: str | None, *, new_id: bo
         steps=(cut,) if found.later else (),
         risks=(
             f"files of later batches ({found.files}) in {location} move to backup, and new files "
-            "replace them: consumers that have read them get duplicates",
+            "replace them. Consumers that have read the old files get duplicates",
         ),
         resources=(f"folder:{found.target}",),
         new_query_id=new_id,
@@ -149,9 +149,9 @@ def _files(request: PlanRequest, batch: int, location: str | None, *, new_id: bo
 def _dropped(sink: SinkFormat, location: str | None, again: str) -> str:
     """Return the blocker of a table that drops numbers whichever query writes them."""
     return (
-        f"the {sink.title}{f' {location}' if location else ''} records its last batch number for "
-        f"all query ids, and silently drops {again}. Restore the table to its state before them, "
-        "or write to another table"
+        f"the {sink.title}{f' {location}' if location else ''} has already recorded {again}, and "
+        "silently drops these batch numbers, whatever the query id. Restore the table to its "
+        "version before these batches, or write to another table"
     )
 
 
@@ -175,9 +175,9 @@ def _of_query(sink: SinkFormat, location: str | None, again: str, *, new_id: boo
 def _foreach(request: PlanRequest, again: str, *, new_id: bool) -> SinkPlan:
     return SinkPlan(
         risks=(
-            f"the function of {request.pipeline.name} processes {again} a second time, with new "
-            "boundaries. If it skips batch numbers that it has already processed, rows are lost. "
-            "If not, it writes duplicates, unless it overwrites by key",
+            f"the function of {request.pipeline.name} processes {again} a second time, with other "
+            "records per batch. If the function skips batch numbers that it has already "
+            "processed, rows are lost. If not, it writes duplicates, unless it overwrites by key",
         ),
         new_query_id=new_id,
     )
@@ -191,9 +191,9 @@ def _kafka(
     step = RecordOutput(topic=topic, batch=batch, since=since, written=written)
     risks = [
         f"{topic} keeps the records that {again} wrote, and gets the reprocessed results after "
-        "them. Consumers get duplicates, unless they overwrite by key or skip the old ones "
-        f"({spans(topic, written)}). The run records the final ranges after the stop; with "
-        "`headgate plan skip-records` a group that has not read them can skip them"
+        "them. Consumers get duplicates, unless they overwrite by key or skip the old records "
+        f"({spans(topic, written)}). The run records the final ranges. A consumer group that "
+        "hasn't read the old records can skip them with `headgate plan skip-records`"
     ]
     groups = request.inspector.kafka.topic_readers([topic]).get(topic, {})
     if readers := sorted(g for g in groups if g != request.pipeline.group):
@@ -204,9 +204,8 @@ def _kafka(
 def _doubled(request: PlanRequest, location: str | None, again: str, *, new_id: bool) -> SinkPlan:
     return SinkPlan(
         risks=(
-            f"{request.pipeline.name} writes the results of {again} a second "
-            f"time{f' to {location}' if location else ''}: consumers get duplicates, unless the "
-            "sink overwrites by key",
+            f"{request.pipeline.name} writes the results of {again} to {location or 'its sink'} a "
+            "second time: consumers get duplicates, unless the sink overwrites by key",
         ),
         new_query_id=new_id,
     )

@@ -45,8 +45,9 @@ def matched_takes(
     if not new:
         same = tuple(Take(name=s.name, of=(s.name,)) for s in position.sources)
         risk = (
-            "the new version's sources are unknown: no stored version has them. Assumed: the same "
-            "sources in the same order (change with --source NEW=OLD)"
+            "the new version's sources are unknown: no stored version has them. Headgate assumes "
+            "the same sources in the same order. If they differ, use new-checkpoint with "
+            "--source NEW=OLD"
         )
         return _ordered(same), [], [risk]
     if named:
@@ -61,8 +62,8 @@ def matched_takes(
         if len(olds) > 1:
             names = " or ".join(o.name for o in olds)
             blockers.append(
-                f"source {name} of the new version could continue {names}: choose with "
-                "--source NEW=OLD"
+                f"source {name} of the new version could continue {names}: choose in "
+                "new-checkpoint with --source NEW=OLD"
             )
         elif olds:
             take = Take(name=name, of=(olds[0].name,))
@@ -90,8 +91,8 @@ def _narrowed(take: Take, source: Source | None, position: QueryPosition) -> Tak
 
 def _added(take: Take, source: Source | None, position: QueryPosition) -> list[str]:
     return [
-        f"source {take.name} reads {topic}, which the old version did not: Spark reads it from the "
-        "earliest offset and ignores startingOffsets"
+        f"source {take.name} also reads {topic}, which the old version did not read. Spark reads "
+        "this topic from the earliest offset and ignores startingOffsets"
         for topic in sorted(set(_topics(source) or ()) - _old_topics(take, position))
     ]
 
@@ -109,10 +110,7 @@ def _left_over(takes: Iterable[Take], position: QueryPosition) -> list[str]:
 
 def _left(source: SourcePosition) -> str:
     what = f" ({', '.join(sorted(source.offsets))})" if source.offsets else ""
-    return (
-        f"source {source.name}{what} of the old version isn't continued by any source of the new "
-        "one"
-    )
+    return f"no source of the new version continues source {source.name}{what} of the old version"
 
 
 def _placed(version: Version | None) -> dict[str, Source]:

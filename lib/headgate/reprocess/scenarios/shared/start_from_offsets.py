@@ -59,12 +59,9 @@ def found_query(request: PlanRequest) -> tuple[Checkpoint, QueryPosition] | Plan
         request.inspector.checkpoints.query_position(location) if location and found else None
     )
     if found is None or position is None:
-        location = f"checkpoint {location} not found: check `checkpoint` in headgate.toml"
-        return request.block(
-            location if location else "headgate.toml sets no `checkpoint` for this pipeline"
-        )
+        return request.block(common.no_checkpoint(request.pipeline))
     if not position.sources:
-        return request.block(f"{found.location} names no source: the query never started")
+        return request.block(f"checkpoint {found.location} has no sources: the query never started")
     return found, position
 
 
@@ -172,11 +169,11 @@ def _blockers(
     elif wish.to is None and found.fixed:
         blockers.append(f"{found.location} can't be replaced: {found.fixed}")
     if wish.rehearse and request.pipeline.entry_point is None:
-        blockers.append("headgate.toml sets no `entry_point` for this pipeline to rehearse")
+        blockers.append("--rehearse: headgate.toml sets no `entry_point` for this pipeline")
     if wish.to is not None and found.remote:
         blockers.append(
-            "--to: omit this option. A new checkpoint on a remote file system always gets a new "
-            "location beside the old one, which is kept"
+            "--to: omit this option. On a remote file system, a new checkpoint always gets a new "
+            "location next to the old checkpoint, which is kept"
         )
     elif wish.to is not None:
         blockers += _bad_place(wish.to, found.location, request.inspector)
@@ -184,7 +181,7 @@ def _blockers(
     if not wish.new_output:
         blockers += common.skipped_batches(
             request.version,
-            "a new checkpoint starts at batch 0: the new version's results would be silently "
+            "A new checkpoint starts at batch 0, so the new version's results would be silently "
             "dropped. Let it write to another folder, and pass --new-output --output-path FOLDER",
         )
     return blockers
@@ -195,9 +192,9 @@ def _bad_place(to: str, old: str, inspector: Inspector) -> list[str]:
     if not place.is_absolute():
         return [f"--to: expected an absolute path, found {to!r}"]
     if place == PurePosixPath(old) or PurePosixPath(old) in place.parents:
-        return [f"--to: {to} is the old checkpoint, or is in it"]
+        return [f"--to: {to} is the old checkpoint, or is inside it. Choose another location"]
     if inspector.checkpoints.read(to) is not None:
-        return [f"a checkpoint already exists at {to}"]
+        return [f"--to: a checkpoint already exists at {to}. Choose another location"]
     return []
 
 
@@ -205,7 +202,7 @@ def _lost(
     request: PlanRequest, found: Checkpoint, position: QueryPosition, wish: StartRequest
 ) -> LostState:
     continues = wish.target.place is TargetKind.CURRENT
-    point = None if continues else "the point"
+    point = None if continues else "the starting offset"
     return state_risks(request.inspector, found.location, position, request.version, point=point)
 
 
@@ -238,7 +235,9 @@ def _risks(
             "duplicates of the rows that it already has"
         )
     if begun.ways and not request.inspector.kafka.has_cluster():
-        risks.append("no Kafka cluster is configured: unknown whether the offsets still exist")
+        risks.append(
+            "no Kafka cluster is configured: Headgate can't check whether the offsets still exist"
+        )
     return [*risks, *_sink_risks(request.version, wish), *new_output.output_risks(request)]
 
 
@@ -254,6 +253,6 @@ def _sink_risks(version: Version | None, wish: StartRequest) -> list[str]:
     if wish.new_output or known in (BatchIds.WRITES, BatchIds.DROPS_OF_QUERY):
         return []
     return [
-        "the new query has a new id and numbers its batches from 0. A sink that deduplicates only "
-        "by batch number (foreachBatch can) drops new results"
+        "the new query has a new id and numbers its batches from 0. A sink that deduplicates "
+        "only by batch number (for example in foreachBatch) drops new results"
     ]

@@ -51,29 +51,29 @@ class Loss:
 
 
 _NEVER = (
-    "Loss: {what} will never be emitted with the records so far. If later records belong to them, "
-    "the earlier records are missing in their results."
+    "Loss: {what} will be dropped and never emitted. If later records reopen them, the results "
+    "lack the dropped records."
 )
 _NEVER_FROM = (
-    "Loss: {what} will be dropped. Those with records from before {point} are never emitted,"
-    " or lack these records. Those that were already emitted appear again for records"
-    " from {point} on."
+    "Loss: {what} will be recomputed only from records from {point} on. If all their records "
+    "were earlier, they are never emitted. If some were, the results lack them. Results that "
+    "were already emitted appear again."
 )
 _OVERWRITTEN = (
-    "Loss: {what} will restart from zero. Their results are already emitted; later records"
-    " overwrite them with values that are too small."
+    "Loss: {what} will restart from zero. The next record overwrites an emitted result with a "
+    "value that is too small."
 )
 _OVERWRITTEN_FROM = (
-    "Loss: {what} will be recomputed only from records from {point} on. Where there were earlier "
-    "records, the new value is too low and overwrites the correct result."
+    "Loss: {what} will be recomputed only from records from {point} on. If there were earlier "
+    "records, the new value is too small and overwrites the correct result."
 )
 _GONE = (
-    "Loss: {what} will disappear from the result. One returns with its next record, counted from"
-    " zero."
+    "Loss: {what} will disappear from the result. With the next record of its key, each restarts "
+    "from zero."
 )
 _GONE_FROM = (
-    "Loss: {what} will leave the result, which then holds only records from {point} on. Those"
-    " without such a record disappear, those with earlier ones come out too small."
+    "Loss: {what} will be recomputed only from records from {point} on. Without such records "
+    "they disappear from the result. If there were earlier records, the new value is too small."
 )
 
 LOSSES: Mapping[tuple[Holder, Mode], Loss] = {
@@ -110,54 +110,56 @@ LOSSES: Mapping[tuple[Holder, Mode], Loss] = {
         one="buffered row",
         many="buffered rows",
         continues=(
-            "Loss: {what} will never match later rows. Without a partner so far: {unmatched}. Their"
-            " outer rows never appear. A later row whose partner was dropped is emitted with nulls."
+            "Loss: {what} will never match later rows. Rows without a match so far: {unmatched}. "
+            "Their outer rows are never emitted. A later row that would have matched a dropped "
+            "row is emitted with nulls."
         ),
         begins=(
-            "Loss: {what} will be dropped. Without a partner so far: {unmatched}. Of rows from"
-            " before {point} no match and no outer row appears. A later row whose partner was"
-            " dropped is emitted with nulls. Rows from {point} on are emitted again."
+            "Loss: {what} will be dropped. Rows without a match so far: {unmatched}. Rows from "
+            "before {point} are never emitted, neither matched nor as outer rows. A later row "
+            "that would have matched a dropped row is emitted with nulls. Results of rows from "
+            "{point} on are emitted again."
         ),
     ),
     (Holder.SEMI_JOIN, Mode.ANY): Loss(
         one="buffered row",
         many="buffered rows",
         continues=(
-            "Loss: {what} will never match later rows. Left rows without a partner so far:"
-            " {unmatched}. They never appear. A later left row whose partner was dropped never"
-            " appears either."
+            "Loss: {what} will never match later rows. Left rows without a match so far: "
+            "{unmatched}. They are never emitted. A later left row that would have matched a "
+            "dropped row is never emitted either."
         ),
         begins=(
-            "Loss: {what} will be dropped. Left rows without a partner so far: {unmatched}. Those"
-            " from before {point} never appear; left rows from {point} on that match are"
-            " emitted again."
+            "Loss: {what} will be dropped. Left rows without a match so far: {unmatched}. Those "
+            "from before {point} are never emitted. Left rows from {point} on that match are "
+            "emitted again."
         ),
     ),
     (Holder.KEYS, Mode.ANY): Loss(
         one="known key",
         many="known keys",
-        continues="Loss: {what} will be forgotten. Their duplicates pass again.",
+        continues="Loss: {what} will be dropped. The next duplicate of each key is emitted.",
         begins=(
-            "Loss: {what} will be forgotten. Their duplicates from {point} on pass again, the first"
-            " of each key."
+            "Loss: {what} will be dropped. The first record of each key from {point} on is "
+            "emitted, even if it is a duplicate."
         ),
     ),
     (Holder.LIMIT, Mode.ANY): Loss(
         one="counter",
         many="counters",
-        continues="Loss: the limit counts from zero. As many rows pass again.",
-        begins="Loss: the limit counts from zero. As many rows from {point} on pass again.",
+        continues="Loss: the limit() counts from zero and emits as many rows again.",
+        begins="Loss: the limit() counts from zero and emits as many rows from {point} on again.",
     ),
     (Holder.OWN, Mode.ANY): Loss(
-        one="row of its own state",
-        many="rows of its own state",
+        one="row of user-defined state",
+        many="rows of user-defined state",
         continues=(
-            "Unknown: {what} will be dropped. How that changes the results depends on the "
+            "Unknown: {what} will be dropped. The effect on the results depends on the "
             "function's code."
         ),
         begins=(
-            "Unknown: {what} will be dropped, and the function processes records from {point} "
-            "onwards without this state. How that changes its results depends on its code."
+            "Unknown: {what} will be dropped, and the function processes records from {point} on "
+            "without this state. The effect on the results depends on the function's code."
         ),
     ),
 }

@@ -33,7 +33,10 @@ def build(request: PlanRequest) -> Plan:
         *outside_log(span, topics.get(span.topic)),
     ]
     if group.type not in _TYPES or (group.state == "dead" and not group.offsets):
-        blockers.append(f"group {group.id} isn't a consumer group, or does not exist")
+        blockers.append(
+            f"group {group.id} isn't a consumer group, or does not exist: check "
+            "`group` in headgate.toml"
+        )
     elif not group.is_inactive and pipeline.commands.stop is None:
         blockers.append(active_reason(inspector, group.id))
     if not blockers and (reason := outside(position, span.begin, span.end)):
@@ -93,16 +96,17 @@ def _risks(request: PlanRequest, span: Span) -> tuple[str, ...]:
     risks = [
         f"{request.pipeline.name} skips offsets {span.begin} to {span.end - 1} of "
         f"{span.topic}[{span.partition}]: these records are missing in its results",
-        "the records stay in the topic, so other consumers still receive them. Their copy in a "
-        "backup topic (headgate-backup-RUN-...) stays until you delete it, also after an undo",
+        "the skipped records stay in their topic, so other consumers still receive them. A copy "
+        "stays in a backup topic (headgate-backup-RUN-...) until you delete it, even after an "
+        "undo",
         (
-            "an undo restores the group's offset before the skipped records: everything read "
-            "since is reprocessed"
+            "an undo restores the group's offset before the skipped records: all records read "
+            "since the run are reprocessed"
         ),
     ]
     if request.pipeline.engine is Engine.KAFKA_STREAMS:
         risks.append(
             "if the application failed within the range, state changes from records before the "
-            "failure stay, unless it uses exactly-once processing"
+            "failed record are kept, unless it uses exactly-once processing"
         )
     return tuple(risks)

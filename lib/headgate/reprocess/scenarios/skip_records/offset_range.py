@@ -30,10 +30,10 @@ def outside_log(span: Span, topic: Topic | None) -> list[str]:
         return []
     part = next((p for p in topic.partitions if p.number == span.partition), None)
     if part is None:
-        return [f"{span.topic} has no partition {span.partition}"]
+        return [f"topic {span.topic} has no partition {span.partition}"]
     if span.begin >= (part.begin or 0) and span.end <= (part.end or 0):
         return []
     return [
-        f"{span.topic}[{span.partition}] holds {part.begin} to {(part.end or 0) - 1}, not"
-        f" {span.begin} to {span.end - 1}"
+        f"{span.topic}[{span.partition}] holds offsets {part.begin} to {(part.end or 0) - 1}, not "
+        f"{span.begin} to {span.end - 1}"
     ]

@@ -32,7 +32,8 @@ SCENARIO = Scenario(
         Option(
             name="records",
             ask="Skip which records?",
-            help="Offset to skip, or a range of one partition with first and last included.",
+            help="Offset to skip, or a range of offsets in one partition (first and last "
+            "included).",
             metavar="TOPIC:PARTITION:OFFSET[-LAST]",
             required=True,
         ),
@@ -46,7 +47,7 @@ SCENARIO = Scenario(
             ALL_KAFKA,
             BATCH_DONE,
             CUT_COMMANDS,
-            note="The query completes the records before the skipped ones first.",
+            note="The query first processes the records before the skipped records.",
         ),
     },
 )

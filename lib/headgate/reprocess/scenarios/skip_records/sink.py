@@ -40,9 +40,9 @@ def look_at_sink(request: PlanRequest, done: int, part: int | None) -> SkipSink:
         case BatchIds.DROPS | BatchIds.DROPS_OF_QUERY:
             return SkipSink(
                 risks=(
-                    f"the {sink.title} records the number of the last batch. After an undo it "
-                    "silently drops batches that it has already recorded: first restore the "
-                    "table to its version before the run",
+                    f"the {sink.title} records the number of the last batch. Before an undo, "
+                    "restore the table to its version before the run: otherwise it silently "
+                    "drops batches that it has already recorded",
                 )
             )
         case BatchIds.BY_FUNCTION:
@@ -58,9 +58,10 @@ def _files(request: PlanRequest, done: int, location: str | None) -> SkipSink:
     except RefusedError:
         return SkipSink(
             blockers=(
-                f"the file sink writes to {location} on a remote file system, where its log can't "
-                "be truncated atomically. After an undo it would drop the output of batches that "
-                "are in its log",
+                f"the file sink {location} is on a remote file system, where Headgate can't "
+                "truncate `_spark_metadata` atomically. After an undo, Spark would drop the "
+                "output of batches that are in that log. Use from-point with --new-output: it "
+                "starts without state",
             )
         )
     if found is None:
@@ -84,15 +85,14 @@ def _files(request: PlanRequest, done: int, location: str | None) -> SkipSink:
 
 def _again(request: PlanRequest, part: int | None) -> str:
     return (
-        f"the function of {request.pipeline.name} gets batch {part} again, up to the record. It "
-        "repeats the writes of failed attempts, unless it overwrites by key. If it skips batch "
-        "numbers that it has already processed, rows are lost"
+        f"the function of {request.pipeline.name} gets the records of batch {part} before the "
+        "skipped record again. It repeats the writes of failed attempts, unless it overwrites by "
+        "key. If it skips batch numbers that it has already processed, rows are lost"
     )
 
 
 def _doubled(part: int | None, location: str | None) -> str:
-    to = f" to {location}" if location else ""
     return (
-        f"output of failed attempts of batch {part}{to} stays there and is written a second time, "
-        "as with any batch that Spark retries"
+        f"output of failed attempts of batch {part} stays in {location or 'the sink'} and is "
+        "written a second time, as with any batch that Spark retries"
     )

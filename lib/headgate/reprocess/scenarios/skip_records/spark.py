@@ -60,13 +60,11 @@ def build(request: PlanRequest) -> Plan:
     pipeline, inspector = request.pipeline, request.inspector
     span = read_span(request.options["records"])
     if not pipeline.checkpoint:
-        return request.block("headgate.toml sets no `checkpoint` for this pipeline")
+        return request.block(common.no_checkpoint(pipeline))
     at = inspector.checkpoints.read(pipeline.checkpoint)
     files = inspector.checkpoints.files(pipeline.checkpoint)
     if at is None or files is None:
-        return request.block(
-            f"checkpoint {pipeline.checkpoint} not found: check `checkpoint` in headgate.toml"
-        )
+        return request.block(common.no_checkpoint(pipeline))
     if not inspector.kafka.has_cluster():
         return request.block("no Kafka cluster is configured: the records can't be backed up")
     topics = inspector.kafka.topics([span.topic])
@@ -113,11 +111,14 @@ def _cut(span: Span, files: CheckpointFiles) -> _Cut:
     done, newest = files.last_commit, max(files.logged, default=None)
     if done is None or newest is None:
         raise RefusedError(
-            "its first batch has not completed: it has no state yet. Use from-point: it starts "
-            "a new checkpoint after the record"
+            "the query has not completed its first batch, so it has no state yet. Use from-point "
+            "to start a new checkpoint after the record"
         )
     if newest not in (done, done + 1):
-        raise RefusedError(f"its logs end at {newest} and {done}: run `headgate plan repair` first")
+        raise RefusedError(
+            f"the offset log ends at batch {newest}, and the commit log at batch "
+            f"{done}: run `headgate plan repair` first"
+        )
     ends = {batch: _end(span, files, batch) for batch in range(done, newest + 1)}
     texts = {batch: files.files[f"offsets/{batch}"].decode() for batch in ends}
     cut = _Cut(
@@ -139,13 +140,14 @@ def _end(span: Span, files: CheckpointFiles, batch: int) -> int:
         raise RefusedError(f"offsets/{batch} can't be read: run `headgate plan repair` first")
     if others := unreadable_sources(log):
         raise RefusedError(
-            f"{others} of its sources are not Kafka, or have offsets in an unknown format: their "
-            "position in the batch can't be kept"
+            f"{others} sources of the query are not Kafka, or have offsets in an unknown format: "
+            "Headgate can't keep their position in the batch"
         )
     location = f"{span.topic}[{span.partition}]"
     if (readers := readers_of(log, span.topic, span.partition)) > 1:
         raise RefusedError(
-            f"{readers} of its sources read {location}: Headgate can't distinguish them"
+            f"{readers} sources of the query read {location}: Headgate can't distinguish their "
+            "offsets"
         )
     end = end_in(log, span.topic, span.partition)
     if end is None:
@@ -163,8 +165,8 @@ def _reason(cut: _Cut) -> str | None:
         if span.begin < cut.to:
             return None
         return (
-            f"uncommitted batch {cut.begun} ends at {cut.to}, before the range: let the query "
-            "reach the range, or start the range there"
+            f"uncommitted batch {cut.begun} ends at offset {cut.to}, before the range: let the "
+            "query reach the range, or start the range at that offset"
         )
     return outside(cut.at, span.begin, span.end)
 
@@ -237,8 +239,9 @@ def _blockers(request: PlanRequest, at: Checkpoint, cut: _Cut) -> list[str]:
     absent = [w for w in ("stop", "start", "status") if getattr(commands, w) is None]
     if absent:
         blockers.append(
-            f"batch {cut.part} has records before the range ({cut.span.begin - cut.at}), which "
-            f"{pipeline.name} must process first, but it has no {' and no '.join(absent)} command"
+            f"{pipeline.name} must first process the records of batch {cut.part} before the range "
+            f"({cut.span.begin - cut.at}), but it has no {' and no '.join(absent)} command. "
+            "Register it"
         )
     if commands.status is not None and inspector.processes.status(pipeline.name) is Status.PAUSED:
         blockers.append(f"{pipeline.name} is paused: resume or stop it first")
@@ -247,11 +250,12 @@ def _blockers(request: PlanRequest, at: Checkpoint, cut: _Cut) -> list[str]:
 
 def _risks(request: PlanRequest, cut: _Cut) -> list[str]:
     span, name = cut.span, request.pipeline.name
-    location = f"{span.begin} to {span.end - 1} of {span.topic}[{span.partition}]"
     risks = [
-        f"{name} skips {location}: these records are missing in its results",
-        "the records stay in the topic, so other consumers still receive them. Their copy in a "
-        "backup topic (headgate-backup-RUN-...) stays until you delete it, also after an undo",
+        f"{name} skips offsets {span.begin} to {span.end - 1} of {span.topic}[{span.partition}]: "
+        "these records are missing in its results",
+        "the skipped records stay in their topic, so other consumers still receive them. A copy "
+        "stays in a backup topic (headgate-backup-RUN-...) until you delete it, even after an "
+        "undo",
         "an undo restores the checkpoint from before the skipped records: output written since "
         "stays in the sink and is written a second time",
     ]
@@ -262,9 +266,10 @@ def _risks(request: PlanRequest, cut: _Cut) -> list[str]:
         )
     if cut.part is not None:
         risks.append(
-            f"once batch {cut.part} is complete up to {span.begin}, the query starts the next "
-            "batch until it is stopped. If it doesn't fail on the record, the record is processed "
-            "normally: nothing is skipped, and the run reports it"
+            f"after batch {cut.part} has completed up to offset {cut.span.begin}, the query "
+            "starts the next batch before it is stopped. If that batch doesn't fail on the "
+            "record, the record is processed normally: nothing is skipped, and the run reports "
+            "that"
         )
     return [_proof(request, cut), *risks]
 
@@ -277,13 +282,13 @@ def _proof(request: PlanRequest, cut: _Cut) -> str:
     )
     if told.error:
         return (
-            f"the last run of {name} ended with `{told.error}`, as its watch reported. Check that "
-            "this record is the cause"
+            f"the watch of {name} reported that its last run ended with `{told.error}`. Check "
+            "that this record is the cause"
         )
     if cut.begun is None:
         return (
-            f"no evidence that {name} fails on the record: it has started no batch with it, and "
-            "no watch reported an error"
+            f"no evidence that {name} fails on the record: no batch with the record has started, "
+            "and no watch reported an error"
         )
     return (
         f"batch {cut.begun}, which holds the record, is uncommitted. No evidence that {name} "
