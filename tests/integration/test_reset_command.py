@@ -177,7 +177,7 @@ def test_the_beginning_of_a_name_is_no_proof(cluster, reset):
     named = f"--internal-topics={cluster.app}-counts-changelog, {cluster.app}-g-repartition"
     code, plan, _ = reset("--input-topics", cluster.named("APP_in"), named)
     assert (code, len(deleted(plan))) == (0, 2)
-    assert any("because it was named" in risk for risk in plan["risks"])
+    assert any("because --internal-topics includes it" in risk for risk in plan["risks"])
     code, plan, _ = reset("--input-topics", cluster.named("APP_in"), "--keep-internal")
     assert (code, deleted(plan)) == (0, [])
     assert any("count twice" in risk for risk in plan["risks"])
@@ -225,8 +225,8 @@ def test_another_applications_topics_are_left_alone(cluster, reset, neighbours):
     code, plan, _ = reset(*topology, "--internal-topics", theirs)
     assert code == 3
     assert plan["blockers"] == [
-        f"{theirs} does not belong to {cluster.app}: its name starts with the longer application "
-        f"id of {neighbours}"
+        f"--internal-topics: {theirs} doesn't belong to {cluster.app}: its name starts with the "
+        f"longer application.id {neighbours}. Remove it from the option"
     ]
 
 
@@ -236,7 +236,7 @@ def test_what_another_group_reads_is_refused(cluster, reset, unique):
     topology = ("--topology", cluster.described(cluster.app))
     code, plan, _ = reset(*topology, "--input-topics", cluster.named("APP_in"))
     assert code == 3
-    assert f"group {reader} has committed offsets of it" in plan["blockers"][0]
+    assert f"group {reader} has committed offsets for the topic" in plan["blockers"][0]
     code, _, _ = reset(*topology, "--keep-internal", "--input-topics", cluster.named("APP_in"))
     assert code == 0
     forget(cluster.broker, reader)
@@ -334,7 +334,7 @@ def test_a_topology_of_another_application_is_no_evidence(cluster, reset):
         json.dumps({"application.id": "another", "num.stream.threads": "1"})
     )
     code, _, said = reset("--topology", str(folder))
-    assert code == 2 and "it is of application another" in said
+    assert code == 2 and "the evidence describes application another" in said
 
 
 def test_execute_and_dry_run_exclude_each_other(reset):

@@ -40,7 +40,7 @@ def test_windows_of_before_the_point_overwrite_correct_results_and_its_undo_coun
             f"--internal-topics={app.name}-per-minute-changelog",
         )  # fmt: skip
         said = " ".join(plan["outputs"]["run"])
-        assert f"that began before {point} come out too small" in said
+        assert f"that began before {point} are too small" in said
         assert f"overwrite correct results in {app.name}-out and stay wrong" in said
 
         first = next(i for i, (_, _, at) in enumerate(records) if at >= POINT)
@@ -84,11 +84,11 @@ def test_an_undo_before_it_caught_up_leaves_wrong_newest_values_until_the_next_r
             f"--internal-topics={app.name}-per-minute-changelog",
         )  # fmt: skip
         said = " ".join(plan["outputs"]["undo"])
-        assert f"keep wrong newest values in {app.name}-out until their next record" in said
+        assert f"of a key in {app.name}-out stays wrong until its next record" in said
         assert "State and offsets are restored" in said
         wait(lambda: end_of_output(app) >= before + first + 5, "it does not count again")
         shown = app.team.run("undo", run, "--dry-run")
-        assert any("records left to reprocess" in text for text in shown["outputs"]["run"])
+        assert any("records to reprocess" in text for text in shown["outputs"]["run"])
         undo(app.team, run)
 
         slow.unlink()

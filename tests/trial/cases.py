@@ -75,7 +75,10 @@ CASES = (
         Billing,
         "from-point",
         ("--shift-by=-40",),
-        (r"Records reprocessed: 80 records", r"It repeats this for records after the old offsets"),
+        (
+            r"Records reprocessed: 80 records",
+            r"processes the records after the old offsets a second time",
+        ),
         Counts(0, 80),
         Counts(0, 140),
     ),
@@ -87,7 +90,7 @@ CASES = (
         Counts(0, 300),
         Counts(0, 360),
     ),
-    Case(Billing, "pause", (), (r"Nothing is written while it is paused",), waits=False),
+    Case(Billing, "pause", (), (r"writes nothing while it is paused",), waits=False),
     Case(
         Billing,
         "skip-records",
@@ -157,7 +160,7 @@ CASES = (
         (),
         (
             r"Loss: .*200 known keys",
-            r"duplicates pass again",
+            r"The next duplicate of each key is emitted",
             r"esults since then are written a second time",
         ),
         Counts(0, 40),

@@ -112,7 +112,7 @@ def test_a_local_query_that_has_all_of_it_lacks_nothing(name):
         (
             "repartition",
             replace(LOCAL, position=replace(POSITION, pinned={})),
-            "The state is kept by",
+            "The state store provider is",
             State.MISSING,
         ),
         (
@@ -124,7 +124,7 @@ def test_a_local_query_that_has_all_of_it_lacks_nothing(name):
         (
             "repartition",
             replace(LOCAL, version=replace(LOCAL.version, engine_version="3.5.1")),
-            "It runs on Spark 3.5.1.",
+            "The query runs on Spark 3.5.1.",
             State.MISSING,
         ),
         (

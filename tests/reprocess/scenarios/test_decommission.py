@@ -108,7 +108,7 @@ def test_what_nobody_is_proven_to_own_is_not_deleted(application):
     plan = build_plan("decommission", "q", here.applier())
     assert any(f"no evidence that {mine} belongs" in blocker for blocker in plan.blockers)
     named = build_plan("decommission", "q", here.applier(), {"internal-topics": [other]})
-    assert any(f"{other} does not belong" in blocker for blocker in named.blockers)
+    assert any(f"{other} doesn't belong" in blocker for blocker in named.blockers)
 
 
 @pytest.mark.kafka
@@ -131,7 +131,10 @@ def test_a_group_goes_with_its_offsets_and_comes_back(lab, broker, topic, unique
     twin = replace(pipeline, name="twin")
     here.registry = replace(here.registry, pipelines=(pipeline, twin))
     shared = build_plan("decommission", "q", here.applier())
-    assert shared.blockers == (f"twin is also registered with group {group}: the group stays",)
+    assert shared.blockers == (
+        f"twin is registered with the same group {group}, so Headgate doesn't delete it: remove "
+        "one registration",
+    )
 
 
 @pytest.mark.kafka
@@ -173,7 +176,7 @@ def test_a_shared_checkpoint_stays(lab):
     twin = replace(here.registry.pipelines[0], name="twin")
     here.registry = replace(here.registry, pipelines=(*here.registry.pipelines, twin))
     plan = build_plan("decommission", "q", here.applier())
-    assert any("twin is registered on the same checkpoint" in r for r in plan.blockers)
+    assert any("twin is registered with the same checkpoint" in r for r in plan.blockers)
 
 
 @pytest.mark.kafka
@@ -205,7 +208,7 @@ def test_the_group_that_is_a_querys_own_goes_with_its_checkpoint(lab, broker, to
     theirs = Pipeline(name="other", engine=Engine.CONSUMER_GROUP, group=group)
     here.registry = replace(here.registry, pipelines=(mine, theirs))
     refused = build_plan("decommission", "q", here.applier())
-    assert any("other is also registered with group" in r for r in refused.blockers)
+    assert any("other is registered with the same group" in r for r in refused.blockers)
 
 
 def test_a_group_that_only_the_querys_sources_name_stays(lab):
@@ -215,4 +218,4 @@ def test_a_group_that_only_the_querys_sources_name_stays(lab):
     version = Version(engine=Engine.SPARK, sources=(source,))
     plan = build_plan("decommission", "q", here.applier(), version=version)
     assert [s.action for s in plan.steps] == ["stop_pipeline", "move_to_backup"]
-    assert any("its sources name group ours" in risk for risk in plan.risks)
+    assert any("sources use group ours (kafka.group.id)" in risk for risk in plan.risks)

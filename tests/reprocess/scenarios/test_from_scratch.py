@@ -115,7 +115,10 @@ REFUSED = [
     (of_group(members=group(type=GroupType.STREAMS)), "type streams"),
     (of_group(members=group(type=GroupType.SHARE)), "type share"),
     (of_group(known={}), "topic orders does not exist"),
-    (of_group(known={"orders": topic(begin=None)}), r"offset of orders\[0\] could not be"),
+    (
+        of_group(known={"orders": topic(begin=None)}),
+        r"not read the earliest and latest offset of orders\[0\]",
+    ),
     (of_group(members=group(offsets=())), "no committed offset"),
     (of_spark(found=None), "checkpoint /ck not found"),
     (of_spark(known={}), "topic orders does not exist"),
@@ -124,7 +127,7 @@ REFUSED = [
     (of_spark(commands=Commands(status="s")), "its status is unknown"),
     (
         of_spark(others=(Pipeline(name="twin", engine=Engine.SPARK, checkpoint="/ck"),)),
-        "twin is registered on the same checkpoint /ck",
+        "twin is registered with the same checkpoint /ck",
     ),
     (
         of_spark(found=Checkpoint(location="/ck", query_id="q", fixed="it is a mount")),
@@ -187,7 +190,7 @@ RISKS = [
     (of_group(known={"orders": topic(cleanup_policy="compact")}), None, "compacted"),
     (of_group(known={"orders": topic(retention_ms=3_600_000)}), None, "keeps records for 1 h"),
     (of_group(), None, "reprocesses records"),
-    (of_spark(), None, "default startingOffsets is latest"),
+    (of_spark(), None, "With Spark's default, latest"),
     (of_spark(), None, "A file sink would silently drop results"),
     (of_spark(), Version(engine=Engine.SPARK, sink=Sink(format="kafka", target="out")), "to out"),
     (
@@ -219,7 +222,7 @@ def test_state_is_lost_only_if_its_input_is_not_all_there(begin):
 def test_a_query_is_reset_without_a_configured_cluster_but_its_topics_are_not_judged():
     plan = plan_of(of_spark(known={}, cluster=False))
     assert plan.can_apply and "cluster_id" not in plan.preconditions
-    assert any("were not checked" in risk for risk in plan.risks)
+    assert any("can't check whether topics orders still hold" in risk for risk in plan.risks)
 
 
 def test_a_query_that_would_begin_at_the_end_is_refused():
@@ -293,13 +296,13 @@ def test_offsets_move_by_themselves_within_what_was_approved():
     many = (GroupOffset(topic="orders", partition=0, offset=900_000),)
     inspector = of_group(members=group(offsets=many), known={"orders": topic(end=1_000_000)})
     assert plan_of(inspector).hash == before.hash
-    assert "would be reprocessed" in drift(before, plan_of(inspector))[0]
+    assert "would now be reprocessed" in drift(before, plan_of(inspector))[0]
 
 
 def test_errors_of_the_command_line():
     with pytest.raises(ScenarioError, match="isn't a scenario"):
         build_plan("teleport", "q", of_group())
-    with pytest.raises(ScenarioError, match="isn't built"):
+    with pytest.raises(ScenarioError, match="isn't available in this release"):
         build_plan("chain", "q", of_group())
     with pytest.raises(ScenarioError, match="option"):
         build_plan("from-scratch", "q", of_group(), {"batch": 3})

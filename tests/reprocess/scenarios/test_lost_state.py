@@ -67,13 +67,13 @@ def test_only_rows_of_an_outer_side_become_outer_rows(join, waiting):
     sides = store(2, store="left-x", unmatched=1), store(5, store="right-x", unmatched=4)
     known = version("append", kind=OperatorKind.STREAM_JOIN, join_type=join)
     (_, text) = said(PaperInspector(*sides), "symmetricHashJoin", version=known).risks
-    assert "7 buffered rows" in text and f"Without a partner so far: {waiting}." in text
+    assert "7 buffered rows" in text and f"Rows without a match so far: {waiting}." in text
 
 
 def test_a_stored_version_of_other_operators_says_nothing_of_these():
     other = version(None, kind=OperatorKind.DEDUPLICATE, output_mode="append")
     (_, text) = said(PaperInspector(store(1)), "stateStoreSave", version=other).risks
-    assert text.startswith("Unknown") and "no evidence has the output mode" in text
+    assert text.startswith("Unknown") and "the output mode is unknown" in text
 
 
 def test_an_empty_state_is_no_loss():
@@ -85,7 +85,7 @@ def test_an_empty_state_is_no_loss():
 def test_a_state_that_was_not_read_is_unknown_with_the_reason():
     found = said(PaperInspector(unknown="Spark did not end"), "dedupe", version=version("append"))
     assert any(r.startswith("Unknown:") and r.endswith("Spark did not end") for r in found.risks)
-    assert "an unknown number of known keys will be forgotten" in found.risks[-1]
+    assert "an unknown number of known keys will be dropped" in found.risks[-1]
     assert found.rows[0]["rows"] is None
 
 
@@ -94,7 +94,7 @@ def test_a_state_that_was_not_read_is_unknown_with_the_reason():
 )
 def test_what_code_or_an_unknown_operator_keeps_is_unknown(word):
     (_, text) = said(PaperInspector(store(4)), word, version=version("update")).risks
-    assert text.startswith("Unknown: operator 0") and "4 rows of its own state" in text
+    assert text.startswith("Unknown: operator 0") and "4 rows of user-defined state" in text
 
 
 def test_a_query_without_state_or_without_a_batch_loses_none():

@@ -171,7 +171,10 @@ def test_sources_that_can_t_be_told_apart_are_asked_about(query):
     log(lab.folder / "ck", "offsets/5", {}, KAFKA, KAFKA)
     kafka = Source(position=5, format="kafka", topics=("orders",))
     refused = plan(lab, version=version(kafka))
-    assert "could continue 0 or 1: choose with --source NEW=OLD" in refused.blockers[0]
+    assert (
+        "could continue 0 or 1: choose in new-checkpoint with --source NEW=OLD"
+        in refused.blockers[0]
+    )
     assert plan(lab, version=version(kafka), source=["5=0"]).blockers == ()
     log(lab.folder / "ck", "offsets/5", {}, KAFKA, {"orders": {"0": 1, "1": 9}})
     apart = plan(lab, source=["0=0,1"])
@@ -188,7 +191,7 @@ def test_a_file_sink_that_would_drop_new_results_is_refused_until_it_is_another(
     (blocker,) = plan(lab, version=writes).blockers
     assert "silently dropped" in blocker
     (blocker,) = plan(lab, version=writes, new_output=True).blockers
-    assert "writes to with --output-path" in blocker
+    assert "pass the new folder with --output-path" in blocker
     made = plan(lab, version=writes, new_output=True, output_path=str(lab.folder / "new"))
     assert made.blockers == ()
     assert made.steps[-1].action == "verify_output"
@@ -346,7 +349,7 @@ def test_to_another_location_the_old_one_stays(query):
     assert tree_hash(lab.folder / "ck") == before
     for bad, sentence in (
         ("next", "expected an absolute path"),
-        (str(lab.folder / "ck" / "in"), "is the old checkpoint, or is in it"),
+        (str(lab.folder / "ck" / "in"), "is the old checkpoint, or is inside it"),
     ):
         assert sentence in plan(lab, to=bad).blockers[0]
 

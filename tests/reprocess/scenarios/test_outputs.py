@@ -111,9 +111,9 @@ def test_what_must_not_be_emptied_is_refused(billing, topic):
     here, _, orders, _, _ = billing
     table = topic("table", config={"cleanup.policy": "compact"})
     refused = {
-        None: "are unknown: name its topics",
-        orders: f"{orders} is also an input of q",
-        table: f"{table} has only cleanup.policy=compact",
+        None: "are unknown: pass its output topics",
+        orders: f"{orders} is both an input and an output of q",
+        table: f"{table} has cleanup.policy=compact",
         "nowhere": "the output topic nowhere does not exist",
     }
     for name, reason in refused.items():
@@ -163,7 +163,7 @@ def test_a_remote_folder_is_refused_and_another_folder_asks_a_person(lab):
     _, version = written(here)
     remote = replace(version, sink=replace(version.sink, target="s3a://bucket/out"))
     (reason,) = plan_of(here, remote, outputs="empty").blockers
-    assert "s3a://bucket/out is not on a local file system" in reason
+    assert "s3a://bucket/out isn't on a local file system" in reason
     new = plan_of(here, version, outputs="new")
     assert "a folder other than" in new.steps[-2].describe()
 

@@ -150,7 +150,7 @@ def test_what_can_not_be_repaired_names_what_gets_over_it(broken):
     plan = repair_of(here)
     assert not plan.steps
     # Which files were read is not known any more, so new-checkpoint would not know where to begin.
-    assert "use `headgate plan from-scratch`" in plan.blockers[0]
+    assert "Use `headgate plan from-scratch`" in plan.blockers[0]
     assert plan.blockers[1].startswith("could be repaired: `offsets/5`")
 
 
@@ -177,13 +177,13 @@ def test_state_that_any_partition_lacks_is_no_sound_checkpoint(recorded):
     store.mkdir()
     (said, *_) = repair_of(here).blockers
     assert said.startswith(f"can't be repaired: state/0/1 has no file of version {last + 1},")
-    assert said.endswith("use `headgate plan from-scratch`")
+    assert said.endswith("Use `headgate plan from-scratch`")
     # Where only the newest file is gone, an older batch is whole.
     for file in (here.folder / "elsewhere").iterdir():
         if not file.name.lstrip(".").startswith(f"{last + 1}."):
             file.rename(store / file.name)
     (said, *_) = repair_of(here).blockers
-    assert said.endswith(f"use `headgate plan rewind --batch {last - 1}`")
+    assert said.endswith(f"Use `headgate plan rewind --batch {last - 1}`")
     sink = {"batch": last - 1, "sink": "kafka"}
     way = build_plan("rewind", "q", here.applier(), sink)
     assert not any("can't rewind to batch" in blocker for blocker in way.blockers)
@@ -192,12 +192,12 @@ def test_state_that_any_partition_lacks_is_no_sound_checkpoint(recorded):
 def test_a_checkpoint_without_state_is_sound_only_where_somebody_told_so(recorded):
     here, folder = recorded("files_to_files")
     shutil.rmtree(folder / "state")
-    assert "if it keeps state, all of it is lost" in repair_of(here).blockers[0]
+    assert "If the query keeps state, all of it is lost" in repair_of(here).blockers[0]
     operator = StatefulOperator(operator_id=0, kind=OperatorKind.AGGREGATE)
     version = Version(engine=Engine.SPARK, stateful=(operator,))
     (said, *_) = build_plan("repair", "q", here.applier(), version=version).blockers
     assert said.startswith(
-        "can't be repaired: `state` is missing, and the stored version has state"
+        "can't be repaired: folder `state` is missing, but the stored version has state"
     )
 
 
@@ -206,11 +206,11 @@ def test_what_can_not_be_read_at_all_begins_from_scratch(recorded):
     for file in (folder / "offsets").iterdir():
         file.write_text("garbage")
     (said, *_) = repair_of(here).blockers
-    assert said.endswith("use `headgate plan from-scratch`")
+    assert said.endswith("Use `headgate plan from-scratch`")
     (folder / "metadata").unlink()
     (said, *_) = repair_of(here).blockers
     # No scenario takes a folder without `metadata` for a checkpoint: the id is what is needed.
-    assert "logs with --query-id" in said and "use `headgate plan" not in said
+    assert "logs with --query-id" in said and "Use `headgate plan" not in said
 
 
 def test_lost_metadata_takes_the_id_of_the_stored_version(broken):

@@ -119,7 +119,10 @@ def test_without_state_only_what_is_added_gets_an_offset():
     offsets = step(plan, "reset_offsets")["offsets"]
     assert [(m["partition"], m["from"], m["to"]) for m in offsets] == [(2, None, 0), (3, None, 0)]
     assert plan.impact["total"] == 0
-    assert any("in in, records of one key keep their order only" in risk for risk in plan.risks)
+    assert any(
+        "in in, old and new records of a key may be in different partitions" in risk
+        for risk in plan.risks
+    )
     assert not any("state" in risk or "written to it a second time" in risk for risk in plan.risks)
     assert load_plan(dump_plan(plan), source="plan").hash == plan.hash
 
@@ -151,8 +154,11 @@ def test_what_is_keyed_as_it_lies_can_be_left_out():
     """One side of this join goes over a repartition topic, the other does not."""
     version = described("stream_join_named")
     (why,) = repartitioned(version).blockers
-    assert "by the keys of in2, one store per partition" in why and "fill a new topic" in why
-    assert "repartition() them before" in why and "fill a new topic of 4 partitions by key" in why
+    assert (
+        "by the keys of in2, one store per partition" in why
+        and "copy in2 with their partitioner" in why
+    )
+    assert "Add a repartition() before the state" in why and "a new topic with 4 partitions" in why
     plan = repartitioned(version, input_topics=["in"])
     assert plan.blockers == ()
     assert list(step(plan, "add_partitions")["topics"]) == ["in"]
@@ -200,16 +206,16 @@ def test_one_that_does_not_work_may_not_because_of_that_number(number):
     plan = repartitioned(version, at_work(version, other, state="empty"))
     assert plan.can_apply and "delete_topics" in actions(plan)
     (said,) = [r for r in plan.risks if "isn't running" in r]
-    assert f"shop-by-value-repartition has {number} partitions, which doesn't follow" in said
-    assert "Start the application first" in said
+    assert f"partitions than their inputs: shop-by-value-repartition ({number})" in said
+    assert "Start it first" in said
 
 
 def test_a_number_that_nothing_tells_is_named():
     """As many as the inputs give: the code may have fixed just that."""
     version = described("aggregate_named")
-    (said,) = [r for r in repartitioned(version).risks if "no description shows" in r]
-    assert "fixes the number of partitions of shop-by-value-repartition (Repartitioned.with" in said
-    assert "If it does, the topic is recreated with as many as now" in said
+    (said,) = [r for r in repartitioned(version).risks if "unknown whether the code sets" in r]
+    assert "the number of partitions of shop-by-value-repartition (Repartitioned.with" in said
+    assert "If it does, the topic is recreated with its current number" in said
 
 
 def test_of_two_numbers_one_is_fixed_and_the_other_not():
@@ -221,7 +227,7 @@ def test_of_two_numbers_one_is_fixed_and_the_other_not():
         "recreated with it: shop-again-repartition with 3, shop-last-changelog with 3" in risk
         for risk in plan.risks
     )
-    (said,) = [r for r in plan.risks if "no description shows" in r]
+    (said,) = [r for r in plan.risks if "unknown whether the code sets" in r]
     assert f"shop-{first}-repartition (" in said and "again" not in said
     inspector = at_work(version, {"again-repartition": 3, "last-changelog": 3})
     inspector.counts |= {"in": 4, f"shop-{first}-repartition": 4, f"shop-{first}-changelog": 4}
@@ -258,18 +264,23 @@ def test_global_tables_and_strangers_are_not_known():
 @pytest.mark.parametrize(
     ("name", "more", "options", "sentence"),
     [
-        ("stateless", {}, {"to": "2"}, "in already has 2 partitions, and no state: nothing to do"),
-        ("stateless", {}, {"to": "1"}, "in has 2 partitions, and Kafka can't remove partitions"),
-        ("stateless", {}, {"outputs": "empty"}, "--outputs: shop keeps no state downstream of in"),
-        ("stateless", {}, {"local_state_cleared": ["a"]}, "--local-state-cleared: shop keeps"),
-        ("stateless", {}, {"input_topics": ["out"]}, "out isn't an input of shop, which reads in"),
+        ("stateless", {}, {"to": "2"}, "nothing to do: in already has 2 partitions"),
+        ("stateless", {}, {"to": "1"}, "in has 2 partitions, and Kafka can't reduce them to 1"),
+        ("stateless", {}, {"outputs": "empty"}, "because shop keeps no state downstream of in"),
+        (
+            "stateless",
+            {},
+            {"local_state_cleared": ["a"]},
+            "--local-state-cleared: omit this option",
+        ),
+        ("stateless", {}, {"input_topics": ["out"]}, "out isn't an input of shop. Its inputs: in"),
         ("stateless", {"no": {"in": "in can't: policy"}}, {}, "in can't: policy"),
         ("merge", {"names": ("in", "out")}, {}, "topic in2 does not exist"),
         (
             "aggregate_named",
             {},
             {"internal_topics": ["shop-by-value-repartition"]},
-            "would keep its partition count, and shop fails to start",
+            "would keep its number of partitions. shop fails to start",
         ),
     ],
 )
@@ -283,9 +294,12 @@ def test_what_can_t_be_done_is_refused_before_anything(name, more, options, sent
 @pytest.mark.parametrize(
     ("version", "sentence"),
     [
-        (None, "Capture a version with its topology"),
-        (Version(engine=Engine.KAFKA_STREAMS), "Capture a version with its topology"),
-        ("other", "the stored version of shop is of application other, not of shop"),
+        (None, "Add its topology to `evidence`"),
+        (Version(engine=Engine.KAFKA_STREAMS), "Add its topology to `evidence`"),
+        (
+            "other",
+            "the stored version of shop has application.id other, but headgate.toml has shop",
+        ),
     ],
 )
 def test_without_a_topology_nothing_is_promised(version, sentence):
@@ -323,7 +337,10 @@ def test_an_input_that_somebody_raised_already_needs_no_step_for_that():
     plan = repartitioned(version, inspector)
     assert plan.blockers == () and "add_partitions" not in actions(plan)
     assert [s.action for s in plan.steps if not s.undoable] == ["delete_topics"]
-    assert any("can't be undone: the internal topics" in risk for risk in plan.risks)
+    assert any(
+        "can't be undone: with the old number of partitions of its internal topics" in risk
+        for risk in plan.risks
+    )
     inspector.counts |= dict.fromkeys(inspector.names, 4)
     (why,) = repartitioned(version, inspector).blockers
     assert "in already has 4 partitions, and so do the internal topics" in why
@@ -352,9 +369,9 @@ def test_whoever_else_reads_the_input_is_named():
         engine=Engine.SPARK, sources=(Source(position=0, format="kafka", topics=("in",)),)
     )
     plan = repartitioned(version, inspector, others={"query": query})
-    assert any("in is also read by live, other: a Kafka Streams" in r for r in plan.risks)
+    assert any("in is also read by live, other. A Kafka Streams" in r for r in plan.risks)
     assert any(
-        "in is also read by billing, query: these consumers see keys move" in r for r in plan.risks
+        "in is also read by billing, query. For these consumers, keys move" in r for r in plan.risks
     )
     assert not any("idle" in risk for risk in plan.risks if risk.startswith("in is also read"))
 

@@ -65,10 +65,13 @@ def test_a_partition_that_came_later_is_new_to_the_batch():
 REFUSED = [
     ({}, "topic orders does not exist"),
     ({"orders": topic(begin=25)}, "5 records of orders[0] after batch 3 are past retention"),
-    ({"orders": topic(end=25)}, "batch 3 ended at 30 of orders[1], whose log ends at 25"),
+    (
+        {"orders": topic(end=25)},
+        "batch 3 ended at offset 30 of orders[1], but its latest offset is 25",
+    ),
     (
         {"orders": topic(begin=None)},
-        "the earliest and latest offset of orders[0] could not be read",
+        "Headgate could not read the earliest and latest offset of orders[0]",
     ),
 ]
 
@@ -81,7 +84,7 @@ def test_refused_with_the_reason(known, reason):
 RISKS = [
     (PaperInspector({"orders": topic(cleanup_policy="compact")}), BATCH, "orders is compacted"),
     (PaperInspector({"orders": topic(retention_ms=3_600_000)}), BATCH, "keeps records for 1 h"),
-    (PaperInspector(cluster=False), BATCH, "topics orders were not checked"),
+    (PaperInspector(cluster=False), BATCH, "can't check whether topics orders still hold"),
     (
         PaperInspector(),
         LoggedBatch(number=3, other_sources=1),

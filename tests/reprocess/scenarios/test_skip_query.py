@@ -158,13 +158,17 @@ CANT = [
     ("t:0:20", None, "ends at 20, before the range"),
     ("t:0:8", None, "the position is offset 10, already past the range"),
     ("t:0:12", without_batch_5, "the position is offset 10, before the range to skip: 2 record"),
-    ("t:0:40", None, "holds 0 to 29"),
+    ("t:0:40", None, "holds offsets 0 to 29"),
     ("t:7:1", None, "has no partition 7"),
     ("u:0:1", None, "topic u does not exist"),
-    ("t:0:12", nothing_done, "its first batch has not completed"),
-    ("t:0:12", write(4, FILES), "1 of its sources are not Kafka"),
-    ("t:0:12", write(4, TWICE), "2 of its sources read"),
-    ("t:0:12", write(7, entry(21)), "logs end at 7 and 4"),
+    ("t:0:12", nothing_done, "the query has not completed its first batch"),
+    ("t:0:12", write(4, FILES), "1 of the query's sources are not Kafka"),
+    ("t:0:12", write(4, TWICE), "2 of the query's sources read"),
+    (
+        "t:0:12",
+        write(7, entry(21)),
+        "the offset log ends at batch 7, and the commit log at batch 4",
+    ),
     ("t:0:12", write(5, "v1\n"), "offsets/5 can't be read"),
     ("t:0:12", write(4, HEAD + '{"t":{"1":4}}'), "has no offset for"),
 ]  # fmt: skip
@@ -294,7 +298,7 @@ TOLD = [
         None,
         "batch 5, which holds the record, is uncommitted",
     ),
-    (DriverStatus(Status.UNKNOWN), without_batch_5, "it has started no batch with it"),
+    (DriverStatus(Status.UNKNOWN), without_batch_5, "no batch with the record has started"),
 ]
 
 

@@ -40,9 +40,15 @@ def rebuilt(monkeypatch, tmp_path):
     ("now", "words"),
     [
         (plan(TOLERATED), ""),
-        (plan(TOLERATED + 11), f"{TOLERATED + 11} records would be reprocessed, 10 were approved"),
+        (
+            plan(TOLERATED + 11),
+            f"{TOLERATED + 11} records would now be reprocessed, but only 10 were approved",
+        ),
         (plan(10, skipped=TOLERATED), ""),
-        (plan(10, TOLERATED + 1), f"{TOLERATED + 1} records would be skipped, 0 were approved"),
+        (
+            plan(10, TOLERATED + 1),
+            f"{TOLERATED + 1} records would now be skipped, but only 0 were approved",
+        ),
     ],
 )
 def test_both_what_is_read_again_and_what_is_skipped_count(now, words):
@@ -59,7 +65,9 @@ def test_it_may_not_grow_by_steps(rebuilt):
     assert stored.hash == asked.hash
     assert approved_counts(stored)["reprocessed"] == 300_000
     rebuilt(stored, plan(600_000))
-    with pytest.raises(StalePlanError, match="600001 records would be reprocessed, 300000 were"):
+    with pytest.raises(
+        StalePlanError, match="600001 records would now be reprocessed, but only 300000 were"
+    ):
         rebuilt(stored, plan(600_001))
 
 

@@ -97,7 +97,7 @@ def _blockers(request: PlanRequest, found: Checkpoint, group: Group | None) -> I
         )
     yield from common.shared_checkpoint(request.pipeline, request.inspector)
     if found.fixed:
-        yield f"{found.location} can't be moved to backup: {found.fixed}"
+        yield f"Headgate can't move {found.location} to backup: {found.fixed}"
 
 
 def _risks(request: PlanRequest, group: Group | None) -> Iterator[str]:

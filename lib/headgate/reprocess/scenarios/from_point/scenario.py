@@ -171,7 +171,8 @@ OPTIONS = (
     Option(
         name="to-current",
         ask="Stay at the current offset?",
-        help="Keep the current offset of every partition; only verifies that it is still valid.",
+        help="Keep the current offset of every partition. Headgate only verifies that it still "
+        "exists.",
         kind=Kind.FLAG,
         one_of=_POINT,
         required=True,
@@ -214,9 +215,8 @@ OPTIONS = (
     ),
     Option(
         name="past-retention",
-        ask="Accept that retention may have deleted records of that time?",
-        help="If retention may have deleted records of that time, start at the first remaining "
-        "record.",
+        ask="Start later if records at that time are past retention?",
+        help="If records at that time may be past retention, start at the first remaining record.",
         kind=Kind.FLAG,
         after=("to-datetime", "by-duration"),
     ),

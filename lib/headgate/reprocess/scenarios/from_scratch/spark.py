@@ -108,7 +108,7 @@ def _blockers(request: PlanRequest, found: Checkpoint, topics: Mapping[str, Topi
     if found.remote:
         blockers += remote_checkpoint.blockers(pipeline)
     elif found.fixed:
-        blockers.append(f"{found.location} can't be replaced: {found.fixed}")
+        blockers.append(f"Headgate can't replace {found.location}: {found.fixed}")
     blockers += [
         f"{_name(source)} is declared with startingOffsets=latest. Without its checkpoint the "
         "query would start at the latest offset, not at the earliest. Use from-point with "

@@ -136,9 +136,9 @@ def _risks(pipeline: Pipeline, verdict: UpgradeVerdict | None) -> Iterator[str]:
         yield from risks_of(verdict)
     if pipeline.engine is Engine.KAFKA_STREAMS:
         yield (
-            "local state and changelog topics are not backed up. After a rollback the old version "
-            "continues with the new version's state. It reprocesses the records since the upgrade "
-            "and counts them twice. from-scratch rebuilds the state"
+            "local state and changelog topics are not backed up. After a rollback the old "
+            "version continues with the new version's state. It reprocesses the records since "
+            "the upgrade and counts them twice. To rebuild the state, use from-scratch"
         )
     yield (
         "after a rollback the old version reprocesses the records that the new version has "

@@ -39,7 +39,7 @@ def build(request: PlanRequest, verdict: UpgradeVerdict) -> Plan:
     if found.remote:
         blockers += remote_checkpoint.blockers(pipeline)
     elif found.fixed:
-        blockers.append(f"{found.location} can't be restored: {found.fixed}")
+        blockers.append(f"Headgate can't restore {found.location}: {found.fixed}")
     return Plan(
         scenario=request.scenario,
         pipeline=pipeline.name,

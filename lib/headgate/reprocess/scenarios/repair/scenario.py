@@ -43,10 +43,10 @@ OPTIONS = (
     ),
     Option(
         name="beyond",
-        ask="Start where if a committed offset is after the latest offset?",
-        help="Start if a committed offset is after the latest offset: beginning (the topic was "
-        "recreated), end (the newest records were lost), or last-known (last position in the "
-        "journal or in the worker's checks).",
+        ask="Where to start if a committed offset is after the latest offset?",
+        help="If a committed offset is after the latest offset, start at: beginning (the topic "
+        "was recreated), end (the newest records were lost), or last-known (last position in "
+        "the journal or in the worker's checks).",
         kind=Kind.CHOICE,
         choices=("beginning", "end", repair_group.LAST_KNOWN),
         engines=frozenset({Engine.CONSUMER_GROUP}),

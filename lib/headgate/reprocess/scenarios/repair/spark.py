@@ -208,7 +208,7 @@ def _blockers(pipeline: Pipeline, inspector: Inspector, found: CheckpointFiles) 
             "and its checkpoint has no `metadata`. Register a status command"
         )
     if readable is not None and readable.fixed:
-        blockers.append(f"{found.location} can't be replaced: {readable.fixed}")
+        blockers.append(f"Headgate can't replace {found.location}: {readable.fixed}")
     return blockers
 
 

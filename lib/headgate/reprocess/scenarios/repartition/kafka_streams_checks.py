@@ -230,8 +230,8 @@ def _odd_risks(growth: Growth) -> Iterator[str]:
         yield (
             f"topics with more or fewer partitions than their inputs: {_numbers(odd)}. If the code "
             f"sets that number, the topic needn't be recreated. {growth.application} isn't "
-            "running, so Headgate can't verify that. Start it first: a plan made while it runs keeps the "
-            "topic"
+            "running, so Headgate can't verify that. Start it first: a plan made while it runs "
+            "keeps the topic"
         )
 
 

@@ -142,7 +142,7 @@ def _blockers(
             "repair"
         )
     if found.fixed:
-        blockers.append(f"{found.location} can't be replaced: {found.fixed}")
+        blockers.append(f"Headgate can't replace {found.location}: {found.fixed}")
     return blockers
 
 

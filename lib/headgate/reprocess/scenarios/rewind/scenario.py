@@ -211,12 +211,12 @@ def _blockers(request: PlanRequest, found: _Found) -> list[str]:
     if at.remote:
         blockers += remote_checkpoint.blockers(request.pipeline)
     elif at.fixed:
-        blockers.append(f"{at.location} can't be replaced: {at.fixed}")
+        blockers.append(f"Headgate can't replace {at.location}: {at.fixed}")
     blockers += [f"can't rewind to batch {batch.number}: {m}" for m in found.rewind.missing]
     if lost := found.rewind.lost_inputs:
         blockers.append(
             f"{len(lost)} of {found.rewind.input_files} files that later batches read no longer "
-            f"exist, such as {lost[0]}: their records would be missing"
+            f"exist, such as {lost[0]}: their records would be missing. Choose a later batch"
         )
     return [*blockers, *found.inputs.blockers, *found.sink.blockers]
 

@@ -92,10 +92,10 @@ def _judged(
     if own is None and theirs:
         return Internal(topic=topic, claim=Claim.FOREIGN, why=claims)
     if theirs or readers:
-        why = f"{claims}, and {own}" if own else claims
+        why = f"{claims}; {own}" if own else claims
         return Internal(topic=topic, claim=Claim.CONTESTED, why=why)
     if own is None:
-        why = "the only evidence is the prefix of its name"
+        why = "only the prefix of the topic's name suggests this application"
         return Internal(topic=topic, claim=Claim.UNPROVEN, why=why)
     return Internal(topic=topic, claim=Claim.OWNED, why=own)
 

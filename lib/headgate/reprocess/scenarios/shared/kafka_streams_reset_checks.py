@@ -66,7 +66,7 @@ def _of_topics(seen: ResetFacts) -> Iterator[str]:
             yield f"{topic} is an internal topic of {seen.application}, not an input: {own.why}"
         elif topic in seen.known and seen.topology.is_told and not seen.topology.reads(topic):
             reads = name_list(seen.topology.sources) or "no topic by name"
-            yield f"{seen.application} does not read {topic}: its topology reads {reads}"
+            yield f"{seen.application} does not read {topic}. Its topology reads {reads}"
 
 
 def _of_named(seen: ResetFacts) -> Iterator[str]:
@@ -102,8 +102,8 @@ def _of_internals(seen: ResetFacts) -> Iterator[str]:
         picked = wanted is None or topic in wanted
         if one.claim is Claim.CONTESTED and picked:
             yield (
-                f"{topic} isn't deleted, because others may use it: {one.why}. Omit it with "
-                "--internal-topics"
+                f"{topic} isn't deleted, because others may use it: {one.why}. To continue, pass "
+                "only the other topics with --internal-topics"
             )
         elif one.claim is Claim.FOREIGN and wanted is not None and picked:
             yield (

@@ -18,7 +18,7 @@ OPTIONS = (
     Option(
         name="new-output",
         ask="Does the new version write to a new folder?",
-        help="The query's file sink writes to a folder that it did not write to before.",
+        help="Confirm that the file sink of the new version writes to a new folder.",
         kind=Kind.FLAG,
         engines=_SPARK,
     ),

@@ -47,7 +47,7 @@ _REFILLS = says(
 )
 _NEW = says(
     Fact.NEW_OUTPUTS,
-    run="Results go to new outputs. The old ones stay as they are.",
+    run="Results are written to new outputs. The old outputs don't change.",
     undo="An undo keeps the new outputs. Their results are missing in the old outputs until "
     "reprocessed.",
 )

@@ -37,8 +37,8 @@ OPTIONS = (
     Option(
         name="outputs",
         ask="What happens to the existing outputs?",
-        help="Existing outputs stay as they are (keep, the default), are emptied, or are "
-        "replaced by new topics.",
+        help="Existing outputs: keep them (keep, the default), empty them (empty), or replace "
+        "them by new topics (new).",
         kind=Kind.CHOICE,
         choices=tuple(how.value for how in How),
         engines=_ENGINES,
@@ -304,7 +304,11 @@ def _loss_risks(request: PlanRequest, found: Outputs, how: How) -> Iterator[str]
         )
     if found.topics and "back-up-outputs" not in request.options:
         # Once partitions were added no undo would bring back what is backed up: it is not asked.
-        option = "" if request.scenario == "repartition" else " (--back-up-outputs)"
+        option = (
+            ""
+            if request.scenario == "repartition"
+            else ". To copy them first, pass --back-up-outputs"
+        )
         yield f"the records of {names} are permanently lost: they have no backup{option}"
     elif found.topics:
         yield (

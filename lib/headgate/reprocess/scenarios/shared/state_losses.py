@@ -56,8 +56,8 @@ _NEVER = (
 )
 _NEVER_FROM = (
     "Loss: {what} will be recomputed only from records from {point} on. If all their records "
-    "were earlier, they are never emitted. If some were, the results lack them. Results that "
-    "were already emitted appear again."
+    "were earlier, they are never emitted. If some were earlier, the results lack these records. "
+    "Results that were already emitted appear again."
 )
 _OVERWRITTEN = (
     "Loss: {what} will restart from zero. The next record overwrites an emitted result with a "

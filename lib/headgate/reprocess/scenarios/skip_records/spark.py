@@ -140,13 +140,13 @@ def _end(span: Span, files: CheckpointFiles, batch: int) -> int:
         raise RefusedError(f"offsets/{batch} can't be read: run `headgate plan repair` first")
     if others := unreadable_sources(log):
         raise RefusedError(
-            f"{others} sources of the query are not Kafka, or have offsets in an unknown format: "
-            "Headgate can't keep their position in the batch"
+            f"{others} of the query's sources are not Kafka, or have offsets in an unknown "
+            "format: Headgate can't keep their position in the batch"
         )
     location = f"{span.topic}[{span.partition}]"
     if (readers := readers_of(log, span.topic, span.partition)) > 1:
         raise RefusedError(
-            f"{readers} sources of the query read {location}: Headgate can't distinguish their "
+            f"{readers} of the query's sources read {location}: Headgate can't distinguish their "
             "offsets"
         )
     end = end_in(log, span.topic, span.partition)
@@ -230,7 +230,7 @@ def _blockers(request: PlanRequest, at: Checkpoint, cut: _Cut) -> list[str]:
     pipeline, inspector = request.pipeline, request.inspector
     blockers = common.must_be_stopped(pipeline, inspector)
     if at.fixed:
-        blockers.append(f"{at.location} can't be replaced: {at.fixed}")
+        blockers.append(f"Headgate can't replace {at.location}: {at.fixed}")
     missing = inspector.checkpoints.rewind(at.location, cut.done).missing
     blockers += [f"can't rewind to batch {cut.done}: {m}" for m in missing]
     if cut.part is None:
