@@ -196,7 +196,7 @@ RISKS = [
     (
         of_spark(),
         Version(engine=Engine.SPARK, sources=(EARLIEST, UNTOLD)),
-        "without its checkpoint for bills",
+        "no evidence has startingOffsets of bills",
     ),
 ]
 
@@ -233,7 +233,10 @@ def test_a_query_that_would_begin_at_the_end_is_refused():
 
 def test_a_repair_does_not_take_an_unread_log_for_a_sound_one():
     plan = build_plan("repair", "q", of_group(known={"orders": topic(end=None)}))
-    assert plan.blockers[0] == "the earliest and latest offset of orders[0] could not be read"
+    assert plan.blockers[0] == (
+        "Headgate could not read the earliest and latest offset of orders[0]: check that the "
+        "partition has a leader"
+    )
 
 
 def test_a_file_sink_that_would_drop_all_of_it_silently_is_refused():

@@ -44,7 +44,7 @@ def test_without_the_output_mode_each_mode_is_said_and_none_is_chosen():
     found = said(PaperInspector(rows), "stateStoreSave")
     text = found.risks[1]
     assert text.startswith(
-        "Unknown: operator 0 (stateStoreSave, windowed aggregation): no evidence"
+        "Unknown: operator 0 (stateStoreSave, windowed aggregation): the output mode"
     )
     for mode in ("Append", "Update", "Complete"):
         assert f"{mode} mode: 3 " in text
@@ -55,7 +55,7 @@ def test_without_the_output_mode_each_mode_is_said_and_none_is_chosen():
 def test_without_the_join_type_each_is_said():
     sides = store(2, store="left-x", unmatched=1), store(5, store="right-x", unmatched=4)
     (_, text) = said(PaperInspector(*sides), "symmetricHashJoin", version=version("append")).risks
-    assert text.startswith("Unknown") and "no evidence has the join type" in text
+    assert text.startswith("Unknown") and "the join type is unknown" in text
     for holder in (Holder.INNER_JOIN, Holder.OUTER_JOIN, Holder.SEMI_JOIN):
         assert holder[1:] in text
 
@@ -105,7 +105,7 @@ def test_a_query_without_state_or_without_a_batch_loses_none():
 
 def test_one_row_is_one():
     (_, text) = said(PaperInspector(store(1)), "dedupe", version=version("append")).risks
-    assert ": 1 known key will be forgotten" in text
+    assert ": 1 known key will be dropped" in text
 
 
 def test_every_operator_of_spark_has_a_row_in_each_mode_that_spark_starts():

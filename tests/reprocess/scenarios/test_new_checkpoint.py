@@ -201,8 +201,8 @@ def test_a_file_sink_that_would_drop_new_results_is_refused_until_it_is_another(
 @pytest.mark.parametrize(
     ("path", "reason"),
     [
-        ("/out", "the stored version says file:/out/"),
-        ("file:///seen", "the watch says /seen"),
+        ("/out", "the stored version: file:/out/"),
+        ("file:///seen", "the watch: /seen"),
         ("{folder}/used", "_spark_metadata has batches up to 12"),
         ("{folder}/ck/out", "is inside the checkpoint"),
         ("/in/deeper", "it would read its own output"),

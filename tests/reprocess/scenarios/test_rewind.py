@@ -197,8 +197,11 @@ def test_an_answer_that_the_stored_version_contradicts_is_refused(old, options, 
 
 
 SINKS = [
-    ("kafka", "writes the results of batches 5 to 6 a second time to out"),
-    ("foreachBatch", "If it skips batch numbers that it has already processed, rows are lost"),
+    ("kafka", "writes the results of batches 5 to 6 to out a second time"),
+    (
+        "foreachBatch",
+        "If the function skips batch numbers that it has already processed, rows are lost",
+    ),
 ]
 
 
