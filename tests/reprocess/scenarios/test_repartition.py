@@ -115,7 +115,7 @@ def test_the_plan_copies_spreads_and_puts_in_place(query):
 @pytest.mark.parametrize(
     ("make", "asked", "sentence"),
     [
-        ({"provider": HDFS}, {}, "kept by HDFSBackedStateStoreProvider"),
+        ({"provider": HDFS}, {}, "state store provider is HDFSBackedStateStoreProvider"),
         ({"state": False}, {}, "the query has no state"),
         ({"operator": "globalLimit"}, {}, "the query has a limit()"),
         ({}, {"partitions": "2"}, "the state already has 2 partitions"),

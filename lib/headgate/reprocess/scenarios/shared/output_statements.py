@@ -103,8 +103,8 @@ _TOO_LARGE = says(
 )
 _NOT_YET = says(
     Fact.STATE_GONE,
-    undo="If {name} hasn't caught up before the undo, the newest value of a key in {to} stays "
-    "wrong until its next record. Closed windows stay wrong. Wait until {name} has caught up.",
+    undo="Before the undo, wait until {name} has caught up. Otherwise the newest value of a key "
+    "in {to} stays wrong until its next record. Closed windows stay wrong.",
     unless=(Fact.NEW_OUTPUTS, Fact.BACKED_UP),
 )
 _RESTORED = says(
@@ -191,8 +191,8 @@ STATEMENTS: Mapping[tuple[str, Engine], Declared] = {
                 Fact.STATE_GONE,
                 run="State restarts empty. In update and complete mode, the newest values in "
                 "{to} are too small until {name} has caught up.",
-                undo="If {name} hasn't caught up before the undo, the newest value of a key in "
-                "{to} stays wrong until its next row. Wait until {name} has caught up.",
+                undo="Before the undo, wait until {name} has caught up. Otherwise the newest "
+                "value of a key in {to} stays wrong until its next row.",
                 unless=(Fact.NEW_OUTPUTS,),
             ),
             replace(_STAYS, unless=frozenset({Fact.BACKED_UP, Fact.EMPTIED})),
@@ -309,8 +309,8 @@ STATEMENTS: Mapping[tuple[str, Engine], Declared] = {
                 Fact.BY_BATCH,
                 undo=(
                     "Files that a file sink wrote since the run move to backup. A Delta, Iceberg "
-                    "or Hudi table drops batches whose number it has already recorded: restore "
-                    "the table before the undo."
+                    "or Hudi table drops batches that it has already recorded: restore it before "
+                    "the undo."
                 ),
             ),
         )
