@@ -67,7 +67,7 @@ def with_next_step(error: Exception) -> str:
 class ParseError(HeadgateError):
     """The input text is not what this parser reads."""
 
-    next_step = "Check that the file is complete and unchanged, or write it again."
+    next_step = "Check that the file is complete and unchanged, or create it again."
 
     def __init__(self, message: str, *, source: str, line: int) -> None:
         super().__init__(f"{source}:{line}: {message}")
@@ -90,7 +90,7 @@ class SelectorError(ParseError):
 class EvidenceError(HeadgateError):
     """A path or a name that isn't readable evidence; the message lists what was tried."""
 
-    next_step = "Check the path or the name, and that you may read it."
+    next_step = "Check the path or name, and your permission to read it."
 
 
 class QueryChoiceError(EvidenceError):
@@ -99,7 +99,7 @@ class QueryChoiceError(EvidenceError):
     `of_plans` where the lines name plans, which may say nothing of whose they are.
     """
 
-    next_step = "Choose one of them with --query."
+    next_step = "Choose a query with --query."
 
     def __init__(
         self, sentence: str, listed: Sequence[str] = (), *, of_plans: bool = False
@@ -137,13 +137,15 @@ class ConfigError(HeadgateError):
 class CaptureError(HeadgateError):
     """A `module:function` could not be turned into an unstarted streaming query."""
 
-    next_step = "Check MODULE:FUNCTION, and run it without Headgate to see its whole error."
+    next_step = (
+        "Check MODULE:FUNCTION, and run the function without Headgate to see the full error."
+    )
 
 
 class PlanFileError(HeadgateError):
     """A plan's file is damaged, of another release, or was changed after it was made."""
 
-    next_step = "Run `headgate plan` again, and apply the new file."
+    next_step = "Run `headgate plan` again, and apply the new plan file."
 
 
 class ScenarioError(HeadgateError):
@@ -155,13 +157,15 @@ class ScenarioError(HeadgateError):
 class RenameError(HeadgateError):
     """A rename is not `KIND:OLD=NEW`, or one of its sides is nothing that a version has."""
 
-    next_step = "Write KIND:OLD=NEW with names that the two versions have."
+    next_step = (
+        "Write KIND:OLD=NEW: OLD is a name in the old version, NEW a name in the new version."
+    )
 
 
 class SchemaError(HeadgateError):
     """A topic's schema cannot be read, lacks what it imports, or is not there at all."""
 
-    next_step = "Check the file of the schema, or its subject in the registry."
+    next_step = "Check the schema file, or the subject in the schema registry."
 
 
 class NotFoundError(HeadgateError):
@@ -181,13 +185,13 @@ class RefusedError(HeadgateError):
 class StalePlanError(RefusedError):
     """A precondition of the plan no longer holds."""
 
-    next_step = "Make a new plan, and apply that one."
+    next_step = "Run `headgate plan` again, and apply the new plan."
 
 
 class UnreachableError(HeadgateError):
     """Kafka, the store, Spark or a remote file system did not answer."""
 
-    next_step = "Check its address and that it runs, or run `headgate doctor`."
+    next_step = "Check the address and that the service runs, or run `headgate doctor`."
     exit_code = 4
 
 

@@ -41,7 +41,7 @@ def test_a_selector_narrows_the_map_and_stands_in_the_address(visit):
     box = page.get_by_placeholder("orders+, owner:payments")
     box.fill("ownr:sales")
     box.press("Enter")
-    page.get_by_text("near: owner").wait_for()
+    page.get_by_text("similar: owner").wait_for()
     graph = page.locator(".graph").bounding_box()
     assert graph["y"] + graph["height"] <= page.viewport_size["height"]
 

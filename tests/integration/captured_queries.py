@@ -214,19 +214,19 @@ def leaves(spark):
 
 
 WRONG = {
-    infers: "the json source /nowhere/src infers its schema, and a capture reads no source",
+    infers: "the json source /nowhere/src infers its schema, but a capture reads no source",
     infers_static: "the parquet source s3a://nowhere/dim infers its schema",
     reads_table: "cannot be found",
     reads_sql_file: "cannot be found",
     reads_database: "the jdbc source",
-    writes: "the function writes a batch (parquet), and a capture writes nothing",
-    returns_nothing: "returned nothing and started nothing",
+    writes: "the function writes a batch (parquet): move it elsewhere, a capture writes nothing",
+    returns_nothing: "returned nothing and started no query",
     returns_batch: "returned a batch DataFrame",
     returns_text: "returned str",
-    starts_several: "starts several queries (a, b): choose one by --query",
+    starts_several: "starts several queries (a, b): choose one with --query",
     breaks: "UNRESOLVED_COLUMN",
     reads_password: "KeyError: 'TEST_PASSWORD'; a capture runs without credentials",
-    leaves: "left by exit(3)",
+    leaves: "called exit(3)",
 }
 
 

@@ -131,7 +131,7 @@ def test_without_a_batch_no_source_is_reached_and_the_state_is_still_checked(lai
     recorded = json.loads((CASES / "join_inner_to_left" / "outcome.json").read_text())
     assert found.engine.outcome is EngineOutcome.REFUSES
     assert found.engine.error_class == recorded["error_class"]
-    assert "no source was asked" in found.engine.not_exercised[0]
+    assert "no source was read" in found.engine.not_exercised[0]
     assert found.engine.checkpoint is not None
     assert found.engine.checkpoint.is_unchanged
 
@@ -163,7 +163,7 @@ def test_nothing_outlives_a_rehearsal_that_was_killed(laid_out):
         time.sleep(0.1)
     # What it left on the disk goes with the next one's start.
     assert list(options.scratch.iterdir())
-    with pytest.raises(CaptureError, match="no module gone"):
+    with pytest.raises(CaptureError, match="module gone can't be imported"):
         rehearse("checkpoint", "gone:f", options=options)
     assert not list(options.scratch.iterdir())
 

@@ -87,7 +87,7 @@ def test_it_comes_up_lives_and_goes_down_by_ctrl_c(started, home):
     for name in NAMES[1:]:
         stops(started, name)
         starts(started, name)
-    assert "ended by itself" not in started.output.read_text()
+    assert "ended unexpectedly" not in started.output.read_text()
     # A second batch, so that going on differs from beginning anew.
     started.wait(lambda: batch(home, NAMES[0]) > 0)
     assert started.end(signal.SIGINT) == 0

@@ -164,7 +164,7 @@ def test_each_application_owns_what_a_proof_says(deployment):
     assert mine[f"{deployment.app}-counts-changelog"].records == 3
     assert mine[f"{deployment.app}-counts-changelog"].bytes > 0
     assert mine[f"{deployment.newer}-{GENERATED}-changelog"].proof == (
-        f"the topology that the broker keeps of the streams group {deployment.newer} names it"
+        f"the broker's topology of the streams group {deployment.newer} has this topic"
     )
 
 
@@ -195,7 +195,7 @@ def test_a_description_is_completed_by_the_cluster(deployment):
         "message.timestamp.type": "CreateTime",
     }
     assert changelog.effective["retention.ms"] == "604800000"
-    assert changelog.proof == "its topology has the store counts"
+    assert changelog.proof == "the application's topology has the store counts"
     assert version.warnings == ()
 
 

@@ -199,7 +199,7 @@ def test_sparks_pattern_is_looked_for_in_a_name_and_a_broken_one_matches_nothing
 
 def test_a_sink_without_a_topic_says_that_records_name_theirs():
     land = build(registry(CITY), {"city": spark(writes=None)}, None)
-    assert any("names a topic in each record" in w for w in land.warnings)
+    assert any("chooses a topic for each record" in w for w in land.warnings)
 
 
 def test_a_file_source_and_sink_touch_no_topic():
@@ -225,7 +225,7 @@ def test_a_prefix_makes_no_owner_of_an_internal_topic_but_a_proof_does():
     changelog, plain, repartition = land.topics
     assert changelog.proof.startswith("unverified")
     assert plain.proof is None
-    assert repartition.proof == "the group orders has committed on this repartition topic"
+    assert repartition.proof == "the group orders has committed to this repartition topic"
 
 
 def test_kafka_streams_nodes_name_their_topics():

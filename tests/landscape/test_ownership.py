@@ -59,10 +59,10 @@ def test_exact_names_of_the_topology_prove_and_the_size_is_told():
         "my-app-old-changelog": None,
     }
     proven = found["my-app-counts-changelog"]
-    assert proven.proof == "its topology has the store counts"
+    assert proven.proof == "the application's topology has the store counts"
     assert (proven.records, proven.bytes, proven.application is not None) == (5, 100, True)
     assert found["my-app-by-city-repartition"].proof == (
-        "its topology has the repartition by-city-repartition"
+        "the application's topology has the repartition by-city-repartition"
     )
     assert found["my-app-old-changelog"].candidates == ("my-app",)
     assert [o.topic for o in owned_by(found, "my-app")] == sorted(topics[:2])
@@ -91,7 +91,9 @@ def test_two_topologies_that_imply_one_topic_contradict_each_other():
         "my-app-v1-counts-changelog"
     ]
     assert (found.owner, found.candidates) == (None, ("my-app-v1", "my-app"))
-    assert found.proof.startswith("contradicting evidence: my-app: its topology has the store")
+    assert found.proof.startswith(
+        "contradicting evidence: my-app: the application's topology has the store"
+    )
 
 
 def test_the_registry_proves():

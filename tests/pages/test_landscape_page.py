@@ -50,7 +50,7 @@ def test_a_wrong_selector_says_where_and_shows_everything(open_link):
     assert not at.exception
     said = text(at)
     assert "position 1" in said
-    assert "near: orders" in said
+    assert "similar: orders" in said
     assert "orders-by-city" in buttons(at)
 
 

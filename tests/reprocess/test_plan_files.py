@@ -30,7 +30,7 @@ def test_a_whole_file_is_read():
 
 @pytest.mark.parametrize("text", ["[" * 100_000, '{"a":' * 100_000])
 def test_deep_nesting_is_no_plan(text):
-    assert reason(text) == "p.json: the plan file isn't JSON: it is nested too deeply"
+    assert reason(text) == "p.json: the plan file isn't JSON: the JSON is nested too deeply"
 
 
 def test_a_plan_names_its_pipeline():

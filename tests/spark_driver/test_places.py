@@ -184,4 +184,4 @@ def test_watching_needs_nothing_but_what_a_driver_has():
         "print(headgate.watch(object(), '/nowhere').problem)\n"
     )
     said = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=60)
-    assert said.stdout.strip() == "a SparkSession is needed, not object", said.stderr
+    assert said.stdout.strip() == "expected a SparkSession, found object", said.stderr

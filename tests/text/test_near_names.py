@@ -42,7 +42,7 @@ def test_no_more_than_asked_for():
 
 
 def test_a_sentence_asks_back():
-    assert instead("shpo", ["shop", "billing"]) == ": is it shop?"
+    assert instead("shpo", ["shop", "billing"]) == ": did you mean shop?"
 
 
 def test_nothing_else_looks_for_near_names():

@@ -16,7 +16,9 @@ from headgate.model.registered_pipelines import Registry
 from headgate.model.topology import Edge
 from headgate.model.version import Version
 
-NOT_READ = "Kafka was not read: topics are those that pipelines name; groups and lag are missing."
+NOT_READ = (
+    "Kafka was not read: only topics of pipelines are shown, without consumer groups and lag."
+)
 
 
 def build(

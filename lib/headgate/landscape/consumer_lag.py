@@ -157,10 +157,9 @@ def lag_sentences(name: str, positions: Iterable[PartitionLag]) -> Iterator[str]
 
 _SENTENCES = {
     PositionState.DATA_LOST: (
-        "has lost {lost} offsets in {location}: the earliest offset is after the next offset to be "
-        "read"
+        "lost {lost} offsets in {location}: Kafka deleted the records before they were read"
     ),
     PositionState.BEYOND_END: (
-        "has an offset after the end of {location}: the topic was recreated or truncated"
+        "has an offset after the latest offset of {location}: the topic was recreated or truncated"
     ),
 }

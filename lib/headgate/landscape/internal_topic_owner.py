@@ -142,7 +142,7 @@ def _proven(claimant: Claimant) -> Iterator[tuple[str, str]]:
             if topic not in inputs:
                 yield (
                     topic,
-                    f"the group {claimant.group.id} has committed on this repartition topic",
+                    f"the group {claimant.group.id} has committed to this repartition topic",
                 )
 
 
@@ -161,14 +161,20 @@ def named_by_topology(facts: StreamsApplication, application: str) -> Iterator[t
     prefix = "" if facts.application_id else f"{application}-"
     for store in facts.stores:
         if store.changelog:
-            yield f"{prefix}{store.changelog}", f"its topology has the store {store.name}"
+            yield (
+                f"{prefix}{store.changelog}",
+                f"the application's topology has the store {store.name}",
+            )
     for repartition in facts.repartitions:
         what = repartition.kind.value.replace("_", " ")
-        yield f"{prefix}{repartition.topic}", f"its topology has the {what} {repartition.name}"
+        yield (
+            f"{prefix}{repartition.topic}",
+            f"the application's topology has the {what} {repartition.name}",
+        )
 
 
 def _by_group_topology(group: Group) -> Iterator[tuple[str, str]]:
-    proof = f"the topology that the broker keeps of the streams group {group.id} names it"
+    proof = f"the broker's topology of the streams group {group.id} has this topic"
     for subtopology in group.subtopologies or ():
         for topic in group_internals(subtopology):
             if topic.startswith(f"{group.id}-"):
@@ -226,7 +232,7 @@ def _unproven(found: Ownership, ids: Iterable[str]) -> Ownership:
     else:
         said = " or ".join(candidates)
         proof = (
-            f"unverified: the name starts with the id of {said}, and no other evidence shows its "
+            f"unverified: the name starts with the id of {said}, but no other evidence shows the "
             "owner"
         )
     return replace(found, candidates=candidates, proof=proof)

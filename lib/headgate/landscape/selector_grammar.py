@@ -118,19 +118,22 @@ class _Reader:
         start = self.at + 1
         cells = list(self._cells())
         if not cells:
-            raise self._fail("a name or METHOD:VALUE is expected here", start)
+            raise self._fail("expected a name or METHOD:VALUE", start)
         shape = "".join(_QUOTED if c.quoted else c.character for c in cells)
         before = _BEFORE.match(shape)
         assert before is not None
         after = _AFTER.search(shape, before.end())
         if before["at"] and (before["plus"] or after):
             at = before.start("plus") if before["plus"] else after.start() if after else 0
-            raise self._fail("`@` means all neighbours: don't combine it with `+`", start + at)
+            raise self._fail(
+                "`@` already includes upstream and downstream: don't combine it with `+`",
+                start + at,
+            )
         value = cells[before.end() : after.start() if after else None]
         if not any(c.character for c in value):
-            what = f"a value is expected after `{before['method']}:`" if before["method"] else None
+            what = f"expected a value after `{before['method']}:`" if before["method"] else None
             end = cells[before.end() - 1].position + 1 if before.end() else start
-            raise self._fail(what or "a name is expected beside the operator", end)
+            raise self._fail(what or "expected a name next to the operator", end)
         return Factor(
             method=before["method"],
             value=Pattern(tuple(_parts(value))),
@@ -155,7 +158,7 @@ class _Reader:
         empty = True
         while (c := self._peek()) != quote:
             if not c:
-                raise self._fail(f"the quote {quote} that opens here is never closed", opened)
+                raise self._fail(f"the quote {quote} has no closing quote", opened)
             if c == "\\" and self.expression[self.at + 1 : self.at + 2] in ("\\", '"', "'"):
                 self.at += 1
                 c = self._peek()

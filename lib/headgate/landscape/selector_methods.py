@@ -35,8 +35,8 @@ METHODS: Mapping[str, str] = {
     "kind": "nodes by their kind: " + ", ".join(LandscapeKind),
     "operator": "nodes by their operator, such as aggregate or stream_join",
     "status": "pipelines by their last known state: " + ", ".join(STATUSES),
-    "state": "unused (neither written nor read), unread and unwritten topics, unowned internal"
-    " topics, undeclared groups",
+    "state": "topics that are unused (neither written nor read), unread or unwritten; unowned"
+    " internal topics; undeclared groups",
 }
 """Every method with what it selects, in the order that help shows."""
 CLOSED: Mapping[str, tuple[str, ...]] = {
@@ -98,7 +98,7 @@ class Catalog:
     def _unknown_method(self, factor: Factor) -> SelectorError:
         assert factor.method is not None
         near = near_names(factor.method[:LONGEST], METHODS, NEAR)
-        hint = f"near: {', '.join(near)}" if near else f"there are {', '.join(METHODS)}"
+        hint = f"similar: {', '.join(near)}" if near else f"known: {', '.join(METHODS)}"
         return self._error(
             f"unknown method `{_short(factor.method)}` ({hint}); a name with a colon needs quotes",
             factor.method_position,
@@ -106,14 +106,14 @@ class Catalog:
 
     def _unknown_name(self, factor: Factor, names: Iterable[str]) -> SelectorError:
         if there := ", ".join(CLOSED.get(factor.method or "", ())):
-            message = f"`{_short(factor.value.text)}` is none of {there}"
+            message = f"unknown value `{_short(factor.value.text)}`: expected {there}"
             return self._error(message, factor.position)
         what = THINGS.get(factor.method or "", "pipeline, topic, group or node")
         return self._none(factor.value.text, what, names, factor.position)
 
     def _none(self, name: str, what: str, names: Iterable[str], position: int) -> SelectorError:
         near = near_names(name, names, NEAR)
-        hint = f"; near: {', '.join(near)}" if near else ""
+        hint = f"; similar: {', '.join(near)}" if near else ""
         return self._error(f"no {what} is called `{_short(name)}`{hint}", position)
 
     def _error(self, message: str, position: int) -> SelectorError:

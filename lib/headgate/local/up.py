@@ -79,7 +79,9 @@ def explained(home: Path) -> Iterator[None]:
             raise
         place = error.filename or home
         reason = f"{place} can't be written: {error.strerror}"
-        raise SetupError(f"{reason}. Make space, or name another folder with --home.") from error
+        raise SetupError(
+            f"{reason}. Free disk space, or choose another folder with --home."
+        ) from error
 
 
 def _up(request: Request, home: Path, say: Say) -> None:
@@ -89,7 +91,7 @@ def _up(request: Request, home: Path, say: Say) -> None:
         try:
             _run(request, home, supervisor, say)
         except KeyboardInterrupt:
-            say("Ending everything.")
+            say("Stopping all processes.")
         finally:
             supervisor.close(last=(local_broker.NAME,))
 
@@ -100,7 +102,7 @@ def _run(request: Request, home: Path, supervisor: Supervisor, say: Say) -> None
     if request.demo:
         _run_demo(home, port, supervisor, say)
     elif request.config is None:
-        raise SetupError("name the pipelines' file with --config, or start with --demo")
+        raise SetupError("pass your headgate.toml with --config, or use --demo")
     else:
         config = request.config.resolve()
         supervisor.start(_worker(config, home, {}))
@@ -136,7 +138,7 @@ def console_port(asked: int | None) -> int:
     """Return a free port: the one that was asked for or none; else 8501 or any."""
     port = free_port(PORT if asked is None else asked)
     if asked is not None and port != asked:
-        raise SetupError(f"port {asked} is taken: name another one with --port")
+        raise SetupError(f"port {asked} is in use: choose another port with --port")
     return port
 
 
@@ -182,9 +184,9 @@ def _announce(home: Path, port: int, supervisor: Supervisor, say: Say) -> None:
     while time.monotonic() < deadline:
         child = supervisor.child(CONSOLE)
         if child and not child.running:
-            raise SetupError(f"the console ended at its start: {child.last_words()}")
+            raise SetupError(f"the console failed to start: {child.last_words()}")
         if _answers(f"{address}/_stcore/health"):
-            say(f"\nConsole  {address}      Ctrl-C ends everything.\nLogs     {home / 'logs'}")
+            say(f"\nConsole  {address}      Ctrl-C stops all processes.\nLogs     {home / 'logs'}")
             return
         time.sleep(0.1)
     raise UnreachableError(f"the console did not answer at {address} within {_PAGE_LIMIT:.0f} s")
@@ -195,9 +197,8 @@ def _stay(supervisor: Supervisor, wait: Callable[[], None], say: Say) -> None:
     while True:
         for child in supervisor.deaths():
             code, name = child.process.returncode, child.program.name
-            text = (
-                f"{name} ended by itself (exit {code}): {child.last_words()} [{child.program.log}]"
-            )
+            said = f"{child.last_words()} [{child.program.log}]"
+            text = f"{name} ended unexpectedly (exit {code}): {said}"
             if name in (local_broker.NAME, CONSOLE):
                 raise SetupError(text)
             say(text)

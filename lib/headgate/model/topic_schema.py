@@ -162,7 +162,7 @@ class SchemaFinding:
 
     def __post_init__(self) -> None:
         if self.effect is Effect.UNKNOWN and not self.question:
-            raise ValueError(f"{self.rule}: `unknown` needs the question that decides it")
+            raise ValueError(f"{self.rule}: a finding with the outcome `unknown` needs a question")
 
 
 class FieldChangeKind(StrEnum):

@@ -27,7 +27,7 @@ class _Notes:
         try:
             self._take(made())
         except Exception as error:
-            self._trouble("a query event could not be recorded", error)
+            self._trouble("an event of a query could not be recorded", error)
 
 
 class Listener(_Notes, StreamingQueryListener):  # type: ignore[misc]

@@ -64,7 +64,7 @@ def _rows(source: Any) -> bool:
 ALIVE_SECONDS = 30.0
 """A run is told to be alive after so many seconds without another record."""
 _HEAD = frozenset((Kind.STARTED, Kind.QUERY, Kind.PLAN))
-_NO_END = "the query is no longer in its session, and its end was not reported"
+_NO_END = "the query is no longer active in its session, but Spark did not report its end"
 _PATIENCE = (1.0, 2.0, 5.0, 10.0, 30.0)
 Trouble = Callable[[str, Exception], None]
 
@@ -126,7 +126,7 @@ class Sender:
         if self._place is not None:
             place = self._place
             left = self._deadline - time.monotonic()
-            self._tried("the last records could not be written", lambda: place.close(left))
+            self._tried("the watch's last records could not be written", lambda: place.close(left))
 
     def _join_running(self) -> None:
         for query in self._session.active():
@@ -170,7 +170,9 @@ class Sender:
 
     def _introduced(self, record: Record) -> Record:
         if self._about is None:
-            said = self._tried("the session could not be described", self._session.about)
+            said = self._tried(
+                "the session's version and settings could not be read", self._session.about
+            )
             self._about = {"spark": None} if said is None else said
         return Record(
             record.kind, record.query, record.run, record.at, {**record.body, **self._about}
@@ -241,7 +243,7 @@ class Sender:
         except Exception as error:
             self._failures += 1
             self._records.dropped(key, dropped)
-            self._trouble("records could not be written", error)
+            self._trouble("the watch's records could not be written", error)
             return False
         self._failures = 0
         self._noted(run, records, lines)
@@ -259,7 +261,7 @@ class Sender:
         run.telling.head = [run.heads[k] for k in Kind if k in run.heads]
         if run.telling.run not in self._runs and self._place is not None:
             place = self._place
-            self._tried("a file could not be closed", lambda: place.end(run.telling))
+            self._tried("a file of the watch could not be closed", lambda: place.end(run.telling))
 
     def _tried(self, what: str, call: Callable[[], Any]) -> Any:
         try:

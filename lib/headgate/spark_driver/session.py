@@ -60,7 +60,7 @@ def open_session(spark: Any) -> Session:
         return ClassicSession(spark)
     if hasattr(spark, "client") and hasattr(spark, "streams"):
         return ConnectSession(spark)
-    raise TypeError(f"a SparkSession is needed, not {type(spark).__name__}")
+    raise TypeError(f"expected a SparkSession, found {type(spark).__name__}")
 
 
 class _AnySession:

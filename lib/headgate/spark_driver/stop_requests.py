@@ -60,7 +60,7 @@ class Control:
                 for request in inbox.requests():
                     self._heard(request)
             except Exception as error:
-                self._trouble("requests could not be read", error)
+                self._trouble("stop requests could not be read", error)
         if inbox is not None:
             inbox.close()
 

@@ -59,8 +59,8 @@ class Watch:
             control.close(seconds / 2)
         session, self._session = self._session, None
         if session is not None:
-            self._within(_ENDS, "the ends could not be awaited", self._await_ends, session)
-            off = "the listener could not be taken off"
+            self._within(_ENDS, "waiting for the queries to end failed", self._await_ends, session)
+            off = "the query listener could not be removed"
             self._within(seconds / 2, off, session.remove, self._listener)
         self._end("the watch was closed", seconds / 2)
 
@@ -72,12 +72,12 @@ class Watch:
         """
         session = self._session
         if session is None or session.is_classic:
-            self._end("the driver's program ended", seconds, over=session is not None)
+            self._end("the driver program ended", seconds, over=session is not None)
             return
         if self._running:
-            what = "the ends could not be awaited"
+            what = "waiting for the queries to end failed"
             self._tried(what, self._within, _ENDS_AT_EXIT, what, self._await_ends, session)
-        self._end("the client's program ended", seconds)
+        self._end("the Spark Connect client program ended", seconds)
 
     def _await_ends(self, session: Session) -> None:
         deadline = time.monotonic() + _ENDS
@@ -142,12 +142,12 @@ class Watch:
         thread.start()
         thread.join(_REGISTERING)
         if failed or thread.is_alive():
-            why = failed[0] if failed else TimeoutError(f"no answer in {_REGISTERING:.0f} s")
-            self._fail(f"the listener could not be registered: {_reason(why)}")
+            why = failed[0] if failed else TimeoutError(f"no response within {_REGISTERING:.0f} s")
+            self._fail(f"the query listener could not be registered: {_reason(why)}")
 
     def _fail(self, problem: str) -> None:
         self.problem = mask_text(problem)
-        LOG.warning("nothing is watched: %s", self.problem)
+        LOG.warning("headgate.watch is off: %s", self.problem)
 
     def _trouble(self, what: str, error: Exception) -> None:
         """Say each kind of trouble once: a broken disk must not fill the driver's log."""
@@ -166,7 +166,7 @@ class Watch:
         sender, self._sender = self._sender, None
         if sender is not None and self.problem is None:
             self._tried(
-                "the watch could not be ended", lambda: sender.close(parting, seconds, over=over)
+                "the watch could not be closed", lambda: sender.close(parting, seconds, over=over)
             )
 
 
@@ -234,7 +234,7 @@ def _place(
         topic = to.removeprefix(TOPIC)
         servers = bootstrap or kafka.get("bootstrap.servers")
         if not topic or not servers:
-            raise ValueError(f"{to} needs a topic's name and bootstrap_servers")
+            raise ValueError(f"expected {TOPIC}TOPIC and bootstrap_servers, found {to}")
         from headgate.spark_driver.write_topic import Topic
 
         return lambda: Topic(topic, servers, kafka, trouble)
@@ -255,7 +255,7 @@ def _inbox(to: str, bootstrap: str | None, kafka: Mapping[str, str]) -> Callable
         servers = bootstrap or kafka.get("bootstrap.servers") or ""
         return lambda: TopicInbox(to.removeprefix(TOPIC), servers, kafka)
     if "://" in to and not to.startswith("file:"):
-        raise ValueError(f"control works through a local folder or a topic, not through {to}")
+        raise ValueError(f"control=True needs a local folder or a topic, not {to}")
     folder = Path(to.removeprefix("file://").removeprefix("file:")).absolute()
     return lambda: FolderInbox(folder)
 

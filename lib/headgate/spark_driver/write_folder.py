@@ -84,7 +84,7 @@ class Folder:
                 with suppress(OSError):
                     os.ftruncate(part.file, part.size)
         if written != len(data):
-            raise OSError(f"{part.path.name}: the disk took {written} of {len(data)} bytes")
+            raise OSError(f"{part.path.name}: only {written} of {len(data)} bytes were written")
         part.size += written
 
     def _keep_bound(self) -> None:

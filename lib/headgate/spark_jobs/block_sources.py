@@ -161,4 +161,6 @@ def _paths(args: tuple[Any, ...]) -> list[str]:
 
 def _needs_schema(kind: str, location: str) -> str:
     named = f"{kind} source {location}".rstrip()
-    return f"the {named} infers its schema, and a capture reads no source: declare it by .schema()"
+    return (
+        f"the {named} infers its schema, but a capture reads no source: declare it with .schema()"
+    )

@@ -160,6 +160,8 @@ def _refuse_batch_writes() -> None:
 
 def _refusing(method: str) -> Callable[..., Any]:
     def refuse(*_: Any, **__: Any) -> None:
-        raise CaptureError(f"the function writes a batch ({method}), and a capture writes nothing")
+        raise CaptureError(
+            f"the function writes a batch ({method}): move it elsewhere, a capture writes nothing"
+        )
 
     return refuse

@@ -95,6 +95,6 @@ def _less(given: dict[str, str], name: str, bound: int) -> str:
 
 def _unknown(kind: str) -> str:
     return (
-        f"a rehearsal does not know whether reading the source {kind} changes something there"
-        f" (acknowledges, removes): use --batch none, or --allow-source {kind}"
+        f"reading the source {kind} may acknowledge or delete its records: use --batch none, or"
+        f" allow the reading with --allow-source {kind}"
     )

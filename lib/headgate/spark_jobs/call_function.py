@@ -28,7 +28,7 @@ def called(
     load: Callable[[], Callable[[Any], Any]],
     spark: Any,
     entry_point: str,
-    withheld: str = "a capture runs without credentials, so this variable was not passed",
+    withheld: str = "a capture runs without credentials: this environment variable was not passed",
 ) -> Any:
     """Return what the function returned, None where it only waits for its queries from here on.
 
@@ -44,11 +44,11 @@ def called(
     except CaptureError as error:
         raise CaptureError(f"{entry_point}{_place(error)}: {error}") from error
     except SystemExit as error:
-        raise CaptureError(f"{entry_point} left by exit({error.code})") from error
+        raise CaptureError(f"{entry_point} called exit({error.code})") from error
     except ModuleNotFoundError as error:
         if error.name and (module + ".").startswith(error.name + "."):
             raise CaptureError(
-                f"no module {error.name} can be imported from {Path.cwd()}"
+                f"module {error.name} can't be imported from {Path.cwd()}"
             ) from error
         raise _failed(entry_point, error, withheld) from error
     except Exception as error:

@@ -53,7 +53,7 @@ def main() -> None:
     except Exception as caught:
         traceback.print_exc(file=sys.stderr)
         reason = f"{type(caught).__name__}: {str(caught).split(chr(10), 1)[0]}"
-        error = f"{options.entry_point} was called, but not recorded: {reason}"
+        error = f"{options.entry_point} ran, but its query could not be recorded: {reason}"
     outcome = {"error": mask_text(error) if error else None}
     (scratch / "outcome.json").write_text(json.dumps(outcome), encoding="utf-8")
     end()
@@ -62,9 +62,9 @@ def main() -> None:
 def _options() -> argparse.Namespace:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("entry_point", help="module:function")
-    parser.add_argument("--into", required=True, help="an empty folder for the pieces")
-    parser.add_argument("--jars", default="", help="Spark's further jars, joined by commas")
-    parser.add_argument("--query", help="the name of the query, where the function starts several")
+    parser.add_argument("--into", required=True, help="empty folder for the capture")
+    parser.add_argument("--jars", default="", help="more jars for Spark, separated by commas")
+    parser.add_argument("--query", help="name of the query, if the function starts several")
     return parser.parse_args()
 
 

@@ -56,11 +56,11 @@ def _checked(df: Any, entry_point: str) -> Any:
 
 def _named(started: list[Unstarted], name: str | None, entry_point: str) -> Unstarted:
     if not started:
-        raise CaptureError(f"{entry_point} returned nothing and started nothing: {_WANTED}")
+        raise CaptureError(f"{entry_point} returned nothing and started no query: {_WANTED}")
     found = [q for q in started if name is None or q.name == name]
     if len(found) == 1:
         return found[0]
     names = ", ".join(q.name or "(unnamed)" for q in started)
     if name is not None:
-        raise CaptureError(f"{entry_point} starts no query {name!r}, but {names}")
-    raise CaptureError(f"{entry_point} starts several queries ({names}): choose one by --query")
+        raise CaptureError(f"{entry_point} starts no query {name!r}, only {names}")
+    raise CaptureError(f"{entry_point} starts several queries ({names}): choose one with --query")

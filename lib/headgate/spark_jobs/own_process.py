@@ -41,7 +41,7 @@ def check_importable(entry_point: str) -> None:
     """Refuse a module that is not there before Spark is started for it."""
     package = entry_point.partition(":")[0].partition(".")[0]
     if not package or importlib.util.find_spec(package) is None:
-        raise CaptureError(f"no module {package} can be imported from {Path.cwd()}")
+        raise CaptureError(f"module {package} can't be imported from {Path.cwd()}")
 
 
 def loader(entry_point: str) -> Callable[[], Any]:

@@ -19,11 +19,11 @@ from headgate.spark_jobs.run_one_trigger import (
 from headgate.spark_jobs.state_rows import state_rows
 
 _MOST_STARTS = 12
-_NO_COMMIT = "the checkpoint has no committed batch, so there is nothing to start again from"
-_NOT_NEW = "the sources gave no new rows, so a batch without input was run"
-_NO_ROWS = "the sources gave no new rows: only what the engine runs without them was exercised"
-_NOT_ASKED = "no source was asked: positions, topics, paths and new rows were not exercised"
-_SLOW_MESSAGE = "the batch did not end in time"
+_NO_COMMIT = "the checkpoint has no committed batch to restart from"
+_NOT_NEW = "the sources had no new rows, so the rehearsal ran a batch without input"
+_NO_ROWS = "the sources had no new rows: the rehearsal ran only batches that need none"
+_NOT_ASKED = "no source was read: offsets, topics, paths and new rows were not tested"
+_SLOW_MESSAGE = "the batch did not end within the timeout"
 _SLOW = (
     "do the sources answer from here, and would it be done with more time?"
     " raise --timeout, or lower --max-records"
@@ -39,7 +39,9 @@ def run(
     """
     rehearsal = Rehearsal(wish, ReplacedSink(query, scratch / "rows"), scratch, deadline)
     for kind in unbounded:
-        rehearsal.remarks.append(f"the source {kind} takes no bound, so its batch may be large")
+        rehearsal.remarks.append(
+            f"the source {kind} has no option that limits a batch: the batch may be large"
+        )
     rehearsal.before = state_rows(rehearsal.spark, wish["checkpoint"], rehearsal.last)
     found = rehearsal.outcome() | rehearsal.facts()
     if wish["touched"]:
@@ -110,7 +112,7 @@ class Rehearsal:
         try:
             return self._outcome()
         except StillRunningError as error:
-            message = f"{_SLOW_MESSAGE}; it was: {error}"
+            message = f"{_SLOW_MESSAGE}; its last status: {error}"
             return {"outcome": "unknown", "message": message, "question": _SLOW}
 
     def _outcome(self) -> dict[str, Any]:
@@ -162,10 +164,13 @@ class Rehearsal:
         self.remarks.append(remark)
         begun = batch_log.uncommitted(self.checkpoint)
         if begun:
-            self.remarks.append(f"batch {begun[-1]}, which is not committed, was left out")
+            self.remarks.append(f"the rehearsal skipped the uncommitted batch {begun[-1]}")
             batch_log.forget(self.checkpoint, begun)
         if batch_log.write_empty_batch(self.checkpoint) is None:
-            return {"outcome": "unknown", "question": f"{_NO_COMMIT}; what would a new start do?"}
+            return {
+                "outcome": "unknown",
+                "question": f"{_NO_COMMIT}: how does the query start from an empty one?",
+            }
         return self._start("empty") or self._resumed()
 
     def _continuous(self) -> dict[str, Any]:
@@ -269,6 +274,7 @@ class Rehearsal:
 
 def _around(refusal: Refusal) -> str:
     return (
-        f"is {refusal.error_class} caused by this machine (network, rights, disk space, jars)"
-        " rather than by the query? Rehearse where the sources answer, or with --batch none"
+        f"is {refusal.error_class} caused by this machine (network, permissions, disk space, jars)"
+        " rather than by the query? Rehearse on a machine that reaches the sources, or use"
+        " --batch none"
     )

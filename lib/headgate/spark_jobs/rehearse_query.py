@@ -22,8 +22,8 @@ from headgate.text.secrets import mask, mask_text
 
 _DEATH_SIGNAL = 1  # PR_SET_PDEATHSIG
 _WITHHELD = (
-    "a rehearsal runs without credentials, so this variable was not passed: `headgate rehearse "
-    "--with-credentials` passes it on"
+    "a rehearsal runs without credentials, so this environment variable was not passed: pass it "
+    "with `headgate rehearse --with-credentials`"
 )
 
 
@@ -80,7 +80,9 @@ def _rehearse(wish: dict[str, Any], into: Path, scratch: Path) -> dict[str, Any]
     returned = called(loader(entry_point), spark, entry_point, _WITHHELD)
     df, query = chosen(returned, started, wish["query"], entry_point)
     if query is None:
-        raise CaptureError(f"{entry_point} returned a DataFrame: return its writer, or start it")
+        raise CaptureError(
+            f"{entry_point} returned a DataFrame: return its DataStreamWriter, or start the query"
+        )
     after = dict(df.sparkSession.conf.getAll)
     settings = mask({k: v for k, v in sorted(after.items()) if before.get(k) != v})
     (into / "conf.json").write_text(json.dumps(settings, indent=1), encoding="utf-8")

@@ -18,7 +18,10 @@ def work(spark: Any, wish: dict[str, Any]) -> Any:
     """Return a row for each store: `operator`, `store`, `rows`, and whether they are the `same`."""
     manager = getattr(spark, "_streamingCheckpointManager", None)
     if manager is None:
-        return {"error": "this PySpark has no state repartition: it takes 4.2", "condition": None}
+        return {
+            "error": "this PySpark can't repartition state: use PySpark 4.2 or later",
+            "condition": None,
+        }
     checkpoint, batch = wish["checkpoint"], int(wish["batch"])
     manager.repartition(checkpoint, int(wish["partitions"]), True)
     found = stores(spark, checkpoint, batch)

@@ -80,11 +80,11 @@ class ReplacedSink:
         return f"{self.kind} files in the scratch folder"
 
     def _in_memory(self) -> str:
-        return "memory, as it was"
+        return "memory sink, unchanged"
 
     def _discard(self) -> str:
         self.writer.format("noop")
-        return f"none instead of {self.kind}: rows of a continuous query are not kept"
+        return f"noop instead of {self.kind}: rows of a continuous query are not kept"
 
     def _collect(self) -> str:
         name = self.kind

@@ -21,7 +21,7 @@ def read_json(text: str | bytes) -> Any:
     try:
         return json.loads(kept)
     except RecursionError:
-        raise ValueError("it is nested too deeply") from None
+        raise ValueError("the JSON is nested too deeply") from None
 
 
 def whole(found: Any) -> int | None:

@@ -40,8 +40,8 @@ def instead(name: str, known: Iterable[str]) -> str:
     names = list(known)
     close = near_names(name, names, 2)
     if close:
-        return f": is it {' or '.join(close)}?"
-    return f"; there is {name_list(names)}" if names else ""
+        return f": did you mean {' or '.join(close)}?"
+    return f"; known: {name_list(names)}" if names else ""
 
 
 def count(number: int | None) -> str:

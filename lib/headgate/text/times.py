@@ -50,7 +50,9 @@ def ago(text: str, *, option: str) -> datetime:
     span = duration(text, option=option)
     now = datetime.now(UTC)
     if span > now - _FIRST:
-        raise ScenarioError(f"--{option}: expected a time after 1970-01-01, found {text!r} ago")
+        raise ScenarioError(
+            f"--{option}: {text!r} ago is before 1970-01-01: use a shorter duration"
+        )
     return now - span
 
 
@@ -70,7 +72,7 @@ def duration(text: str, *, option: str) -> timedelta:
             seconds=parts.get("s", 0),
         )
     except OverflowError:
-        raise ScenarioError(f"--{option}: {text!r} is longer than can be counted") from None
+        raise ScenarioError(f"--{option}: {text!r} is too long: use a shorter duration") from None
 
 
 def iso(at: datetime) -> str:

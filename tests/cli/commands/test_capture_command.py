@@ -47,14 +47,14 @@ def test_into_the_store(run):
 @pytest.mark.parametrize(
     ("args", "said"),
     [
-        (["v.json", "--pipeline", "ordres", "--config", "h.toml"], "is it orders?"),
+        (["v.json", "--pipeline", "ordres", "--config", "h.toml"], "did you mean orders?"),
         (
             ["v.json", "--pipeline", "orders"],
             "no pipeline 'orders' in headgate.toml (file not found)",
         ),
         (["nope.json"], "isn't a file"),
         (["v.json", "-o", "no/folder.json"], "No such file or directory"),
-        (["nowhere_at_all:query"], "no module nowhere_at_all"),
+        (["nowhere_at_all:query"], "module nowhere_at_all can't be imported"),
         ([], "Missing argument"),
     ],
 )

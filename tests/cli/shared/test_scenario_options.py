@@ -47,7 +47,7 @@ def test_a_value_is_not_left_out():
 @pytest.mark.parametrize(
     ("name", "words"),
     [
-        ("from-scrach", "unknown scenario from-scrach: is it from-scratch?"),
+        ("from-scrach", "unknown scenario from-scrach: did you mean from-scratch?"),
         ("moon", "unknown scenario moon; there is .*from-scratch.* and .* more"),
         ("chain", "chain isn't available in this release; choose one of from-scratch"),
     ],

@@ -69,7 +69,7 @@ def test_a_start_that_fails_says_why(tmp_path):
 def test_an_unknown_pipeline_is_named_with_those_that_are_known(tmp_path):
     with stack(tmp_path, "true"):
         answer = ask(tmp_path, "status", "q")
-    assert (answer.ok, answer.message) == (False, "there is no pipeline q here, only p")
+    assert (answer.ok, answer.message) == (False, "the demo has no pipeline q, only p")
 
 
 def test_only_its_user_reads_the_key_and_nobody_comes_in_without(tmp_path):

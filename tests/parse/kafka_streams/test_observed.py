@@ -17,7 +17,7 @@ from headgate.parse.kafka_streams.from_cluster import observed
 
 FOLDER = Path(__file__).parents[2] / "golden" / "streams" / "4.3.1"
 COUNTS, REPARTITION = "app-counts-changelog", "app-by-value-repartition"
-OWNED = {COUNTS: "its topology has the store counts", REPARTITION: "…"}
+OWNED = {COUNTS: "the application's topology has the store counts", REPARTITION: "…"}
 
 
 def described(name="aggregate_named", config=None):

@@ -277,7 +277,7 @@ LIVES = [
     (LIFE, 150, Status.UNKNOWN),
     (replace(LIFE, ended=True), 50, Status.STOPPED),
     (replace(LIFE, closed="the watch was closed"), 50, Status.UNKNOWN),
-    (replace(LIFE, closed="the driver's program ended", over=True), 50, Status.STOPPED),
+    (replace(LIFE, closed="the driver program ended", over=True), 50, Status.STOPPED),
     (replace(LIFE, told_at=None), 0, Status.UNKNOWN),
 ]
 

@@ -214,7 +214,7 @@ STREAMS = Group(
             {},
             {"groups": {APP: group(shop_g_repartition=1)}},
             Claim.OWNED,
-            "has committed on this repartition topic",
+            "has committed to this repartition topic",
         ),
         (
             "shop-counts-changelog",
@@ -246,17 +246,17 @@ STREAMS = Group(
         ),
         (
             "shop-2-counts-changelog",
-            {"shop-2-counts-changelog": "its topology has the store 2-counts"},
+            {"shop-2-counts-changelog": "the application's topology has the store 2-counts"},
             {"pipelines": (OTHER,)},
             Claim.CONTESTED,
-            "; its topology has the store 2-counts",
+            "; the application's topology has the store 2-counts",
         ),
         (
             "shop-2-counts-changelog",
             {},
             {"pipelines": (OTHER,), "versions": {"other": version()}},
             Claim.FOREIGN,
-            "the topic belongs to shop-2: its topology has the store counts",
+            "the topic belongs to shop-2: the application's topology has the store counts",
         ),
     ],
 )

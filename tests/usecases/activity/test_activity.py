@@ -44,7 +44,7 @@ CASES = [
     (Signs(life=life(9999, ended=True)), "stopped", "watch"),
     (Signs(life=life(9999, ended=True, exception="boom")), "failed", "watch"),
     (Signs(life=life(9999, ended=True, exception="x"), status=Status.RUNS), "failed", "watch"),
-    (Signs(life=life(50, closed="the driver's program ended", over=True)), "stopped", "watch"),
+    (Signs(life=life(50, closed="the driver program ended", over=True)), "stopped", "watch"),
     (Signs(life=life(50, closed="the watch was closed")), "unknown", None),
     (Signs(life=life(9999), begun=(9, ago(30))), "running", "checkpoint"),
     (Signs(life=life(9999), begun=(7, ago(9990))), "unknown", None),

@@ -45,7 +45,7 @@ def test_an_equal_version_is_stored_once(tmp_path, context):
 
 def test_a_pipeline_must_be_declared(tmp_path, context):
     file = version_file(tmp_path / "v")
-    with pytest.raises(NotFoundError, match=r"no pipeline 'ordres' in .*: is it orders\?"):
+    with pytest.raises(NotFoundError, match=r"no pipeline 'ordres' in .*: did you mean orders\?"):
         store(file, "ordres", context)
     assert not (tmp_path / ".headgate").exists()
 

@@ -89,7 +89,7 @@ def test_the_command_line_lists_the_same(query):
 
 def test_what_has_no_batches_is_refused_with_the_reason(query):
     context = open_context()
-    with pytest.raises(NotFoundError, match=r"no pipeline qq .*: is it q\?"):
+    with pytest.raises(NotFoundError, match=r"no pipeline qq .*: did you mean q\?"):
         list_batches(context, "qq")
     with pytest.raises(ScenarioError, match="g has no checkpoint"):
         list_batches(context, "g")

@@ -59,7 +59,7 @@ PIPELINES = (
     DemoPipeline(
         "revenue-alerts",
         "finance",
-        "Cities whose revenue of ten minutes is above a limit",
+        "Cities with revenue above a limit in ten minutes",
         entry_point=f"{_PACKAGE}.revenue_alerts:v1",
     ),
     DemoPipeline(
@@ -100,7 +100,7 @@ def feed(home: Path, kafka: str) -> Program:
 def registry(home: Path, kafka: str) -> str:
     """Return the text of the demo's `headgate.toml`."""
     head = [
-        "# Written by `headgate up --demo` at each of its starts.",
+        "# `headgate up --demo` overwrites this file at each start.",
         "[kafka]",
         f"bootstrap_servers = {_text(kafka)}",
         "",

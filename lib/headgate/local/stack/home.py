@@ -21,7 +21,7 @@ def only_one(home: Path) -> Iterator[None]:
             fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError:
             raise SetupError(
-                f"a stack already runs in {home}: end it, or name another folder with --home"
+                f"`headgate up` already runs in {home}: stop it, or choose another --home"
             ) from None
         yield
 

@@ -68,7 +68,7 @@ def ask(home: Path, do: str, name: str, *, entry_point: str | None = None) -> An
             return Answer(**json.loads(connection.recv_bytes()))
     except (OSError, EOFError, AuthenticationError):
         # Its pipelines end with the stack, so a stop is done and a start impossible.
-        message = f"no stack runs in {home}; `headgate up --demo` starts it"
+        message = f"the demo isn't running in {home}: start it with `headgate up --demo`"
         return Answer(do != "start", False, message)
 
 
@@ -129,7 +129,7 @@ class Switchboard:
         line = self._lines.get(name)
         if line is None:
             names = ", ".join(self._lines)
-            return Answer(False, False, f"there is no pipeline {name} here, only {names}")
+            return Answer(False, False, f"the demo has no pipeline {name}, only {names}")
         if wish["do"] == "status":
             running = self._supervisor.is_running(name)
             return Answer(True, running, f"{name} {'runs' if running else 'does not run'}")
@@ -152,6 +152,10 @@ class Switchboard:
             if line.ready.exists():
                 return Answer(True, True, f"{name} runs")
             if wanted.started.wait(0.1) and wanted.child and not wanted.child.running:
-                return Answer(False, False, wanted.child.last_words() or f"{name} ended at once")
+                return Answer(
+                    False, False, wanted.child.last_words() or f"{name} ended immediately"
+                )
             time.sleep(0.1)
-        return Answer(False, True, f"{name} did nothing within {_START_LIMIT:.0f} s; see its log")
+        return Answer(
+            False, True, f"{name} completed no start within {_START_LIMIT:.0f} s: check its log"
+        )
