@@ -60,7 +60,7 @@ def test_the_last_words_of_a_child_name_a_full_disk(tmp_path, monkeypatch):
     assert child.last_words() == ""
     usage = shutil.disk_usage(tmp_path)
     monkeypatch.setattr(shutil, "disk_usage", lambda _: usage._replace(free=0))
-    assert child.last_words().startswith(f"no space left on the disk of {tmp_path / 'logs'}")
+    assert child.last_words().startswith(f"only 0 KiB left on the disk of {tmp_path / 'logs'}")
 
 
 def test_a_home_that_can_not_be_written_is_our_error(tmp_path):

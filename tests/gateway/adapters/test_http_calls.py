@@ -128,9 +128,14 @@ def test_a_status_that_fails_is_unknown_unless_its_code_is_declared(code, server
 
 
 FAILS = [
-    (500, b"boom", "", "answers 500: boom"),
-    (302, b"", "", "answers 302"),
-    (403, b'{"token": "%s"}' % TOKEN.encode(), "", 'answers 403: {"token": "********"}'),
+    (500, b"boom", "", "returned HTTP status 500: boom"),
+    (302, b"", "", "returned HTTP status 302"),
+    (
+        403,
+        b'{"token": "%s"}' % TOKEN.encode(),
+        "",
+        'returned HTTP status 403: {"token": "********"}',
+    ),
     (200, b"{}", 'answer = "id"\n', "expected one value at id of the response, found nothing"),
     (200, b'{"id": [1, 2]}', 'answer = "id[*]"\n', "found 2 values"),
 ]
@@ -148,7 +153,7 @@ def test_a_call_that_fails_says_why_without_the_secret(
         applier.processes.command("orders", "stop")
     assert reason in str(caught.value)
     assert TOKEN not in str(caught.value)
-    assert "the stop call of orders" in str(caught.value)
+    assert "the stop HTTP call of orders failed" in str(caught.value)
 
 
 def test_a_variable_or_a_file_that_is_not_there_is_named(effects_of):
@@ -170,10 +175,10 @@ def test_a_wait_ends_when_it_fails_or_takes_too_long(server, effects_of):
         'url = "http://H/json/"\npath = "s"\ndone = ["down"]\nfailed = ["broken"]\nwithin = 4\n'
     )
     server[1].answers["/json/"] = 200, b'{"s": "broken"}'
-    with pytest.raises(StepError, match="says broken"):
+    with pytest.raises(StepError, match="reported the failure broken"):
         effects_of(wait).processes.command("orders", "stop")
     server[1].answers["/json/"] = 200, b'{"s": "up"}'
-    with pytest.raises(StepError, match="says up after 4 s"):
+    with pytest.raises(StepError, match="still reported up after 4 s"):
         effects_of(wait).processes.command("orders", "stop")
     server[1].answers["/json/"] = 200, b'{"s": "down"}'
     effects_of(wait).processes.command("orders", "stop")

@@ -80,7 +80,7 @@ def test_whatever_changes_is_seen_and_named(checkpoint, change, name):
 
 
 def test_without_room_nothing_is_copied(tmp_path):
-    with pytest.raises(RefusedError, match="name a folder with more disk space with --scratch"):
+    with pytest.raises(RefusedError, match="choose a folder with more disk space with --scratch"):
         check_room(1 << 60, tmp_path)
 
 

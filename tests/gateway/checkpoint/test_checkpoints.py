@@ -52,14 +52,14 @@ def test_a_log_of_batches_without_metadata_is_a_broken_checkpoint(folder):
     offsets(folder, 0, 1_000)
     (folder / "metadata").unlink()
     with pytest.raises(
-        EvidenceError, match=r"metadata is missing, but there is an offset log: .* plan repair"
+        EvidenceError, match=r"metadata is missing, but the offset log exists: .* plan repair"
     ):
         checkpoints.read_checkpoint(str(folder))
 
 
 def test_a_metadata_without_an_id(folder):
     (folder / "metadata").write_text("[]")
-    with pytest.raises(EvidenceError, match="no id"):
+    with pytest.raises(EvidenceError, match="no query id"):
         checkpoints.read_checkpoint(str(folder))
 
 
@@ -102,7 +102,7 @@ def test_a_copy_to_another_file_system(folder):
 
 def test_a_move_never_overwrites(folder, tmp_path):
     (tmp_path / "there").mkdir()
-    with pytest.raises(StepError, match="exists already"):
+    with pytest.raises(StepError, match="already exists"):
         checkpoints.move(folder, tmp_path / "there")
     checkpoints.move(folder, tmp_path / "new")
     assert (tmp_path / "new" / "metadata").exists() and not folder.exists()

@@ -98,7 +98,7 @@ def test_a_snapshot_needs_the_tables_that_it_names(written):
     assert read_rewind(folder, 0).missing == ()
     (folder / "state/0/1/SSTs/000008-a.sst").unlink()
     assert read_rewind(folder, 0).missing == (
-        "state/0/1 has no SSTs/000008-a.sst, which 1.zip names",
+        "state/0/1/1.zip needs the missing SSTs/000008-a.sst",
     )
     (folder / "state/0/0/1.zip").write_bytes(b"PK")
     assert "state/0/0/1.zip can't be read" in read_rewind(folder, 0).missing[0]
@@ -108,7 +108,7 @@ def test_many_damaged_stores_are_counted(written):
     folder = written("join")
     for file in folder.glob("state/0/*/*/1.delta"):
         file.unlink()
-    assert read_rewind(folder, 0).missing[3:] == ("5 more stores lack such files",)
+    assert read_rewind(folder, 0).missing[3:] == ("5 more state stores lack files",)
 
 
 def test_logs_that_can_not_be_read(written):
@@ -152,7 +152,7 @@ def test_a_copy_on_a_file_system_without_links(written, tmp_path, monkeypatch):
     copy_to_batch(folder, tmp_path / "copy", 3)
     assert tree_hash(tmp_path / "copy") == tree_hash(tmp_path / "linked")
     monkeypatch.setattr(shutil, "disk_usage", lambda _: shutil._ntuple_diskusage(9, 9, 0))
-    with pytest.raises(StepError, match="bytes free, the copy of"):
+    with pytest.raises(StepError, match="bytes free, but the copy of"):
         copy_to_batch(folder, tmp_path / "copy", 3)
 
 

@@ -28,9 +28,9 @@ def test_parts(location, family, host, path):
 @pytest.mark.parametrize(
     ("location", "reason"),
     [
-        ("ftp://h/p", "ftp is none of s3"),
-        ("s3:///p", "it names no bucket"),
-        ("s3://key:secret@b/p", "keys do not belong in an address"),
+        ("ftp://h/p", "unknown scheme ftp: use one of s3"),
+        ("s3:///p", "the address names no bucket"),
+        ("s3://key:secret@b/p", "an address must not contain keys"),
         ("abfss://acc.dfs.core.windows.net/p", r"abfss://CONTAINER@ACCOUNT"),
     ],
 )
@@ -42,7 +42,7 @@ def test_what_is_wrong_is_one_sentence_without_a_key(location, reason):
 
 @pytest.mark.parametrize("timeout", ["soon", "x1"])
 def test_a_timeout_that_is_no_number(timeout):
-    with pytest.raises(EvidenceError, match="not a number of seconds"):
+    with pytest.raises(EvidenceError, match="must be a number of seconds"):
         find("s3://b/p", {"s3": {"timeout": timeout}})
 
 

@@ -80,8 +80,8 @@ def test_a_file_that_is_missing_is_said(tmp_path: Path):
     for number in (2, 4):
         (tmp_path / f"events_{number}_a").write_bytes(PLAIN.read_bytes())
     first, second = rolling_log(_place(tmp_path), [p.name for p in tmp_path.iterdir()]).warnings
-    assert first.endswith("begins with events_2_a: the part before it is missing")
-    assert second.endswith("has nothing between events_2_a and events_4")
+    assert first.endswith("is incomplete: event log files before events_2_a are missing")
+    assert second.endswith("is incomplete: files between events_2_a and events_4 are missing")
 
 
 def test_a_rolling_log_is_told_by_its_files():

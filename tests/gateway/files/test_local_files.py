@@ -27,9 +27,7 @@ def pipe(tmp_path: Path) -> Path:
 
 def test_a_pipe_that_nobody_writes_to_is_not_waited_for(pipe, monkeypatch):
     monkeypatch.setattr(evidence_files, "PATIENCE_S", 0.2)
-    with pytest.raises(
-        EvidenceError, match="pipe can't be read: it is a pipe that delivered nothing"
-    ):
+    with pytest.raises(EvidenceError, match="pipe can't be read: the pipe delivered no data"):
         read_version([str(pipe)])
 
 
@@ -70,16 +68,16 @@ def test_what_is_no_file_in_a_folder_is_a_warning(pipe, tmp_path):
         version = read_version([str(tmp_path)])
     assert [w.removeprefix(f"{tmp_path}/") for w in version.warnings] == [
         "loop can't be read: Too many levels of symbolic links",
-        "pipe can't be read: it is not a regular file",
+        "pipe can't be read: the path isn't a regular file",
         "s can't be read: No such device or address",
         "self is a folder that has an unknown format and was not read",
-        "zero can't be read: it is not a regular file",
+        "zero can't be read: the path isn't a regular file",
     ]
 
 
 @pytest.mark.parametrize("device", ["/dev/zero", "/dev/null"])
 def test_a_device_is_no_evidence(device):
-    with pytest.raises(EvidenceError, match="it is a device"):
+    with pytest.raises(EvidenceError, match="the path is a device"):
         read_version([device])
 
 

@@ -67,14 +67,19 @@ def redirect(to: str) -> Answer:
 
 
 CASES = [
-    ("a log-in page", of_page(), EvidenceError, "a web page, such as one to log in"),
+    ("a log-in page", of_page(), EvidenceError, "a web page, such as a login page"),
     (
         "a redirect to one",
         redirect("https://sso.example/login?next=secret"),
         EvidenceError,
-        "redirects to https://sso.example/login, probably to log in",
+        "redirects to https://sso.example/login, probably a login page",
     ),
-    ("a redirect in a circle", redirect("/api/v1/applications"), EvidenceError, "endlessly"),
+    (
+        "a redirect in a circle",
+        redirect("/api/v1/applications"),
+        EvidenceError,
+        "redirects more than",
+    ),
     (
         "a redirect to another port",
         redirect("http://127.0.0.1:9/api/v1/applications"),
@@ -87,7 +92,7 @@ CASES = [
         EvidenceError,
         "redirects to http://169.254.169.254/api/v1/applications",
     ),
-    ("another server", of_page(404), EvidenceError, "no Spark REST interface"),
+    ("another server", of_page(404), EvidenceError, "no Spark REST API"),
     (
         "another interface",
         of_json({"version": 1}),
@@ -100,10 +105,10 @@ CASES = [
         EvidenceError,
         "does not return a list of Spark applications",
     ),
-    ("nothing in it", of_json([]), EvidenceError, "lists no application"),
+    ("nothing in it", of_json([]), EvidenceError, "lists no Spark application"),
     ("no right", of_page(403), EvidenceError, "denies access (403)"),
-    ("a failure", of_page(503), UnreachableError, "failed with 503"),
-    ("no JSON", (200, {"content-type": "text/plain"}, b"[{"), EvidenceError, "no JSON"),
+    ("a failure", of_page(503), UnreachableError, "failed with HTTP status 503"),
+    ("no JSON", (200, {"content-type": "text/plain"}, b"[{"), EvidenceError, "instead of JSON"),
     (
         "several",
         of_json([APPLICATION, {**APPLICATION, "id": "app-2"}]),
@@ -174,7 +179,7 @@ def test_an_unknown_certificate_is_not_accepted(tmp_path):
     context.load_cert_chain(certificate, key)
     with (
         serving(lambda *_: of_json([]), context) as url,
-        pytest.raises(UnreachableError, match="certificate that is not trusted here"),
+        pytest.raises(UnreachableError, match="certificate that this machine doesn't trust"),
     ):
         read_spark_rest(url)
 

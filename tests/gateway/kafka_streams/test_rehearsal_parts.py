@@ -166,10 +166,10 @@ def test_a_state_directory_is_found_from_its_root_and_from_the_application(tmp_p
         }  # fmt: skip
         assert found.partitions == {0: 2, 1: 1}
     (tmp_path / "second" / "0_0").mkdir(parents=True)
-    with pytest.raises(EvidenceError, match="app, second by --application-id"):
+    with pytest.raises(EvidenceError, match="app, second with --application-id"):
         read_state_directory(tmp_path)
     assert read_state_directory(tmp_path, "second").application_id == "second"
-    with pytest.raises(EvidenceError, match="nothing of the application third"):
+    with pytest.raises(EvidenceError, match="no state of application third"):
         read_state_directory(tmp_path, "third")
 
 
@@ -188,7 +188,7 @@ def test_bytes_are_shown_as_text_where_they_are_text(raw, text):
         (["--after", "A#b", "--checkpoint", ".", "--offline"], "--offline is for Kafka Streams"),
         (["--after", "A#b", "--checkpoint", ".", "--state-dir", "."], "--checkpoint is for Spark"),
         (["--after", "A#b", "--state-dir", ".", "--conf", "a=b"], "--conf is for Spark"),
-        (["--after", "A#b", "--state-dir", ".", "--jar", "."], ". holds no application"),
+        (["--after", "A#b", "--state-dir", ".", "--jar", "."], ". has no application state"),
         (["--after", "A#b", "--state-dir", ".", "--jar", "none.jar"], "none.jar' does not exist"),
     ],
 )

@@ -121,7 +121,7 @@ def test_wrong_keys_are_refused(s3, wrong):
 def test_half_of_the_keys_is_said(s3):
     values = {k: v for k, v in s3.settings["s3"].items() if k != "secret_key"}
     said = refused(EvidenceError, s3.address, {"s3": values})
-    assert "access_key and secret_key belong together" in said
+    assert "set both access_key and secret_key" in said
 
 
 def test_keys_and_endpoint_come_from_the_environment_too(s3, monkeypatch):

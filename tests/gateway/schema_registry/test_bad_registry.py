@@ -87,12 +87,15 @@ def said(error: pytest.ExceptionInfo[HeadgateError]) -> str:
     [
         ((401, JSON, '{"error_code": 401, "message": "who?"}'), "denies access (401)"),
         ((403, HTML, "<h1>Forbidden</h1>"), "denies access (403)"),
-        ((200, HTML, "<html><body>Log in</body></html>"), "not Confluent's API"),
-        ((404, HTML, "<html>nothing</html>"), "not Confluent's API"),
-        ((200, JSON, '{"subjects": []}'), "not Confluent's API"),
-        ((200, JSON, "null"), "not Confluent's API"),
-        ((500, JSON, '{"error_code": 50001, "message": "disk is full"}'), "500 disk is full"),
-        ((503, HTML, "<h1>Busy</h1>"), "not Confluent's API"),
+        ((200, HTML, "<html><body>Log in</body></html>"), "doesn't support Confluent's API"),
+        ((404, HTML, "<html>nothing</html>"), "doesn't support Confluent's API"),
+        ((200, JSON, '{"subjects": []}'), "doesn't support Confluent's API"),
+        ((200, JSON, "null"), "doesn't support Confluent's API"),
+        (
+            (500, JSON, '{"error_code": 50001, "message": "disk is full"}'),
+            "HTTP status 500 for the list of subjects: disk is full",
+        ),
+        ((503, HTML, "<h1>Busy</h1>"), "doesn't support Confluent's API"),
     ],
     ids=["401", "403", "page", "404", "object", "null", "500", "503"],
 )
@@ -151,7 +154,7 @@ def test_a_reference_that_is_not_there(answering):
     )
     with pytest.raises(SchemaError) as error:
         registry.versions("orders-value")
-    assert "orders-value version 1 refers to version 1 of item (Item), which" in said(error)
+    assert "orders-value version 1 references version 1 of item (Item), but" in said(error)
 
 
 def test_references_in_a_circle_end(answering):

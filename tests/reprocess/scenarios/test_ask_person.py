@@ -57,7 +57,7 @@ def test_the_run_goes_on_when_it_is_confirmed_and_the_query_shows_itself(lab):
     here.execute(run, plan)
     assert [word for word, _ in here.person.asked] == ["start"] * 5
     assert here.person.asked[0][1] == "Start q"
-    assert "Start q. Then confirm it here, or with: headgate confirm" in " ".join(here.notes)
+    assert "Start q. Then confirm here or with: headgate confirm" in " ".join(here.notes)
     assert "ann confirmed: Start q" in here.notes
 
 
@@ -79,7 +79,7 @@ def test_nobody_for_a_day_fails_the_step_and_takes_nothing_back(lab):
     here = lab(STOPS)
     plan = reset_of(here)
     run = here.enqueue(plan)
-    with pytest.raises(StepError, match="nobody confirmed within a day"):
+    with pytest.raises(StepError, match="nobody confirmed the manual step within a day"):
         here.execute(run, plan)
     assert list(here.folder.glob(".ck.before-*"))
 

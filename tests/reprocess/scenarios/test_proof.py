@@ -237,7 +237,9 @@ def test_nobody_for_a_day_refuses_and_changes_nothing(lab):
     looked = [0.0]
     applier.context.pause = lambda seconds: looked.__setitem__(0, looked[0] + seconds)
     applier.context.ask = lambda _word, _request: None
-    with pytest.raises(RefusedError, match="nobody confirmed within a day: Stop it"):
+    with pytest.raises(
+        RefusedError, match="nobody confirmed the manual step within a day: Stop it"
+    ):
         applier.processes.command("q", "stop")
     assert looked[0] == 24 * 3600
     assert (made.folder / "running").exists()

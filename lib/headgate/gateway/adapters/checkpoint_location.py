@@ -82,7 +82,9 @@ class RemoteCheckpointAdapter:
         found = self._context.registry.pipeline(pipeline)
         declared = (found.declared or found.checkpoint) if found else None
         if declared is None:
-            raise StepError(f"{pipeline} is no longer registered with a checkpoint")
+            raise StepError(
+                f"headgate.toml no longer has a checkpoint of pipeline {pipeline}: add it again"
+            )
         self._context.switch_checkpoint(pipeline, declared, location)
         self._context.registry = self._context.registry.led(
             {**_places(self._context.registry), pipeline: (declared, location)}
@@ -90,7 +92,7 @@ class RemoteCheckpointAdapter:
 
     def _writable(self, location: str) -> None:
         if not is_made_place(location, self._context.registry):
-            raise StepError(f"{location} is not a location that a run creates: not changed")
+            raise StepError(f"checkpoint not switched: {location} isn't a path that a run creates")
 
 
 def is_made_place(location: str, registry: Registry) -> bool:

@@ -29,7 +29,7 @@ from headgate.reprocess.checkpoint.files import CheckpointFiles, Edit
 from headgate.reprocess.ports.checkpoints import Checkpoint, Proof
 from headgate.reprocess.ports.source_offsets import Beginning, QueryPosition
 
-_REMOTE = "it is on a remote file system, where no folder can be renamed in one step"
+_REMOTE = "the checkpoint is on a remote file system, which can't rename folders atomically"
 _DRAFT = re.compile(r"\..+\.(new|repartitioned|export)-[^/]+")
 _HIDDEN = ".headgate-"
 _PREFIX = "headgate-proof-"
@@ -118,7 +118,7 @@ class CheckpointAdapter:
 
         place = find(checkpoint, self._context.registry.file_systems)
         if place is None:
-            raise StepError(f"{checkpoint} not found: nothing was rehearsed")
+            raise StepError(f"checkpoint {checkpoint} not found: nothing was rehearsed")
         importable = (self._context.folder,)
         with scratch_folder(_PREFIX) as folder:
             check_room(size_of(place) or 0, folder)
@@ -168,14 +168,14 @@ class CheckpointAdapter:
 def draft_path(path: str) -> Path:
     """Return the path; only what has a draft's name is written or removed, whatever a plan says."""
     if not _DRAFT.fullmatch(Path(path).name):
-        raise StepError(f"{path} is not a draft of a checkpoint: not changed")
+        raise StepError(f"not changed: {path} isn't a checkpoint that a run creates")
     return Path(path)
 
 
 def check_named(path: str) -> None:
     """Copies and removals stay within names that end in a run's id, whatever a plan says."""
     if not any(_is_ours(part) for part in Path(path).parts[1:]):
-        raise StepError(f"{path} isn't a name that a run creates: not changed")
+        raise StepError(f"not changed: {path} isn't a path that a run creates")
 
 
 def _is_ours(part: str) -> bool:
@@ -189,4 +189,4 @@ def _check_beside(path: str, copy: str, run: str | None) -> None:
     place, at = Path(path), Path(copy)
     is_copy = at.parent == place.parent and at.name.startswith(f".{place.name}.")
     if not is_copy or (run is not None and not at.name.endswith(f"-{run}")):
-        raise StepError(f"{copy} isn't this run's copy beside {path}: not changed")
+        raise StepError(f"not changed: {copy} isn't this run's copy of {path}")

@@ -95,7 +95,7 @@ class DriverRequests:
             return
         if "://" in place:
             raise StepError(
-                f"a driver takes requests through a local folder or a topic, not {place}"
+                f"a driver reads stop requests from a local folder or a topic, not from {place}"
             )
         path = _to_folder(Path(place), request)
         try:
@@ -139,7 +139,7 @@ def _to_folder(folder: Path, request: ControlRequest) -> Path:
 def _heard(life: Life, nonce: str) -> bool:
     answer = life.answers.get(nonce)
     if answer is not None and not answer.startswith("stopping"):
-        raise StepError(f"the driver did not stop its query. Its answer: {answer}")
+        raise StepError(f"the driver did not stop the query. The driver reported: {answer}")
     return answer is not None
 
 

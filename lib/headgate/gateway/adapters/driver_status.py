@@ -79,7 +79,7 @@ class DriverStatusReader:
         if not location.startswith(TOPIC):
             place = find(location, self._context.registry.file_systems)
             if place is None:
-                raise EvidenceError(f"{location} is not there")
+                raise EvidenceError(f"watch location {location} not found")
             return newest_watch_files(place)
         # Kafka's client is not imported for a folder.
         from headgate.gateway.spark.watch_topic import WatchTopic
@@ -104,7 +104,7 @@ class DriverStatusReader:
             try:
                 if query_id in running_queries(address):
                     return DriverStatus(
-                        Status.RUNS, (f"{address} shows one of its batches in progress")
+                        Status.RUNS, (f"the Spark UI at {address} shows a batch in progress")
                     )
             except HeadgateError:
                 continue
@@ -130,15 +130,15 @@ def _error(life: Life) -> str:
 def judge_life(life: Life, now: float) -> DriverStatus:
     """Return what a run's last words and its process say; `now` in seconds since 1970."""
     if life.ended:
-        return DriverStatus(Status.STOPPED, "its watch reported the query's end", _error(life))
+        return DriverStatus(Status.STOPPED, "headgate.watch reported the query's end", _error(life))
     if is_gone(life.driver):
         return DriverStatus(
-            Status.STOPPED, f"process {life.driver.get('pid')} of its driver has ended"
+            Status.STOPPED, f"the driver process {life.driver.get('pid')} has ended"
         )
     if life.closed and life.over:
-        return DriverStatus(Status.STOPPED, f"its watch reports: {life.closed}")
+        return DriverStatus(Status.STOPPED, f"headgate.watch reported: {life.closed}")
     if life.closed or life.told_at is None:
         return _UNKNOWN
     if now - datetime.fromisoformat(life.told_at).timestamp() > _SILENT:
-        return DriverStatus(Status.UNKNOWN, f"its watch has reported nothing since {life.told_at}")
-    return DriverStatus(Status.RUNS, f"its watch last reported at {life.told_at}")
+        return DriverStatus(Status.UNKNOWN, f"headgate.watch reported nothing since {life.told_at}")
+    return DriverStatus(Status.RUNS, f"headgate.watch last reported at {life.told_at}")

@@ -77,7 +77,7 @@ class KafkaAdapter:
 
     def open_transactions(self, parts: Iterable[TopicPart]) -> tuple[Transaction, ...]:
         """Return the open transactions of the cluster, and those only these partitions know."""
-        return java_transactions.open_transactions(self._java("Seeing transactions"), parts)
+        return java_transactions.open_transactions(self._java("Listing transactions"), parts)
 
     def shapes(self, names: Iterable[str]) -> Mapping[str, TopicShape]:
         """Return the shapes of those of the topics that exist."""
@@ -134,7 +134,7 @@ class KafkaAdapter:
         if not self._is_streams(group_id):
             committed_offsets.alter_offsets(self.cluster, group_id, targets)
             return
-        java = self._java("A group of the streams protocol")
+        java = self._java("Setting offsets of a streams group")
         _raise(group_id, "set", java_group_changes.alter_streams_offsets(java, group_id, targets))
 
     def delete_offsets(self, group_id: str, partitions: Iterable[TopicPart]) -> None:
@@ -143,7 +143,7 @@ class KafkaAdapter:
         if not self._is_streams(group_id):
             committed_offsets.delete_offsets(self.cluster, group_id, wanted)
             return
-        java = self._java("A group of the streams protocol")
+        java = self._java("Deleting offsets of a streams group")
         _raise(
             group_id, "deleted", java_group_changes.delete_streams_offsets(java, group_id, wanted)
         )

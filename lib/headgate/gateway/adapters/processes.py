@@ -73,7 +73,7 @@ class ProcessAdapter:
         commands = registered.commands if registered else Commands()
         command = getattr(commands, word)
         if command is None:
-            raise StepError(f"{pipeline} has no {word} command")
+            raise StepError(f"pipeline {pipeline} has no {word} command in headgate.toml")
         self._context.note(f"{word}: `{command}`")
         given = self._given(pipeline, message)
         match commands.calls.get(word):
@@ -98,11 +98,11 @@ class ProcessAdapter:
         who, waited = self._context.ask(word, request), 0.0
         if who is None:
             self._context.note(
-                f"{request}. Then confirm it here, or with: headgate confirm {self._context.run}"
+                f"{request}. Then confirm here or with: headgate confirm {self._context.run}"
             )
         while who is None:
             if waited >= PERSON_SECONDS:
-                raise RefusedError(f"nobody confirmed within a day: {request}")
+                raise RefusedError(f"nobody confirmed the manual step within a day: {request}")
             self._context.pause(_LOOK)
             waited, who = waited + _LOOK, self._context.ask(word, request)
         self._context.note(f"{who} confirmed: {request}")
@@ -124,7 +124,7 @@ class ProcessAdapter:
         try:
             said = HttpCalls(given, self._context.folder).perform(call, self._context.pause)
         except StepError as error:
-            raise StepError(f"the {word} call of {pipeline}: {error}") from None
+            raise StepError(f"the {word} HTTP call of {pipeline} failed: {error}") from None
         if said:
             self._context.note(f"{word}: {said}")
 

@@ -50,7 +50,7 @@ class SchemaAdapter:
             try:
                 return schemas.register(subject, version)
             except HeadgateError as error:
-                raise StepError(f"subject {subject} could not be created again: {error}") from None
+                raise StepError(f"subject {subject} could not be recreated: {error}") from None
 
     def set_subject_level(self, subject: str, level: str | None) -> None:
         """Give a subject a compatibility level of its own, or take it away."""

@@ -32,11 +32,11 @@ class StateAdapter:
         It takes a JVM and some seconds; what was read is kept until the next commit.
         """
         if is_remote(location):
-            why = "it is on a remote file system, which a plan doesn't copy from"
+            why = "a plan doesn't read state from a remote file system"
             return OpenState(batch=batch, unknown=why)
         checkpoint = Path(location)
         if not any((checkpoint / "state").glob("[0-9]*/[0-9]*/*")):
-            return OpenState(batch=batch, unknown=f"{location}/state has no files of a store")
+            return OpenState(batch=batch, unknown=f"{location}/state has no state store files")
         if (known := kept(self._context.home, checkpoint, batch)) is not None:
             return OpenState(batch=batch, stores=known)
         # What starts processes is imported only where one is started.

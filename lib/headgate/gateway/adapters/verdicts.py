@@ -32,7 +32,9 @@ class EvidenceAdapter:
     ) -> UpgradeVerdict:
         """Judge a new version on top of what the pipeline has left by now."""
         if self.judge is None:
-            raise RefusedError(f"{after} can no longer be compared. Run `headgate plan` again")
+            raise RefusedError(
+                f"version {after} can no longer be compared. Run `headgate plan` again"
+            )
         return self.judge(pipeline, after, before, fail_on)
 
     def running_version(
@@ -40,7 +42,7 @@ class EvidenceAdapter:
     ) -> RunningVersion:
         """Compare what runs with the version that was judged."""
         if self.look is None:
-            raise RefusedError(f"{after} can no longer be read. Run `headgate plan` again")
+            raise RefusedError(f"version {after} can no longer be read. Run `headgate plan` again")
         return self.look(pipeline, after, version, trace)
 
     def outputs(self, pipeline: str, query_id: str | None = None) -> tuple[Output, ...]:

@@ -129,8 +129,8 @@ def check_room(needed: int, folder: Path) -> None:
     free = shutil.disk_usage(folder).free
     if needed + _SPARE > free:
         raise RefusedError(
-            f"{folder} has {free >> 20} MiB free, and a rehearsal needs {(needed + _SPARE) >> 20}:"
-            " name a folder with more disk space with --scratch"
+            f"{folder} has {free >> 20} MiB free, but a rehearsal needs {(needed + _SPARE) >> 20}"
+            " MiB: choose a folder with more disk space with --scratch"
         )
 
 

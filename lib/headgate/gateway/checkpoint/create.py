@@ -113,7 +113,7 @@ def files_read(folder: Path, name: str, entry: int, before: int | None) -> Itera
         value = _loose(line)
         if not isinstance(value, dict) or not isinstance(value.get("path"), str):
             raise EvidenceError(
-                f"a line of {folder / 'sources' / name} names no file: {line[:80]!r}"
+                f"an entry of {folder / 'sources' / name} has no file path: {line[:80]!r}"
             )
         later = entry < value["batchId"] != READ_BEFORE
         if not later and (before is None or int(value["timestamp"]) < before):
@@ -134,7 +134,7 @@ def _log_lines(log: Path, entry: int) -> Iterator[str]:
         later = min((n for n in compacts if n > entry), default=None)
         if later is None:
             raise EvidenceError(
-                f"{log / gone[0]} no longer exists, so it is unknown which files were read"
+                f"{log / gone[0]} is missing, so Headgate doesn't know which files were read"
             )
         files = [f"{later}.compact"]
     for name in files:
@@ -170,7 +170,7 @@ def differs(folder: Path, like: Path, query_id: str, beginnings: Sequence[Beginn
     """Return what is not as `create_checkpoint` leaves it, read back from disk; None: nothing."""
     wanted = content(like, query_id, beginnings)
     if not folder.is_dir():
-        return f"{folder} is not there"
+        return f"{folder} is missing"
     there = {
         str(p.relative_to(folder)): p
         for p in folder.rglob("*")
@@ -178,7 +178,7 @@ def differs(folder: Path, like: Path, query_id: str, beginnings: Sequence[Beginn
     }
     for name in sorted(wanted.keys() | there.keys()):
         if name not in there or name not in wanted or there[name].read_bytes() != wanted[name]:
-            return f"{folder / name} differs from what was written"
+            return f"{folder / name} differs from the file that Headgate wrote"
     return None
 
 

@@ -26,8 +26,8 @@ def local_path(location: str) -> Path:
     parts = urlsplit(location)
     if parts.scheme not in ("", "file") or parts.netloc not in ("", "localhost"):
         raise RefusedError(
-            f"{location} is on a remote file system, where no folder can be renamed in one step: "
-            "this needs a checkpoint that is a folder of this machine"
+            f"{location} is on a remote file system, where Headgate can't rename a folder "
+            "atomically: use a local checkpoint"
         )
     path = unquote(parts.path) if parts.scheme else location
     return Path(path).resolve()
@@ -46,7 +46,7 @@ def read_checkpoint(location: str) -> Checkpoint | None:
     except (FileNotFoundError, NotADirectoryError):
         if _batches(folder / "offsets"):
             raise EvidenceError(
-                f"{metadata} is missing, but there is an offset log: `headgate plan repair` "
+                f"{metadata} is missing, but the offset log exists: `headgate plan repair` "
                 "restores the file"
             ) from None
         return None
@@ -71,7 +71,9 @@ def _query_id(text: str, path: Path) -> str:
         found = read_json(text)
         return str(found["id"])
     except (ValueError, KeyError, TypeError):
-        raise EvidenceError(f"{path} isn't the `metadata` file of a query: it has no id") from None
+        raise EvidenceError(
+            f"{path} isn't a checkpoint's `metadata` file: it has no query id"
+        ) from None
 
 
 def _batches(log: Path) -> list[int]:
@@ -134,7 +136,7 @@ def _json(text: str) -> Any:
 def _fixed(folder: Path) -> str | None:
     """Return why the folder can't be renamed within its parent, None where it can."""
     if folder.is_mount():
-        return "it is the root of a file system"
+        return "the checkpoint is the root of a file system"
     if not os.access(folder.parent, os.W_OK | os.X_OK):
         return f"this user has no permission to write to {folder.parent}"
     return None
@@ -246,13 +248,16 @@ def check_room(source: Path, folder: Path) -> None:
     needed = sum(p.stat().st_size for p in source.rglob("*") if p.is_file())
     free = shutil.disk_usage(folder).free
     if needed > free:
-        raise StepError(f"{folder} has {free} bytes free, the copy of {source} needs {needed}")
+        raise StepError(
+            f"{folder} has {free} bytes free, but the copy of {source} needs {needed} bytes: free "
+            "disk space, then resume the run"
+        )
 
 
 def move(source: Path, target: Path) -> None:
     """Rename a folder in one step and force both names to disk; StepError where it fails."""
     if target.exists():
-        raise StepError(f"{target} exists already: {source} was not moved")
+        raise StepError(f"{source} was not moved: {target} already exists")
     try:
         target.parent.mkdir(parents=True, exist_ok=True)
         source.rename(target)
@@ -273,7 +278,7 @@ def make_like(path: Path, like: Path) -> None:
             os.chown(path, facts.st_uid, facts.st_gid)
         sync(path.parent)
     except OSError as error:
-        raise StepError(f"{path} could not be made like {like}: {error.strerror}") from error
+        raise StepError(f"{path} could not be created like {like}: {error.strerror}") from error
 
 
 def own_like(target: Path, source: Path) -> None:

@@ -90,7 +90,7 @@ def copy_remote_checkpoint(order: Order, settings: Settings, tell: Tell = lambda
             try:
                 edited = _edited(shadow, order)
             except ValueError as error:
-                raise StepError(f"{order.source} can't be cut: {error}") from error
+                raise StepError(f"{order.source} can't be copied: {error}") from error
             kept = {n: f for n, f in before.items() if n in edited.names}
             _copy(changes, (source, target), kept, edited.own, tell)
             for name, data in sorted(edited.own.items()):
@@ -120,7 +120,7 @@ def copy_issue(target: str, settings: Settings) -> str | None:
     with changing(target):
         listed = _manifest(changes, path)
         if listed is None:
-            return f"{target} has no manifest: the copy was not completed"
+            return f"the copy {target} is incomplete: it has no manifest"
         return _difference(target, listed["files"], changes.stored(path))
 
 
@@ -134,11 +134,11 @@ def delete_remote_checkpoint(target: str, source: str | None, settings: Settings
         there = changes.stored(path)
         listed = _manifest(changes, path)
         if listed is not None and there and _difference(target, listed["files"], there):
-            return f"{target} is kept, because it changed after the copy"
+            return f"{target} was not deleted: it changed after the copy"
         if listed is None and source is not None:
             known = changes.stored(open_changes(source, settings)[1])
             if strange := sorted(there.keys() - known.keys()):
-                return f"{target} is kept, because Headgate did not copy {strange[0]} there"
+                return f"{target} was not deleted: Headgate did not create {strange[0]} in it"
         with ThreadPoolExecutor(_AT_ONCE) as pool:
             list(pool.map(lambda name: changes.remove(f"{path}/{name}"), sorted(there)))
         changes.remove(path + MANIFEST)
@@ -259,7 +259,7 @@ def _finish(
         names = sorted(hashes)
         wrong_ones = [n for n, bad in zip(names, pool.map(differs, names), strict=True) if bad]
     if wrong_ones:
-        raise RefusedError(f"{target}/{wrong_ones[0]} differs from what was written")
+        raise RefusedError(f"{target}/{wrong_ones[0]} differs from the file that Headgate wrote")
     document = {"schema": 1, **facts, "files": files}
     changes.write(path + MANIFEST, json.dumps(document, indent=1).encode())
 
@@ -271,7 +271,7 @@ def _difference(
         if name not in files:
             return f"{target}/{name} was not written by this run: another process writes to it"
         if name not in there or there[name].size != files[name]["size"]:
-            return f"{target}/{name} differs from what was written"
+            return f"{target}/{name} differs from the file that Headgate wrote"
     return None
 
 

@@ -140,7 +140,7 @@ def _make(
             continue
         file = folder / name
         if not file.resolve().is_relative_to(folder.resolve()):
-            raise EvidenceError(f"{place.name} has a file that is named {name!r}")
+            raise EvidenceError(f"{place.name} has a file outside its folder: {name!r}")
         file.parent.mkdir(parents=True, exist_ok=True)
         _write(file, data.get(name), one)
 

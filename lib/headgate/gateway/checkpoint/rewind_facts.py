@@ -71,12 +71,12 @@ def _logs(folder: Path, batch: int) -> Iterator[str]:
     Source: Spark 4.2.0 ends with "batch N doesn't exist" without it.
     """
     if batch > 0 and batch - 1 not in logged(folder, "offsets"):
-        yield f"offsets/{batch - 1}, which a restart after batch {batch} needs, is missing"
+        yield f"offsets/{batch - 1} is missing: a restart after batch {batch} needs this file"
 
 
 def _few(missing: list[str]) -> list[str]:
     more = len(missing) - _NAMED
-    return [*missing[:_NAMED], *([f"{more} more stores lack such files"] if more > 0 else [])]
+    return [*missing[:_NAMED], *([f"{more} more state stores lack files"] if more > 0 else [])]
 
 
 class _Ids:
@@ -123,7 +123,7 @@ def _missing(store: _Store, version: int, ids: Ids | None) -> str | None:
     except (OSError, zipfile.BadZipFile, KeyError, ValueError, AttributeError) as error:
         return f"{location}/{found.snapshot} can't be read: {error}"
     absent = [n for n in files if not _has(store.folder, n)]
-    return f"{location} has no SSTs/{absent[0]}, which {found.snapshot} names" if absent else None
+    return f"{location}/{found.snapshot} needs the missing SSTs/{absent[0]}" if absent else None
 
 
 def _table_files(archive: Path) -> list[str]:
@@ -146,7 +146,7 @@ def _partitions(folder: Path) -> Iterator[str]:
         there = {p.name for p in _numbered(operator)}
         absent = [n for n in range(said or 0) if str(n) not in there]
         if absent:
-            yield f"state/{operator.name} has no partition {absent[0]} of {said}"
+            yield f"state/{operator.name} has no folder for partition {absent[0]} of {said}"
 
 
 def _partition_count(operator: Path) -> int | None:

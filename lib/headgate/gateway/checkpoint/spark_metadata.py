@@ -107,8 +107,8 @@ def _problem(log: Path, batch: int) -> str | None:
     if not absent:
         return None
     kept = [_number(n) for n in _names(log) if n.endswith(_COMPACT)]
-    first = f": it can be cut at batch {min(kept)} or later" if kept else ""
-    return f"{log} no longer has batch {absent[0]} by itself{first}"
+    first = f": choose batch {min(kept)} or later" if kept else ""
+    return f"{log} can't be truncated, because the file of batch {absent[0]} is gone{first}"
 
 
 def _numbers(log: Path) -> list[int]:

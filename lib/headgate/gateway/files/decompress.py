@@ -22,6 +22,7 @@ _FRAMED = {
     b"\x1f\x8b": "gzip",
 }
 _LARGEST_BLOCK = 64 << 20
+_BAD_SIZE = "a compressed block has an invalid size"
 _STEP = 256 << 10
 
 
@@ -94,14 +95,14 @@ def _bounded(chunks: Iterator[bytes], source: _Counted, limits: Limits) -> Itera
         yield chunk
         done += len(chunk)
         if done > limits.size:
-            why = f"the limit is {limits.size >> 20} MiB"
+            why = f"Headgate unpacks at most {limits.size >> 20} MiB"
         elif done > limits.free and done > limits.ratio * source.packed:
-            why = f"the unpacked size is more than {limits.ratio} times the packed size"
+            why = f"Headgate unpacks at most {limits.ratio} times the packed size"
         elif time.thread_time() - begun > limits.seconds:
-            why = f"unpacking took more than {limits.seconds:g} s"
+            why = f"Headgate unpacks for at most {limits.seconds:g} s"
         else:
             continue
-        raise LimitError(f"stopped after {done >> 20} MiB of unpacked data: {why}")
+        raise LimitError(f"unpacking stopped after {done >> 20} MiB: {why}")
 
 
 def packing(head: bytes) -> str | None:
@@ -230,7 +231,7 @@ def _blocks(opener: Opener, read: Callable[[BinaryIO], Iterator[bytes]]) -> Iter
 def _exactly(source: BinaryIO, size: int, what: str) -> bytes:
     found = source.read(size)
     if len(found) < size:
-        raise DamagedError(f"the data ends inside {what}")
+        raise DamagedError(f"the compressed data ends inside {what}")
     return found
 
 
@@ -240,7 +241,7 @@ def _block(codec: Any, data: bytes, size: int) -> bytes:
     try:
         found: bytes = codec.decompress(data, decompressed_size=size, asbytes=True)
     except (OSError, ValueError, pa.ArrowException) as error:
-        raise DamagedError(f"a block can't be unpacked: {error}") from error
+        raise DamagedError(f"a compressed block can't be unpacked: {error}") from error
     return found
 
 
@@ -254,11 +255,11 @@ def _lz4_blocks(source: BinaryIO) -> Iterator[bytes]:
     codec = pa.Codec("lz4_raw")
     while header := source.read(21):
         if len(header) < 21:
-            raise DamagedError("the data ends inside a block's header")
+            raise DamagedError("the compressed data ends inside a block header")
         magic, token, packed, plain, _ = struct.unpack("<8sBiiI", header)
         sizes_fit = 0 <= packed <= _LARGEST_BLOCK and 0 <= plain <= _LARGEST_BLOCK
         if magic != _LZ4 or token & 0xF0 not in (0x10, 0x20) or not sizes_fit:
-            raise DamagedError("a block's header is invalid")
+            raise DamagedError("a compressed block has an invalid header")
         data = _exactly(source, packed, "a block")
         if plain:
             yield data if token & 0xF0 == 0x10 else _block(codec, data, plain)
@@ -277,11 +278,11 @@ def _snappy_blocks(source: BinaryIO) -> Iterator[bytes]:
             _exactly(source, 12, "a header")
             continue
         if len(start) < 4 or not 0 < (size := int.from_bytes(start, "big")) <= _LARGEST_BLOCK:
-            raise DamagedError("a block's size is invalid" if len(start) == 4 else "it ends early")
+            raise DamagedError(_BAD_SIZE if len(start) == 4 else "the compressed data ends early")
         data = _exactly(source, size, "a block")
         plain = _varint(data)
         if plain > _LARGEST_BLOCK:
-            raise DamagedError("a block's size is invalid")
+            raise DamagedError(_BAD_SIZE)
         if plain:
             yield _block(codec, data, plain)
 
@@ -293,4 +294,4 @@ def _varint(data: bytes) -> int:
         found |= (byte & 0x7F) << (7 * place)
         if byte < 0x80:
             return found
-    raise DamagedError("a block's size is invalid")
+    raise DamagedError(_BAD_SIZE)

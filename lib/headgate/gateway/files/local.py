@@ -72,14 +72,14 @@ def _check(number: int, found: os.stat_result, patience_s: float | None) -> None
         raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR))
     if stat.S_ISREG(found.st_mode):
         if not _has_more(number, 0):
-            raise OSError(errno.EAGAIN, "it has no data to read now")
+            raise OSError(errno.EAGAIN, "the file has no data to read now")
         return
     if patience_s is None:
-        raise OSError(errno.ENOTSUP, "it is not a regular file")
+        raise OSError(errno.ENOTSUP, "the path isn't a regular file")
     if not stat.S_ISFIFO(found.st_mode) and not os.isatty(number):
-        raise OSError(errno.ENOTSUP, "it is a device")
+        raise OSError(errno.ENOTSUP, "the path is a device")
     if _is_named(number, found) and not _has_more(number, patience_s):
-        raise OSError(errno.ENOTSUP, f"it is a pipe that delivered nothing for {patience_s:g} s")
+        raise OSError(errno.ENOTSUP, f"the pipe delivered no data for {patience_s:g} s")
     os.set_blocking(number, True)
 
 

@@ -83,7 +83,7 @@ class Wanted:
             return max(float(self.get("timeout") or SECONDS), 0.1)
         except ValueError:
             raise ValueError(
-                f"timeout is {self.get('timeout')!r}, not a number of seconds"
+                f"timeout must be a number of seconds, found {self.get('timeout')!r}"
             ) from None
 
 
@@ -92,15 +92,15 @@ def address(location: str) -> Address:
     scheme, _, rest = location.partition("://")
     family = FAMILIES.get(scheme.lower())
     if family is None:
-        raise ValueError(f"{scheme} is none of {', '.join(FAMILIES)}, file")
+        raise ValueError(f"unknown scheme {scheme}: use one of {', '.join(FAMILIES)}, file")
     # As Hadoop takes it: a `%`, `#` or `?` in a path is itself.
     netloc, _, path = rest.partition("/")
     user, _, host = netloc.rpartition("@")
     name, _, port = host.partition(":")
     if not name and family != "hdfs":
-        raise ValueError("it names no bucket or container")
+        raise ValueError("the address names no bucket or container")
     if ":" in user:
-        raise ValueError("keys do not belong in an address: set them under [file_systems]")
+        raise ValueError("an address must not contain keys: set them under [file_systems]")
     number = int(port) if port.isdecimal() else None
     return Address(family, name, user, number, path.strip("/"))
 
@@ -117,7 +117,7 @@ def _s3(found: Address, wanted: Wanted) -> tuple[fs.FileSystem, str]:
     endpoint = urlsplit(wanted.get("endpoint") or "")
     key, secret = wanted.get("access_key"), wanted.get("secret_key")
     if bool(key) != bool(secret):
-        raise ValueError("access_key and secret_key belong together, one of them is not set")
+        raise ValueError("set both access_key and secret_key, or neither")
     region = wanted.get("region")
     with _old_checksums(needed=bool(endpoint.netloc)):
         system = fs.S3FileSystem(
@@ -159,7 +159,7 @@ def _abfs(found: Address, wanted: Wanted) -> tuple[fs.FileSystem, str]:
     account, _, authority = found.host.partition(".")
     if not found.user:
         raise ValueError(
-            "an address of Azure is abfss://CONTAINER@ACCOUNT.dfs.core.windows.net/PATH"
+            "expected an Azure address: abfss://CONTAINER@ACCOUNT.dfs.core.windows.net/PATH"
         )
     more: dict[str, str] = {}
     if endpoint := wanted.get("endpoint"):

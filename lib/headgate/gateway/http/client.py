@@ -58,22 +58,24 @@ class Web:
                 data += chunk
                 if len(data) > _LARGEST:
                     raise EvidenceError(
-                        f"{self._named(path)} answers more than {_LARGEST >> 20} MiB"
+                        f"{self._named(path)} returned more than {_LARGEST >> 20} MiB"
                     )
         try:
             return json.loads(data)
         except (ValueError, RecursionError):
             kind = answer.headers.get("content-type", "no type").partition(";")[0]
-            what = "a web page, such as one to log in" if "html" in kind else f"no JSON ({kind})"
+            what = (
+                "a web page, such as a login page" if "html" in kind else f"{kind} instead of JSON"
+            )
             raise EvidenceError(
-                f"{self._named(path)} answers with {what}, so it isn't Spark's REST interface"
+                f"{self._named(path)} returned {what}, so it isn't Spark's REST API"
             ) from None
 
     def download(self, path: str, into: IO[bytes], most: int) -> None:
         """Write what is at a path into a file; raises like `json`."""
         with self._answer(path, None) as answer:
             if "html" in answer.headers.get("content-type", ""):
-                raise EvidenceError(f"{self._named(path)} answers with a web page")
+                raise EvidenceError(f"{self._named(path)} returned a web page instead of a file")
             size = 0
             for chunk in _chunks(answer):
                 size += len(chunk)
@@ -105,12 +107,11 @@ class Web:
             if not _is_same_server(url, to) or "/api/v1" not in to:
                 location = mask_text(without_secret(to)).partition("?")[0]
                 raise EvidenceError(
-                    f"{self.base} redirects to {location}, probably to log in: name an address"
-                    " whose"
-                    " REST interface answers by itself, or USER:PASSWORD@ in it"
+                    f"{self.base} redirects to {location}, probably a login page: use an address"
+                    " without a redirect, or add USER:PASSWORD@ to it"
                 )
             url, params = to, None
-        raise EvidenceError(f"{self.base} redirects endlessly")
+        raise EvidenceError(f"{self.base} redirects more than {_REDIRECTS} times")
 
     def _check(self, answer: requests.Response, path: str) -> None:
         code = answer.status_code
@@ -123,9 +124,13 @@ class Web:
             said = _said(answer)
             raise NotFoundError(f"{self._named(path)} not found{said}")
         if code >= 500:
-            raise UnreachableError(f"{self._named(path)} failed with {code}{_said(answer)}")
+            raise UnreachableError(
+                f"{self._named(path)} failed with HTTP status {code}{_said(answer)}"
+            )
         if code != 200:
-            raise EvidenceError(f"{self._named(path)} answers {code}{_said(answer)}")
+            raise EvidenceError(
+                f"{self._named(path)} responded with HTTP status {code}{_said(answer)}"
+            )
 
     def _named(self, path: str) -> str:
         return f"{self.base}{path}"
@@ -190,8 +195,8 @@ def why(error: RequestException) -> str:
         if "WRONG_VERSION_NUMBER" in text or "record layer" in text:
             return "does not speak TLS: try http://"
         return (
-            "shows a certificate that is not trusted here: name its authority's file in"
-            " REQUESTS_CA_BUNDLE"
+            "has a certificate that this machine doesn't trust: set REQUESTS_CA_BUNDLE to the"
+            " file of its CA"
         )
     if isinstance(error, requests.exceptions.ProxyError):
         return "is not reachable through the proxy: see HTTPS_PROXY and NO_PROXY"
@@ -213,8 +218,8 @@ _SIGNS = {
     "Connection refused": "refuses the connection: no process listens there",
     "Name or service not known": "has an unknown host name",
     "Failed to resolve": "has an unknown host name",
-    "No route to host": "is not reachable from here",
-    "Network is unreachable": "is not reachable from here",
+    "No route to host": "is not reachable from this machine",
+    "Network is unreachable": "is not reachable from this machine",
     "BadStatusLine": "does not speak HTTP: try https://",
     "Connection aborted": "closed the connection at once: try https:// instead of http://",
 }

@@ -45,7 +45,7 @@ class HttpCalls:
         if call.find is not None:
             found = self._words(call.find.request, call.find.path, blanks)
             if not found:
-                return f"no value at {call.find.path} of {call.find.request.url}"
+                return f"not called: {call.find.request.url} returned no value at {call.find.path}"
             blanks["found"] = self._only(found, call.find.path)
         answered = self._asked(call.request, blanks)[1]
         if call.answer is not None:
@@ -79,12 +79,14 @@ class HttpCalls:
         while True:
             words = self._words(wait.request, wait.path, blanks)
             if failed := set(words) & set(wait.failed):
-                raise StepError(f"{wait.request.url} says {self._masked(', '.join(failed))}")
+                raise StepError(
+                    f"{wait.request.url} reported the failure {self._masked(', '.join(failed))}"
+                )
             if words and set(words) <= set(wait.done):
                 return self._masked(", ".join(words))
             if waited >= wait.within:
                 last = self._masked(", ".join(words)) or "nothing"
-                raise StepError(f"{wait.request.url} says {last} after {waited:.0f} s")
+                raise StepError(f"{wait.request.url} still reported {last} after {waited:.0f} s")
             pause(wait.every)
             waited += wait.every
 
@@ -111,7 +113,9 @@ class HttpCalls:
         code, data = self._sent(request, self._filled_url(request.url, blanks), headers, body)
         if code not in also and code not in request.expect:
             said = self._masked(" ".join(data.decode(errors="replace").split()))[:_SAID]
-            raise StepError(f"{request.method} {request.url} answers {code}{said and ': '}{said}")
+            raise StepError(
+                f"{request.method} {request.url} returned HTTP status {code}{said and ': '}{said}"
+            )
         try:
             return code, json.loads(data)
         except (ValueError, RecursionError):

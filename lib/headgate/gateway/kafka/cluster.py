@@ -226,7 +226,7 @@ class Kafka:
         try:
             listing = consumer_groups.list_all(self.admin, deadline, warnings)
         except KafkaException as error:
-            warnings.failed("The list", {"groups": kafka_error(error)})
+            warnings.failed("The group list", {"the cluster": kafka_error(error)})
             return {}
         groups = consumer_groups.read_groups(self.admin, listing.ids, listing, deadline, warnings)
         return self._completed(groups, warnings)
@@ -247,7 +247,7 @@ class Kafka:
         try:
             sizes = self.java.log_sizes()
         except HeadgateError as error:
-            warnings.add(f"Sizes of {kafka_topics.some(wanted)} could not be read: {error}.")
+            warnings.add(f"Sizes of topics {kafka_topics.some(wanted)} could not be read: {error}.")
             return topics
         parts = {
             name: [sizes.get((name, p.number)) for p in topics[name].partitions] for name in wanted
@@ -263,8 +263,8 @@ class Kafka:
         names = kafka_topics.some(unknown)
         if self.java is None:
             warnings.add(
-                f"Type and members of {names} are unknown (a share or streams group): Kafka's "
-                "Java client is needed for them, and its jars were not found."
+                f"Type and members of {names} are unknown: share and streams groups need Kafka's "
+                "Java client, and its jars were not found."
             )
             return {}
         try:

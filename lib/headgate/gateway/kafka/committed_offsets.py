@@ -21,7 +21,7 @@ from headgate.gateway.kafka.topics import TopicPart
 from headgate.model.cluster import GroupOffset
 
 Target = tuple[int, int | None, str | None]
-MEMBERS = "the group has members; stop them first"
+MEMBERS = "the group has active members: stop them first"
 REASONS = {
     KafkaError.UNKNOWN_MEMBER_ID: MEMBERS,
     KafkaError.REBALANCE_IN_PROGRESS: MEMBERS,

@@ -56,7 +56,7 @@ def list_all(admin: AdminClient, deadline: Deadline, warnings: Warnings) -> List
         time.sleep(PAUSE)
         typed, errors = _told_types(_ask_typed(admin, deadline), deadline)
     for error in errors:
-        warnings.failed("The list", {"groups": error})
+        warnings.failed("The group list", {"the cluster": error})
     return Listing(named, {g.group_id: g for g in typed})
 
 

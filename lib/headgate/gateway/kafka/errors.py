@@ -142,9 +142,9 @@ def translate(error: Any, bootstrap: str, hint: Any = None) -> HeadgateError:
     if code in SILENT or code in LOGIN:
         return unreachable(bootstrap, error if code in LOGIN else hint)
     if code in FORBIDDEN:
-        return RefusedError(f"Kafka at {bootstrap} does not allow this: {error.str()}")
+        return RefusedError(f"Kafka at {bootstrap} denied access: {error.str()}. Check the ACLs")
     if code in MISSING:
         return NotFoundError(
             f"Kafka at {bootstrap} doesn't know this topic, partition or group: {error.str()}"
         )
-    return UnreachableError(f"Kafka at {bootstrap} answered with an error: {error.str()}")
+    return UnreachableError(f"Kafka at {bootstrap} returned an error: {error.str()}")

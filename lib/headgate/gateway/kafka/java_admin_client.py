@@ -125,7 +125,7 @@ class JavaAdmin:
             raise self._translate(cause_of(error)) from None
         except (Py4JNetworkError, Py4JError, ConnectionError) as error:
             self.close()
-            raise UnreachableError(f"Kafka's Java client ended: {error}") from None
+            raise UnreachableError(f"the process of Kafka's Java client ended: {error}") from None
 
     def _connected(self) -> Any:
         with self._lock:
@@ -154,7 +154,7 @@ class JavaAdmin:
 
     def _translate(self, why: str) -> HeadgateError:
         if any(w in why for w in FORBIDDEN):
-            return RefusedError(f"Kafka at {self.bootstrap} does not allow this: {why}")
+            return RefusedError(f"Kafka at {self.bootstrap} denied access: {why}. Check the ACLs")
         if any(w in why for w in SILENT):
             return UnreachableError(f"Kafka at {self.bootstrap} does not respond: {why}")
         return StepError(f"Kafka at {self.bootstrap} rejected the request: {why}")

@@ -79,8 +79,8 @@ def read_records(
             size += record.size
             if size > most_bytes:
                 raise RefusedError(
-                    f"the records to copy are more than {most_bytes >> 20} MiB: a rehearsal keeps "
-                    "them in memory. Limit them with --max-records, or use --offline"
+                    f"the records to copy exceed {most_bytes >> 20} MiB, the most that a rehearsal "
+                    "keeps in memory: limit the records with --max-records, or use --offline"
                 )
     return found
 

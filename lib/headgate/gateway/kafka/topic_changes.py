@@ -110,7 +110,7 @@ def create_topic(kafka: Kafka, shape: TopicShape) -> None:
     _, failed = gather(futures, deadline)
     for error in failed.values():
         raise StepError(f"topic {shape.name} could not be created: {error.str()}")
-    _wait(kafka, shape.name, lambda found: found is not None, "is not known")
+    _wait(kafka, shape.name, lambda found: found is not None, "is still not known")
     _wait_for_logs(kafka, shape)
 
 
@@ -143,7 +143,9 @@ def delete_topic(kafka: Kafka, name: str, topic_id: str) -> None:
     by_id = kafka.java is not None and java_delete_topic.delete_topic(kafka.java, topic_id)
     if not by_id and now is not None:
         _delete_by_name(kafka, name)
-    _wait(kafka, name, lambda found: found is None or str(found.topic_id) != topic_id, "remains")
+    _wait(
+        kafka, name, lambda found: found is None or str(found.topic_id) != topic_id, "still exists"
+    )
 
 
 def _delete_by_name(kafka: Kafka, name: str) -> None:
@@ -159,7 +161,7 @@ def _wait(kafka: Kafka, name: str, is_so: Any, otherwise: str) -> None:
     deadline = time.monotonic() + KNOWN_SECONDS
     while not is_so(_described(kafka, [name]).get(name)):
         if time.monotonic() > deadline:
-            raise StepError(f"topic {name} {otherwise} {KNOWN_SECONDS:.0f} s later")
+            raise StepError(f"topic {name} {otherwise} after {KNOWN_SECONDS:.0f} s")
         time.sleep(_PAUSE)
 
 
@@ -207,7 +209,7 @@ def delete_records(kafka: Kafka, before: Mapping[TopicPart, int]) -> None:
 
 def _why(error: Any) -> str:
     if error.code() == KafkaError.POLICY_VIOLATION:
-        return "a topic that is only compacted keeps its records"
+        return "records of a topic with cleanup.policy=compact can't be deleted"
     return str(error.str())
 
 
@@ -217,7 +219,7 @@ def unraisable(kafka: Kafka, wanted: Mapping[str, int]) -> dict[str, str]:
     The broker itself checks the request (`validate_only`): permission, policy, replicas, number.
     """
     failed = _asked(kafka, wanted, validate_only=True)
-    return {n: f"{n} can't get {wanted[n]} partitions: {e.str()}" for n, e in failed.items()}
+    return {n: f"topic {n} can't get {wanted[n]} partitions: {e.str()}" for n, e in failed.items()}
 
 
 def add_partitions(kafka: Kafka, name: str, to: int) -> None:
@@ -227,13 +229,11 @@ def add_partitions(kafka: Kafka, name: str, to: int) -> None:
     """
     if kafka.identities([name]).get(name, ("", 0))[1] != to:
         for error in _asked(kafka, {name: to}, validate_only=False).values():
-            raise StepError(f"{name} did not get {to} partitions: {error.str()}")
+            raise StepError(f"topic {name} did not get {to} partitions: {error.str()}")
     deadline = time.monotonic() + KNOWN_SECONDS
     while not _are_led(kafka, name, to):
         if time.monotonic() > deadline:
-            raise StepError(
-                f"not all {to} partitions of {name} have a leader {KNOWN_SECONDS:.0f} s later"
-            )
+            raise StepError(f"topic {name} lacks leaders or partitions after {KNOWN_SECONDS:.0f} s")
         time.sleep(_PAUSE)
 
 

@@ -53,7 +53,7 @@ def write_in_order(kafka: Kafka, records: Iterable[Record], watch: Watch) -> Non
         producer.purge(in_flight=False)
         producer.flush(_SILENT_S)
         raise
-    _raise(failed or (["no answer"] if left else []))
+    _raise(failed or (["Kafka did not acknowledge all records"] if left else []))
 
 
 def _raise(failed: list[str]) -> None:
@@ -64,8 +64,8 @@ def _raise(failed: list[str]) -> None:
 def _check(record: Record) -> None:
     if record.timestamp == 0:
         raise StepError(
-            f"{name_of(record)} has the timestamp 0, which the client can't write: it would write "
-            "the current time"
+            f"{name_of(record)} has timestamp 0: Kafka's client would write the current time "
+            "instead, so Headgate doesn't copy the record"
         )
 
 

@@ -68,9 +68,7 @@ def start_broker(
             return address
         # A port that was free a moment ago is another one's now.
         supervisor.stop(NAME)
-    raise SetupError(
-        f"the broker found no free port on {LOOPBACK}: other processes took all of them"
-    )
+    raise SetupError(f"no free port for the local Kafka broker on {LOOPBACK}")
 
 
 @contextmanager
@@ -93,12 +91,14 @@ def wait_until_it_answers(
         if not child.running and _is_taken(child.program.log):
             return False
         if not child.running:
-            raise SetupError(f"the broker failed to start: {child.last_words() or 'no reason'}")
+            raise SetupError(
+                f"the Kafka broker failed to start: {child.last_words() or 'no reason'}"
+            )
         try:
             return bool(admin.list_topics(timeout=1).cluster_id == cluster)
         except KafkaException:
             time.sleep(0.05)
-    raise UnreachableError(f"the broker at {address} did not respond within {seconds:.0f} s")
+    raise UnreachableError(f"the Kafka broker at {address} did not respond within {seconds:.0f} s")
 
 
 def _is_taken(log: Path) -> bool:
@@ -140,7 +140,7 @@ def _format(folder: Path) -> str:
     argv = [java(), *_MEMORY, "-cp", broker_class_path(), *tool]
     done = subprocess.run(argv, capture_output=True, text=True)
     if done.returncode:
-        raise SetupError(f"the broker's folder could not be formatted: {done.stderr.strip()}")
+        raise SetupError(f"Kafka's data folder could not be formatted: {done.stderr.strip()}")
     partial.rename(data)
     return cluster
 
@@ -149,6 +149,8 @@ def _cluster_of(data: Path) -> str:
     try:
         lines = (data / "meta.properties").read_text().splitlines()
     except OSError as error:
-        raise SetupError(f"{data} is not a broker's data folder: {error.strerror}") from error
+        raise SetupError(
+            f"{data} isn't the data folder of a Kafka broker: {error.strerror}"
+        ) from error
     found = next((line for line in lines if line.startswith(_CLUSTER)), _CLUSTER)
     return found.removeprefix(_CLUSTER).replace("\\", "")

@@ -112,7 +112,9 @@ class ByTopology:
         except Py4JJavaError as error:
             causes = chain_of(error.java_exception)
             if causes[0].startswith(_LINK):
-                raise CaptureError(f"{what} needs a class that no jar has: {causes[0]}") from None
+                raise CaptureError(
+                    f"{what} needs a class that is in no jar: {causes[0]}. Add its jar with --jar"
+                ) from None
             raise Refused(causes) from None
         if made is None:
             raise CaptureError(f"{what} returned null instead of a Topology")
@@ -168,7 +170,7 @@ class ByMain:
             )
             self._main.setAccessible(True)
         except Py4JJavaError:
-            raise CaptureError(f"{what.type} has no main(String[])") from None
+            raise CaptureError(f"{what.type} has no method main(String[])") from None
         self._arguments = arguments
         self._causes: tuple[str, ...] = ()
 
@@ -282,7 +284,7 @@ def _method(jvm: StreamsJvm, what: EntryPoint, properties: Any) -> tuple[Any, li
         method.setAccessible(True)
         return method, [properties] if takes else []
     raise CaptureError(
-        f"{what.type} has no method {what.method} that takes nothing, Properties or a Map"
+        f"{what.type} has no method {what.method}() or {what.method}(Properties or Map)"
     )
 
 

@@ -111,14 +111,14 @@ class _Watch:
                 if self._settled > 1:
                     return Ran(outcome=EngineOutcome.RESUMES)
             time.sleep(_LOOK_S)
-        what = f"{lag} left" if self._ran else f"it is {state}"
+        what = f"{lag} are unread" if self._ran else f"its state is {state}"
         said = self._application.failure()
-        why = f"; its log has {said[0]}" if said else ""
+        why = f"; its log shows {said[0]}" if said else ""
         return Ran(
             outcome=EngineOutcome.UNKNOWN,
             question=(
-                f"Does the new version start at all? After {seconds:g} s {what}{why}. Try a longer "
-                "--timeout"
+                f"Does the new version only need more time? After {seconds:g} s {what}{why}. Try a "
+                "longer --timeout"
             ),
         )
 
@@ -133,14 +133,15 @@ class _Watch:
             end = self._jvm.child.last_words()
             return Ran(
                 outcome=EngineOutcome.UNKNOWN,
-                question=f"Why did the application end ({state})? Its last line: {end}",
+                question=f"Why did the application end ({state})? Last line of its log: {end}",
             )
         self.is_refused = True
         # Between two looks it may have run: only a task says that it processes.
         ran = self._ran or any("taskId=" in cause for cause in causes)
         return Ran(
             outcome=EngineOutcome.REFUSES,
-            causes=causes or ("the client is in the state ERROR, and its log shows no cause",),
+            causes=causes
+            or ("the Kafka Streams client is in state ERROR, but its log shows no cause",),
             stage=StreamsStage.BATCH if ran else StreamsStage.START,
         )
 
@@ -163,8 +164,8 @@ class _Watch:
         if found is not None:
             self._jvm.close()
             raise RefusedError(
-                f"the application connected to {found.remote}:{found.remote_port}, which is not "
-                "the rehearsal's broker, and was stopped at once: configure the address that the "
+                f"the application connected to {found.remote}:{found.remote_port} instead of the "
+                "rehearsal's broker, so Headgate stopped it: use the broker address that the "
                 "rehearsal passes"
             )
 

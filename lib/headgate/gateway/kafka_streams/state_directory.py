@@ -85,11 +85,11 @@ def _application(given: Path, application_id: str | None) -> Path:
         return named[0]
     if application_id is None and found:
         names = ", ".join(f.name for f in found)
-        raise EvidenceError(f"{given} holds several applications: name one of {names} by"
+        raise EvidenceError(f"{given} has state of several applications: choose one of {names} with"
                             " --application-id")  # fmt: skip
-    what = f"nothing of the application {application_id}" if application_id else "no application"
+    what = f"no state of application {application_id}" if application_id else "no application state"
     raise EvidenceError(
-        f"{given} holds {what}: pass the folder that `state.dir` names, or the application's "
+        f"{given} has {what}: pass the folder that `state.dir` names, or the application's "
         "folder in it"
     )
 

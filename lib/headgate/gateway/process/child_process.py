@@ -100,7 +100,7 @@ def full_disk(folder: Path) -> str:
     with suppress(OSError):
         free = shutil.disk_usage(folder).free
         if free < _NO_SPACE:
-            return f"no space left on the disk of {folder} ({free >> 10} KiB): make space there"
+            return f"only {free >> 10} KiB left on the disk of {folder}: free disk space"
     return ""
 
 

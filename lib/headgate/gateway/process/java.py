@@ -31,7 +31,7 @@ def java() -> str:
     if home := os.environ.get("JAVA_HOME"):
         path = Path(home) / "bin" / "java"
         if not path.exists():
-            raise SetupError(f"JAVA_HOME is {home}, which has no bin/java: correct or unset it")
+            raise SetupError(f"JAVA_HOME ({home}) has no bin/java: correct or unset JAVA_HOME")
         return str(path)
     if found := shutil.which("java"):
         return found

@@ -56,7 +56,7 @@ def launch(
             return_proc=True,
         )
     except (OSError, ValueError, Py4JError) as error:
-        raise SetupError(f"Java could not be started: {error}; install Java 17+") from None
+        raise SetupError(f"Java could not be started: {error}; install Java 17 or newer") from None
     parameters = GatewayParameters(port=port, auth_token=token, auto_convert=auto_convert)
     return OwnGateway(gateway_parameters=parameters), process
 
@@ -72,5 +72,5 @@ def py4j_jar() -> str:
     """Return py4j's jar, which lies beside PySpark's own; SetupError where it is missing."""
     jars = sorted(spark_jars().glob("py4j-*.jar"))
     if not jars:
-        raise SetupError("PySpark's folder has no py4j jar: install PySpark again.")
+        raise SetupError("The PySpark installation has no py4j jar: install PySpark again.")
     return str(jars[-1])

@@ -34,7 +34,9 @@ class SchemaChanges(SchemaRegistry):
     def delete(self, subject: str) -> None:
         """Delete the subject, so that the registry may still tell its schemas by their ids."""
         try:
-            self._ask(f"deleting {subject}", lambda: self._client.delete_subject(subject))
+            self._ask(
+                f"the deletion of subject {subject}", lambda: self._client.delete_subject(subject)
+            )
         except NotFoundError:
             return
 
@@ -44,7 +46,7 @@ class SchemaChanges(SchemaRegistry):
 
         references = [SchemaReference(*reference) for reference in version.references]
         schema = Schema(version.text, version.type, references)
-        what = f"a schema of {subject}"
+        what = f"the new schema of subject {subject}"
         return int(self._ask(what, lambda: self._client.register_schema(subject, schema)))
 
     def own_level(self, subject: str) -> str | None:

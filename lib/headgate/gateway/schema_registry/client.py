@@ -57,13 +57,13 @@ class SchemaRegistry:
 
     def subjects(self) -> tuple[str, ...]:
         """Return the names of all subjects, sorted."""
-        found = self._ask("its subjects", self._client.get_subjects)
-        with self._asked("its subjects"):
+        found = self._ask("the list of subjects", self._client.get_subjects)
+        with self._asked("the list of subjects"):
             return tuple(sorted(map(str, _listed(found))))
 
     def level(self) -> str:
         """Return the level that the registry checks new versions by where a subject has none."""
-        found = self._ask("its compatibility level", self._client.get_compatibility)
+        found = self._ask("the global compatibility level", self._client.get_compatibility)
         return str(found).lower()
 
     def versions(self, subject: str) -> tuple[RegisteredSchema, ...]:
@@ -115,13 +115,13 @@ class SchemaRegistry:
 
     def _referred(self, reference: Any, name: str) -> Any:
         subject, version = reference.subject, reference.version
-        what = f"version {version} of {subject}, which {name} refers to"
+        what = f"version {version} of {subject}, which {name} references"
         try:
             return self._ask(what, lambda: self._client.get_version(subject, version))
         except NotFoundError:
             raise SchemaError(
-                f"{name} refers to version {version} of {subject} ({reference.name}), which"
-                f" {self._lower} does not have: register it again, or declare the schema's file"
+                f"{name} references version {version} of {subject} ({reference.name}), but"
+                f" {self._lower} has no such version: register it again, or declare the schema file"
             ) from None
 
     def mode(self, subject: str) -> Mode:
@@ -150,7 +150,7 @@ class SchemaRegistry:
             new = Schema(schema.text, schema.format.value)
             return bool(
                 self._ask(
-                    f"a check against {subject}",
+                    f"a compatibility check of subject {subject}",
                     lambda: self._client.test_compatibility_all_versions(subject, new),
                 )
             )
@@ -190,7 +190,7 @@ class SchemaRegistry:
             raise self._answered(error, what) from None
         except OAuthTokenError as error:
             raise UnreachableError(
-                f"No token for {self._named}: {mask_text(_line(error))}"
+                f"No OAuth token for {self._lower}: {mask_text(_line(error))}"
             ) from None
         except HeadgateError:
             raise
@@ -212,7 +212,7 @@ class SchemaRegistry:
 
     def _no_registry(self, what: str) -> str:
         return (
-            f"{self._named} answers {what} with something that is not Confluent's API:"
+            f"{self._named} doesn't support Confluent's API (requested: {what}):"
             " check url under [schema_registry] (Apicurio's ends with /apis/ccompat/v7)"
         )
 
@@ -221,14 +221,16 @@ class SchemaRegistry:
         if error.http_status_code in (401, 403):
             return UnreachableError(
                 f"{self._named} denies access ({error.http_status_code}): set "
-                "basic.auth.user.info, or what it requires, in [schema_registry.config]"
+                "basic.auth.user.info or other credentials in [schema_registry.config]"
             )
         if _UNKNOWN in said:
             # The body of the answer was no JSON: a page of a proxy, or of another server.
             return UnreachableError(self._no_registry(what))
         if error.http_status_code == 404:
             return NotFoundError(f"{self._named} does not have {what}: {said}")
-        return UnreachableError(f"{self._named} failed on {what}: {error.http_status_code} {said}")
+        return UnreachableError(
+            f"{self._named} failed: HTTP status {error.http_status_code} for {what}: {said}"
+        )
 
 
 def _typed(config: Mapping[str, str]) -> dict[str, Any]:
@@ -246,7 +248,7 @@ def _typed(config: Mapping[str, str]) -> dict[str, Any]:
 def _listed(found: Any) -> list[Any]:
     """Return a list that the registry answered with; TypeError for anything else."""
     if not isinstance(found, list):
-        raise TypeError("a list was expected")
+        raise TypeError("expected a list")
     return found
 
 

@@ -39,7 +39,7 @@ def _collect(
         if name in found or name in opened:
             continue
         if len(found) >= MOST_FILES:
-            raise SchemaError(f"the schema imports more than {MOST_FILES} files")
+            raise SchemaError(f"the schema imports more files than Headgate reads ({MOST_FILES})")
         place = next((r / name for r in roots if _is_file(r / name)), None)
         if place is None:
             continue
@@ -59,7 +59,7 @@ def _is_file(path: Path) -> bool:
 def _read(file: Path) -> str:
     try:
         if file.is_dir():
-            raise SchemaError(f"{file} is a folder: name one schema's file")
+            raise SchemaError(f"{file} is a folder: choose a schema file")
         with file.open("rb") as stream:
             data = stream.read(LONGEST + 1)
     except FileNotFoundError:
@@ -72,4 +72,4 @@ def _read(file: Path) -> str:
     except UnicodeDecodeError:
         if len(data) > LONGEST:
             return "x" * (LONGEST + 1)
-        raise SchemaError(f"{file} isn't UTF-8 text, so it holds no schema") from None
+        raise SchemaError(f"{file} isn't UTF-8 text, so it isn't a schema") from None

@@ -50,7 +50,7 @@ def capture_query(
     into.mkdir(parents=True, exist_ok=True)
     jars = joined_jars()
     command = [_PROGRAM, entry_point, "--into", str(into), "--jars", jars]
-    what = f"capturing {entry_point}"
+    what = f"the capture of {entry_point}"
     code = run_program(
         command + (["--query", query] if query else []),
         importable=importable,

@@ -32,7 +32,7 @@ def repartition(
     """
     place = find(str(checkpoint))
     if place is None:
-        raise StepError(f"{checkpoint} is not there")
+        raise StepError(f"checkpoint {checkpoint} not found")
     remove_tree(copy)
     copy_checkpoint(place, copy)
     make_like(copy, checkpoint)
@@ -43,7 +43,7 @@ def repartition(
     other = [f"operator {row['operator']}, {row['store']}" for row in found if not row["same"]]
     if other:
         raise StepError(
-            f"the state of {'; '.join(other)} differs from the original (compared row by row)"
+            f"the new state of {'; '.join(other)} differs from the old state (compared by row)"
         )
     point_to(copy, str(checkpoint))
     _sync_tree(copy)
@@ -66,10 +66,10 @@ def export(
     wish = {"checkpoint": str(checkpoint), "batch": batch, "folder": str(into)}
     found = _run("headgate.spark_jobs.export_state", wish, folder, checkpoint, cancelled)
     if not found:
-        raise RefusedError(f"{checkpoint} has no state that could be exported")
+        raise RefusedError(f"{checkpoint} has no state to export")
     short = [one["folder"] for one in found if one["rows"] != one.pop("rows_read")]
     if short:
-        raise StepError(f"{', '.join(short)} in {into} lacks rows that were read")
+        raise StepError(f"{', '.join(short)} in {into} has fewer or more rows than the state")
     manifest = {
         "schema": 1,
         "checkpoint": str(checkpoint),
@@ -116,7 +116,7 @@ def _run(
     ids = commit_of(checkpoint, wish["batch"]).state_ids
     more = {"format": 1 if ids is None else 2, "outcome": str(outcome), "scratch": str(folder)}
     request.write_text(json.dumps({**wish, **more}))
-    what = f"changing the state of {checkpoint}"
+    what = f"the state change of {checkpoint}"
     try:
         code = run_program(
             [program, str(request)],

@@ -105,10 +105,12 @@ def _gaps(folder: FileLocation, found: list[tuple[int, bool, str]]) -> tuple[str
     first, is_compact, name = found[0]
     out = []
     if first > 1 and not is_compact:
-        out.append(f"{folder.name} begins with {name}: the part before it is missing")
+        out.append(f"{folder.name} is incomplete: event log files before {name} are missing")
     for (before, _, name), (number, _, _) in itertools.pairwise(found):
         if number > before + 1:
-            out.append(f"{folder.name} has nothing between {name} and events_{number}")
+            out.append(
+                f"{folder.name} is incomplete: files between {name} and events_{number} are missing"
+            )
     return tuple(out)
 
 

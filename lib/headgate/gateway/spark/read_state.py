@@ -44,7 +44,7 @@ def read_state(
     }
     request.write_text(json.dumps(wish))
     try:
-        what = f"reading the state of {checkpoint}"
+        what = f"the state reader of {checkpoint}"
         code = run_program(
             [_PROGRAM, str(request)],
             importable=[folder],

@@ -32,7 +32,9 @@ _PROGRAM = "headgate.spark_jobs.rehearse_query"
 _SAMPLE = 20
 # Spark's own start, the recording of the plan and the reading of the state.
 _AROUND_S = 60.0
-_ENDLESS = ": the function itself waits for something, or raise --timeout; its process was ended"
+_ENDLESS = (
+    ": the function may be waiting for something, or raise --timeout; Headgate ended the process"
+)
 # On its own copy, on the touched one, and there once more repaired.
 _STARTS = 3
 
@@ -106,7 +108,7 @@ def rehearse_query(
         "conf": dict(wish.conf),
     }
     request.write_text(json.dumps(fields), encoding="utf-8")
-    what = f"rehearsing {entry_point}"
+    what = f"the rehearsal of {entry_point}"
     code = run_program(
         [_PROGRAM, str(request)],
         importable=importable,

@@ -73,7 +73,7 @@ def _application(web: Web, address: RestAddress) -> tuple[dict[str, Any], str | 
         listed = web.json("/api/v1/applications")
     except NotFoundError as error:
         raise EvidenceError(
-            f"{web.base} has no Spark REST interface: expected the address of an application's UI"
+            f"{web.base} has no Spark REST API: expected the address of an application's UI"
             " or of a History Server"
         ) from error
     found = [a for a in listed if _is_application(a)] if isinstance(listed, list) else []
@@ -84,7 +84,7 @@ def _application(web: Web, address: RestAddress) -> tuple[dict[str, Any], str | 
     if address.application is not None:
         found = [a for a in found if a["id"] == address.application] or _one(web, address)
     elif not found:
-        raise EvidenceError(f"{web.base} lists no application")
+        raise EvidenceError(f"{web.base} lists no Spark application")
     if len(found) > 1:
         raise EvidenceError(_several(web.base, found))
     return found[0], address.attempt or _newest_attempt(found[0])
@@ -158,7 +158,7 @@ def _live(web: Web, application: Mapping[str, Any], location: str, path: str) ->
         )
     except ValueError as error:
         raise EvidenceError(
-            f"the response of {path} isn't that of Spark's REST interface: {error}"
+            f"{path} didn't return a response of Spark's REST API: {error}"
         ) from error
 
 

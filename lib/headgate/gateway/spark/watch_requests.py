@@ -35,7 +35,9 @@ def send(registry: Registry, topic: str, request: ControlRequest) -> None:
         )
         left = producer.flush(_SECONDS + 1)
     except KafkaException as error:
-        raise StepError(f"topic {topic}: {kafka_error(error).str()}") from None
+        raise StepError(
+            f"the request could not be written to topic {topic}: {kafka_error(error).str()}"
+        ) from None
     if failed or left:
-        why = failed[0] if failed else "no answer in time"
+        why = failed[0] if failed else "no acknowledgement from Kafka"
         raise StepError(f"the request could not be written to topic {topic}: {why}")

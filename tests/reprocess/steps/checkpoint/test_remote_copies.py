@@ -58,7 +58,7 @@ def test_a_copy_goes_on_where_it_was_and_is_nothing_without_its_manifest(remote,
         applier.remote_checkpoints.copy(lab.declared, lab.new, expected=expected)
     assert (
         applier.remote_checkpoints.issue(lab.new)
-        == f"{lab.new} has no manifest: the copy was not completed"
+        == f"the copy {lab.new} is incomplete: it has no manifest"
     )
     before = {p: p.stat().st_mtime_ns for p in lab.folder_of(lab.new).rglob("*") if p.is_file()}
     monkeypatch.setattr(remote_write.RemoteChanges, "copy", COPY)
@@ -67,12 +67,14 @@ def test_a_copy_goes_on_where_it_was_and_is_nothing_without_its_manifest(remote,
     assert applier.remote_checkpoints.issue(lab.new) is None
     assert tree_hash(lab.folder_of(lab.new)) == lab.old_hash
     (lab.folder_of(lab.new) / "metadata").write_text('{"id":"other one"}')
-    assert "metadata differs from what was written" in applier.remote_checkpoints.issue(lab.new)
+    assert "metadata differs from the file that Headgate wrote" in applier.remote_checkpoints.issue(
+        lab.new
+    )
 
 
 def test_only_a_numbered_neighbour_is_written_or_removed(remote):
     lab = remote()
     applier = lab.applier("run")
     for place in (lab.declared, "s3a://b0/other", "s3a://b0/ck.x", "s3a://b0/ck/offsets"):
-        with pytest.raises(StepError, match="is not a location that a run creates"):
+        with pytest.raises(StepError, match="isn't a path that a run creates"):
             applier.remote_checkpoints.delete(place, None)

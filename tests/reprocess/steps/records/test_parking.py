@@ -399,7 +399,7 @@ def test_a_strange_record_in_the_backup_topic_is_found(half, write):
 def test_a_time_that_the_client_cannot_write_is_refused_not_changed(half):
     kafka, _, to = half
     zero = Record(topic=to, partition=0, offset=7, key=None, value=b"v", timestamp=0)
-    with pytest.raises(StepError, match=r"record 7 .* has the timestamp 0"):
+    with pytest.raises(StepError, match=r"record 7 .* has timestamp 0"):
         write_in_order(kafka, [zero], lambda _: None)
 
 
