@@ -53,7 +53,7 @@ def test_a_message_without_advice_gets_the_sentence_of_its_class(message):
 
 
 def test_a_list_stays_whole():
-    error = errors.QueryChoiceError("no query x in the evidence; it has", ["a", "b"])
+    error = errors.QueryChoiceError("the evidence has no query x, only", ["a", "b"])
     assert with_next_step(error).splitlines()[1:] == ["a", "b", error.next_step]
 
 

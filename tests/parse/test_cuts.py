@@ -35,12 +35,12 @@ CUTS = {
     "in the arguments of the last details": (
         SPARK / "aggregate_by_key/capture/formatted.txt",
         "stateStoreCkptIds = None, App",
-        "ends in the middle of its details",
+        "ends in the middle of the operator details",
     ),
     "below the first source": (
         STREAMS / "count_by_key.txt",
         "(topics: [in])\n",
-        "it ends before the arrows of KSTREAM-SOURCE-0000000000",
+        "the text ends before the arrows of KSTREAM-SOURCE-0000000000",
     ),
     "below a sub-topology": (
         STREAMS / "count_by_key.txt",
@@ -50,12 +50,12 @@ CUTS = {
     "above the reader of a repartition": (
         STREAMS / "repartition.txt",
         "\n\n  Sub-t",
-        "the description is incomplete: nothing in it reads",
+        "the description is incomplete: no source node reads",
     ),
     "above the global stores": (
         GOLDEN / "streams/1.0.2/global_join.txt",
         "<-- KSTREAM-LEFTJOIN-0000000003\n",
-        "it ends before `Global Stores:`",
+        "the text ends before `Global Stores:`",
     ),
 }
 

@@ -152,7 +152,7 @@ def test_forged_expired_and_foreign_requests_stop_nothing(spark, running, tmp_pa
         assert "is valid for longer" in answers["forever"]
         assert "isn't signed" in answers["changed"]
         assert running.isActive
-        with pytest.raises(StepError, match="it isn't signed with this watch's token"):
+        with pytest.raises(StepError, match="the request isn't signed with this watch's token"):
             applier.processes.command("q", "stop")
         assert running.isActive
 

@@ -189,6 +189,6 @@ def _warnings(
         for topic in dict.fromkeys(j.topic for j in found):
             if topic not in cluster.topics:
                 yield (
-                    f"{pipeline.name} {verb} {topic}, which Kafka doesn't list: it doesn't exist, "
-                    "or Headgate has no permission to see it."
+                    f"{pipeline.name} {verb} {topic}, which Kafka doesn't list: the topic doesn't "
+                    "exist, or Headgate has no permission to see the topic."
                 )

@@ -25,7 +25,7 @@ _NO_ROWS = "the sources had no new rows: the rehearsal ran only batches that nee
 _NOT_ASKED = "no source was read: offsets, topics, paths and new rows were not tested"
 _SLOW_MESSAGE = "the batch did not end within the timeout"
 _SLOW = (
-    "do the sources answer from here, and would it be done with more time?"
+    "do the sources respond from this machine, and does the batch need more time?"
     " raise --timeout, or lower --max-records"
 )
 

@@ -73,7 +73,7 @@ def duration(milliseconds: int | None) -> str:
     if milliseconds is None:
         return NONE
     if milliseconds < 0:
-        return "for ever"
+        return "forever"
     for size, word in ((86_400_000, "days"), (3_600_000, "h"), (60_000, "min"), (1000, "s")):
         if milliseconds >= 2 * size or milliseconds == size:
             return f"{milliseconds / size:.3g} {word if milliseconds != size else word[:3]}"

@@ -111,7 +111,7 @@ def test_diff_needs_only_files_and_takes_every_mode(folder, capsys):
     ("arguments", "said"),
     [
         (("diff", "--before", "old.avsc", "--after", "nothing"), "nothing: no such file"),
-        (("diff", "--before", "old.avsc", "--after", "broken"), "broken is broken JSON"),
+        (("diff", "--before", "old.avsc", "--after", "broken"), "broken isn't valid JSON"),
         (("diff", "--before", "old.avsc", "--after", "old.avsc", "--mode", "x"), "Invalid value"),
         (("diff", "--before", "old.avsc", "--after", "old.avsc", "--fail-on", "x"), "expected"),
         (("show", "elsewhere"), "no value schema of elsewhere found"),
@@ -143,7 +143,7 @@ def test_a_registry_that_is_away_is_exit_4_and_no_secret_is_shown(folder, capsys
     [
         ("[schema_registry.config]\ntimeout = 5\n", "needs `url`"),
         ('[schema_registry]\nurl = "http://x"\nurls = "y"\n', "did you mean 'url'?"),
-        ('[schema_registry]\nurl = "http://x"\nconfig.url = "y"\n', "write it as `url`"),
+        ('[schema_registry]\nurl = "http://x"\nconfig.url = "y"\n', "write the address as `url`"),
         ('[schema_registry]\nurl = "http://x"\nconfig.nope = "hushhush"\n', "nope"),
         ('[topics."a b"]\nschema = "x"\n', "isn't a topic name"),
         ('[topics.a]\nschem = "x"\n', "did you mean 'schema'?"),

@@ -114,7 +114,7 @@ def test_many_damaged_stores_are_counted(written):
 def test_logs_that_can_not_be_read(written):
     folder = written("kafka_source")
     (folder / "offsets" / "1").write_text("v1\n")
-    with pytest.raises(EvidenceError, match=r"offsets/1 can't be read: it is incomplete"):
+    with pytest.raises(EvidenceError, match=r"offsets/1 can't be read: the file is incomplete"):
         read_batches(folder)
 
 

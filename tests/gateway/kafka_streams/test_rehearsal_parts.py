@@ -196,7 +196,7 @@ def test_what_is_wrong_is_said_in_one_sentence(arguments, said, tmp_path, monkey
     monkeypatch.chdir(tmp_path)
     done = CliRunner().invoke(headgate, ["rehearse", *arguments])
     assert done.exit_code == 2
-    assert said in " ".join(done.stderr.split()).replace(f"{tmp_path} holds", ". holds")
+    assert said in " ".join(done.stderr.split()).replace(f"{tmp_path} has", ". has")
     assert "Traceback" not in done.output
 
 

@@ -141,7 +141,9 @@ def test_a_huge_schema(answering):
     )
     with pytest.raises(SchemaError) as error:
         read_schema(registry.versions("orders-value")[0].text)
-    assert said(error) == "orders-value version 1 is larger than 8 MiB, too large for a schema"
+    assert (
+        said(error) == "orders-value version 1 is larger than 8 MiB, the most that Headgate reads"
+    )
 
 
 def test_a_reference_that_is_not_there(answering):

@@ -49,8 +49,8 @@ def test_key_stores():
 @pytest.mark.parametrize(
     ("text", "sentence"),
     [
-        ("a=1\nssl.truststore.location=/t.jks\n", "f:2: only trust stores of type PEM"),
-        ("ssl.keystore.location=/k.jks\n", "f:1: only key stores of the types PEM and PKCS12"),
+        ("a=1\nssl.truststore.location=/t.jks\n", "f:2: Headgate reads only PEM truststores"),
+        ("ssl.keystore.location=/k.jks\n", "f:1: Headgate reads only PEM and PKCS12 keystores"),
         ("security.protocol", "f:1: expected KEY=VALUE$"),
     ],
 )

@@ -47,7 +47,7 @@ WRONG = [
     (
         "[pipeline.commands]\nstop = { watch = true }",
         5,
-        "needs `watch`: the topic where the driver listens",
+        "needs `watch`: the folder or topic of headgate.watch",
     ),
     ('[pipeline.commands]\nstop = { watch = true, token = "hunter2" }', 6, "is a secret"),
     ('[pipeline.commands.stop]\nmethod = "POST"', 5, "needs `url`"),
@@ -67,9 +67,9 @@ WRONG = [
     (WAIT + 'url = "https://h/x"', 7, "needs `done`"),
     (WAIT + 'done = ["b"]\nurl = "https://h/{answer}"', 10, "{answer} needs `answer`"),
     (STATUS + 'runs = ["a"]\nabsent = "stopped"', 5, "needs `path`"),
-    (STATUS + 'path = "a"\nruns = ["b"]', 5, "this `status` maps no value to `stopped`"),
-    (STATUS + 'path = "a"\nruns = ["b"]\nstopped = ["b"]', 9, "'b' already means runs"),
-    (STATUS + 'path = "a"\nabsent = "gone"', 8, "known are runs, stopped, paused"),
+    (STATUS + 'path = "a"\nruns = ["b"]', 5, "`status` maps no value to `stopped`"),
+    (STATUS + 'path = "a"\nruns = ["b"]\nstopped = ["b"]', 9, "'b' is already listed under `runs`"),
+    (STATUS + 'path = "a"\nabsent = "gone"', 8, "use one of runs, stopped, paused"),
     (
         STATUS + 'path = "a"\nstopped = ["b"]\ncodes = { 99 = "runs" }',
         9,

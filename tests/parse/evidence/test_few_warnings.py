@@ -13,7 +13,7 @@ def test_a_few_stay_as_they_are():
 def test_many_of_one_kind_are_counted():
     kept = few([*(f"line {n}: operator 'x{n}' is not known" for n in range(50)), "other"])
     assert len(kept) == 22
-    said = "and 30 similar warnings, the last: line 49: operator 'x49' is not known"
+    said = "and 30 more warnings of this kind, the last: line 49: operator 'x49' is not known"
     assert kept[19:] == ("line 19: operator 'x19' is not known", said, "other")
 
 
@@ -34,7 +34,7 @@ def test_a_folder_of_a_thousand_pictures(tmp_path):
         (tmp_path / f"{number:04}.png").write_bytes(b"\x89PNG\r\n\x1a\n\0\0")
     warnings = read_version([str(tmp_path)]).warnings
     assert len(warnings) == 21
-    assert warnings[-1].startswith("and 980 similar warnings, the last: ")
+    assert warnings[-1].startswith("and 980 more warnings of this kind, the last: ")
     assert warnings[-1].endswith("0999.png has an unknown format and was not read")
 
 

@@ -87,14 +87,14 @@ def test_several_checkpoints_are_several_queries():
     assert (assemble(found, query="orders").query_id) == "q1"
     assert not assemble(found, query="orders").warnings
     found.checkpoints = [(f"ck-{n}", Checkpoint(query_id="q1")) for n in range(2)]
-    assert assemble(found).warnings == ("several checkpoints: ck-0 is used, ck-1 is ignored",)
+    assert assemble(found).warnings == ("several checkpoints: Headgate uses ck-0 and ignores ck-1",)
 
 
 def test_progress_of_another_query_than_the_checkpoints_is_told():
     found = gathered(PROGRESS)
     found.checkpoints = [("ck", Checkpoint(query_id="q9"))]
     version = assemble(found)
-    assert "the progress is of query q1, the checkpoint of q9" in version.warnings
+    assert "the progress is from query q1, but the checkpoint is from q9" in version.warnings
     assert version.query_id == "q9"
 
 
@@ -136,7 +136,7 @@ NODE = Node(id="a", kind=NodeKind.SINK, operator="sink", label="sink")
 @pytest.mark.parametrize(
     ("topology", "said"),
     [
-        (Topology((NODE,), (Edge("b", "a"),)), "an edge ends at 'b', which isn't a node"),
+        (Topology((NODE,), (Edge("b", "a"),)), "an edge ends at the missing node 'b'"),
         (Topology((NODE, NODE)), "two nodes have the id 'a'"),
     ],
 )

@@ -119,7 +119,7 @@ def test_keys_of_a_later_release_are_left_out():
         (b"[]", 1, "damaged version file"),
         (b"{}", 1, "not a version file"),
         (b'{"schema": 1, "kind": "plan"}', 1, "not a version file"),
-        (b'{"schema": 2, "kind": "headgate-version"}', 1, "written by a newer headgate"),
+        (b'{"schema": 2, "kind": "headgate-version"}', 1, "schema 2 needs a newer Headgate"),
         (b'{"schema": 1, "kind": "headgate-version"}', 1, "missing required field `version`"),
         (dump(version()).replace(b'"spark"', b'"flink"'), 1, "$.version.engine"),
         (dump(version()).replace(b'"topology": {', b'"topology": {"edges": 3, '), 1, "damaged"),

@@ -123,9 +123,9 @@ def test_a_cut_description_is_read_as_far_as_it_goes_and_says_so():
     version = read(cut)
     names = {p.name for p in version.streams.processors}
     assert "KTABLE-FK-JOIN-SUBSCRIPTION-PROCESSOR-0000000011" in names
-    assert any(f"line {len(cut.splitlines())} is cut: KTABLE-SOURCE-0000000005" in w
+    assert any(f"line {len(cut.splitlines())} is incomplete: KTABLE-SOURCE-0000000005" in w
                for w in version.warnings)  # fmt: skip
-    assert any("KTABLE-FK-JOIN-SUBSCRIPTION-PROCESSOR-0000000012, which is not" in w
+    assert any("KTABLE-FK-JOIN-SUBSCRIPTION-PROCESSOR-0000000012, but the description has" in w
                for w in version.warnings)  # fmt: skip
 
 
@@ -171,8 +171,8 @@ def test_topics_stand_in_brackets_and_a_pattern_does_not(said, topics, pattern):
 def test_what_only_one_end_says_and_what_nobody_describes_is_said():
     text = PLAIN.replace("      <-- KSTREAM-AGGREGATE-0000000003\n", "      <-- elsewhere\n")
     warnings = read(text).warnings
-    assert any("elsewhere, which is not described" in w for w in warnings)
-    assert any(w.startswith("the arrow between KSTREAM-AGGREGATE-0000000003") for w in warnings)
+    assert any("elsewhere, but the description has no such node" in w for w in warnings)
+    assert any(w.startswith("the edge between KSTREAM-AGGREGATE-0000000003") for w in warnings)
 
 
 def test_a_text_that_only_talks_of_topologies_is_no_evidence():

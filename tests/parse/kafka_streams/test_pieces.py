@@ -146,13 +146,13 @@ def test_contradictions_are_said():
     warnings = read(
         DESCRIBED, other, CONFIG, {"application.id": "b"}, {"in": 2}, {"in": 3}
     ).warnings
-    assert any("file0 is used, file1 is ignored" in w for w in warnings)
+    assert any("Headgate uses file0, not file1" in w for w in warnings)
     assert "application.id is app in file2, but b in file3" in warnings
     assert any("input in has 2 partitions in one list, but 3" in w for w in warnings)
     orphan = [*INTERNAL, {**INTERNAL[0], "name": "app-old-changelog"}]
     said = read(DESCRIBED, CONFIG, orphan).warnings
     assert any(
-        "without a store or repartition in this topology: app-old-changelog" in w for w in said
+        "no store or repartition for the internal topics app-old-changelog" in w for w in said
     )
 
 
@@ -164,7 +164,7 @@ def test_an_empty_list_of_internal_topics_says_that_there_are_none():
 @pytest.mark.parametrize("data", [[], {"a": 1}])
 def test_what_only_completes_a_description_is_no_evidence_alone_or_beside_spark(data):
     with pytest.raises(
-        EvidenceError, match="file0 is only evidence together with a description of the topology"
+        EvidenceError, match=r"file0 isn't enough evidence: add the output of Topology#describe\(\)"
     ):
         read(data)
     plan = (ROOT / "golden/spark/agg_add_column/before/explain.txt").read_bytes()
@@ -181,7 +181,7 @@ def test_spark_and_streams_together_are_one_sentence():
         read(DESCRIBED, plan)
     assert str(error.value) == (
         "file0 is from a Kafka Streams application, but file1 is from a Spark query. A version "
-        "has only one engine: read them separately"
+        "has only one engine: read each engine's evidence separately"
     )
 
 

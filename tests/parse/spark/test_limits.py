@@ -22,7 +22,7 @@ OPEN = {
     },
     "explain.txt": {"options", "provider", "trigger", "pinned"},
     "logical.json": {"options", "exchanges", "types and nullability", "sink", "output mode"},
-    "progress.json": {"between sources and sink", "whether there is state", "trigger"},
+    "progress.json": {"between sources and sink", "whether the query has state", "trigger"},
     "checkpoint": {"between sources and sink", "sink", "output mode", "trigger"},
 }
 TOLD = {

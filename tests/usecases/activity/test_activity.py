@@ -192,7 +192,7 @@ def test_torn_and_foreign_lines_cost_a_warning_and_the_last_one_none():
     found = read_watch(lines, path="w")
     assert found.lives[RUN].batch == 3 and found.lives[RUN].name == "q"
     (warning,) = found.log.warnings
-    assert warning.startswith("w: 2 lines are unreadable as records, the first w:2 (")
+    assert warning.startswith("w: 2 lines can't be read as records of headgate.watch, first w:2 (")
 
 
 def test_lost_records_are_said_and_repeated_ones_count_once():

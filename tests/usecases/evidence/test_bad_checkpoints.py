@@ -48,7 +48,7 @@ def test_without_metadata_the_rest_is_read(checkpoint):
 
 @pytest.mark.parametrize(
     ("content", "reason"),
-    [(b"", "it is empty"), (b"v1\n", "it is incomplete"), (b"\xff\xfe\0", "decode")],
+    [(b"", "the file is empty"), (b"v1\n", "the file is incomplete"), (b"\xff\xfe\0", "decode")],
 )
 def test_the_newest_offsets_that_are_broken_leave_those_before(checkpoint, content, reason):
     (checkpoint / "offsets/1").write_bytes(content)
@@ -72,7 +72,7 @@ def test_what_does_not_belong_there_is_named(checkpoint):
     found, version = warnings(checkpoint)
     assert found == [
         "offsets contains files that aren't batches: 1.bak",
-        ". contains files that aren't part of it: README",
+        ". contains files that don't belong there: README",
     ]
     assert version.progress.last_offset_batch == 1
 
@@ -80,20 +80,20 @@ def test_what_does_not_belong_there_is_named(checkpoint):
 def test_a_checkpoint_within_a_checkpoint_is_not_mixed_in(checkpoint):
     shutil.copytree(GOLDEN / "kafka_source/checkpoint", checkpoint / "inner")
     found, version = warnings(checkpoint)
-    assert found == [". contains files that aren't part of it: inner"]
+    assert found == [". contains files that don't belong there: inner"]
     assert [s.format for s in version.sources] == ["file"]
 
 
 def test_gaps_are_told(checkpoint):
     for number in (4, 5, 9):
         shutil.copy(checkpoint / "offsets/1", checkpoint / f"offsets/{number}")
-    assert warnings(checkpoint)[0] == ["offsets lacks 2 to 3, 6 to 8"]
+    assert warnings(checkpoint)[0] == ["offsets lacks batches 2 to 3, 6 to 8"]
 
 
 def test_a_commit_without_its_batch_is_told(checkpoint):
     shutil.copy(checkpoint / "commits/1", checkpoint / "commits/2")
     found, version = warnings(checkpoint)
-    assert found == ["commits/2 has no batch in offsets, which ends at 1"]
+    assert found == ["commits has batch 2, but offsets ends at 1"]
     assert read_batches(str(checkpoint)).batches[-1].sources is None
     assert version.progress.last_commit_batch == 2
 
@@ -116,7 +116,7 @@ def test_logs_without_state_have_their_offsets(checkpoint):
 def test_folders_of_more_partitions_than_the_metadata_says(checkpoint):
     (checkpoint / "state/0/2").mkdir()
     assert warnings(checkpoint)[0] == [
-        "state/0 has folders of 3 partitions, but its metadata says 2"
+        "state/0 has folders of 3 partitions, but `_metadata` says 2"
     ]
 
 
@@ -125,7 +125,7 @@ def test_state_of_another_provider_than_the_log_says(checkpoint):
     other = text.replace("RocksDBStateStoreProvider", "HDFSBackedStateStoreProvider")
     (checkpoint / "offsets/1").write_text(other)
     (found,) = warnings(checkpoint)[0]
-    assert "offsets has HDFSBackedStateStoreProvider" in found
+    assert "offsets names HDFSBackedStateStoreProvider" in found
     assert "RocksDBStateStoreProvider" in found
 
 
@@ -135,7 +135,7 @@ def test_links_that_lead_round_in_circles_end(checkpoint):
     (checkpoint / "offsets/2").symlink_to("2")
     (checkpoint / "offsets/3").symlink_to("nowhere")
     found, version = warnings(checkpoint)
-    assert ". contains files that aren't part of it: loop" in found
+    assert ". contains files that don't belong there: loop" in found
     assert any(w.startswith("offsets/2 can't be read: ") for w in found)
     assert any(w.startswith("offsets/3 can't be read: ") for w in found)
     assert version.sources[0].offsets == {"logOffset": 1}

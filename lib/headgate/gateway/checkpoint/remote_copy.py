@@ -58,8 +58,8 @@ def changing(location: str) -> Iterator[None]:
         raise RefusedError(f"no permission to write {shown}: {error}") from error
     except FileNotFoundError as error:
         raise RefusedError(
-            f"{shown} changed while it was copied: another process writes to it. Stop it, then try "
-            "again"
+            f"{shown} changed during the copy: stop the process that writes to the checkpoint, "
+            "then try again"
         ) from error
     except (OSError, ValueError) as error:
         raise UnreachableError(f"{shown} could not be written: {error}") from error
@@ -232,8 +232,8 @@ def _copy(
 def _check_unchanged(order: Order, now: Mapping[str, Stored]) -> None:
     if stored_hash(now) != order.expected:
         raise RefusedError(
-            f"{order.source} changed while it was copied: another process writes to it. Stop it, "
-            "then try again"
+            f"{order.source} changed during the copy: stop the process that writes to the "
+            "checkpoint, then try again"
         )
 
 
@@ -269,7 +269,9 @@ def _difference(
 ) -> str | None:
     for name in sorted(files.keys() | there.keys()):
         if name not in files:
-            return f"{target}/{name} was not written by this run: another process writes to it"
+            return (
+                f"{target}/{name} was not written by this run: another process writes to {target}"
+            )
         if name not in there or there[name].size != files[name]["size"]:
             return f"{target}/{name} differs from the file that Headgate wrote"
     return None

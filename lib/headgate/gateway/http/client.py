@@ -92,7 +92,7 @@ class Web:
         except RequestException as error:
             raise UnreachableError(f"{self.base} {why(error)}") from error
         except OSError as error:
-            raise UnreachableError(f"{self.base} stopped answering: {_line(error)}") from error
+            raise UnreachableError(f"{self.base} stopped responding: {_line(error)}") from error
 
     def _followed(self, url: str, params: Mapping[str, Any] | None) -> requests.Response:
         """Follow redirects within the host; one that leads elsewhere leads to a log-in."""
@@ -108,7 +108,7 @@ class Web:
                 location = mask_text(without_secret(to)).partition("?")[0]
                 raise EvidenceError(
                     f"{self.base} redirects to {location}, probably a login page: use an address"
-                    " without a redirect, or add USER:PASSWORD@ to it"
+                    " without a redirect, or add USER:PASSWORD@ to the address"
                 )
             url, params = to, None
         raise EvidenceError(f"{self.base} redirects more than {_REDIRECTS} times")

@@ -222,7 +222,9 @@ def _unmarked(record: Record, to: str | None = None) -> Record:
     """Return the record as it was, with its offset; its topic is `to` where that is given."""
     key, value = record.headers[-1] if record.headers else ("", None)
     if key != WHERE or value is None:
-        raise StepError(f"{name_of(record)} isn't a backed-up record: it has no `{WHERE}` header")
+        raise StepError(
+            f"{name_of(record)} isn't a backed-up record: its last header isn't `{WHERE}`"
+        )
     topic, partition, offset = value.decode().split(" ")
     return replace(
         record,

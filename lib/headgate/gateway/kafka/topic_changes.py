@@ -233,7 +233,9 @@ def add_partitions(kafka: Kafka, name: str, to: int) -> None:
     deadline = time.monotonic() + KNOWN_SECONDS
     while not _are_led(kafka, name, to):
         if time.monotonic() > deadline:
-            raise StepError(f"topic {name} lacks leaders or partitions after {KNOWN_SECONDS:.0f} s")
+            raise StepError(
+                f"topic {name} still lacks leaders or partitions after {KNOWN_SECONDS:.0f} s"
+            )
         time.sleep(_PAUSE)
 
 

@@ -185,7 +185,7 @@ class _Guarded(io.RawIOBase):
             reason = " ".join(str(getattr(error, "strerror", None) or error).split())[:200]
             name = self._place.name
             if is_uri(name) and not name.startswith("file:"):
-                raise UnreachableError(f"{name} stopped answering: {reason}") from error
+                raise UnreachableError(f"{name} stopped responding: {reason}") from error
             raise EvidenceError(f"{name} can't be read: {reason}") from error
         view[: len(data)] = data
         return len(data)

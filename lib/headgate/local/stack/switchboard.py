@@ -157,5 +157,5 @@ class Switchboard:
                 )
             time.sleep(0.1)
         return Answer(
-            False, True, f"{name} completed no start within {_START_LIMIT:.0f} s: check its log"
+            False, True, f"{name} wasn't ready within {_START_LIMIT:.0f} s: check its log"
         )

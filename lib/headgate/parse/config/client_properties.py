@@ -81,7 +81,7 @@ def _trust(given: Mapping[str, tuple[str, int]], source: str) -> dict[str, str]:
     location, line = given["ssl.truststore.location"]
     if given.get("ssl.truststore.type", ("JKS", 0))[0].upper() != _PEM:
         raise ParseError(
-            "only trust stores of type PEM can be read: export the certificates with keytool"
+            "Headgate reads only PEM truststores: export the certificates with keytool"
             " -exportcert -rfc, and set ssl.truststore.type=PEM",
             source=source,
             line=line,
@@ -98,7 +98,7 @@ def _key(given: Mapping[str, tuple[str, int]], source: str) -> dict[str, str]:
         return {"ssl.certificate.location": location, "ssl.key.location": location}
     if kind != "PKCS12":
         raise ParseError(
-            "only key stores of the types PEM and PKCS12 can be read: convert it with keytool"
+            "Headgate reads only PEM and PKCS12 keystores: convert the keystore with keytool"
             " -importkeystore -deststoretype pkcs12, and set ssl.keystore.type=PKCS12",
             source=source,
             line=line,

@@ -127,7 +127,7 @@ def _schema_registry(top: Table) -> Table:
 def _schema_settings(table: Table) -> dict[str, str]:
     config = table.table("config", "[schema_registry.config]").settings()
     if "url" in config:
-        table.table("config", "").fail("url", "write it as `url` under [schema_registry]")
+        table.table("config", "").fail("url", "write the address as `url` under [schema_registry]")
     if table.data and "url" not in table.data:
         table.fail("url", "[schema_registry] needs `url`, the registry's address")
     return config
@@ -170,7 +170,7 @@ def _kafka_config(kafka: Table) -> dict[str, str]:
     config = kafka.table("config", "[kafka.config]").settings()
     if "bootstrap.servers" in config:
         kafka.table("config", "").fail(
-            "bootstrap.servers", "write it as `bootstrap_servers` under [kafka]"
+            "bootstrap.servers", "write the brokers as `bootstrap_servers` under [kafka]"
         )
     return config
 
@@ -204,7 +204,7 @@ def _pipelines(top: Table, folder: PurePath) -> tuple[Pipeline, ...]:
         pipeline = _pipeline(table, folder)
         if pipeline.name in seen:
             first = seen[pipeline.name]
-            table.fail("name", f"pipeline {pipeline.name!r} is already on line {first}")
+            table.fail("name", f"pipeline {pipeline.name!r} is already defined on line {first}")
         seen[pipeline.name] = table.line("name")
         pipelines.append(pipeline)
     return tuple(pipelines)
@@ -220,8 +220,8 @@ def _pipeline(table: Table, folder: PurePath) -> Pipeline:
     checkpoint, group = table.text("checkpoint"), table.text("group")
     known = checkpoint or table.text("watch") or table.texts("evidence")
     if engine is Engine.SPARK and not known:
-        what = "its checkpoint location; without one, `evidence` or `watch`"
-        table.fail("checkpoint", f"pipeline {name!r} needs `checkpoint`, {what}")
+        why = f"pipeline {name!r} needs `checkpoint` (its location), `evidence` or `watch`"
+        table.fail("checkpoint", why)
     if engine is not Engine.SPARK and group is None:
         what = "application id" if engine is Engine.KAFKA_STREAMS else "consumer group's id"
         table.fail("group", f"pipeline {name!r} needs `group`, its {what}")
@@ -229,7 +229,7 @@ def _pipeline(table: Table, folder: PurePath) -> Pipeline:
     if isinstance(commands.calls.get("stop"), WatchControl) and not table.text("watch"):
         table.fail(
             "commands",
-            ("`stop = { watch = true }` needs `watch`: the topic where the driver listens"),
+            ("`stop = { watch = true }` needs `watch`: the folder or topic of headgate.watch"),
         )
     return Pipeline(
         name=name,
@@ -252,7 +252,7 @@ def _rules_url(top: Table) -> str | None:
     docs = top.table("docs", "[docs]").allow("rules_url")
     url = docs.text("rules_url")
     if url is not None and not url.startswith(("https://", "http://")):
-        docs.fail("rules_url", "expected the URL of the folder with the rules' pages, https://...")
+        docs.fail("rules_url", "expected the URL of the rule pages, such as https://...")
     return url
 
 
@@ -283,7 +283,9 @@ def _name(table: Table) -> str:
     if "@" in name:
         table.fail("name", f"{name!r} contains '@', but NAME@N means version N of pipeline NAME")
     if not _NAME.fullmatch(name):
-        table.fail("name", f"{name!r} isn't a name: use letters, digits, '_', '-', '.' and spaces")
+        table.fail(
+            "name", f"{name!r} isn't a valid name: use letters, digits, '_', '-', '.' and spaces"
+        )
     return name
 
 
@@ -292,7 +294,7 @@ def _watch(table: Table, engine: Engine, folder: PurePath) -> str | None:
     if watch is None:
         return None
     if engine is not Engine.SPARK:
-        table.fail("watch", f"`headgate.watch` reports only Spark queries, this is {engine.value}")
+        table.fail("watch", f"`watch` is only for Spark queries, not for {engine.value}")
     topic = watch.removeprefix(_TOPIC)
     if topic == watch:
         return _located(watch, folder)
@@ -304,7 +306,7 @@ def _watch(table: Table, engine: Engine, folder: PurePath) -> str | None:
 def _query(table: Table, engine: Engine) -> str | None:
     query = table.text("query")
     if query is not None and engine is not Engine.SPARK:
-        table.fail("query", f"`query` names a Spark query, this is {engine.value}")
+        table.fail("query", f"`query` is only for Spark queries, not for {engine.value}")
     return query
 
 

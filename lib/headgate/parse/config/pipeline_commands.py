@@ -63,7 +63,7 @@ def _pairs(table: Table, found: Commands) -> None:
     """Refuse what could not be taken back, or not be told after a crash."""
     for word, back in (("suspend", "reenable"), ("pause", "resume"), ("deploy", "rollback")):
         if getattr(found, word) and not getattr(found, back):
-            table.fail(word, f"{word!r} also needs {back!r}, which reverses it")
+            table.fail(word, f"{word!r} also needs {back!r}, the command that reverses {word!r}")
     if isinstance(found.calls.get("start"), HttpCall) and found.status is None:
         why = "after a crash, only 'status' shows whether the call was made"
         table.fail("start", f"'start' as an HTTP call also needs 'status': {why}")
@@ -125,7 +125,7 @@ def _only(table: Table, request: Request, known: set[str]) -> None:
     for name in _BLANK.findall(f"{request.url} {request.body or ''}"):
         if name not in known:
             key = "url" if f"{{{name}}}" in request.url else "body"
-            source = "a `find` table" if name == "found" else "`answer`, the path of it"
+            source = "a `find` table" if name == "found" else "`answer` (a path in the response)"
             table.fail(key, f"{{{name}}} needs {source} in the command")
 
 
@@ -153,7 +153,7 @@ def _url(table: Table) -> str:
     if parts.scheme not in ("http", "https") or not parts.hostname:
         table.fail("url", "expected an address, http://... or https://...")
     if parts.username is not None or mask_text(_VARIABLE.sub("", url)) != _VARIABLE.sub("", url):
-        table.fail("url", "plans show the address: put secrets into `headers` as ${NAME}")
+        table.fail("url", "plans show the URL: put secrets into `headers` as ${NAME}")
     return url
 
 
@@ -250,7 +250,9 @@ def _reading(table: Table) -> Reading:
     lists = {word: table.texts(word) for word in MEANINGS}
     absent = table.choice("absent", MEANINGS) if "absent" in table.data else None
     if "stopped" not in (absent, *_meant(table)) and not lists["stopped"]:
-        table.fail("stopped", "this `status` maps no value to `stopped`: list its values")
+        table.fail(
+            "stopped", "`status` maps no value to `stopped`: list the values that mean stopped"
+        )
     _distinct(table, lists)
     return Reading(path=_needed_path(table), **lists, absent=absent, codes=_code_words(table))
 
@@ -260,7 +262,7 @@ def _distinct(table: Table, lists: dict[str, tuple[str, ...]]) -> None:
     for meaning, words in lists.items():
         for word in words:
             if word in seen:
-                table.fail(meaning, f"{word!r} already means {seen[word]}")
+                table.fail(meaning, f"{word!r} is already listed under `{seen[word]}`")
             seen[word] = meaning
 
 

@@ -50,7 +50,7 @@ class Table:
         for key in self.data:
             if key not in keys:
                 near = near_names(key, keys, 1)
-                hint = f"did you mean {near[0]!r}?" if near else f"known are {', '.join(keys)}"
+                hint = f"did you mean {near[0]!r}?" if near else f"use one of {', '.join(keys)}"
                 self.fail(key, f"unknown key {key!r} in {self.title}, {hint}")
         return self
 
@@ -72,7 +72,7 @@ class Table:
             self.fail(key, f"{key!r} must be an array of strings, found {_kind(value)}")
         for index, item in enumerate(value):
             if not isinstance(item, str) or not item.strip():
-                reason = f"{key!r} must hold strings that are not empty, found {_kind(item)}"
+                reason = f"{key!r} must contain only non-empty strings, found {_kind(item)}"
                 raise RegistryError(reason, source=self.source, line=self.line(key, index))
         return tuple(value)
 
@@ -104,7 +104,7 @@ class Table:
             self.fail(key, f"{self.title} needs {key!r}: one of {known}")
         if value not in words:
             near = near_names(value, words, 1)
-            hint = f"did you mean {near[0]!r}?" if near else f"known are {known}"
+            hint = f"did you mean {near[0]!r}?" if near else f"use one of {known}"
             self.fail(key, f"unknown {key} {value!r}, {hint}")
         return value
 
@@ -119,10 +119,10 @@ class Table:
         """Yield the tables of an array of tables, none where the key is missing."""
         value = self.data.get(key, [])
         if not isinstance(value, list):
-            self.fail(key, f"write {title} with two brackets, found {_kind(value)}")
+            self.fail(key, f"expected tables with the heading {title}, found {_kind(value)}")
         for index, item in enumerate(value):
             if not isinstance(item, dict):
-                reason = f"{key!r} must hold tables, found {_kind(item)}"
+                reason = f"{key!r} must contain only tables, found {_kind(item)}"
                 raise RegistryError(reason, source=self.source, line=self.line(key, index))
             yield self._under(item, title, key, index)
 

@@ -86,7 +86,7 @@ def _made(found: Gathered, query: str | None) -> list[Version]:
     )
     if weak and found.is_empty:
         raise EvidenceError(
-            f"{weak[0].path} is only evidence together with a description of the topology"
+            f"{weak[0].path} isn't enough evidence: add the output of Topology#describe()"
         )
     return [build_version(_spark_pieces(found, query))] if _says_something(found) else []
 
@@ -220,10 +220,10 @@ def _many(found: Gathered, checkpoints: Sequence[tuple[str, Checkpoint]]) -> lis
     out = []
     if len(checkpoints) > 1:
         kept, *rest = (path for path, _ in checkpoints)
-        out.append(f"several checkpoints: {kept} is used, {', '.join(rest)} is ignored")
+        out.append(f"several checkpoints: Headgate uses {kept} and ignores {', '.join(rest)}")
     captures = _of(found, EvidenceKind.CAPTURE)
     if len(captures) > 1:
-        out.append(f"several captures: {captures[0].path} is used")
+        out.append(f"several captures: Headgate uses only {captures[0].path}")
     return out
 
 
@@ -231,7 +231,9 @@ def _other_query(reports: Sequence[Report], checkpoint: Checkpoint | None) -> li
     wanted = checkpoint.query_id if checkpoint else None
     if wanted is None or not reports or wanted in {r.query_id for r in reports}:
         return []
-    return [f"the progress is of query {reports[0].query_id}, the checkpoint of {wanted}"]
+    return [
+        f"the progress is from query {reports[0].query_id}, but the checkpoint is from {wanted}"
+    ]
 
 
 def _evidence(found: Gathered) -> tuple[Evidence, ...]:
@@ -262,7 +264,7 @@ def _chosen(
     if query is not None:
         meant = {i for i, name in known.items() if query in (i, name)}
         if known and not meant:
-            raise QueryChoiceError(f"no query {query!r} in the evidence; it has", names)
+            raise QueryChoiceError(f"the evidence has no query {query!r}, only", names)
         meant = _newest_of(meant, reports, logs)
     elif len(known) > 1 and (len(reports) > 1 or len(found.checkpoints) > 1 or logs):
         raise QueryChoiceError(

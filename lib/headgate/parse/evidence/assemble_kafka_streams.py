@@ -40,7 +40,7 @@ def _release(pieces: Sequence[Piece], problems: list[str]) -> str | None:
     found = dict.fromkeys(p.value.release for p in pieces if p.value.release is not None)
     first = next(iter(found), None)
     if len(found) > 1:
-        problems.append(f"logs name Kafka Streams {', '.join(found)}: {first} is used")
+        problems.append(f"logs show Kafka Streams {', '.join(found)}: Headgate uses {first}")
     return first
 
 
@@ -56,7 +56,7 @@ def _description(pieces: Sequence[Piece], problems: list[str]) -> Description | 
     others = [p for p, d in found[1:] if _shape(d) != _shape(kept)]
     if others:
         problems.append(
-            f"several topology descriptions: {path} is used, {', '.join(others)} is ignored"
+            f"several topology descriptions: Headgate uses {path}, not {', '.join(others)}"
         )
     return kept
 
@@ -76,7 +76,9 @@ def _config(pieces: Sequence[Piece], problems: list[str]) -> Config | None:
     for path, config in sorted(found, key=lambda f: f[1].is_whole):
         for key, value in config.values.items():
             if values.setdefault(key, value) != value:
-                problems.append(f"{key} is {values[key]} in {said_by[key]}, but {value} in {path}")
+                problems.append(
+                    f"setting {key} is {values[key]} in {said_by[key]}, but {value} in {path}"
+                )
             said_by.setdefault(key, path)
     return Config(dict(sorted(values.items())), any(c.is_whole for _, c in found))
 

@@ -36,4 +36,4 @@ def _cut(same: list[str]) -> list[str]:
     more = len(same) - OF_A_KIND
     if more <= 0:
         return same
-    return [*same[:OF_A_KIND], f"and {more} similar warnings, the last: {same[-1]}"]
+    return [*same[:OF_A_KIND], f"and {more} more warnings of this kind, the last: {same[-1]}"]

@@ -12,12 +12,12 @@ from headgate.model.topology import NodeKind
 from headgate.model.version import Engine, OperatorKind, Source, StatefulOperator, Version
 
 _NEVER = (
-    "serdes, window sizes and grace periods, aggregation and filter code, store types and stores "
-    "without logging: only the code shows these"
+    "Unknown: serdes, window sizes, grace periods, aggregations, filters, store types and stores "
+    "without logging. Only the code shows them."
 )
 _INTERNAL = (
-    "internal topics, their partitions and settings: register the application with its `group` in "
-    "headgate.toml to read them from the cluster, or add internal_topics.json"
+    "Unknown: internal topics, their partitions and settings. Register the application with its "
+    "`group` in headgate.toml to read them from the cluster, or add internal_topics.json."
 )
 
 
@@ -28,17 +28,20 @@ def limits_of_streams(app: StreamsApplication) -> tuple[str, ...]:
 
 def _limits(app: StreamsApplication) -> Iterator[str]:
     if not app.described:
-        yield "operators, sinks and stores without a changelog: add the text of Topology#describe()"
+        yield (
+            "Unknown: operators, sinks and stores without a changelog. Add the text of "
+            "Topology#describe()."
+        )
     if not app.application_id:
-        yield "the application id: add config.json with `application.id`"
+        yield "Unknown: the application id. Add config.json with `application.id`."
     if not app.config:
-        yield "the configuration: add config.json, or the log with `StreamsConfig values:`"
+        yield "Unknown: the configuration. Add config.json, or a log with `StreamsConfig values:`."
     elif not app.config_is_whole:
-        yield "settings that are not listed: Kafka's defaults are assumed"
+        yield "Unknown: settings that are not listed. Headgate assumes Kafka's defaults."
     if app.internal is None:
         yield _INTERNAL
     if any(s.pattern for s in app.sources) and not app.inputs:
-        yield "which topics a pattern subscribes to: only the cluster shows them"
+        yield "Unknown: the topics of a pattern subscription. Only the cluster shows them."
     if app.described:
         yield _NEVER
 
@@ -165,7 +168,7 @@ def _options(version: Version) -> str | None:
 def _state(version: Version) -> str | None:
     if version.stateful is not None:
         return None
-    return "Unknown: whether there is state. Add a plan, or the checkpoint with its state."
+    return "Unknown: whether the query has state. Add a plan, or the checkpoint with its state."
 
 
 def _physical(version: Version) -> str | None:

@@ -75,7 +75,7 @@ def _explain(text: str, path: str) -> Piece | None:
     # A private key has lines of its own, which no operator would keep together.
     found = read_explain(mask_text(text) if "PRIVATE KEY-----" in text else text)
     refused = tuple(
-        f"{path} has no plan, Spark failed with: {mask_text(r)}" for r in found.refusals
+        f"{path} has a Spark error instead of a plan: {mask_text(r)}" for r in found.refusals
     )
     if refused and not found.plans:
         raise EvidenceError(refused[0])
@@ -104,7 +104,7 @@ def not_read_yet(data: bytes) -> str | None:
     """Return what the bytes are where nothing that is known is in them: packed, or broken JSON."""
     for magic, packing in _PACKED.items():
         if data.startswith(magic):
-            return f"packed with {packing}, as event logs are, but its start has no complete event"
+            return f"{packing} data that does not start with a complete event of an event log"
     text = (_text(data) or "").lstrip("\ufeff \t\r\n")
     if text[:1] in ("{", "["):
         try:
@@ -131,7 +131,7 @@ def _text(data: bytes) -> str | None:
 def _json_piece(text: str, data: bytes, path: str) -> Piece | None:
     text = whole_characters(text)
     values, broken = _values(text)
-    warnings = (f"{path} isn't valid JSON up to its end",) if broken else ()
+    warnings = (f"{path} ends with invalid JSON, which was not read",) if broken else ()
     if not values:
         return _cut_plan(text, path) or _explain(text, path)
     if len(values) == 1 and isinstance(values[0], list) and is_plan(values[0]):
@@ -157,8 +157,8 @@ def _cut_plan(text: str, path: str) -> Piece | None:
         return None
     at = len(text[:at].encode("utf-8", "replace"))
     warning = (
-        f"{path} looks like a plan's JSON, but ends early at byte {at}: what follows its first "
-        f"{len(nodes)} operators is missing"
+        f"{path} looks like a plan's JSON, but ends early at byte {at}: it has only the first "
+        f"{len(nodes)} operators"
     )
     plan = replace(read_json_plan(nodes), is_whole=False)
     return Piece(EvidenceKind.PLAN_JSON, path, plan, (warning,))

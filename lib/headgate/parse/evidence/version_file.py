@@ -56,7 +56,9 @@ def load(data: bytes, *, source: str) -> Version:
         if head.kind != KIND:
             raise ParseError(f"not a version file: kind is not {KIND!r}", source=source, line=1)
         if head.schema > SCHEMA:
-            reason = f"written by a newer headgate (schema {head.schema}, this one reads {SCHEMA})"
+            reason = (
+                f"schema {head.schema} needs a newer Headgate (this one reads {SCHEMA}): update it"
+            )
             raise ParseError(reason, source=source, line=1)
         return msgspec.json.decode(data, type=_File).version
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
@@ -76,9 +78,9 @@ def check_graph(topology: Topology, *, source: str) -> None:
     twice = next((i for i, n in Counter(ids).items() if n > 1), None)
     if loose is None and twice is None:
         return
-    said = f"an edge ends at {loose!r}" if loose is not None else f"two nodes have the id {twice!r}"
-    why = "which isn't a node" if loose is not None else "but ids must be unique"
-    raise ParseError(f"damaged version file: {said}, {why}", source=source, line=1)
+    ends_at = f"an edge ends at the missing node {loose!r}"
+    said = ends_at if loose is not None else f"two nodes have the id {twice!r}"
+    raise ParseError(f"damaged version file: {said}", source=source, line=1)
 
 
 def _line(data: bytes, message: str) -> int:

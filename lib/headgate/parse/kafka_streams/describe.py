@@ -68,7 +68,7 @@ def _capped(warnings: list[str]) -> tuple[str, ...]:
     more = len(warnings) - _MOST_WARNINGS
     return (
         *warnings[:_MOST_WARNINGS],
-        *([f"and {more} more lines like these"] if more > 0 else []),
+        *([f"and {more} more warnings of this kind"] if more > 0 else []),
     )
 
 
@@ -83,7 +83,7 @@ def _placed(nodes: Iterable[DescribedNode], warnings: list[str]) -> list[Describ
     if known and number == min(known):
         number = max(known) + 1
     warnings.append(
-        f"line {lost[0].line}: no sub-topology precedes {lost[0].name}; assigned to {number}"
+        f"line {lost[0].line}: no sub-topology precedes {lost[0].name}: Headgate assigns {number}"
     )
     return [replace(n, subtopology=number) if n.subtopology == NOT_KNOWN else n for n in out]
 
@@ -142,13 +142,13 @@ class _Reader:
     def _missing(self) -> str | None:
         """Return what must follow the last line, None if the text may end there."""
         if self.is_begun:
-            return "no node follows its last sub-topology"
+            return "the last sub-topology has no nodes"
         if self.current is not None and lacks_arrows(self.current[0], self.draft.arrows):
-            return f"it ends before the arrows of {_shown(self.current[0].name)}"
+            return f"the text ends before the arrows of {_shown(self.current[0].name)}"
         if begins_heading(self.last):
-            return "it ends inside a heading"
+            return "the text ends inside a heading"
         if self.is_oldest and not self.is_global:
-            return "it ends before `Global Stores:`"
+            return "the text ends before `Global Stores:`"
         return None
 
     def _continued(self, line: Line) -> bool:
@@ -174,7 +174,7 @@ class _Reader:
         (first, parts), self.pending = self.pending, None
         found = read_node(str(first.key), parts[0])
         if found is not None:
-            self.draft.warnings.append(f"line {first.number} is cut: {_shown(parts[0])}")
+            self.draft.warnings.append(f"line {first.number} is incomplete: {_shown(parts[0])}")
             self._node(first, found)
         elif not first.is_prefixed or self.draft.nodes:
             what = KINDS[str(first.key)]
@@ -201,7 +201,7 @@ class _Reader:
         match = _NUMBER.match(line.rest)
         self.current = None
         if match is None:
-            self.draft.warnings.append(f"line {line.number}: not a sub-topology number")
+            self.draft.warnings.append(f"line {line.number}: expected a sub-topology number")
             return
         self.subtopology = int(match["number"])
         self.is_global = "global" in match["rest"]
@@ -219,7 +219,7 @@ class _Reader:
         """Say that a global store has no second line."""
         assert self.half is not None
         line, self.half = self.half, None
-        self.draft.warnings.append(f"line {line.number} is cut: {_shown(line.rest)}")
+        self.draft.warnings.append(f"line {line.number} is incomplete: {_shown(line.rest)}")
 
     def _add_global(self, line: Line, text: str) -> bool:
         match = _GLOBAL.match(text)

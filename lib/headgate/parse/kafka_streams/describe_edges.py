@@ -54,12 +54,12 @@ def _edge(
     here = arrow.node[1]
     if other not in known:
         return (
-            f"line {arrow.line}: {_short(here)} is connected to {_short(name)}, which is not "
-            "described"
+            f"line {arrow.line}: {_short(here)} is connected to {_short(name)}, but the "
+            "description has no such node"
         )
     edge = (arrow.node, other) if arrow.arrow == "-->" else (other, arrow.node)
     if known[edge[0]].kind == "sink" or known[edge[1]].kind == "source" or edge[0] == edge[1]:
-        return f"line {arrow.line}: {_short(edge[0][1])} can't feed {_short(edge[1][1])}"
+        return f"line {arrow.line}: {_short(edge[0][1])} can't be upstream of {_short(edge[1][1])}"
     said.setdefault(edge, set()).add(arrow.arrow)
     return None
 
@@ -74,8 +74,8 @@ def _one_sided(said: Mapping[tuple[Key, Key], set[str]], arrows: Sequence[Arrow]
     ]
     for source, target in lonely[:3]:
         yield (
-            f"the arrow between {_short(source[1])} and {_short(target[1])} is shown for only one "
-            "of the two nodes"
+            f"the edge between {_short(source[1])} and {_short(target[1])} is listed at only one "
+            "of its two nodes"
         )
     if len(lonely) > 3:
         yield f"and {len(lonely) - 3} more edges that are listed at only one of their two nodes"

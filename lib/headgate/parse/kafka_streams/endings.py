@@ -38,4 +38,4 @@ def unread_repartitions(nodes: Sequence[DescribedNode]) -> Iterator[str]:
             node.name.endswith(_SINK_OF_ENGINE) and topic.endswith("-repartition")
         )
         if is_internal and topic not in read:
-            yield f"the description is incomplete: nothing in it reads {topic}"
+            yield f"the description is incomplete: no source node reads {topic}"

@@ -148,8 +148,8 @@ def _warnings(app: StreamsApplication, group: Group | None, cluster: Cluster) ->
         yield NO_DESCRIPTION
     if group is None:
         yield (
-            f"the group {app.application_id} is not on the cluster: the application never ran on "
-            "it, or its offsets have expired"
+            f"the cluster has no group {app.application_id}: the application never ran there, "
+            "or its offsets have expired"
         )
     yield from disagreements(app)
     missing = sorted(app.expected_topics().keys() - cluster.topics.keys())
@@ -173,6 +173,6 @@ def _other_topology(app: StreamsApplication) -> Iterator[str]:
     strange = sorted(kept - app.expected_topics().keys() - inputs)
     if strange:
         yield (
-            "the streams group's topology on the broker differs from the description: it has "
+            "the broker's topology of the streams group has topics that the description lacks: "
             f"{some(strange)}"
         )

@@ -60,16 +60,18 @@ def _processor(
     node: DescribedNode, found: Neighbours, joints: tuple[Joint, ...]
 ) -> tuple[str, str]:
     if told := generated(node.name):
-        return operator_of(node.name) or "unknown", f"its generated name {told.word}"
+        return operator_of(node.name) or "unknown", f"the generated name {told.word}"
     if word := operator_of(node.name):
-        return word, "the ending of its name"
+        return word, "the ending of the node name"
     for store in node.stores:
         word = operator_of_store(store)
         if word and len(found.users[node.topology, store]) == 1:
-            return word, f"its store {store}"
+            return word, f"the store {store}"
     if word := _by_place(node, found, joints):
-        return word, "its position"
-    return ("stateful_processor" if node.stores else "processor"), "nothing: the code names it"
+        return word, "the position in the topology"
+    return (
+        "stateful_processor" if node.stores else "processor"
+    ), "unknown: the code names the node"
 
 
 def _by_place(node: DescribedNode, found: Neighbours, joints: tuple[Joint, ...]) -> str | None:
@@ -168,5 +170,5 @@ def _refined(out: dict[Key, tuple[str, str]], found: Neighbours) -> dict[Key, tu
         elif word in ("table_join", "table_left_join") and not node.stores:
             # A table that is joined has a store here. 4.3.1 calls an inner join with a global
             # table LEFTJOIN, too, so that the name does not tell inner from left.
-            out[key] = ("global_table_join", "it joins and has no store")
+            out[key] = ("global_table_join", "a join without a store")
     return out

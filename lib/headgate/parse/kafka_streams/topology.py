@@ -146,9 +146,9 @@ def _said(details: dict[str, Any]) -> dict[str, Any]:
 def _label(node: DescribedNode, word: str) -> str:
     """Return what people call it: its topics, the code's own name, or the operator's word."""
     if node.kind == "source":
-        return ", ".join(node.topics) or f"topics like {node.pattern}"
+        return ", ".join(node.topics) or f"topics matching {node.pattern}"
     if node.kind == "sink":
-        return node.topic or f"topic by {_class(node.extractor)}"
+        return node.topic or f"topic chosen by {_class(node.extractor)}"
     spoken = word.replace("_", " ")
     return spoken if generated(node.name) else node.name or spoken
 

@@ -16,8 +16,8 @@ from headgate.parse.kafka_streams.operators import UNREAD
 from headgate.parse.kafka_streams.topology import draw
 
 NO_ID = (
-    "the evidence has no application id: internal topics are named without it (add config.json "
-    "with `application.id`)"
+    "the evidence has no application id, so internal topic names lack the prefix: add config.json "
+    "with `application.id`"
 )
 NO_DESCRIPTION = (
     "the evidence has no description of the topology: operators, sinks and stores without a "
@@ -131,7 +131,7 @@ def disagreements(app: StreamsApplication) -> Iterator[str]:
         return
     strange = [t.name for t in app.internal if t.name not in expected]
     if strange:
-        yield (f"internal topics without a store or repartition in this topology: {some(strange)}")
+        yield (f"the topology has no store or repartition for the internal topics {some(strange)}")
 
 
 def some(names: Iterable[str]) -> str:

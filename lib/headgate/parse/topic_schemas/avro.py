@@ -49,7 +49,7 @@ def _parse(text: str, name: str, names: Any) -> Any:
             warnings.simplefilter("ignore")
             return make_avsc_object(data, names)
     except RecursionError:
-        raise SchemaError(f"{name} is nested too deeply to be an Avro schema") from None
+        raise SchemaError(f"{name} is nested too deeply for Headgate") from None
     except (AvroException, AttributeError, TypeError, ValueError, KeyError) as error:
         raise SchemaError(f"{name} isn't an Avro schema: {_line(error)}") from None
 

@@ -102,11 +102,11 @@ def read_json(given: SchemaText) -> TopicSchema:
         draft = validator_for(data, default=validator_for({"$schema": _DRAFT7}))
         draft.check_schema(data)
     except WrongError as error:
-        location = "/".join(str(p) for p in error.absolute_path) or "its root"
+        location = "/".join(str(p) for p in error.absolute_path) or "the root"
         reason = f"{given.name} isn't a JSON Schema: {_line(error.message)} (at {location})"
         raise SchemaError(reason) from None
     except (RecursionError, TypeError, ValueError):
-        raise SchemaError(f"{given.name} is nested too deeply to be a JSON Schema") from None
+        raise SchemaError(f"{given.name} is invalid or nested too deeply for Headgate") from None
     dialect = data.get("$schema", _DRAFT7) if isinstance(data, dict) else _DRAFT7
     kind = specification_with(str(dialect), default=DRAFT7)
     registry: Registry[Any] = Registry()
@@ -120,10 +120,10 @@ def read_json(given: SchemaText) -> TopicSchema:
         _check_references(tree, given.name)
     except _LostError as error:
         raise SchemaError(
-            f"{given.name} refers to {error}, which was not found: put that file beside it"
+            f"{given.name} references {error}, which was not found: put {error} next to it"
         ) from None
     except RecursionError:
-        raise SchemaError(f"{given.name} is nested too deeply to be a JSON Schema") from None
+        raise SchemaError(f"{given.name} is nested too deeply for Headgate") from None
     fields = tuple(f for f, _ in zip(fields_of(tree), range(MOST_FIELDS), strict=False))
     return TopicSchema(SchemaFormat.JSON, given.name, fields, tree)
 

@@ -134,9 +134,11 @@ def _parse(text: str, name: str) -> Any:
     ANTLR mends what it can't read; here the first error counts.
     """
     if len(text) > LONGEST:
-        raise SchemaError(f"{name} is larger than {LONGEST >> 20} MiB, too large for a .proto file")
+        raise SchemaError(
+            f"{name} is larger than {LONGEST >> 20} MiB, the most that Headgate reads"
+        )
     if text.count("{") > 5000 or _depth(text) > 60:
-        raise SchemaError(f"{name} is nested too deeply to be a .proto file")
+        raise SchemaError(f"{name} is nested too deeply for Headgate")
     from antlr4.error.ErrorListener import ErrorListener
     from proto_schema_parser.parser import Parser
 
@@ -155,7 +157,7 @@ def _parse(text: str, name: str) -> Any:
     with contextlib.suppress(RecursionError, AttributeError, ValueError, TypeError, IndexError):
         tree = Parser(setup_lexer=listen, setup_parser=listen).parse(text)
     if found or tree is None:
-        reason = found[0] if found else "it can't be parsed"
+        reason = found[0] if found else "the text can't be parsed"
         raise SchemaError(f"{name} isn't a Protobuf schema: {reason}")
     return tree
 
@@ -273,7 +275,7 @@ def _type(word: str, scope: str, names: _Names, name: str, missing: tuple[str, .
     if missing:
         files = ", ".join(missing)
         raise SchemaError(
-            f"{name} uses {word}, but its imports were not found: put {files} beside it"
+            f"{name} uses {word}, but imports were not found: put {files} next to {name}"
         )
     raise SchemaError(f"{name} uses {word}, but neither declares nor imports it")
 

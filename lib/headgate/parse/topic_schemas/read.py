@@ -28,7 +28,7 @@ def read_schema(given: SchemaText) -> TopicSchema:
     """
     if len(given.text) > LONGEST:
         raise SchemaError(
-            f"{given.name} is larger than {LONGEST >> 20} MiB, too large for a schema"
+            f"{given.name} is larger than {LONGEST >> 20} MiB, the most that Headgate reads"
         )
     if not given.text.strip():
         raise SchemaError(f"{given.name} is empty: an Avro, Protobuf or JSON schema was expected")
@@ -40,10 +40,10 @@ def format_of(text: str, name: str) -> SchemaFormat:
     try:
         data = json.loads(text)
     except RecursionError:
-        raise SchemaError(f"{name} is nested too deeply to be a schema") from None
+        raise SchemaError(f"{name} is nested too deeply for Headgate") from None
     except ValueError as error:
         if text.lstrip()[:1] in ("{", "["):
-            raise SchemaError(f"{name} is broken JSON: {error}") from None
+            raise SchemaError(f"{name} isn't valid JSON: {error}") from None
         return SchemaFormat.PROTOBUF
     if isinstance(data, (list, str)):
         return SchemaFormat.AVRO

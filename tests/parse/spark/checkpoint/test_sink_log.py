@@ -34,8 +34,8 @@ def test_an_output_that_is_ahead_of_the_checkpoint_is_told(tmp_path):
             (checkpoint / log / str(number)).unlink()
     version = read_version([str(checkpoint), str(GOLDEN / "output")])
     assert (
-        "the sink's log has batch 6, but the checkpoint ends at 4:"
-        " the sink skips the query's next batches"
+        "`_spark_metadata` has batch 6, but the checkpoint ends at batch 4:"
+        " the file sink skips the next batches"
     ) in version.warnings
 
 

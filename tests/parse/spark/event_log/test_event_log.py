@@ -234,7 +234,7 @@ def test_a_restart_that_failed_before_its_first_batch_is_said():
     (query,) = queries([_read([*WHOLE, _started("r2"), failed])])
     version = logged_version(query, newest_known(query))
     assert version.run.run_id == "r1"
-    assert "r2 failed (E) before it completed a batch" in version.warnings[0]
+    assert "r2 failed (E) before its first completed batch" in version.warnings[0]
 
 
 def test_two_applications_in_one_log_are_both_read():
@@ -258,7 +258,7 @@ def test_a_last_line_cut_in_the_middle_is_one_warning(cut: int, last: bytes):
     assert log.runs == _read(WHOLE).runs
     assert log.events == len(WHOLE)
     (warning,) = log.warnings
-    assert warning.startswith(f"log:{len(WHOLE) + 1}: the log ends early here")
+    assert warning.startswith(f"log:{len(WHOLE) + 1}: the event log ends early here")
 
 
 def test_lines_that_are_no_events_are_counted():
@@ -266,7 +266,7 @@ def test_lines_that_are_no_events_are_counted():
     log = _read([*WHOLE[:4], *junk, *WHOLE[4:]])
     assert log.runs == _read(WHOLE).runs
     (warning,) = log.warnings
-    assert warning.startswith("log: 5 lines are unreadable as events, the first is log:5 (")
+    assert warning.startswith("log: 5 lines can't be read as events (first: log:5, ")
 
 
 @pytest.mark.parametrize(

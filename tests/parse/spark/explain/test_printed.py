@@ -68,10 +68,10 @@ def test_a_form_shows_the_operators_of_its_query(path):
 
 def test_a_refusal_in_the_place_of_a_plan_is_told():
     refused = (ROOT / "subquery" / "df_cost.txt").read_text()
-    with pytest.raises(EvidenceError, match="x has no plan, Spark failed with: org"):
+    with pytest.raises(EvidenceError, match="x has a Spark error instead of a plan: org"):
         version_of(refused)
     version = version_of((ROOT / "subquery" / "df_extended.txt").read_text())
-    assert "Spark failed with: org.apache.spark" in version.warnings[0]
+    assert "has a Spark error instead of a plan: org.apache.spark" in version.warnings[0]
 
 
 @pytest.mark.parametrize("trigger", ["continuous", "micro_batch"])
@@ -131,7 +131,7 @@ def test_formatted_without_details_or_without_some_says_which_are_missing():
     version = version_of(tree)
     operators = [n.operator for n in version.topology.nodes]
     assert operators.count("aggregate") == 1
-    assert "lacks the details below its tree" in version.warnings[0]
+    assert "lacks the operator details" in version.warnings[0]
     some = version_of(f"{tree}\n\n{details.split('(5)')[0]}")
     assert "lacks the details of 7 operators: 5, 6, 7, 8, 9, ..." in some.warnings[0]
     apart = version_of(f"{tree}\n\n26/11/21 08:00:00 INFO Foo: bar\n\n{details}")
@@ -143,7 +143,7 @@ def test_a_tree_without_its_heading_is_read():
     bare = text.replace("== Physical Plan ==\n", "")
     assert version_of(bare).topology == version_of(text).topology
     begun = version_of(bare.split("\n", 2)[2])
-    assert "starts in the middle: what is above line 1 is missing" in begun.warnings[0]
+    assert "starts in the middle: the text above line 1 is missing" in begun.warnings[0]
 
 
 def test_the_rows_of_a_subquery_feed_nothing():

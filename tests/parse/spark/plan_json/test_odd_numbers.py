@@ -24,6 +24,6 @@ def test_it_says_which_node():
     literal = {"class": f"{EXPRESSIONS}.Literal", "num-children": float("inf")}
     plan = read_json_plan([{"class": f"{PLANS}.Filter", "num-children": 0, "condition": [literal]}])
     assert plan.warnings == (
-        "node 1, a Filter, is not as Spark writes it:"
+        "node 1 (Filter) has an unexpected structure:"
         " OverflowError('cannot convert float infinity to integer')",
     )

@@ -36,7 +36,7 @@ def test_none_where_nothing_was_planned():
 
 @pytest.mark.parametrize("found", [3, [3], [{}], [{"operator_id": 0, "stores": [{}]}]])
 def test_another_shape_is_said(found):
-    with pytest.raises(ValueError, match="a different structure"):
+    with pytest.raises(ValueError, match="an unexpected structure"):
         captured_operators(found)
 
 
@@ -51,7 +51,7 @@ def test_another_shape_is_said(found):
     ],
 )
 def test_values_of_another_kind_are_said(change):
-    with pytest.raises(ValueError, match="a different structure"):
+    with pytest.raises(ValueError, match="an unexpected structure"):
         captured_operators([{"operator_id": 0, "stores": [STORE], **change}])
 
 

@@ -39,8 +39,8 @@ def log_warnings(reader: Reader, logged: Sequence[int], committed: Sequence[int]
         out.extend(_foreign(reader, folder, numbers))
     if logged and committed and committed[-1] > logged[-1]:
         out.append(
-            f"{reader.source}/commits/{committed[-1]} has no batch in {reader.source}/offsets,"
-            f" which ends at {logged[-1]}"
+            f"{reader.source}/commits has batch {committed[-1]}, but {reader.source}/offsets"
+            f" ends at {logged[-1]}"
         )
     out.extend(_strangers(reader))
     return out
@@ -52,7 +52,7 @@ def _gaps(log: str, numbers: Sequence[int]) -> Iterator[str]:
     if gaps:
         shown = [str(a) if a == b else f"{a} to {b}" for a, b in gaps[:_MOST]]
         more = f" and {len(gaps) - _MOST} more gaps" if len(gaps) > _MOST else ""
-        yield f"{log} lacks {', '.join(shown)}{more}"
+        yield f"{log} lacks batches {', '.join(shown)}{more}"
 
 
 def _foreign(reader: Reader, folder: str, numbers: Sequence[int]) -> Iterator[str]:
@@ -66,7 +66,7 @@ def _strangers(reader: Reader) -> Iterator[str]:
     """Name what stands beside the logs, another checkpoint for instance; it was not read."""
     top = {p for p in reader.listing if "/" not in p.rstrip("/")} - _KNOWN
     if top:
-        yield f"{reader.source} contains files that aren't part of it: {_listed(sorted(top))}"
+        yield f"{reader.source} contains files that don't belong there: {_listed(sorted(top))}"
 
 
 def _listed(names: Sequence[str]) -> str:
@@ -236,8 +236,8 @@ def _advanced(
         if log.version == 1 and len(old) != len(log.offsets):
             # No query goes on with another number of them: one of the files is broken off.
             reader.warn(
-                f"{reader.source}/offsets/{batch} has {len(log.offsets)} sources, {batch - 1} has "
-                f"{len(old)}"
+                f"{reader.source}/offsets/{batch} has {len(log.offsets)} sources, but "
+                f"offsets/{batch - 1} has {len(old)}"
             )
         return sources
     moved = [was[1] != now[1] for was, now in zip(old, log.offsets, strict=True)]

@@ -32,10 +32,10 @@ def read_commit(data: bytes) -> CommitLog:
     version, lines = versioned(data)
     if not lines:
         # Spark takes it, but writes at least `{}`.
-        raise ValueError("it is incomplete")
+        raise ValueError("the file is incomplete")
     found = read_json(lines[0] or "{}")
     if not isinstance(found, dict):
-        raise ValueError("its second line isn't an object")
+        raise ValueError("the second line isn't a JSON object")
     ids, sinks = found.get("stateUniqueIds"), found.get("sinkMetadataMap")
     return CommitLog(
         version,
@@ -49,7 +49,7 @@ def _state_ids(found: Mapping[str, object]) -> dict[int, tuple[tuple[str, ...], 
     out = {}
     for operator, partitions in found.items():
         if not operator.isdecimal() or not isinstance(partitions, list):
-            raise ValueError("its stateUniqueIds aren't lists by operator")
+            raise ValueError("stateUniqueIds doesn't have a list for each operator")
         out[int(operator)] = tuple(
             tuple(map(str, ids)) if isinstance(ids, list) else () for ids in partitions
         )

@@ -44,7 +44,7 @@ def log_faults(
         yield CheckpointDamage(
             kind=CheckpointDamageKind.NO_PREDECESSOR,
             what=(
-                f"`offsets/{logged[-1]}` is the newest one, but `offsets/{logged[-1] - 1}` is "
+                f"`offsets/{logged[-1]}` is the newest file, but `offsets/{logged[-1] - 1}` is "
                 "missing."
             ),
         )
@@ -71,7 +71,7 @@ def _without_offsets(reader: Reader, committed: Sequence[int]) -> str:
     left = " and ".join(
         word for word, there in (("commits", committed), ("state", _has_state(reader))) if there
     )
-    return f"`offsets` holds no batch, but there is {left} of earlier ones."
+    return f"`offsets` has no batches, but the checkpoint has {left} of earlier batches."
 
 
 def _lacks_predecessor(logged: Sequence[int], committed: Sequence[int]) -> bool:
@@ -99,8 +99,8 @@ def progress_faults(
             yield CheckpointDamage(
                 kind=CheckpointDamageKind.UNLIKE_PROGRESS,
                 what=(
-                    f"{place} was at {was} after batch {batch}, as the query reported, but is at "
-                    f"{now} in `offsets/{batch}`."
+                    f"{place}: the query reported offset {was} after batch {batch}, but "
+                    f"`offsets/{batch}` has {now}."
                 ),
             )
 
@@ -121,8 +121,8 @@ def offset_faults(
             yield CheckpointDamage(
                 kind=CheckpointDamageKind.OFFSETS_WENT_BACK,
                 what=(
-                    f"{place} was at {was} in `offsets/{logged[-2]}`, but is at {now} in "
-                    f"`offsets/{logged[-1]}`."
+                    f"{place}: `offsets/{logged[-2]}` has offset {was}, but the newer "
+                    f"`offsets/{logged[-1]}` has {now}."
                 ),
             )
 
@@ -151,7 +151,7 @@ def source_faults(reader: Reader, log: OffsetLog) -> Iterator[CheckpointDamage]:
         if isinstance(wanted, int) and newest < wanted and seen and _is_whole(reader):
             yield CheckpointDamage(
                 kind=CheckpointDamageKind.NO_SOURCE_LOG,
-                what=f"`sources/{folder}` doesn't contain entry {wanted}, the source's position.",
+                what=f"`sources/{folder}` doesn't contain entry {wanted}, the source's offset.",
             )
 
 
@@ -174,7 +174,7 @@ def state_faults(
             yield CheckpointDamage(
                 kind=CheckpointDamageKind.STATE_PARTITIONS,
                 what=(
-                    f"`offsets` says {shuffle} partitions, but state of operator "
+                    f"`offsets` has {shuffle} partitions, but the state of operator "
                     f"{operator.operator_id} has {stored}."
                 ),
             )

@@ -48,12 +48,12 @@ def read_offsets(data: bytes) -> OffsetLog:
     """
     version, lines = versioned(data)
     if version not in (1, 2):
-        raise ValueError(f"version {version} of the offset log is not known")
+        raise ValueError(f"unknown version {version} of the offset log")
     if len(lines) < 2:
-        raise ValueError("it is incomplete")
+        raise ValueError("the file is incomplete")
     metadata = read_json(lines[0] or "{}")
     if not isinstance(metadata, dict) or not isinstance(metadata.get("conf", {}), dict):
-        raise ValueError("its metadata isn't an object")
+        raise ValueError("the metadata isn't a JSON object")
     read = _named if version == 2 else _positional
     return OffsetLog(version, metadata, tuple(read(line) for line in lines[1:]))
 
@@ -64,7 +64,7 @@ def versioned(data: bytes) -> tuple[int, list[str]]:
     lines = data.decode().split("\n")
     head = lines[0].strip().lstrip("\0")
     if not (head[:1] == "v" and head[1:].isascii() and head[1:].isdecimal() and len(head) < 9):
-        raise ValueError("no version in its first line" if data else "it is empty")
+        raise ValueError("the first line has no version" if data else "the file is empty")
     rest = [line.removesuffix("\r") for line in lines[1:]]
     return int(head[1:]), rest[:-1] if rest and not rest[-1] else rest
 

@@ -42,7 +42,7 @@ def read_source_entry(data: bytes, *, is_cut: bool = False) -> SourceEntry:
     version, lines = versioned(data.lstrip(b"\0"))
     found = [offset_json(line) for line in lines if line]
     if not found:
-        raise ValueError("it is incomplete")
+        raise ValueError("the file is incomplete")
     if not _is_file(found[0]):
         return SourceEntry(version, start=found[0])
     files = tuple((str(f["path"]), _batch(f)) for f in found if _is_file(f))
@@ -67,7 +67,7 @@ def read_sink_entry(data: bytes, *, is_cut: bool = False) -> tuple[dict[str, Any
     _, lines = versioned(data)
     found = [read_json(line) for line in lines if line]
     if not all(isinstance(f, dict) and isinstance(f.get("path"), str) for f in found):
-        raise ValueError("its lines aren't files of a sink")
+        raise ValueError("the lines don't list files of a file sink")
     return tuple(found)
 
 

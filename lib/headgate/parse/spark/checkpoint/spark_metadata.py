@@ -80,8 +80,8 @@ def unlike_checkpoint(log: SinkLog | None, progress: Progress | None) -> Iterato
     logged = progress.last_offset_batch
     if logged is not None and log.last_batch > logged:
         yield (
-            f"the sink's log has batch {log.last_batch}, but the checkpoint ends at "
-            f"{logged if done is None else done}: the sink skips the query's next batches"
+            f"`_spark_metadata` has batch {log.last_batch}, but the checkpoint ends at batch "
+            f"{logged if done is None else done}: the file sink skips the next batches"
         )
 
 

@@ -133,8 +133,8 @@ def _check_provider(
     said = pinned.get(_PROVIDER, "").rpartition(".")[2]
     if seen.provider and said in (HDFS, ROCKSDB) and said != seen.provider:
         reader.warn(
-            f"{reader.source}/offsets has {said}, but the files in {reader.source}/state/{number} "
-            f"are from {seen.provider}"
+            f"{reader.source}/offsets names {said}, but {reader.source}/state/{number} has files "
+            f"from {seen.provider}"
         )
 
 
@@ -144,8 +144,8 @@ def _check_partitions(
     said = max((s.partitions or 0 for s in stores), default=0)
     if said and seen.partitions and seen.partitions > said:
         reader.warn(
-            f"{reader.source}/state/{number} has folders of {seen.partitions} partitions, but its "
-            f"metadata says {said}"
+            f"{reader.source}/state/{number} has folders of {seen.partitions} partitions, but "
+            f"`_metadata` says {said}"
         )
 
 
@@ -162,13 +162,13 @@ def _metadata(reader: Reader, number: int, names: list[str]) -> dict[str, Any] |
 def _read_metadata(data: bytes) -> dict[str, Any]:
     _, lines = versioned(data)
     if not lines:
-        raise ValueError("it is incomplete")
+        raise ValueError("the file is incomplete")
     found = read_json(lines[0])
     if not isinstance(found, dict):
-        raise ValueError("its second line isn't an object")
+        raise ValueError("the second line isn't a JSON object")
     said = found.get("operatorInfo") or {}
     if not isinstance(said, dict) or not isinstance(said.get("operatorName"), str | None):
-        raise ValueError("its operatorInfo isn't an object with a name")
+        raise ValueError("operatorInfo isn't an object with a name")
     if isinstance(text := found.get("operatorPropertiesJson"), str):
         read_json(text or "{}")
     return found

@@ -40,7 +40,7 @@ class _Bytes:
 
     def take(self, count: int) -> bytes:
         if count < 0 or self.at + count > len(self.data):
-            raise ValueError("it is incomplete")
+            raise ValueError("the file is incomplete")
         self.at += count
         return self.data[self.at - count : self.at]
 
@@ -72,7 +72,7 @@ def read_families(data: bytes) -> tuple[Family, ...]:
         return (Family("default", schema(found.chunks()), schema(found.chunks())),)
     if version == "v3":
         return tuple(_family(found) for _ in range(found.count()))
-    raise ValueError(f"schema version {version[:10]!r} is not known")
+    raise ValueError(f"unknown schema version {version[:10]!r}")
 
 
 def _family(found: _Bytes) -> Family:

@@ -156,7 +156,7 @@ def decode(line: bytes | msgspec.Raw, kind: type[Kind]) -> Kind:
     except UnicodeDecodeError:
         return _again(bytes(line), kind)
     except RecursionError:
-        raise ValueError("JSON nests too deep") from None
+        raise ValueError("the JSON is nested too deeply") from None
     return found
 
 
@@ -165,5 +165,5 @@ def _again(line: bytes, kind: type[Kind]) -> Kind:
     try:
         found: Kind = _DECODERS[kind].decode(text)
     except RecursionError:
-        raise ValueError("JSON nests too deep") from None
+        raise ValueError("the JSON is nested too deeply") from None
     return found

@@ -11,7 +11,7 @@ from headgate.parse.spark.event_log.lines import kind_of
 from headgate.parse.spark.event_log.runs import QueryRun
 
 MOST_REPORTS = 20_000
-_NO_EVENT = "it isn't an event"
+_NO_EVENT = "not an event"
 _NAMES_QUERY = b'"sql.streaming.queryId"'
 
 
@@ -116,15 +116,15 @@ class EventLogReader:
         out = []
         if self._first is not None:
             at = self._first
-            many = f"{self._unread} lines are" if self._unread > 1 else "a line is"
+            many = f"{self._unread} lines" if self._unread > 1 else "1 line"
             out.append(
-                f"{self._path}: {many} unreadable as events, the first is {at.path}:{at.line} "
-                f"({at.reason})"
+                f"{self._path}: {many} can't be read as events (first: {at.path}:{at.line}, "
+                f"{at.reason})"
             )
         for at in self._cut:
             out.append(
-                f"{at.path}:{at.line}: the log ends early here ({at.reason}); everything before "
-                "was read"
+                f"{at.path}:{at.line}: the event log ends early here ({at.reason}); everything "
+                "before was read"
             )
         return out
 

@@ -106,7 +106,7 @@ def read_rest(
     attempts = application.get("attempts")
     attempt = attempts[0] if isinstance(attempts, list) and attempts else {}
     if not isinstance(attempt, dict) or not isinstance(application.get("id"), str):
-        raise ValueError("an application has an id and attempts")
+        raise ValueError("an application needs an id and attempts")
     gatherer.take(LogStart(version=optional_text(attempt.get("appSparkVersion"))))
     gatherer.take(
         ApplicationStart(

@@ -192,12 +192,12 @@ def _warnings(query: LoggedQuery, found: LoggedRun) -> list[str]:
         if not newest.ended:
             ended = "has not completed a batch"
         elif newest.newest is None:
-            ended += " before it completed a batch"
+            ended += " before its first completed batch"
         else:
             ended = "logged no plan"
         return [
-            f"{found.path}: the newest run {newest.run_id} {ended}; this is the version of run "
-            f"{found.run.run_id}, which started {found.run.started_at}"
+            f"{found.path}: the newest run {newest.run_id} {ended}, so this version is from run "
+            f"{found.run.run_id} (started {found.run.started_at})"
         ]
     missing = [
         what

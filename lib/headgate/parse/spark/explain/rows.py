@@ -126,7 +126,9 @@ class _Reading:
         self.found.rows.append(Row(0, _ROOT, line.number))
         self.open = [False]
         self.shift = line.column // 3
-        self.found.gaps.append(f"starts in the middle: what is above line {line.number} is missing")
+        self.found.gaps.append(
+            f"starts in the middle: the text above line {line.number} is missing"
+        )
 
     def _row(self, line: Line) -> None:
         depth = max(line.column // 3 + 1 - self.shift, 1)
@@ -239,7 +241,7 @@ class _Reading:
 
     def _lost(self, line: int) -> None:
         if not self.lost:
-            self.found.gaps.append(f"is not complete: an input is missing above line {line}")
+            self.found.gaps.append(f"is incomplete: an input is missing above line {line}")
         self.lost = True
 
     def _add(self, depth: int, text: str, line: int) -> None:

@@ -57,8 +57,8 @@ def _ends_early(last: PlanNode, texts: Sequence[str]) -> bool:
 
 
 _CODEGEN = (
-    "was printed as codegen, which shows only compiled parts: operators above and between them "
-    "may be missing"
+    "was printed with mode `codegen`, which shows only compiled subtrees: other operators may be "
+    "missing"
 )
 
 
@@ -150,14 +150,14 @@ def _without_details(
     if not numbers:
         return []
     if not details:
-        return ["lacks the details below its tree, which hold keys, columns and conditions"]
+        return ["lacks the operator details (keys, columns, conditions) below the tree"]
     missing = sorted(set(numbers) - details.keys())
     out = []
     if missing:
         which = ", ".join(map(str, missing[:5])) + (", ..." if len(missing) > 5 else "")
         out.append(f"lacks the details of {len(missing)} operators: {which}")
     if cut_details(nodes, numbers, details):
-        out.append("ends in the middle of its details")
+        out.append("ends in the middle of the operator details")
     return out
 
 
@@ -172,8 +172,8 @@ def _cut(nodes: Sequence[PlanNode], form: str) -> tuple[str, ...]:
     if not cut:
         return ()
     return (
-        f"the {form} plan was cut: {cut} fields are missing; raise "
-        "spark.sql.debug.maxToStringFields and print it again",
+        f"the {form} plan is truncated: {cut} fields are missing; raise "
+        "spark.sql.debug.maxToStringFields and print the plan again",
     )
 
 

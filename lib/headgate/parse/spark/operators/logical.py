@@ -217,7 +217,7 @@ def _described(parts: list[str]) -> dict[str, str]:
 def unknown(node: PlanNode, inputs: list[Below], builder: Builder) -> Below:
     """Whatever has no known name becomes a node, never an error."""
     name = node.name[:_LONGEST_NAME]
-    builder.warnings.append(f"line {node.line}: operator {name!r} is not known")
+    builder.warnings.append(f"line {node.line}: unknown operator {name!r}")
     return builder.add(over(node, "unknown", inputs, builder))
 
 

@@ -112,7 +112,7 @@ def _node(node: Node, children: tuple[int, ...], line: int, warnings: list[str])
             name = "Relation" if name == "LogicalRelation" else name
             said = json_physical.Said(logical.detail(name, node))
     except _FAILURES as error:
-        warnings.append(f"node {line}, a {name}, is not as Spark writes it: {error!r}")
+        warnings.append(f"node {line} ({name}) has an unexpected structure: {error!r}")
     told = node.get("isStreaming")
     streaming = told if isinstance(told, bool) else None
     return PlanNode(name, said.detail, line, children, said.fields, streaming)

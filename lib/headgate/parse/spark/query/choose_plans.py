@@ -207,11 +207,11 @@ def _meant(groups: Sequence[_Group], query: str | None, others: frozenset[str]) 
     if more := len(names) - len(listed):
         listed.append(f"and {more} more")
     if query is None or query in others:
-        told = "" if query is None else f", none of which names {query}"
-        plans = f"the evidence holds plans of {len(groups)} queries{told}"
+        told = "" if query is None else f", but no plan names {query}"
+        plans = f"the evidence has plans of {len(groups)} queries{told}"
         sentence = f"{plans}; choose one with --query"
         raise QueryChoiceError(sentence, listed, of_plans=True)
-    sentence = f"no query {query!r} in the evidence; it has plans of"
+    sentence = f"the evidence has no query {query!r}, only plans of"
     raise QueryChoiceError(sentence, listed, of_plans=True)
 
 

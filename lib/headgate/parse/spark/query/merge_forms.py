@@ -121,5 +121,5 @@ def _contradiction(base: Shape, other: Shape) -> str | None:
         return None
     return (
         f"the {_form(other)} plan and the {_form(base)} plan show different operators:"
-        f" the {_form(base)} one is used"
+        f" Headgate uses the {_form(base)} plan"
     )

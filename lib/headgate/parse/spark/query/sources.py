@@ -16,12 +16,12 @@ from headgate.text.secrets import mask, mask_text
 
 T = TypeVar("T")
 _HIDDEN = (
-    "the last batch had no data of a source, and this plan doesn't show that source: add the "
+    "a source had no data in the last batch, so this plan doesn't show that source: add the "
     "logical plan, query progress or the checkpoint"
 )
 _OPTION = "option."
 _UNSETTLED = (
-    "which of the {} scans of this plan are streams, and which are static tables, is unknown: add "
+    "the plan has {} scans, but doesn't show which ones are streams and which static tables: add "
     "the logical plan, query progress or the checkpoint"
 )
 

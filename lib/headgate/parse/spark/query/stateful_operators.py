@@ -169,8 +169,8 @@ def _contradictions(operator: StatefulOperator, found: LoggedOperator, who: str)
             if _differ(old, new):
                 word = part.partition("_")[0]
                 out.append(
-                    f"{location}, store {store.store}: the {word} schema of {who} differs from the "
-                    "plan's"
+                    f"{location}, store {store.store}: the {word} schema in {who} differs from the "
+                    "plan"
                 )
     return out
 

@@ -14,7 +14,7 @@ def mapping(found: Any) -> Mapping[str, Any]:
     if found is None:
         return {}
     if not isinstance(found, dict):
-        raise ValueError("an object was expected")
+        raise ValueError("expected a JSON object")
     return found
 
 
@@ -23,7 +23,7 @@ def items(found: Any) -> list[Any]:
     if found is None:
         return []
     if not isinstance(found, list):
-        raise ValueError("a list was expected")
+        raise ValueError("expected a JSON list")
     return found
 
 

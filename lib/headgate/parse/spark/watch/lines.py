@@ -59,9 +59,9 @@ _SCHEMA = msgspec.json.Decoder(_Schema)
 def decode_line(data: bytes) -> WatchLine:
     """Return the record; ValueError says why a line is none."""
     if len(data) > _LONGEST_LINE:
-        raise ValueError("longer than a record is")
+        raise ValueError("longer than any record of headgate.watch")
     if not is_watch(data):
-        raise ValueError("not a record of a watch")
+        raise ValueError("not a record of headgate.watch")
     try:
         found = _SCHEMA.decode(data).schema
         if found != SCHEMA:

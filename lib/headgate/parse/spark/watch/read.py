@@ -128,8 +128,8 @@ class WatchReader:
 
     def _warnings(self, runs: list[_Run]) -> Iterable[str]:
         for first in self._bad:
-            many = f"{self._unread} lines are" if self._unread > 1 else "a line is"
-            yield f"{self._path}: {many} unreadable as records, the first {first}"
+            many = f"{self._unread} lines" if self._unread > 1 else "1 line"
+            yield f"{self._path}: {many} can't be read as records of headgate.watch, first {first}"
         for run in runs:
             if run.life.dropped:
                 name = run.life.name or run.life.query_id

@@ -49,17 +49,17 @@ class ControlRequest:
     def problem(self, token: str | None, now: float) -> str | None:
         """Return why it is not to be believed, None where it is; `now` in seconds since 1970."""
         if self.do != STOP:
-            return f"it requests {self.do!r}, which is not known"
+            return f"unknown request {self.do!r}"
         try:
             left = datetime.fromisoformat(self.expires).timestamp() - now
         except (ValueError, OverflowError):
-            return "its expiry isn't a time"
+            return "the expiry of the request isn't a time"
         if left < 0:
-            return "it has expired"
+            return "the request has expired"
         if left > LONGEST:
-            return f"it is valid for longer than {LONGEST:.0f} s"
+            return f"the request is valid for longer than {LONGEST:.0f} s"
         if token is not None and not hmac.compare_digest(self.mac, self._mac(token)):
-            return "it isn't signed with this watch's token"
+            return "the request isn't signed with this watch's token"
         return None
 
     def line(self) -> bytes:
