@@ -179,7 +179,7 @@ def test_a_running_ui_gives_the_same_operators_as_the_watch(driver):
     shared = {n.id for n in by_rest.topology.nodes} & {n.id for n in by_watch.topology.nodes}
     assert len(shared) >= 4
     assert [e.kind for e in by_rest.evidence] == ["rest"]
-    assert any("neither progress and offsets nor the end" in w for w in by_rest.warnings)
+    assert any("doesn't show progress, offsets or the end" in w for w in by_rest.warnings)
     assert "hunter2" not in repr(by_rest)
 
 

@@ -114,7 +114,7 @@ class Gatherer:
         if len(found) > 1:
             out.append(f"holds the events of {len(found)} applications: {', '.join(found[:5])}")
         if self._too_many:
-            out.append(f"has more than {_MOST_RUNS} query runs; the others were not read")
+            out.append(f"has more than {_MOST_RUNS} query runs, the most that Headgate reads")
         if left := sum(r.plans_left_out for r in runs):
             many = "1 batch" if left == 1 else f"{left} batches"
             out.append(f"lacks the plans of {many}, which were too large or too many")

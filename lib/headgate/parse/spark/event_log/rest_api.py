@@ -38,7 +38,7 @@ _BATCH = re.compile(r"\nid = (?P<query>\S+)\nrunId = (?P<run>\S+)\nbatch = (?P<b
 PLANS = 4
 """Batches of each run whose plan is asked for: one without data shows less of a query."""
 MISSING = (
-    "Spark's REST interface shows neither progress and offsets nor the end of a query: use "
+    "Spark's REST API doesn't show progress, offsets or the end of a query: use "
     "`headgate.watch`, the event log or the checkpoint"
 )
 
