@@ -50,7 +50,7 @@ def test_a_whole_copy_is_the_same_and_goes_when_it_was_not_used(store, tmp_path)
     assert tree_hash(brought(new, store.settings, tmp_path / "new")) == tree_hash(was)
     assert applier.remote_checkpoints.listing_hash(old) == before
     assert applier.checkpoints.read(new).head == applier.checkpoints.read(old).head
-    with pytest.raises(RefusedError, match="changed while it was copied"):
+    with pytest.raises(RefusedError, match="changed during the copy"):
         applier.remote_checkpoints.copy(old, f"{old}.3", expected="another listing")
     assert applier.remote_checkpoints.delete(new, old) is None
     assert (

@@ -88,7 +88,7 @@ def test_codegen_says_that_it_is_a_part(path):
     if name(path) in REFUSED or "Found 0" in path.read_text():
         assert version_of(path.read_text()) is None
         return
-    assert any("only compiled parts" in w for w in version_of(path.read_text()).warnings)
+    assert any("only compiled subtrees" in w for w in version_of(path.read_text()).warnings)
 
 
 def test_an_adaptive_plan_is_its_final_one():

@@ -36,7 +36,7 @@ def test_an_object_that_changes_while_it_is_copied_is_seen(remote, monkeypatch):
         (lab.folder_of(lab.declared) / "sources/0/5").write_text("v1")
 
     monkeypatch.setattr(remote_write.RemoteChanges, "copy", slow)
-    assert "changed while it was copied: another process" in lab.refused(plan)
+    assert "changed during the copy: stop the process" in lab.refused(plan)
     assert lab.now == lab.declared
 
 
