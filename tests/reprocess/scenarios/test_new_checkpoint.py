@@ -267,7 +267,7 @@ def test_a_run_believes_the_watch_at_once(query):
     ("lines", "sentence"),
     [
         ([17, {"logOffset": 1}], "source 0 is neither Kafka nor files"),
-        ([KAFKA, {"logOffset": 7}], "sources/1/3 no longer exists"),
+        ([KAFKA, {"logOffset": 7}], "sources/1/3 is missing"),
         (["{broken", {"logOffset": 1}], "offsets/5 is broken"),
     ],
 )

@@ -108,9 +108,7 @@ def _gaps(folder: FileLocation, found: list[tuple[int, bool, str]]) -> tuple[str
         out.append(f"{folder.name} is incomplete: event log files before {name} are missing")
     for (before, _, name), (number, _, _) in itertools.pairwise(found):
         if number > before + 1:
-            out.append(
-                f"{folder.name} is incomplete: files between {name} and events_{number} are missing"
-            )
+            out.append(f"{folder.name} lacks event log files between {name} and events_{number}")
     return tuple(out)
 
 

@@ -13,9 +13,9 @@ from headgate.rules.spark.facts.version_identity import unrelated_versions
 
 # How readers say that a plan or a description goes on where its text ends.
 _CUT = re.compile(
-    r"ends in the middle|is not complete|is missing|starts in the middle|line \d+ is cut"
-    r"|may be missing|is incomplete|lacks the details"
-    r"|which is not described|looks like a (?:source|processor|sink), but can't be read"
+    r"ends in the middle|ends early at byte|is missing|starts in the middle"
+    r"|may be missing|is incomplete|lacks the (?:operator )?details"
+    r"|the description has no such node|looks like a (?:source|processor|sink), but can't be read"
 )
 _SESSION = "EVD001"
 """What a session said itself needs no plan."""

@@ -111,8 +111,8 @@ _ASIDE = (
 # What a reader says of a checkpoint that was read whole: the rules on checkpoints judge it.
 _OF_CHECKPOINTS = re.compile(
     r"/metadata is missing$|/(?:offsets|commits) (?:lacks|holds no batch)"
-    r"|/commits/\d+ has no batch in |^the checkpoint has no state of operator"
-    r"|^the sink's log has batch |/(?:offsets|commits)/\d+ can't be read: "
+    r"|/commits has batch \d+, but |^the checkpoint has no state of operator"
+    r"|^`_spark_metadata` has batch |/(?:offsets|commits)/\d+ can't be read: "
 )
 
 
