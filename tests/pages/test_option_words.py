@@ -11,7 +11,8 @@ from headgate.ui.reprocess.option_words import as_asked, example
 SAID = [
     (
         "choose with --no-record whether the partition moves",
-        "choose with “What if a partition has no record at or after the time?” whether the partition moves",
+        "choose with “What if a partition has no record at or after the time?” whether the "
+        "partition moves",
     ),
     ("--to-datetime: expected a time", "“Start at which time?”: expected a time"),
     ("leave --unknown-option and a--topic-b alone", "leave --unknown-option and a--topic-b alone"),
