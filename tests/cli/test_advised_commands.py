@@ -77,4 +77,4 @@ def test_a_plan_advises_no_option_of_reset():
     text = (HOME / "reprocess/scenarios/shared/kafka_streams_reset_checks.py").read_text(
         encoding="utf-8"
     )
-    assert text.count("--topology") == 1 and "if is_reset else _REGISTER" in text
+    assert text.count("--topology") == 1 and "== RESET else _REGISTER" in text

@@ -250,4 +250,4 @@ def test_the_size_of_a_snapshot_counts_what_is_copied_and_what_is_linked(written
         pipeline="q", checkpoint="/c", query_id="i", bytes=found.bytes, copied=found.copied
     )
     how = "state as hard links" if name == "rocksdb_changelog" else "full copy"
-    assert step.describe() == f"copy the checkpoint /c, {size(found.bytes)}, {how}"
+    assert step.describe() == f"copy the checkpoint /c ({size(found.bytes)}, {how})"

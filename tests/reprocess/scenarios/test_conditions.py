@@ -177,7 +177,7 @@ def test_the_facts_of_a_registered_pipeline_are_its_own(tmp_path):
     with closing(open_store(context.store_url)):
         found = {p.name: pipeline_facts(context, p) for p in registry.pipelines}
     assert found["q"].checkpoint.last_commit_batch == 2
-    assert found["q"].position is None and "sources/0/0 no longer exists" in found["q"].unread
+    assert found["q"].position is None and "sources/0/0 is missing" in found["q"].unread
     assert State.MET in states("repair", found["q"]).values()
     assert State.UNKNOWN in states("new-checkpoint", found["q"]).values()
     assert found["r"].remote and "s3://nowhere/ck" in found["r"].unread
