@@ -26,10 +26,10 @@ def life_of(pipeline: Pipeline, watched: Watched, context: Context) -> Life | No
     if lives and not mine:
         names = list(dict.fromkeys(x.name or x.query_id for x in lives))
         shown = ", ".join(names[:_MOST_NAMES]) + (", ..." if len(names) > _MOST_NAMES else "")
-        found = f"{pipeline.watch} reports the queries {shown}"
+        said = f"{pipeline.watch} reports the queries {shown}"
         raise EvidenceError(
-            f"{found}, but not {pipeline.query}: correct `query` of {pipeline.name}"
+            f"{said}, but not {pipeline.query}: correct `query` of {pipeline.name}"
             if pipeline.query
-            else f"{found}: set `query` of {pipeline.name} to choose one"
+            else f"{said}: set `query` of {pipeline.name} to choose one"
         )
     return mine[-1] if mine else None
