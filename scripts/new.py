@@ -230,7 +230,10 @@ def add_column(change: Change, given: argparse.Namespace) -> str:
     tables, rows, migrate = (f"{store}/{n}.py" for n in ("tables", "rows", "migrate"))
     text = change.text(tables).partition(f"\n{table.upper()} = ")[2].partition("\n)\n")[0]
     if f'"{name}"' in text:
-        raise UsageError(f"{tables} has the column {table}.{name} already: choose another name")
+        way = "choose another name"
+        if given.heading:
+            way = f"add a line to {PKG}/views/words/run_columns.py, or {way}"
+        raise UsageError(f"{tables} has the column {table}.{name} already: {way}")
     if given.heading and table != "runs":
         raise UsageError("a --heading needs the table runs: the Runs page shows no other")
     if given.heading and not re.fullmatch(r"[\w ()]{1,30}", given.heading):

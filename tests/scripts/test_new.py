@@ -25,9 +25,9 @@ MADE = {
     "step": ("step topics rename_topics", "write `apply` of RenameTopics in lib/headgate/"),
     "scenario": ("scenario move-cluster --engines spark,kafka-streams", "has no steps yet: write"),
     "sink": ("sink jdbc JdbcSink", "record explain.txt and progress.json .* tests/golden/sinks/"),
-    "evidence": ("evidence spark thread-dump", "real files into tests/golden/thread_dump, then"),
-    "streams-evidence": ("evidence kafka-streams jmx-metrics", "files into tests/golden/jmx_"),
-    "column": ("column runs ticket --heading Ticket", "runs.ticket is never written: write"),
+    "evidence": ("evidence spark zebra-notes", "real files into tests/golden/zebra_notes, then"),
+    "streams-evidence": ("evidence kafka-streams zebra-metrics", "files into tests/golden/zebra_m"),
+    "column": ("column runs zebra --heading Zebra", "runs.zebra is never written: write"),
 }
 REGISTERED = """
 from headgate.model.evidence_kinds import EvidenceKind
@@ -47,9 +47,9 @@ assert "rename_topics" in {step.action for step in all_steps()}
 assert SCENARIOS["move-cluster"].name == "move-cluster"
 assert len([name for name, _ in STATEMENTS if name == "move-cluster"]) == 2
 assert known_sink("JdbcSink").format == "jdbc"
-assert {EvidenceKind.THREAD_DUMP, EvidenceKind.JMX_METRICS} <= set(EvidenceKind)
-assert "ticket" in tables.RUNS.c and "ticket" in RunRow.__dataclass_fields__
-assert migrate.HEAD > "0007" and "Ticket" in [c.heading for c in RUN_COLUMNS]
+assert {EvidenceKind.ZEBRA_NOTES, EvidenceKind.ZEBRA_METRICS} <= set(EvidenceKind)
+assert "zebra" in tables.RUNS.c and "zebra" in RunRow.__dataclass_fields__
+assert migrate.HEAD > "0007" and "Zebra" in [c.heading for c in RUN_COLUMNS]
 """
 
 
