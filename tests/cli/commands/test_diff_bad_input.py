@@ -66,7 +66,7 @@ def test_what_the_reader_could_not_read_is_said(tmp_path):
     in_the_source = text.index("StreamingRelation", text.index("== Analyzed")) + 40
     (tmp_path / "explain.txt").write_text(text[:in_the_source])
     answer = diff([UNCHANGED / "before"], [tmp_path / "explain.txt"])
-    assert any(w.startswith("The new version: ") for w in answer["warnings"])
+    assert any(w.startswith("In the evidence of the new version: ") for w in answer["warnings"])
     assert {f["outcome"] for f in answer["findings"]} <= {"unknown", "no_effect", "resumes"}
 
 

@@ -133,7 +133,7 @@ def test_a_comparison_asks_what_the_topic_holds(
     assert (code, finding["rule"], finding["outcome"]) == (0, "RDS003", "unknown")
     assert finding["accepted"]["reason"] == "all read"
     assert finding["question"] == (
-        "Has the query processed all records of version 1 of people-value, or has Kafka "
+        "Has the query processed all records with schema version 1 of people-value, or has Kafka "
         "deleted them from people?"
     )
     assert "mail is written as string and read as double" in finding["why"]

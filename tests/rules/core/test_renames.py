@@ -100,9 +100,12 @@ def two(label):
         (["nonsense"], "Use one of these forms: source:OLD=NEW, store:OLD=NEW, operator:OLD=NEW"),
         (["topic:a=b"], "isn't valid"),
         (["operator:=b"], "isn't valid"),
-        (["operator:gone=project0"], "the old version has no operator 'gone'; that version has"),
+        (
+            ["operator:gone=project0"],
+            "the old version has no operator 'gone'. Operators in its evidence: ",
+        ),
         (["operator:filter0=gone"], "the new version has no operator 'gone'"),
-        (["store:a=b"], "the evidence of that version shows none"),
+        (["store:a=b"], "the old version has no store 'a'. Stores in its evidence: none"),
         (["operator:filter0=project0", "operator:filter0=sink"], "another --rename"),
     ],
 )

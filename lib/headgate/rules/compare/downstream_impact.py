@@ -115,8 +115,8 @@ _CHANGE_FIRST_OR_KEEP_WRITING = "Change {pipeline} first, or keep writing the co
 def consumer_of_files(change: OutputChange, reader: Reader, location: Location) -> RuleResult:
     """A registered pipeline reads these files with its own schema.
 
-    A column that is missing in a file gives null. A column of another type gives null or other
-    values, or fails that query.
+    If a file lacks a column, the consumer reads null. If a column has another type, the consumer
+    reads null or other values, or fails.
     """
     return RuleResult(
         outcome=Outcome.SILENTLY_WRONG,
@@ -129,15 +129,19 @@ def consumer_of_files(change: OutputChange, reader: Reader, location: Location) 
     )
 
 
-_READ_WITH_THE_SCHEMA = "Read with the schema that the schema registry has for the topic."
+_READ_WITH_THE_SCHEMA = (
+    "Parse the records with the schema that the schema registry has for the topic."
+)
 
 
 @downstream_rule("RDS002", _AVRO, remedies=(_READ_WITH_THE_SCHEMA,))
 def current_schema_not_readable(
     held: Held, location: Location, before: Any, after: Any
 ) -> RuleResult:
-    """The topic's current schema doesn't fit the new reading schema. from_json gives null for
-    missing fields. from_avro and from_protobuf fail, or read bytes as another field.
+    """The new version parses the topic with a schema that doesn't fit the topic's current schema.
+
+    from_json gives null for missing fields. from_avro and from_protobuf fail, or read bytes as
+    another field.
     """
     return RuleResult(
         outcome=Outcome.SILENTLY_WRONG,
@@ -156,7 +160,8 @@ _LET_THE_OLD = (
     "Before you switch versions, let the old version process the topic to its latest offset."
 )
 _HAS_THE_QUERY = (
-    "Has the query processed all records of {versions}, or has Kafka deleted them from {topic}?"
+    "Has the query processed all records with schema {versions}, or has Kafka deleted them from "
+    "{topic}?"
 )
 
 
@@ -164,9 +169,9 @@ _HAS_THE_QUERY = (
 def older_schema_not_readable(
     held: Held, location: Location, before: Any, after: Any
 ) -> RuleResult:
-    """The new reading schema fits the topic's current schema, but not every older one.
+    """The new version's schema fits the topic's current schema, but not every older one.
 
-    Records of an older schema may be unread, or be reprocessed by a replay.
+    Records with an older schema may still be unread, or a replay may reprocess them.
     """
     return RuleResult(
         outcome=Outcome.UNKNOWN,

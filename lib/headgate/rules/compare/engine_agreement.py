@@ -79,8 +79,8 @@ def _ran_wrong(engine: EngineVerdict) -> Judged:
         )
         return Judged(Agreement.AGREE, why)
     why = (
-        "Rules and engine agree: the new version runs. One run can't show that its results are "
-        "wrong."
+        "Rules and engine agree: the new version runs. This run doesn't show whether its results "
+        "are wrong."
     )
     return Judged(Agreement.OPEN, why)
 

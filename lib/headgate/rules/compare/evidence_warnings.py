@@ -48,8 +48,8 @@ def _opened(upgrade: Upgrade | None, questions: Sequence[Finding]) -> Upgrade | 
         return upgrade
     asked = dict.fromkeys(f"Answer first: {f.question}" for f in questions if f.question)
     why = (
-        "The upgrade path depends on evidence that could not be read. Without that evidence: "
-        f"{upgrade.why}"
+        "The upgrade path depends on evidence that Headgate could not read. According to the rest "
+        f"of the evidence: {upgrade.why}"
     )
     return Upgrade(UpgradeWay.UNKNOWN, (*asked, *upgrade.steps), why)
 
@@ -75,4 +75,6 @@ def _said(before: Version, after: Version) -> Iterator[str]:
     both = set(before.warnings) & set(after.warnings)
     for side, version in (("old", before), ("new", after)):
         for warning in version.warnings:
-            yield warning if warning in both else f"The {side} version: {warning}"
+            yield (
+                warning if warning in both else f"In the evidence of the {side} version: {warning}"
+            )

@@ -75,7 +75,7 @@ def _warnings(c: StreamsComparison) -> Iterator[str]:
     if c.old.described and c.old.internal is None:
         yield (
             "The old version's internal topics are not in the evidence. Headgate did not "
-            "check partition counts and logging."
+            "check their partition counts, or which stores have a changelog."
         )
     for side, app in (("old", c.old), ("new", c.new)):
         if not app.config:

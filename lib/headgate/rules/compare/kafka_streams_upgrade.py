@@ -41,16 +41,16 @@ _BY_RULE["KST052"] = _BY_RULE["KST074"]
 _BY_RULE["KST102"] = _ALL
 _RESET = (
     (
-        "If possible, keep the old names and numbers, as the findings describe. Then no reset is "
-        "needed."
+        "If possible, keep the names of stores and topics and the sub-topology numbers, as the "
+        "findings describe. Then no reset is needed."
     ),
-    "Otherwise, stop all instances and save the current contents of the outputs.",
-    "If the inputs still hold all history, reset the application (earliest input offsets, "
+    "Otherwise, stop all instances and back up the records of the output topics.",
+    "If the input topics still have all records, reset the application (earliest input offsets, "
     "internal topics and local state deleted). Otherwise, start under a new application id with "
-    "new outputs.",
+    "new output topics.",
     _START,
     "Let the application process the inputs from the earliest offset. Once it has caught up, "
-    "switch the outputs' consumers.",
+    "switch the consumers to the new output.",
 )
 _ROLLING = (
     "Restart the instances one by one with the new version.",
@@ -106,7 +106,10 @@ def _safe(c: StreamsComparison) -> Upgrade:
         return Upgrade(
             UpgradeWay.ROLLING,
             steps,
-            (f"Kafka Streams {text} writes other formats than 3.5 and later."),
+            (
+                "Kafka Streams 3.5 and later write repartition topics in a format that "
+                f"{text} can't read."
+            ),
         )
     why = (
         "Sub-topologies, inputs and internal topics are the same, so instances of both versions "
@@ -125,11 +128,11 @@ def _reasons_to_stop(c: StreamsComparison) -> Iterator[str]:
     if changed:
         parts = ", ".join(dict.fromkeys(w for words in changed.values() for w in words))
         yield (
-            f"the sub-topologies differ ({parts}). Instances of both versions in one group are "
-            "assigned unknown tasks (TopologyException), or wait for each other forever."
+            f"the sub-topologies differ ({parts}). If both versions run in one group, instances "
+            "get tasks that they don't know (TopologyException), or wait for each other forever."
         )
     if c.old.config.get("topology.optimization") != c.new.config.get("topology.optimization"):
-        yield "topology.optimization changed, so tables are restored from other topics."
+        yield "topology.optimization changed, so the new version restores tables from other topics."
     both = c.old.inputs.keys() & c.new.inputs.keys()
     if any(c.old.inputs[t] != c.new.inputs[t] for t in both):
         yield "the partition counts of the inputs changed, and with them the number of tasks."

@@ -29,11 +29,11 @@ def _of_the_world(c: Comparison) -> Iterator[str]:
         return
     if c.cluster is None:
         yield (
-            "Headgate did not read Kafka. Unknown: whether topics were deleted or recreated, "
-            "and whether Kafka deleted unread records."
+            "Headgate did not check the Kafka cluster. Unknown: whether topics were deleted or "
+            "recreated, and whether Kafka deleted unread records."
         )
     elif not are_current(c.before):
         yield (
-            "The old version's offsets are as old as its capture. Headgate did not compare them "
-            "with Kafka."
+            "The old version's offsets are from the time of its capture. Headgate did not compare "
+            "them with the offsets in Kafka."
         )

@@ -55,5 +55,5 @@ def _why(back: RollbackTrial) -> str:
     return (
         back.remark
         or back.message
-        or ("the old version's start on the changed copy did not finish")
+        or "the old version did not finish its start on the copy that the new version had changed"
     )

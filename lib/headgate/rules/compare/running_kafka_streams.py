@@ -36,14 +36,20 @@ def _differences(app: StreamsApplication, kept: tuple[GroupSubtopology, ...]) ->
             yield f"only the {side} version has sub-topology {number}"
             continue
         if not any(t.startswith("/") for t in old.inputs) and old.inputs != new.inputs:
-            yield f"sub-topology {number} reads {_named(new.inputs)}, not {_named(old.inputs)}"
+            yield (
+                f"sub-topology {number} reads {_named(new.inputs)} in the running version, but "
+                f"{_named(old.inputs)} in the checked version"
+            )
         for what in ("writes", "repartitions"):
             if getattr(old, what) != getattr(new, what):
                 names = _named(getattr(new, what)), _named(getattr(old, what))
-                yield f"sub-topology {number} has the repartition topics {names[0]}, not {names[1]}"
+                yield (
+                    f"sub-topology {number} has the repartition topics {names[0]} in the running "
+                    f"version, but {names[1]} in the checked version"
+                )
         # A store without logging has no changelog, and a description does not tell which those are.
         if more := new.changelogs - old.changelogs - old.inputs:
-            yield f"sub-topology {number} has unexpected stores: {_named(more)}"
+            yield f"only the running version's sub-topology {number} has changelogs {_named(more)}"
 
 
 def _registered(one: GroupSubtopology) -> Registered:
@@ -56,14 +62,14 @@ def _registered(one: GroupSubtopology) -> Registered:
 
 
 def _by_assignment(app: StreamsApplication, group: Group) -> VersionMatch:
-    untold = ("a group of the classic protocol shows only its input topics, no topology",)
+    untold = ("a group with the classic protocol shows only its input topics, not its topology",)
     if any(s.pattern for s in app.sources):
         return VersionMatch(untold=untold)
     known = {t for s in app.sources for t in s.topics} | {r.topic for r in app.repartitions}
     read = {topic for m in group.members or () for topic, _ in m.assignment}
     strange = frozenset(read - known)
     return VersionMatch(
-        (f"the running version reads {_named(strange)}",) if strange else (), untold
+        (f"only the running version reads {_named(strange)}",) if strange else (), untold
     )
 
 

@@ -131,7 +131,7 @@ def _in_other_words(node: Node) -> bool:
 
 def _untold(judged: Version, running: Version, told: _Told) -> Iterator[str]:
     if told.has_other_steps():
-        yield "the running plan shows its operators differently from the checked plan"
+        yield "the running version's plan shows operators in another form than the checked plan"
     yield from (
         f"the topic or path of source {s.name or s.position} is unknown"
         for s in running.sources or ()
@@ -144,7 +144,7 @@ def _untold(judged: Version, running: Version, told: _Told) -> Iterator[str]:
     if named := [*names, *by_code]:
         yield f"a plan doesn't show the code of {', '.join(dict.fromkeys(named))}"
     if any(_in_other_words(n) for n in judged.topology.nodes if is_stateless(n)):
-        yield "a running plan shows subqueries and metadata columns differently"
+        yield "a running query's plan shows subqueries and metadata columns in another form"
     old, new = judged.engine_version, running.engine_version
     if old and new and old != new:
         yield f"the running version uses Spark {new}, but the checked version uses Spark {old}"

@@ -109,18 +109,17 @@ def _one(text: str, side: str, name: str, kind: RenameKind, known: Sequence[_Thi
             f"use an id: {ids}."
         )
     raise RenameError(
-        f"--rename {text}: the {side} version has no {kind} {name!r}; {_offered(name, known)}"
+        f"--rename {text}: the {side} version has no {kind} {name!r}. {kind.capitalize()}s in its "
+        f"evidence: {_offered(name, known)}."
     )
 
 
 def _offered(name: str, known: Sequence[_Thing]) -> str:
-    if not known:
-        return "the evidence of that version shows none."
     names = list(dict.fromkeys(t.name for t in known))
     near = near_names(name, names, _SHOWN)
     shown = [*near, *(n for n in names if n not in near)][:_SHOWN]
     more = f" and {len(names) - len(shown)} more" if len(names) > len(shown) else ""
-    return f"that version has {', '.join(shown)}{more}."
+    return f"{', '.join(shown) or 'none'}{more}"
 
 
 def things(version: Version, kind: RenameKind) -> list[_Thing]:

@@ -52,7 +52,7 @@ def grouping_keys(c: Comparison) -> Iterator[RuleResult]:
             after=list(new),
             because="The order of the grouping columns changed."
             if swapped
-            else "The query groups by different expressions of the same types.",
+            else "The grouping expressions changed, but not their types.",
             remedy=_KEEP_THE_OLD if swapped else REPLAY,
             scenario="from-scratch",
         )

@@ -64,18 +64,18 @@ def previous_offsets_missing(c: Comparison) -> Iterator[RuleResult]:
 
 
 _RESTORE_THE_MISSING_OFFSETS = (
-    "Restore the missing files in `offsets`. If there is no copy, stop the query and delete "
-    "the files in `commits` from the newest batch in `offsets` on: Spark reprocesses that "
-    "batch."
+    "Restore the missing files in `offsets`. If there is no copy, stop the query. Then delete the "
+    "`commits` files of the newest batch in `offsets` and of all later batches. Spark reprocesses "
+    "the newest batch in `offsets`."
 )
 
 
 @rule("CKP003", remedies=(_RESTORE_THE_MISSING_OFFSETS,))
 def commit_without_offsets(c: Comparison) -> Iterator[RuleResult]:
-    """`commits` continues after the newest batch in `offsets`.
+    """`commits` has batches after the newest batch in `offsets`.
 
-    Spark runs that batch again and finds its commit. It then assumes that a second query uses the
-    checkpoint, and fails.
+    Spark reprocesses the newest batch in `offsets` and finds its commit. Spark then assumes that a
+    second query uses the checkpoint, and fails.
     """
     for fault in _of(c, CheckpointDamageKind.COMMIT_WITHOUT_OFFSETS):
         yield _refused(
@@ -107,7 +107,7 @@ def offsets_missing(c: Comparison) -> Iterator[RuleResult]:
 
 
 _ARE_FILES_THAT_WERE = (
-    "Are files that were already processed still in the source's folder? Then Spark "
+    "Are files that were already processed still in the source's folder? If so, Spark "
     "reprocesses them."
 )
 
@@ -176,12 +176,13 @@ def partitions_edited(c: Comparison) -> Iterator[RuleResult]:
 
 
 _TO_REWIND_REWIND = (
-    "If you rewind, delete the same later batches from `offsets` and `commits`. Spark then "
+    "To rewind to a batch, delete all later batches from both `offsets` and `commits`. Spark then "
     "loads the matching state."
 )
 _RESTORE_THE_CHECKPOINT = "Restore the checkpoint from a copy."
 _DID_SOMEBODY_SET = (
-    "Did somebody lower the offset, or was the topic recreated while failOnDataLoss was false?"
+    "Did somebody lower an offset in the checkpoint, or was the topic recreated while "
+    "failOnDataLoss was false?"
 )
 
 

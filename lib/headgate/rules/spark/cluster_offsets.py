@@ -184,7 +184,10 @@ def partitions_added(c: Comparison) -> Iterator[RuleResult]:
             told = listed(f"{p} (earliest offset {_begin(p)})" for p in cut)
             yield _lost(
                 pair,
-                (f"Partitions that aren't in the checkpoint and don't start at offset 0: {told}."),
+                (
+                    "Partitions that aren't in the checkpoint and whose earliest offset isn't 0: "
+                    f"{told}."
+                ),
                 cut,
             )
         elif new:
@@ -250,8 +253,8 @@ def _recreated(
 
 _WHY = {
     Recreated.LIKELY: (
-        "Records of {topic} before the checkpoint's offset are newer than the batch that "
-        "should have read them."
+        "In {topic}, records before the checkpoint's offset have later timestamps than the batch "
+        "that reached this offset."
     ),
     Recreated.SINCE_STORED: (
         "Topic {topic} has a different id than when this version was stored. Headgate has "

@@ -142,7 +142,9 @@ def another_cluster(c: Comparison) -> Iterator[RuleResult]:
                 location=pair.location,
                 before=option(source, "kafka.bootstrap.servers"),
                 after=cluster.bootstrap,
-                because="The bootstrap servers of the source and of the cluster differ.",
+                because=(
+                    "The source's bootstrap servers aren't those of the cluster that Headgate read."
+                ),
                 question=_DOES_THIS_SOURCE,
                 rollback=Rollback.UNKNOWN,
                 remedy=_SET_THAT_CLUSTER,
@@ -165,7 +167,9 @@ def _hours(ms: int) -> str:
     return f"{ms / _HOUR:g} hours"
 
 
-_COMPARE_AGAIN_WITH = "Compare again with `--cluster`, which reads Kafka."
+_COMPARE_AGAIN_WITH = (
+    "Compare again with `--cluster`: Headgate then checks topics and offsets in Kafka."
+)
 _IS_STILL_THE_TOPIC = (
     "Was a topic recreated ({topics}), did Kafka delete unread records, or did somebody edit "
     "the checkpoint?"
@@ -178,7 +182,7 @@ def offsets_not_checked(c: Comparison) -> Iterator[RuleResult]:
 
     The evidence doesn't show whether a topic was recreated, unread records were deleted, or offsets
     were edited. If the two versions differ, Headgate judges the difference and warns that it did
-    not read Kafka.
+    not check the Kafka cluster.
     """
     if c.cluster is not None or not _is_of_checkpoint(c) or not _is_same_query(c):
         return
@@ -189,7 +193,7 @@ def offsets_not_checked(c: Comparison) -> Iterator[RuleResult]:
     yield RuleResult(
         outcome=Outcome.UNKNOWN,
         location=logged[0][0].location,
-        because="Headgate found no difference between the versions, and did not read Kafka.",
+        because="Headgate found no difference between the versions, but did not check Kafka.",
         question=_IS_STILL_THE_TOPIC.format(topics=topics),
         rollback=Rollback.UNKNOWN,
         remedy=_COMPARE_AGAIN_WITH,

@@ -51,14 +51,14 @@ def pinned_setting(c: Comparison) -> Iterator[RuleResult]:
 
 
 _SET_TO_IF = (
-    f"Set {PARTITIONS} to {{stored}}. If the new version was started and then stopped, and "
-    "commits/N is missing, delete offsets/N."
+    f"Set {PARTITIONS} to {{stored}}. If the new version was started and then stopped, and the "
+    "newest batch N has no commits/N, delete offsets/N."
 )
 _SET_TO = f"Set {PARTITIONS} to {{stored}}."
 _ADD_THE_OLD = "Add the old version's checkpoint to the evidence, or keep the old value."
 _IN_WHICH_VERSION = (
-    "Which format version does the offset log have (first line of offsets/N), and how many "
-    f"partitions does the state have? v1 pins {PARTITIONS}; v2 may not pin it."
+    "Which format version does the offset log have (first line of each file in `offsets`)? How "
+    f"many partitions does the state have? Version 1 pins {PARTITIONS}; version 2 may not pin it."
 )
 
 
@@ -177,9 +177,9 @@ def avro_encoding_of_state(c: Comparison) -> Iterator[RuleResult]:
 
 _SET_THE_SESSIONS = f"Set {TIME_ZONE} to the old value."
 _SET_THE_SAME = "Set the same time zone in both versions."
-_WHICH_TIME_ZONE = "Which time zone does the version that sets none use?"
+_WHICH_TIME_ZONE = f"Which time zone does the version without {TIME_ZONE} use?"
 _IS_THAT_NUMBER = (
-    "Does the key convert text without a UTC offset? If it converts a timestamp, the number "
+    "Is the state key computed from text without a UTC offset? A key computed from a timestamp "
     "is the same in every time zone."
 )
 
@@ -192,8 +192,8 @@ _IS_THAT_NUMBER = (
 def time_zone(c: Comparison) -> Iterator[RuleResult]:
     """The checkpoint doesn't record the session time zone.
 
-    If a key is a date or a formatted time, the same timestamp gives another key in another time
-    zone. Windows over timestamps don't depend on the time zone.
+    If a state key is a date or a formatted time, the same timestamp gives another key in another
+    time zone. Windows over timestamps don't depend on the time zone.
     """
     old, new = c.setting(TIME_ZONE)
     hit = next((p for p in c.operators if p.before and reads_time_zone(p.before.keys or ())), None)
@@ -211,7 +211,9 @@ def time_zone(c: Comparison) -> Iterator[RuleResult]:
         location=hit.location if hit else Location(),
         before=old,
         after=new,
-        because=f"{TIME_ZONE} changed" + (", and a key depends on the time zone." if hit else "."),
+        because=f"{TIME_ZONE} changed, and a state key depends on the time zone."
+        if hit
+        else f"{TIME_ZONE} changed.",
         remedy=_SET_THE_SESSIONS if hit else "",
     )
 
@@ -343,7 +345,7 @@ def _time_zone_not_known(
             location=hit.location,
             before=old,
             after=new,
-            because=f"Only one version sets {TIME_ZONE}, and a key depends on the time zone.",
+            because=f"Only one version sets {TIME_ZONE}, and a state key depends on the time zone.",
             question=_WHICH_TIME_ZONE,
             remedy=_SET_THE_SAME,
         )
@@ -361,7 +363,10 @@ def _of_texts(old: str, new: str, pair: OperatorPair) -> RuleResult:
         location=pair.location,
         before=old,
         after=new,
-        because=f"{TIME_ZONE} changed, and a key is a Unix timestamp in seconds.",
+        because=(
+            f"{TIME_ZONE} changed, and a state key is a Unix timestamp in seconds. The same row "
+            "may get a different key."
+        ),
         question=_IS_THAT_NUMBER,
         remedy=_SET_THE_SESSIONS,
     )

@@ -46,7 +46,7 @@ def key_columns(c: Comparison) -> Iterator[RuleResult]:
                 after=list(new),
                 because="The order of the key columns changed."
                 if swapped
-                else "The new version finds duplicates by different expressions of the same types.",
+                else "The key expressions of dropDuplicates changed, but not their types.",
                 remedy=_LIST_THE_COLUMNS if swapped else REPLAY,
                 scenario="from-scratch",
             )

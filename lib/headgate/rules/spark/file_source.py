@@ -40,8 +40,8 @@ def path_changed_after_data(c: Comparison) -> Iterator[RuleResult]:
 def paths_swapped_after_empty_batch(c: Comparison) -> Iterator[RuleResult]:
     """If the last batch had no files, a restart with swapped paths doesn't fail.
 
-    A source's log knows files by their path, so all files of the other directory are new. Spark
-    reprocesses them.
+    A source recognizes processed files by their path, so all files of the other directory are new.
+    Spark reprocesses them.
     """
     for pair in _moved(c):
         assert pair.before and pair.after
@@ -79,8 +79,8 @@ def wider_path(c: Comparison) -> Iterator[RuleResult]:
             )
 
 
-_DID_THE_LAST = "Did the last batch take files from this source?"
-_DOES_THE_NEW = "Does the new path hold files that were processed under the old one?"
+_DID_THE_LAST = "Did the last batch read files from this source?"
+_DOES_THE_NEW = "Does the new path contain files that Spark processed under the old path?"
 
 
 @rule(
@@ -92,7 +92,7 @@ def path_changed_unknown(c: Comparison) -> Iterator[RuleResult]:
     """A file source recognizes processed files by their full path.
 
     If the last batch had files, Spark fails with another path. If it had none, Spark reads all
-    files under the new path, and counts files twice that were only moved.
+    files under the new path. Files that were only moved count twice.
     """
     for pair in _moved(c):
         assert pair.before and pair.after

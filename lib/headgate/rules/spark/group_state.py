@@ -12,11 +12,11 @@ from headgate.rules.spark.facts.changed_keys import unknown
 from headgate.rules.spark.facts.state_stores import check_is_off, read_pairs
 
 _KINDS = (OperatorKind.MAP_GROUPS, OperatorKind.TRANSFORM_WITH_STATE)
-_REPLAY = "Or reprocess the input with a new checkpoint."
+_OR_REPLAY = "or reprocess the input with a new checkpoint"
 _CLOCKS = {"EventTimeTimeout", "ProcessingTimeTimeout"}
 
 
-_GROUP_BY_THE_OLD = f"Group by the old columns in the old order. {_REPLAY}"
+_GROUP_BY_THE_OLD = f"Group by the old columns in the old order, {_OR_REPLAY}."
 
 
 @rule("GRP001", remedies=(_GROUP_BY_THE_OLD,))
@@ -40,7 +40,7 @@ def group_keys(c: Comparison) -> Iterator[RuleResult]:
                 after=list(new),
                 because="The order of the grouping columns changed."
                 if sorted(old) == sorted(new)
-                else "The query groups by different expressions of the same types.",
+                else "The grouping expressions changed, but not their types.",
                 remedy=_GROUP_BY_THE_OLD,
                 scenario="from-scratch",
             )
@@ -77,7 +77,7 @@ def group_keys_not_known(c: Comparison) -> Iterator[RuleResult]:
     yield from unknown(read_pairs(c, _KINDS), _BY_WHICH_COLUMNS, _ADD_THE_PLAN)
 
 
-_KEEP_THE_KIND = f"Keep the timeout type (processing time or event time). {_REPLAY}"
+_KEEP_THE_KIND = f"Keep the timeout type (processing time or event time), {_OR_REPLAY}."
 
 
 @rule("GRP003", remedies=(_KEEP_THE_KIND,))

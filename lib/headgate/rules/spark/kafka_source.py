@@ -24,8 +24,8 @@ _STARTING = (
     "startingOffsetsByTimestampStrategy",
 )
 _POISONED = (
-    "If the new version was started and then stopped, and commits/N is missing, delete "
-    "offsets/N before you start the old version."
+    "If the new version was started and then stopped, and the newest batch N has no commits/N, "
+    "delete offsets/N before you start the old version."
 )
 
 
@@ -141,7 +141,7 @@ def starting_offsets(c: Comparison) -> Iterator[RuleResult]:
                     location=pair.location,
                     before=old,
                     after=new,
-                    because=f"{key} is ignored.",
+                    because=f"Spark ignores {key}.",
                     remedy=_TO_START_FROM,
                     scenario="from-point",
                 )
@@ -231,7 +231,7 @@ def _gone(c: Comparison) -> Iterator[tuple[SourcePair, list[str]]]:
 def _topics_added(pair: SourcePair) -> list[str]:
     assert pair.before and pair.after
     if pair.after.pattern and pair.after.pattern != pair.before.pattern:
-        return [f"all others that match {pair.after.pattern}"]
+        return [f"all other topics that match {pair.after.pattern}"]
     known = {*known_topics(pair.before), *pair.before.topics}
     if not known:
         return []

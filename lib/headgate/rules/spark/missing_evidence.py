@@ -57,8 +57,8 @@ def _under_other_settings(error: str, settings: list[str]) -> RuleResult:
         outcome=Outcome.UNKNOWN,
         after=error,
         because=(
-            f"Spark failed with: {error.splitlines()[0]} A restart uses other values of "
-            f"{', '.join(settings)}: those in the offset log."
+            f"Spark failed with: {error.splitlines()[0]} A restart uses the offset log's values of "
+            f"{', '.join(settings)} instead."
         ),
         question=_CAN_SPARK_PLAN,
         rollback=Rollback.UNKNOWN,

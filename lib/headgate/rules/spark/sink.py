@@ -36,7 +36,7 @@ def file_sink_log(c: Comparison) -> Iterator[RuleResult]:
             location=c.sink_location,
             before=_describe(old),
             after=_describe(new),
-            because="This checkpoint has never written to the new output directory.",
+            because="The query has never written to the new directory with this checkpoint.",
             remedy=_USE_A_NEW,
             scenario="from-point",
         )
@@ -121,7 +121,7 @@ _DID_THE_OLD = "Did the old version write to the same directory?"
 
 @rule("SNK006", remedies=(_ADD_A_PLAN,), questions=(_DID_THE_OLD,))
 def file_sink_not_known(c: Comparison) -> Iterator[RuleResult]:
-    """A file sink must continue in the directory whose `_spark_metadata` this checkpoint wrote."""
+    """A file sink must continue in the directory with the `_spark_metadata` of this checkpoint."""
     old, new = c.before.sink, c.after.sink
     if new is None or not _is_file(new):
         return
@@ -134,8 +134,8 @@ def file_sink_not_known(c: Comparison) -> Iterator[RuleResult]:
         because="The evidence of the old version doesn't show its sink."
         if old is None or not old.format
         else (
-            "One version's evidence names the sink by a table or a relative path, the other's by "
-            "a directory."
+            "The evidence shows the sink of one version as a table or relative path, and the sink "
+            "of the other version as a directory."
         ),
         question=_DID_THE_OLD,
         remedy=_ADD_A_PLAN,

@@ -99,7 +99,7 @@ def source_name_added_or_removed(c: Comparison) -> Iterator[RuleResult]:
             after=pair.after.name,
             because="Spark doesn't find the source's log under its new path."
             if files
-            else "Spark ignores the name: offsets stay positional.",
+            else "Spark ignores the name: it still finds offsets by position.",
             error_class="IllegalStateException" if files else None,
             remedy=_LEAVE_NAMES_AS,
             scenario="from-scratch",
@@ -163,7 +163,8 @@ _DO_THE_OFFSETS = "Is `logOffset` in the offset log the same for all named file 
     questions=(_DO_THE_OFFSETS,),
 )
 def named_but_positional(c: Comparison) -> Iterator[RuleResult]:
-    """Without offset log v2, a name moves a file source's log, but its offset stays positional.
+    """Without offset log v2, a file source's name changes only the path of the source's log. Spark
+    still finds its offset by position.
 
     If sources change their order, Spark looks for one source's batch in another source's log.
     """
@@ -255,7 +256,7 @@ def _shifted(pair: SourcePair, own: Source | None) -> RuleResult:
             location=pair.location,
             before=told[0],
             after=told[1],
-            because="The source's log has no entry for the offset at the source's position.",
+            because="The source's log lacks the batch that the offset log has at its position.",
             error_class="IllegalStateException",
             remedy=_KEEP_THE_ORDER_NAMES,
         )

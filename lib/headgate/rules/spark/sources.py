@@ -60,9 +60,10 @@ def _may_be_read_twice(c: Comparison) -> bool:
 
 @rule("SRC002", remedies=(_NEW,))
 def kind_of_source(c: Comparison) -> Iterator[RuleResult]:
-    """Each kind of source writes its own JSON into the offset log, and can't read that of others.
+    """Each kind of source writes its own JSON format into the offset log, and can't read another
+    kind's format.
 
-    All file formats use the same JSON, so you can change csv to json.
+    All file sources use the same JSON format, so you can change csv to json.
     """
     for pair in judged_pairs(c):
         assert pair.before and pair.after

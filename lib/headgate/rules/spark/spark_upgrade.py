@@ -67,9 +67,9 @@ _DOES_THE_NEW = "Does the new version resume from a copy of the checkpoint (a re
 def spark_changed(c: Comparison) -> Iterator[RuleResult]:
     """Spark doesn't guarantee that one version resumes from the checkpoint of another.
 
-    In tests, 4.2 resumed from checkpoints of 3.5 and 4.0, and both resumed from those of 4.2, for
-    every kind of operator but one. On 3.5's left outer join of two streams, 4.2 failed to start
-    with STATE_STORE_VALUE_SCHEMA_NOT_COMPATIBLE: in 4.2 its stored keys may be null.
+    In tests, 4.2 resumed from checkpoints of 3.5 and 4.0, and both resumed from checkpoints of 4.2,
+    with one exception. On 3.5's checkpoint of a left outer join of two streams, 4.2 failed to start
+    with STATE_STORE_VALUE_SCHEMA_NOT_COMPATIBLE: in 4.2 the stored keys may be null.
     """
     old = writer(c.before)
     if old is None or old.number == c.spark.number:

@@ -14,28 +14,29 @@ _S = "spark.sql."
 # What each asks, where its value changes.
 _QUESTIONS = {
     _S + "files.ignoreCorruptFiles": (
-        "Does the source have unreadable files? With the setting on, Spark silently skips "
-        "their rows and marks the files as processed."
+        "Does the source have unreadable files? With ignoreCorruptFiles=true, Spark silently "
+        "skips their rows and marks the files as processed."
     ),
     _S + "files.ignoreMissingFiles": (
-        "Are files missing that the source has listed? With the setting on, Spark silently "
-        "marks missing files as processed."
+        "Are any files missing that the source has listed? With ignoreMissingFiles=true, Spark "
+        "silently marks missing files as processed."
     ),
     _S + "streaming.disabledV2MicroBatchReaders": (
-        "Can the source's other implementation (DataSource V1 or V2) resume from the logged "
-        "offsets?"
+        "Does the setting change the source's implementation (DataSource V1 or V2)? If so, can the "
+        "new implementation resume from the logged offsets?"
     ),
     _S + "streaming.disabledV2Writers": (
-        "Can the sink's other implementation (DataSource V1 or V2) resume from the old "
-        "version's last batch?"
+        "Does the setting change the sink's implementation (DataSource V1 or V2)? If so, can the "
+        "new implementation continue after the old version's last batch?"
     ),
     _S + "streaming.internal.stateStore.partitions": (
-        "Why does the session set this internal setting? Spark itself sets it from the offset log."
+        f"Why does the session set {_S}streaming.internal.stateStore.partitions? Spark itself sets "
+        "this internal setting from the offset log."
     ),
 }
 _REBASE = (
-    "Does the input have dates before 1582 or timestamps before 1900? The setting changes their "
-    "values."
+    "Does the input have dates before 1582 or timestamps before 1900? The new rebase mode changes "
+    "their values."
 )
 _ONLY_ON = frozenset({_S + "files.ignoreCorruptFiles", _S + "files.ignoreMissingFiles"})
 _REBASED = tuple(
@@ -113,7 +114,7 @@ def changes_meaning(key: str) -> bool:
 
 _KEEP_THE_OLD_VALUE = "Keep the old value."
 _LEAVE_THE_POLICY = "Keep spark.sql.legacy.timeParserPolicy=LEGACY, or use extract()."
-_DOES_THE_SETTING = "Does the setting change the value of a key for the same row?"
+_DOES_THE_SETTING = "Does the same row get a different state key under the new setting?"
 _WHICH_STATE_SCHEMA = (
     "Which state schema does the new version plan? `headgate capture module:function` with "
     "the new setting shows it."
@@ -147,7 +148,9 @@ def expression_setting(c: Comparison) -> Iterator[RuleResult]:
             location=hit.location if hit else Location(),
             before=old,
             after=new,
-            because=f"{key} changed" + (", and an expression computes a key." if hit else "."),
+            because=f"{key} changed, and an expression computes a state key."
+            if hit
+            else f"{key} changed.",
             question=_DOES_THE_SETTING if hit else None,
             remedy=_KEEP_THE_OLD_VALUE if hit else "",
         )
@@ -198,8 +201,8 @@ def _pattern_refused(old: str | None, new: str | None, pair: OperatorPair) -> Ru
         before=old,
         after=new,
         because=(
-            "A key uses a pattern that only the legacy time parser supports, so the first "
-            "row fails."
+            "A state key uses a time pattern that only the legacy time parser supports, so Spark "
+            "fails on the first row."
         ),
         error_class="INCONSISTENT_BEHAVIOR_CROSS_VERSION",
         rollback=Rollback.REPAIRABLE,

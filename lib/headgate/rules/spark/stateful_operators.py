@@ -106,8 +106,8 @@ def branches_swapped(c: Comparison) -> Iterator[RuleResult]:
                 state_effect=StateEffect.REINTERPRETED,
                 location=pair.location,
                 because=(
-                    "This operator has the position of another operator of its kind, and "
-                    "reads that operator's state."
+                    "This operator is now at the old position of another operator of its kind, "
+                    "and reads that operator's state."
                 ),
                 remedy=_KEEP_THE_ORDER,
                 scenario="from-scratch",

@@ -94,7 +94,7 @@ def stored_columns(c: Comparison) -> Iterator[RuleResult]:
 def join_type(c: Comparison) -> Iterator[RuleResult]:
     """Every join type stores the same rows, and whether they were matched.
 
-    If the stored columns fit, the new type continues with them.
+    If the stored schema is compatible, the new join type continues with these rows.
     """
     for pair, old, new in _joins(c):
         if old.join_type and new.join_type and old.join_type != new.join_type:
@@ -183,5 +183,5 @@ def _other_values(pair: OperatorPair, was: list[str], now: list[str]) -> RuleRes
         location=pair.location,
         before=list(was),
         after=list(now),
-        because="Stored rows keep the old values. New rows get the new values.",
+        because="The stored columns changed. Stored rows keep their old values.",
     )

@@ -13,7 +13,7 @@ from headgate.rules.spark.facts.state_schema_check import fit
 from headgate.rules.spark.facts.state_stores import KEY, VALUE, StorePair, check_is_off, store_pairs
 from headgate.rules.spark.facts.state_variables import Variable, evolution, moved, variables
 
-_REPLAY = "Or reprocess the input with a new checkpoint."
+_OR_REPLAY = "or reprocess the input with a new checkpoint"
 _AVRO = "Spark's documentation: state data source, schema evolution of transformWithState (4.x)"
 
 
@@ -47,7 +47,7 @@ def kind_of_variable(c: Comparison) -> Iterator[RuleResult]:
                 )
 
 
-_KEEP_THE_NAMES = f"Keep the names of the state variables. {_REPLAY}"
+_KEEP_THE_NAMES = f"Keep the names of the state variables, {_OR_REPLAY}."
 
 
 @rule("TWS002", remedies=(_KEEP_THE_NAMES,))
@@ -97,7 +97,7 @@ def variable_added_or_removed(c: Comparison) -> Iterator[RuleResult]:
         )
 
 
-_KEEP_THE_STORED = f"Keep the stored type, or widen the type. {_REPLAY}"
+_KEEP_THE_STORED = f"Keep the stored type, widen it, {_OR_REPLAY}."
 
 
 @rule("TWS004", _AVRO, remedies=(_KEEP_THE_STORED,))
@@ -155,7 +155,7 @@ def avro_field_renamed(c: Comparison) -> Iterator[RuleResult]:
         )
 
 
-_KEEP_THE_ORDER = f"Keep the order of the fields. {_REPLAY}"
+_KEEP_THE_ORDER = f"Keep the order of the fields, {_OR_REPLAY}."
 
 
 @rule("TWS010", "Spark's layout of UnsafeRow; measured on 4.2.0", remedies=(_KEEP_THE_ORDER,))

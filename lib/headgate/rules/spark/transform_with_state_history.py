@@ -20,7 +20,7 @@ EVOLUTIONS = _S + "valueStateSchemaEvolutionThreshold"
 SCHEMA_FILES = _S + "maxNumStateSchemaFiles"
 # What Spark 4.2 uses where a session sets nothing.
 _LIMITS = {EVOLUTIONS: 16, SCHEMA_FILES: 128}
-_REPLAY = "Or reprocess the input with a new checkpoint."
+_OR_REPLAY = "or reprocess the input with a new checkpoint"
 _WITH_INITIAL = "transformWithStateWithInitStateUDF"
 
 
@@ -84,7 +84,7 @@ def _refusal(pair: OperatorPair, store: StateStore, schemas: tuple[Past, ...]) -
 
 
 _KEEP_A_TYPE = (
-    f"Use a type that can read all stored types, or give the variable another name. {_REPLAY}"
+    f"Use a type that can read all stored types, give the variable another name, {_OR_REPLAY}."
 )
 
 
@@ -140,7 +140,7 @@ def limits(c: Comparison) -> Iterator[RuleResult]:
         if files is not None and files == most and old != new:
             yield _too_many(
                 pair,
-                f"The operator's schema files have reached the limit: {SCHEMA_FILES}={most}.",
+                f"The number of schema files has reached the limit: {SCHEMA_FILES}={most}.",
                 "STATE_STORE_STATE_SCHEMA_FILES_THRESHOLD_EXCEEDED",
                 SCHEMA_FILES,
             )

@@ -159,7 +159,7 @@ def _unseen(pair: OperatorPair, name: str) -> RuleResult:
     return RuleResult(
         outcome=Outcome.UNKNOWN,
         location=pair.location,
-        because="The state variables of both versions are known, but not the code of both.",
+        because="The state variables of both versions are known, but not the code of each version.",
         question=_DID_THE_CODE.format(name=name),
         rollback=Rollback.SAFE,
         remedy=_CAPTURE_THE_OLD,

@@ -142,9 +142,8 @@ def watermark_removed(c: Comparison) -> Iterator[RuleResult]:
 
 _KEEP_THE_WATERMARK_OR_REHEARSE = "Keep the watermark, or rehearse the new version."
 _IS_THE_REMAINING = (
-    "Is the remaining watermark ahead of the event time of the stream that lost its "
-    "watermark? If so, Spark drops late rows of that stream. Does an outer join need the "
-    "removed watermark?"
+    "Is the remaining watermark ahead of the event time of the stream whose watermark was removed? "
+    "If so, Spark drops rows of that stream as late. Does an outer join need the removed watermark?"
 )
 
 
@@ -155,11 +154,11 @@ _IS_THE_REMAINING = (
     questions=(_IS_THE_REMAINING,),
 )
 def one_of_several_watermarks_removed(c: Comparison) -> Iterator[RuleResult]:
-    """Spark uses the slowest watermark for all operators. If it is removed, the watermark may jump
-    ahead.
+    """Spark uses the slowest watermark for all operators. If that watermark is removed, the query's
+    watermark may jump ahead.
 
     Then rows are late and groups close at once. An outer join needs the watermark of the side that
-    it waits for, and doesn't start without it.
+    it waits for. Without that watermark, the query doesn't start.
     """
     old, new = c.before.watermarks, c.after.watermarks
     if not c.is_stateful or not new or len(new) >= len(old) or not is_drawn(c.after.topology):

@@ -20,7 +20,7 @@ _REMEDY = (
 def window_grid(c: Comparison) -> Iterator[RuleResult]:
     """Window start and end are the key of a state row. Spark doesn't check length, slide and start.
 
-    State of the old windows stays beside that of the new windows, so counts are split.
+    The state has old and new windows side by side, so counts are split.
     """
     for pair, old, new in _windows(c):
         if (old.size_us, old.slide_us, old.start_us) != (new.size_us, new.slide_us, new.start_us):

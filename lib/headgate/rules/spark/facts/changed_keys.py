@@ -45,7 +45,7 @@ def hidden(pair: OperatorPair, old: Sequence[object], new: Sequence[object]) -> 
         location=pair.location,
         before=list(old),
         after=list(new),
-        because="A user-defined function computes a key, and plans don't contain its code.",
+        because="A user-defined function computes a state key, and plans don't contain its code.",
         question=SAME_KEY,
         remedy=REPLAY,
         scenario="from-scratch",

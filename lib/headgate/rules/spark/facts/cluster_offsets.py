@@ -83,8 +83,8 @@ def too_old(before: Version, cluster: Cluster | None) -> str | None:
     if not are_current(before) or cluster.is_newer_than(at):
         return None
     return (
-        f"Kafka was not compared: Headgate read it at {cluster.at}, but the offsets are from "
-        f"{at or 'an unknown time'}. Compare again."
+        f"Offsets not compared with Kafka: the cluster state is from {cluster.at}, but the offsets "
+        f"are from {at or 'an unknown time'}. Compare again."
     )
 
 
