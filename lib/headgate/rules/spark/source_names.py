@@ -148,8 +148,8 @@ def duplicate_names(c: Comparison) -> Iterator[RuleResult]:
 
 _KEEP_THE_ORDER = "Keep the order of the sources."
 _KEEP_THE_ORDER_NAMES = (
-    "Keep the order of the sources. Names take effect only with offset log v2 and "
-    f"{EVOLUTION} since the first run."
+    "Keep the order of the sources. Names take effect only if offset log v2 and "
+    f"{EVOLUTION} were set before the first run."
 )
 _ADD_THE_CHECKPOINT_TO_THE_EVIDENCE = (
     "Add the checkpoint to the evidence, or keep the order of the sources."
