@@ -40,13 +40,13 @@ def test_what_is_never_read_is_named_and_nobody_is_warned_of_duplicates(billing,
     asked = repair(billing, code=3)[1]["blockers"][0]
     assert "last-known" not in asked, "nothing knows where it was"
     refused = repair(billing, "--beyond=last-known", code=3)[1]["blockers"][0]
-    assert f"the last position of {orders}[0] is unknown" in refused
+    assert f"the last position in {orders}[0] is unknown" in refused
 
     _, plan = repair(billing, "--beyond=end")
     assert moves(plan) == {(0, 10)}
     said = " ".join(plan["risks"])
-    assert f"never reads up to 10 records (in 1 of its partitions): {orders}[0] 0 to 9" in said
-    assert f"the last position of {orders}[0] is unknown" in said
+    assert f"skips up to 10 records in 1 of its partitions: {orders}[0] 0 to 9" in said
+    assert f"the last position in {orders}[0] is unknown" in said
     assert "second time" not in said
     assert plan["impact"]["total"] == 0 and plan["impact"]["skipped"] == {orders: 10}
     assert any("missing" in text for text in plan["outputs"]["run"])
@@ -95,4 +95,4 @@ def test_the_journal_knows_where_a_run_left_the_group_unless_the_topic_was_recre
     produce(orders, [str(n) for n in range(10)], partition=1)
     groups.commit(billing.group, {(orders, 0): (900, ""), (orders, 1): (4, "")})
     refused = repair(billing, "--beyond=last-known", code=3)[1]["blockers"][0]
-    assert f"the last position of {orders}[0] is unknown" in refused
+    assert f"the last position in {orders}[0] is unknown" in refused

@@ -84,7 +84,7 @@ def test_an_undo_before_it_caught_up_leaves_wrong_newest_values_until_the_next_r
             f"--internal-topics={app.name}-per-minute-changelog",
         )  # fmt: skip
         said = " ".join(plan["outputs"]["undo"])
-        assert f"of a key in {app.name}-out stays wrong until its next record" in said
+        assert f"of a key in {app.name}-out stays wrong until the key's next record" in said
         assert "State and offsets are restored" in said
         wait(lambda: end_of_output(app) >= before + first + 5, "it does not count again")
         shown = app.team.run("undo", run, "--dry-run")

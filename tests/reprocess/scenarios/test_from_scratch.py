@@ -196,7 +196,7 @@ RISKS = [
     (
         of_spark(),
         Version(engine=Engine.SPARK, sources=(EARLIEST, UNTOLD)),
-        "no evidence has startingOffsets of bills",
+        "startingOffsets of bills is unknown",
     ),
 ]
 

@@ -172,7 +172,7 @@ def test_sources_that_can_t_be_told_apart_are_asked_about(query):
     kafka = Source(position=5, format="kafka", topics=("orders",))
     refused = plan(lab, version=version(kafka))
     assert (
-        "could continue 0 or 1: choose in new-checkpoint with --source NEW=OLD"
+        "could continue 0 or 1: choose one with --source NEW=OLD of new-checkpoint"
         in refused.blockers[0]
     )
     assert plan(lab, version=version(kafka), source=["5=0"]).blockers == ()

@@ -156,7 +156,7 @@ def test_what_is_keyed_as_it_lies_can_be_left_out():
     (why,) = repartitioned(version).blockers
     assert (
         "by the keys of in2, one store per partition" in why
-        and "copy in2 with their partitioner" in why
+        and "copy in2 with the producers' partitioner" in why
     )
     assert "Add a repartition() before the state" in why and "a new topic with 4 partitions" in why
     plan = repartitioned(version, input_topics=["in"])
@@ -215,7 +215,7 @@ def test_a_number_that_nothing_tells_is_named():
     version = described("aggregate_named")
     (said,) = [r for r in repartitioned(version).risks if "unknown whether the code sets" in r]
     assert "the number of partitions of shop-by-value-repartition (Repartitioned.with" in said
-    assert "If it does, the topic is recreated with its current number" in said
+    assert "If the code sets it, the topic is recreated with its current number" in said
 
 
 def test_of_two_numbers_one_is_fixed_and_the_other_not():
@@ -319,7 +319,7 @@ def test_a_version_that_is_not_the_one_that_runs_is_told_by_what_that_keeps():
     plan = repartitioned(version, inspector)
     assert plan.can_apply
     assert any(
-        f"{left} belongs to shop, but is missing in the stored version" in r for r in plan.risks
+        f"the stored version of shop lacks its internal topics: {left}" in r for r in plan.risks
     )
     kept = GroupSubtopology(
         id="0", sources=("in",), changelogs=(GroupTopic(name="shop-x-changelog"),)

@@ -190,7 +190,7 @@ def test_force_is_a_step_and_no_preview_evicts():
     assert plan.can_apply and actions(plan)[0] == "remove_members"
 
 
-OWN = {"shop-counts-changelog": "the given topology contains the topic"}
+OWN = {"shop-counts-changelog": "the topology from --topology contains the topic"}
 OTHER = Pipeline(name="other", engine=Engine.KAFKA_STREAMS, group="shop-2")
 SPARK = Version(
     engine=Engine.SPARK,
@@ -207,7 +207,13 @@ STREAMS = Group(
 @pytest.mark.parametrize(
     ("topic", "named", "around", "claim", "why"),
     [
-        ("shop-counts-changelog", OWN, {}, Claim.OWNED, "the given topology contains the topic"),
+        (
+            "shop-counts-changelog",
+            OWN,
+            {},
+            Claim.OWNED,
+            "the topology from --topology contains the topic",
+        ),
         ("shop-counts-changelog", {}, {}, Claim.UNPROVEN, "only the prefix of the topic"),
         (
             "shop-g-repartition",
@@ -274,7 +280,7 @@ def test_an_application_with_a_shorter_id_may_own_a_topic():
     (found,) = judge(APP, {}, seen).values()
     assert (found.claim, found.why) == (
         Claim.UNPROVEN,
-        "only the prefix of the topic's name suggests this application",
+        "only the prefix of the topic's name suggests that the application owns it",
     )
 
 
@@ -298,7 +304,8 @@ def test_what_is_kept_is_called_its_own_only_where_that_is_proven():
     ]
     both = reset(input_topics=["in"], keep_internal=True, internal_topics=["shop-g-repartition"])
     assert any(
-        r.endswith("--keep-internal keeps all: pass only one of them") for r in both.blockers
+        r.endswith("--keep-internal keeps all internal topics: pass only one of these options")
+        for r in both.blockers
     )
 
 
@@ -352,7 +359,7 @@ def test_from_a_point_windows_and_counts_of_before_are_said_to_come_out_too_smal
 def test_its_undo_says_what_stays_and_what_becomes_of_the_state():
     said = " ".join(since().outputs.undo)
     assert "Output written to out since the run is kept" in said
-    assert "the newest value of a key in out stays wrong until its next record" in said
+    assert "the newest value of a key in out stays wrong until the key's next record" in said
     assert "The state isn't restored. Counts and windows restart from zero" in said
     backed_up = " ".join(since(**{"back-up-internal": True}).outputs.undo)
     assert "State and offsets are restored" in backed_up and "restart from zero" not in backed_up

@@ -131,5 +131,5 @@ def _risks(seen: ResetFacts, shapes: dict[str, Any]) -> Iterator[str]:
     if clears_state(seen) and seen.request.pipeline.commands.clean is None:
         yield (
             "local state on the instances' disks is not removed. Register a `clean` command, or "
-            "delete it yourself"
+            "delete the state yourself"
         )

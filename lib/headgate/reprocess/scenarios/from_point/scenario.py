@@ -244,7 +244,7 @@ SCENARIO = Scenario(
             CHECKPOINT,
             KAFKA_OR_FILES,
             PASSES_LOCATION,
-            note="The query starts at that point with empty state.",
+            note="The query starts at the chosen offset or time with empty state.",
         ),
         Engine.KAFKA_STREAMS: SUPPORTED,
     },

@@ -144,7 +144,7 @@ def _risks(
     if found.offsets and (untold or not sources):
         of = name_list(untold) or "the Kafka sources"
         risks.append(
-            f"no evidence has startingOffsets of {of}. With Spark's default, latest, the query "
+            f"startingOffsets of {of} is unknown. If it is latest (Spark's default), the query "
             "reprocesses nothing and skips unread records. Use from-point with --to-earliest: it "
             "writes the earliest offsets into the checkpoint"
         )

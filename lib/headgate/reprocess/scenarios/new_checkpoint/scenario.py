@@ -90,8 +90,8 @@ OPTIONS = (
         name="source",
         ask="Which old source does each new source continue?",
         help=(
-            "NEW source continues OLD source, by number or name: 0=1, orders=0, 0=0,1 (merges "
-            "two), 2=new. Repeat for more."
+            "Old source that a new source continues, by number or name: 0=1, orders=0, 0=0,1 "
+            "(merges two), 2=new. Repeat for more."
         ),
         kind=Kind.MANY,
         metavar="NEW=OLD",

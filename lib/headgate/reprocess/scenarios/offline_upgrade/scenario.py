@@ -14,7 +14,7 @@ from headgate.reprocess.scenarios.offline_upgrade import spark as upgrade_spark
 
 _COMMANDS = Condition(
     need="`deploy` and `rollback` commands (each can be a manual step)",
-    ask=commands("deploy", "rollback", rest=" With `--deployed` only `rollback` is needed."),
+    ask=commands("deploy", "rollback", rest=" With `--deployed`, only `rollback` is needed."),
 )
 _JUDGED = frozenset({Engine.SPARK, Engine.KAFKA_STREAMS})
 
@@ -81,7 +81,8 @@ OPTIONS = (
     Option(
         name="deployed",
         ask="Does the new version start without a deploy command?",
-        help="The new code is already in place, or the start command installs it.",
+        help="Run no deploy command: the new code is already deployed, or the start command "
+        "deploys it.",
         kind=Kind.FLAG,
     ),
 )
@@ -89,8 +90,8 @@ OPTIONS = (
 SCENARIO = Scenario(
     name="offline-upgrade",
     title="Offline upgrade",
-    what="Stop, check the verdict, back up for a rollback, start the new version, verify that it "
-    "works.",
+    what="Stop the pipeline, check the new version, back up for a rollback, start the new "
+    "version, verify that it works.",
     build=build,
     options=OPTIONS,
     support={
@@ -103,7 +104,7 @@ SCENARIO = Scenario(
             ),
         ),
         Engine.CONSUMER_GROUP: needs(
-            _COMMANDS, note="No verdict: a consumer group has no state for Headgate to check."
+            _COMMANDS, note="Headgate reports no outcome: a consumer group has no state to check."
         ),
     },
 )

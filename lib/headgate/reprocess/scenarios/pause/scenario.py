@@ -151,7 +151,8 @@ _PAUSES = any_command("pause", "stop")
 _NEEDED = {
     Engine.SPARK: needs(
         Condition(need=_STOP, ask=any_command("stop")),
-        note="With `stop = { watch = true }` the driver stops the query between two batches.",
+        note="With `stop = { watch = true }`, the Spark driver stops the query between two "
+        "batches.",
     ),
     Engine.KAFKA_STREAMS: needs(
         Condition(
@@ -180,7 +181,8 @@ SCENARIO = Scenario(
         Option(
             name="resume",
             ask="Resume a paused pipeline?",
-            help="Resume instead of pausing; `headgate undo RUN` of the pause does the same.",
+            help="Resume instead of pausing. An undo of the run that paused (`headgate undo RUN`) "
+            "does the same.",
             kind=Kind.FLAG,
         ),
     ),

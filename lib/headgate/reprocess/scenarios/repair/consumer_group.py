@@ -43,7 +43,7 @@ def build(request: PlanRequest) -> Plan:
             return request.block(*unread)
         if waits := repair_transactions.blocking(request, topics):
             return request.block(f"the committed offsets of {group} need no repair. {waits}")
-        left = f". It also has offsets of deleted topics: {', '.join(gone)}" if gone else ""
+        left = f". The group also has offsets of deleted topics: {', '.join(gone)}" if gone else ""
         return request.block(
             f"there is nothing to repair: every committed offset of {group} is between the "
             f"earliest and the latest offset{left}"
@@ -55,7 +55,7 @@ def build(request: PlanRequest) -> Plan:
     unknown = astray.beyond.keys() - known.keys()
     if beyond == LAST_KNOWN and unknown:
         return request.block(
-            f"--beyond={LAST_KNOWN}: the last position of {_named(unknown)} is unknown. Choose "
+            f"--beyond={LAST_KNOWN}: the last position in {_named(unknown)} is unknown. Choose "
             "--beyond=beginning or --beyond=end."
         )
     return _explained(move_group(request, _wish(astray, beyond, known)), astray, beyond, known)
@@ -73,7 +73,7 @@ def _choices(astray: _Astray, known: Mapping[TopicPart, Position]) -> str:
 
 
 def _seen(part: TopicPart, last: Position) -> str:
-    return f"{part[0]}[{part[1]}] was at offset {last.offset} at {last.at}"
+    return f"offset {last.offset} of {part[0]}[{part[1]}] ({last.at})"
 
 
 def _explained(
@@ -89,10 +89,8 @@ def _explained(
             "records the group read after that"
         )
     if unknown:
-        effect = "skip" if beyond == "end" else "reprocess"
-        risks.append(
-            f"the last position of {_named(unknown)} is unknown: the group may {effect} any record"
-        )
+        effect = "skip unread records" if beyond == "end" else "reprocess records"
+        risks.append(f"the last position in {_named(unknown)} is unknown: the group may {effect}")
     return replace(plan, risks=tuple(risks))
 
 

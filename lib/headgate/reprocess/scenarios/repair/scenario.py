@@ -37,7 +37,8 @@ OPTIONS = (
     Option(
         name="query-id",
         ask="What is the query's id?",
-        help="Query id to write to a lost `metadata` file; progress and logs of the query show it.",
+        help="Query id to write if the `metadata` file is lost. The query's progress and logs show "
+        "the id.",
         metavar="ID",
         engines=_SPARK,
     ),
@@ -67,16 +68,17 @@ OPTIONS = (
 SCENARIO = Scenario(
     name="repair",
     title="Repair",
-    what="Find what keeps the pipeline from starting, repair a copy, verify it, swap it in.",
+    what="Repair a broken checkpoint, committed offsets out of range, or an open transaction that "
+    "blocks consumers.",
     build=build,
     options=OPTIONS,
     support={
         Engine.SPARK: needs(LOCAL),
         Engine.CONSUMER_GROUP: SUPPORTED,
         Engine.KAFKA_STREAMS: refused(
-            "a Kafka Streams application keeps its state in changelogs and on the instances' "
-            "disks, which would not match repaired offsets. Kafka Streams restores its stores "
-            "itself. To rebuild the stores, use from-scratch"
+            "repaired offsets of a Kafka Streams application would not match its state (changelog "
+            "topics and the instances' disks). Kafka Streams restores its stores itself. To "
+            "rebuild the stores, use from-scratch"
         ),
     },
 )

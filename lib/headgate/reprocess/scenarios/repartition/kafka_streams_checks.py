@@ -78,7 +78,7 @@ def unknown(request: PlanRequest) -> str | None:
     facts = request.version.streams if request.version else None
     if facts is None or not facts.described:
         return (
-            f"unknown which state {request.pipeline.name} keeps, and by which keys. Add its "
+            f"the state of {request.pipeline.name} and its keys are unknown. Add the application's "
             "topology to `evidence` in headgate.toml, then run `headgate capture`. Without that "
             "evidence, Headgate uses the version from the cluster, which has no topology"
         )
@@ -140,14 +140,14 @@ def _of_keys(seen: ResetFacts, growth: Growth) -> Iterator[str]:
     for topic, stores in growth.reach.stores.items():
         if topic in growth.now and not _always_had(topic, stores, growth):
             yield (
-                f"{seen.application} keeps {name_list(stores)} by the keys of {topic}, one store "
-                f"per partition. With {growth.to} partitions, new records of a key may go to "
-                "another partition: two tasks would each hold part of its state, and results "
-                "would be silently wrong. Kafka and Headgate don't move existing records. Add a "
-                f"repartition() before the state in a new version of {seen.application}: this "
-                f"scenario then rebuilds the state. Or stop the producers, copy {topic} with "
-                f"their partitioner into a new topic with {growth.to} partitions, and switch the "
-                f"producers and a new version of {seen.application} to it"
+                f"{seen.application} keeps state ({name_list(stores)}) by the keys of {topic}, one "
+                f"store per partition. With {growth.to} partitions, new records of a key may go "
+                "to another partition. Two tasks would then each hold part of the key's state: "
+                "results would be silently wrong. Kafka and Headgate don't move existing records. "
+                f"Add a repartition() before the state in a new version of {seen.application}: "
+                f"this scenario then rebuilds the state. Or stop the producers, copy {topic} with "
+                f"the producers' partitioner into a new topic with {growth.to} partitions, and "
+                f"switch the producers and a new version of {seen.application} to it"
             )
 
 
@@ -218,9 +218,10 @@ def _state_risks(seen: ResetFacts, growth: Growth) -> Iterator[str]:
     if growth.loose:
         yield (
             f"unknown whether the code sets the number of partitions of {name_list(growth.loose)} "
-            "(Repartitioned.withNumberOfPartitions). If it does, the topic is recreated with its "
-            "current number. If not, the topic gets as many partitions as the largest topic that "
-            "it is written from. Its changelogs get the same number. The run reports the result"
+            "(Repartitioned.withNumberOfPartitions). If the code sets it, the topic is recreated "
+            "with its current number. If not, the topic gets as many partitions as the largest "
+            "topic that its records come from. Its changelogs get the same number. The run reports "
+            "the result"
         )
 
 
@@ -254,9 +255,9 @@ def _version_risks(seen: ResetFacts, growth: Growth) -> Iterator[str]:
     own = {name for name, one in seen.internals.items() if one.claim is Claim.OWNED}
     if other := _not_described(own, seen, growth):
         yield (
-            f"{name_list(other)} belongs to {seen.application}, but is missing in the stored "
-            "version. If another version is running, this plan is wrong about its state: capture "
-            "the running version"
+            f"the stored version of {seen.application} lacks its internal topics: "
+            f"{name_list(other)}. If another version is running, this plan is wrong about the "
+            "application's state: capture the running version"
         )
 
 
@@ -264,13 +265,13 @@ def _order_risks(seen: ResetFacts, growth: Growth) -> Iterator[str]:
     names = name_list(growth.now)
     yield (
         f"in {names}, old and new records of a key may be in different partitions after the "
-        f"change to {growth.to} partitions. Different tasks process them, so their order isn't "
-        "kept, now and at each replay"
+        f"change to {growth.to} partitions. Different tasks then process them: their order isn't "
+        "kept, even when they are reprocessed"
     )
     if growth.reach.sized:
         yield (
-            "the last value of a key, sessions and closed windows may differ, because they "
-            "depend on the order of records. Counts and sums don't. To prevent this, stop the "
+            "results that depend on the order of records may change: the last value of a key, "
+            "sessions and closed windows. Counts and sums don't. To keep the order, stop the "
             f"producers of {names} until {seen.application} has caught up"
         )
 
@@ -291,8 +292,8 @@ def _reader_risks(seen: ResetFacts, growth: Growth) -> Iterator[str]:
         if others:
             yield (
                 f"{topic} is also read by {name_list(others)}. For these consumers, keys move to "
-                "other partitions. They start to read the added partitions by their own setting "
-                "(such as auto.offset.reset)"
+                "other partitions. Where they start in the added partitions depends on their "
+                "settings (such as auto.offset.reset)"
             )
 
 

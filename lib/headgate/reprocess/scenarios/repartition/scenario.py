@@ -33,9 +33,9 @@ OPTIONS = (
     Option(
         name="partitions",
         ask="How many partitions?",
-        help="Number of partitions. Spark: spark.sql.shuffle.partitions of the state, then "
-        "pinned in the offset log. Kafka Streams: partitions of the inputs; Kafka can't "
-        "remove partitions.",
+        help="New number of partitions. Spark: of the state; the offset log stores this number as "
+        "spark.sql.shuffle.partitions. Kafka Streams: of the inputs; Kafka can't remove "
+        "partitions.",
         kind=Kind.NUMBER,
         metavar="N",
         required=True,
@@ -55,14 +55,14 @@ def _topology(facts: Facts) -> Answered:
 
 
 def _between(_facts: Facts) -> Answered:
-    return unknown("The plan checks the topology between the inputs and the state.")
+    return unknown("Unknown until the plan checks the topology between the inputs and the state.")
 
 
 _DESCRIBED = Condition(need="a stored version that describes the topology", ask=_topology)
 _REPARTITIONED = Condition(
     need=(
-        "a repartition topic between the inputs that get partitions and all state (without it, "
-        "old and new records of a key would reach different tasks; Headgate moves no records)"
+        "a repartition topic between the state and each input that gets partitions (without this "
+        "topic, different tasks would process a key's old and new records)"
     ),
     ask=_between,
 )
@@ -80,16 +80,16 @@ SCENARIO = Scenario(
             _DESCRIBED,
             _REPARTITIONED,
             note=(
-                "State after the repartition topic is rebuilt by reprocessing everything. If "
-                "there is no state, or if the code sets the number of partitions of the "
-                "repartition topic, nothing is reprocessed."
+                "State downstream of the repartition topic is deleted, and all input is "
+                "reprocessed to rebuild it. If there is no state, or if the code sets the number "
+                "of partitions of the repartition topic, nothing is reprocessed."
             ),
         ),
         Engine.CONSUMER_GROUP: refused(
-            "not needed: a consumer group reads added partitions by itself, from "
-            "auto.offset.reset on. But keys then map to other partitions: old and new records of "
+            "not needed: a consumer group finds added partitions itself, and starts there by its "
+            "auto.offset.reset. But keys then map to other partitions: old and new records of "
             "a key may be out of order, and state that members keep by partition no longer "
-            "matches"
+            "matches the keys"
         ),
     },
 )

@@ -117,14 +117,16 @@ def _blockers(
         blockers.append(
             f"the state store provider is {_provider(position).rpartition('.')[2]}, but Spark "
             "repartitions only RocksDB state "
-            "(STATE_REPARTITION_INVALID_CHECKPOINT.UNSUPPORTED_PROVIDER). To start with other "
-            "settings and without the state, use from-scratch, from-point or new-checkpoint"
+            "(STATE_REPARTITION_INVALID_CHECKPOINT.UNSUPPORTED_PROVIDER). To change "
+            "the number of partitions without keeping the state, use from-scratch, from-point or "
+            "new-checkpoint"
         )
     if _LIMIT in position.operators:
         blockers.append(
-            "the query has a limit(), and Spark doesn't repartition its state "
-            "(STATE_REPARTITION_INVALID_CHECKPOINT.UNSUPPORTED_STATEFUL_OPERATOR). To start with "
-            "other settings and without the state, use from-scratch, from-point or new-checkpoint"
+            "Spark doesn't repartition the state of a query with a limit() "
+            "(STATE_REPARTITION_INVALID_CHECKPOINT.UNSUPPORTED_STATEFUL_OPERATOR). To change the "
+            "number of partitions without keeping the state, use from-scratch, from-point or "
+            "new-checkpoint"
         )
     if position.pinned.get(PARTITIONS) == str(wanted):
         blockers.append(f"nothing to do: the state already has {wanted} partitions")
@@ -157,25 +159,24 @@ def _number(version: str | None) -> tuple[int, ...] | None:
 
 def _risks(version: Version | None) -> list[str]:
     risks = [
-        "if the stop leaves an uncommitted batch, the run fails and everything is restored. "
+        "if the stop leaves an uncommitted batch, the run fails and its changes are rolled back. "
         "Stop the query between two batches",
-        "Spark marks state repartitioning as experimental. So Headgate compares the rows of the "
-        "state one by one",
+        "Spark marks state repartitioning as experimental. So Headgate compares the old and "
+        "the new state row by row",
         "the run adds a batch without input: the sink gets no rows for that batch number",
     ]
     if timed := [o for o in (version.stateful if version else None) or () if _has_timers(o)]:
         names = name_list(o.name or o.kind.value for o in timed)
         risks.append(
             f"timers of {names} move with the state: each timer fires once. Timers that come due "
-            "during the stop fire in the first batch, as at any restart. Measured on Spark 4.2.0 "
-            "(transformWithState and applyInPandasWithState, processing time and event time); "
-            "other releases were not tried"
+            "during the stop fire in the first batch, as at any restart. Measured only on Spark "
+            "4.2.0 (transformWithState and applyInPandasWithState, processing time and event time)"
         )
         if any(_has_processing_time(o) for o in timed):
             risks.append(
-                "a query with processing-time timers has a batch at each trigger, even without "
-                "input: its stop is likely to leave an uncommitted batch, and the run then "
-                "fails. In that case remove the batch with repair, or restart the query with a "
+                "a query with processing-time timers runs a batch at each trigger, even without "
+                "input. So a stop is likely to leave an uncommitted batch, and the run then "
+                "fails. If it fails, remove the batch with repair, or restart the query with a "
                 "long trigger interval and stop it again"
             )
     if version is None or version.engine_version is None:

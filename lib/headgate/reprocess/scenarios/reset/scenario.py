@@ -33,7 +33,7 @@ INPUT_TOPICS = Option(
 FORCE = Option(
     name="force",
     ask="Remove members that a killed process left behind?",
-    help="With --execute: remove members left by killed processes; fails if one rejoins.",
+    help="With --execute: remove members left by killed processes. Fails if a member rejoins.",
     kind=Kind.FLAG,
 )
 
@@ -78,7 +78,9 @@ def _points() -> tuple[Option, ...]:
 
 def _hidden(name: str) -> Option:
     """Return an option for what was read from evidence: a plan is built anew from its options."""
-    return Option(name=name, ask="", help="Read from --topology.", kind=Kind.MANY)
+    return Option(
+        name=name, ask="", help="Value that Headgate reads from --topology.", kind=Kind.MANY
+    )
 
 
 CONNECTION = (

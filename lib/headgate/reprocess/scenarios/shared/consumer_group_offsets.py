@@ -164,8 +164,7 @@ def move_risks(
         count = sum(found.to[part] - at for part, at in on.items())
         spans = name_list(span(part, at, found.to[part]) for part, at in on.items())
         risks.append(
-            f"{pipeline.name} never reads up to {count} records (in {len(on)} of its "
-            f"partitions): {spans}"
+            f"{pipeline.name} skips up to {count} records in {len(on)} of its partitions: {spans}"
         )
     return risks
 

@@ -95,7 +95,7 @@ def _judged(
         why = f"{claims}; {own}" if own else claims
         return Internal(topic=topic, claim=Claim.CONTESTED, why=why)
     if own is None:
-        why = "only the prefix of the topic's name suggests this application"
+        why = "only the prefix of the topic's name suggests that the application owns it"
         return Internal(topic=topic, claim=Claim.UNPROVEN, why=why)
     return Internal(topic=topic, claim=Claim.OWNED, why=own)
 
@@ -116,7 +116,7 @@ def _theirs(
     for other in sorted(_ids(around)):
         longer = len(other) > len(application) and topic.startswith(f"{other}-")
         if longer and other not in proven:
-            yield other, f"its name starts with the longer application.id {other}"
+            yield other, f"the topic's name starts with the longer application.id {other}"
 
 
 def _pipelines_of(topic: str, around: ClusterOwners) -> Iterator[tuple[str, str]]:

@@ -29,8 +29,8 @@ INTERMEDIATE_TOPICS = Option(
 INTERNAL_TOPICS = Option(
     name="internal-topics",
     ask="Delete which internal topics?",
-    help="Delete exactly these internal topics, even without evidence of the owner (default: all "
-    "with evidence).",
+    help="Internal topics to delete, even without evidence of their owner (default: all with "
+    "evidence that the application owns them).",
     kind=Kind.MANY,
     metavar="TOPIC,...",
     engines=_STREAMS,

@@ -65,16 +65,17 @@ def _of_topics(seen: ResetFacts) -> Iterator[str]:
         if own is not None:
             yield f"{topic} is an internal topic of {seen.application}, not an input: {own.why}"
         elif topic in seen.known and seen.topology.is_told and not seen.topology.reads(topic):
-            reads = name_list(seen.topology.sources) or "no topic by name"
-            yield f"{seen.application} does not read {topic}. Its topology reads {reads}"
+            inputs = name_list(seen.topology.sources)
+            reads = f"reads {inputs}" if inputs else "lists no input topic by name"
+            yield f"{seen.application} does not read {topic}: its topology {reads}"
 
 
 def _of_named(seen: ResetFacts) -> Iterator[str]:
     """Refuse what `--internal-topics` names and is none, or not there."""
     if seen.wish.keep_internal and seen.wish.internal:
         yield (
-            "--internal-topics names topics to delete, --keep-internal keeps all: pass only one "
-            "of them"
+            "--internal-topics names topics to delete, --keep-internal keeps all internal "
+            "topics: pass only one of these options"
         )
         return
     for topic in seen.wish.internal or ():
@@ -129,7 +130,7 @@ def _of_list(seen: ResetFacts) -> Iterator[str]:
     listed = {(row.topic, row.partition) for row in target.listed}
     left = [f"{t}[{p}]" for t, p in seen.parts(seen.inputs) if (t, p) not in listed]
     if left:
-        yield (f"no offset is listed for {name_list(left)}: add a row for each of these partitions")
+        yield f"the list of offsets lacks {name_list(left)}: add a row for each of these partitions"
 
 
 def risks(seen: ResetFacts) -> tuple[str, ...]:

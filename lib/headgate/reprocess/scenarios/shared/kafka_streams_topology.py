@@ -16,7 +16,7 @@ from headgate.model.version import Version
 PREFIX = "topology-"
 INTERNAL, SOURCE = f"{PREFIX}internal", f"{PREFIX}source"
 PATTERN, SINK, STORE = f"{PREFIX}pattern", f"{PREFIX}sink", f"{PREFIX}store"
-GIVEN = "the given topology contains the topic"
+GIVEN = "the topology from --topology contains the topic"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -115,7 +115,7 @@ def _with_group(told: Topology, group: Group) -> Topology:
     kept = group.subtopologies
     if not kept:
         return told
-    proof = f"the broker's topology of streams group {group.id} contains the topic"
+    proof = f"the topic is in the topology that the broker stores for streams group {group.id}"
     own = _internals(group.id, (t for s in kept for t in group_internals(s)), proof)
     sources = frozenset(t for s in kept for t in s.sources)
     return Topology(

@@ -89,7 +89,10 @@ def state_risks(
     state = inspector.state.open_state(location, position.batch)
     operators = list(_operators(position, version, state))
     names = ", ".join(position.operators)
-    risks = [f"The state of batch {position.batch} is dropped ({names}): the query starts empty."]
+    risks = [
+        f"The state of batch {position.batch} is dropped ({names}): the query starts with empty "
+        "state."
+    ]
     if state.unknown:
         risks.append(
             "Unknown: Headgate can't read the number and event times of the rows in the state: "

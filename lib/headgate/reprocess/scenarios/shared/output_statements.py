@@ -104,7 +104,7 @@ _TOO_LARGE = says(
 _NOT_YET = says(
     Fact.STATE_GONE,
     undo="Before the undo, wait until {name} has caught up. Otherwise the newest value of a key "
-    "in {to} stays wrong until its next record. Closed windows stay wrong.",
+    "in {to} stays wrong until the key's next record. Closed windows stay wrong.",
     unless=(Fact.NEW_OUTPUTS, Fact.BACKED_UP),
 )
 _RESTORED = says(
@@ -192,7 +192,7 @@ STATEMENTS: Mapping[tuple[str, Engine], Declared] = {
                 run="State restarts empty. In update and complete mode, the newest values in "
                 "{to} are too small until {name} has caught up.",
                 undo="Before the undo, wait until {name} has caught up. Otherwise the newest "
-                "value of a key in {to} stays wrong until its next row.",
+                "value of a key in {to} stays wrong until the key's next row.",
                 unless=(Fact.NEW_OUTPUTS,),
             ),
             replace(_STAYS, unless=frozenset({Fact.BACKED_UP, Fact.EMPTIED})),

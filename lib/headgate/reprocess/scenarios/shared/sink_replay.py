@@ -74,13 +74,11 @@ def contradictions(request: PlanRequest) -> tuple[str, ...]:
     reasons: list[str] = []
     is_known = found.batch_ids is not BatchIds.UNKNOWN
     if said and is_known and (now.batch_ids, now.is_files) != (found.batch_ids, found.is_files):
-        reasons.append(
-            f"--sink {said}: the stored version writes to {found.format}; leave --sink out"
-        )
+        reasons.append(f"--sink {said}: the stored version writes to {found.format}. Omit --sink")
     if path and known.place and not is_one_place(path, known.place):
         reasons.append(
-            f"--sink-path {path}: the stored version writes to {known.place}; leave --sink-path "
-            "out, or capture the query again if it moved"
+            f"--sink-path {path}: the stored version writes to {known.place}. Omit "
+            "--sink-path, or capture the query again if the sink's location changed"
         )
     return tuple(reasons)
 

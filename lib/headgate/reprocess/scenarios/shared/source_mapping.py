@@ -62,8 +62,8 @@ def matched_takes(
         if len(olds) > 1:
             names = " or ".join(o.name for o in olds)
             blockers.append(
-                f"source {name} of the new version could continue {names}: choose in "
-                "new-checkpoint with --source NEW=OLD"
+                f"source {name} of the new version could continue {names}: choose one with "
+                "--source NEW=OLD of new-checkpoint"
             )
         elif olds:
             take = Take(name=name, of=(olds[0].name,))
@@ -71,7 +71,7 @@ def matched_takes(
             risks += _added(take, source, position)
     risks += _left_over(takes, position)
     begun = [n for n in new if n not in {t.name for t in takes}] if not blockers else []
-    risks += [f"source {n} is new: it starts at its own startingOffsets" for n in begun]
+    risks += [f"source {n} is new: its own options decide where Spark starts it" for n in begun]
     return _ordered(takes), blockers, risks
 
 

@@ -228,7 +228,7 @@ def _risks(
         )
     if skipped := sum(counted["skipped"].values()):
         spans = name_list(counted["never_read"])
-        risks.append(f"{request.pipeline.name} never reads up to {skipped} records: {spans}")
+        risks.append(f"{request.pipeline.name} skips up to {skipped} records: {spans}")
     if position.begun is not None:
         risks.append(
             f"batch {position.begun} is uncommitted: its input is reprocessed, and the sink gets "

@@ -111,14 +111,14 @@ LOSSES: Mapping[tuple[Holder, Mode], Loss] = {
         many="buffered rows",
         continues=(
             "Loss: {what} will never match later rows. Rows without a match so far: {unmatched}. "
-            "Their outer rows are never emitted. A later row that would have matched a dropped "
-            "row is emitted with nulls."
+            "These rows are never emitted with nulls. A later row that would have matched a "
+            "dropped row is emitted with nulls."
         ),
         begins=(
-            "Loss: {what} will be dropped. Rows without a match so far: {unmatched}. Rows from "
-            "before {point} are never emitted, neither matched nor as outer rows. A later row "
-            "that would have matched a dropped row is emitted with nulls. Results of rows from "
-            "{point} on are emitted again."
+            "Loss: {what} will be dropped. Rows without a match so far: {unmatched}. Dropped rows "
+            "from before {point} are never emitted again, neither in a match nor with nulls. A "
+            "later row that would have matched such a row is emitted with nulls. Results of rows "
+            "from {point} on are emitted again."
         ),
     ),
     (Holder.SEMI_JOIN, Mode.ANY): Loss(
@@ -126,12 +126,12 @@ LOSSES: Mapping[tuple[Holder, Mode], Loss] = {
         many="buffered rows",
         continues=(
             "Loss: {what} will never match later rows. Left rows without a match so far: "
-            "{unmatched}. They are never emitted. A later left row that would have matched a "
+            "{unmatched}. These rows are never emitted. A later left row that would have matched a "
             "dropped row is never emitted either."
         ),
         begins=(
-            "Loss: {what} will be dropped. Left rows without a match so far: {unmatched}. Those "
-            "from before {point} are never emitted. Left rows from {point} on that match are "
+            "Loss: {what} will be dropped. Left rows without a match so far: {unmatched}. Such "
+            "rows from before {point} are never emitted. Left rows from {point} on that match are "
             "emitted again."
         ),
     ),
@@ -147,8 +147,10 @@ LOSSES: Mapping[tuple[Holder, Mode], Loss] = {
     (Holder.LIMIT, Mode.ANY): Loss(
         one="counter",
         many="counters",
-        continues="Loss: the limit() counts from zero and emits as many rows again.",
-        begins="Loss: the limit() counts from zero and emits as many rows from {point} on again.",
+        continues="Loss: the limit() starts at zero again, so the query may emit more rows in "
+        "total than the limit.",
+        begins="Loss: the limit() starts at zero again, and the query emits rows from {point} on "
+        "up to the limit.",
     ),
     (Holder.OWN, Mode.ANY): Loss(
         one="row of user-defined state",

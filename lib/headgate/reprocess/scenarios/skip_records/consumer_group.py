@@ -106,7 +106,7 @@ def _risks(request: PlanRequest, span: Span) -> tuple[str, ...]:
     ]
     if request.pipeline.engine is Engine.KAFKA_STREAMS:
         risks.append(
-            "if the application failed within the range, state changes from records before the "
-            "failed record are kept, unless it uses exactly-once processing"
+            "if the application failed within the range, its state keeps the changes that skipped "
+            "records before the failed record made, unless it uses exactly-once processing"
         )
     return tuple(risks)

@@ -35,5 +35,5 @@ def outside_log(span: Span, topic: Topic | None) -> list[str]:
         return []
     return [
         f"{span.topic}[{span.partition}] holds offsets {part.begin} to {(part.end or 0) - 1}, not "
-        f"{span.begin} to {span.end - 1}"
+        f"all of {span.begin} to {span.end - 1}: correct --records"
     ]

@@ -140,8 +140,8 @@ def _end(span: Span, files: CheckpointFiles, batch: int) -> int:
         raise RefusedError(f"offsets/{batch} can't be read: run `headgate plan repair` first")
     if others := unreadable_sources(log):
         raise RefusedError(
-            f"{others} of the query's sources are not Kafka, or have offsets in an unknown "
-            "format: Headgate can't keep their position in the batch"
+            f"sources that aren't Kafka, or whose offset format is unknown: {others}. Headgate "
+            "can't keep the positions of these sources when it changes the batch"
         )
     location = f"{span.topic}[{span.partition}]"
     if (readers := readers_of(log, span.topic, span.partition)) > 1:
@@ -240,8 +240,8 @@ def _blockers(request: PlanRequest, at: Checkpoint, cut: _Cut) -> list[str]:
     if absent:
         blockers.append(
             f"{pipeline.name} must first process the records of batch {cut.part} before the range "
-            f"({cut.span.begin - cut.at}), but it has no {' and no '.join(absent)} command. "
-            "Register it"
+            f"({cut.span.begin - cut.at}). For that, register the missing commands: "
+            f"{', '.join(absent)}"
         )
     if commands.status is not None and inspector.processes.status(pipeline.name) is Status.PAUSED:
         blockers.append(f"{pipeline.name} is paused: resume or stop it first")
@@ -256,7 +256,7 @@ def _risks(request: PlanRequest, cut: _Cut) -> list[str]:
         "the skipped records stay in their topic, so other consumers still receive them. A copy "
         "stays in a backup topic (headgate-backup-RUN-...) until you delete it, even after an "
         "undo",
-        "an undo restores the checkpoint from before the skipped records: output written since "
+        "an undo restores the checkpoint from before the skipped records: output since the run "
         "stays in the sink and is written a second time",
     ]
     if cut.begun is not None:
