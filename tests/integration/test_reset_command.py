@@ -225,8 +225,8 @@ def test_another_applications_topics_are_left_alone(cluster, reset, neighbours):
     code, plan, _ = reset(*topology, "--internal-topics", theirs)
     assert code == 3
     assert plan["blockers"] == [
-        f"--internal-topics: {theirs} doesn't belong to {cluster.app}: its name starts with the "
-        f"longer application.id {neighbours}. Remove it from the option"
+        f"--internal-topics: {theirs} doesn't belong to {cluster.app}: the topic's name starts "
+        f"with the longer application.id {neighbours}. Remove it from the option"
     ]
 
 

@@ -190,7 +190,7 @@ RISKS = [
     (of_group(known={"orders": topic(cleanup_policy="compact")}), None, "compacted"),
     (of_group(known={"orders": topic(retention_ms=3_600_000)}), None, "keeps records for 1 h"),
     (of_group(), None, "reprocesses records"),
-    (of_spark(), None, "With Spark's default, latest"),
+    (of_spark(), None, "If it is latest (Spark's default)"),
     (of_spark(), None, "A file sink would silently drop results"),
     (of_spark(), Version(engine=Engine.SPARK, sink=Sink(format="kafka", target="out")), "to out"),
     (

@@ -117,7 +117,7 @@ def test_the_plan_copies_spreads_and_puts_in_place(query):
     [
         ({"provider": HDFS}, {}, "state store provider is HDFSBackedStateStoreProvider"),
         ({"state": False}, {}, "the query has no state"),
-        ({"operator": "globalLimit"}, {}, "the query has a limit()"),
+        ({"operator": "globalLimit"}, {}, "the state of a query with a limit()"),
         ({}, {"partitions": "2"}, "the state already has 2 partitions"),
         (
             {},

@@ -144,7 +144,7 @@ def test_a_key_s_state_is_never_split(name):
     """Kafka Streams keeps state where a key's records are read: in two places once it has moved."""
     version = described(name)
     plan = repartitioned(version)
-    split = [r for r in plan.blockers if "two tasks would each hold part" in r]
+    split = [r for r in plan.blockers if "Two tasks would then each hold part" in r]
     assert bool(split) is (name not in SAFE | STATELESS)
     assert ("delete_topics" in actions(plan)) is (name not in STATELESS)
     assert plan.can_apply is not bool(split), plan.blockers
@@ -294,8 +294,8 @@ def test_what_can_t_be_done_is_refused_before_anything(name, more, options, sent
 @pytest.mark.parametrize(
     ("version", "sentence"),
     [
-        (None, "Add its topology to `evidence`"),
-        (Version(engine=Engine.KAFKA_STREAMS), "Add its topology to `evidence`"),
+        (None, "Add the application's topology to `evidence`"),
+        (Version(engine=Engine.KAFKA_STREAMS), "Add the application's topology to `evidence`"),
         (
             "other",
             "the stored version of shop has application.id other, but headgate.toml has shop",
@@ -349,7 +349,7 @@ def test_an_input_that_somebody_raised_already_needs_no_step_for_that():
 def test_an_input_that_was_raised_under_its_state_is_not_taken_for_one_that_always_had_them():
     version = described("count_by_key")
     inspector = cluster(version, counts={"in": 4})
-    assert any("two tasks" in reason for reason in repartitioned(version, inspector).blockers)
+    assert any("Two tasks" in reason for reason in repartitioned(version, inspector).blockers)
     inspector.counts |= dict.fromkeys(inspector.names, 4)
     (why,) = repartitioned(version, inspector).blockers
     assert "nothing to do" in why

@@ -67,7 +67,7 @@ REFUSED = [
     ({"orders": topic(begin=25)}, "5 records of orders[0] after batch 3 are past retention"),
     (
         {"orders": topic(end=25)},
-        "batch 3 ended at offset 30 of orders[1], but its latest offset is 25",
+        "batch 3 ended at offset 30 of orders[1], but the latest offset is 25",
     ),
     (
         {"orders": topic(begin=None)},

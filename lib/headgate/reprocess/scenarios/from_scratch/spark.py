@@ -160,9 +160,9 @@ def _sink_risk(pipeline: Pipeline, version: Version | None) -> str:
     sink = version.sink if version else None
     if sink is None:
         return (
-            f"the sink of {pipeline.name} is unknown. It gets results a second time: consumers "
-            "get duplicates, unless the sink overwrites by key. A file sink would silently drop "
-            "results up to the last batch in its _spark_metadata"
+            f"the sink of {pipeline.name} is unknown. The sink gets results a second time: "
+            "consumers get duplicates, unless the sink overwrites by key. A file sink would "
+            "silently drop results up to the last batch in its _spark_metadata"
         )
     return (
         f"{pipeline.name} writes its results to {sink.target or sink.format or 'its sink'} a "

@@ -172,9 +172,9 @@ def risks_of(verdict: UpgradeVerdict) -> Iterator[str]:
             yield f"{finding.sentence()}{why}"
     if verdict.rollback == "lost":
         yield (
-            "once the new version has completed a batch, the old one can't resume from its "
-            "checkpoint. Only the backup restores the old version, and batches since the upgrade "
-            "are reprocessed"
+            "once the new version has completed a batch, the old version can't resume from that "
+            "checkpoint. A rollback restores the backup, and batches since the upgrade are "
+            "reprocessed"
         )
 
 

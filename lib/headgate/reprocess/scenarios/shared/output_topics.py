@@ -299,8 +299,8 @@ def _loss_risks(request: PlanRequest, found: Outputs, how: How) -> Iterator[str]
     names = name_list(found.topics)
     if found.topics:
         yield (
-            f"all records in {names} are deleted, including those that other producers than "
-            f"{request.pipeline.name} wrote"
+            f"all records in {names} are deleted, including records from producers other "
+            f"than {request.pipeline.name}"
         )
     if found.topics and "back-up-outputs" not in request.options:
         # Once partitions were added no undo would bring back what is backed up: it is not asked.

@@ -25,7 +25,7 @@ def given_takes(
         if not (name and equals and all(of)):
             raise ScenarioError(f"--source: expected {_FORM}, found {row!r}")
         if name in found:
-            raise ScenarioError(f"--source: the new version's source {name} is given twice")
+            raise ScenarioError(f"--source: pass source {name} of the new version only once")
         found[name] = None if of == (NEW,) else Take(name=name, of=of)
     sources = _placed(version)
     takes = [_narrowed(t, sources.get(t.name), position) for t in found.values() if t is not None]

@@ -55,9 +55,9 @@ _NEVER = (
     "lack the dropped records."
 )
 _NEVER_FROM = (
-    "Loss: {what} will be recomputed only from records from {point} on. If all their records "
-    "were earlier, they are never emitted. If some were earlier, the results lack these records. "
-    "Results that were already emitted appear again."
+    "Loss: {what} will be recomputed only from records from {point} on. Without such records, "
+    "they are never emitted. If there were also earlier records, the results lack these records. "
+    "Results that were already emitted are emitted again."
 )
 _OVERWRITTEN = (
     "Loss: {what} will restart from zero. The next record overwrites an emitted result with a "
@@ -68,8 +68,8 @@ _OVERWRITTEN_FROM = (
     "records, the new value is too small and overwrites the correct result."
 )
 _GONE = (
-    "Loss: {what} will disappear from the result. With the next record of its key, each restarts "
-    "from zero."
+    "Loss: {what} will disappear from the result. Each restarts from zero with the next record "
+    "of its key."
 )
 _GONE_FROM = (
     "Loss: {what} will be recomputed only from records from {point} on. Without such records "

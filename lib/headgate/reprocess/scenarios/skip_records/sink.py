@@ -85,8 +85,8 @@ def _files(request: PlanRequest, done: int, location: str | None) -> SkipSink:
 
 def _again(request: PlanRequest, part: int | None) -> str:
     return (
-        f"the function of {request.pipeline.name} gets the records of batch {part} before the "
-        "skipped record again. It repeats the writes of failed attempts, unless it overwrites by "
+        f"the function of {request.pipeline.name} gets the records before the skipped record "
+        f"in batch {part} again. It repeats the writes of failed attempts, unless it overwrites by "
         "key. If it skips batch numbers that it has already processed, rows are lost"
     )
 

@@ -240,7 +240,7 @@ def _blockers(request: PlanRequest, at: Checkpoint, cut: _Cut) -> list[str]:
     if absent:
         blockers.append(
             f"{pipeline.name} must first process the records of batch {cut.part} before the range "
-            f"({cut.span.begin - cut.at}). For that, register the missing commands: "
+            f"(records: {cut.span.begin - cut.at}). For that, register the missing commands: "
             f"{', '.join(absent)}"
         )
     if commands.status is not None and inspector.processes.status(pipeline.name) is Status.PAUSED:
@@ -267,7 +267,7 @@ def _risks(request: PlanRequest, cut: _Cut) -> list[str]:
     if cut.part is not None:
         risks.append(
             f"after batch {cut.part} has completed up to offset {cut.span.begin}, the query "
-            "starts the next batch before it is stopped. If that batch doesn't fail on the "
+            "starts the next batch before Headgate stops it. If that batch doesn't fail on the "
             "record, the record is processed normally: nothing is skipped, and the run reports "
             "that"
         )
