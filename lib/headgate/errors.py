@@ -151,7 +151,9 @@ class PlanFileError(HeadgateError):
 class ScenarioError(HeadgateError):
     """No scenario has that name, or it does not take an option that was given."""
 
-    next_step = "`headgate plan --help` lists the scenarios; add a scenario to see its options."
+    next_step = (
+        "`headgate plan --help` lists scenarios, `headgate plan SCENARIO --help` its options."
+    )
 
 
 class RenameError(HeadgateError):

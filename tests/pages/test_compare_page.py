@@ -97,7 +97,7 @@ def test_a_store_is_declared_to_be_renamed(open_page, streams):
     assert at.query_params["rename"] == f"store:{name}1={name}2"
     said = text(at)
     assert "1 removed" not in said
-    assert any("was declared as renamed" in b.label.replace("\\", "") for b in at.button)
+    assert any("You declared that the store" in b.label.replace("\\", "") for b in at.button)
 
 
 def test_a_report_is_taken_along_as_diff_writes_it(open_page, seeded):

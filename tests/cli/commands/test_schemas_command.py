@@ -62,7 +62,7 @@ def test_check_names_the_readers_of_the_field_that_goes(folder, capsys):
         ("SCH401", "counts", "v"),
         ("SCH402", "mailer", "v"),
     ]
-    assert said["findings"][1]["question"] == "Does mailer need v?"
+    assert said["findings"][1]["question"] == "Does the pipeline mailer need the field v?"
     assert [r["reads"] for r in said["readers"][0]["pipelines"]] == ["definite", "unknown"]
 
 

@@ -99,7 +99,7 @@ def test_code_that_no_evidence_shows_is_a_question(diff):
         enrich=reader({"all": "decoded(s0.value)"}),
     )
     assert told(streams)[0] == ("DWN002", Outcome.UNKNOWN)
-    assert streams.findings[0].question == "Does enrich need total?"
+    assert streams.findings[0].question == "Does the pipeline enrich need the field total?"
 
 
 def test_an_acceptance_holds_for_what_a_reader_loses(diff):

@@ -53,7 +53,10 @@ def _spark_version(_: click.Context, __: click.Parameter, value: str | None) -> 
     help="Renamed source, store or operator, such as store:old=new; can be repeated.",
 )
 @click.option(
-    "--spark-version", callback=_spark_version, metavar="V", help="Spark version of the restart."
+    "--spark-version",
+    callback=_spark_version,
+    metavar="V",
+    help="Spark version that runs the query after the restart.",
 )
 @click.option("--query", metavar="NAME|ID", help="Query to compare, if the evidence has several.")
 @click.option(

@@ -37,7 +37,7 @@ Names with spaces, commas, colons, quotes or * need quotes: 'topic:"a, b"'.
     type=click.Choice(["pipelines", "internals"]),
     default="pipelines",
     show_default=True,
-    help="Nodes of an export: only pipelines and topics, or also the internals of pipelines.",
+    help="Detail of an export: only pipelines and topics, or also the internals of pipelines.",
 )
 @format_option(*EXPORTS)
 @theme_option()

@@ -72,7 +72,7 @@ def _settings(_: click.Context, __: click.Parameter, given: tuple[str, ...]) -> 
     "--allow-source",
     multiple=True,
     metavar="FORMAT",
-    help="Also allow this source format. Reading it must not change the source.",
+    help="Another source format to allow; a read must not change the source. Can be repeated.",
 )
 @click.option(
     "--with-credentials", is_flag=True, help="Pass this shell's credentials to the query."

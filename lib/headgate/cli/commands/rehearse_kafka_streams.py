@@ -86,7 +86,7 @@ _OPTIONS = (
         type=click.IntRange(0),
         default=1_000_000,
         show_default=True,
-        help="Maximum total records of all changelog topics.",
+        help="Maximum number of changelog records to copy, summed over all topics.",
     ),
 )
 _NAMES = (

@@ -36,13 +36,13 @@ _WORDS = ("execute", "dry_run", "detach", "output", "application_id", "config_fi
     "--intermediate-topics",
     multiple=True,
     metavar="TOPIC,...",
-    help="Topics that the application writes and reads; their offsets move to the end.",
+    help="Topics that the application writes and reads: reset their offsets to the latest.",
 )
 @click.option(
     "--internal-topics",
     multiple=True,
     metavar="TOPIC,...",
-    help="Internal topics to delete (default: all that belong to the application by evidence).",
+    help="Internal topics to delete (default: all that the evidence shows for the application).",
 )
 @click.option("--keep-internal", is_flag=True, help="Keep internal topics and local state.")
 @click.option(
@@ -56,18 +56,18 @@ _WORDS = ("execute", "dry_run", "detach", "output", "application_id", "config_fi
     metavar="EVIDENCE",
     help="Evidence of the topology, to verify which topics belong to the application.",
 )
-@click.option("--to-offset", metavar="N", help="Move all partitions to this offset.")
-@click.option("--to-earliest", is_flag=True, help="Move to the earliest offsets (the default).")
+@click.option("--to-offset", metavar="N", help="Reset offsets to this offset in all partitions.")
+@click.option("--to-earliest", is_flag=True, help="Reset offsets to the earliest (the default).")
 @click.option(
-    "--to-latest", is_flag=True, help="Move to the latest offsets; unread records are skipped."
+    "--to-latest", is_flag=True, help="Reset offsets to the latest; unread records are skipped."
 )
 @click.option(
-    "--to-datetime", metavar="TIME", help="Move to the first record at or after this time."
+    "--to-datetime", metavar="TIME", help="Reset offsets to the first record at or after this time."
 )
 @click.option(
     "--by-duration",
     metavar="DURATION",
-    help="Move to the first record of the last DURATION, such as P1DT2H.",
+    help="Reset offsets to the first record of the last DURATION, such as P1DT2H.",
 )
 @click.option("--shift-by", metavar="N", help="Shift offsets by N records; negative rewinds.")
 @click.option("--from-file", metavar="FILE", help="File with rows TOPIC,PARTITION,OFFSET.")
@@ -75,13 +75,13 @@ _WORDS = ("execute", "dry_run", "detach", "output", "application_id", "config_fi
     "--to-offsets",
     multiple=True,
     metavar="TOPIC,PARTITION,OFFSET",
-    help="Move one partition to this offset; can be repeated.",
+    help="Reset one partition to this offset; can be repeated.",
 )
 @click.option(
     "--no-record",
     metavar="end|leave",
     help=(
-        "Partitions without a record at or after the time: move to the latest offset (end) or "
+        "Partitions without a record at or after the time: reset to the latest offset (end) or "
         "keep the offset (leave)."
     ),
 )
@@ -90,7 +90,7 @@ _WORDS = ("execute", "dry_run", "detach", "output", "application_id", "config_fi
     is_flag=True,
     help="Start at the earliest remaining record if retention has deleted the requested records.",
 )
-@click.option("--force", is_flag=True, help="Remove group members of killed processes.")
+@click.option("--force", is_flag=True, help="Remove group members whose processes were killed.")
 @click.option(
     "--local-state-cleared",
     multiple=True,

@@ -163,7 +163,9 @@ class _Watch:
             return
         if len(self._started) >= _MOST_WORKERS:
             log = self._context.home / "logs" / "worker.log"
-            raise StepError(f"the worker exited before run {self._run} ended: see its log, {log}")
+            raise StepError(
+                f"the worker exited before run {self._run} ended: see the worker's log, {log}"
+            )
         self._started.append(time.monotonic())
         start_worker(self._context)
 

@@ -32,8 +32,8 @@ def changelog_policy_changed(c: StreamsComparison) -> Iterator[RuleResult]:
                 before=old,
                 after=new,
                 because=(
-                    f"{was.name} has cleanup.policy {old}, but the new version would create it "
-                    f"with {new}."
+                    f"The changelog {was.name} has cleanup.policy {old}, but the new version would "
+                    f"create it with {new}."
                 ),
                 error_class=STATE_EXCEPTION,
                 remedy=_GIVE_THE_STORE,
@@ -67,8 +67,8 @@ def changelog_retention_changed(c: StreamsComparison) -> Iterator[RuleResult]:
                 before=old,
                 after=new,
                 because=(
-                    f"{was.name} has retention.ms {old}, but the new version would create it with "
-                    f"{new}."
+                    f"The changelog {was.name} has retention.ms {old}, but the new version would "
+                    f"create it with {new}."
                 ),
                 remedy=_IF_ONLY_THE_GRACE,
                 scenario="from-scratch",

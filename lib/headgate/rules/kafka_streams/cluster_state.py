@@ -15,9 +15,9 @@ from headgate.rules.kafka_streams.state_config import reset_policy
 from headgate.rules.kafka_streams.store_keys import kept
 
 _RESTORE_THE_GROUPS = (
-    "Restore the group's offsets before the start. Reset the application (including internal "
-    "topics and state directories) only if the offsets are unknown and the inputs still hold all "
-    "history."
+    "Restore the group's committed offsets before you start the new version. If the offsets are "
+    "unknown and the input topics still have all records, reset the application instead "
+    "(including internal topics and state directories)."
 )
 
 
@@ -41,8 +41,9 @@ def group_deleted(c: StreamsComparison) -> Iterator[RuleResult]:
             before=c.old.application_id,
             after=None,
             because=(
-                f"The group {c.old.application_id} doesn't exist on the cluster, but "
-                f"{store.changelog} does. The new version starts at {reset_policy(c.new)}."
+                f"The group {c.old.application_id} doesn't exist on the cluster, but the changelog "
+                f"{store.changelog} does. The new version has no committed offsets, so "
+                f"auto.offset.reset={reset_policy(c.new)} applies."
             ),
             remedy=_RESTORE_THE_GROUPS,
             scenario="from-scratch",
@@ -51,8 +52,8 @@ def group_deleted(c: StreamsComparison) -> Iterator[RuleResult]:
 
 _REPLAY_THE_INPUTS = "Replay the inputs under a new application id."
 _DO_ALL_INSTANCES = (
-    "Do all instances still have the store {now} in their state directories, and will they "
-    "keep it until every row has been updated?"
+    "Do all instances still have the store {now} in their state directories? Will they keep the "
+    "store until every row has been updated?"
 )
 
 
@@ -78,7 +79,7 @@ def changelog_deleted(c: StreamsComparison) -> Iterator[RuleResult]:
             location=pair.location,
             before=was.changelog,
             after=None,
-            because=f"{was.changelog} no longer exists on the cluster.",
+            because=f"The changelog {was.changelog} no longer exists on the cluster.",
             question=None if exactly else (_DO_ALL_INSTANCES.format(now=now.name)),
             remedy=_REPLAY_THE_INPUTS,
             scenario="from-scratch",

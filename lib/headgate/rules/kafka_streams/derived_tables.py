@@ -19,7 +19,10 @@ _ONLY_NEW_VALUES = frozenset({"to_stream", "for_each", "foreach"})
 _REMOVE_THE_STORE = (
     "Remove the store (drop Materialized), or replay the inputs under a new application id."
 )
-_IS_A_FILTER = "Is {what} a filter of a table? If so, it doesn't retract rows that no longer match."
+_IS_A_FILTER = (
+    "Is {what} a filter of a table? If so, it doesn't retract the rows that it passed before the "
+    "start, even if they no longer match."
+)
 
 
 @streams_rule("KST007", remedies=(_REMOVE_THE_STORE,), questions=(_IS_A_FILTER,))
@@ -92,7 +95,10 @@ def _started_empty(now: StreamsStore, outcome: Outcome, what: str) -> RuleResult
         location=Location(None, now.node),
         before=None,
         after=now.name,
-        because=f"The result of {what} was not stored before and is now kept in {now.name}.",
+        because=(
+            f"The new store {now.name} keeps the result of {what}. The old version didn't store "
+            "this result."
+        ),
         question=_IS_A_FILTER.format(what=what) if outcome is Outcome.UNKNOWN else None,
         remedy=_REMOVE_THE_STORE,
         scenario="from-scratch",

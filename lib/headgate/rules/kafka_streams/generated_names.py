@@ -14,9 +14,12 @@ from headgate.rules.kafka_streams.facts.store_pairs import StorePair, twins
 _DELETE_THE_UNUSED = "Delete the unused changelog only if you no longer need a rollback."
 _KEEP_TOPOLOGY_OPTIMIZATION = "Keep the old value of topology.optimization."
 _GIVE_EACH_STORE = (
-    "Set each store's name from the running version explicitly. Then add or remove an operator."
+    "Set each store's name explicitly in the code: use its name in the running version. Then add "
+    "or remove operators."
 )
-_WHICH_OF_THE_LAST = "Which of {names} {done}? Is it the last of them in the code?"
+_WHICH_OF_THE_LAST = (
+    "Which of the stores {names} {done}? In the code, is its operator after those of the others?"
+)
 
 
 @streams_rule(
@@ -50,7 +53,7 @@ def equal_operators_added_or_removed(c: StreamsComparison) -> Iterator[RuleResul
                 location=pair.location,
                 before=len(likes) + (0 if pair.after else 1),
                 after=len(likes) + (1 if pair.after else 0),
-                because=f"One of {names} {done}.",
+                because=f"One of the stores {names} {done}.",
                 question=_WHICH_OF_THE_LAST.format(names=names, done=done),
                 remedy=_GIVE_EACH_STORE,
             )

@@ -15,10 +15,11 @@ from headgate.rules.kafka_streams.facts.rule import (
 )
 
 AROUND = (
-    "Switch through the classic protocol: stop all instances, and start the new version with "
-    "group.protocol=classic. Stop it, and start it with group.protocol=streams. Or, if the "
-    "group is empty, save its committed offsets, delete the group, restore the offsets, then "
-    "start. If you don't restore the offsets, all records are counted twice."
+    "Switch to the classic protocol and back: stop all instances, then start the new version with "
+    "group.protocol=classic. Stop all instances again, then start them with "
+    "group.protocol=streams. Or, if the group is empty, save its committed offsets, delete the "
+    "group, restore the offsets, then start the new version. If you don't restore the offsets, "
+    "all records are counted twice."
 )
 
 
@@ -36,14 +37,14 @@ def registered_topology_changed(c: StreamsComparison) -> Iterator[RuleResult]:
     bare = frozenset(s.changelog for s in c.old.stores if s.changelog and c.unlogged(s))
     changed = differences(registered(c.old, bare), registered(c.new, bare))
     if changed:
-        listed = "; ".join(f"{n}: {', '.join(words)}" for n, words in changed.items())
+        listed = ", ".join(f"{n} ({', '.join(words)})" for n, words in changed.items())
         yield RuleResult(
             outcome=Outcome.REFUSES,
             state_effect=StateEffect.NONE,
             location=Location(),
             before=len(registered(c.old, bare)),
             after=len(registered(c.new, bare)),
-            because=f"Sub-topologies that differ: {listed}.",
+            because=f"Changed sub-topologies: {listed}.",
             error_class=STREAMS_EXCEPTION,
             remedy=AROUND,
             scenario="offline-upgrade",

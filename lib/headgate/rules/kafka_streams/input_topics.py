@@ -100,8 +100,8 @@ def input_replaced(c: StreamsComparison) -> Iterator[RuleResult]:
             before=sorted(old.inputs),
             after=sorted(new.inputs),
             because=(
-                f"{now.name} was built from {', '.join(sorted(old.inputs))} and now continues "
-                f"with {names}."
+                f"The store {now.name} was built from {', '.join(sorted(old.inputs))} and now "
+                f"reads {names}."
             ),
             question=_DOES_START_WHERE.format(names=names) if moved else None,
             remedy=_START_A_NEW,
@@ -158,7 +158,7 @@ def input_topic_not_found(c: StreamsComparison) -> Iterator[RuleResult]:
 
 
 _NAME_THE_TOPICS = (
-    "Subscribe to the topics by name, or compare the topics that both patterns match."
+    "Subscribe to the topics by name. Or compare the topics that the old and the new pattern match."
 )
 _WHICH_TOPICS_DOES = "Which topics on the cluster do the old and the new subscription match?"
 
@@ -207,6 +207,8 @@ def output_changed(c: StreamsComparison) -> Iterator[RuleResult]:
             location=Location(old.get(name), new.get(name)),
             before=name if name in old else None,
             after=name if name in new else None,
-            because=f"{name} is {'no longer an output' if name in old else 'a new output'}.",
+            because=f"{name} is no longer an output."
+            if name in old
+            else f"{name} is a new output.",
             remedy=_INFORM_THE_OUTPUTS,
         )

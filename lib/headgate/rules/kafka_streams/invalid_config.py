@@ -19,7 +19,7 @@ _VALUES: dict[str, tuple[tuple[str, ...], bool]] = {
     "group.protocol": (("classic", "streams"), True),
     "dsl.store.format": (("default", "headers"), True),
     "default.dsl.store": (("rocksDB", "in_memory"), False),
-    "upgrade.from": (("2.4 and later releases, as major.minor",), False),
+    "upgrade.from": (("a release from 2.4 on as major.minor, such as 3.9",), False),
 }
 """What StreamsConfig 4.3.1 takes, and whether in any case of letters."""
 _RELEASE = re.compile(r"(2\.[4-8]|[3-9]\.\d+|null)")

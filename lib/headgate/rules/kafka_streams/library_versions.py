@@ -9,7 +9,7 @@ from headgate.rules.core.report import Location, Outcome, Rollback, StateEffect
 from headgate.rules.core.rule import RuleResult
 from headgate.rules.kafka_streams.facts.rule import STATE_EXCEPTION, StreamsComparison, streams_rule
 
-GUIDE = "Kafka Streams' upgrade guide"
+GUIDE = "documentation: Kafka Streams upgrade guide"
 Release = tuple[int, int]
 
 
@@ -67,8 +67,8 @@ _DO_TWO_ROLLING = (
 )
 _ONE_ROLLING_BOUNCE = "One rolling restart is enough."
 _DID_THE_NEWER = (
-    "Did the newer version run with upgrade.from before, and are all records of the repartition "
-    "topics processed?"
+    "Is upgrade.from set in the newer version, and are all records in the repartition topics "
+    "processed?"
 )
 
 

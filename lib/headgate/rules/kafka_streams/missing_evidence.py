@@ -35,8 +35,10 @@ _REHEARSE_THE_UPGRADE = (
     "Rehearse the upgrade on a copy of the state, or accept this finding with the reason why "
     "the change has no effect."
 )
-_WHAT_DOES_THE_NEW = "What does the new version change: {unseen}? Were {alike} swapped in the code?"
-_WHAT_DOES_THE_NEW_VERSION = "What does the new version change: {unseen}?"
+_WHAT_DOES_THE_NEW_VERSION = "Which of these does the new version change: {unseen}?"
+_WHAT_DOES_THE_NEW = (
+    f"{_WHAT_DOES_THE_NEW_VERSION} Were any of the stores {{alike}} swapped in the code?"
+)
 
 
 @streams_rule(
@@ -73,12 +75,12 @@ def nothing_visible_changed(c: StreamsComparison) -> Iterator[RuleResult]:
 def _unseen(c: StreamsComparison) -> str:
     """Return what may still differ, as far as the application has any of it."""
     settled = any(_is_serde(k) for k in c.old.config) and any(_is_serde(k) for k in c.new.config)
-    serdes = "serdes that the code sets" if settled else "serdes"
+    serdes = "serdes in the code" if settled else "serdes"
     if all(s.is_global for s in c.new.stores):
-        return f"{serdes} of its inputs and outputs, or a function"
+        return f"{serdes} of inputs and outputs, functions"
     return (
-        f"{serdes}, the size, grace period or kind of a window, an aggregator or other function, "
-        "or the type or logging of a store"
+        f"{serdes}, windows (size, grace period or kind), functions (such as aggregators), stores "
+        "(type or logging)"
     )
 
 
@@ -143,7 +145,7 @@ def not_described(c: StreamsComparison) -> Iterator[RuleResult]:
     sides = [(c.old, "old", c.before), (c.new, "new", c.after)]
     missing = [word for app, word, v in sides if not app.described or not v.topology.nodes]
     if missing:
-        words = " and the ".join(missing)
+        words = " and ".join(missing)
         yield RuleResult(
             outcome=Outcome.UNKNOWN,
             because=f"The evidence doesn't contain the topology of the {words} version.",

@@ -16,11 +16,11 @@ from headgate.rules.kafka_streams.store_keys import kept
 
 _BACK = (
     "Restore the input's old partition count (create a new topic and copy the records), or "
-    "set the count with Repartitioned.withNumberOfPartitions. The application reset tool "
-    "deletes the state, so the inputs must then be replayed from the earliest offset. Even "
-    "then, state that is keyed directly by the input's key is silently wrong: old and new "
+    "set the count with Repartitioned.withNumberOfPartitions. If you use the application reset "
+    "tool, replay the inputs from the earliest offset, because the tool deletes the state. After "
+    "the replay, state that is keyed directly by the input's key is silently wrong: old and new "
     "records of a key are in different partitions. `headgate plan repartition` shows whether "
-    "this applies."
+    "your application has such state."
 )
 
 
@@ -143,7 +143,7 @@ def rows_stay_in_old_partition(c: StreamsComparison) -> Iterator[RuleResult]:
                 location=pair.location,
                 before=tasks[0],
                 after=tasks[1],
-                because=f"{new.name} is processed by {tasks[1]} tasks instead of {tasks[0]}.",
+                because=f"The store {new.name} has {tasks[1]} tasks instead of {tasks[0]}.",
                 remedy=_BACK,
                 scenario="repartition",
             )

@@ -85,8 +85,8 @@ def _replaced(c: StreamsComparison, was: StreamsStore, now: StreamsStore) -> Rul
         before=was.name,
         after=now.name,
         because=(
-            f"The store {was.name} was removed. {now.name} of another operator replaces it and "
-            "starts empty."
+            f"The store {was.name} was removed. Another operator's store {now.name} replaces it "
+            "and starts empty."
         ),
         question=None if lost else _SHOULD_CONTINUE_WITH.format(now=now.name, was=was.name),
         remedy=_IF_THE_HISTORY,

@@ -40,7 +40,11 @@ def repartition_moved(c: StreamsComparison) -> Iterator[RuleResult]:
 def _in_flight(c: StreamsComparison, old: Repartition, now: Repartition | None) -> RuleResult:
     waiting = records_waiting(c, old)
     outcome = {0: Outcome.RESUMES, None: Outcome.UNKNOWN}.get(waiting, Outcome.SILENTLY_WRONG)
-    after = f"is now {now.name}" if now else "was removed"
+    changed = (
+        f"{now.name} replaces the repartition topic {old.name}."
+        if now
+        else f"The repartition topic {old.name} was removed."
+    )
     told = {0: "The old topic is empty.", None: ""}.get(
         waiting, f"Unprocessed records in the old topic: {waiting}."
     )
@@ -50,7 +54,7 @@ def _in_flight(c: StreamsComparison, old: Repartition, now: Repartition | None) 
         location=Location(old.node, now.node if now else None),
         before=old.name,
         after=now.name if now else None,
-        because=f"The repartition topic {old.name} {after}. {told}".strip(),
+        because=f"{changed} {told}".strip(),
         question=_IS_EVERYTHING_IN_PROCESSED.format(topic=old.topic) if waiting is None else None,
         remedy=_DRAIN_OR_NAME.format(topic=old.topic),
         scenario="offline-upgrade",
@@ -130,7 +134,7 @@ def repartition_topics_swapped(c: StreamsComparison) -> Iterator[RuleResult]:
             location=Location(old.node, here.node),
             before=old.name,
             after=place,
-            because=f"The operators of the repartition topic {old.name} now use {place}.",
+            because=f"The operators that used the repartition topic {old.name} now use {place}.",
             question=_IS_EVERYTHING_IN_PROCESSED.format(topic=old.topic)
             if waiting is None
             else None,
@@ -157,7 +161,7 @@ def repartition_topics_merged(c: StreamsComparison) -> Iterator[RuleResult]:
                 before=old.name,
                 after=None,
                 because=f"The repartition topic {old.name} is no longer needed."
-                + (f" Unprocessed records in it: {waiting}." if waiting else ""),
+                + (f" Unprocessed records in the old topic: {waiting}." if waiting else ""),
                 remedy=_DRAIN.format(topic=old.topic),
                 scenario="offline-upgrade",
             )

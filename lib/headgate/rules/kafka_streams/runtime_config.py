@@ -141,8 +141,8 @@ _SET_EACH_CURRENT = (
 )
 _KEEP_THE_SETTING = "Keep the setting: it prevents new generated names."
 _DOES_STREAMSBUILDER_GET = (
-    "Does StreamsBuilder get the configuration as TopologyConfig? If so, StreamsBuilder#build "
-    "fails."
+    "Does the code pass the configuration to StreamsBuilder (as TopologyConfig)? If so, "
+    "StreamsBuilder#build fails."
 )
 
 

@@ -94,7 +94,10 @@ def optimisation_changed(c: StreamsComparison) -> Iterator[RuleResult]:
                 location=pair.location,
                 before=was.changelog,
                 after=now.restored_from,
-                because=f"{now.name} is now restored from {now.restored_from}.",
+                because=(
+                    f"The store {now.name} is now restored from its source topic "
+                    f"{now.restored_from}."
+                ),
                 remedy=_MAKE_SURE_THAT_IS_COMPACTED.format(
                     restored_from=now.restored_from, changelog=was.changelog
                 ),
@@ -150,7 +153,7 @@ _IF_ALL_CHANGELOGS = (
     "If all changelogs are complete, delete the state directories of all instances before the "
     "start: the stores are restored from their changelogs."
 )
-_TO_ROLL_BACK = "For a rollback, delete the state directories if all changelogs are complete."
+_TO_ROLL_BACK = "Before a rollback, delete the state directories if all changelogs are complete."
 
 
 @streams_rule(
@@ -203,7 +206,8 @@ _NAME_THE_SERDES = (
     "inputs under a new application id."
 )
 _WHICH_SOURCES_STORES = (
-    "Which sources, stores and repartitions use {key}? Can the new serde read the stored data?"
+    "Which sources, stores and repartition topics use {key}? Is the new value compatible with the "
+    "stored data?"
 )
 
 

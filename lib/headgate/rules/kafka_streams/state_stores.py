@@ -13,7 +13,7 @@ from headgate.rules.kafka_streams.facts.rule import StreamsComparison, streams_r
 from headgate.rules.kafka_streams.facts.store_pairs import StorePair, meaning
 
 _NAME_IT = (
-    "Keep the store's name from the running version, even a generated one: "
+    "Keep the store's name from the running version, even if the name is generated: set it with "
     'Materialized.as("{old}"), StreamJoined.withStoreName or Suppressed.withName. '
     "Otherwise, start under a new application id and replay the inputs."
 )
@@ -71,8 +71,8 @@ def _worked_out_anew(pair: StorePair, was: StreamsStore, now: StreamsStore) -> R
         before=was.name,
         after=now.name,
         because=(
-            f"{now.name} starts empty. The store keeps a result computed from other stores and "
-            "no operator reads it, so no output changes."
+            f"The store {now.name} starts empty. Its rows are computed from other stores. No "
+            "operator reads the store, so no output changes."
         ),
         question=_DOES_ANYTHING_QUERY.format(was=was.name) if queried else None,
         remedy=_IF_THE_STORE.format(was=was.name),
@@ -82,11 +82,11 @@ def _worked_out_anew(pair: StorePair, was: StreamsStore, now: StreamsStore) -> R
 def _renamed(pair: StorePair, was: StreamsStore, now: StreamsStore) -> str:
     if pair.declared:
         return (
-            f"The store {was.name} was declared as renamed to {now.name}, but no tool can move the "
-            "state."
+            f"You declared that the store {was.name} is renamed to {now.name}, but no tool can "
+            "move the state."
         )
     if was.is_generated and now.is_generated:
-        return f"The generated name {was.name} shifted to {now.name}."
+        return f"The store's generated name changes from {was.name} to {now.name}."
     if was.is_generated:
         return f"The store {was.name} had a generated name and is now called {now.name}."
     return f"The store {was.name} is now called {now.name}."
@@ -99,7 +99,7 @@ def _rebuilt(pair: StorePair, was: StreamsStore, now: StreamsStore) -> RuleResul
         location=pair.location,
         before=was.name,
         after=now.name,
-        because=f"{now.name} is filled from the topic {now.restored_from}, so no row is lost.",
+        because=f"The topic {now.restored_from} fills the store {now.name}, so no row is lost.",
         remedy=_DELETE_THE_OLD,
     )
 
@@ -211,8 +211,8 @@ def _resurrected(now: StreamsStore) -> RuleResult:
         before=now.changelog,
         after=now.name,
         because=(
-            f"An earlier version left {now.changelog} on the cluster. {now.name} restores its "
-            "old rows, which lack all updates since then."
+            f"An earlier version left the changelog {now.changelog} on the cluster. The new store "
+            f"{now.name} restores these old rows, which lack all later updates."
         ),
         remedy=_GIVE_THE_STORE.format(changelog=now.changelog),
     )
@@ -275,8 +275,8 @@ def _half_a_table(now: StreamsStore, topic: str) -> RuleResult:
         before=None,
         after=now.name,
         because=(
-            f"{topic} was read as a stream before. The table {now.name} starts at the committed "
-            "offsets and never gets the earlier rows."
+            f"The old version reads {topic} as a stream. The new table {now.name} starts at the "
+            "committed offsets and never gets the earlier rows."
         ),
         remedy=_SET_TOPOLOGY_OPTIMIZATION.format(topic=topic),
         scenario="from-scratch",

@@ -34,7 +34,8 @@ _KEEPS = frozenset(
 
 _IF_KEYS_DIFFER = "If keys differ, give the store another name and replay the inputs."
 _DOES_GIVE_EACH = (
-    "Does {named} still give each record of {topic} the key under which {now} stored it?"
+    "Do records of {topic} still get the same keys in the store {now}? The keys now come from: "
+    "{named}."
 )
 
 
@@ -115,7 +116,7 @@ def _same_makers(old: frozenset[str], new: frozenset[str]) -> bool:
 
 
 def _named(makers: frozenset[str]) -> str:
-    words = {_UNCHANGED: "the input's own key", _UNREAD: "an operator that the code names"}
+    words = {_UNCHANGED: "the input's own key", _UNREAD: "a named operator of unknown kind"}
     return ", ".join(words.get(m, m.replace("_", " ")) for m in sorted(makers))
 
 
@@ -144,7 +145,7 @@ def value_operators_changed(c: StreamsComparison) -> Iterator[RuleResult]:
                 location=pair.location,
                 before=old,
                 after=new,
-                because=f"The operators before {now.name} changed.",
+                because=f"The operators before the store {now.name} changed.",
                 remedy=_IF_OLD_RECORDS,
             )
 
@@ -191,8 +192,8 @@ def table_kind_may_differ(c: StreamsComparison) -> Iterator[RuleResult]:
                 before=sorted(old),
                 after=sorted(new),
                 because=(
-                    f"The result of {now.name} is now handled by {_listed(new)} instead of "
-                    f"{_listed(old)}."
+                    f"Directly after the store {now.name}, the new version has {_listed(new)} "
+                    f"instead of {_listed(old)}."
                 ),
                 question=_IS_STILL_THE_SAME.format(now=now.name),
                 remedy=_IF_ITS_KIND,
@@ -224,7 +225,7 @@ def _follow(flow: Flow, store: StreamsStore) -> frozenset[str]:
 _IF_THEY_DONT = (
     "If the types or the meaning differ, give the store another name and replay the inputs."
 )
-_DO_AND_KEEP = "Do {replace} and {replace_2} keep rows of the same types and meaning in {now}?"
+_DO_AND_KEEP = "Do {replace} and {replace_2} store rows with the same types and meaning in {now}?"
 
 
 @streams_rule("KST013", remedies=(_IF_THEY_DONT,), questions=(_DO_AND_KEEP,))
@@ -248,7 +249,7 @@ def operator_kind_changed(c: StreamsComparison) -> Iterator[RuleResult]:
             before=old,
             after=new,
             because=(
-                f"{now.name} is now filled by {new.replace('_', ' ')} instead of "
+                f"The store {now.name} is now filled by {new.replace('_', ' ')} instead of "
                 f"{old.replace('_', ' ')}."
             ),
             question=_DO_AND_KEEP.format(

@@ -60,16 +60,16 @@ def unlogged_store_moved(c: StreamsComparison) -> Iterator[RuleResult]:
                 location=pair.location,
                 before=was.subtopology,
                 after=now.subtopology,
-                because=f"{was.changelog} doesn't exist, so {was.name} has no changelog.",
+                because=f"{was.changelog} doesn't exist, so the store {was.name} has no changelog.",
                 remedy=_KEEP_THE_ORDER,
                 scenario="from-scratch",
             )
 
 
 _DECLARE_THE_GLOBAL = (
-    "Declare the global store last, so that the other numbers stay the same. Or, if all "
-    "changelogs are complete, delete the state directories of all instances before the start: "
-    "the stores are restored from their changelogs."
+    "Declare the global store last, so that the other sub-topologies keep their numbers. Or, if "
+    "all changelogs are complete, delete the state directories of all instances before the "
+    "start: the stores are restored from their changelogs."
 )
 
 
@@ -101,8 +101,8 @@ def global_takes_a_task(c: StreamsComparison) -> Iterator[RuleResult]:
                 after=store.name,
                 because=(
                     f"The global store {store.name} gets sub-topology number "
-                    f"{store.subtopology}. The state directory still has task directories with "
-                    f"that number, of {old.name}."
+                    f"{store.subtopology}. In the old version, the store {old.name} had this "
+                    "number, and its task directories are still in the state directory."
                 ),
                 error_class=STREAMS_EXCEPTION,
                 remedy=_DECLARE_THE_GLOBAL,

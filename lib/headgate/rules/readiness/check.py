@@ -48,8 +48,8 @@ def _spark(s: Subject) -> Iterator[str]:
         yield "Not checked: the size of the state. Add query progress to the evidence."
     if s.version.engine_version is None:
         yield (
-            "Not checked: whether the project still fixes this Spark release. Add an event "
-            "log or a capture, which contain the release."
+            "Not checked: whether this Spark release still gets bug fixes. Add an event log or a "
+            "capture, which contain the release."
         )
     if old_reading := too_old(s.version, s.cluster):
         yield old_reading.replace("Compare again", "Check again")
@@ -84,7 +84,7 @@ def _streams(s: Subject) -> Iterator[str]:
         if not s.app.config:
             yield (
                 "Not checked: the configuration (exception handlers, standby replicas, "
-                "timeouts, state.dir). Add config.json, or the log with `StreamsConfig "
+                "timeouts, state.dir). Add config.json, or the log that contains `StreamsConfig "
                 "values:`, to the evidence."
             )
         if s.app.internal is None:
@@ -95,7 +95,7 @@ def _streams(s: Subject) -> Iterator[str]:
         elif s.app.stores and s.cluster is not None and not _sized(s):
             yield (
                 "Not checked: how long stores take to restore. Headgate couldn't read the sizes "
-                "of their topics."
+                "of their changelogs."
             )
     yield from _kafka(
         s, "history of the input topics, consumer lag, sizes of stores, expiry of committed offsets"

@@ -25,8 +25,8 @@ _GUIDE = "documentation: Spark Structured Streaming programming guide, Recoverin
 _TEMPORARY = re.compile(r"^(/private)?(/var)?/tmp/|^/var/folders/|/temporary-[0-9a-f]{8}-")
 _SCHEME = re.compile(r"^(?P<scheme>[a-zA-Z][a-zA-Z0-9+.-]+):")
 _MOVE = (
-    "Stop the query. Copy the whole checkpoint folder to {to} and compare the copy. Start the "
-    "query with the new checkpointLocation: it resumes from its last batch."
+    "Stop the query. Copy the whole checkpoint folder to {to}, and compare the copy with the "
+    "original. Start the query with the new checkpointLocation: it resumes from its last batch."
 )
 
 
@@ -141,15 +141,15 @@ def _parts(address: str) -> tuple[str, str]:
 
 
 _SET_TO_THE_TIME = (
-    f"Increase {RETAINED}: the kept batches must cover the time that it takes to notice a fault"
+    f"Increase {RETAINED}, so that the kept batches cover the time until you notice a fault"
 )
 _GROWS = (
-    "The checkpoint doesn't pin this setting: it applies from the next start. The checkpoint "
-    "grows by the state changes of the additional batches. A longer trigger interval also "
+    "The checkpoint doesn't pin this setting: a new value applies from the next start. Each "
+    "additional batch adds its state changes to the checkpoint. A longer trigger interval also "
     "covers more time."
 )
 _FOR_SOME_TIME = f"{_SET_TO_THE_TIME}. {_GROWS}"
-_FOR_A_DAY = f"{_SET_TO_THE_TIME}. One day needs {{batches:,}} batches. {_GROWS}"
+_FOR_A_DAY = f"{_SET_TO_THE_TIME}. To cover one day, keep {{batches:,}} batches. {_GROWS}"
 
 
 @rule(

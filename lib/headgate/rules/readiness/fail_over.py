@@ -47,7 +47,7 @@ def no_standby(s: Subject) -> Iterator[Problem]:
             severity=Severity.HIGH if takes >= LONG_MS else Severity.MEDIUM,
             location=largest.node,
             what=(
-                f"The changelogs of the stores have {size(total)}, and no store has a standby "
+                f"The changelogs of the stores total {size(total)}, and no store has a standby "
                 f"replica. Restoring all of them takes about {span(takes)} at "
                 f"{size(RESTORED_A_SECOND)} per second (Headgate's assumption: one thread, "
                 "brokers nearby)."
@@ -64,7 +64,7 @@ def _bytes(store: StreamsStore, s: Subject) -> int | None:
 
 _SET_TO_A_FOLDER = (
     f"Set {_STATE_DIR} to a folder on a persistent disk (on Kubernetes, a StatefulSet with a "
-    "volume). Move the old folder there while the instance is stopped: then no store must be "
+    "volume). Stop the instance and move the old folder there, so that no store needs to be "
     "restored."
 )
 _ARE_ALL_STORES = "Are all stores in memory? If so, this folder contains no state."
@@ -240,8 +240,8 @@ def topology_stored_by_the_broker(s: Subject) -> Iterator[Problem]:
 
 
 _SET_IT_TO_EARLIEST = (
-    "Set auto.offset.reset to earliest, the default of Kafka Streams; it doesn't affect "
-    "committed offsets. If one source must start at the latest offset, set latest only for "
+    "Set auto.offset.reset to earliest, the default of Kafka Streams. Partitions with a committed "
+    "offset aren't affected. If one source must start at the latest offset, set latest only for "
     "that source (Consumed.withOffsetResetPolicy)."
 )
 

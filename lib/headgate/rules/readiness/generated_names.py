@@ -13,8 +13,8 @@ from headgate.rules.readiness.facts.rule import Problem, rule
 from headgate.rules.readiness.facts.subject import Subject
 
 _TOGETHER = (
-    "Name all stores and repartition topics in one release: a named operator gets no number, "
-    "so the numbers of later operators shift. Run `headgate diff` against this version to "
+    "Name all stores and repartition topics in one release, because each new name shifts the "
+    "numbers of later operators. Run `headgate diff` against this version to "
     "check that all names stay the same. Then set "
     "ensure.explicit.internal.resource.naming=true (4.1 and newer, through a TopologyConfig), "
     "which prevents new generated names."
@@ -101,7 +101,7 @@ def _repartition(found: Repartition) -> Problem:
         how = (
             f'Set the current name explicitly: Grouped.as("{base}") or '
             f'Repartitioned.as("{base}"). The topic of an aggregation is named after its '
-            "store. A join adds a suffix to its name (Joined.as, StreamJoined.withName): "
+            "store. A join (Joined.as, StreamJoined.withName) adds a suffix, so its topic changes: "
             "first stop the producers and let the old topic drain."
         )
     return Problem(

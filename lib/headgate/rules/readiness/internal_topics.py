@@ -63,9 +63,9 @@ def internal_topic_altered(s: Subject) -> Iterator[Problem]:
 
 
 _IF_WINDOWS_AND_GRACE = (
-    "If a window plus its grace period is longer, raise retention.ms on the changelog with "
-    "kafka-configs before the next restoration. Repeat this for every release that makes a "
-    "window or grace period longer."
+    "If a window plus its grace period is longer than a changelog covers, raise retention.ms on "
+    "the changelog with kafka-configs before the next restoration. Repeat this for every release "
+    "that makes a window or grace period longer."
 )
 _IS_THE_LONGEST = "Is the longest window plus its grace period at most {span}?"
 
@@ -93,9 +93,9 @@ def retention_of_window_changelogs(s: Subject) -> Iterator[Problem]:
             severity=Severity.LOW,
             location=_node(least, s),
             what=(
-                f"Changelogs of window stores have limited retention: {shown}. Without "
-                f"{_ADDED} ({span(extra)}), the shortest covers a window plus grace period of "
-                f"{span(reach)}."
+                f"Changelogs of window stores have limited retention: {shown}. The shortest "
+                f"covers a window plus grace period of {span(reach)} (retention minus {_ADDED}, "
+                f"{span(extra)})."
             ),
             remedy=_IF_WINDOWS_AND_GRACE,
             keeps_state=True,
@@ -129,7 +129,7 @@ def store_grows_with_keys(s: Subject) -> Iterator[Problem]:
             severity=Severity.LOW,
             location=stores[0].node,
             what=(
-                "Stores that aggregate without a window, so their size has no limit: "
+                "These stores aggregate without a window, so their size has no limit: "
                 f"{some([x.name for x in stores])}."
             ),
             remedy=_IF_KEYS_KEEP,

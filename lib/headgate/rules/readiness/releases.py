@@ -55,7 +55,7 @@ def spark_release_without_fixes(s: Subject) -> Iterator[Problem]:
     over = ends < s.now.date()
     yield Problem(
         severity=Severity.MEDIUM if over else Severity.LOW,
-        what=f"The project's fixes for Spark {s.version.engine_version} "
+        what=f"Bug fixes for Spark {s.version.engine_version} "
         f"{'ended' if over else 'end'} on {ends.isoformat()}.",
         remedy=_COPY_THE_CHECKPOINT,
         keeps_state=True,

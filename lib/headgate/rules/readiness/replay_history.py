@@ -17,7 +17,7 @@ _KAFKA = "documentation: Kafka topic configuration, retention and log compaction
 
 
 _RAISE_THE_TOPICS = (
-    "Raise the topic's retention (or use tiered storage) to the history that a replay needs. "
+    "Raise the topic's retention to cover all records that a replay needs (or use tiered storage). "
     "Or keep the raw records in an archive or an earlier topic, from which a replay can "
     "start. Deleted records are lost, so prefer changes that keep the state (`headgate diff` "
     "shows which do)."
@@ -48,16 +48,16 @@ def input_history_too_short(s: Subject) -> Iterator[Problem]:
         ):
             continue
         reach = (
-            f"includes records of the last {span(needed)}"
+            f"The state includes records of the last {span(needed)}."
             if needed
-            else "includes records of any age"
+            else "The state includes records of any age."
             if endless
             else ""
         )
         yield Problem(
             severity=Severity.MEDIUM if reach else Severity.LOW,
             location=node,
-            what=f"{_limits(topic)} The state {reach or 'may include older records'}."
+            what=f"{_limits(topic)} {reach or 'The state may include older records.'}"
             + (f" {left}" if (left := _left(topic)) else ""),
             question=None if reach else _HOW_FAR_BACK,
             remedy=_RAISE_THE_TOPICS,

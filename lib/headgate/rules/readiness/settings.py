@@ -19,7 +19,7 @@ _CORRECTNESS = "spark.sql.streaming.statefulOperator.checkCorrectness.enabled"
 _GUARDS = {
     _SCHEMA_CHECK: "whether the state has the schema that the query expects",
     _UNSUPPORTED: "whether Spark supports the query in streaming",
-    _CORRECTNESS: "whether a stateful operator can drop the late rows of another one",
+    _CORRECTNESS: "whether a stateful operator can drop the late rows of another operator",
 }
 _SKIPS = (
     "spark.sql.files.ignoreCorruptFiles",
@@ -66,7 +66,7 @@ def safety_check_disabled(s: Subject) -> Iterator[Problem]:
 
 
 _SET_THEM_ONLY = "Set these settings only in the query's own code, with these values."
-_DOES_THE_QUERY = "Does the query's own code set these settings, or the cluster that it runs on?"
+_DOES_THE_QUERY = "Are these settings set in the query's own code, or only on its cluster?"
 
 
 @rule(
@@ -159,7 +159,7 @@ def bad_files_skipped(s: Subject) -> Iterator[Problem]:
             )
 
 
-_SET_THE_SCHEMA = "Set the schema that printSchema shows now in the query's code."
+_SET_THE_SCHEMA = "In the query's code, set the schema that printSchema() shows now."
 
 
 @rule(

@@ -15,7 +15,8 @@ _GUIDE = "documentation: Spark Structured Streaming programming guide"
 
 _WRITE_BY_THE_ROWS = (
     "Upsert by a key of the rows. If the function records batchIds, store them with the "
-    "query's id. Remove them whenever the query is rewound or gets a new checkpoint."
+    "query's id. Remove the stored batchIds whenever the query is rewound or gets a new "
+    "checkpoint."
 )
 _DOES_THE_FUNCTION = (
     "Does the function upsert by key, or does it skip batches that it has already written "
@@ -53,8 +54,8 @@ def foreach_batch_sink(s: Subject) -> Iterator[Problem]:
 
 
 _WRITE_BY_THE_ROWS_OWN = (
-    "Upsert by a key of the rows. Or use open(partition, epoch), which identifies a repeated "
-    "partition of a batch as long as the query isn't rewound."
+    "Upsert by a key of the rows. Or use open(partition, epoch) to identify a repeated partition "
+    "of a batch. This stops working if the query is rewound."
 )
 _DOES_THE_WRITER = "Does the foreach writer upsert by key?"
 
@@ -205,8 +206,8 @@ def _outputs(s: Subject) -> Iterator[tuple[str, str | None]]:
 
 
 _WRITE_TO_A_DURABLE = (
-    "Write to a durable sink before anybody relies on the query. You can replace any sink "
-    "except a file sink on the same checkpoint; `headgate diff` checks this for your query."
+    "Write to a durable sink before anybody relies on the query. On the same checkpoint, you can "
+    "replace any sink except a file sink; `headgate diff` checks this for your query."
 )
 
 

@@ -101,8 +101,8 @@ def no_rate_limit(s: Subject) -> Iterator[Problem]:
 
 
 _IF_ACCESS_RIGHTS = (
-    "If ACLs require known group names, set groupIdPrefix instead: Spark then creates a group "
-    "for each query. The query's offsets are in the checkpoint and don't change."
+    "Remove kafka.group.id. If ACLs require known group names, set groupIdPrefix: Spark then "
+    "creates a group for each query. The query's offsets are in the checkpoint and don't change."
 )
 
 
@@ -159,7 +159,7 @@ def input_files_removed(s: Subject) -> Iterator[Problem]:
 
 _READ_WITH_MODE = (
     "Read with mode=PERMISSIVE and columnNameOfCorruptRecord. Write the rows in which that "
-    "column is set to a separate location. The column is not part of the state unless an "
+    "column is set to a separate location. The column is part of the state only if an "
     "operator uses it."
 )
 

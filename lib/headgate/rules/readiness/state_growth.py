@@ -41,7 +41,7 @@ _BY_KIND = {
 _WINDOWED = (
     (
         "Set a watermark on the window's time column, with a delay at least as long as records "
-        "can be late. Spark keeps the stored state, and removes older windows with the first "
+        "can be late. Spark keeps the stored state, and removes older windows in the first "
         "batches."
     ),
     True,
@@ -82,7 +82,7 @@ def _reason(operator: StatefulOperator, s: Subject, complete: bool) -> str:
         return "has no watermark"
     if operator.kind is OperatorKind.DEDUPLICATE:
         if s.version.watermarks:
-            return "keeps every key forever, because no key is an event time"
+            return "keeps every key forever, because no key column is an event time"
         return "keeps every key forever, because it has no watermark"
     return (
         "uses complete mode, which keeps all rows"
@@ -227,8 +227,8 @@ def state_partitions_not_recorded(s: Subject) -> Iterator[Problem]:
 
 _BEFORE_YOU_START = (
     f"When the query next gets a new checkpoint, first set {PARTITIONS} to two or three times "
-    "the maximum number of cores for the query. The current checkpoint pins the number: "
-    f"{{how}}."
+    "the maximum number of cores for the query. The current checkpoint pins the number of "
+    f"partitions. {{how}}."
 )
 
 
@@ -243,7 +243,7 @@ def default_state_partitions(s: Subject) -> Iterator[Problem]:
     if s.stateful and stored == "200" and s.setting(PARTITIONS) is None and s.settings_told:
         hdfs = (s.in_force(PROVIDER) or "").endswith("HDFSBackedStateStoreProvider")
         how = (
-            "state of HDFSBackedStateStoreProvider can't be repartitioned"
+            "State of HDFSBackedStateStoreProvider can't be repartitioned"
             if hdfs
             else "RocksDB state can be repartitioned offline with Spark 4.2 and newer"
         )

@@ -61,7 +61,7 @@ def type_not_promoted(pair: Pair) -> Iterator[Breach]:
 @rule(
     "SCH102",
     AVRO_SPEC,
-    remedy="Give the field a default (an optional field: a union with null, and null as default).",
+    remedy="Give the field a default (optional field: a union with null, and the default null).",
 )
 def field_without_default(pair: Pair) -> Iterator[Breach]:
     """If a record lacks a field, Avro uses the default of the reading schema.
@@ -102,12 +102,14 @@ def _full(aliases: Any, reader: Any) -> set[str]:
     return {a if "." in a or not space else f"{space}.{a}" for a in aliases}
 
 
-@rule("SCH104", AVRO_SPEC, remedy="Keep the symbol, or give the reading enum a default symbol.")
+@rule(
+    "SCH104", AVRO_SPEC, remedy="Keep the symbol, or give the enum of the reading schema a default."
+)
 def enum_symbol_missing(pair: Pair) -> Iterator[Breach]:
     """Reading a record fails if the reading enum lacks its symbol and has no default symbol."""
     if _same_kind(pair, "enum") and (lost := _lost_symbols(pair)) and not _enum_default(pair):
         reader, writer = pair.reader.symbols, pair.writer.symbols
-        because = f"The reading enum lacks {', '.join(lost)}."
+        because = f"The enum of the reading schema lacks {', '.join(lost)}."
         yield Breach(pair.path, ", ".join(reader), ", ".join(writer), because)
 
 
@@ -120,7 +122,9 @@ def _enum_default(pair: Pair) -> str | None:
     return default if default in pair.reader.symbols else None
 
 
-@rule("SCH105", AVRO_SPEC, remedy="Keep the size, or add a field with another fixed type.")
+@rule(
+    "SCH105", AVRO_SPEC, remedy="Keep the size of the fixed type, or add a field with another type."
+)
 def fixed_size_changed(pair: Pair) -> Iterator[Breach]:
     """Avro can't read a fixed type as a fixed type of another size."""
     if _same_kind(pair, "fixed") and pair.reader.size != pair.writer.size:
@@ -128,7 +132,7 @@ def fixed_size_changed(pair: Pair) -> Iterator[Breach]:
         yield Breach(pair.path, sizes[0], sizes[1], "")
 
 
-@rule("SCH106", AVRO_SPEC, remedy="Keep the branch in the reading union.")
+@rule("SCH106", AVRO_SPEC, remedy="Keep the branch in the union of the reading schema.")
 def union_branch_missing(pair: Pair) -> Iterator[Breach]:
     """The reading schema must be able to read every branch of the written union.
 
@@ -183,7 +187,12 @@ def default_replaces_value(pair: Pair) -> Iterator[Breach]:
             yield Breach(path, type_name(field.type), None, "The field is removed.")
 
 
-@rule("SCH113", AVRO_SPEC, Effect.SILENTLY_WRONG, remedy="Keep the symbol in the reading enum.")
+@rule(
+    "SCH113",
+    AVRO_SPEC,
+    Effect.SILENTLY_WRONG,
+    remedy="Keep the symbol in the enum of the reading schema.",
+)
 def symbol_read_as_default(pair: Pair) -> Iterator[Breach]:
     """A consumer gets the enum's default symbol for every symbol that its enum lacks."""
     if _same_kind(pair, "enum") and (lost := _lost_symbols(pair)) and (word := _enum_default(pair)):

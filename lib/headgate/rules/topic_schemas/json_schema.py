@@ -99,8 +99,8 @@ def _covering(node: JsonNode, name: str) -> JsonNode | None:
     "SCH303",
     JSON_RULES,
     remedy=(
-        "Close the content model (additionalProperties: false) before you add properties, or "
-        "check only the other direction."
+        "Close the content model (additionalProperties: false) before you add properties. Or use "
+        "a compatibility mode that checks only the other direction."
     ),
 )
 def property_added_to_open_model(pair: Pair) -> Iterator[Breach]:
@@ -150,7 +150,11 @@ def property_removed_from_closed_model(pair: Pair) -> Iterator[Breach]:
             yield Breach(pair.at(name), None, _shown(inner), "")
 
 
-@rule("SCH305", JSON_RULES, remedy="Keep accepting additional properties and items.")
+@rule(
+    "SCH305",
+    JSON_RULES,
+    remedy="Let the reading schema accept the same additional properties and items as before.",
+)
 def content_model_narrowed(pair: Pair) -> Iterator[Breach]:
     """If the reading schema accepts fewer additional properties or items, it rejects records that
     have them.
@@ -166,7 +170,7 @@ def content_model_narrowed(pair: Pair) -> Iterator[Breach]:
             yield Breach(pair.at(key), _shown(reader.at(now)), "any", "")
 
 
-@rule("SCH306", JSON_RULES, remedy="Only widen limits.")
+@rule("SCH306", JSON_RULES, remedy="Keep each limit, or widen it.")
 def limit_narrowed(pair: Pair) -> Iterator[Breach]:
     """If the reading schema has a narrower limit (length, range, count, pattern, multiple,
     uniqueness), it rejects values that were allowed when they were written.
@@ -193,7 +197,7 @@ def _narrower(key: str, now: Any, was: Any) -> bool:
     return bool(now != was)
 
 
-@rule("SCH307", JSON_RULES, remedy="Keep every value; only add to an enum.")
+@rule("SCH307", JSON_RULES, remedy="Keep every accepted value. You can add values to an enum.")
 def values_narrowed(pair: Pair) -> Iterator[Breach]:
     """The reading schema rejects every value that its enum or const doesn't list."""
     if not (both := _plain(pair)):
@@ -320,7 +324,14 @@ def exclusion_widened(pair: Pair) -> Iterator[Breach]:
         yield Breach(pair.at("not"), _shown(now), None if was is None else _shown(was), "")
 
 
-@rule("SCH311", JSON_RULES, remedy="Keep items as they were, or check only the other direction.")
+@rule(
+    "SCH311",
+    JSON_RULES,
+    remedy=(
+        "Keep the items as they were, or use a compatibility mode that checks only the other "
+        "direction."
+    ),
+)
 def tuple_items_changed(pair: Pair) -> Iterator[Breach]:
     """Tuple items are compared by position.
 

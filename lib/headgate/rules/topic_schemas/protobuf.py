@@ -22,13 +22,13 @@ from headgate.rules.topic_schemas.facts.rule import (
     rule,
 )
 
-VARINT = "a number"
+VARINT = "a varint"
 GROUPS = {
     **dict.fromkeys(("int32", "int64", "uint32", "uint64", "bool"), VARINT),
-    **dict.fromkeys(("sint32", "sint64"), "a zigzag number"),
-    **dict.fromkeys(("string", "bytes"), "text or bytes"),
-    **dict.fromkeys(("fixed32", "sfixed32"), "four bytes"),
-    **dict.fromkeys(("fixed64", "sfixed64"), "eight bytes"),
+    **dict.fromkeys(("sint32", "sint64"), "a zigzag varint"),
+    **dict.fromkeys(("string", "bytes"), "a string or bytes"),
+    **dict.fromkeys(("fixed32", "sfixed32"), "a fixed 32-bit integer"),
+    **dict.fromkeys(("fixed64", "sfixed64"), "a fixed 64-bit integer"),
     "float": "a float",
     "double": "a double",
 }
@@ -106,7 +106,9 @@ def message_removed(pair: Pair) -> Iterator[Breach]:
             )
 
 
-@rule("SCH202", PROTOBUF_SPEC, remedy="Give the new field its own number; reserve the old one.")
+@rule(
+    "SCH202", PROTOBUF_SPEC, remedy="Give the new field its own number, and reserve the old number."
+)
 def wire_type_changed(pair: Pair) -> Iterator[Breach]:
     """Only types with the same wire format may replace each other: int32, int64, uint32, uint64,
     bool and enums; sint32 and sint64; string and bytes; fixed32 and sfixed32; fixed64 and sfixed64.
@@ -191,7 +193,7 @@ def oneof_field_removed(pair: Pair) -> Iterator[Breach]:
             )
 
 
-@rule("SCH207", PROTOBUF_RULES, remedy="Keep the package.")
+@rule("SCH207", PROTOBUF_RULES, remedy="Keep the package name.")
 def package_changed(pair: Pair) -> Iterator[Breach]:
     """The full name of a message includes its package.
 
@@ -243,7 +245,7 @@ def field_number_reused(pair: Pair) -> Iterator[Breach]:
             yield Breach(pair.at(f.name), f.name, other.name, because)
 
 
-@rule("SCH213", PROTOBUF_SPEC, Effect.SILENTLY_WRONG, remedy="Keep the wider type.")
+@rule("SCH213", PROTOBUF_SPEC, Effect.SILENTLY_WRONG, remedy="Keep the wider integer type.")
 def integer_truncated(pair: Pair) -> Iterator[Breach]:
     """A consumer with a narrower integer type truncates larger values, or reads large numbers as
     negative ones. It doesn't fail.
@@ -257,7 +259,12 @@ def integer_truncated(pair: Pair) -> Iterator[Breach]:
             yield Breach(pair.at(f.name), f.shown, other.shown, "")
 
 
-@rule("SCH214", PROTOBUF_SPEC, Effect.SILENTLY_WRONG, remedy="Add a field with a new number.")
+@rule(
+    "SCH214",
+    PROTOBUF_SPEC,
+    Effect.SILENTLY_WRONG,
+    remedy="Keep the field as it was (repeated or single). Add a field with a new number.",
+)
 def repeated_changed(pair: Pair) -> Iterator[Breach]:
     """A consumer that expects a single value gets the last of the repeated values, and loses packed
     numbers completely.
@@ -271,7 +278,9 @@ def repeated_changed(pair: Pair) -> Iterator[Breach]:
             yield Breach(pair.at(f.name), f.shown, other.shown, "")
 
 
-@rule("SCH215", PROTOBUF_SPEC, Effect.SILENTLY_WRONG, remedy="Keep every value and its number.")
+@rule(
+    "SCH215", PROTOBUF_SPEC, Effect.SILENTLY_WRONG, remedy="Keep every enum value and its number."
+)
 def enum_value_changed(pair: Pair) -> Iterator[Breach]:
     """Protobuf writes an enum's numbers, not its names.
 

@@ -100,7 +100,7 @@ def test_without_a_projection_the_sink_gets_whole_records():
 def test_what_code_does_with_a_record_is_unknown_with_its_question(engine):
     read = topic_use("p", Version(engine=engine), "orders", "value").of("k")
     assert read.certainty is Certainty.UNKNOWN
-    assert read.question == "Does p need k?"
+    assert read.question == "Does the pipeline p need the field k?"
 
 
 def test_without_a_version_or_a_plan_it_is_unknown():
@@ -132,4 +132,4 @@ def test_a_field_that_goes_is_a_finding_for_each_of_its_readers():
     assert not list(judge_reads(added, [use.of("k")]))
     code = topic_use("q", Version(engine=Engine.KAFKA_STREAMS), "orders", "value")
     (unknown,) = judge_reads(gone, [code.of("k")])
-    assert (unknown.rule, unknown.question) == ("SCH402", "Does q need k?")
+    assert (unknown.rule, unknown.question) == ("SCH402", "Does the pipeline q need the field k?")

@@ -13,7 +13,7 @@ from headgate.model.topology import Node, NodeKind, Topology
 from headgate.model.version import Engine, Source, Version
 from headgate.rules.topic_schemas.facts.expression_reads import usages
 
-NEEDS_FIELD = "Does {pipeline} need {path}?"
+NEEDS_FIELD = "Does the pipeline {pipeline} need the field {path}?"
 """What is asked of a pipeline whose plan doesn't show how it uses a field."""
 DEFINES_COLUMNS = frozenset(("project", "aggregate", "generate", "expand", "window"))
 
@@ -108,7 +108,10 @@ def topic_use(
     has_plan = any(n.kind is NodeKind.TRANSFORM for n in version.topology.nodes)
     if not sources or not (has_plan or _is_whole_graph(version, sources)):
         words = "its evidence has no query plan"
-        return _blind(pipeline, "its plan reads the topic as a table" if has_plan else words)
+        return _blind(
+            pipeline,
+            "its query plan reads the topic as a table, not as a stream" if has_plan else words,
+        )
     return _used(pipeline, version, sources, column)
 
 
