@@ -42,7 +42,7 @@ _WORDS = ("execute", "dry_run", "detach", "output", "application_id", "config_fi
     "--internal-topics",
     multiple=True,
     metavar="TOPIC,...",
-    help="Internal topics to delete (default: all that the evidence shows for the application).",
+    help="Internal topics to delete (default: all that the evidence assigns to the application).",
 )
 @click.option("--keep-internal", is_flag=True, help="Keep internal topics and local state.")
 @click.option(
@@ -70,7 +70,9 @@ _WORDS = ("execute", "dry_run", "detach", "output", "application_id", "config_fi
     help="Reset offsets to the first record of the last DURATION, such as P1DT2H.",
 )
 @click.option("--shift-by", metavar="N", help="Shift offsets by N records; negative rewinds.")
-@click.option("--from-file", metavar="FILE", help="File with rows TOPIC,PARTITION,OFFSET.")
+@click.option(
+    "--from-file", metavar="FILE", help="File of offsets, with rows TOPIC,PARTITION,OFFSET."
+)
 @click.option(
     "--to-offsets",
     multiple=True,

@@ -66,7 +66,7 @@ _STOP_ALL_INSTANCES = (
 def protocol_changed(c: StreamsComparison) -> Iterator[RuleResult]:
     """Both protocols use the same committed offsets and state, but a group has only one protocol.
 
-    While it has a member with the old protocol, a new one fails with StreamsException (cause:
+    While it has a member with the old protocol, a new member fails with StreamsException (cause:
     GroupIdNotFoundException). Only an empty group can change its protocol.
     """
     old, new = c.old.protocol, c.new.protocol

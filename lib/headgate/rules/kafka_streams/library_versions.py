@@ -63,7 +63,7 @@ _BOUNCE_ONCE_WITH = (
     "Do a rolling restart with upgrade.from={text}, drain the repartition topics, then roll back."
 )
 _DO_TWO_ROLLING = (
-    "Do two rolling restarts: set upgrade.from for the first one, and remove it for the second."
+    "Do two rolling restarts: the first with upgrade.from, the second without upgrade.from."
 )
 _ONE_ROLLING_BOUNCE = "One rolling restart is enough."
 _DID_THE_NEWER = (

@@ -54,7 +54,7 @@ def internal_topic_partitions_differ(c: StreamsComparison) -> Iterator[RuleResul
             )
 
 
-_GIVE_BOTH_SIDES = "Give both sides the same number of partitions, or repartition() one side."
+_GIVE_BOTH_SIDES = "Give both topics the same number of partitions, or repartition() one side."
 
 
 @streams_rule("KST031", remedies=(_GIVE_BOTH_SIDES,))
@@ -143,7 +143,9 @@ def rows_stay_in_old_partition(c: StreamsComparison) -> Iterator[RuleResult]:
                 location=pair.location,
                 before=tasks[0],
                 after=tasks[1],
-                because=f"The store {new.name} has {tasks[1]} tasks instead of {tasks[0]}.",
+                because=(
+                    f"The sub-topology of {new.name} has {tasks[1]} tasks instead of {tasks[0]}."
+                ),
                 remedy=_BACK,
                 scenario="repartition",
             )

@@ -213,7 +213,7 @@ _WHICH_SOURCES_STORES = (
 
 @streams_rule("KST076", remedies=(_NAME_THE_SERDES,), questions=(_WHICH_SOURCES_STORES,))
 def default_serdes_changed(c: StreamsComparison) -> Iterator[RuleResult]:
-    """If the code sets no serde, records, stores and internal topics use the default one.
+    """If the code sets no serde, records, stores and internal topics use the default serde.
 
     If the length of old data doesn't fit the new serde, Kafka Streams fails (StreamsException,
     cause: SerializationException). If the length fits, it silently reads wrong values. Another

@@ -166,7 +166,8 @@ _SET_TOPOLOGY_OPTIMIZATION = (
     "from {topic} itself. Or reset the group's offsets of {topic} to the earliest offset."
 )
 _KEEP_IT_CONNECTED = (
-    "Keep the processor connected to {old}, or replay the inputs under a new application id."
+    "Keep the processor connected to the store {old}, or replay the inputs under a new "
+    "application id."
 )
 _IF_THE_NEW = "If the new store needs the history, replay the inputs."
 

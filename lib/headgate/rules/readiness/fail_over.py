@@ -197,7 +197,7 @@ _IS_AN_UPGRADE = "Is an upgrade in progress?"
 def leftover_upgrade_from(s: Subject) -> Iterator[Problem]:
     """While upgrade.from is set, Kafka Streams writes the old release's formats.
 
-    If the setting is left over, the next upgrade starts before the last one is complete.
+    If the setting is left over, the next upgrade starts before the last upgrade is complete.
     """
     value = s.config("upgrade.from")
     if value and value != "null":

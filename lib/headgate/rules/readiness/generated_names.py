@@ -65,7 +65,7 @@ def _store(store: StreamsStore) -> Problem:
     else:
         how = (
             f"Name the store with {call}. Under the new name the store starts empty once. Do "
-            "this while it has few rows, or together with a reset."
+            "this while the store has few rows, or together with a reset."
         )
     return Problem(
         severity=Severity.HIGH,

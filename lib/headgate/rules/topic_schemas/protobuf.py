@@ -228,7 +228,7 @@ def default_replaces_value(pair: Pair) -> Iterator[Breach]:
     "SCH212",
     PROTOBUF_SPEC,
     Effect.SILENTLY_WRONG,
-    remedy="Give a field with another meaning a new number, and reserve the old number.",
+    remedy="If a field gets another meaning, give it a new number. Reserve the old number.",
 )
 def field_number_reused(pair: Pair) -> Iterator[Breach]:
     """Protobuf identifies fields by number, not by name: a consumer reads the value as its own
@@ -318,7 +318,7 @@ def _enum_breaches(name: str, reader: ProtoEnum, writer: ProtoEnum) -> Iterator[
     "SCH216",
     PROTOBUF_SPEC,
     Effect.SILENTLY_WRONG,
-    remedy="Choose another number and name, and keep the old ones reserved.",
+    remedy="Choose a field number and a name that the old schema didn't reserve.",
 )
 def reserved_field_used(pair: Pair) -> Iterator[Breach]:
     """The old schema reserved this number or name, because records with its old meaning may still

@@ -68,7 +68,7 @@ class TopicUse:
             return FieldRead(self.pipeline, Certainty.UNKNOWN, said, (), question)
         if self.whole:
             said = (
-                f"{self.pipeline} passes whole records to its sink or to code "
+                f"{self.pipeline} passes whole records to its sink or to user code "
                 f"({', '.join(self.whole)})."
             )
             return FieldRead(self.pipeline, Certainty.POSSIBLE, said, self.whole, question)
