@@ -171,7 +171,7 @@ def test_an_upgrade_goes_on_with_the_state_and_back_byte_for_byte(pipeline):
     # The plan is the judged one; what `foreachBatch` calls is in no plan, which is said.
     (seen,) = [note for note in said if note.startswith("Headgate can't verify that counts")]
     assert "a plan doesn't show the code of each" in seen, seen
-    assert seen.endswith("shows of the version matches"), seen
+    assert seen.endswith("shows match the checked version"), seen
     pipeline.wait_until_read()
     assert pipeline.results("counts", "only_known") == Counter(pipeline.sent)
     kept = tree_hash(pipeline.folder / f".checkpoint.before-{done['run']}")
@@ -233,7 +233,7 @@ def test_the_trace_of_a_refused_upgrade_is_repaired_and_proven(pipeline):
         "swap_repaired_checkpoint",
         "start_pipeline",
     ]
-    assert f"no longer reads {pipeline.topic}" in plan["impact"]["issues"][0]
+    assert f"the last committed batch reads {pipeline.topic}, but" in plan["impact"]["issues"][0]
     done = pipeline.team.run("apply", str(file))
     assert done["state"] == "done"
     detail = pipeline.team.run("runs", done["run"])

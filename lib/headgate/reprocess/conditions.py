@@ -193,8 +193,8 @@ ALL_KAFKA = Condition(need="only Kafka sources", ask=_sources(SourceKind.KAFKA))
 BATCH_DONE = Condition(need="at least one completed batch", ask=_batch_done)
 CUT_COMMANDS = Condition(
     need=(
-        "`stop`, `start` and `status` commands, if the batch that fails has records before the "
-        "skipped ones"
+        "`stop`, `start` and `status` commands, if the failing batch has other records before "
+        "the records to skip"
     ),
     ask=_if_asked("stop", "start", "status"),
 )

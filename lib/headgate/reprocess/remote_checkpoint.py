@@ -62,7 +62,8 @@ def start_flaw(pipeline: Pipeline) -> str | None:
         return "no start command is registered"
     if isinstance(call, WatchControl):
         return (
-            "its driver starts the query, and Headgate can't switch a driver to another checkpoint"
+            "the Spark driver starts the query, and Headgate can't switch the driver to another "
+            "checkpoint"
         )
     passes = VARIABLE in (repr(call) if call is not None else start)
     return None if passes else "the registered start command doesn't contain this variable"
@@ -84,8 +85,8 @@ def risks(pipeline: Pipeline, found: Checkpoint, place: str) -> list[str]:
     """Say what else may start the query, and what stays."""
     return [
         f"after the run, everything that starts {pipeline.name} (scheduler, orchestrator, person) "
-        f"must use checkpoint {place}. With {found.location}, the query continues as before the "
-        "run",
+        f"must use checkpoint {place}. If the query starts on {found.location}, it resumes "
+        "from before the run",
         _stays(pipeline, found.location),
     ]
 

@@ -77,7 +77,7 @@ def test_the_batch_of_another_topic_goes_with_its_checksum(copy_of):
     next_batch(folder, OTHER)
     looked = looked_at(folder)
     assert [f.code for f in looked.issues] == ["uncommitted"]
-    assert f"no longer reads {TOPIC}" in looked.issues[0].what
+    assert f"the last committed batch reads {TOPIC}, but" in looked.issues[0].what
     assert paths(looked) == [("offsets/1", True)]
     assert tree_hash(repaired(folder, looked)) == original
 
@@ -88,7 +88,7 @@ def test_what_a_refused_upgrade_left_goes_with_where_its_batch_began(tmp_path):
     shutil.copytree(ROOT / "golden" / "refused_upgrades" / "other_topic" / "checkpoint", folder)
     looked = looked_at(folder)
     assert paths(looked) == [("offsets/1", True)]
-    assert "no longer reads orders-2153ec50" in looked.issues[0].what
+    assert "the last committed batch reads orders-2153ec50, but" in looked.issues[0].what
     copy = repaired(folder, looked)
     assert not (copy / "offsets" / ".1.crc").exists()
     assert (copy / "state" / "0" / "0" / "1.delta").stat().st_nlink == 2

@@ -55,8 +55,8 @@ def torn_commit(found: CheckpointFiles, _known: Known) -> CheckpointIssue | None
         what=what,
         edits=_removed(gone),
         risk=(
-            f"batch {last} is reprocessed: a sink that isn't idempotent, such as Kafka, gets its "
-            "rows twice"
+            f"batch {last} is reprocessed: a sink that isn't idempotent, such as Kafka, gets "
+            "duplicates"
         ),
     )
 
@@ -82,8 +82,8 @@ def _one_back(found: CheckpointFiles, batch: int, what: str) -> CheckpointIssue:
     """Take the last batch back: where it stood is lost with its entry."""
     if found.sink_batch is not None and found.sink_batch >= batch:
         why = (
-            f"{what}, and the file sink has already recorded batch {batch}: it would drop the "
-            "reprocessed batch"
+            f"{what}, and the file sink has already recorded batch {batch}: the sink would "
+            "drop the reprocessed batch"
         )
         return CheckpointIssue(code="torn-offsets", what=why, scenario="rewind")
     return CheckpointIssue(
@@ -91,8 +91,8 @@ def _one_back(found: CheckpointFiles, batch: int, what: str) -> CheckpointIssue:
         what=what,
         edits=_removed([f"commits/{batch}", f"offsets/{batch}"]),
         risk=(
-            f"batch {batch} starts again at the end of batch {batch - 1}: the sink gets its "
-            "output twice, unless the sink overwrites by key"
+            f"batch {batch} is reprocessed, starting at the end of batch {batch - 1}: the sink "
+            "gets duplicates, unless it overwrites by key"
         ),
     )
 
@@ -106,8 +106,8 @@ def commits_beyond(found: CheckpointFiles, _known: Known) -> CheckpointIssue | N
     what = f"`commits` continues to batch {last}, but `offsets` ends at batch {logged[-1]}"
     if found.sink_batch is not None and found.sink_batch > logged[-1]:
         why = (
-            f"{what}, and the file sink has already recorded batch {found.sink_batch}: it would "
-            "drop the reprocessed batches"
+            f"{what}, and the file sink has already recorded batch {found.sink_batch}: the sink "
+            "would drop the reprocessed batches"
         )
         return CheckpointIssue(code="commits-beyond", what=why, scenario="from-scratch")
     return CheckpointIssue(
@@ -209,7 +209,7 @@ def _foreign(found: CheckpointFiles, known: Known, last: int, begun: list[int]) 
         )
         return
     if {n for n, _ in base.offsets} != {n for n, _ in new.offsets}:
-        yield f"the uncommitted batch has other source names than batch {last}"
+        yield f"the uncommitted batch and batch {last} have different source names"
         return
     pairs = zip(base.offsets, new.offsets, strict=True)
     for position, ((_, was), (_, now)) in enumerate(pairs):
@@ -228,7 +228,7 @@ def _other_place(known: Known, position: int, of: int, was: object, now: object)
     if _kind(was) != "topics" or not isinstance(was, dict) or not isinstance(now, dict):
         return
     if gone := sorted(was.keys() - now.keys()):
-        yield f"the uncommitted batch no longer reads {', '.join(gone)}"
+        yield f"the last committed batch reads {', '.join(gone)}, but the uncommitted batch doesn't"
         return
     source = known.source(position, of)
     if source is None or source.pattern or not source.topics:

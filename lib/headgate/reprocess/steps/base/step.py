@@ -185,7 +185,10 @@ def check_inactive(inspector: Inspector, group_id: str, planned_type: str) -> No
 def check_found_inactive(inspector: Inspector, group: Group, planned_type: str) -> None:
     """Refuse as `check_inactive` does, of a group that was just read."""
     if group.state != "dead" and group.type.value != planned_type:
-        raise StalePlanError(f"group {group.id} is now of type {group.type}, not {planned_type}")
+        raise StalePlanError(
+            f"group {group.id} now has type {group.type}; the plan was made for type "
+            f"{planned_type}. Run `headgate plan` again"
+        )
     if not group.is_inactive:
         raise RefusedError(active_reason(inspector, group.id))
     if group.pending:

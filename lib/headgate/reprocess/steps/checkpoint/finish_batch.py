@@ -37,7 +37,7 @@ class FinishBatch(StepBase):
     def describe(self) -> str:
         return (
             f"start {self.pipeline} with `{self.start}`, wait until it completes batch "
-            f"{self.batch} before the record to skip, and stop it with `{self.stop}`"
+            f"{self.batch} (which ends before the record to skip), and stop it with `{self.stop}`"
         )
 
     def check(self, inspector: Inspector, *, again: bool = False) -> None:
@@ -79,7 +79,9 @@ class FinishBatch(StepBase):
         """Fail where the batch is not done; what it did beyond is looked at by the next cut."""
         if not self._is_done(applier):
             raise StepError(f"{self.pipeline} has not completed batch {self.batch}: undo the run")
-        applier.note(f"{self.pipeline} completed batch {self.batch} before the record to skip")
+        applier.note(
+            f"{self.pipeline} completed batch {self.batch}, which ends before the record to skip"
+        )
 
     def undo(self, was: PriorState) -> tuple[Step, ...]:
         """Make sure that it is stopped; what it wrote meanwhile stays in the sink."""

@@ -55,7 +55,9 @@ class CutSinkLog(StepBase):
             return
         found = inspector.sinks.log(self.target, self.batch)
         if found is None:
-            raise RefusedError(f"file sink {self.target} has no {LOG}")
+            raise RefusedError(
+                f"no {LOG} found in file sink {self.target}. Run `headgate plan` again"
+            )
         if found.problem is not None:
             raise RefusedError(found.problem)
 

@@ -35,7 +35,8 @@ class RemoveMembers(StepBase):
         found = inspector.kafka.group(self.group)
         if found.type.value != self.group_type:
             raise StalePlanError(
-                f"group {self.group} is now of type {found.type}, not {self.group_type}"
+                f"group {self.group} now has type {found.type}; the plan was made for type "
+                f"{self.group_type}. Run `headgate plan` again"
             )
 
     def apply(self, applier: Applier, was: PriorState) -> None:

@@ -149,8 +149,8 @@ def say_cut(found: Found, target: Target) -> None:
         return
     parts, at = name_list(_name(part) for part in found.cut), iso(from_milliseconds(target.at or 0))
     said = (
-        f"retention may have deleted records of {parts} from {at} on: the earliest remaining "
-        "record isn't older. The inputs then don't start at one common time"
+        f"retention may have deleted records of {parts} from {at} on: no earlier record is left. "
+        "If so, the inputs don't start at one common time"
     )
     if target.past_retention or not found.within:
         found.risks.append(said)
@@ -299,7 +299,7 @@ def cut_risks(
     risks = []
     if target.place in _OF_EACH and len(there) > 1:
         risks.append(
-            f"{target.describe()} is a different time in each of {len(there)} partitions, so "
+            f"{target.describe()} means a different time in each of {len(there)} partitions, so "
             "joins and aggregations don't start at one common time. For a common time, use "
             "--to-datetime"
         )

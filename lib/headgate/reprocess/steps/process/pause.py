@@ -227,4 +227,4 @@ def _waiting(applier: Applier, group: str) -> str:
         for name, topic in topics.items()
         for part in topic.partitions
     )
-    return f"its group has no members, and {waits} unread records"
+    return f"group {group} has no members; unread records: {waits}"

@@ -56,7 +56,7 @@ class VerifyOutput(StepBase):
             if found is not None and found.last_commit_batch is not None:
                 done += _POLL
             if done > TOLD_SECONDS or wait.seconds >= (BATCH_SECONDS if begun else IDLE_SECONDS):
-                why = "no source reports its output" if done else "no batch has completed"
+                why = "no evidence shows the output" if done else "no batch has completed"
                 applier.note(f"Headgate can't verify the output of {self.pipeline}: {why}")
                 return
             wait.pause()

@@ -124,7 +124,9 @@ class VerifyPartitions(StepBase):
             has_ended = wait.look(self.pipeline)
             if wait.ended >= STOPPED_SECONDS or wait.seconds >= PROVE_SECONDS:
                 how = "ended" if has_ended else f"was not ready after {wait.seconds:.0f} s"
-                raise StepError(f"{self.pipeline} {how}, and {missing}: see its log for the cause")
+                raise StepError(
+                    f"{self.pipeline} {how}, and {missing}: see the application's log for the cause"
+                )
             wait.pause()
         applier.note(self._said(applier))
 
@@ -139,7 +141,7 @@ class VerifyPartitions(StepBase):
         if not group.is_at_work:
             return f"group {self.group} is {group.state}, not stable"
         gone = sorted(self.topics.keys() - applier.kafka.identities(self.topics).keys())
-        return f"topic {name_list(gone)} doesn't exist" if gone else None
+        return f"topics not found: {name_list(gone)}" if gone else None
 
     def _said(self, applier: Applier) -> str:
         now = {name: count for name, (_, count) in applier.kafka.identities(self.topics).items()}

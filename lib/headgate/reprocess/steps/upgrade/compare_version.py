@@ -92,4 +92,4 @@ class CompareVersion(StepBase):
 
 
 def _as_told(seen: RunningVersion) -> str:
-    return f". What {seen.told_by} shows of the version matches"
+    return f". The parts that {seen.told_by} shows match the checked version"
