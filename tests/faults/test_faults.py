@@ -115,7 +115,7 @@ def test_a_workflow_that_died_because_the_store_refused_its_end_goes_on(lab):
                 other.execute(f"ALTER TABLE away_{table} RENAME TO {table}")
         trial.finish(run)
         trial.scene.check_end()
-        assert f"run {run} lost its workflow" in trial.logs()[0]
+        assert f"run {run} has no active workflow" in trial.logs()[0]
 
 
 _READER = """

@@ -148,13 +148,13 @@ class Worker:
         """See to runs that have no workflow: of the slot's last worker, or after a defect."""
         for row in self._store.runs.running(self._slot.name):
             if not self._engine.is_known(row):
-                LOG.warning("run %s was claimed but never started: starting it", row.id)
+                LOG.warning("run %s was claimed but never started: starting the run", row.id)
                 self._engine.start(row)
             elif not self._engine.is_live(row):
                 error = self._engine.why_ended(row)
                 self._store.runs.finish(row.id, RunState.FAILED, error=error)
             elif self._engine.has_died(row):
-                LOG.warning("run %s lost its workflow: continuing it", row.id)
+                LOG.warning("run %s has no active workflow: resuming the run", row.id)
                 self._engine.go_on(row)
 
     def _loop(self) -> None:

@@ -90,7 +90,7 @@ def test_what_tells_of_a_pipeline_and_what_does_not(write):
     found = by_name(diagnose(write(text)))
     asked, mute = found["activity of asked"], found["activity of mute"]
     assert asked.state is State.OK
-    assert asked.message == "running, reported by its status command (source: status)"
+    assert asked.message == "running, reported by the status command (source: status)"
     assert mute.state is State.NOTE and mute.message.startswith("unknown, ")
     assert "headgate.watch(spark, DIR)" in mute.remedy
 

@@ -101,7 +101,7 @@ def test_loose_ends():
 
 def test_the_text_says_all_of_it():
     said = text(landscape_text(behind()))
-    assert "5 pipelines, 8 topics, 2 groups; Kafka was not read" in said
+    assert "5 pipelines, 8 topics, 2 groups; Kafka cluster state not read" in said
     assert "Internal topics without a known owner (1)" in said
     assert "Undeclared groups (1)" in said
     lines = [line for line in said.splitlines() if line.startswith("enrich  ") and "orders" in line]

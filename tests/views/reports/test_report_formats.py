@@ -60,7 +60,7 @@ def test_markdown_has_the_verdict_on_top_and_the_worst_first():
     rows = [line for line in lines if line.startswith("| ") and "](" in line]
     assert [re.search(r"\[(\w+)\]", row)[1] for row in rows] == ["STA001", "FUN003", "TRF001"]
     assert f"[STA001]({URL}STA001.md)" in rows[0]
-    assert "the old version can be started again after the remedy" in rows[0]
+    assert "the old version can be started again if you apply the remedy" in rows[0]
     assert "Did it?" in rows[1]
 
 

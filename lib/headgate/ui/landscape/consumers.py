@@ -108,7 +108,11 @@ def _remember(names: Sequence[str]) -> None:
 def _overview(landscape: Landscape, found: Sequence[Consumer]) -> None:
     st.html(markup.heading("Select a row to show its partitions", "Highest consumer lag"))
     if landscape.at is None:
-        st.html(markup.say("Kafka was not read: latest offsets and groups are missing.", "unknown"))
+        st.html(
+            markup.say(
+                "Kafka cluster state not read: latest offsets and groups are missing.", "unknown"
+            )
+        )
     behind = [c for c in found if c.lag]
     if behind:
         st.plotly_chart(

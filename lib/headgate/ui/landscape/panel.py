@@ -97,7 +97,7 @@ def _overview(landscape: Landscape, sketch: Sketch, seen: ClusterSnapshot, close
     if len(drawn) > LISTED:
         st.html(markup.quiet(f"And {len(drawn) - LISTED} more pipelines. Narrow the selector."))
     if landscape.at:
-        st.html(markup.quiet(f"Kafka was read {ago(landscape.at)}."))
+        st.html(markup.quiet(f"Kafka cluster state read {ago(landscape.at)}."))
     if remarks := [w for w in landscape.warnings if w != seen.problem]:
         more = [f"And {len(remarks) - LISTED} more notes."] if len(remarks) > LISTED else []
         st.html(markup.section("Notes") + markup.bullets([*remarks[:LISTED], *more]))
@@ -310,8 +310,12 @@ def _way(landscape: Landscape, sketch: Sketch, node_id: str) -> None:
         return
     path = path_between(landscape, ids_of(landscape, node_id), end)
     if not path.exists:
-        none = f"No data flows from here to {_end_word(end)}"
-        said = f"{none}. Data flows the other way:" if path.back else f"{none} or back."
+        there = _end_word(end)
+        said = (
+            f"No data flows from here to {there}. Data flows from {there} to here:"
+            if path.back
+            else f"No data flows from here to {there}, or from {there} to here."
+        )
         st.html(markup.say(said, "unknown"))
     elif path.has_more:
         st.html(markup.quiet("This is the shortest path; there are others."))

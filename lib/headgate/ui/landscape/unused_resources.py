@@ -21,8 +21,8 @@ def landscape_loose(landscape: Landscape) -> None:
         with st.container(key="selector-problem"):
             st.html(
                 markup.say(
-                    "Kafka was not read: only resources that pipelines name are known. Groups, "
-                    "sizes and unused topics are missing.",
+                    "Kafka cluster state not read: only resources that pipelines name are known. "
+                    "Groups, sizes and unused topics are missing.",
                     "unknown",
                 )
             )

@@ -22,7 +22,7 @@ from headgate.ui.shared.server_paths import allowed, registered, startable
 from headgate.usecases.context import Context
 
 NONE = "No old version"
-_BATCHES = {"real": "Process one batch of new rows", "none": "Read no source"}
+_BATCHES = {"real": "Process one batch of new rows", "none": "Start without input"}
 _EXPLAINED = {
     "real": "At most 1,000 records per Kafka source and 10 files per folder; commits no offsets",
     "none": "Checks the plan, the state and its schema, but not offsets and topics",

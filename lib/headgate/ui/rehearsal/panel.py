@@ -153,6 +153,7 @@ def _order_words(order: Order, after: Version | None = None) -> str:
     if function in (None, order.after):
         return said
     return said + markup.say(
-        f"The rehearsal ran another function than After, which was captured from `{function}`.",
+        f"The rehearsal ran `{order.after}`, but the version under After was captured from "
+        f"`{function}`.",
         "unknown",
     )

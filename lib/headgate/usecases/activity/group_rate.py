@@ -99,7 +99,7 @@ def rates_of(windows: Sequence[Window]) -> Rates | None:
     busy = [w for w in reading if w.left >= w.read]
     has_work = len(busy) >= _ENOUGH
     told = busy if has_work else reading
-    kind = "all with a backlog" if has_work else f"fewer than {_ENOUGH} of them with a backlog"
+    kind = "backlog in every minute" if has_work else f"backlog in fewer than {_ENOUGH} minutes"
     return Rates(
         reads=median(w.read / _seconds(w.begin, w.end) for w in told),
         arrives=median(w.arrived / _seconds(w.begin, w.end) for w in windows),

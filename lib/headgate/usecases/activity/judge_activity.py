@@ -109,7 +109,7 @@ def _by_watch(signs: Signs, now: datetime) -> Activity | None:
         return replace(
             known,
             state=ActivityState.FAILED,
-            reason="the driver process ended, but reported no end: it was killed or crashed",
+            reason="the driver process was killed or crashed: it didn't report the query's end",
         )
     if now - _time(life.told_at) <= SILENT:
         since = life.started_at or life.told_at
@@ -119,7 +119,7 @@ def _by_watch(signs: Signs, now: datetime) -> Activity | None:
         return replace(
             known,
             state=ActivityState.FAILED,
-            reason="stopped, but its last run reported no end: it was killed or crashed",
+            reason="stopped without reporting the query's end: the driver was killed or crashed",
         )
     return None
 
@@ -128,11 +128,11 @@ def _by_status(signs: Signs) -> Activity | None:
     match signs.status:
         case Status.RUNS:
             return Activity(
-                state=ActivityState.RUNNING, reason="reported by its status command", feed="status"
+                state=ActivityState.RUNNING, reason="reported by the status command", feed="status"
             )
         case Status.STOPPED:
             return Activity(
-                state=ActivityState.STOPPED, reason="reported by its status command", feed="status"
+                state=ActivityState.STOPPED, reason="reported by the status command", feed="status"
             )
     return None
 

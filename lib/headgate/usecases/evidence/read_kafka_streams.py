@@ -14,7 +14,7 @@ from headgate.parse.kafka_streams.from_cluster import observed
 from headgate.usecases.context import Context
 from headgate.usecases.evidence.read_version import read_version
 
-NOT_COMPLETED = "Kafka was not read: internal topics, partitions and settings are unknown"
+NOT_COMPLETED = "Kafka cluster state not read: internal topics, partitions and settings are unknown"
 
 
 def read_streams(
@@ -43,7 +43,7 @@ def read_streams(
         return _completed(context, pipeline, version, cluster, known)
     if version is None:
         raise EvidenceError(
-            f"{pipeline.name} has no `evidence`, and Kafka was not read: set `evidence`, or "
+            f"{pipeline.name} has no `evidence`, and no Kafka cluster was read: set `evidence`, or "
             "bootstrap_servers under [kafka]"
         )
     if version.streams is not None and version.streams.internal is not None:

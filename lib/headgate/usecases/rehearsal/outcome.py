@@ -131,7 +131,8 @@ def _not_exercised(side: Side, played: Played, stage: Stage) -> Iterator[str]:
 
 def _not_ensured() -> Iterator[str]:
     yield (
-        "that the code contacts no other system: host names are not resolved, but IP addresses work"
+        "isolation from other systems: host names are not resolved, but the code can connect to IP "
+        "addresses"
     )
     if not can_watch():
-        yield "that the code opens no other connection: Headgate can monitor this only on Linux"
+        yield "absence of other connections: Headgate can monitor connections only on Linux"

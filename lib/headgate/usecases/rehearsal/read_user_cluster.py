@@ -175,8 +175,9 @@ def _check(seen: UserCluster, changelogs: Collection[str], most: int) -> None:
     count = sum(seen.topics[n].records or 0 for n in changelogs)
     if count > most:
         raise RefusedError(
-            f"the changelogs of {seen.application_id} have up to {count:,} records, and "
-            f"--max-changelog allows {most:,}: raise it, or use only local files with --offline"
+            f"the changelogs of {seen.application_id} have up to {count:,} records, but "
+            f"--max-changelog allows only {most:,}. Raise the limit, or use only local files with "
+            "--offline"
         )
 
 

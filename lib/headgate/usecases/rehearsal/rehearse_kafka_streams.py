@@ -87,7 +87,7 @@ class StreamsOptions:
         if what.method is None and (lacking := [p for p in _NEEDED if p not in said]):
             raise CaptureError(
                 f"{text} is a main class: pass {' and '.join(lacking)} with --arg, --env or "
-                "--jvm-option. Otherwise it could contact your own cluster and state"
+                "--jvm-option. Otherwise the application could use your own cluster and state"
             )
         return Side(
             what=what,

@@ -50,7 +50,7 @@ def with_rows(declared: Scenario | None, options: Mapping[str, Any]) -> dict[str
             continue
         if option.rows_of in answers:
             raise ScenarioError(
-                f"{declared.name} takes only one of --{option.name} and --{option.rows_of}"
+                f"{declared.name}: give either --{option.name} or --{option.rows_of}, not both"
             )
         answers[option.rows_of] = _rows(answers.pop(option.name), option.name)
     return answers

@@ -20,7 +20,7 @@ LEVELS = {
 }
 ROLLBACKS = {
     Rollback.SAFE: "the old version can be started again",
-    Rollback.REPAIRABLE: "the old version can be started again after the remedy",
+    Rollback.REPAIRABLE: "the old version can be started again if you apply the remedy",
     Rollback.LOST: "the old version can't be started on this checkpoint again",
     Rollback.UNKNOWN: "unknown",
 }
@@ -87,8 +87,9 @@ def _item(
 
 def _todo(finding: Finding) -> str:
     do = (finding.question if finding.outcome is Outcome.UNKNOWN else finding.remedy) or ""
-    if do and matters(finding) and finding.outcome is Outcome.REFUSES:
-        return f"{do} Then {ROLLBACKS[finding.rollback]}."
+    is_known = finding.rollback is not Rollback.UNKNOWN
+    if do and is_known and matters(finding) and finding.outcome is Outcome.REFUSES:
+        return f"{do} After a failed start, {ROLLBACKS[finding.rollback]}."
     return do
 
 

@@ -52,8 +52,8 @@ def path_text(path: Path, start: str, end: str) -> RenderableType:
         return Group(*_steps(path.stops), _line(more))
     none = _line(f"No data flows from {start} to {end}.")
     if not path.back:
-        return Group(none, _line("There is no path in the other direction, either."))
-    return Group(none, _line("Data flows the other way:"), *_steps(path.back_stops))
+        return Group(none, _line(f"No data flows from {end} to {start}, either."))
+    return Group(none, _line(f"Data flows from {end} to {start}:"), *_steps(path.back_stops))
 
 
 def reach_text(reach: Reach, start: str) -> RenderableType:
@@ -82,8 +82,8 @@ def _summary(landscape: Landscape) -> str:
         plural(len(landscape.topics), "topic"),
         plural(len(landscape.groups), "group"),
     )
-    seen = f"; Kafka was read at {landscape.at}" if landscape.at else "; Kafka was not read"
-    return ", ".join(parts) + seen
+    seen = f"read at {landscape.at}" if landscape.at else "not read"
+    return f"{', '.join(parts)}; Kafka cluster state {seen}"
 
 
 def _line(text: str, style: str = "") -> Text:

@@ -41,7 +41,7 @@ BATCH_WORDS = {
     BatchKind.PINNED: "with the rows of the other version",
     BatchKind.EMPTY: "without input",
 }
-_NO_ROWS = "there were no more rows to test the old version with that state"
+_NO_ROWS = "no rows were left for the old version to process"
 _OWN_ENTRY = "no new rows were read, so their effect on the offset log was not tested"
 
 
@@ -114,7 +114,8 @@ def rollback_words(back: RollbackTrial) -> str:
         said = f"the old version runs on the copy that the new version changed and {took}"
     else:
         said = (
-            f"on the copy that the new version changed, the old one fails with {back.error_class}"
+            f"the old version fails with {back.error_class} on the copy that the new version "
+            "changed"
         )
         said = f"{said}; {_repaired(back)}"
     return f"{said}; {_OWN_ENTRY}" if back.is_own_entry else said
@@ -134,8 +135,8 @@ def _repaired(back: RollbackTrial) -> str:
             )
             return f"the old version runs if {removed} is deleted{again}"
         case EngineOutcome.REFUSES:
-            return f"the old version also fails without {removed}"
-    return f"the old version timed out without {removed}"
+            return f"the old version also fails if {removed} is deleted"
+    return f"the old version timed out after {removed} was deleted"
 
 
 def original_words(found: Untouched) -> str:

@@ -39,8 +39,8 @@ def schemas_document(report: SchemaReport, *, fail_on: Collection[str] = ()) -> 
     """Return what `schemas check` and `schemas diff` say; `fail_on` closes the gate."""
     against = f"against {', '.join(report.compared)}" if report.compared else "no older version"
     opinion = {
-        True: "The schema registry accepts it.",
-        False: "The schema registry rejects it.",
+        True: "The schema registry accepts the new schema.",
+        False: "The schema registry rejects the new schema.",
         None: "",
     }
     fields = tuple(
