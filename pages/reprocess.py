@@ -54,7 +54,7 @@ def _page(context: Context) -> None:
         st.html(
             markup.empty(
                 "No pipelines registered",
-                "Add the pipelines that Headgate may reset to headgate.toml.",
+                "Add your pipelines to headgate.toml.",
             )
         )
     elif run := selected(Param.RUN):

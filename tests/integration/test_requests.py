@@ -49,7 +49,7 @@ def test_one_asks_another_approves_the_worker_runs_it(team, groups, billing, as_
 
     request, plan = ask_as_ann(team, 3)
     wrong = team.run("approve", request, "--plan", "0" * 64, code=3)
-    assert "has another plan than you reviewed" in wrong["error"]
+    assert "isn't the plan that you reviewed" in wrong["error"]
     done = team.run("approve", request, "--plan", plan, "--reason", "fine")
     assert done["state"] == "done"
     assert groups.committed(group) == {(orders, 0): (3, None)}

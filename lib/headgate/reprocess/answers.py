@@ -28,7 +28,7 @@ def read_answers(scenario: Scenario, given: Mapping[str, Any], engine: Engine) -
         names = ", ".join(f"--{o.name}" for o in options)
         if len(options) == 1:
             raise ScenarioError(f"{scenario.name} needs the option {names}: {options[0].help}")
-        raise ScenarioError(f"{scenario.name} needs a {word}: give one of {names}")
+        raise ScenarioError(f"{scenario.name} needs a {word}: give one of the options {names}")
     return answers
 
 

@@ -49,7 +49,7 @@ def _by_watch(
     if names and newest is not None and names.isdisjoint({newest.name}):
         yield (
             f"checkpoint {found.location} has the query id {found.query_id}. The watch reports "
-            f"this id for {_named(names)}, but this pipeline is {newest.name}. {_CORRECT}"
+            f"this id for {_named(names)}, but this pipeline's query is {newest.name}. {_CORRECT}"
         )
         return
     ids = {newest.query_id} if newest is not None else {r.query_id for r in runs}

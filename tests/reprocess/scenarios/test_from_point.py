@@ -260,7 +260,7 @@ def test_where_the_group_is_moves_by_itself_but_the_point_does_not():
 @pytest.mark.parametrize(
     ("options", "sentence"),
     [
-        ({}, "needs a point: give one of --to-datetime"),
+        ({}, "needs a point: give one of the options --to-datetime"),
         ({"to_offset": 1, "to_latest": True}, "either --to-offset or --to-latest"),
         ({"to_datetime": "yesterday"}, "--to-datetime: expected a time such as"),
         ({"to_datetime": "2026-11-21"}, "--to-datetime: expected a time such as"),

@@ -105,7 +105,7 @@ ASK = ManualStep(pipeline="q", request="start q", stop=None, has_status=False, w
         (ResumeProcessing(pipeline="q", command="pause", resume="r"), "failed", "was paused, and"),
         (ResumeProcessing(pipeline="q", command="pause", resume="r"), "done", ""),
         (STOP, "failed", "q may or may not be stopped."),
-        (ASK, "done", "Start it yourself."),
+        (ASK, "done", "Start the pipeline yourself."),
         (replace(ASK, waits=True), "done", ""),
         (start_version(STOP), "failed", "q was stopped, and its start was not completed"),
     ],

@@ -103,14 +103,12 @@ def progress_view(context: Context, chosen: Chosen) -> None:
 
 
 def _nothing(chosen: Chosen) -> None:
-    location = (
-        f"to `evidence` of {chosen.pipeline} in headgate.toml, or " if chosen.pipeline else ""
-    )
+    how = f", or set `evidence` of {chosen.pipeline} in headgate.toml" if chosen.pipeline else ""
     st.html(
         markup.empty(
             "No batches of this query",
-            "Plans and checkpoints have no batch metrics. Add query progress as JSON, an event "
-            f"log, or the folder of `headgate.watch` {location}with +.",
+            "Plans and checkpoints have no batch metrics. Choose + to add query progress as "
+            f"JSON, an event log, or the folder of `headgate.watch`{how}.",
         )
     )
 

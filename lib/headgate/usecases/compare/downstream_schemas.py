@@ -112,7 +112,7 @@ def _reading(
     if now.function != "from_avro" or now.declared is None:
         return None
     try:
-        reader = read_schema(SchemaText(now.declared, SchemaFormat.AVRO, "the new reader schema"))
+        reader = read_schema(SchemaText(now.declared, SchemaFormat.AVRO, "the new reading schema"))
     except HeadgateError:
         return None
     avro = [v for v in versions if v.schema.format is SchemaFormat.AVRO]

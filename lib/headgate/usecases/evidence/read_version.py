@@ -87,7 +87,7 @@ def gather(
             found.versions.append((location, version))
             found.name = found.name or _NUMBERED.sub(r"\g<name>", location)
     if not evidence:
-        raise EvidenceError("no evidence was given")
+        raise EvidenceError("no evidence given: pass a file, folder, address or pipeline name")
     return found
 
 

@@ -222,6 +222,6 @@ def _is_half_done(store: Store | SqliteReader, row: RunFacts) -> bool:
 
 def _half_done(row: RunFacts) -> str:
     return (
-        f"run {row.id} stopped part-way on the same resources and was not undone. After this plan "
-        "it can't be undone: undo it first, or keep its changes"
+        f"run {row.id} stopped part-way on the same resources and was not undone. After this plan, "
+        f"run {row.id} can't be undone: undo that run first, or keep its changes"
     )

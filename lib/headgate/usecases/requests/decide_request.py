@@ -31,7 +31,8 @@ def approve_request(
         plan = load_plan(row.plan, source=f"request {request}")
         if seen not in (None, row.plan_hash):
             raise RefusedError(
-                f"request {request} has another plan than you reviewed: review its plan"
+                f"the plan of request {request} isn't the plan that you reviewed: review the "
+                "request again"
             )
         now = approved_now(store, inspector, plan)
         return store.requests.approve(request, new_run(now), by=by, reason=reason)

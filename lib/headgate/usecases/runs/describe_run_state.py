@@ -59,7 +59,7 @@ def _active(row: RunRow, steps: Sequence[Step], states: Sequence[str]) -> Iterat
 
 def _active_back(row: RunRow, states: Sequence[str]) -> Iterator[str]:
     back = states.count("undone")
-    yield f"The run was blocked. Steps rolled back so far, newest first: {back}."
+    yield f"The run was blocked. Steps rolled back so far: {back}."
     if row.cancel_requested:
         yield "The rollback stops at its next wait, or before the next step."
 
@@ -99,7 +99,9 @@ def _left(step: Step, *, is_done: bool, before: str) -> str:
             how = "is paused: its processes are running" if is_done else "may or may not be paused"
             return f"{step.pipeline} {how}."
         case ManualStep(waits=False) if is_done:
-            return f"{step.pipeline} was already stopped before the run. Start it yourself."
+            return (
+                f"{step.pipeline} was already stopped before the run. Start the pipeline yourself."
+            )
         case StartStep() | ResumeProcessing() if is_done:
             return ""
         case StartStep():

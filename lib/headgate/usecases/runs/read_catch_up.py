@@ -172,7 +172,7 @@ def _with_report(context: Context, pipeline: Pipeline, found: Look, batch: int |
             own = own_query(pipeline, context)
             reports = read_progress([pipeline.watch], context=context, query=own, most=1)
         except HeadgateError as error:
-            told = f"the query's report can't be read: {error}"
+            told = f"the query's progress can't be read: {error}"
         else:
             # Until the query of a fresh checkpoint reports, the watch knows the one before it.
             is_own = reports and own.query_id in (None, reports[-1].query_id)

@@ -15,7 +15,7 @@ from headgate.reprocess.steps.base.verify_stopped import prove_stopped
 from headgate.reprocess.steps.checkpoint.backup_folder import CopyRemoval, beside
 from headgate.reprocess.steps.checkpoint.source_succession import Take, begin, first_blockers
 from headgate.reprocess.steps.checkpoint.swap import CheckpointSwap, check_query
-from headgate.reprocess.steps.offsets.target import Target
+from headgate.reprocess.steps.offsets.target import Target, TargetKind
 
 DRAFT = "new"
 
@@ -43,9 +43,10 @@ class CreateCheckpoint(StepBase):
     offsets: tuple[dict[str, Any], ...] = ()
 
     def describe(self) -> str:
-        location = self.target.describe()
-        if location == "its current offsets":
-            location = "the end of the last committed batch"
+        location = {
+            TargetKind.CURRENT: "the end of the last committed batch",
+            TargetKind.BEGINNING: "the earliest available input",
+        }.get(self.target.place) or self.target.describe()
         count = len(self.takes)
         sources = "source" if count == 1 else "sources"
         return f"create a checkpoint without state for {count} {sources} that starts at {location}"

@@ -17,7 +17,7 @@ from headgate.reprocess.steps.checkpoint.backup_folder import CopyRemoval, besid
 from headgate.reprocess.steps.checkpoint.swap import CheckpointSwap
 
 REPAIRED = "repaired"
-_START_ONLY = "there was no unread record: the rehearsal verified the start, but no batch"
+_START_ONLY = "no record was unread, so the rehearsal verified only the start, not a batch"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -87,7 +87,7 @@ class RepartitionState(StepBase):
         if new.head != (end, end) or pinned != str(self.partitions):
             raise StepError(
                 f"{was['draft']} should end at batch {end} with {self.partitions} partitions, but "
-                f"its logged and committed batches are {new.head}, with {pinned} partitions"
+                f"its offset and commit logs end at batches {new.head}, with {pinned} partitions"
             )
 
     def undo(self, was: PriorState) -> tuple[Step, ...]:

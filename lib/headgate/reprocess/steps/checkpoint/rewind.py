@@ -181,5 +181,6 @@ def check_end(applier: Applier, location: str, batch: int) -> None:
     if found is None or found.head != (batch, batch):
         at = found.head if found else None
         raise StepError(
-            f"{location} should end at batch {batch}, but its logged and committed batches are {at}"
+            f"{location} should end at batch {batch}, but its offset and commit logs end at "
+            f"batches {at}"
         )

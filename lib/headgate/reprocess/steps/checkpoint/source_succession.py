@@ -144,7 +144,7 @@ def _files(found: Begun, take: Take, old: SourcePosition, target: Target) -> Non
             if target.place is not TargetKind.CURRENT:
                 found.risks.append(
                     f"source {old.name} reads files, which have no offsets: the new checkpoint "
-                    "keeps its position"
+                    "keeps the source's position"
                 )
 
 

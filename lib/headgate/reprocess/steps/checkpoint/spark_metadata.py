@@ -45,7 +45,8 @@ class CutSinkLog(StepBase):
             else ""
         )
         return (
-            f"move the files in {self.target} of batches after batch {self.batch} to backup{size}"
+            f"move output files of batches after batch {self.batch} from {self.target} to "
+            f"backup{size}"
         )
 
     def check(self, inspector: Inspector, *, again: bool = False) -> None:
@@ -118,8 +119,8 @@ class RestoreSinkLog(StepBase):
 
     def describe(self) -> str:
         return (
-            f"restore {plural(len(self.files), 'file')} of batches after batch {self.batch} to "
-            f"{self.target}, and move output written after the run to backup"
+            f"restore {plural(len(self.files), 'output file')} of batches after batch {self.batch} "
+            f"to {self.target}, and move output written after the run to backup"
         )
 
     def check(self, inspector: Inspector, *, again: bool = False) -> None:

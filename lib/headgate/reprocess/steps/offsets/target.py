@@ -75,7 +75,9 @@ class Target:
                 return "its current offsets"
             case TargetKind.LISTED:
                 return "the listed offsets"
-        return f"the {self.place}"
+            case TargetKind.BEGINNING:
+                return "the earliest offsets"
+        return "the latest offsets"
 
 
 @dataclass(frozen=True, slots=True)

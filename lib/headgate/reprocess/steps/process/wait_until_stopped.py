@@ -136,6 +136,6 @@ def _watch_logs(applier: Applier, pipeline: str, location: str, *, proven: bool)
         if now is None or now.head != before.head or now.query_id != before.query_id:
             at = now.head if now else None
             raise RefusedError(
-                f"{pipeline} still runs: its logged and committed batches changed from "
-                f"{before.head} to {at}. Stop it, then try again"
+                f"{pipeline} still runs: the last batches in its offset and commit logs changed "
+                f"from {before.head} to {at}. Stop it, then try again"
             )
