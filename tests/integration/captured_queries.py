@@ -219,7 +219,7 @@ WRONG = {
     reads_table: "cannot be found",
     reads_sql_file: "cannot be found",
     reads_database: "the jdbc source",
-    writes: "the function writes a batch (parquet): move it elsewhere, a capture writes nothing",
+    writes: "the function writes a batch (parquet), but a capture writes nothing",
     returns_nothing: "returned nothing and started no query",
     returns_batch: "returned a batch DataFrame",
     returns_text: "returned str",

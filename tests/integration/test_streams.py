@@ -164,7 +164,7 @@ def test_each_application_owns_what_a_proof_says(deployment):
     assert mine[f"{deployment.app}-counts-changelog"].records == 3
     assert mine[f"{deployment.app}-counts-changelog"].bytes > 0
     assert mine[f"{deployment.newer}-{GENERATED}-changelog"].proof == (
-        f"the broker's topology of the streams group {deployment.newer} has this topic"
+        f"the broker's topology of streams group {deployment.newer} contains the topic"
     )
 
 

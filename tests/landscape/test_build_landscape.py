@@ -225,7 +225,7 @@ def test_a_prefix_makes_no_owner_of_an_internal_topic_but_a_proof_does():
     changelog, plain, repartition = land.topics
     assert changelog.proof.startswith("unverified")
     assert plain.proof is None
-    assert repartition.proof == "the group orders has committed to this repartition topic"
+    assert repartition.proof == "group orders has committed offsets of this repartition topic"
 
 
 def test_kafka_streams_nodes_name_their_topics():

@@ -77,7 +77,7 @@ def test_an_application_does_not_own_what_begins_with_another_ones_id():
     unproven = found["my-app-v1-counts-changelog"]
     assert (unproven.owner, unproven.candidates) == (None, ("my-app-v1", "my-app"))
     assert unproven.proof.startswith(
-        "unverified: the name starts with the id of my-app-v1 or my-app"
+        "unverified: the name starts with application id my-app-v1 or my-app"
     )
 
 
@@ -120,7 +120,7 @@ def test_the_topology_of_a_streams_group_proves_but_for_inputs_that_serve_as_cha
     }
     unknown = ownership(Registry(), {}, cluster(topics, [group]))["my-app-s-changelog"]
     assert (unknown.application, unknown.owner) == ("my-app", None)
-    assert unknown.proof.endswith("; no pipeline declares my-app")
+    assert unknown.proof.endswith("; no pipeline has application id my-app")
 
 
 def test_commits_prove_for_repartition_topics_under_the_groups_own_id_only():

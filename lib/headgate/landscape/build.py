@@ -17,7 +17,7 @@ from headgate.model.topology import Edge
 from headgate.model.version import Version
 
 NOT_READ = (
-    "Kafka was not read: only topics of pipelines are shown, without consumer groups and lag."
+    "Kafka was not read: the landscape shows only topics of pipelines, without groups and lag."
 )
 
 

@@ -142,7 +142,7 @@ def _proven(claimant: Claimant) -> Iterator[tuple[str, str]]:
             if topic not in inputs:
                 yield (
                     topic,
-                    f"the group {claimant.group.id} has committed to this repartition topic",
+                    f"group {claimant.group.id} has committed offsets of this repartition topic",
                 )
 
 
@@ -174,7 +174,7 @@ def named_by_topology(facts: StreamsApplication, application: str) -> Iterator[t
 
 
 def _by_group_topology(group: Group) -> Iterator[tuple[str, str]]:
-    proof = f"the broker's topology of the streams group {group.id} has this topic"
+    proof = f"the broker's topology of streams group {group.id} contains the topic"
     for subtopology in group.subtopologies or ():
         for topic in group_internals(subtopology):
             if topic.startswith(f"{group.id}-"):
@@ -221,7 +221,7 @@ def _ownership(
         return replace(found, candidates=candidates, proof=f"contradicting evidence: {said}")
     ((application, proof),) = proofs.items()
     owner = ids.get(application)
-    said = proof if owner else f"{proof}; no pipeline declares {application}"
+    said = proof if owner else f"{proof}; no pipeline has application id {application}"
     return replace(found, application=application, owner=owner, proof=said)
 
 
@@ -232,8 +232,8 @@ def _unproven(found: Ownership, ids: Iterable[str]) -> Ownership:
     else:
         said = " or ".join(candidates)
         proof = (
-            f"unverified: the name starts with the id of {said}, but no other evidence shows the "
-            "owner"
+            f"unverified: the name starts with application id {said}, but no other evidence shows "
+            "the owner"
         )
     return replace(found, candidates=candidates, proof=proof)
 

@@ -114,7 +114,11 @@ class WatchControl:
     @property
     def shown(self) -> str:
         """The command in one line, as plans show it."""
-        return "headgate.watch, signed" if self.token else "headgate.watch"
+        return (
+            "headgate.watch (signed stop request)"
+            if self.token
+            else "headgate.watch (stop request)"
+        )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

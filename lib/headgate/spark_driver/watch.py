@@ -147,7 +147,7 @@ class Watch:
 
     def _fail(self, problem: str) -> None:
         self.problem = mask_text(problem)
-        LOG.warning("headgate.watch is off: %s", self.problem)
+        LOG.warning("headgate.watch is off, but the queries continue: %s", self.problem)
 
     def _trouble(self, what: str, error: Exception) -> None:
         """Say each kind of trouble once: a broken disk must not fill the driver's log."""
@@ -234,7 +234,7 @@ def _place(
         topic = to.removeprefix(TOPIC)
         servers = bootstrap or kafka.get("bootstrap.servers")
         if not topic or not servers:
-            raise ValueError(f"expected {TOPIC}TOPIC and bootstrap_servers, found {to}")
+            raise ValueError(f"a topic needs {TOPIC}TOPIC and bootstrap_servers, found {to}")
         from headgate.spark_driver.write_topic import Topic
 
         return lambda: Topic(topic, servers, kafka, trouble)

@@ -42,7 +42,11 @@ class Topic:
         self._topic = topic
         self._lost: Counter[str] = Counter()
         self._sent: dict[str, float] = {}
-        hear = {"error_cb": lambda e: trouble(f"Kafka at {bootstrap}", OSError(e.str()))}
+        hear = {
+            "error_cb": lambda e: trouble(
+                f"Kafka at {bootstrap} reported an error", OSError(e.str())
+            )
+        }
         self._producer: Any = Producer(
             {**_SETTINGS, **config, "bootstrap.servers": bootstrap, **hear}
         )

@@ -161,7 +161,8 @@ def _refuse_batch_writes() -> None:
 def _refusing(method: str) -> Callable[..., Any]:
     def refuse(*_: Any, **__: Any) -> None:
         raise CaptureError(
-            f"the function writes a batch ({method}): move it elsewhere, a capture writes nothing"
+            f"the function writes a batch ({method}), but a capture writes nothing: move the write "
+            "out of the function"
         )
 
     return refuse

@@ -21,12 +21,12 @@ from headgate.spark_jobs.state_rows import state_rows
 _MOST_STARTS = 12
 _NO_COMMIT = "the checkpoint has no committed batch to restart from"
 _NOT_NEW = "the sources had no new rows, so the rehearsal ran a batch without input"
-_NO_ROWS = "the sources had no new rows: the rehearsal ran only batches that need none"
+_NO_ROWS = "the sources had no new rows: the rehearsal ran no new batch with input"
 _NOT_ASKED = "no source was read: offsets, topics, paths and new rows were not tested"
 _SLOW_MESSAGE = "the batch did not end within the timeout"
 _SLOW = (
-    "do the sources respond from this machine, and does the batch need more time?"
-    " raise --timeout, or lower --max-records"
+    "can this machine reach the sources? If the batch only needs more time, raise --timeout or"
+    " lower --max-records"
 )
 
 
@@ -169,7 +169,7 @@ class Rehearsal:
         if batch_log.write_empty_batch(self.checkpoint) is None:
             return {
                 "outcome": "unknown",
-                "question": f"{_NO_COMMIT}: how does the query start from an empty one?",
+                "question": f"{_NO_COMMIT}: how does the query start with an empty checkpoint?",
             }
         return self._start("empty") or self._resumed()
 

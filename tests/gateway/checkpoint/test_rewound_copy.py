@@ -98,7 +98,7 @@ def test_a_snapshot_needs_the_tables_that_it_names(written):
     assert read_rewind(folder, 0).missing == ()
     (folder / "state/0/1/SSTs/000008-a.sst").unlink()
     assert read_rewind(folder, 0).missing == (
-        "state/0/1/1.zip needs the missing SSTs/000008-a.sst",
+        "state/0/1 lacks SSTs/000008-a.sst, which 1.zip needs",
     )
     (folder / "state/0/0/1.zip").write_bytes(b"PK")
     assert "state/0/0/1.zip can't be read" in read_rewind(folder, 0).missing[0]

@@ -29,7 +29,7 @@ def test_parts(location, family, host, path):
     ("location", "reason"),
     [
         ("ftp://h/p", "unknown scheme ftp: use one of s3"),
-        ("s3:///p", "the address names no bucket"),
+        ("s3:///p", "the address needs a bucket"),
         ("s3://key:secret@b/p", "an address must not contain keys"),
         ("abfss://acc.dfs.core.windows.net/p", r"abfss://CONTAINER@ACCOUNT"),
     ],

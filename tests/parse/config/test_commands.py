@@ -40,7 +40,7 @@ def test_a_driver_is_asked_through_its_watch():
     text = '[pipeline.commands]\nstop = { watch = true, token = "${TOKEN}" }\n'
     (pipeline,) = parse(SPARK + text, path="/team/headgate.toml").pipelines
     assert pipeline.commands.calls["stop"] == WatchControl(token="${TOKEN}")
-    assert pipeline.commands.stop == "headgate.watch, signed"
+    assert pipeline.commands.stop == "headgate.watch (signed stop request)"
 
 
 WRONG = [

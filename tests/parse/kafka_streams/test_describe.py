@@ -132,7 +132,7 @@ def test_a_cut_description_is_read_as_far_as_it_goes_and_says_so():
 def test_a_description_without_its_beginning_gets_the_sub_topology_that_must_have_stood_there():
     version = read(PLAIN[PLAIN.index("    Sink: by-value-repartition-sink") :])
     assert version.streams.processor("by-value-repartition-sink").subtopology == 0
-    assert any("no sub-topology precedes" in w for w in version.warnings)
+    assert any("no sub-topology heading precedes" in w for w in version.warnings)
 
 
 def test_the_newest_of_several_descriptions_counts():

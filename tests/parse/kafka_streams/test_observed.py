@@ -76,10 +76,10 @@ def test_a_pattern_is_resolved_and_moving_offsets_make_no_new_version():
 def test_what_is_missing_is_said():
     gone = observed(described(), "app", cluster(), {})
     assert any("the cluster has no group app" in w for w in gone.warnings)
-    assert any("inputs missing on the cluster: in" in w for w in gone.warnings)
+    assert any("the cluster lacks input topics: in" in w for w in gone.warnings)
     new = observed(described(), "app", cluster("in", groups=[classic("in")]), {})
     assert any(
-        f"expected internal topics missing on the cluster: {REPARTITION}, {COUNTS}" in w
+        f"the cluster lacks internal topics of the topology: {REPARTITION}, {COUNTS}" in w
         for w in new.warnings
     )
 

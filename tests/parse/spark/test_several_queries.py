@@ -67,7 +67,7 @@ def test_of_a_query_that_changed_the_last_plan_is_used():
     assert version.stateful == read(new).stateful
     assert (
         "the evidence has several plans of this query that differ. Headgate uses only the last "
-        "one and ignores those at f0:2"
+        "plan and ignores the plans at f0:2"
     ) in version.warnings
 
 

@@ -65,7 +65,7 @@ def test_a_fresh_query_must_show_itself_though_its_process_lives(lab):
 def test_a_start_that_leaves_nothing_running_fails_with_its_own_words(lab):
     here = lab(commands(start="echo no such unit >&2; exit 5"))
     plan = build_plan("from-scratch", "q", here.applier())
-    with pytest.raises(StepError, match="exited 5: no such unit"):
+    with pytest.raises(StepError, match="exited with code 5: no such unit"):
         executed(here, plan, here.enqueue(plan))
 
 
@@ -109,7 +109,7 @@ def test_without_a_status_nothing_but_a_sign_of_the_query_counts(lab):
 def test_restarts_that_stay_suspended_are_no_start(lab):
     here = lab(Commands(start="true", status=STATUS, reenable="exit 7"))
     was = {"head": None, "run": None}
-    with pytest.raises(StepError, match="reenable command of q exited 7"):
+    with pytest.raises(StepError, match="reenable command of q exited with code 7"):
         step(reenable="exit 7").reached(here.applier("r"), was)
     executor = Executor(here.applier("r"), None)
     assert not executor._is_reached(step(reenable="exit 7"), was)
@@ -126,7 +126,7 @@ def test_a_stop_command_that_fails_on_a_stopped_pipeline_fails_nothing(lab):
 def test_a_stop_command_that_fails_on_a_running_pipeline_fails_the_run(lab):
     here = lab(commands(stop="exit 1"))
     plan = build_plan("from-scratch", "q", here.applier())
-    with pytest.raises(StepError, match="the stop command of q exited 1"):
+    with pytest.raises(StepError, match="the stop command of q exited with code 1"):
         executed(here, plan, here.enqueue(plan))
 
 

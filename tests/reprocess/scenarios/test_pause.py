@@ -126,7 +126,9 @@ def test_nobody_told_is_no_reason_to_fail(held):
     held.registry = replace(held.registry, pipelines=(pipeline,))
     plan = build_plan("pause", "q", held.applier())
     plan.steps[1].apply(held.applier("r"), {})
-    assert any("the notification failed" in note and "exited 7" in note for note in held.notes)
+    assert any(
+        "the notification failed" in note and "exited with code 7" in note for note in held.notes
+    )
 
 
 def test_a_resume_that_does_not_take_fails(held):

@@ -220,7 +220,7 @@ STREAMS = Group(
             {},
             {"groups": {APP: group(shop_g_repartition=1)}},
             Claim.OWNED,
-            "has committed to this repartition topic",
+            "has committed offsets of this repartition topic",
         ),
         (
             "shop-counts-changelog",

@@ -192,7 +192,7 @@ def test_torn_and_foreign_lines_cost_a_warning_and_the_last_one_none():
     found = read_watch(lines, path="w")
     assert found.lives[RUN].batch == 3 and found.lives[RUN].name == "q"
     (warning,) = found.log.warnings
-    assert warning.startswith("w: 2 lines can't be read as records of headgate.watch, first w:2 (")
+    assert warning.startswith("w: 2 lines can't be read as headgate.watch records (first: w:2 (")
 
 
 def test_lost_records_are_said_and_repeated_ones_count_once():
@@ -203,11 +203,14 @@ def test_lost_records_are_said_and_repeated_ones_count_once():
     found = read_watch(lines, path="w", keep=lambda *_: True)
     (run,) = found.log.runs
     assert len(run.reports) == 2 and run.last_batch == 1
-    assert found.log.warnings == (f"w: 12 records of {QUERY} were lost before writing",)
+    assert found.log.warnings == (f"w: headgate.watch lost 12 records of {QUERY}",)
     assert found.lives[RUN].told_at == ago(1) and found.lives[RUN].busy_at == ago(6)
 
 
 def test_a_record_of_another_schema_is_not_guessed():
     newer = record("started", ago(1)).replace(b'"schema": 1', b'"schema": 2')
     found = read_watch([newer], path="w")
-    assert not found.lives and "of schema 2, this release reads 1" in found.log.warnings[0]
+    assert (
+        not found.lives
+        and "schema is 2, but this release reads only schema 1" in found.log.warnings[0]
+    )

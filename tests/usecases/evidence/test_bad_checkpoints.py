@@ -72,7 +72,7 @@ def test_what_does_not_belong_there_is_named(checkpoint):
     found, version = warnings(checkpoint)
     assert found == [
         "offsets contains files that aren't batches: 1.bak",
-        ". contains files that don't belong there: README",
+        ". contains files that aren't part of a checkpoint: README",
     ]
     assert version.progress.last_offset_batch == 1
 
@@ -80,7 +80,7 @@ def test_what_does_not_belong_there_is_named(checkpoint):
 def test_a_checkpoint_within_a_checkpoint_is_not_mixed_in(checkpoint):
     shutil.copytree(GOLDEN / "kafka_source/checkpoint", checkpoint / "inner")
     found, version = warnings(checkpoint)
-    assert found == [". contains files that don't belong there: inner"]
+    assert found == [". contains files that aren't part of a checkpoint: inner"]
     assert [s.format for s in version.sources] == ["file"]
 
 
@@ -135,7 +135,7 @@ def test_links_that_lead_round_in_circles_end(checkpoint):
     (checkpoint / "offsets/2").symlink_to("2")
     (checkpoint / "offsets/3").symlink_to("nowhere")
     found, version = warnings(checkpoint)
-    assert ". contains files that don't belong there: loop" in found
+    assert ". contains files that aren't part of a checkpoint: loop" in found
     assert any(w.startswith("offsets/2 can't be read: ") for w in found)
     assert any(w.startswith("offsets/3 can't be read: ") for w in found)
     assert version.sources[0].offsets == {"logOffset": 1}

@@ -83,7 +83,7 @@ class RemoteCheckpointAdapter:
         declared = (found.declared or found.checkpoint) if found else None
         if declared is None:
             raise StepError(
-                f"headgate.toml no longer has a checkpoint of pipeline {pipeline}: add it again"
+                f"pipeline {pipeline} no longer has `checkpoint` in headgate.toml: set it again"
             )
         self._context.switch_checkpoint(pipeline, declared, location)
         self._context.registry = self._context.registry.led(
@@ -92,7 +92,9 @@ class RemoteCheckpointAdapter:
 
     def _writable(self, location: str) -> None:
         if not is_made_place(location, self._context.registry):
-            raise StepError(f"checkpoint not switched: {location} isn't a path that a run creates")
+            raise StepError(
+                f"Headgate switches only to a path that a run creates, not to {location}"
+            )
 
 
 def is_made_place(location: str, registry: Registry) -> bool:

@@ -168,14 +168,14 @@ class CheckpointAdapter:
 def draft_path(path: str) -> Path:
     """Return the path; only what has a draft's name is written or removed, whatever a plan says."""
     if not _DRAFT.fullmatch(Path(path).name):
-        raise StepError(f"not changed: {path} isn't a checkpoint that a run creates")
+        raise StepError(f"Headgate changes only checkpoints that a run creates, not {path}")
     return Path(path)
 
 
 def check_named(path: str) -> None:
     """Copies and removals stay within names that end in a run's id, whatever a plan says."""
     if not any(_is_ours(part) for part in Path(path).parts[1:]):
-        raise StepError(f"not changed: {path} isn't a path that a run creates")
+        raise StepError(f"Headgate changes only paths that a run creates, not {path}")
 
 
 def _is_ours(part: str) -> bool:
@@ -189,4 +189,4 @@ def _check_beside(path: str, copy: str, run: str | None) -> None:
     place, at = Path(path), Path(copy)
     is_copy = at.parent == place.parent and at.name.startswith(f".{place.name}.")
     if not is_copy or (run is not None and not at.name.endswith(f"-{run}")):
-        raise StepError(f"not changed: {copy} isn't this run's copy of {path}")
+        raise StepError(f"Headgate changes only this run's copies of {path}, not {copy}")

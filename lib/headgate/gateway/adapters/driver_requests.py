@@ -45,13 +45,13 @@ class DriverRequests:
         """
         life = self._told_life(pipeline)
         if life is None or judge_life(life, time.time()).status is Status.STOPPED:
-            self._context.note(f"the watch of {pipeline.name} reports no running query")
+            self._context.note(f"headgate.watch reports no running query of {pipeline.name}")
             return
         request = _request(life, call, self._context.folder)
         with self._sent(pipeline, request) as again:
             self._until(pipeline, life, HEAR_SECONDS, lambda now: _heard(now, request.nonce), again)
             self._context.note(
-                "the driver received the request and stops the query at the end of its batch"
+                "the Spark driver received the stop request and stops the query after the batch"
             )
             self._until(pipeline, life, END_SECONDS, _over)
 
@@ -59,7 +59,9 @@ class DriverRequests:
         try:
             return self._drivers.life(pipeline)
         except HeadgateError as error:
-            raise StepError(f"the watch of {pipeline.name} could not be read: {error}") from None
+            raise StepError(
+                f"the headgate.watch records of {pipeline.name} could not be read: {error}"
+            ) from None
 
     def _until(
         self,
@@ -76,8 +78,8 @@ class DriverRequests:
                 return
             if waited >= seconds:
                 raise StepError(
-                    f"the driver of {pipeline.name} did not stop its query within {seconds:.0f} s. "
-                    "Check that it calls headgate.watch with control=True"
+                    f"the Spark driver of {pipeline.name} did not stop the query within "
+                    f"{seconds:.0f} s. Check that the driver calls headgate.watch with control=True"
                 )
             self._context.pause(_LOOK)
             waited += _LOOK
@@ -95,7 +97,7 @@ class DriverRequests:
             return
         if "://" in place:
             raise StepError(
-                f"a driver reads stop requests from a local folder or a topic, not from {place}"
+                f"a stop request needs a local folder or a topic as `watch`, found {place}"
             )
         path = _to_folder(Path(place), request)
         try:
@@ -139,7 +141,7 @@ def _to_folder(folder: Path, request: ControlRequest) -> Path:
 def _heard(life: Life, nonce: str) -> bool:
     answer = life.answers.get(nonce)
     if answer is not None and not answer.startswith("stopping"):
-        raise StepError(f"the driver did not stop the query. The driver reported: {answer}")
+        raise StepError(f"the Spark driver did not stop the query. It reported: {answer}")
     return answer is not None
 
 

@@ -44,7 +44,9 @@ class DriverStatusReader:
         try:
             life = self.life(registered)
         except HeadgateError as error:
-            return DriverStatus(Status.UNKNOWN, f"the watch could not be read: {error}")
+            return DriverStatus(
+                Status.UNKNOWN, f"headgate.watch records could not be read: {error}"
+            )
         found = _UNKNOWN if life is None else judge_life(life, time.time())
         found = replace(found, run=life.run_id if life else None)
         return found if found.status is not Status.UNKNOWN else self._by_rest(registered) or found
@@ -79,7 +81,9 @@ class DriverStatusReader:
         if not location.startswith(TOPIC):
             place = find(location, self._context.registry.file_systems)
             if place is None:
-                raise EvidenceError(f"watch location {location} not found")
+                raise EvidenceError(
+                    f"watch location {location} not found: check `watch` in headgate.toml"
+                )
             return newest_watch_files(place)
         # Kafka's client is not imported for a folder.
         from headgate.gateway.spark.watch_topic import WatchTopic

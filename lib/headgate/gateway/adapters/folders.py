@@ -65,4 +65,6 @@ class FolderAdapter:
     def _own(self, path: str) -> None:
         """Copies and removals stay below the folder of the runs, whatever a plan says."""
         if not Path(path).resolve().is_relative_to((self._context.home / "runs").resolve()):
-            raise StepError(f"not changed: {path} isn't in {self._context.home / 'runs'}")
+            raise StepError(
+                f"Headgate changes only files in {self._context.home / 'runs'}, not {path}"
+            )

@@ -98,7 +98,8 @@ class ProcessAdapter:
         who, waited = self._context.ask(word, request), 0.0
         if who is None:
             self._context.note(
-                f"{request}. Then confirm here or with: headgate confirm {self._context.run}"
+                f"{request}. Then confirm the step here, or run: "
+                f"headgate confirm {self._context.run}"
             )
         while who is None:
             if waited >= PERSON_SECONDS:
@@ -114,7 +115,8 @@ class ProcessAdapter:
         log = f"run-{self._context.run}-{word}"
         ended = self._shell(command, log=log, seconds=COMMAND_SECONDS, mark=mark, given=given)
         if ended.code != 0:
-            how = "did not end in time" if ended.code is None else f"exited {ended.code}"
+            late = f"did not end within {COMMAND_SECONDS:.0f} s"
+            how = late if ended.code is None else f"exited with code {ended.code}"
             said = f": {mask_text(ended.output)}" if ended.output else ""
             raise StepError(f"the {word} command of {pipeline} {how}{said}")
 

@@ -134,7 +134,7 @@ def _log_lines(log: Path, entry: int) -> Iterator[str]:
         later = min((n for n in compacts if n > entry), default=None)
         if later is None:
             raise EvidenceError(
-                f"{log / gone[0]} is missing, so Headgate doesn't know which files were read"
+                f"{log / gone[0]} is missing, so Headgate can't list the files that were read"
             )
         files = [f"{later}.compact"]
     for name in files:

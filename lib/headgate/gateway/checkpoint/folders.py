@@ -136,7 +136,7 @@ def _json(text: str) -> Any:
 def _fixed(folder: Path) -> str | None:
     """Return why the folder can't be renamed within its parent, None where it can."""
     if folder.is_mount():
-        return "the checkpoint is the root of a file system"
+        return "the folder is a mount point, which can't be renamed"
     if not os.access(folder.parent, os.W_OK | os.X_OK):
         return f"this user has no permission to write to {folder.parent}"
     return None
@@ -278,7 +278,9 @@ def make_like(path: Path, like: Path) -> None:
             os.chown(path, facts.st_uid, facts.st_gid)
         sync(path.parent)
     except OSError as error:
-        raise StepError(f"{path} could not be created like {like}: {error.strerror}") from error
+        raise StepError(
+            f"{path} could not be created with the permissions of {like}: {error.strerror}"
+        ) from error
 
 
 def own_like(target: Path, source: Path) -> None:

@@ -134,11 +134,11 @@ def delete_remote_checkpoint(target: str, source: str | None, settings: Settings
         there = changes.stored(path)
         listed = _manifest(changes, path)
         if listed is not None and there and _difference(target, listed["files"], there):
-            return f"{target} was not deleted: it changed after the copy"
+            return f"{target} was not deleted: its files changed after the copy"
         if listed is None and source is not None:
             known = changes.stored(open_changes(source, settings)[1])
             if strange := sorted(there.keys() - known.keys()):
-                return f"{target} was not deleted: Headgate did not create {strange[0]} in it"
+                return f"{target} was not deleted: Headgate did not create its file {strange[0]}"
         with ThreadPoolExecutor(_AT_ONCE) as pool:
             list(pool.map(lambda name: changes.remove(f"{path}/{name}"), sorted(there)))
         changes.remove(path + MANIFEST)

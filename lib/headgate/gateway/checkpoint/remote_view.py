@@ -83,7 +83,9 @@ def brought(location: str, below: Path, settings: Settings) -> Iterator[Path]:
     below.mkdir(parents=True, exist_ok=True)
     needed, free = sum(s.size for s in stored_below(place).values()), disk_usage(below).free
     if needed > free:
-        raise RefusedError(f"{below} has {free >> 20} MiB free, the copy needs {needed >> 20}")
+        raise RefusedError(
+            f"{below} has {free >> 20} MiB free, but the copy needs {needed >> 20} MiB: free disk space"
+        )
     try:
         copy_checkpoint(place, copy)
         point_to_itself(copy)
@@ -140,7 +142,9 @@ def _make(
             continue
         file = folder / name
         if not file.resolve().is_relative_to(folder.resolve()):
-            raise EvidenceError(f"{place.name} has a file outside its folder: {name!r}")
+            raise EvidenceError(
+                f"{place.name} lists a file outside the checkpoint folder: {name!r}"
+            )
         file.parent.mkdir(parents=True, exist_ok=True)
         _write(file, data.get(name), one)
 

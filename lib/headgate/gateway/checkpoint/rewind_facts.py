@@ -123,7 +123,7 @@ def _missing(store: _Store, version: int, ids: Ids | None) -> str | None:
     except (OSError, zipfile.BadZipFile, KeyError, ValueError, AttributeError) as error:
         return f"{location}/{found.snapshot} can't be read: {error}"
     absent = [n for n in files if not _has(store.folder, n)]
-    return f"{location}/{found.snapshot} needs the missing SSTs/{absent[0]}" if absent else None
+    return f"{location} lacks SSTs/{absent[0]}, which {found.snapshot} needs" if absent else None
 
 
 def _table_files(archive: Path) -> list[str]:

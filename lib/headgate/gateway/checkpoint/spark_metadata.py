@@ -107,8 +107,8 @@ def _problem(log: Path, batch: int) -> str | None:
     if not absent:
         return None
     kept = [_number(n) for n in _names(log) if n.endswith(_COMPACT)]
-    first = f": choose batch {min(kept)} or later" if kept else ""
-    return f"{log} can't be truncated, because the file of batch {absent[0]} is gone{first}"
+    first = f". Choose batch {min(kept)} or later" if kept else ""
+    return f"{log} can't be truncated: the file of batch {absent[0]} is missing{first}"
 
 
 def _numbers(log: Path) -> list[int]:

@@ -136,7 +136,9 @@ def read(place: FileLocation, most: int = LARGEST) -> bytes:
     with explained_errors(place.name), place.files.opened(place.path) as stream:
         data: bytes = stream.read(most + 1) or b""
     if len(data) > most:
-        raise EvidenceError(f"{place.name} is larger than {most >> 20} MiB")
+        raise EvidenceError(
+            f"{place.name} is larger than {most >> 20} MiB, the most that Headgate reads"
+        )
     return data
 
 

@@ -77,7 +77,7 @@ def _check(number: int, found: os.stat_result, patience_s: float | None) -> None
     if patience_s is None:
         raise OSError(errno.ENOTSUP, "the path isn't a regular file")
     if not stat.S_ISFIFO(found.st_mode) and not os.isatty(number):
-        raise OSError(errno.ENOTSUP, "the path is a device")
+        raise OSError(errno.ENOTSUP, "the path is a device, which Headgate doesn't read")
     if _is_named(number, found) and not _has_more(number, patience_s):
         raise OSError(errno.ENOTSUP, f"the pipe delivered no data for {patience_s:g} s")
     os.set_blocking(number, True)

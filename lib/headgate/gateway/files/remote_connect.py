@@ -98,9 +98,9 @@ def address(location: str) -> Address:
     user, _, host = netloc.rpartition("@")
     name, _, port = host.partition(":")
     if not name and family != "hdfs":
-        raise ValueError("the address names no bucket or container")
+        raise ValueError("the address needs a bucket or container: SCHEME://BUCKET/PATH")
     if ":" in user:
-        raise ValueError("an address must not contain keys: set them under [file_systems]")
+        raise ValueError("an address must not contain keys: set the keys under [file_systems]")
     number = int(port) if port.isdecimal() else None
     return Address(family, name, user, number, path.strip("/"))
 
@@ -117,7 +117,7 @@ def _s3(found: Address, wanted: Wanted) -> tuple[fs.FileSystem, str]:
     endpoint = urlsplit(wanted.get("endpoint") or "")
     key, secret = wanted.get("access_key"), wanted.get("secret_key")
     if bool(key) != bool(secret):
-        raise ValueError("set both access_key and secret_key, or neither")
+        raise ValueError("set both access_key and secret_key under [file_systems.s3], or neither")
     region = wanted.get("region")
     with _old_checksums(needed=bool(endpoint.netloc)):
         system = fs.S3FileSystem(

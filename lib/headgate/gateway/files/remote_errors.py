@@ -17,9 +17,9 @@ _NO_CREDENTIALS = re.compile(
     re.IGNORECASE,
 )
 _HINTS = {
-    "s3": "set AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY, or [file_systems.s3]",
-    "abfs": "set AZURE_STORAGE_ACCOUNT_KEY, or [file_systems.abfs]",
-    "gs": "set GOOGLE_APPLICATION_CREDENTIALS, or anonymous under [file_systems.gs]",
+    "s3": "set AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY, or the keys under [file_systems.s3]",
+    "abfs": "set AZURE_STORAGE_ACCOUNT_KEY, or account_key under [file_systems.abfs]",
+    "gs": "set GOOGLE_APPLICATION_CREDENTIALS, or anonymous = true under [file_systems.gs]",
     "hdfs": "set HADOOP_USER_NAME, or get a Kerberos ticket",
 }
 

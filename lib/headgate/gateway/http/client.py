@@ -58,7 +58,8 @@ class Web:
                 data += chunk
                 if len(data) > _LARGEST:
                     raise EvidenceError(
-                        f"{self._named(path)} returned more than {_LARGEST >> 20} MiB"
+                        f"{self._named(path)} returned more than {_LARGEST >> 20} MiB, the most that "
+                        "Headgate reads"
                     )
         try:
             return json.loads(data)
@@ -80,7 +81,10 @@ class Web:
             for chunk in _chunks(answer):
                 size += len(chunk)
                 if size > most:
-                    raise EvidenceError(f"{self._named(path)} is larger than {most >> 20} MiB")
+                    raise EvidenceError(
+                        f"{self._named(path)} is larger than {most >> 20} MiB, the most that "
+                        "Headgate reads"
+                    )
                 into.write(chunk)
 
     @contextmanager
@@ -111,7 +115,9 @@ class Web:
                     " without a redirect, or add USER:PASSWORD@ to the address"
                 )
             url, params = to, None
-        raise EvidenceError(f"{self.base} redirects more than {_REDIRECTS} times")
+        raise EvidenceError(
+            f"{self.base} redirects more than {_REDIRECTS} times: use the final address"
+        )
 
     def _check(self, answer: requests.Response, path: str) -> None:
         code = answer.status_code
@@ -199,7 +205,7 @@ def why(error: RequestException) -> str:
             " file of its CA"
         )
     if isinstance(error, requests.exceptions.ProxyError):
-        return "is not reachable through the proxy: see HTTPS_PROXY and NO_PROXY"
+        return "is not reachable through the proxy: check HTTPS_PROXY and NO_PROXY"
     if isinstance(error, requests.exceptions.Timeout):
         return "did not respond in time"
     if isinstance(error, requests.exceptions.InvalidURL | requests.exceptions.MissingSchema):

@@ -45,7 +45,10 @@ class HttpCalls:
         if call.find is not None:
             found = self._words(call.find.request, call.find.path, blanks)
             if not found:
-                return f"not called: {call.find.request.url} returned no value at {call.find.path}"
+                return (
+                    f"HTTP call skipped: {call.find.request.url} returned no value at "
+                    f"{call.find.path}"
+                )
             blanks["found"] = self._only(found, call.find.path)
         answered = self._asked(call.request, blanks)[1]
         if call.answer is not None:
@@ -85,7 +88,7 @@ class HttpCalls:
             if words and set(words) <= set(wait.done):
                 return self._masked(", ".join(words))
             if waited >= wait.within:
-                last = self._masked(", ".join(words)) or "nothing"
+                last = self._masked(", ".join(words)) or "no value"
                 raise StepError(f"{wait.request.url} still reported {last} after {waited:.0f} s")
             pause(wait.every)
             waited += wait.every
@@ -96,7 +99,7 @@ class HttpCalls:
     def _only(self, words: tuple[str, ...], path: str) -> str:
         if len(words) != 1:
             count = f"{len(words)} values" if words else "nothing"
-            raise StepError(f"expected one value at {path} of the response, found {count}")
+            raise StepError(f"expected one value at {path} in the response, found {count}")
         return words[0]
 
     def _asked(

@@ -26,7 +26,7 @@ REASONS = {
     KafkaError.UNKNOWN_MEMBER_ID: MEMBERS,
     KafkaError.REBALANCE_IN_PROGRESS: MEMBERS,
     KafkaError.NON_EMPTY_GROUP: MEMBERS,
-    KafkaError.GROUP_SUBSCRIBED_TO_TOPIC: "the group has members that read this topic",
+    KafkaError.GROUP_SUBSCRIBED_TO_TOPIC: "the group has members that read this topic: stop them first",
 }
 PAUSE = 0.2
 
@@ -104,7 +104,7 @@ def _refuse_unknown(kafka: Kafka, parts: Iterable[TopicPart]) -> None:
     known = kafka.identities({topic for topic, _ in wanted})
     unknown = sorted((t, p) for t, p in wanted if t not in known or not 0 <= p < known[t][1])
     if unknown:
-        raise RefusedError(f"No such partition: {_names(unknown)}; nothing was changed")
+        raise RefusedError(f"Partitions not found: {_names(unknown)}. No offset was changed")
 
 
 def _alter(

@@ -69,4 +69,7 @@ def record_sizes(kafka: Kafka, names: list[str]) -> tuple[dict[str, float], str]
         return found, "size of the log on disk divided by the number of offsets (compressed)"
     averages, count = sampled(kafka, rest)
     how = f"average of {count} records, key and value, uncompressed"
-    return {**found, **averages}, how if not found else f"size of the log on disk, or {how}"
+    return {
+        **found,
+        **averages,
+    }, how if not found else f"size of the log on disk; for other topics, {how}"

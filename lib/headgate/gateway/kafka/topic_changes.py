@@ -110,7 +110,12 @@ def create_topic(kafka: Kafka, shape: TopicShape) -> None:
     _, failed = gather(futures, deadline)
     for error in failed.values():
         raise StepError(f"topic {shape.name} could not be created: {error.str()}")
-    _wait(kafka, shape.name, lambda found: found is not None, "is still not known")
+    _wait(
+        kafka,
+        shape.name,
+        lambda found: found is not None,
+        "is still missing in the cluster metadata",
+    )
     _wait_for_logs(kafka, shape)
 
 
@@ -137,7 +142,7 @@ def delete_topic(kafka: Kafka, name: str, topic_id: str) -> None:
     now = _described(kafka, [name]).get(name)
     if now is not None and str(now.topic_id) != topic_id:
         raise RefusedError(
-            f"topic {name} was deleted and recreated in the meantime: the new topic is not deleted"
+            f"topic {name} was recreated with another id: Headgate doesn't delete the new topic"
         )
     # Asked for by its id even where it is not seen: a busy broker may not tell of it for a moment.
     by_id = kafka.java is not None and java_delete_topic.delete_topic(kafka.java, topic_id)

@@ -113,7 +113,7 @@ class ByTopology:
             causes = chain_of(error.java_exception)
             if causes[0].startswith(_LINK):
                 raise CaptureError(
-                    f"{what} needs a class that is in no jar: {causes[0]}. Add its jar with --jar"
+                    f"{what} needs a class that no jar contains: {causes[0]}. Add a jar with --jar"
                 ) from None
             raise Refused(causes) from None
         if made is None:

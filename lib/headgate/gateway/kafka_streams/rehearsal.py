@@ -111,14 +111,14 @@ class _Watch:
                 if self._settled > 1:
                     return Ran(outcome=EngineOutcome.RESUMES)
             time.sleep(_LOOK_S)
-        what = f"{lag} are unread" if self._ran else f"its state is {state}"
+        what = f"{lag} are still unread" if self._ran else f"its client state is {state}"
         said = self._application.failure()
-        why = f"; its log shows {said[0]}" if said else ""
+        why = f". Its log shows: {said[0]}" if said else ""
         return Ran(
             outcome=EngineOutcome.UNKNOWN,
             question=(
-                f"Does the new version only need more time? After {seconds:g} s {what}{why}. Try a "
-                "longer --timeout"
+                f"Does the new version only need more time? After {seconds:g} s, {what}{why}. Try "
+                "a longer --timeout"
             ),
         )
 
@@ -133,7 +133,7 @@ class _Watch:
             end = self._jvm.child.last_words()
             return Ran(
                 outcome=EngineOutcome.UNKNOWN,
-                question=f"Why did the application end ({state})? Last line of its log: {end}",
+                question=f"Why did the application end (state {state})? Last line of its log: {end}",
             )
         self.is_refused = True
         # Between two looks it may have run: only a task says that it processes.

@@ -43,7 +43,9 @@ def fetch_jars(say: Callable[[str], None]) -> None:
     ivy = next(jar for f in folders for jar in Path(f, "jars").glob("ivy-*.jar"))
     resolving = partial(ivy_resolve, java=java(), ivy=ivy, ivy_file=IVY_FILE, parts=PARTS)
     if reason := fetch(folder, _cache(), resolving):
-        raise SetupError(f"Jars not fetched: {reason}. Check the network, or set {ENVIRONMENT}.")
+        raise SetupError(
+            f"Jars not fetched: {reason}. Check the network, or set {ENVIRONMENT} to their folder."
+        )
 
 
 def _cache() -> Path:
@@ -72,5 +74,7 @@ def _jars(part: str) -> tuple[Path, ...]:
     folder = jars_folder() / part
     found = tuple(sorted(folder.glob("*.jar")))
     if not found:
-        raise SetupError(f"No jars in {folder}. Run `headgate up --demo`, or set {ENVIRONMENT}.")
+        raise SetupError(
+            f"No jars in {folder}. Run `headgate up --demo`, or set {ENVIRONMENT} to a folder of jars."
+        )
     return found

@@ -89,7 +89,7 @@ class SchemaRegistry:
         kind = (schema.schema_type or SchemaFormat.AVRO.value).upper()
         if kind not in SchemaFormat.__members__:
             raise NotFoundError(
-                f"{name} is of the type {kind}, which isn't Avro, Protobuf or JSON Schema"
+                f"{name} has schema type {kind}: Headgate reads Avro, Protobuf and JSON Schema"
             )
         references: dict[str, str] = {}
         self._collect(schema.references or (), references, name)

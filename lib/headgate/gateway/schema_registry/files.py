@@ -39,7 +39,9 @@ def _collect(
         if name in found or name in opened:
             continue
         if len(found) >= MOST_FILES:
-            raise SchemaError(f"the schema imports more files than Headgate reads ({MOST_FILES})")
+            raise SchemaError(
+                f"the schema imports more than {MOST_FILES} files, the most that Headgate reads"
+            )
         place = next((r / name for r in roots if _is_file(r / name)), None)
         if place is None:
             continue

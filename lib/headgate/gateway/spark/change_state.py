@@ -40,10 +40,12 @@ def repartition(
     batch = _last_commit(copy)
     wish = {"checkpoint": str(copy), "batch": batch, "partitions": partitions}
     found = _run("headgate.spark_jobs.repartition_state", wish, folder, copy, cancelled)
-    other = [f"operator {row['operator']}, {row['store']}" for row in found if not row["same"]]
+    other = [
+        f"operator {row['operator']}, store {row['store']}" for row in found if not row["same"]
+    ]
     if other:
         raise StepError(
-            f"the new state of {'; '.join(other)} differs from the old state (compared by row)"
+            f"the repartitioned state of {'; '.join(other)} doesn't have the rows of the old state"
         )
     point_to(copy, str(checkpoint))
     _sync_tree(copy)
@@ -69,7 +71,7 @@ def export(
         raise RefusedError(f"{checkpoint} has no state to export")
     short = [one["folder"] for one in found if one["rows"] != one.pop("rows_read")]
     if short:
-        raise StepError(f"{', '.join(short)} in {into} has fewer or more rows than the state")
+        raise StepError(f"the row count of {', '.join(short)} in {into} differs from the state")
     manifest = {
         "schema": 1,
         "checkpoint": str(checkpoint),
@@ -116,7 +118,7 @@ def _run(
     ids = commit_of(checkpoint, wish["batch"]).state_ids
     more = {"format": 1 if ids is None else 2, "outcome": str(outcome), "scratch": str(folder)}
     request.write_text(json.dumps({**wish, **more}))
-    what = f"the state change of {checkpoint}"
+    what = f"the Spark job on the state of {checkpoint}"
     try:
         code = run_program(
             [program, str(request)],
@@ -133,7 +135,7 @@ def _run(
         shutil.rmtree(folder, ignore_errors=True)
     if isinstance(found, dict):
         condition = f"{found['condition']}: " if found["condition"] else ""
-        raise RefusedError(f"Spark rejected {what}: {condition}{found['error']}")
+        raise RefusedError(f"{what} failed: {condition}{found['error']}")
     rows: list[dict[str, Any]] = found
     return rows
 

@@ -114,7 +114,7 @@ def _several(base: str, found: list[dict[str, Any]]) -> str:
     shown = ", ".join(f"{a['id']} ({a.get('name')})" for a in found[:_SHOWN])
     more = f" and {len(found) - _SHOWN} more" if len(found) > _SHOWN else ""
     return mask_text(
-        f"{base} has {len(found)} applications. Choose one: {base}/history/ID with one of "
+        f"{base} has {len(found)} applications. Pass {base}/history/ID with one of these ids: "
         f"{shown}{more}"
     )
 

@@ -31,7 +31,7 @@ def jars_hint(error: str) -> str:
     """Return what to do where an error comes from jars that are not here."""
     if "data source: kafka" not in error:
         return ""
-    return f"; Spark's Kafka jars are not installed: run `make setup`, or set {JARS}"
+    return f"; Spark's Kafka jars are not installed: run `make setup`, or set {JARS} to a folder of jars"
 
 
 def run_program(
@@ -76,7 +76,7 @@ def _ended(
     end = time.monotonic() + timeout_s
     while time.monotonic() < end:
         if cancelled():
-            raise RunCancelledError(f"{what} was cancelled; only a copy was changed")
+            raise RunCancelledError(f"{what} was cancelled; the original checkpoint is unchanged")
         with contextlib.suppress(subprocess.TimeoutExpired):
             return process.wait(_POLL_S)
     return None

@@ -36,8 +36,8 @@ def send(registry: Registry, topic: str, request: ControlRequest) -> None:
         left = producer.flush(_SECONDS + 1)
     except KafkaException as error:
         raise StepError(
-            f"the request could not be written to topic {topic}: {kafka_error(error).str()}"
+            f"the stop request could not be written to topic {topic}: {kafka_error(error).str()}"
         ) from None
     if failed or left:
         why = failed[0] if failed else "no acknowledgement from Kafka"
-        raise StepError(f"the request could not be written to topic {topic}: {why}")
+        raise StepError(f"the stop request could not be written to topic {topic}: {why}")

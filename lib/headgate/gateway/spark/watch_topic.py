@@ -65,7 +65,7 @@ class WatchTopic:
         left = sum(end - self._next.get(n, 0) for n, end in ends.items() if self._next[n] < end)
         if not left:
             return found
-        said = f"{self._name}: the newest {left} records were not read: too many new records"
+        said = f"{self._name}: too many new records, so Headgate did not read the newest {left}"
         return replace(found, log=replace(found.log, warnings=(*found.log.warnings, said)))
 
     def _assign(self, consumer: Any) -> dict[int, int]:

@@ -22,7 +22,9 @@ def main() -> int:
     parser.add_argument("do", choices=("stop", "start", "status"))
     parser.add_argument("name")
     parser.add_argument("--home", type=Path, required=True)
-    parser.add_argument("--entry-point", help="module:function that `start` runs instead of v1")
+    parser.add_argument(
+        "--entry-point", help="entry point (module:function) of `start` (default: v1)"
+    )
     given = parser.parse_args()
     answer = ask(given.home, given.do, given.name, entry_point=given.entry_point)
     print(answer.message, file=sys.stdout if answer.ok else sys.stderr)

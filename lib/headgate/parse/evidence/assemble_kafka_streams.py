@@ -40,7 +40,9 @@ def _release(pieces: Sequence[Piece], problems: list[str]) -> str | None:
     found = dict.fromkeys(p.value.release for p in pieces if p.value.release is not None)
     first = next(iter(found), None)
     if len(found) > 1:
-        problems.append(f"logs show Kafka Streams {', '.join(found)}: Headgate uses {first}")
+        problems.append(
+            f"the logs show Kafka Streams versions {', '.join(found)}: Headgate uses {first}"
+        )
     return first
 
 
@@ -56,7 +58,7 @@ def _description(pieces: Sequence[Piece], problems: list[str]) -> Description | 
     others = [p for p, d in found[1:] if _shape(d) != _shape(kept)]
     if others:
         problems.append(
-            f"several topology descriptions: Headgate uses {path}, not {', '.join(others)}"
+            f"topology descriptions differ: Headgate uses {path} and ignores {', '.join(others)}"
         )
     return kept
 
@@ -77,7 +79,8 @@ def _config(pieces: Sequence[Piece], problems: list[str]) -> Config | None:
         for key, value in config.values.items():
             if values.setdefault(key, value) != value:
                 problems.append(
-                    f"setting {key} is {values[key]} in {said_by[key]}, but {value} in {path}"
+                    f"setting {key} is {values[key]} in {said_by[key]}, but {value} in {path}: "
+                    f"Headgate uses {values[key]}"
                 )
             said_by.setdefault(key, path)
     return Config(dict(sorted(values.items())), any(c.is_whole for _, c in found))
@@ -94,7 +97,7 @@ def _internal(pieces: Sequence[Piece], problems: list[str]) -> tuple[InternalTop
             if known.partitions != topic.partitions:
                 problems.append(
                     f"{topic.name} has {known.partitions} partitions in one list, but "
-                    f"{topic.partitions} in {piece.path}"
+                    f"{topic.partitions} in {piece.path}: Headgate uses {known.partitions}"
                 )
     return tuple(found[name] for name in sorted(found))
 
@@ -106,6 +109,6 @@ def _inputs(pieces: Sequence[Piece], problems: list[str]) -> dict[str, int]:
             if found.setdefault(name, partitions) != partitions:
                 problems.append(
                     f"input {name} has {found[name]} partitions in one list, but {partitions} in "
-                    f"{piece.path}"
+                    f"{piece.path}: Headgate uses {found[name]}"
                 )
     return found

@@ -126,7 +126,7 @@ def _no_plan(version: Version) -> str | None:
     if _kinds(version) & _PLANS:
         return None
     return (
-        "Unknown: what happens between sources and sink. Add explain text, a plan's JSON or an "
+        "Unknown: the operators between sources and sink. Add explain text, a plan's JSON or an "
         "event log."
     )
 
@@ -188,7 +188,7 @@ def _types(version: Version) -> str | None:
     if not open_:
         return None
     return (
-        f"Unknown: some types and nullability of the state of {_operators(open_)}. Add a plan's "
+        f"Unknown: some column types and nullability in the state of {_operators(open_)}. Add a plan's "
         "JSON of the same session, or the checkpoint."
     )
 
@@ -262,8 +262,8 @@ def _history(version: Version) -> str | None:
     if known or version.pinned or "checkpoint" in _kinds(version):
         return None
     return (
-        "Unknown: pinned settings (shuffle partitions, state formats) and the position of the "
-        "query. Add its checkpoint."
+        "Unknown: pinned settings (shuffle partitions, state formats) and the batches of the "
+        "offset log. Add the checkpoint."
     )
 
 

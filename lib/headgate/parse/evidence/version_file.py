@@ -57,7 +57,7 @@ def load(data: bytes, *, source: str) -> Version:
             raise ParseError(f"not a version file: kind is not {KIND!r}", source=source, line=1)
         if head.schema > SCHEMA:
             reason = (
-                f"schema {head.schema} needs a newer Headgate (this one reads {SCHEMA}): update it"
+                f"schema {head.schema} needs a newer Headgate: this release reads schema {SCHEMA}"
             )
             raise ParseError(reason, source=source, line=1)
         return msgspec.json.decode(data, type=_File).version

@@ -60,7 +60,7 @@ def newest(found: list[Description]) -> Description:
         return last
     said = ", ".join(str(d.line) for d in older[:3])
     sentence = (
-        f"line {last.line}: the newest description is used, the others are ignored (line {said})"
+        f"line {last.line}: Headgate uses this description and ignores earlier ones at line {said}"
     )
     return replace(last, warnings=(sentence, *last.warnings))
 

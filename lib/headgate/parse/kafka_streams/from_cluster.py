@@ -148,19 +148,19 @@ def _warnings(app: StreamsApplication, group: Group | None, cluster: Cluster) ->
         yield NO_DESCRIPTION
     if group is None:
         yield (
-            f"the cluster has no group {app.application_id}: the application never ran there, "
-            "or its offsets have expired"
+            f"the cluster has no group {app.application_id}: the application never ran on "
+            "this cluster, or its offsets have expired"
         )
     yield from disagreements(app)
     missing = sorted(app.expected_topics().keys() - cluster.topics.keys())
     if missing and group is not None:
         yield (
-            f"expected internal topics missing on the cluster: {some(missing)} (logging may be "
-            "off, or this version has not run yet)"
+            f"the cluster lacks internal topics of the topology: {some(missing)}. Either logging is "
+            "off, or this version has not run yet"
         )
     lost = sorted({t for s in app.sources for t in s.topics} - cluster.topics.keys())
     if lost:
-        yield f"inputs missing on the cluster: {some(lost)}"
+        yield f"the cluster lacks input topics: {some(lost)}"
     yield from _other_topology(app)
 
 
@@ -173,6 +173,6 @@ def _other_topology(app: StreamsApplication) -> Iterator[str]:
     strange = sorted(kept - app.expected_topics().keys() - inputs)
     if strange:
         yield (
-            "the broker's topology of the streams group has topics that the description lacks: "
+            "the description lacks topics that the broker's topology of the streams group contains: "
             f"{some(strange)}"
         )

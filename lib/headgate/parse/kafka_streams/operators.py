@@ -71,7 +71,7 @@ def _processor(
         return word, "the position in the topology"
     return (
         "stateful_processor" if node.stores else "processor"
-    ), "unknown: the code names the node"
+    ), "unknown: the node has a custom name"
 
 
 def _by_place(node: DescribedNode, found: Neighbours, joints: tuple[Joint, ...]) -> str | None:

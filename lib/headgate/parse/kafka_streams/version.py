@@ -21,7 +21,7 @@ NO_ID = (
 )
 NO_DESCRIPTION = (
     "the evidence has no description of the topology: operators, sinks and stores without a "
-    "changelog are unknown (print Topology#describe())"
+    "changelog are unknown. Add the output of Topology#describe()"
 )
 _SHOWN_CONFIGS = ("cleanup.policy", "retention.ms", "min.compaction.lag.ms", "segment.bytes")
 

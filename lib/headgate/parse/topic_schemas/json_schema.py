@@ -120,7 +120,8 @@ def read_json(given: SchemaText) -> TopicSchema:
         _check_references(tree, given.name)
     except _LostError as error:
         raise SchemaError(
-            f"{given.name} references {error}, which was not found: put {error} next to it"
+            f"{given.name} references {error}, which was not found: put {error} next to "
+            f"{given.name}"
         ) from None
     except RecursionError:
         raise SchemaError(f"{given.name} is nested too deeply for Headgate") from None

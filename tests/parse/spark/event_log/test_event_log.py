@@ -258,7 +258,7 @@ def test_a_last_line_cut_in_the_middle_is_one_warning(cut: int, last: bytes):
     assert log.runs == _read(WHOLE).runs
     assert log.events == len(WHOLE)
     (warning,) = log.warnings
-    assert warning.startswith(f"log:{len(WHOLE) + 1}: the event log ends early here")
+    assert warning.startswith(f"log:{len(WHOLE) + 1}: the event log ends early at this line")
 
 
 def test_lines_that_are_no_events_are_counted():
@@ -310,7 +310,9 @@ def test_a_plan_beyond_all_measure_is_left_out_and_said():
     plan = "== Physical Plan ==\n" + "Project (" * (1 << 20)
     log = _read([*WHOLE, _batch(2, physicalPlanDescription=plan), _end(2)])
     assert (len(log.runs[0].plans), log.runs[0].last_batch) == (1, 2)
-    assert log.warnings == ("log lacks the plans of 1 batch, which were too large or too many",)
+    assert log.warnings == (
+        "log lacks the plans of 1 batch: the plans were too large or too many for Headgate",
+    )
 
 
 def test_plans_of_more_kinds_than_a_topology_shows_are_counted():

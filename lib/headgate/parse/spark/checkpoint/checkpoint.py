@@ -66,7 +66,7 @@ def _strangers(reader: Reader) -> Iterator[str]:
     """Name what stands beside the logs, another checkpoint for instance; it was not read."""
     top = {p for p in reader.listing if "/" not in p.rstrip("/")} - _KNOWN
     if top:
-        yield f"{reader.source} contains files that don't belong there: {_listed(sorted(top))}"
+        yield f"{reader.source} contains files that aren't part of a checkpoint: {_listed(sorted(top))}"
 
 
 def _listed(names: Sequence[str]) -> str:

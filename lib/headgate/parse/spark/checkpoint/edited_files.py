@@ -51,9 +51,7 @@ def log_faults(
     if committed and committed[-1] > logged[-1]:
         yield CheckpointDamage(
             kind=CheckpointDamageKind.COMMIT_WITHOUT_OFFSETS,
-            what=(
-                f"`commits` continues to batch {committed[-1]}, but `offsets` ends at {logged[-1]}."
-            ),
+            what=f"`commits` ends at batch {committed[-1]}, but `offsets` at batch {logged[-1]}.",
         )
     read = (*(f"offsets/{b}" for b in logged[-2:]), *(f"commits/{b}" for b in committed[-1:]))
     for path in read:
@@ -151,7 +149,7 @@ def source_faults(reader: Reader, log: OffsetLog) -> Iterator[CheckpointDamage]:
         if isinstance(wanted, int) and newest < wanted and seen and _is_whole(reader):
             yield CheckpointDamage(
                 kind=CheckpointDamageKind.NO_SOURCE_LOG,
-                what=f"`sources/{folder}` doesn't contain entry {wanted}, the source's offset.",
+                what=f"`sources/{folder}` lacks entry {wanted}, but `offsets` refers to it.",
             )
 
 
@@ -174,8 +172,8 @@ def state_faults(
             yield CheckpointDamage(
                 kind=CheckpointDamageKind.STATE_PARTITIONS,
                 what=(
-                    f"`offsets` has {shuffle} partitions, but the state of operator "
-                    f"{operator.operator_id} has {stored}."
+                    f"`offsets` has {shuffle} shuffle partitions, but the state of operator "
+                    f"{operator.operator_id} has {stored} partitions."
                 ),
             )
     if committed:
@@ -200,8 +198,8 @@ def _version_faults(reader: Reader, wanted: int) -> Iterator[CheckpointDamage]:
             yield CheckpointDamage(
                 kind=CheckpointDamageKind.STATE_VERSION_GONE,
                 what=(
-                    f"`state/{operator}/{store}` lacks version {gone[0]}, but the next batch "
-                    f"loads version {wanted}."
+                    f"`state/{operator}/{store}` lacks version {gone[0]}, which the next batch "
+                    f"needs to load version {wanted}."
                 ),
             )
 

@@ -117,7 +117,9 @@ class Gatherer:
             out.append(f"has more than {_MOST_RUNS} query runs, the most that Headgate reads")
         if left := sum(r.plans_left_out for r in runs):
             many = "1 batch" if left == 1 else f"{left} batches"
-            out.append(f"lacks the plans of {many}, which were too large or too many")
+            out.append(
+                f"lacks the plans of {many}: the plans were too large or too many for Headgate"
+            )
         return out
 
     def _application(self, event: Event) -> None:

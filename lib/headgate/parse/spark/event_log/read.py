@@ -123,8 +123,8 @@ class EventLogReader:
             )
         for at in self._cut:
             out.append(
-                f"{at.path}:{at.line}: the event log ends early here ({at.reason}); everything "
-                "before was read"
+                f"{at.path}:{at.line}: the event log ends early at this line ({at.reason}). "
+                "Headgate read the lines before"
             )
         return out
 

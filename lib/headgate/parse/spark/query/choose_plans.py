@@ -238,7 +238,7 @@ def _newest(group: _Group) -> tuple[tuple[Plan, ...], tuple[str, ...]]:
     more = f" and {len(left) - 5} more" if len(left) > 5 else ""
     return plans, (
         "the evidence has several plans of this query that differ. Headgate uses only the last "
-        f"one and ignores those at {places}{more}",
+        f"plan and ignores the plans at {places}{more}",
     )
 
 

@@ -65,7 +65,7 @@ def decode_line(data: bytes) -> WatchLine:
     try:
         found = _SCHEMA.decode(data).schema
         if found != SCHEMA:
-            raise ValueError(f"of schema {found}, this release reads {SCHEMA}")
+            raise ValueError(f"schema is {found}, but this release reads only schema {SCHEMA}")
         return _DECODER.decode(data)
     except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError) as error:
         raise ValueError(str(error)) from None

@@ -129,11 +129,11 @@ class WatchReader:
     def _warnings(self, runs: list[_Run]) -> Iterable[str]:
         for first in self._bad:
             many = f"{self._unread} lines" if self._unread > 1 else "1 line"
-            yield f"{self._path}: {many} can't be read as records of headgate.watch, first {first}"
+            yield f"{self._path}: {many} can't be read as headgate.watch records (first: {first})"
         for run in runs:
             if run.life.dropped:
                 name = run.life.name or run.life.query_id
-                yield f"{self._path}: {run.life.dropped} records of {name} were lost before writing"
+                yield f"{self._path}: headgate.watch lost {run.life.dropped} records of {name}"
 
     def _take(self, line: WatchLine) -> None:
         if line.event == REQUEST:
