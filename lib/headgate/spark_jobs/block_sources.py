@@ -161,4 +161,7 @@ def _paths(args: tuple[Any, ...]) -> list[str]:
 
 def _needs_schema(kind: str, location: str) -> str:
     named = f"{kind} source {location}".rstrip()
-    return f"the {named} infers its schema, but a capture reads no source: set the schema with .schema()"
+    return (
+        f"the {named} infers its schema, but a capture reads no source: set the schema with "
+        ".schema()"
+    )

@@ -58,8 +58,8 @@ class Web:
                 data += chunk
                 if len(data) > _LARGEST:
                     raise EvidenceError(
-                        f"{self._named(path)} returned more than {_LARGEST >> 20} MiB, the most that "
-                        "Headgate reads"
+                        f"{self._named(path)} returned more than {_LARGEST >> 20} MiB, the most "
+                        "that Headgate reads"
                     )
         try:
             return json.loads(data)

@@ -263,8 +263,8 @@ class Kafka:
         names = kafka_topics.some(unknown)
         if self.java is None:
             warnings.add(
-                f"Type and members of {names} are unknown. To read share and streams groups, Headgate "
-                "needs the jars of Kafka's Java client: run `make setup`."
+                f"Type and members of {names} are unknown. To read share and streams groups, "
+                "Headgate needs the jars of Kafka's Java client: run `make setup`."
             )
             return {}
         try:

@@ -26,7 +26,7 @@ REASONS = {
     KafkaError.UNKNOWN_MEMBER_ID: MEMBERS,
     KafkaError.REBALANCE_IN_PROGRESS: MEMBERS,
     KafkaError.NON_EMPTY_GROUP: MEMBERS,
-    KafkaError.GROUP_SUBSCRIBED_TO_TOPIC: "the group has members that read this topic: stop them first",
+    KafkaError.GROUP_SUBSCRIBED_TO_TOPIC: "group members read this topic: stop them first",
 }
 PAUSE = 0.2
 

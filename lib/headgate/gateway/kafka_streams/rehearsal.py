@@ -133,7 +133,7 @@ class _Watch:
             end = self._jvm.child.last_words()
             return Ran(
                 outcome=EngineOutcome.UNKNOWN,
-                question=f"Why did the application end (state {state})? Last line of its log: {end}",
+                question=f"Why did the application end (state {state})? Last log line: {end}",
             )
         self.is_refused = True
         # Between two looks it may have run: only a task says that it processes.

@@ -75,6 +75,6 @@ def _jars(part: str) -> tuple[Path, ...]:
     found = tuple(sorted(folder.glob("*.jar")))
     if not found:
         raise SetupError(
-            f"No jars in {folder}. Run `headgate up --demo`, or set {ENVIRONMENT} to a folder of jars."
+            f"No jars in {folder}. Run `headgate up --demo`, or set {ENVIRONMENT} to their folder."
         )
     return found

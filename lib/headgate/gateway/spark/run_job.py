@@ -31,7 +31,9 @@ def jars_hint(error: str) -> str:
     """Return what to do where an error comes from jars that are not here."""
     if "data source: kafka" not in error:
         return ""
-    return f"; Spark's Kafka jars are not installed: run `make setup`, or set {JARS} to a folder of jars"
+    return (
+        f"; Spark's Kafka jars are not installed: run `make setup`, or set {JARS} to their folder"
+    )
 
 
 def run_program(

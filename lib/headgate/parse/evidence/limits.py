@@ -188,8 +188,8 @@ def _types(version: Version) -> str | None:
     if not open_:
         return None
     return (
-        f"Unknown: some column types and nullability in the state of {_operators(open_)}. Add a plan's "
-        "JSON of the same session, or the checkpoint."
+        f"Unknown: some column types and nullability in the state of {_operators(open_)}. Add a "
+        "plan's JSON of the same session, or the checkpoint."
     )
 
 

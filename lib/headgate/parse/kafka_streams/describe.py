@@ -83,8 +83,8 @@ def _placed(nodes: Iterable[DescribedNode], warnings: list[str]) -> list[Describ
     if known and number == min(known):
         number = max(known) + 1
     warnings.append(
-        f"line {lost[0].line}: no sub-topology heading precedes {lost[0].name}. Headgate assigns the "
-        f"node to sub-topology {number}"
+        f"line {lost[0].line}: no sub-topology heading precedes {lost[0].name}. Headgate assigns "
+        f"the node to sub-topology {number}"
     )
     return [replace(n, subtopology=number) if n.subtopology == NOT_KNOWN else n for n in out]
 

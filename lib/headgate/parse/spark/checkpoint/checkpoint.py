@@ -66,7 +66,8 @@ def _strangers(reader: Reader) -> Iterator[str]:
     """Name what stands beside the logs, another checkpoint for instance; it was not read."""
     top = {p for p in reader.listing if "/" not in p.rstrip("/")} - _KNOWN
     if top:
-        yield f"{reader.source} contains files that aren't part of a checkpoint: {_listed(sorted(top))}"
+        listed = _listed(sorted(top))
+        yield f"{reader.source} contains files that aren't part of a checkpoint: {listed}"
 
 
 def _listed(names: Sequence[str]) -> str:
