@@ -136,7 +136,7 @@ FAILS = [
         "",
         'returned HTTP status 403: {"token": "********"}',
     ),
-    (200, b"{}", 'answer = "id"\n', "expected one value at id of the response, found nothing"),
+    (200, b"{}", 'answer = "id"\n', "expected one value at id in the response, found nothing"),
     (200, b'{"id": [1, 2]}', 'answer = "id[*]"\n', "found 2 values"),
 ]
 

@@ -51,8 +51,8 @@ def test_what_later_batches_wrote(sink, names, batch, later, files):
 
 
 PROBLEMS = [
-    ("2.compact 3", 1, "the file of batch 0 is gone: choose batch 2 or later"),
-    ("0 2 3", 2, "the file of batch 1 is gone"),
+    ("2.compact 3", 1, "the file of batch 0 is missing. Choose batch 2 or later"),
+    ("0 2 3", 2, "the file of batch 1 is missing"),
 ]
 
 

@@ -113,7 +113,7 @@ CASES = [
         "several",
         of_json([APPLICATION, {**APPLICATION, "id": "app-2"}]),
         EvidenceError,
-        "2 applications. Choose one: ",
+        "with one of these ids: app-1 (a), app-2 (a)",
     ),
 ]
 

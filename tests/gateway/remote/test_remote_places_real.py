@@ -76,7 +76,7 @@ def test_a_copy_to_the_end_of_a_batch_is_the_one_that_is_cut_here(store, tmp_pat
     # What a query has written there since is not removed.
     changes, path = open_changes(new, store.settings)
     changes.write(f"{path}/offsets/99", b"v1")
-    assert "it changed after the copy" in applier.remote_checkpoints.delete(new, old)
+    assert "its files changed after the copy" in applier.remote_checkpoints.delete(new, old)
     assert applier.remote_checkpoints.listing_hash(new) is not None
 
 

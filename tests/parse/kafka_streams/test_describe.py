@@ -138,7 +138,7 @@ def test_a_description_without_its_beginning_gets_the_sub_topology_that_must_hav
 def test_the_newest_of_several_descriptions_counts():
     version = read(FOREIGN + "\nINFO restarted\n" + PLAIN)
     assert version.topology == topology(PLAIN)
-    assert any("newest description" in w for w in version.warnings)
+    assert any("Headgate uses this description" in w for w in version.warnings)
 
 
 def test_a_topic_of_the_users_own_that_is_written_and_read_again_is_no_repartition():
