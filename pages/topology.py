@@ -127,8 +127,8 @@ def _nothing_yet(context: Context, pipeline: str | None) -> None:
     else:
         said = markup.empty(
             f"No version of {pipeline} is stored yet",
-            "The worker reads the evidence in headgate.toml every minute, once a batch has "
-            "completed. Until then, paste or upload evidence.",
+            "After the first completed batch, the worker reads the evidence that headgate.toml "
+            "names, every minute. Until then, paste or upload evidence.",
         )
     st.html(said)
     _, middle, _ = st.columns([1, 2.2, 1])

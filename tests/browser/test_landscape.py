@@ -53,7 +53,7 @@ def test_a_way_is_lit_and_the_rest_dimmed(scheme, size, visit, shoot):
         scheme=scheme, size=size,
     )  # fmt: skip
     ready(page)
-    page.get_by_text("This is the only path.").wait_for()
+    page.get_by_text("There is no other path between them.").wait_for()
     way = {"topic:orders", "pipeline:orders-by-city", "topic:city-revenue-v2"}
     until(lambda: lit(page) == way)
     shoot(page, f"landscape-way-{scheme}-{size[0]}")

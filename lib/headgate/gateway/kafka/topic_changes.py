@@ -224,7 +224,10 @@ def unraisable(kafka: Kafka, wanted: Mapping[str, int]) -> dict[str, str]:
     The broker itself checks the request (`validate_only`): permission, policy, replicas, number.
     """
     failed = _asked(kafka, wanted, validate_only=True)
-    return {n: f"topic {n} can't get {wanted[n]} partitions: {e.str()}" for n, e in failed.items()}
+    return {
+        n: f"topic {n} can't be increased to {wanted[n]} partitions: {e.str()}"
+        for n, e in failed.items()
+    }
 
 
 def add_partitions(kafka: Kafka, name: str, to: int) -> None:
@@ -234,7 +237,9 @@ def add_partitions(kafka: Kafka, name: str, to: int) -> None:
     """
     if kafka.identities([name]).get(name, ("", 0))[1] != to:
         for error in _asked(kafka, {name: to}, validate_only=False).values():
-            raise StepError(f"topic {name} did not get {to} partitions: {error.str()}")
+            raise StepError(
+                f"topic {name} could not be increased to {to} partitions: {error.str()}"
+            )
     deadline = time.monotonic() + KNOWN_SECONDS
     while not _are_led(kafka, name, to):
         if time.monotonic() > deadline:

@@ -176,7 +176,9 @@ class ByMain:
 
     def start(self) -> None:
         """Call main; it may return at once or never."""
-        threading.Thread(target=self._run, name="main of the application", daemon=True).start()
+        threading.Thread(
+            target=self._run, name="main class of the application", daemon=True
+        ).start()
 
     def learn(self, seconds: float) -> str | None:
         """Start it and return its topology's description; None where it has none by then.

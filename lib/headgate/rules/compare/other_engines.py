@@ -79,7 +79,7 @@ def plain_consumer_group(before: Version, after: Version) -> Iterator[RuleResult
 
 _ADD_THE_EVIDENCE = "Add the complete evidence, as the engine wrote it."
 _WHAT_DOES_THE_UNREADABLE = (
-    "What does the unreadable part of the {side} version's evidence contain?"
+    "Headgate can't read part of the {side} version's evidence. What does that part contain?"
 )
 
 

@@ -143,5 +143,7 @@ def declared(
 def reason_of(code: str, check: Callable[..., object]) -> str:
     """Return a check's docstring as the line that users read; TypeError where it has none."""
     if not check.__doc__:
-        raise TypeError(f"{code} has no docstring to show as its reason")
+        raise TypeError(
+            f"{code} has no docstring. Add one: users read it as the reason of a finding"
+        )
     return " ".join(check.__doc__.split())

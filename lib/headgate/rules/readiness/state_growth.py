@@ -291,7 +291,7 @@ def _name(operator: StatefulOperator) -> str:
         OperatorKind.SESSION_AGGREGATE: "The session aggregation",
         OperatorKind.DEDUPLICATE: "The deduplication",
         OperatorKind.STREAM_JOIN: "The stream-stream join",
-        OperatorKind.MAP_GROUPS: "The function with GroupState",
+        OperatorKind.MAP_GROUPS: "The function that uses GroupState",
         OperatorKind.TRANSFORM_WITH_STATE: "transformWithState",
     }
     return words.get(operator.kind, f"The operator {operator.name}")

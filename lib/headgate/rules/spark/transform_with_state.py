@@ -72,7 +72,8 @@ def variable_renamed(c: Comparison) -> Iterator[RuleResult]:
 
 
 _IF_ITS_HISTORY = (
-    "If a removed variable's history isn't needed, `handle.deleteIfExists` frees its disk space."
+    "If the code no longer uses a state variable, call `handle.deleteIfExists`: this deletes its "
+    "state."
 )
 
 

@@ -310,7 +310,11 @@ def _asks_less(asked: Any, old: Any) -> bool:
     return bool(asked == old)
 
 
-@rule("SCH310", JSON_RULES, remedy="Don't exclude more values (`not`) than before.")
+@rule(
+    "SCH310",
+    JSON_RULES,
+    remedy="Don't let the keyword `not` exclude values that were valid before.",
+)
 def exclusion_widened(pair: Pair) -> Iterator[Breach]:
     """If the reading schema excludes more (`not`), it rejects records that were allowed."""
     if not (both := _plain(pair)):

@@ -320,7 +320,7 @@ def _way(landscape: Landscape, sketch: Sketch, node_id: str) -> None:
     elif path.has_more:
         st.html(markup.quiet("This is the shortest path; there are others."))
     else:
-        st.html(markup.quiet("This is the only path."))
+        st.html(markup.quiet("There is no other path between them."))
     ids = {n.id for n in sketch.nodes}
     with st.container(key="way", gap=None):
         for number, stop in enumerate(path.stops or path.back_stops):

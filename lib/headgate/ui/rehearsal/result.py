@@ -22,7 +22,7 @@ from headgate.views.scene.outcome_words import GLYPHS
 _AGREEMENT = {
     Agreement.AGREE: ("Spark confirms the result of the rules.", "resumes"),
     Agreement.DISAGREE: ("Spark contradicts the result of the rules.", "refuses"),
-    Agreement.OPEN: ("Spark's result can't be compared with the rules.", "unknown"),
+    Agreement.OPEN: ("Spark's outcome can't be compared with the outcome of the rules.", "unknown"),
 }
 _BACK = {
     Rollback.SAFE: ("A rollback works.", "resumes"),

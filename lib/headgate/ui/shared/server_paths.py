@@ -57,8 +57,8 @@ def _allowed_web(context: Context, place: str) -> str:
             )
         return place
     raise EvidenceError(
-        f"{shown}:{port} isn't a host that pages may read. Name the address as `evidence` in "
-        "headgate.toml, or list the host in `allowed_hosts` of [console]."
+        f"the console may not read from {shown}:{port}. Set `evidence` to this address in "
+        "headgate.toml, or add the host to `allowed_hosts` of [console]."
     )
 
 

@@ -90,7 +90,8 @@ def record(*fields):
     ("written", "read", "said"),
     [
         (record(("a", "long"), ("b", "long")), record(("b", "long"), ("a", "long")),
-         ("a is read as the field b.", "b is read as the field a.")),
+         ("Spark decodes the written field a into the field b.",
+          "Spark decodes the written field b into the field a.")),
         (record(("a", "long")), record(("a", "int")), ("a is written as long and read as int.",)),
         (record(("a", "int")), record(("a", "long")), ()),
         (record(("a", "long")), record(("renamed", "long")), ()),

@@ -219,9 +219,9 @@ def _state_risks(seen: ResetFacts, growth: Growth) -> Iterator[str]:
         yield (
             f"unknown whether the code sets the number of partitions of {name_list(growth.loose)} "
             "(Repartitioned.withNumberOfPartitions). If the code sets it, the topic is recreated "
-            "with its current number. If not, the topic gets as many partitions as the largest "
-            "topic that its records come from. Its changelogs get the same number. The run reports "
-            "the result"
+            "with its current number. If not, it gets the number of its largest upstream topic. "
+            "The changelogs of the stores that read it get the same number. The run reports the "
+            "result"
         )
 
 

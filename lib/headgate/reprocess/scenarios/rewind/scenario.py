@@ -271,8 +271,8 @@ OPTIONS = (
         name="sink-path",
         ask="Which folder (file sink) or topic (Kafka sink)?",
         help=(
-            "Folder of a file sink (relative to headgate.toml) or topic of a Kafka sink, if no "
-            "stored version has it."
+            "Folder of a file sink (relative to headgate.toml) or topic of a Kafka sink. Needed "
+            "only if no stored version shows it."
         ),
         metavar="FOLDER|TOPIC",
     ),

@@ -76,8 +76,8 @@ def _files(request: PlanRequest, done: int, location: str | None) -> SkipSink:
     return SkipSink(
         target=found.target,
         risks=(
-            f"an undo moves output that was written to {location} after the run to a backup. Its "
-            "batches are reprocessed: consumers that have read it get duplicates",
+            f"an undo moves to backup the output that was written to {location} after the run. "
+            "The query then reprocesses its batches: consumers that have read it get duplicates",
         ),
         resources=(f"folder:{found.target}",),
     )

@@ -59,9 +59,9 @@ class CutCopy(StepBase):
 
     def describe(self) -> str:
         what = (
-            f"end batch {self.entry}"
+            f"let batch {self.entry} end"
             if self.is_part
-            else f"start the batch after batch {self.batch}"
+            else f"let the batch after batch {self.batch} start"
         )
         location = f"at offset {self.end} of {self.topic}[{self.partition}]"
         return (

@@ -111,7 +111,7 @@ class RestoreFromBackup(RestoreFolder):
     def risks(self, inspector: Inspector) -> tuple[str, ...]:
         """Say where goes what was written since."""
         return (
-            f"the undo moves output that was written to {self.folder} after the run to a backup",
+            f"the undo moves to backup the output that was written to {self.folder} after the run",
         )
 
     def check(self, inspector: Inspector, *, again: bool = False) -> None:

@@ -77,7 +77,7 @@ def _of_record(
     for mine, theirs in zip(read.fields, written.fields, strict=False):
         here = f"{path}.{theirs.name}" if path else theirs.name
         if mine.name != theirs.name and mine.name in names:
-            yield f"{here} is read as the field {mine.name}."
+            yield f"Spark decodes the written field {here} into the field {mine.name}."
         yield from _differences(mine.type, theirs.type, here, depth + 1, seen)
     more, fewer = read.fields[len(names) :], written.fields[len(read.fields) :]
     for field in more:
