@@ -30,7 +30,7 @@ KAFKA_ROWS = (
     " timestampType int"
 )
 KAFKA_HEADERS = ", headers array<struct<key: string, value: binary>>"
-_KAFKA_TOPICS = ("subscribe", "subscribepattern", "assign")
+KAFKA_TOPICS = ("subscribe", "subscribepattern", "assign")
 
 _TERMINALS = frozenset({"load", "table", "changes", "jdbc"}) | FILES
 _URI = re.compile(r"[A-Za-z][A-Za-z0-9+.-]+:")
@@ -78,7 +78,7 @@ class GuardedReader:
         if method in ("table", "changes"):
             return getattr(self._reader, method)(*args)
         kind = method if method != "load" else str(field(self._reader, "source")).lower()
-        if kind in FILES and not _is_data(args):
+        if kind in FILES and not is_data(args):
             return self._build_files(method, kind, *args)
         if kind == "kafka" and not self._is_streaming():
             return self._build_kafka_table()
@@ -87,7 +87,7 @@ class GuardedReader:
         return self._build_other(method, kind, *args)
 
     def _build_files(self, method: str, kind: str, *args: Any) -> Any:
-        paths = _paths(args) or _paths((case_kept(self._options()).get("path"),))
+        paths = paths_of(args) or paths_of((case_kept(self._options()).get("path"),))
         if kind not in FIXED_SCHEMA and not self._has_schema():
             raise CaptureError(_needs_schema(kind, ", ".join(paths)))
         folders = [self._folders.instead_of(path) for path in paths]
@@ -103,7 +103,7 @@ class GuardedReader:
     def _build_kafka_table(self) -> Any:
         """Return an empty table with Kafka's columns, at an address that says which topics."""
         options = {k.lower(): v for k, v in case_kept(self._options()).items()}
-        topics = next((str(options[k]) for k in _KAFKA_TOPICS if k in options), "")
+        topics = next((str(options[k]) for k in KAFKA_TOPICS if k in options), "")
         headers = str(options.get("includeheaders", "")).lower() == "true"
         schema = KAFKA_ROWS + (KAFKA_HEADERS if headers else "")
         folder = self._folders.instead_of(f"kafka:{topics}")
@@ -120,7 +120,7 @@ class GuardedReader:
         if method == "load" and self._is_python_source(kind):
             return self._reader.load(*args)
         if method == "jdbc" or not self._has_schema():
-            paths = _paths(args) or _paths((case_kept(self._options()).get("path"),))
+            paths = paths_of(args) or paths_of((case_kept(self._options()).get("path"),))
             raise CaptureError(_needs_schema(kind, ", ".join(paths[:1])))
         if self._is_streaming():
             return self._reader.load(*args)
@@ -148,12 +148,13 @@ def guard_readers(folders: EmptyFolders) -> None:
         )
 
 
-def _is_data(args: tuple[Any, ...]) -> bool:
+def is_data(args: tuple[Any, ...]) -> bool:
     """True where a reader is given the rows themselves (an RDD or a Dataset of strings)."""
     return bool(args) and not isinstance(args[0], str) and not hasattr(args[0], "mkString")
 
 
-def _paths(args: tuple[Any, ...]) -> list[str]:
+def paths_of(args: tuple[Any, ...]) -> list[str]:
+    """Return the paths that a reader is given, one or several."""
     if not args or args[0] is None:
         return []
     return [args[0]] if isinstance(args[0], str) else [str(path) for path in elements(args[0])]

@@ -68,6 +68,13 @@ class ReplacedSink:
         frame.toJSON().write().text(str(into))
         return _lines(into)
 
+    def every_row(self) -> list[str]:
+        """Return the rows of all batches as JSON, in the order of the batches."""
+        if self._put != self._collect:
+            return self.rows(0, is_only=True) or []
+        numbers = sorted(int(p.name.partition("=")[2]) for p in self.folder.glob("batch=*"))
+        return [row for number in numbers for row in self.rows(number, is_only=False) or []]
+
     def _choose(self) -> Callable[[], str]:
         if "Continuous" in str(field(self._java, "trigger").getClass().getSimpleName()):
             return self._discard

@@ -7,12 +7,21 @@ from typing import Any
 
 def field(java_object: Any, name: str) -> Any:
     """Return the value of a private field, looked for from the object's class up."""
+    return _declared(java_object, name).get(java_object)
+
+
+def set_field(java_object: Any, name: str, value: Any) -> None:
+    """Set a private field, looked for from the object's class up."""
+    _declared(java_object, name).set(java_object, value)
+
+
+def _declared(java_object: Any, name: str) -> Any:
     owner = java_object.getClass()
     while owner is not None:
         for candidate in owner.getDeclaredFields():
             if candidate.getName() == name:
                 candidate.setAccessible(True)
-                return candidate.get(java_object)
+                return candidate
         owner = owner.getSuperclass()
     raise AttributeError(name)
 
