@@ -17,7 +17,7 @@ errors
 text
 model
 parse/spark/explain parse/spark/checkpoint parse/config parse/topic_schemas parse/kafka_streams
-+ landscape
++ landscape twin
 parse/spark/expression parse/spark/session
 parse/spark/plan_json parse/spark/operators
 parse/spark/state parse/spark/event_log

@@ -1,0 +1,86 @@
+"""What a twin run found: both versions of a query on the same generated rows."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, Literal
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ColumnMatch:
+    """Value columns, from 0: the old version's equals the new one's in `keys` of `of` keys."""
+
+    before_column: int
+    after_column: int
+    keys: int
+    of: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Counterexample:
+    """One key or row on which the versions differ, with the values of one column.
+
+    `before` is what the old version left, `after` what the new one would have had after the same
+    rows. Of `kind` output there is no store, and both values are whole rows. `masked`: the values
+    come from a sample, so key and values are replaced.
+    """
+
+    kind: Literal["state", "output"]
+    operator_id: int | None = None
+    operator: str = ""
+    store: str | None = None
+    key: dict[str, Any]
+    columns: tuple[str, str] = ("", "")
+    before: Any = None
+    after: Any = None
+    match: ColumnMatch | None = None
+    masked: bool = False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class OperatorRows:
+    """Rows that changed the state of one operator over A, in each version; None: it has none."""
+
+    operator_id: int
+    operator: str
+    rows_before: int | None = None
+    rows_after: int | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TwinVerdict:
+    """What both versions did.
+
+    `refusal` has `error_class`, `condition` and `message` of a start that failed. `why` is one
+    sentence, `question` what would decide an UNKNOWN. `mixed`: history mixes old and new meaning.
+    `is_scaled`: the only sign of a wrong result is that values differ in keys of one row, so one
+    function may have got another expression. `rows` counts what was generated for A and B,
+    `left_out` are columns that time or chance fill.
+    """
+
+    outcome: TwinOutcome
+    why: str
+    question: str | None = None
+    mixed: bool = False
+    is_scaled: bool = False
+    refusal: Refused | None = None
+    counterexample: Counterexample | None = None
+    operators: tuple[OperatorRows, ...] = ()
+    seed: int = 0
+    rows: int = 0
+    rows_out: int = 0
+    left_out: tuple[str, ...] = ()
+    seconds: float = 0.0
+    spark_version: str = ""
+
+
+TwinOutcome = Literal["resumes", "refuses", "silently_wrong", "unknown"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Refused:
+    """Spark's refusal of the new version on the old one's checkpoint."""
+
+    error_class: str
+    condition: str | None
+    message: str

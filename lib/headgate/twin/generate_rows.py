@@ -1,0 +1,258 @@
+"""Rows for every source of two versions, drawn from a seed and from what the plans compare."""
+
+from __future__ import annotations
+
+import json
+import re
+import zlib
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import datetime, timedelta
+from random import Random
+from typing import Any
+
+from headgate.twin.plan_hints import STREAM, Hints
+
+Row = dict[str, Any]
+# A micro-batch of each source; of A the first is a day early, of B the last closes what is open.
+SIZES_A, SIZES_B = (60, 150, 200), (130, 130, 4)
+_START = datetime(2024, 3, 5, 6, 0, 0)
+_DAY = 86_400.0
+_EARLY = _DAY + 3_600
+_FAR_UNITS = 30
+_LONGEST_UNIT = 40 * _DAY
+_SHORTEST_UNIT = 0.5
+_USUAL_UNIT = 60.0
+_TABLE_ROWS, _TABLE_KEYS, _TRIES = 60, 300, 4000
+# Shares of rows, measured to reach the branches of a few hundred recorded changes.
+_REPEATED_EARLIER, _REPEATED_HERE, _LATE, _NULL = 0.12, 0.05, 0.12, 0.04
+_HOT, _WARM = 0.55, 0.85
+_EDGES = ("", " ", "ÄB c", "UPPER", " pad ")
+_WHOLE = frozenset({"integer", "long", "short", "byte"})
+_TIMES = frozenset({"timestamp", "timestamp_ntz"})
+_PATTERN = (("yyyy", "%Y"), ("MM", "%m"), ("dd", "%d"), ("HH", "%H"), ("mm", "%M"), ("ss", "%S"))
+
+
+@dataclass(frozen=True, slots=True)
+class SourceRows:
+    """A source to fill: its folder's name and its schema in Spark's JSON (`{"fields": [...]}`)."""
+
+    folder: str
+    schema: Mapping[str, Any]
+    is_streaming: bool
+
+
+@dataclass(slots=True)
+class Feed:
+    """Files of rows: for each batch of A and of B the rows of each folder; `tables` stay."""
+
+    a: list[dict[str, list[Row]]] = field(default_factory=list)
+    b: list[dict[str, list[Row]]] = field(default_factory=list)
+    tables: dict[str, list[Row]] = field(default_factory=dict)
+
+
+class RowMaker:
+    """Draws rows; the same seed, hints and sources give the same rows, byte for byte."""
+
+    def __init__(self, hints: Hints, seed: int, scale: float = 1.0) -> None:
+        """`scale` multiplies the number of rows in each batch."""
+        self.hints, self.random, self.scale = hints, Random(seed), scale
+        fitting = [u for u in hints.intervals if _SHORTEST_UNIT <= u <= _LONGEST_UNIT]
+        self.unit = max(fitting, default=_USUAL_UNIT)
+
+    def feed(self, sources: Sequence[SourceRows]) -> Feed:
+        """Return the rows of all batches; time advances by two units a batch."""
+        found = Feed(tables={s.folder: self._table(s) for s in sources if not s.is_streaming})
+        streams = [s for s in sources if s.is_streaming]
+        seen: dict[str, list[Row]] = {s.folder: [] for s in streams}
+        for number, size in enumerate((*SIZES_A, *SIZES_B)):
+            low, high = (number * 2 * self.unit, (number + 1) * 2 * self.unit)
+            is_last = number == len(SIZES_A) + len(SIZES_B) - 1
+            if number == 0:
+                low, high = -_EARLY - 2 * self.unit, -_EARLY
+            elif is_last:
+                low, high = (t + _FAR_UNITS * self.unit + _EARLY for t in (low, high))
+            late = 0.0 if number == 0 or is_last else _LATE
+            count = size if is_last else max(int(size * self.scale), 8)
+            batch = {
+                s.folder: self._rows(s.schema, low, high, count, late, seen[s.folder])
+                for s in streams
+            }
+            for folder, rows in batch.items():
+                seen[folder] += rows
+            (found.a if number < len(SIZES_A) else found.b).append(batch)
+        return found
+
+    def _rows(
+        self,
+        schema: Mapping[str, Any],
+        low: float,
+        high: float,
+        count: int,
+        late: float,
+        old: Sequence[Row],
+    ) -> list[Row]:
+        rows: list[Row] = []
+        for _ in range(count):
+            drawn = self.random.random()
+            if old and drawn < _REPEATED_EARLIER:
+                rows.append(self._again(schema, self.random.choice(old), low, high))
+            elif rows and drawn < _REPEATED_EARLIER + _REPEATED_HERE:
+                rows.append(dict(self.random.choice(rows)))
+            else:
+                at = self.random.uniform(low, high)
+                if self.random.random() < late:
+                    at = low - self.random.uniform(0, 10) * self.unit
+                rows.append(self._row(schema, STREAM, _time(at)))
+        return rows
+
+    def _again(self, schema: Mapping[str, Any], row: Row, low: float, high: float) -> Row:
+        """Return a row of an earlier batch, half of the time with times of now."""
+        row = dict(row)
+        if self.random.random() < 0.5:
+            at = _time(self.random.uniform(low, high))
+            for column in schema["fields"]:
+                if isinstance(column["type"], str) and column["type"] in _TIMES:
+                    name = column["name"]
+                    row[name] = self._value(column["type"], f"{STREAM}:{name}", at)
+        return row
+
+    def _row(self, schema: Mapping[str, Any], prefix: str, at: datetime) -> Row:
+        return {
+            f["name"]: self._value(f["type"], f"{prefix}:{f['name']}", at) for f in schema["fields"]
+        }
+
+    def _table(self, source: SourceRows) -> list[Row]:
+        """Return a table's rows: one for each key that the stream is compared with, if any is."""
+        fields, prefix = source.schema["fields"], source.folder
+        keys = [
+            f["name"]
+            for f in fields
+            if self.hints.domain(f"{prefix}:{f['name']}").startswith(STREAM)
+        ]
+        if not keys:
+            return [self._row(source.schema, prefix, _START) for _ in range(_TABLE_ROWS)]
+        kind = next(f["type"] for f in fields if f["name"] == keys[0])
+        drawn = (self._value(kind, f"{prefix}:{keys[0]}", _START) for _ in range(_TRIES))
+        found = list(dict.fromkeys(v for v in drawn if isinstance(v, (str, int))))
+        rows = [self._row(source.schema, prefix, _START) for _ in found[:_TABLE_KEYS]]
+        return [row | {keys[0]: key} for row, key in zip(rows, found, strict=False)]
+
+    def _value(self, kind: Any, column: str, at: datetime) -> Any:
+        if isinstance(kind, Mapping):
+            return self._nested(kind, column, at)
+        if kind in _TIMES:
+            shift = zlib.crc32(column.encode()) % 3
+            return (at + timedelta(seconds=shift)).strftime("%Y-%m-%d %H:%M:%S")
+        if kind == "date":
+            return at.strftime("%Y-%m-%d")
+        if self.random.random() < _NULL:
+            return None
+        if kind == "string":
+            return self._text(column, at)
+        if kind == "binary":
+            return _base64(self._text(column, at))
+        if kind == "boolean":
+            return self.random.random() < 0.5
+        return self._number(str(kind), column)
+
+    def _nested(self, kind: Mapping[str, Any], column: str, at: datetime) -> Any:
+        match kind["type"]:
+            case "struct":
+                if self.random.random() < _NULL / 2:
+                    return None
+                return {
+                    f["name"]: self._value(f["type"], f"{column}.{f['name']}", at)
+                    for f in kind["fields"]
+                }
+            case "array":
+                if self.random.random() < _NULL:
+                    return None
+                count = self.random.choice((0, 1, 1, 2, 2, 3, 4))
+                return [self._value(kind["elementType"], column, at) for _ in range(count)]
+            case "map":
+                return {
+                    str(self._value(kind["keyType"], column, at)): self._value(
+                        kind["valueType"], column, at
+                    )
+                    for _ in range(self.random.randrange(3))
+                }
+        return self._value(kind.get("sqlType", "string"), column, at)
+
+    def _text(self, column: str, at: datetime) -> str | None:
+        """Return text in the form that the query reads it in."""
+        read = self.hints.conversions.get(column)
+        if read is None:
+            return self._word(column)
+        if isinstance(read, Mapping) or str(read).startswith("{"):
+            schema = read if isinstance(read, Mapping) else json.loads(read)
+            return json.dumps(self._value(schema, column, at))
+        if read.startswith("format:"):
+            return _written(read.removeprefix("format:"), at)
+        if read in _TIMES:
+            return at.strftime("%Y-%m-%d %H:%M:%S")
+        if read == "date":
+            return at.strftime("%Y-%m-%d")
+        if read in _WHOLE or read in ("double", "float") or read.startswith("decimal"):
+            return str(int(self._drawn(column, 0, 40, 1)))
+        return self._word(column)
+
+    def _word(self, column: str) -> str:
+        literals = sorted(v for v, kind in self.hints.literals.get(column, ()) if kind == "string")
+        if literals and self.random.random() < 0.75:
+            word = self.random.choice(literals).strip("%")
+            return self.random.choice((word, word, word, word.lower(), word.upper()))
+        if self.hints.words and self.random.random() < 0.3:
+            return self.random.choice(sorted(self.hints.words))
+        drawn = self.random.random()
+        if drawn > 0.985:
+            return self.random.choice(_EDGES)
+        if drawn < _HOT:
+            number = self.random.randrange(4)
+        elif drawn < _WARM:
+            number = 4 + self.random.randrange(20)
+        else:
+            number = 30 + self.random.randrange(400)
+        # A domain of its own for each column: else grouping by another one would look equal.
+        name = self.hints.domain(column).removeprefix(f"{STREAM}:").replace(":", "_")
+        return f"{name if number % 3 else name.capitalize()}.{number}"
+
+    def _number(self, kind: str, column: str) -> int | float:
+        if kind in _WHOLE:
+            found = int(self._drawn(column, 0, 40, 1))
+            return -found if self.random.random() < 0.05 else found
+        if kind.startswith("decimal"):
+            digits, scale = (int(d) for d in re.findall(r"\d+", kind))
+            highest = min(10 ** (digits - scale) - 1, 60)
+            return round(self._drawn(column, 0, highest, 0.25 if scale >= 2 else 1), scale)
+        # Multiples of a quarter: sums of doubles are exact then, in any order.
+        return self._drawn(column, 0, 60, 0.25)
+
+    def _drawn(self, column: str, low: float, high: float, step: float) -> float:
+        literals = sorted(float(v) for v, _ in self.hints.literals.get(column, ()) if _is_number(v))
+        if literals and self.random.random() < 0.5:
+            return self.random.choice(literals) + step * self.random.choice((-1, 0, 1, 2))
+        if self.random.random() < 0.4:
+            return low + step * self.random.randrange(8)
+        return low + step * self.random.randrange(max(int((high - low) / step), 1))
+
+
+def _time(seconds: float) -> datetime:
+    return _START + timedelta(seconds=int(seconds))
+
+
+def _written(pattern: str, at: datetime) -> str:
+    """Return a time in one of Java's patterns."""
+    for java, python in _PATTERN:
+        pattern = pattern.replace(java, python)
+    return at.strftime(pattern.replace("SSS", "000").replace("'", ""))
+
+
+def _base64(text: str | None) -> str | None:
+    import base64
+
+    return None if text is None else base64.b64encode(text.encode()).decode()
+
+
+def _is_number(text: str) -> bool:
+    return bool(re.fullmatch(r"-?\d+(\.\d+)?(E-?\d+)?", text))

@@ -1,0 +1,233 @@
+"""From two states and two outputs to a verdict: what the engine would do with the old state."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from typing import Any
+
+from headgate.model.twin import Counterexample, OperatorRows, Refused, TwinVerdict
+from headgate.text.numbers import plural
+from headgate.twin.experiment import Experiment, Store, StoreId
+from headgate.twin.judge_store import LEAST_ROWS, LIMIT, Said, judge_store, output_of
+
+# Below these no `resumes` is said.
+_LEAST_OUT, _LEAST_KEYS, _CONSTANT_OVER = 10, 2, 5
+# Errors that speak of the checkpoint or of the state, and not of a generated value.
+_OF_RESTART = re.compile(
+    "STATE_|STREAM|CHECKPOINT|OFFSET|SCHEMA|INCOMPAT|AssertionError|EVENT_TIME|UNSUPPORTED|"
+    "IllegalState|SparkUnsupported|SOURCE|METADATA"
+)
+_UNDECODED = "Py4JException"
+
+
+def judge(run: Experiment) -> TwinVerdict:
+    """Return the verdict on one experiment."""
+    verdict = _verdict(run)
+    return replace(
+        verdict,
+        operators=_operators(run),
+        rows_out=len(run.resumed.rows),
+        left_out=tuple(sorted(run.left_out)),
+    )
+
+
+def _verdict(run: Experiment) -> TwinVerdict:
+    for said in (_stopped(run), _refused(run), _uncovered_time(run), _later_mode(run)):
+        if said is not None:
+            return said
+    found = list(_of_stores(run))
+    wrong = [s for s in found if s.outcome == "silently_wrong"]
+    if wrong:
+        verdict = _told(wrong[0], [s.why for s in wrong])
+        return replace(verdict, is_scaled=all(s.is_scaled for s in wrong))
+    same = output_of(run.resumed, run) == output_of(run.own, run)
+    if not found and not same:
+        return _of_output(run)
+    if found and any(s.outcome == "unknown" for s in found) and not same:
+        return _unknown(found[0].why, "Does the state mean the same to both versions?")
+    if lacking := _lacking(run):
+        return _unknown(lacking, "Do more rows, or a sample of real ones, reach every operator?")
+    if not found:
+        keys = sum(len(s.rows) for s in run.state_before.values())
+        return TwinVerdict(
+            outcome="resumes",
+            why=f"state ({plural(keys, 'key')}) and output ({plural(len(run.own.rows), 'row')}) "
+            "are equal",
+        )
+    return _told(found[0], [s.why for s in found])
+
+
+def _told(said: Said, why: Sequence[str]) -> TwinVerdict:
+    return TwinVerdict(
+        outcome=said.outcome,
+        why="; ".join(dict.fromkeys(why)),
+        counterexample=said.example,
+        mixed=said.mixed,
+    )
+
+
+def _unknown(why: str, question: str) -> TwinVerdict:
+    return TwinVerdict(outcome="unknown", why=why, question=question)
+
+
+def _stopped(run: Experiment) -> TwinVerdict | None:
+    """Return the verdict if the old version itself can't run on the generated rows."""
+    if run.before_a.late or run.after_a.late or run.resumed.late:
+        return _unknown(
+            "a version did not take all rows in time", "Does --timeout give enough time?"
+        )
+    if run.before_a.error is None:
+        return None
+    return _unknown(
+        f"the old version fails on generated rows: {_short(run.before_a.error)}",
+        "Does it run on a sample of real rows (--sample)?",
+    )
+
+
+def _refused(run: Experiment) -> TwinVerdict | None:
+    error, own = run.resumed.error, run.after_a.error
+    if error is None:
+        if own is None:
+            return None
+        return _unknown(
+            f"the new version fails on generated rows: {_short(own)}",
+            "Does it run on a sample of real rows (--sample)?",
+        )
+    name = str(error["class"])
+    by_itself = own is not None and own["stage"] == "batch" and own["class"] == error["class"]
+    if by_itself and not _OF_RESTART.search(name):
+        return _unknown(
+            f"the new version fails on generated rows, also on an empty checkpoint: "
+            f"{_short(error)}",
+            "Does it run on a sample of real rows (--sample)?",
+        )
+    if own is None and name.endswith(_UNDECODED):
+        return TwinVerdict(
+            outcome="silently_wrong",
+            why="Spark starts, but the new version can't decode what it reads from the state",
+        )
+    if error["is_around"]:
+        return _unknown(_short(error), "Is this caused by this machine (network, disk, jars)?")
+    return TwinVerdict(
+        outcome="refuses",
+        why=f"Spark fails with {name} on the old version's checkpoint",
+        refusal=Refused(
+            error_class=name, condition=error["condition"], message=str(error["message"])
+        ),
+    )
+
+
+def _short(error: Any) -> str:
+    return f"{error['class']}: {str(error['message'])[:200]}"
+
+
+def _uncovered_time(run: Experiment) -> TwinVerdict | None:
+    if run.inside is None:
+        return None
+    return _unknown(
+        f"{run.inside} differs from run to run and reaches a key, a filter or the state",
+        "Do both versions mean the same by it?",
+    )
+
+
+def _later_mode(run: Experiment) -> TwinVerdict | None:
+    before, after = run.modes
+    if before != "Append" or after == "Append" or not run.state_before:
+        return None
+    return TwinVerdict(
+        outcome="silently_wrong",
+        why=f"output mode {before} -> {after}: rows that the old version held back never come "
+        "out in full",
+    )
+
+
+def _of_stores(run: Experiment) -> Iterator[Said]:
+    for store in run.state_before:
+        if store in run.state_after and (said := judge_store(run, store)):
+            yield said
+    gone = run.state_before.keys() - run.state_after.keys()
+    new = run.state_after.keys() - run.state_before.keys()
+    if gone and new:
+        yield Said(
+            "silently_wrong",
+            f"{_names(gone)} of the old version is no longer read, and {_names(new)} starts empty",
+        )
+    elif new:
+        yield Said("resumes", f"the new {_names(new)} starts empty", mixed=True)
+
+
+def _names(stores: set[StoreId]) -> str:
+    return " and ".join(f"store {name} of {operator}" for _, operator, name in sorted(stores))
+
+
+def _of_output(run: Experiment) -> TwinVerdict:
+    """Return the verdict on equal states whose outputs differ."""
+    resumed, own = output_of(run.resumed, run), output_of(run.own, run)
+    if run.again is not None and output_of(run.again, run) != own:
+        return _unknown(
+            "the new version's own output differs from run to run, so it can't be compared",
+            "Does the output depend on the order of rows, on time or on chance?",
+        )
+    only, lacking = resumed - own, own - resumed
+    if run.has_new_source and not lacking:
+        return TwinVerdict(
+            outcome="resumes", why="the new source is read from its beginning", mixed=True
+        )
+    example = Counterexample(
+        kind="output",
+        key={},
+        before=json.loads(next(iter(sorted(only)), "null")),
+        after=json.loads(next(iter(sorted(lacking)), "null")),
+    )
+    return TwinVerdict(
+        outcome="silently_wrong",
+        why=f"states are equal, but {plural(sum(only.values()), 'row')} of the output come only "
+        f"on the old version's checkpoint, {plural(sum(lacking.values()), 'row')} only without it",
+        counterexample=example,
+    )
+
+
+def _lacking(run: Experiment) -> str | None:
+    """Say what the rows did not exercise, None if they reached everything."""
+    if not run.state_before and len(run.own.rows) >= _LEAST_OUT:
+        return None
+    limits = any(operator == LIMIT for _, operator, _ in run.state_before)
+    if len(run.own.rows) < _LEAST_OUT and not limits:
+        return f"only {plural(len(run.own.rows), 'row')} came out of the rows after the restart"
+    for (_, operator, name), store in run.state_before.items():
+        if operator == LIMIT:
+            continue
+        if store.error and len(run.own.rows) < LEAST_ROWS:
+            return f"store {name} of {operator} can't be read: {store.error}"
+        if not store.error and len(store.rows) < _LEAST_KEYS:
+            return f"store {name} of {operator} has {plural(len(store.rows), 'key')}"
+        constant = _constant(store)
+        if constant is not None:
+            return (
+                f"value column {constant + 1} of store {name} ({operator}) is the same in all keys"
+            )
+    return None
+
+
+def _constant(store: Store) -> int | None:
+    rows = [v for v in store.rows.values() if isinstance(v, tuple) and v and v[0] != "several"]
+    if len(rows) < _CONSTANT_OVER or len({len(v) for v in rows}) != 1 or len(rows[0]) < 2:
+        return None
+    return next((i for i in range(len(rows[0])) if len({repr(v[i]) for v in rows}) == 1), None)
+
+
+def _operators(run: Experiment) -> tuple[OperatorRows, ...]:
+    before, after = run.before_a.changed_rows(), run.after_a.changed_rows()
+    names = {i: name for i, name, _ in (*run.state_after, *run.state_before)}
+    return tuple(
+        OperatorRows(
+            operator_id=number,
+            operator=names.get(number, ""),
+            rows_before=before[number] if number < len(before) else None,
+            rows_after=after[number] if number < len(after) else None,
+        )
+        for number in range(max(len(before), len(after)))
+    )

@@ -1,0 +1,239 @@
+"""What the difference between both versions' rows of one store means."""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+from headgate.model.twin import Counterexample, TwinOutcome
+from headgate.text.numbers import plural
+from headgate.twin.compare_states import StoreComparison, compare_stores
+from headgate.twin.experiment import Experiment, Frozen, Ran, Store, StoreId, texts
+
+LIMIT = "globalLimit"
+# Measured on recorded changes: another share gives more false alarms, or misses a failure.
+_ORPHANED = 0.3
+_EQUAL = 0.02
+_FEW_SINGLE, _OTHER_MEANING, _SAME_SINGLE, _OTHER_FUNCTION, _NEARLY_ALL = 8, 0.5, 0.03, 0.5, 0.9
+LEAST_ROWS, _TOUCHED = 20, 5
+
+
+@dataclass(frozen=True, slots=True)
+class Said:
+    """An outcome with its reason; see `TwinVerdict` for the flags."""
+
+    outcome: TwinOutcome
+    why: str
+    example: Counterexample | None = None
+    mixed: bool = False
+    is_scaled: bool = False
+
+
+def judge_store(run: Experiment, store: StoreId) -> Said | None:
+    """Return what one store's difference means, None if there is none or it can't be read."""
+    before, after = run.state_before[store], run.state_after[store]
+    if before.error or after.error or before.rows == after.rows:
+        return None
+    if store[1] == LIMIT:
+        # It counts the rows that it passed, and has no keys.
+        return Said("resumes", "the limit continues from the rows counted so far", mixed=True)
+    if "WithinWatermark" in store[1]:
+        # Its values are expiry times.
+        before, after = (replace(s, rows=dict.fromkeys(s.rows, 0)) for s in (before, after))
+    if before.rows == after.rows:
+        return None
+    found = compare_stores(before, after, run.words)
+    pair = _Pair(run, store, before, after, found)
+    for judged in (pair.moved, pair.represented, pair.orphaned, pair.kept, pair.changed):
+        said = judged()
+        if said is not None:
+            return said
+    return pair.mixed()
+
+
+@dataclass(frozen=True, slots=True)
+class _Pair:
+    """One store of both versions, whose rows differ."""
+
+    run: Experiment
+    store: StoreId
+    before: Store
+    after: Store
+    found: StoreComparison
+
+    @property
+    def _is_join(self) -> bool:
+        return "Join" in self.store[1]
+
+    def moved(self) -> Said | None:
+        """Key or value columns have changed positions."""
+        found = self.found
+        if found.key_order is not None:
+            order = ", ".join(str(i + 1) for i in found.key_order)
+            return Said(
+                "silently_wrong",
+                f"the key columns of {self._name} have changed positions (now {order})",
+                self._key_example(),
+            )
+        if not found.swapped:
+            return None
+        first = found.swapped[0]
+        return Said(
+            "silently_wrong",
+            f"value columns of {self._name} have changed positions: in {first.keys} of {first.of} "
+            f"keys, column {first.before_column + 1} of the old version equals column "
+            f"{first.after_column + 1} of the new one",
+            replace(self._example(first.before_column), match=first),
+        )
+
+    def represented(self) -> Said | None:
+        """Values differ, but whatever B touched comes out the same."""
+        found, run = self.found, self.run
+        if not min(found.before, found.after):
+            return Said("unknown", f"{self._name} is empty in one version")
+        if len(found.different) <= _EQUAL * found.common or len(run.resumed.rows) < LEAST_ROWS:
+            return None
+        if output_of(run.resumed, run) != output_of(run.own, run):
+            return None
+        later = run.state_resumed.get(self.store, Store()).rows
+        touched = sum(later.get(k) != self.before.rows[k] for k in found.different)
+        if touched < _TOUCHED:
+            return None
+        return Said("resumes", f"{self._name} has another form with the same meaning")
+
+    def orphaned(self) -> Said | None:
+        """Keys mean something else: neither version finds the other's."""
+        found = self.found
+        lost = len(found.only_before) > _ORPHANED * found.before
+        if not (lost and len(found.only_after) > _ORPHANED * found.after):
+            return None
+        return Said(
+            "silently_wrong",
+            f"the keys of {self._name} mean something else: {len(found.only_before)} of "
+            f"{found.before} keys of the old version are never found again",
+            self._key_example(),
+        )
+
+    def kept(self) -> Said | None:
+        """Values agree where both have a key: other rows are selected, or kept for another time."""
+        found = self.found
+        if len(found.different) > _EQUAL * found.common and not self._is_join:
+            return None
+        opened = [] if self._is_join else self._opened_again()
+        if opened:
+            return Said(
+                "silently_wrong",
+                f"{plural(len(opened), 'key')} of {self._name} that the old version had evicted "
+                "starts from zero again",
+                self._example(0, opened[0]),
+            )
+        return Said("resumes", f"{self._name} now keeps other rows", mixed=True)
+
+    def _opened_again(self) -> list[Frozen]:
+        run = self.run
+        history = run.history.get(self.store, frozenset())
+        later = run.state_resumed.get(self.store, Store()).rows
+        own = run.state_own.get(self.store, Store()).rows
+        return [
+            key
+            for key in self.found.only_after
+            if key in history and key in later and key in own and later[key] != own[key]
+        ]
+
+    def changed(self) -> Said | None:
+        """Values differ in a way that tells another meaning, or another function."""
+        found = self.found
+        several = found.common - found.single
+        different = len(found.different) - found.single_different
+        of_several = different / several if several else 0.0
+        missing = len(found.only_before) + len(found.only_after)
+        if found.single >= _FEW_SINGLE:
+            of_single = found.single_different / found.single
+            if of_single >= _OTHER_MEANING:
+                said = self._wrong("means something else, also in keys of one row")
+                return replace(said, is_scaled=True)
+            if of_single <= _SAME_SINGLE >= missing / found.before and (
+                of_several >= _OTHER_FUNCTION
+            ):
+                return self._wrong("comes from another function: only keys of several rows differ")
+        elif of_several >= _NEARLY_ALL:
+            return self._wrong("differs in nearly all keys")
+        return None
+
+    def mixed(self) -> Said:
+        """Return what is left: some keys counted other rows."""
+        return Said(
+            "resumes", f"{self._name} mixes rows of the old and of the new version", mixed=True
+        )
+
+    def _wrong(self, what: str) -> Said:
+        return Said("silently_wrong", f"the value of {self._name} {what}", self._example())
+
+    @property
+    def _name(self) -> str:
+        operator_id, operator, store = self.store
+        return f"{operator} (operator {operator_id}, store {store})"
+
+    def _example(self, column: int | None = None, key: Frozen = None) -> Counterexample:
+        """Return a key that both have, with one column's values."""
+        key = key if key is not None else _plainest(self.found.different)
+        old, new = self.before.rows.get(key), self.after.rows.get(key)
+        if column is None:
+            column = next((i for i, _ in enumerate(old) if old[i] != new[i]), 0)  # type: ignore[arg-type, index]
+        return Counterexample(
+            kind="state",
+            operator_id=self.store[0],
+            operator=self.store[1],
+            store=self.store[2],
+            key=_named(self.before.keys, key),
+            columns=(_column(self.before, column), _column(self.after, column)),
+            before=_at(old, column),
+            after=_at(new, column),
+        )
+
+    def _key_example(self) -> Counterexample:
+        """Return a key that only the old version has."""
+        key = _plainest(self.found.only_before or self.found.different)
+        return Counterexample(
+            kind="state",
+            operator_id=self.store[0],
+            operator=self.store[1],
+            store=self.store[2],
+            key=_named(self.before.keys, key),
+            before=self.before.rows.get(key),
+            after=self.after.rows.get(key),
+        )
+
+
+def _plainest(keys: Sequence[Frozen]) -> Frozen:
+    """Return a key that a reader takes for one: no empty text, no null."""
+    return next((k for k in keys if (found := [*texts(k)]) and all(map(_is_plain, found))), keys[0])
+
+
+def _is_plain(text: str) -> bool:
+    return text.strip() == text != ""
+
+
+def _named(names: Sequence[str], row: Frozen) -> dict[str, Any]:
+    values = row if isinstance(row, tuple) else (row,)
+    return dict(zip(names or ("key",), values, strict=False))
+
+
+def _column(store: Store, column: int) -> str:
+    return store.values[column] if column < len(store.values) else "value"
+
+
+def _at(value: Frozen, column: int) -> Any:
+    is_struct = isinstance(value, tuple) and not (value and value[0] == "several")
+    return value[column] if is_struct and column < len(value) else value
+
+
+def output_of(ran: Ran, run: Experiment) -> Counter[str]:
+    """Return rows as a multiset, without the columns that time or chance fill."""
+    if not run.left_out:
+        return Counter(ran.rows)
+    kept = ({k: v for k, v in json.loads(r).items() if k not in run.left_out} for r in ran.rows)
+    return Counter(json.dumps(row, sort_keys=True) for row in kept)

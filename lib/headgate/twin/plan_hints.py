@@ -1,0 +1,253 @@
+"""What analysed plans say about the rows that reach every branch of a query."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+Node = dict[str, Any]
+# Columns are named `stream:NAME` or `FOLDER:NAME`, fields of structs `stream:NAME.FIELD`.
+STREAM = "stream"
+_COMPARED = frozenset(
+    {
+        *("EqualTo", "EqualNullSafe", "In", "InSet", "StartsWith", "EndsWith", "Contains", "Like"),
+        *("LessThan", "LessThanOrEqual", "GreaterThan", "GreaterThanOrEqual", "RLike", "ILike"),
+        *("Between", "MultiLike", "LikeAll", "LikeAny", "CaseWhen"),
+    }
+)
+_PARSED = {
+    "ParseToDate": "date",
+    "ParseToTimestamp": "timestamp",
+    "GetTimestamp": "timestamp",
+    "TryToTimestamp": "timestamp",
+    "TryToTimestampExpressionBuilder": "timestamp",
+    "UnixTimestamp": "timestamp",
+    "ToUnixTimestamp": "timestamp",
+}
+# What stands between a cast and the column whose text it reads.
+_AROUND = frozenset(
+    {"AggregateExpression", "Max", "Min", "First", "Last", "Alias", "StringTrim", "Coalesce"}
+)
+_DAY = 86_400
+_UNITS = {"millisecond": 0.001, "second": 1, "minute": 60, "hour": 3600, "day": _DAY}
+_INTERVAL = re.compile(r"(\d+) (millisecond|second|minute|hour|day)s?\b")
+_WORD = re.compile(r"[\w.-]+")
+_SECOND_US = 1_000_000
+_LEAST_WINDOW_US = 100_000
+
+
+@dataclass(slots=True)
+class Hints:
+    """What rows must hold: `literals` of a column with their Spark types, and how its text is read.
+
+    `intervals` are in seconds. `words` are texts of user functions, for any column of text.
+    """
+
+    literals: dict[str, set[tuple[str, str]]] = field(default_factory=dict)
+    conversions: dict[str, Any] = field(default_factory=dict)
+    intervals: set[float] = field(default_factory=set)
+    words: set[str] = field(default_factory=set)
+    _parents: dict[str, str] = field(default_factory=dict)
+
+    def domain(self, column: str) -> str:
+        """Return the column that stands for all that are compared with this one."""
+        while (above := self._parents.get(column, column)) != column:
+            column = above
+        return column
+
+    def equate(self, one: str, other: str) -> None:
+        """Give two columns the same values: a join or a filter compares them."""
+        pair = {self.domain(one), self.domain(other)}
+        first, *rest = sorted(pair, key=lambda c: (not c.startswith(f"{STREAM}:"), c))
+        self._parents |= dict.fromkeys(rest, first)
+
+
+def mine(study: Mapping[str, Any], hints: Hints) -> None:
+    """Add what one version's `study.json` says (see `spark_jobs/twin_version.py`)."""
+    streams = {s["folder"] for s in study["sources"] if s["is_streaming"]}
+    columns: dict[str, set[str]] = {}
+    for leaf in study["leaves"]:
+        prefix = STREAM if leaf["folder"] in streams else leaf["folder"]
+        columns |= {key: {f"{prefix}:{name}"} for key, name in leaf["ids"].items()}
+    _Miner(hints, columns).plan(_tree(study["plan"]))
+    hints.intervals |= {int(n) * _UNITS[unit] for n, unit in _INTERVAL.findall(study["text"])}
+    names = {f["name"] for leaf in study["leaves"] for f in leaf["schema"]["fields"]}
+    hints.words |= set(study["constants"]) - names
+
+
+class _Miner:
+    """Follows columns from the sources through a plan's aliases."""
+
+    def __init__(self, hints: Hints, columns: dict[str, set[str]]) -> None:
+        self.hints, self.columns = hints, columns
+
+    def plan(self, node: Node) -> None:
+        for child in node["children"]:
+            self.plan(child)
+        trees = list(_expressions(node))
+        for tree in trees:
+            for part in _walk(tree):
+                if _name(part) == "Alias" and part["children"]:
+                    self.columns[_id(part)] = self.read(part["children"][0])
+        for tree in trees:
+            for part in _walk(tree):
+                self.expression(part)
+
+    def read(self, tree: Node) -> set[str]:
+        """Return the columns that an expression reads."""
+        name = _name(tree)
+        if name == "AttributeReference":
+            return set(self.columns.get(_id(tree), ()))
+        if name == "GetStructField" and tree.get("name"):
+            return {f"{column}.{tree['name']}" for column in self.read(tree["children"][0])}
+        return {column for child in tree["children"] for column in self.read(child)}
+
+    def expression(self, part: Node) -> None:
+        name = _name(part)
+        if name in _COMPARED:
+            self.comparison(name, part)
+        elif name in _PARSED:
+            self.convert(part, _format(part) or _PARSED[name])
+        elif name == "JsonToStructs":
+            self.convert(part, part.get("schema"))
+        elif name in ("Cast", "TryCast") and isinstance(part.get("dataType"), str):
+            self.cast(part)
+        elif name == "Literal" and "interval" in str(part.get("dataType")):
+            self.interval(part.get("value"), 1)
+        elif name in ("Remainder", "SessionWindow"):
+            for inner in _walk(part):
+                if _name(inner) == "Literal" and inner.get("dataType") == "long":
+                    self.interval(inner.get("value"), _LEAST_WINDOW_US)
+
+    def comparison(self, name: str, part: Node) -> None:
+        literals = {
+            (str(inner["value"]), str(inner["dataType"]))
+            for inner in _walk(part)
+            if _name(inner) == "Literal" and inner.get("value") is not None
+        }
+        if name == "InSet":
+            literals |= {(word, "string") for word in _WORD.findall(str(part.get("hset") or ""))}
+        for column in self.read(part):
+            self.hints.literals.setdefault(column, set()).update(literals)
+        if name in ("EqualTo", "EqualNullSafe"):
+            left, right = (self.read(child) for child in part["children"])
+            if len(left) == len(right) == 1:
+                self.hints.equate(*left, *right)
+
+    def cast(self, part: Node) -> None:
+        inner = part["children"][0]
+        while _name(inner) in _AROUND and inner["children"]:
+            inner = inner["children"][0]
+        if _name(inner) in ("AttributeReference", "GetStructField"):
+            for column in self.read(inner):
+                self.hints.conversions.setdefault(column, part["dataType"])
+
+    def convert(self, part: Node, to: Any) -> None:
+        for column in self.read(part):
+            self.hints.conversions[column] = to
+
+    def interval(self, value: Any, least: int) -> None:
+        text = str(value).removeprefix("-")
+        if text.isdecimal() and int(text) >= least:
+            self.hints.intervals.add(int(text) / _SECOND_US)
+
+
+def _format(part: Node) -> str | None:
+    """Return `format:PATTERN` of a parsed date or time, None if it has no pattern."""
+    found = [
+        str(inner["value"])
+        for inner in _walk(part)
+        if _name(inner) == "Literal" and inner.get("dataType") == "string" and inner.get("value")
+    ]
+    return f"format:{found[0]}" if found else None
+
+
+def _tree(nodes: Sequence[Node]) -> Node:
+    """Return the root of what Spark's `toJSON` lists in pre-order, with `children`."""
+    rest = iter(nodes)
+
+    def one() -> Node:
+        node = dict(next(rest))
+        node["children"] = [one() for _ in range(node.get("num-children", 0))]
+        return node
+
+    return one()
+
+
+def _expressions(node: Node) -> Iterator[Node]:
+    """Yield the expressions that a plan's node holds."""
+    for key, value in node.items():
+        if key == "children" or not isinstance(value, list) or not value:
+            continue
+        groups: Iterable[Any] = [value] if isinstance(value[0], dict) else value
+        for group in groups:
+            first = group[0] if isinstance(group, list) and group else None
+            if isinstance(first, dict) and "class" in first:
+                yield _tree(group)
+
+
+def _walk(tree: Node) -> Iterator[Node]:
+    yield tree
+    for child in tree["children"]:
+        yield from _walk(child)
+
+
+def _name(node: Node) -> str:
+    return str(node["class"]).rpartition(".")[2]
+
+
+def _id(node: Node) -> str:
+    found = node.get("exprId") or {}
+    return f"{found.get('id')} {found.get('jvmId')}"
+
+
+# They give another value in each run, or in each batch.
+_VOLATILE = {
+    **dict.fromkeys(("CurrentTimestamp", "Now", "LocalTimestamp"), "current_timestamp()"),
+    **dict.fromkeys(("CurrentBatchTimestamp", "UnixTimestampNow"), "current_timestamp()"),
+    **dict.fromkeys(("CurrentDate", "Curdate"), "current_date()"),
+    **dict.fromkeys(("Rand", "Randn", "Shuffle"), "rand()"),
+    **dict.fromkeys(("Uuid",), "uuid()"),
+    "MonotonicallyIncreasingID": "monotonically_increasing_id()",
+}
+_CARRIES = frozenset({"Project", "SubqueryAlias", "EventTimeWatermark", "View"})
+
+
+def volatile(studies: Iterable[Mapping[str, Any]]) -> tuple[str | None, frozenset[str]]:
+    """Return a function of time or chance that reaches a key, a filter or the state, and columns.
+
+    The columns are those of the output that such a function fills without reaching any of these.
+    """
+    columns: set[str] = set()
+    for study in studies:
+        tainted: dict[str, str] = {}
+        inside = _taint(_tree(study["plan"]), tainted, columns)
+        if inside is not None:
+            return inside, frozenset()
+    return None, frozenset(columns)
+
+
+def _taint(node: Node, tainted: dict[str, str], columns: set[str]) -> str | None:
+    """Note what holds such a value; return the function where it is more than carried along."""
+    for child in node["children"]:
+        if (inside := _taint(child, tainted, columns)) is not None:
+            return inside
+    for tree in _expressions(node):
+        name = next(
+            (
+                _VOLATILE.get(_name(p)) or tainted[_id(p)]
+                for p in _walk(tree)
+                if _name(p) in _VOLATILE or _id(p) in tainted
+            ),
+            None,
+        )
+        if name is None:
+            continue
+        if _name(node) not in _CARRIES:
+            return name
+        if _name(tree) == "Alias":
+            tainted[_id(tree)] = name
+            columns.add(str(tree.get("name")))
+    return None

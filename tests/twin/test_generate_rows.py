@@ -1,0 +1,84 @@
+"""Rows are the same for the same seed, and have what the plans compare."""
+
+import json
+
+from headgate.twin.generate_rows import SIZES_A, SIZES_B, RowMaker, SourceRows
+from headgate.twin.plan_hints import Hints
+
+ORDERS = {
+    "fields": [
+        {"name": "k", "type": "string"},
+        {"name": "v", "type": "integer"},
+        {"name": "price", "type": "decimal(10,2)"},
+        {"name": "at", "type": "timestamp"},
+        {"name": "tags", "type": {"type": "array", "elementType": "string"}},
+        {"name": "who", "type": {"type": "struct", "fields": [{"name": "id", "type": "string"}]}},
+    ]
+}
+STREAM = SourceRows("in", ORDERS, True)
+
+
+def rows(feed):
+    return [row for batch in (*feed.a, *feed.b) for row in batch["in"]]
+
+
+def hints(**fields):
+    return Hints(**fields)
+
+
+def test_a_seed_gives_the_same_rows_and_another_seed_others():
+    first, again, other = (RowMaker(hints(), seed).feed([STREAM]) for seed in (1, 1, 2))
+    assert first == again
+    assert first != other
+    assert [len(b["in"]) for b in first.a] == list(SIZES_A)
+    assert [len(b["in"]) for b in first.b] == list(SIZES_B)
+
+
+def test_rows_are_json_of_their_schema():
+    found = rows(RowMaker(hints(), 1).feed([STREAM]))
+    assert json.loads(json.dumps(found)) == found
+    assert {type(r["v"]) for r in found} == {int, type(None)}
+    assert all(r["at"] is not None for r in found)
+    assert {type(r["tags"]) for r in found} == {list, type(None)}
+    assert len({r["k"] for r in found}) > 50
+
+
+def test_most_texts_are_what_a_plan_compares_them_with():
+    compared = hints(literals={"stream:k": {("paid", "string")}, "stream:v": {("17", "integer")}})
+    found = rows(RowMaker(compared, 1).feed([STREAM]))
+    assert sum(r["k"] == "paid" for r in found) > len(found) / 4
+    assert any(r["k"] == "PAID" for r in found)
+    assert {16, 17, 18} <= {r["v"] for r in found}
+
+
+def test_text_has_the_form_that_the_query_reads():
+    read = {
+        "stream:k": {"type": "struct", "fields": [{"name": "city", "type": "string"}]},
+        "stream:who.id": "format:dd/MM/yyyy",
+    }
+    found = rows(RowMaker(hints(conversions=read), 1).feed([STREAM]))
+    assert {tuple(json.loads(r["k"])) for r in found if r["k"] not in (None, "null")} == {("city",)}
+    days = [r["who"]["id"] for r in found if r["who"] and r["who"]["id"]]
+    assert all(len(day) == 10 and day[2] == day[5] == "/" for day in days)
+
+
+def test_columns_that_are_compared_share_values_and_others_do_not():
+    table = SourceRows("dim", {"fields": [{"name": "id", "type": "string"}]}, False)
+    joined = hints()
+    joined.equate("stream:k", "dim:id")
+    feed = RowMaker(joined, 1).feed([STREAM, table])
+    keys = {r["id"] for r in feed.tables["dim"]}
+    assert len(keys) == len(feed.tables["dim"]) > 100
+    assert len({r["k"] for r in rows(feed)} & keys) > 30
+    apart = RowMaker(hints(), 1).feed([STREAM, table])
+    shared = {r["id"] for r in apart.tables["dim"]} & {r["k"] for r in rows(apart)}
+    assert not any(word and ".1" in word for word in shared)
+
+
+def test_time_advances_with_the_largest_interval_and_its_ends_are_far_away():
+    feed = RowMaker(hints(intervals={600.0, 60.0}), 1).feed([STREAM])
+    first, middle, last = (
+        sorted(r["at"] for r in batch["in"]) for batch in (feed.a[0], feed.a[1], feed.b[-1])
+    )
+    assert first[0][:10] == "2024-03-04" and middle[-1][:10] == "2024-03-05"
+    assert last[0] > middle[-1]

@@ -1,0 +1,190 @@
+"""From two states and two outputs to a verdict: each sign of a wrong result, and its neighbours."""
+
+import json
+from dataclasses import replace
+
+import pytest
+
+from headgate.twin.experiment import Experiment, Ran, Store
+from headgate.twin.judge import judge
+
+SAVE = (0, "stateStoreSave", "default")
+ROWS = tuple(json.dumps({"k": f"K.{n}", "s": n}) for n in range(30))
+KEYS = [(f"K.{n}",) for n in range(40)]
+DONE = Ran(rows=ROWS, progress=({"stateOperators": [{"numRowsUpdated": 40}]},))
+ERROR = {"class": "STATE_X", "condition": "STATE_X.Y", "message": "no", "is_around": False}
+
+
+def store(value, keys=KEYS, names=("a", "b")):
+    return Store(keys=("k",), values=names, rows={k: value(n) for n, k in enumerate(keys)})
+
+
+def plain(n):
+    return (n, 1000 - n)
+
+
+def run(after=plain, before=plain, keys=KEYS, **fields):
+    made = {
+        "modes": ("Update", "Update"),
+        "before_a": DONE,
+        "after_a": DONE,
+        "resumed": DONE,
+        "own": DONE,
+        "state_before": {SAVE: store(before)},
+        "state_after": {SAVE: store(after, keys)},
+        "words": {},
+    }
+    return Experiment(**(made | fields))
+
+
+OTHER_OUT = replace(DONE, rows=ROWS[:-1])
+
+
+def test_equal_states_and_outputs_resume():
+    found = judge(run())
+    assert (found.outcome, found.why) == (
+        "resumes", "state (40 keys) and output (30 rows) are equal",
+    )  # fmt: skip
+    assert [(o.rows_before, o.rows_after) for o in found.operators] == [(40, 40)]
+
+
+def test_a_failed_restart_refuses_with_sparks_condition():
+    found = judge(run(resumed=Ran(error=ERROR | {"stage": "batch"})))
+    assert (found.outcome, found.refusal.condition) == ("refuses", "STATE_X.Y")
+
+
+@pytest.mark.parametrize(
+    ("fields", "question"),
+    [
+        ({"before_a": Ran(error=ERROR)}, "--sample"),
+        ({"after_a": Ran(error=ERROR | {"stage": "batch"})}, "--sample"),
+        ({"resumed": Ran(error=ERROR | {"is_around": True})}, "network"),
+        ({"resumed": Ran(late="waits")}, "--timeout"),
+        ({"inside": "rand()"}, "mean the same"),
+    ],
+)
+def test_what_decides_nothing_asks(fields, question):
+    found = judge(run(**fields))
+    assert found.outcome == "unknown" and question in found.question
+
+
+def test_an_error_of_the_rows_is_not_a_refusal():
+    error = ERROR | {"class": "ValueError", "stage": "batch"}
+    found = judge(run(resumed=Ran(error=error), after_a=Ran(error=error)))
+    assert found.outcome == "unknown"
+
+
+def test_values_that_changed_places_are_wrong_with_a_counterexample():
+    found = judge(run(after=lambda n: (1000 - n, n), own=OTHER_OUT))
+    assert found.outcome == "silently_wrong"
+    example = found.counterexample
+    assert (example.match.before_column, example.match.after_column) == (0, 1)
+    assert (example.match.keys, example.match.of) == (40, 40)
+    assert (example.key, example.before, example.after) == ({"k": "K.0"}, 0, 1000)
+
+
+def test_keys_that_changed_places_are_wrong():
+    keys = [(f"K.{n}", f"L.{n}") for n in range(40)]
+    turned = [(b, a) for a, b in keys]
+    found = judge(
+        run(state_before={SAVE: store(plain, keys)}, state_after={SAVE: store(plain, turned)})
+    )
+    assert found.outcome == "silently_wrong" and "key columns" in found.why
+
+
+def test_other_keys_are_orphans():
+    found = judge(run(keys=[(f"M.{n}",) for n in range(40)], own=OTHER_OUT))
+    assert found.outcome == "silently_wrong" and "40 of 40 keys" in found.why
+
+
+def test_a_few_other_keys_are_rows_that_a_filter_selects():
+    found = judge(run(keys=[*KEYS[:36], *((f"M.{n}",) for n in range(2))], own=OTHER_OUT))
+    assert (found.outcome, found.mixed) == ("resumes", True)
+
+
+def test_evicted_keys_that_begin_again_are_wrong():
+    gone = ("G.1",)
+    found = judge(
+        run(
+            keys=[*KEYS, gone],
+            own=OTHER_OUT,
+            history={SAVE: frozenset({gone})},
+            state_resumed={SAVE: store(lambda n: (n, 0), [*KEYS, gone])},
+            state_own={SAVE: store(plain, [*KEYS, gone])},
+        )
+    )
+    assert found.outcome == "silently_wrong" and "starts from zero again" in found.why
+
+
+SINGLE = {k[0].lower(): 1 for k in KEYS}
+
+
+def test_another_meaning_shows_in_keys_of_one_row():
+    found = judge(run(after=lambda n: (2 * n + 1, 1000 - n), words=SINGLE, own=OTHER_OUT))
+    assert found.outcome == "silently_wrong" and "keys of one row" in found.why
+    assert found.is_scaled
+
+
+def test_another_function_shows_only_in_keys_of_several_rows():
+    few = {k[0].lower(): 1 for k in KEYS[:12]}
+    found = judge(run(after=lambda n: (n + (n >= 12) * 7, 1000 - n), words=few, own=OTHER_OUT))
+    assert found.outcome == "silently_wrong" and "another function" in found.why
+
+
+def test_another_form_whose_output_is_equal_resumes():
+    touched = {SAVE: store(lambda n: (n, n))}
+    found = judge(run(after=lambda n: (n + 1, n + 1), state_resumed=touched))
+    assert found.outcome == "resumes" and "another form" in found.why
+
+
+def test_append_that_becomes_update_is_wrong():
+    assert judge(run(modes=("Append", "Update"))).outcome == "silently_wrong"
+    assert judge(run(modes=("Append", "Append"))).outcome == "resumes"
+
+
+def test_equal_states_with_other_output_are_wrong_unless_it_differs_each_time():
+    found = judge(run(own=OTHER_OUT, again=OTHER_OUT))
+    assert found.outcome == "silently_wrong"
+    assert found.counterexample.before == {"k": "K.29", "s": 29}
+    assert judge(run(own=OTHER_OUT, again=DONE)).outcome == "unknown"
+
+
+def test_rows_of_a_new_source_come_after_the_restart():
+    more = {"resumed": DONE, "own": OTHER_OUT, "again": OTHER_OUT}
+    assert judge(run(**more, has_new_source=True)).outcome == "resumes"
+    less = {"resumed": OTHER_OUT, "own": DONE, "again": DONE}
+    assert judge(run(**less, has_new_source=True)).outcome == "silently_wrong"
+
+
+def test_columns_of_time_are_not_compared():
+    rows = tuple(json.dumps({"k": "x", "now": n}) for n in range(30))
+    other = tuple(json.dumps({"k": "x", "now": n + 9}) for n in range(30))
+    differing = {"resumed": replace(DONE, rows=rows), "own": replace(DONE, rows=other)}
+    assert judge(run(**differing)).outcome == "silently_wrong"
+    found = judge(run(**differing, left_out=frozenset({"now"})))
+    assert (found.outcome, found.left_out) == ("resumes", ("now",))
+
+
+@pytest.mark.parametrize(
+    ("fields", "said"),
+    [
+        ({"resumed": Ran(rows=ROWS[:3]), "own": Ran(rows=ROWS[:3])}, "only 3 rows came out"),
+        ({"state_before": {SAVE: store(plain, KEYS[:1])},
+          "state_after": {SAVE: store(plain, KEYS[:1])}}, "has 1 key"),
+        ({"before": lambda n: (n, 7), "after": lambda n: (n, 7)}, "value column 2"),
+        ({"state_before": {SAVE: Store(error="broken")},
+          "state_after": {SAVE: Store(error="broken")},
+          "resumed": Ran(rows=ROWS[:12]), "own": Ran(rows=ROWS[:12])}, "can't be read: broken"),
+    ],
+)  # fmt: skip
+def test_what_no_row_reached_never_resumes(fields, said):
+    found = judge(run(**fields))
+    assert found.outcome == "unknown" and said in found.why
+
+
+def test_a_store_that_is_gone_beside_a_new_one_is_wrong():
+    moved = (0, "stateStoreSave", "other")
+    found = judge(run(state_after={moved: store(plain)}, own=OTHER_OUT))
+    assert found.outcome == "silently_wrong" and "starts empty" in found.why
+    added = judge(run(state_after={SAVE: store(plain), moved: store(plain)}))
+    assert (added.outcome, added.mixed) == ("resumes", True)

@@ -1,0 +1,111 @@
+"""Literals, casts, equalities and intervals are found in plans as Spark writes them."""
+
+import json
+from pathlib import Path
+
+import pytest
+
+from headgate.twin.plan_hints import Hints, mine, volatile
+
+ATTRIBUTE = "org.apache.spark.sql.catalyst.expressions.AttributeReference"
+RELATION = "org.apache.spark.sql.execution.streaming.runtime.StreamingRelation"
+EXPRESSIONS = "org.apache.spark.sql.catalyst.expressions."
+JVM = "00000000-0000-0000-0000-000000000001"
+
+
+def column(number):
+    return {"class": ATTRIBUTE, "num-children": 0, "exprId": {"id": number, "jvmId": JVM}}
+
+
+def literal(value, kind="string"):
+    return {
+        "class": EXPRESSIONS + "Literal", "num-children": 0, "value": value, "dataType": kind
+    }  # fmt: skip
+
+
+def call(kind, /, *children, **fields):
+    node = {"class": EXPRESSIONS + kind, "num-children": len(children), **fields}
+    return [
+        node,
+        *(n for child in children for n in (child if isinstance(child, list) else [child])),
+    ]
+
+
+def study(node, text="", constants=(), **fields):
+    """A study of a stream with the columns k (1) and v (2), and one node above it."""
+    ids = {f"{n} {JVM}": name for n, name in ((1, "k"), (2, "v"))}
+    schema = {"fields": [{"name": n, "type": "string"} for n in ("k", "v")]}
+    above = {"class": f"org.apache.spark.sql.catalyst.plans.logical.{node}", "num-children": 1}
+    return {
+        "sources": [{"folder": "in", "is_streaming": True}],
+        "leaves": [{"folder": "in", "schema": schema, "ids": ids}],
+        "plan": [above | fields, {"class": RELATION, "num-children": 0}],
+        "text": text,
+        "constants": list(constants),
+    }
+
+
+def mined(*args, **fields):
+    hints = Hints()
+    mine(study(*args, **fields), hints)
+    return hints
+
+
+def test_what_a_filter_compares_a_column_with():
+    found = mined("Filter", condition=call("EqualTo", column(1), literal("paid")))
+    assert found.literals == {"stream:k": {("paid", "string")}}
+
+
+def test_columns_that_are_equal_share_a_domain():
+    found = mined("Filter", condition=call("EqualTo", column(1), column(2)))
+    assert found.domain("stream:v") == found.domain("stream:k") == "stream:k"
+
+
+@pytest.mark.parametrize(
+    ("expression", "read"),
+    [
+        (call("Cast", column(1), dataType="integer"), "integer"),
+        (call("ParseToDate", column(1)), "date"),
+        (call("ParseToTimestamp", column(1), literal("dd/MM/yyyy")), "format:dd/MM/yyyy"),
+        (call("JsonToStructs", column(1), schema={"type": "struct"}), {"type": "struct"}),
+    ],
+)
+def test_how_text_is_read(expression, read):
+    found = mined("Project", projectList=[expression])
+    assert found.conversions == {"stream:k": read}
+
+
+def test_a_field_of_parsed_json_is_a_column_of_its_own():
+    parsed = call("JsonToStructs", column(1), schema={"type": "struct"})
+    city = call("GetStructField", parsed, name="city")
+    found = mined("Filter", condition=call("EqualTo", city, literal("Rome")))
+    assert found.literals["stream:k.city"] == {("Rome", "string")}
+
+
+def test_intervals_of_the_text_and_words_of_functions():
+    found = mined("Filter", text="delay 10 minutes, interval 30 seconds", constants=("gold", "k"))
+    assert found.intervals == {600, 30}
+    assert found.words == {"gold"}
+
+
+def now(name):
+    return call("Alias", *[call("CurrentTimestamp")], name=name,
+                exprId={"id": 9, "jvmId": JVM})  # fmt: skip
+
+
+def test_a_column_of_time_is_left_out_and_a_key_of_time_is_not_judged():
+    carried = study("Project", projectList=[now("seen")])
+    assert volatile([carried]) == (None, frozenset({"seen"}))
+    grouped = study("Aggregate", groupingExpressions=[call("CurrentTimestamp")])
+    assert volatile([grouped]) == ("current_timestamp()", frozenset())
+
+
+RECORDED = Path(__file__).parents[1] / "cases" / "spark"
+
+
+def test_recorded_plans_are_mined_without_an_error():
+    plans = sorted(RECORDED.glob("*/before/logical.json"))[:60]
+    assert len(plans) > 40
+    for path in plans:
+        known = {"sources": [], "leaves": [], "text": "", "constants": []}
+        mine(known | {"plan": json.loads(path.read_text())}, Hints())
