@@ -11,6 +11,7 @@ _MODULES = (
     ("Kafka Streams", "headgate.rules.kafka_streams.codes"),
     ("Any engine", "headgate.rules.compare.other_engines"),
     ("Downstream impact", "headgate.rules.compare.downstream_impact"),
+    ("Twin runs", "headgate.rules.compare.twin_findings"),
     ("Readiness", "headgate.rules.readiness.codes"),
     ("Schemas", "headgate.rules.topic_schemas.codes"),
 )

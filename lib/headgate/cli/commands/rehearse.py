@@ -7,7 +7,14 @@ from pathlib import Path
 import click
 
 from headgate.cli.commands.rehearse_kafka_streams import streams_options
-from headgate.cli.shared.options import current_context, emit_json, format_option, progress_console
+from headgate.cli.commands.rehearse_twin import ALL_OUTCOMES, FAILING, rehearse_twin
+from headgate.cli.shared.options import (
+    current_context,
+    emit_json,
+    fail_on,
+    format_option,
+    progress_console,
+)
 from headgate.cli.shared.terminal import print_rich
 
 
@@ -83,10 +90,33 @@ def _settings(_: click.Context, __: click.Parameter, given: tuple[str, ...]) -> 
     metavar="DIR",
     help="Folder for the copy (default: the system's temporary folder).",
 )
+@click.option(
+    "--rows",
+    type=click.IntRange(100, 100_000),
+    default=674,
+    show_default=True,
+    help="Without a checkpoint: number of rows to generate for each source.",
+)
+@click.option(
+    "--seed",
+    type=int,
+    default=7,
+    show_default=True,
+    help="Without a checkpoint: seed of the generated rows; the same seed gives the same rows.",
+)
+@click.option(
+    "--fail-on",
+    "closing",
+    default=",".join(FAILING),
+    show_default=True,
+    callback=fail_on(ALL_OUTCOMES),
+    metavar="LIST",
+    help="Without a checkpoint: outcomes that fail the check (exit 1), as in `headgate diff`.",
+)
 @streams_options
-@format_option()
+@format_option("markdown", "sarif", "junit")
 def command(
-    checkpoint: str,
+    checkpoint: str | None,
     after: str,
     before: str | None,
     batch: str,
@@ -98,14 +128,32 @@ def command(
     allow_source: tuple[str, ...],
     with_credentials: bool,
     scratch: Path | None,
+    rows: int,
+    seed: int,
+    closing: frozenset[str],
     output: str,
-) -> None:
+) -> int:
     """Run a new version on a copy of the checkpoint for one batch, and report what Spark does.
 
     With --state-dir: run a Kafka Streams application on a copy of its state directory and topics.
 
+    With --before and without a checkpoint: run both versions on the same generated rows, and
+    compare their state and output. No source and no cluster is read.
+
     The original is only read. The sink is replaced, and foreachBatch functions are not called.
     """
+    if checkpoint is None:
+        from headgate.usecases.rehearsal.twin_spark import TwinOptions
+
+        return rehearse_twin(
+            str(before),
+            after,
+            TwinOptions(
+                rows=rows, seed=seed, seconds=timeout, query=query, conf=conf, scratch=scratch
+            ),
+            closing,
+            output,
+        )
     from headgate.usecases.rehearsal.rehearse_spark import Options, rehearse
 
     console = progress_console()
@@ -131,8 +179,9 @@ def command(
         from headgate.views.reports.rehearsal import rehearsal_json
 
         emit_json(rehearsal_json(found.report, found.engine, found.judged))
-        return
+        return 0
     from headgate.views.reports.rehearsal_terminal import rehearsal_text
 
     text = rehearsal_text(found.report, found.engine, found.judged)
     print_rich(text)
+    return 0

@@ -106,17 +106,17 @@ _OF_SPARK = {
 }
 
 
-def streams_options(function: Callable[..., None]) -> Callable[..., None]:
+def streams_options(function: Callable[..., int]) -> Callable[..., int]:
     """Add what only Kafka Streams has; with `--state-dir` the command is ours, without Spark's."""
 
     @wraps(function)
-    def command(**given: Any) -> None:
+    def command(**given: Any) -> int:
         streams = {name: given.pop(name) for name in _NAMES}
         _check(streams, given)
         if streams["state_dir"] is None:
-            function(**given)
-        else:
-            _rehearse(streams, given)
+            return function(**given)
+        _rehearse(streams, given)
+        return 0
 
     for option in reversed(_OPTIONS):
         command = option(command)
@@ -128,8 +128,11 @@ def _check(streams: Mapping[str, Any], given: Mapping[str, Any]) -> None:
     if streams["state_dir"] is None:
         if used := _used(_OF_STREAMS, streams):
             raise click.UsageError(f"{used} is for Kafka Streams and needs --state-dir.")
-        if not given["checkpoint"]:
-            raise click.UsageError("Give --checkpoint (Spark) or --state-dir (Kafka Streams).")
+        if not given["checkpoint"] and not given["before"]:
+            raise click.UsageError(
+                "Give --checkpoint (Spark), --state-dir (Kafka Streams), or --before for a run of "
+                "both versions on generated rows."
+            )
         return
     if used := _used(_OF_SPARK, given):
         raise click.UsageError(

@@ -1,0 +1,192 @@
+"""What a twin run adds to a report: the engine's own outcome, and where the rules disagree.
+
+They are not run by `compare`: a twin run makes them of what both versions did.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, replace
+
+from headgate.model.twin import Counterexample, TwinVerdict
+from headgate.model.version import Version
+from headgate.rules.core.report import Finding, Location, Outcome, Report, Rollback, StateEffect
+from headgate.rules.core.rule import NamedRule, RuleResult, Texts, declared
+
+_SOURCE = "the twin run of this comparison: both versions on the same generated rows"
+
+
+@dataclass(frozen=True, slots=True)
+class TwinRule(NamedRule):
+    """A rule whose check gets the verdict of a twin run and the node that it is about."""
+
+    def of(self, verdict: TwinVerdict, location: Location) -> Finding:
+        """Return the finding."""
+        result: RuleResult = self.check(verdict, location)
+        return result.finding(self.code, self.why, self.source)
+
+
+def twin_rule(code: str, **texts: Texts) -> Callable[[Callable[..., RuleResult]], TwinRule]:
+    """Turn a check into a `TwinRule`; `texts` are `remedies` and `questions`."""
+    return declared(TwinRule, code, _SOURCE, **texts)
+
+
+@dataclass(frozen=True, slots=True)
+class Disagreement:
+    """A finding of the rules with an outcome that the engine did not show."""
+
+    rule: str
+    rules: Outcome
+    engine: Outcome
+
+
+_NEW_CHECKPOINT = (
+    "Keep the old plan, or start the new version with a new checkpoint and reprocess the input."
+)
+
+
+@twin_rule("TWN001", remedies=(_NEW_CHECKPOINT,))
+def engine_refuses(verdict: TwinVerdict, location: Location) -> RuleResult:
+    """Spark failed to start the new version on a checkpoint that the old version wrote.
+
+    Both versions ran on generated rows, in scratch folders. The old version's own checkpoint
+    gives the same error.
+    """
+    refusal = verdict.refusal
+    return RuleResult(
+        outcome=Outcome.REFUSES,
+        location=location,
+        because=f"{verdict.why}: {refusal.message}." if refusal else f"{verdict.why}.",
+        error_class=refusal.error_class if refusal else None,
+        rollback=Rollback.UNKNOWN,
+        remedy=_NEW_CHECKPOINT,
+        scenario="from-scratch",
+    )
+
+
+@twin_rule("TWN002", remedies=(_NEW_CHECKPOINT,))
+def engine_writes_wrong_results(verdict: TwinVerdict, location: Location) -> RuleResult:
+    """The old version's state means something else to the new version.
+
+    Both versions ran on the same generated rows. The new version starts on the old version's
+    checkpoint, but it would have left another state there. Its results are wrong without an error.
+    """
+    example = verdict.counterexample
+    return RuleResult(
+        outcome=Outcome.SILENTLY_WRONG,
+        state_effect=StateEffect.REINTERPRETED,
+        location=location,
+        before=example.before if example else None,
+        after=example.after if example else None,
+        because=f"{_sentence(verdict.why)}{f' {example_words(example)}' if example else ''}",
+        rollback=Rollback.LOST,
+        remedy=_NEW_CHECKPOINT,
+        scenario="from-scratch",
+    )
+
+
+_CHECK_BY_HAND = "Rehearse with a copy of the real checkpoint: `headgate rehearse --checkpoint`."
+_DECIDES = "The generated rows don't decide this. {question}"
+
+
+@twin_rule("TWN003", remedies=(_CHECK_BY_HAND,), questions=(_DECIDES,))
+def engine_can_not_tell(verdict: TwinVerdict, location: Location) -> RuleResult:
+    """The generated rows don't decide what the new version does with the old state."""
+    return RuleResult(
+        outcome=Outcome.UNKNOWN,
+        location=location,
+        because=_sentence(verdict.why),
+        question=_DECIDES.format(question=verdict.question),
+        remedy=_CHECK_BY_HAND,
+    )
+
+
+RULES: tuple[TwinRule, ...] = (engine_refuses, engine_writes_wrong_results, engine_can_not_tell)
+_RULE_OF = {
+    "refuses": engine_refuses,
+    "silently_wrong": engine_writes_wrong_results,
+    "unknown": engine_can_not_tell,
+}
+_OUTCOMES = {o.word: o for o in Outcome}
+
+
+def with_twin(
+    report: Report, verdict: TwinVerdict, before: Version, after: Version
+) -> tuple[Report, tuple[Disagreement, ...]]:
+    """Return the report with the engine's outcome, and the rules' findings that it contradicts.
+
+    A twin raises the outcome and never lowers it: what rows did not reach, no engine has shown.
+    If values only differ because one function got another expression, which the rules say of the
+    operator, the outcome stays theirs: history mixes both.
+    """
+    if verdict.is_scaled and _is_mixed(report):
+        return report, ()
+    engine = _OUTCOMES[verdict.outcome]
+    disagreements = tuple(_disagreements(report, engine))
+    rule = _RULE_OF.get(verdict.outcome)
+    if rule is None or _is_said(report, verdict):
+        return report, disagreements
+    finding = rule.of(verdict, _location(verdict, before, after))
+    return replace(report, findings=(finding, *report.findings)), disagreements
+
+
+def _is_mixed(report: Report) -> bool:
+    return any(f.state_effect is StateEffect.MIXED for f in report.findings)
+
+
+def _is_said(report: Report, verdict: TwinVerdict) -> bool:
+    """Whether the rules name the same refusal: then they also say what to do."""
+    refusal = verdict.refusal
+    return refusal is not None and any(
+        f.outcome is Outcome.REFUSES and f.error_class == refusal.error_class
+        for f in report.findings
+    )
+
+
+def _disagreements(report: Report, engine: Outcome) -> Iterator[Disagreement]:
+    if engine is Outcome.UNKNOWN:
+        return
+    if engine > report.outcome:
+        yield Disagreement("", report.outcome, engine)
+    for finding in report.findings:
+        if finding.outcome > max(engine, Outcome.UNKNOWN):
+            yield Disagreement(finding.rule, finding.outcome, engine)
+
+
+def _location(verdict: TwinVerdict, before: Version, after: Version) -> Location:
+    example = verdict.counterexample
+    if example is None or example.operator_id is None:
+        return Location.between(before.sink, after.sink)
+    return Location(*(node_of(v, example.operator_id) for v in (before, after)))
+
+
+def node_of(version: Version, operator_id: int) -> str | None:
+    """Return the node of a stateful operator, None if no evidence names it."""
+    found = (o.node for o in version.stateful or () if o.operator_id == operator_id)
+    return next(found, None)
+
+
+def example_words(example: Counterexample) -> str:
+    """Return a counterexample in one sentence."""
+    if example.kind == "output":
+        return (
+            f"Example: with the old version's checkpoint the new version writes {example.before}, "
+            f"without it {example.after}."
+        )
+    key = ", ".join(f"{name}={value!r}" for name, value in example.key.items())
+    column = f" in column {example.columns[0]}" if example.columns[0] else ""
+    return (
+        f"Example: for key {key} the old version left {example.before!r}{column}; the new version "
+        f"would have {_would_have(example)}."
+    )
+
+
+def _would_have(example: Counterexample) -> str:
+    if example.after is None:
+        return "no such key"
+    same = example.columns[0] == example.columns[1] or not example.columns[1]
+    return repr(example.after) + ("" if same else f" in column {example.columns[1]}")
+
+
+def _sentence(text: str) -> str:
+    return f"{text[:1].upper()}{text[1:]}."

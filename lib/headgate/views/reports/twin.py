@@ -1,0 +1,128 @@
+"""A twin run as JSON, and as a section of the report."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import asdict, replace
+from typing import Any
+
+from headgate.model.twin import Counterexample, OperatorRows, TwinVerdict
+from headgate.model.version import Version
+from headgate.rules.compare.twin_findings import Disagreement, node_of
+from headgate.rules.core.report import Location, Report
+from headgate.text.numbers import plural
+from headgate.views.reports.comparison_json import report_json
+from headgate.views.reports.document import Document, Section
+from headgate.views.scene.outcome_words import WORDS
+
+_ENGINE = {
+    "refuses": "the new version fails to start",
+    "silently_wrong": "the new version runs, but its results are wrong",
+    "resumes": "the new version resumes",
+    "unknown": "no result",
+}
+
+
+def twin_json(
+    report: Report,
+    verdict: TwinVerdict,
+    disagreements: Sequence[Disagreement],
+    versions: tuple[Version, Version],
+) -> dict[str, Any]:
+    """Return the object that a twin run prints; every value is plain."""
+    refusal = verdict.refusal
+    return report_json(report) | {
+        "engine": {
+            "outcome": verdict.outcome,
+            "error_class": refusal.error_class if refusal else None,
+            "message": refusal.message if refusal else verdict.why,
+            "rows_in": verdict.rows,
+            "rows_out": verdict.rows_out,
+            "condition": refusal.condition if refusal else None,
+            "question": verdict.question,
+            "why": verdict.why,
+            "mixed": verdict.mixed,
+            "left_out": list(verdict.left_out),
+            "spark_version": verdict.spark_version,
+            "seconds": round(verdict.seconds, 1),
+        },
+        "counterexample": _example_json(verdict.counterexample, versions),
+        "coverage": {
+            "seed": verdict.seed,
+            "rows": verdict.rows,
+            "operators": [_operator_json(o, versions) for o in verdict.operators],
+        },
+        "disagreements": [
+            {"rule": d.rule, "rules": d.rules.word, "engine": d.engine.word} for d in disagreements
+        ],
+    }
+
+
+def _operator_json(rows: OperatorRows, versions: tuple[Version, Version]) -> dict[str, Any]:
+    before, after = (node_of(v, rows.operator_id) for v in versions)
+    return {
+        "id": after or before or str(rows.operator_id),
+        "operator": rows.operator,
+        "rows_before": rows.rows_before or 0,
+        "rows_after": rows.rows_after or 0,
+    }
+
+
+def _example_json(
+    example: Counterexample | None, versions: tuple[Version, Version]
+) -> dict[str, Any] | None:
+    if example is None:
+        return None
+    nodes = Location()
+    if example.operator_id is not None:
+        nodes = Location(*(node_of(v, example.operator_id) for v in versions))
+    return {
+        "where": nodes.after or nodes.before,
+        "store": example.store,
+        "kind": example.kind,
+        "key": example.key,
+        "column": {"before": example.columns[0], "after": example.columns[1]},
+        "before": example.before,
+        "after": example.after,
+        "match": asdict(example.match) if example.match else None,
+        "masked": example.masked,
+    }
+
+
+def with_twin_section(
+    document: Document, verdict: TwinVerdict, disagreements: Sequence[Disagreement]
+) -> Document:
+    """Return a comparison's document with what both versions did."""
+    section = Section(
+        title=f"Twin run: {_ENGINE[verdict.outcome]}", lines=tuple(_lines(verdict, disagreements))
+    )
+    return replace(document, command="headgate rehearse", sections=(section, *document.sections))
+
+
+def _lines(verdict: TwinVerdict, disagreements: Sequence[Disagreement]) -> Iterator[str]:
+    yield f"{verdict.why[:1].upper()}{verdict.why[1:]}."
+    if verdict.question:
+        yield f"To decide: {verdict.question}"
+    for operator in verdict.operators:
+        yield (
+            f"Operator {operator.operator_id} ({operator.operator}): "
+            f"{_count(operator.rows_before)} in the old version, "
+            f"{_count(operator.rows_after)} in the new version."
+        )
+    if verdict.left_out:
+        yield f"Not compared (filled by time or chance): {', '.join(verdict.left_out)}."
+    yield (
+        f"{plural(verdict.rows, 'generated row')} (seed {verdict.seed}), "
+        f"{plural(verdict.rows_out, 'row')} of output after the restart, "
+        f"{verdict.seconds:.0f} s on Spark {verdict.spark_version}."
+    )
+    for one in disagreements:
+        by = f"rule {one.rule}" if one.rule else "the rules"
+        yield (
+            f"Rules and engine disagree: {by} {'says' if one.rule else 'say'} "
+            f"{WORDS[one.rules]}, the engine shows {WORDS[one.engine]}."
+        )
+
+
+def _count(rows: int | None) -> str:
+    return "no state" if rows is None else f"{plural(rows, 'row')} changed its state"

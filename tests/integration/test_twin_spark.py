@@ -1,0 +1,140 @@
+"""Twin runs on real Spark: both versions on the same generated rows, and bad versions."""
+
+import contextlib
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from headgate.errors import CaptureError, UnreachableError
+from headgate.gateway.spark.twin_version import TwinProcess
+from headgate.usecases.rehearsal.twin_spark import PREFIX, TwinOptions, run_twin
+
+pytestmark = pytest.mark.spark
+
+FOLDER = Path(__file__).parent
+
+
+@pytest.fixture(scope="module")
+def processes(tmp_path_factory):
+    """Two Sparks for all versions of this module: each start takes seconds."""
+    folder = tmp_path_factory.mktemp("twin")
+    with contextlib.ExitStack() as stack:
+        yield tuple(
+            stack.enter_context(TwinProcess(folder / name, [FOLDER])) for name in ("old", "new")
+        )
+
+
+@pytest.fixture
+def twin(processes, tmp_path):
+    def run(before, after, **options):
+        names = (f"twin_queries:{name}" for name in (before, after))
+        chosen = TwinOptions(scratch=tmp_path, seconds=240, **options)
+        return run_twin(*names, options=chosen, processes=processes)
+
+    yield run
+    assert list(tmp_path.glob(f"{PREFIX}*")) == []
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "outcome"),
+    [
+        ("base", "renamed", "resumes"),
+        # Spark asks for the last batch's files again, and they lie under the old path.
+        ("base", "other_path", "refuses"),
+        ("from_kafka", "from_kafka", "resumes"),
+        ("base", "joined", "resumes"),
+        ("base", "swapped", "silently_wrong"),
+        ("base", "other_key", "silently_wrong"),
+        ("by_function", "by_function", "resumes"),
+        ("base", "by_chance", "unknown"),
+    ],
+)
+def test_what_the_engine_does(twin, before, after, outcome):
+    found = twin(before, after)
+    assert (found.verdict.outcome, found.report.outcome.word) == (outcome, outcome)
+    assert found.verdict.rows in (674, 2 * 674)
+
+
+def test_rules_judge_what_generated_rows_can_not_show(twin):
+    """Another topic is refused for its offsets; on generated rows there are none."""
+    found = twin("from_kafka", "from_other_topic")
+    assert (found.verdict.outcome, found.report.outcome.word) == ("resumes", "refuses")
+    (disagreement,) = found.disagreements
+    assert (disagreement.rule, disagreement.engine.word) == ("KAF001", "resumes")
+
+
+def test_a_refusal_has_the_engines_condition(twin):
+    found = twin("base", "counted").verdict
+    assert found.outcome == "refuses"
+    assert found.refusal.error_class == "STATE_STORE_VALUE_SCHEMA_NOT_COMPATIBLE"
+
+
+def test_swapped_columns_have_a_counterexample_and_rows_repeat(twin):
+    found, again = (twin("base", "swapped", seed=seed).verdict for seed in (3, 3))
+    example = found.counterexample
+    assert (example.match.before_column, example.match.after_column) == (0, 1)
+    assert example.match.keys == example.match.of > 20
+    assert example.before != example.after and example.columns == ("sum", "sum")
+    assert (again.counterexample, again.rows_out) == (example, found.rows_out)
+    assert twin("base", "swapped", seed=4).verdict.counterexample != example
+
+
+def test_a_change_inside_a_function_is_seen_by_its_words(twin):
+    found = twin("by_function", "by_other_function").verdict
+    assert found.outcome == "silently_wrong" or found.mixed
+    assert found.outcome != "unknown"
+
+
+@pytest.mark.parametrize(
+    ("after", "said"),
+    [
+        (
+            "raises",
+            r"twin_queries:raises failed at .*twin_queries.py:\d+: ValueError: no such tena",
+        ),
+        ("of_table", "a capture has no access to a catalog"),
+        ("without_schema", "the json source /data/orders infers its schema"),
+    ],
+)
+def test_a_version_that_can_not_be_built_is_one_sentence(twin, after, said):
+    with pytest.raises(CaptureError, match=said):
+        twin("base", after)
+
+
+def test_a_version_that_fails_on_rows_decides_nothing(twin):
+    found = twin("base", "fails_on_rows").verdict
+    assert found.outcome == "unknown" and "--sample" in found.question
+    old = twin("fails_on_rows", "base").verdict
+    assert old.outcome == "unknown" and "old version fails" in old.why
+
+
+ENDLESS = """
+import socket, time
+
+def endless(spark):
+    time.sleep(600)
+"""
+
+
+def test_the_command_prints_the_contract_and_an_endless_version_ends(tmp_path):
+    (tmp_path / "endless.py").write_text(ENDLESS)
+    (tmp_path / "twin_queries.py").write_text((FOLDER / "twin_queries.py").read_text())
+    command = [str(Path(sys.executable).with_name("headgate")), "rehearse", "--format", "json"]
+    done = subprocess.run(
+        [*command, "--before", "twin_queries:base", "--after", "twin_queries:swapped"],
+        cwd=tmp_path, capture_output=True, text=True, timeout=200,
+    )  # fmt: skip
+    assert done.returncode == 1, done.stderr
+    found = json.loads(done.stdout)
+    assert found["outcome"] == found["engine"]["outcome"] == "silently_wrong"
+    assert found["findings"][0]["rule"] == "TWN002"
+    assert found["counterexample"]["match"]["before_column"] == 0
+    assert found["counterexample"]["where"].startswith("aggregate-")
+    assert found["coverage"]["operators"][0]["rows_before"] > 20
+    assert found["coverage"]["operators"][0]["id"] == found["counterexample"]["where"]
+    assert found["disagreements"] == []
+    with pytest.raises(UnreachableError, match="did not end in time"), contextlib.chdir(tmp_path):
+        run_twin("twin_queries:base", "endless:endless", options=TwinOptions(seconds=20))

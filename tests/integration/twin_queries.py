@@ -1,0 +1,98 @@
+"""Versions of one query for twin runs: each function is one, named by what it changes."""
+
+from pyspark.sql import functions as F
+
+SCHEMA = "k string, v int, w int, note string, at timestamp"
+
+
+def _orders(spark):
+    return spark.readStream.schema(SCHEMA).option("multiLine", "true").json("/data/orders")
+
+
+def _sums(spark, *functions, rows=None, key="k"):
+    counted = (rows or _orders(spark)).where("note <> 'test'").groupBy(key).agg(*functions)
+    return counted.writeStream.outputMode("update").foreachBatch(_never)
+
+
+def _never(_df, _batch):
+    raise AssertionError("a twin run called foreachBatch")
+
+
+def base(spark):
+    return _sums(spark, F.sum("v").alias("a"), F.sum("w").alias("b"))
+
+
+def renamed(spark):
+    return _sums(spark, F.sum("v").alias("x"), F.sum("w").alias("y"))
+
+
+def swapped(spark):
+    return _sums(spark, F.sum("w").alias("a"), F.sum("v").alias("b"))
+
+
+def counted(spark):
+    return _sums(spark, F.sum("v").alias("a"), F.count("*").alias("b"), F.sum("w").alias("c"))
+
+
+def other_key(spark):
+    return _sums(spark, F.sum("v").alias("a"), F.sum("w").alias("b"), key="note")
+
+
+def other_path(spark):
+    rows = spark.readStream.schema(SCHEMA).json("/data/orders-2")
+    return _sums(spark, F.sum("v").alias("a"), F.sum("w").alias("b"), rows=rows)
+
+
+def joined(spark):
+    names = spark.read.schema("note string, name string").json("/data/names")
+    return _sums(
+        spark, F.sum("v").alias("a"), F.sum("w").alias("b"), rows=_orders(spark).join(names, "note")
+    )
+
+
+def from_kafka(spark, topic="orders"):
+    raw = (
+        spark.readStream.format("kafka")
+        .option("subscribe", topic)
+        .option("kafka.bootstrap.servers", "127.0.0.1:1")
+        .load()
+    )
+    value = F.from_json(F.col("value").cast("string"), SCHEMA).alias("j")
+    rows = raw.select(value).select("j.*")
+    return _sums(spark, F.sum("v").alias("a"), F.sum("w").alias("b"), rows=rows)
+
+
+def from_other_topic(spark):
+    return from_kafka(spark, "orders-2")
+
+
+def by_function(spark):
+    price = F.udf(lambda note, v: 3 * v if note == "gold" and v is not None else v, "int")
+    return _sums(spark, F.sum(price("note", "v")).alias("a"), F.sum("w").alias("b"))
+
+
+def by_other_function(spark):
+    price = F.udf(lambda note, v: 5 * v if note == "gold" and v is not None else v, "int")
+    return _sums(spark, F.sum(price("note", "v")).alias("a"), F.sum("w").alias("b"))
+
+
+def raises(spark):
+    raise ValueError("no such tenant")
+
+
+def of_table(spark):
+    return _sums(spark, F.sum("v").alias("a"), rows=spark.readStream.table("orders"))
+
+
+def without_schema(spark):
+    return spark.readStream.json("/data/orders").writeStream.format("console")
+
+
+def fails_on_rows(spark):
+    broken = F.udf(lambda v: 1 // 0, "int")
+    return _sums(spark, F.sum(broken("v")).alias("a"), F.sum("w").alias("b"))
+
+
+def by_chance(spark):
+    rows = _orders(spark).where(F.rand() < 0.5)
+    return _sums(spark, F.sum("v").alias("a"), F.sum("w").alias("b"), rows=rows)
