@@ -139,5 +139,5 @@ def test_a_taken_port_is_said(tmp_path):
         taken.listen()
         stack = Stack(tmp_path / "home", "--port", str(taken.getsockname()[1]))
         assert stack.process.wait(30) == 2
-    assert "is taken" in stack.output.read_text()
+    assert "is in use" in stack.output.read_text()
     assert not (tmp_path / "home" / "kafka").exists()
