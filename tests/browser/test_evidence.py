@@ -75,7 +75,7 @@ def test_pasted_text_is_recognised_at_once_drawn_and_folded(visit, shoot):
     ready(page)
     page.locator(".graph .node", has_text="isnotnull(k)").wait_for()
     page.get_by_text("Missing in this evidence").wait_for()
-    page.get_by_text("Hide 1 filter").click()
+    page.get_by_text("Hide isnotnull filters (1)").click()
     page.locator(".graph .node", has_text="isnotnull(k)").wait_for(state="detached")
     shoot(page, "evidence-folded-1280")
 

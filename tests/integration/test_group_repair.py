@@ -60,7 +60,7 @@ def test_the_workers_last_look_is_a_choice_and_bounds_what_is_never_read(billing
     # A look at an offset that no log holds does not forget where the group was.
     look_at_pipelines(billing.context)
     asked = repair(billing, code=3)[1]["blockers"][0]
-    assert f"--beyond=last-known: {orders}[0] was at 7 at 20" in asked
+    assert f"--beyond=last-known: offset 7 of {orders}[0] (20" in asked
 
     _, end = repair(billing, "--beyond=end")
     assert end["impact"]["never_read"] == [f"{orders}[0] 7 to 9"]

@@ -155,7 +155,7 @@ def test_behind_a_number_that_the_code_fixes_it_goes_on_with_its_state(
         again = app.team.plan("app", "--partitions=2", scenario="repartition", code=3)[1][
             "blockers"
         ]
-        assert f"{app.own[1]}, {app.own[0]}, whose number the code" in again[0]
+        assert f"{app.own[1]}, {app.own[0]} (number set in the code)" in again[0]
 
 
 def ends(written, right):

@@ -118,7 +118,7 @@ CASES = (
         "new-checkpoint",
         (),
         (
-            r"Loss: .*10 open sessions .*never be emitted",
+            r"Loss: .*10 open sessions .*never emitted",
             r"esults since then are written a second time",
         ),
         Counts(100, 0),

@@ -129,7 +129,7 @@ def test_a_version_that_lacks_its_schema(answering):
     )
     with pytest.raises(UnreachableError) as error:
         registry.versions("orders-value")
-    assert "answers version 1 of orders-value" in said(error)
+    assert "(requested: version 1 of orders-value)" in said(error)
 
 
 def test_a_huge_schema(answering):
