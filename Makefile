@@ -18,7 +18,7 @@ SLOWEST := --durations=15 --durations-min=1
 # it takes longer, and all else is the same.
 QUICK_JAVA := if home=$$($(BIN)/python scripts/class_archives.py); then export JAVA_HOME="$$home"; fi
 
-.PHONY: help run test test-fast test-long check docs score rehearse-all faults fuzz trial bench setup
+.PHONY: help run test test-fast test-long check docs score rehearse-all twin-all faults fuzz trial bench setup
 
 help: ## list what can be made
 	@grep -hE '^[a-z-]+: ##' Makefile | sed 's/: ## /\t/' | expand -t 14
@@ -69,6 +69,10 @@ score: ## compare the verdicts with what the engines did, over the cases in test
 rehearse-all: ## rehearse recorded restarts (ARGS=FOLDER) and compare; writes docs/rehearsal_agreement.md
 	$(SETUP) python jars
 	@exec $(BIN)/python scripts/rehearse_corpus.py --table docs/rehearsal_agreement.md $(ARGS)
+
+twin-all: ## run both versions of every recorded change on generated rows; writes docs/twin.md
+	$(SETUP) python jars
+	@exec $(BIN)/python scripts/twin_corpus.py --table docs/twin.md $(ARGS)
 
 faults: ## kill workers, stop the broker, fill the disk in every scene; writes docs/faults.md
 	$(SETUP) python jars

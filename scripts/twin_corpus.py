@@ -1,0 +1,242 @@
+"""Run both versions of every recorded change on generated rows, and compare with what was recorded.
+
+    python scripts/twin_corpus.py [CORPUS] [--only NAME ...] [--table FILE]
+
+A case is a folder with before/query.py, after/query.py and outcome.json. Cases that files can't
+decide are left out: their reason lies outside the two versions. Two Sparks serve many cases, so a
+case takes seconds. The table says for each case what was recorded, and what the rules, the twin
+and both together say; its head has the counts with 95 % intervals (Wilson).
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import re
+import sys
+import tempfile
+import time
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from contextlib import ExitStack
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+from rehearse_corpus import ENDING, HELPERS
+from score import HARMFUL, HARMLESS, main_condition
+
+ROOT = Path(__file__).parents[1]
+KEPT = ROOT / "tests" / "cases" / "spark"
+_SERVED = 25
+_SECONDS = 120.0
+_WORDS = {
+    "resumes": "Resumes", "no_effect": "No effect", "refuses": "Fails to start",
+    "silently_wrong": "Wrong results", "unknown": "Unknown", "error": "No code that runs",
+}  # fmt: skip
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Scored:
+    """One case: recorded outcome and class, and what rules, twin and both say."""
+
+    name: str
+    recorded: str
+    error_class: str | None
+    rules: str
+    twin: str
+    both: str
+    twin_class: str | None = None
+    why: str = ""
+    seconds: float = 0.0
+
+
+def cases(corpus: Path, only: Sequence[str] = ()) -> list[Path]:
+    """Return the cases whose code is stored and that two versions can decide."""
+    found = []
+    for file in sorted(corpus.glob("*/before/query.py")):
+        case = file.parents[1]
+        truth = json.loads((case / "outcome.json").read_text(encoding="utf-8"))
+        if truth.get("decidable_from_files", True) and (not only or case.name in only):
+            found.append(case)
+    return found
+
+
+def module(case: Path, side: str) -> str:
+    """Return a version's code as a module with the entry point `rehearsed`."""
+    text = (case / side / "query.py").read_text(encoding="utf-8")
+    function = re.findall(r"^def (\w+)\(spark, ?p", text, re.MULTILINE)[-1]
+    places = {n: f"/data/{n}" for n in ("src", "src2", "out", "out2", "static")}
+    places |= {"topic": "in", "topic2": "in2"}
+    text = text.replace("localhost:9092", "127.0.0.1:1")
+    return HELPERS + text + ENDING.format(function=function, **places)
+
+
+class Runner:
+    """Two Sparks that serve the cases, and are started anew after a failure or after 25 cases."""
+
+    def __init__(self, work: Path) -> None:
+        self.work, self.modules = work, work / "modules"
+        self.modules.mkdir()
+        self._stack = ExitStack()
+        self._processes: Any = None
+        self._served = 0
+
+    def score(self, case: Path) -> Scored:
+        """Run one case."""
+        from headgate.errors import HeadgateError
+        from headgate.rules.compare.twin_findings import with_twin
+        from headgate.usecases.compare.compare_versions import compare_versions
+        from headgate.usecases.rehearsal.twin_spark import TwinOptions, run_twin
+
+        truth = json.loads((case / "outcome.json").read_text(encoding="utf-8"))
+        sides = ("before", "after")
+        for side in sides:
+            path = self.modules / f"{case.name}_{side}.py"
+            path.write_text(module(case, side), encoding="utf-8")
+        rules = compare_versions(*([str(case / side)] for side in sides))
+        known = {"name": case.name, "recorded": truth["outcome"], "rules": rules.outcome.word}
+        known["error_class"] = truth.get("error_class")
+        begun = time.monotonic()
+        try:
+            found = run_twin(
+                *(f"{case.name}_{side}:rehearsed" for side in sides),
+                options=TwinOptions(seconds=_SECONDS, scratch=self.work),
+                processes=self._sparks(),
+            )
+        except HeadgateError as error:
+            self.close()
+            return Scored(**known, twin="error", both=rules.outcome.word, why=str(error))
+        both, _ = with_twin(rules, found.verdict, *found.versions)
+        refusal = found.verdict.refusal
+        return Scored(
+            **known,
+            twin=found.verdict.outcome,
+            both=both.outcome.word,
+            twin_class=refusal.error_class if refusal else None,
+            why=found.verdict.why,
+            seconds=time.monotonic() - begun,
+        )
+
+    def _sparks(self) -> Any:
+        from headgate.gateway.spark.twin_version import TwinProcess
+
+        self._served += 1
+        if self._processes is None or self._served % _SERVED == 0:
+            self.close()
+            folder = self.work / f"spark-{self._served}"
+            self._processes = tuple(
+                self._stack.enter_context(TwinProcess(folder / name, [self.modules]))
+                for name in ("before", "after")
+            )
+        return self._processes
+
+    def close(self) -> None:
+        """End both."""
+        self._stack.close()
+        self._processes = None
+
+
+def is_right(recorded: str, said: str) -> bool:
+    """Whether an outcome is right; a twin has no word for `no_effect`."""
+    return said == recorded or {said, recorded} == {"resumes", "no_effect"}
+
+
+def interval(right: int, of: int) -> tuple[float, float]:
+    """Return Wilson's 95 % interval of a share."""
+    if not of:
+        return 0.0, 1.0
+    z, share = 1.96, right / of
+    middle = share + z * z / (2 * of)
+    spread = z * ((share * (1 - share) + z * z / (4 * of)) / of) ** 0.5
+    return (middle - spread) / (1 + z * z / of), (middle + spread) / (1 + z * z / of)
+
+
+def summary(found: Sequence[Scored]) -> Iterator[str]:
+    """Yield the counts as rows of a table; cases whose code doesn't run are left out."""
+    run = [s for s in found if s.twin != "error"]
+    yield "| | right | missed failures | false alarms | unknown |"
+    yield "|---|---|---|---|---|"
+    for name in ("rules", "twin", "both"):
+        pairs = [(s.recorded, str(getattr(s, name))) for s in run]
+        right = sum(is_right(*pair) for pair in pairs)
+        low, high = interval(right, len(pairs))
+        kinds = Counter(
+            "unknown" if said == "unknown"
+            else "missed" if recorded in HARMFUL and said in HARMLESS
+            else "alarm" if recorded in HARMLESS and said in HARMFUL
+            else ""
+            for recorded, said in pairs
+        )  # fmt: skip
+        title = {"rules": "rules", "twin": "twin run", "both": "both"}[name]
+        yield (
+            f"| {title} | {right} of {len(pairs)} ({100 * low:.0f} to {100 * high:.0f} %) | "
+            f"{kinds['missed']} | {kinds['alarm']} | {kinds['unknown']} |"
+        )
+    named = [
+        main_condition(s.error_class) == main_condition(s.twin_class)
+        for s in run
+        if s.recorded == s.twin == "refuses"
+    ]
+    yield ""
+    yield f"Error class of the twin run: {sum(named)} of {len(named)} right."
+
+
+def table(found: Sequence[Scored]) -> str:
+    """Return the page."""
+    run = [s for s in found if s.twin != "error"]
+    mean = sum(s.seconds for s in run) / max(len(run), 1)
+    without = len(found) - len(run)
+    lines = [
+        "# Twin runs on recorded changes",
+        "",
+        f"{datetime.now(UTC):%Y-%m-%d}, `make twin-all`. {len(run)} recorded changes of Spark",
+        f"queries ran on generated rows, {mean:.1f} s each in a warm session. {without} have no",
+        "code that runs.",
+        "",
+        *summary(found),
+        "",
+        "| change | recorded | rules | twin run | both |",
+        "|---|---|---|---|---|",
+        *(
+            f"| {s.name} | {' | '.join(_WORDS[w] for w in (s.recorded, s.rules, s.twin, s.both))} |"
+            for s in found
+        ),
+    ]
+    return "\n".join(lines) + "\n"
+
+
+def main() -> int:
+    """Run the cases; exit 1 if both together miss a failure that rules alone report."""
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("corpus", nargs="?", type=Path, default=KEPT)
+    parser.add_argument("--only", nargs="*", default=())
+    parser.add_argument("--table", type=Path)
+    given = parser.parse_args()
+    with tempfile.TemporaryDirectory(prefix="headgate-twins-") as work:
+        runner = Runner(Path(work))
+        found = []
+        try:
+            for case in cases(given.corpus, given.only):
+                scored = runner.score(case)
+                found.append(scored)
+                sign = "ok  " if is_right(scored.recorded, scored.both) else "MISS"
+                print(
+                    f"{sign} {scored.name}: recorded {scored.recorded}, rules {scored.rules}, "
+                    f"twin {scored.twin}, both {scored.both} ({scored.why[:120]})",
+                    flush=True,
+                )
+        finally:
+            runner.close()
+    print("\n".join(summary(found)))
+    if given.table:
+        given.table.write_text(table(found), encoding="utf-8")
+    lost = [s for s in found if s.rules in HARMFUL and s.both in HARMLESS]
+    return 1 if lost else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
