@@ -1,6 +1,7 @@
 """A rehearsal asked for on the Compare page: it runs beside it, and Spark's verdict is shown."""
 
 import contextlib
+import os
 import sys
 import time
 from concurrent.futures import Future
@@ -24,16 +25,19 @@ from headgate.model.rehearsal import (
     StateRows,
     Untouched,
 )
-from headgate.model.version import Evidence
+from headgate.model.twin import Counterexample, OperatorRows, TwinVerdict
+from headgate.model.version import Engine, Evidence, Version
 from headgate.rules.compare.engine_agreement import Agreement, Judged
-from headgate.rules.core.report import Report
+from headgate.rules.compare.twin_findings import Disagreement
+from headgate.rules.core.report import Outcome, Report
 from headgate.store import open_store
-from headgate.ui.rehearsal.form import NONE
+from headgate.ui.rehearsal.form import GENERATED, NONE
 from headgate.ui.rehearsal.queue import Order, Running, _asked
 from headgate.ui.shared.keys import CompareKey
 from headgate.ui.shared.server_paths import startable
 from headgate.usecases.context import Context
 from headgate.usecases.rehearsal.rehearse_spark import Rehearsal
+from headgate.usecases.rehearsal.twin_spark import TwinRun
 
 ROOT = Path(__file__).parents[2]
 sys.path.append(str(ROOT / "scripts"))
@@ -156,6 +160,50 @@ def test_what_came_out_stands_on_the_page_until_the_next_one(open_page, seeded):
     assert list(batches.iloc[0]) == [7, 3, 2, "with new rows"]
     assert list(state.iloc[0])[:4] == ["0 dedupe", "default", 4, 6]
     assert list(rows.iloc[:, 0]) == ["− old output", "+ new output"]
+
+
+def test_generated_rows_need_an_old_version(registered, open_page):
+    registered('entry_point = "after:rehearsed"')
+    at = open_page("compare", pipeline="counts")
+    at.selectbox(key=CompareKey.REHEARSE_CHECKPOINT).set_value(GENERATED).run()
+    at.selectbox(key=CompareKey.REHEARSE_BEFORE).set_value(NONE).run()
+    at.button(key=CompareKey.REHEARSE).click().run()
+    assert not at.exception
+    assert "choose an old version, too" in " ".join([shown(at), *(e.value for e in at.error)])
+    assert not _asked()
+
+
+def test_a_twin_run_shows_both_values_side_by_side(registered, open_page):
+    registered('entry_point = "after:rehearsed"')
+    example = Counterexample(
+        kind="state", operator_id=0, operator="stateStoreSave", store="default",
+        key={"city": "Rome"}, columns=("count", "sum"), before=3, after=30,
+    )  # fmt: skip
+    verdict = TwinVerdict(
+        outcome="silently_wrong", why="value columns have changed positions", seed=7, rows=674,
+        rows_out=40, counterexample=example, spark_version="4.2.0", seconds=9.0,
+        operators=(OperatorRows(operator_id=0, operator="stateStoreSave", rows_before=61),),
+    )  # fmt: skip
+    order = Order(pipeline="counts", after="after:new", before="before:old", checkpoint=None)
+    future = Future()
+    disagreement = Disagreement("", Outcome.RESUMES, Outcome.SILENTLY_WRONG)
+    report = Report(findings=())
+    none = Version(engine=Engine.SPARK)
+    future.set_result(TwinRun(report, verdict, (disagreement,), (none, none)))
+    config = os.environ["HEADGATE_CONFIG"]
+    _asked()[config, order.pipeline] = Running(order, future, [(0.0, "x")], Event())
+    at = open_page("compare", pipeline="counts")
+    assert not at.exception
+    said = shown(at)
+    assert "before:old" in said and "generated rows" in said
+    assert "Spark 4.2.0: Wrong results" in said and "Value columns have changed positions." in said
+    assert "61 rows changed its state in the old version, no state in the new version" in said
+    assert "Rules and engine disagree: the rules say Resumes, the engine shows Wrong" in said
+    row = at.dataframe[-1].value.iloc[0]
+    assert list(row) == ["Rome", "3", "30"]
+    assert list(row.index)[1:] == [
+        "left by the old version (count)", "expected by the new version (sum)",
+    ]  # fmt: skip
 
 
 def test_only_what_lies_beside_the_configuration_is_started(tmp_path):

@@ -11,7 +11,7 @@ from collections.abc import Sequence
 
 import streamlit as st
 
-from headgate.errors import HeadgateError
+from headgate.errors import EvidenceError, HeadgateError
 from headgate.model.registered_pipelines import Pipeline
 from headgate.model.version import Version
 from headgate.ui.rehearsal.queue import Order
@@ -22,6 +22,7 @@ from headgate.ui.shared.server_paths import allowed, registered, startable
 from headgate.usecases.context import Context
 
 NONE = "No old version"
+GENERATED = "No checkpoint: generated rows for both versions"
 _BATCHES = {"real": "Process one batch of new rows", "none": "Start without input"}
 _EXPLAINED = {
     "real": "At most 1,000 records per Kafka source and 10 files per folder; commits no offsets",
@@ -35,7 +36,10 @@ _OLD = (
     "Headgate runs the old version on the same input to compare the outputs, then on the copy "
     "that the new version changed to test the rollback."
 )
-_COPY = "Spark runs on a copy. A hash verifies that the original stays unchanged."
+_COPY = (
+    "Spark runs on a copy. A hash verifies that the original stays unchanged. On generated rows, "
+    "Spark reads no source."
+)
 _BATCH = "Input of the new version. Its sink is replaced: nothing is written to the real target."
 _FUNCTION = re.compile(r"[\w.]+:\w+$")
 
@@ -64,19 +68,22 @@ def ask_order(
         was = (last.before or NONE) if last else _usual_old(before, usual or pipeline.entry_point)
         control = _pick("Old version", (NONE, *functions), was, _OLD, CompareKey.REHEARSE_BEFORE)
     with place:
-        places = registered(context, pipeline.name)
-        checkpoint = _pick("Checkpoint", places, last.checkpoint if last else None, _COPY,
-                           CompareKey.REHEARSE_CHECKPOINT)  # fmt: skip
+        places = (*registered(context, pipeline.name), GENERATED)
+        was_there = (last.checkpoint or GENERATED) if last else None
+        checkpoint = _pick("Checkpoint", places, was_there, _COPY, CompareKey.REHEARSE_CHECKPOINT)
     with batches:
         batch = _batch(last)
     if not st.button("Start rehearsal", key=CompareKey.REHEARSE, icon=":material/play_arrow:"):
         return None
+    is_twin = checkpoint == GENERATED
     try:
+        if is_twin and control in (None, NONE):
+            raise EvidenceError("generated rows need two versions: choose an old version, too")
         return Order(
             pipeline=pipeline.name,
             after=startable(context, chosen or ""),
             before=None if control in (None, NONE) else startable(context, control or ""),
-            checkpoint=allowed(context, checkpoint or ""),
+            checkpoint=None if is_twin else allowed(context, checkpoint or ""),
             batch=batch,
             query=pipeline.query,
         )

@@ -14,10 +14,13 @@ from headgate.model.version import Engine, Version
 from headgate.ui.rehearsal.form import ask_order, captured_function
 from headgate.ui.rehearsal.queue import Order, Running, begin, newest
 from headgate.ui.rehearsal.result import show_result
+from headgate.ui.rehearsal.twin import show_twin
 from headgate.ui.shared import markup
 from headgate.ui.shared.error_message import show_problem
 from headgate.ui.shared.keys import CompareKey
 from headgate.usecases.context import Context
+from headgate.usecases.rehearsal.rehearse_spark import Rehearsal
+from headgate.usecases.rehearsal.twin_spark import TwinRun
 
 _WHAT_OF_STREAMS = (
     "Tests whether Kafka Streams resumes with the new version: it starts the jar on a copy of the "
@@ -47,7 +50,8 @@ def command(pipeline: Pipeline | None) -> str:
 _EVERY_S = 1.0
 _WHAT = (
     "Tests whether Spark resumes with the new version: it runs one batch on a copy of the "
-    "checkpoint, with the sink replaced. The original is only read."
+    "checkpoint, with the sink replaced. The original is only read. Without a checkpoint, both "
+    "versions run on the same generated rows, and Headgate compares their states."
 )
 
 
@@ -66,11 +70,11 @@ def rehearsal_panel(
     if after is not None and after.engine is Engine.KAFKA_STREAMS:
         streams_rehearsal(pipeline)
         return
-    if pipeline is None or pipeline.engine is not Engine.SPARK or not pipeline.checkpoint:
+    if pipeline is None or pipeline.engine is not Engine.SPARK:
         return
     running = newest(context, pipeline.name)
     with st.expander(
-        "Rehearsal on a copy of the checkpoint",
+        "Rehearsal on a copy of the checkpoint, or on generated rows",
         icon=":material/theaters:",
         expanded=running is not None,
     ):
@@ -101,14 +105,21 @@ def _content(
         st.rerun(scope="app")
     st.html(markup.section("Last rehearsal") + _order_words(running.order, after))
     try:
-        found = running.result()
-        if said := _release_words(found.engine.spark_version, after):
-            st.html(said)
-        show_result(found, running.order.checkpoint)
+        _show(running.result(), running.order, after)
     except RunCancelledError as error:
         st.html(markup.quiet(f"{str(error)[0].upper()}{str(error)[1:]}."))
     except HeadgateError as error:
         show_problem(error)
+
+
+def _show(found: Rehearsal | TwinRun, order: Order, after: Version | None) -> None:
+    engine = found.verdict if isinstance(found, TwinRun) else found.engine
+    if said := _release_words(engine.spark_version, after):
+        st.html(said)
+    if isinstance(found, TwinRun):
+        show_twin(found)
+    else:
+        show_result(found, order.checkpoint or "")
 
 
 def _progress(running: Running) -> None:
@@ -146,9 +157,10 @@ def _order_words(order: Order, after: Version | None = None) -> str:
     """Say what was started; and where that is not what the page judges, that it is not."""
     old = f", old version `{order.before}`" if order.before else ""
     batch = "new rows" if order.batch == "real" else "no source"
-    said = markup.quiet(
-        f"New version `{order.after}`{old}, checkpoint `{order.checkpoint}`, input: {batch}"
-    )
+    on = "generated rows"
+    if order.checkpoint is not None:
+        on = f"checkpoint `{order.checkpoint}`, input: {batch}"
+    said = markup.quiet(f"New version `{order.after}`{old}, {on}")
     function = captured_function(after)
     if function in (None, order.after):
         return said

@@ -14,17 +14,21 @@ import streamlit as st
 from headgate.errors import RunCancelledError
 from headgate.usecases.context import Context
 from headgate.usecases.rehearsal.rehearse_spark import Options, Rehearsal, rehearse
+from headgate.usecases.rehearsal.twin_spark import TwinOptions, TwinRun, run_twin
 
 _WAITING = "waiting for the end of another rehearsal"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Order:
-    """What is to be rehearsed; `before` is the old version, None where it is left out."""
+    """What is to be rehearsed; `before` is the old version, None where it is left out.
+
+    Without a `checkpoint` both versions run on generated rows: a twin run.
+    """
 
     pipeline: str
     after: str
-    checkpoint: str
+    checkpoint: str | None
     before: str | None = None
     batch: str = "real"
     query: str | None = None
@@ -38,7 +42,7 @@ class Running:
     """
 
     order: Order
-    future: Future[Rehearsal]
+    future: Future[Rehearsal | TwinRun]
     said: list[tuple[float, str]]
     stop: threading.Event
     begun: float = field(default_factory=time.monotonic)
@@ -53,7 +57,7 @@ class Running:
         self.stop.set()
         self.future.cancel()
 
-    def result(self) -> Rehearsal:
+    def result(self) -> Rehearsal | TwinRun:
         """Return what came out; raises what it raised, RunCancelledError where it never began."""
         try:
             return self.future.result()
@@ -90,26 +94,17 @@ def begin(context: Context, order: Order) -> Running:
     """Ask for a rehearsal; it is the pipeline's newest one from now on."""
     said = [(time.monotonic(), _WAITING)]
     stop = threading.Event()
-    options = Options(batch=order.batch, query=order.query)
 
     def say(text: str) -> None:
         said.append((time.monotonic(), text))
 
-    future: Future[Rehearsal] = Future()
+    future: Future[Rehearsal | TwinRun] = Future()
 
     def work() -> None:
         if not future.set_running_or_notify_cancel():
             return
         try:
-            found = rehearse(
-                order.checkpoint,
-                order.after,
-                before=order.before,
-                context=context,
-                options=options,
-                say=say,
-                cancelled=stop.is_set,
-            )
+            found = _run(context, order, say, stop.is_set)
         except BaseException as error:
             future.set_exception(error)
         else:
@@ -119,3 +114,26 @@ def begin(context: Context, order: Order) -> Running:
     _jobs().put(work)
     _asked()[context.registry.path, order.pipeline] = running
     return running
+
+
+def _run(
+    context: Context, order: Order, say: Callable[[str], None], cancelled: Callable[[], bool]
+) -> Rehearsal | TwinRun:
+    if order.checkpoint is None:
+        return run_twin(
+            str(order.before),
+            order.after,
+            context=context,
+            options=TwinOptions(query=order.query),
+            say=say,
+            cancelled=cancelled,
+        )
+    return rehearse(
+        order.checkpoint,
+        order.after,
+        before=order.before,
+        context=context,
+        options=Options(batch=order.batch, query=order.query),
+        say=say,
+        cancelled=cancelled,
+    )

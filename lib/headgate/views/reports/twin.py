@@ -93,13 +93,13 @@ def with_twin_section(
     document: Document, verdict: TwinVerdict, disagreements: Sequence[Disagreement]
 ) -> Document:
     """Return a comparison's document with what both versions did."""
-    section = Section(
-        title=f"Twin run: {_ENGINE[verdict.outcome]}", lines=tuple(_lines(verdict, disagreements))
-    )
+    lines = tuple(twin_lines(verdict, disagreements))
+    section = Section(title=f"Twin run: {_ENGINE[verdict.outcome]}", lines=lines)
     return replace(document, command="headgate rehearse", sections=(section, *document.sections))
 
 
-def _lines(verdict: TwinVerdict, disagreements: Sequence[Disagreement]) -> Iterator[str]:
+def twin_lines(verdict: TwinVerdict, disagreements: Sequence[Disagreement]) -> Iterator[str]:
+    """Yield the reason, then what was exercised and where rules and engine disagree."""
     yield f"{verdict.why[:1].upper()}{verdict.why[1:]}."
     if verdict.question:
         yield f"To decide: {verdict.question}"

@@ -1,0 +1,49 @@
+"""What came out of a twin run: the outcome, the counterexample side by side, and the coverage."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import streamlit as st
+
+from headgate.model.twin import Counterexample, TwinVerdict
+from headgate.rules.core.report import Outcome
+from headgate.ui.shared import markup
+from headgate.usecases.rehearsal.twin_spark import TwinRun
+from headgate.views.reports.twin import twin_lines
+from headgate.views.reports.verdict_line import verdict as verdict_line
+from headgate.views.scene.outcome_words import GLYPHS, WORDS
+
+
+def show_twin(found: TwinRun) -> None:
+    """Show the whole of it."""
+    engine, ours = found.verdict, verdict_line(found.report)
+    outcome = Outcome[engine.outcome.upper()]
+    left, right = st.columns(2, gap="medium")
+    with left:
+        word = f"Spark {engine.spark_version}: {WORDS[outcome]}"
+        st.html(markup.verdict(GLYPHS[outcome], word, _why(engine), engine.outcome))
+    with right:
+        st.html(
+            markup.verdict(ours.glyph, f"Rules and twin run: {ours.word}", ours.sentence, ours.tone)
+        )
+    if engine.counterexample is not None:
+        _example(engine.counterexample)
+    lines = list(twin_lines(engine, found.disagreements))
+    st.html(markup.section("Coverage") + markup.bullets(lines[1:]))
+
+
+def _why(engine: TwinVerdict) -> str:
+    return f"{engine.why[:1].upper()}{engine.why[1:]}."
+
+
+def _example(example: Counterexample) -> None:
+    """Show the values of both versions in one row."""
+    st.html(markup.section("Counterexample"))
+    before, after = (f" ({name})" if name else "" for name in example.columns)
+    row: dict[str, Any] = {name: str(value) for name, value in example.key.items()}
+    row |= {
+        f"left by the old version{before}": str(example.before),
+        f"expected by the new version{after}": str(example.after),
+    }
+    st.dataframe([row], hide_index=True, width="stretch", height="content")
