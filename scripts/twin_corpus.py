@@ -2,10 +2,11 @@
 
     python scripts/twin_corpus.py [CORPUS] [--only NAME ...] [--table FILE]
 
-A case is a folder with before/query.py, after/query.py and outcome.json. Cases that files can't
-decide are left out: their reason lies outside the two versions. Two Sparks serve many cases, so a
-case takes seconds. The table says for each case what was recorded, and what the rules, the twin
-and both together say; its head has the counts with 95 % intervals (Wilson).
+A case is a folder with before, after and outcome.json; its code is before/query.py and
+after/query.py, or lies apart (`tests/cases/spark_code`), so that no reader takes it for evidence.
+Cases that files can't decide are left out: their reason lies outside the two versions. Two Sparks
+serve many cases, so a case takes seconds. The table says for each case what was recorded, and what
+the rules, the twin and both together say; its head has the counts with 95 % intervals (Wilson).
 """
 
 from __future__ import annotations
@@ -29,6 +30,7 @@ from score import HARMFUL, HARMLESS, main_condition
 
 ROOT = Path(__file__).parents[1]
 KEPT = ROOT / "tests" / "cases" / "spark"
+CODE = ROOT / "tests" / "cases" / "spark_code"
 _SERVED = 25
 _SECONDS = 120.0
 _WORDS = {
@@ -55,17 +57,23 @@ class Scored:
 def cases(corpus: Path, only: Sequence[str] = ()) -> list[Path]:
     """Return the cases whose code is stored and that two versions can decide."""
     found = []
-    for file in sorted(corpus.glob("*/before/query.py")):
-        case = file.parents[1]
-        truth = json.loads((case / "outcome.json").read_text(encoding="utf-8"))
-        if truth.get("decidable_from_files", True) and (not only or case.name in only):
+    for file in sorted(corpus.glob("*/outcome.json")):
+        case, truth = file.parent, json.loads(file.read_text(encoding="utf-8"))
+        is_chosen = not only or case.name in only
+        if is_chosen and truth.get("decidable_from_files", True) and code(case, "after").is_file():
             found.append(case)
     return found
 
 
+def code(case: Path, side: str) -> Path:
+    """Return the file of a version's code, whether it is there or not."""
+    beside = case / side / "query.py"
+    return beside if beside.is_file() else CODE / case.name / f"{side}.py"
+
+
 def module(case: Path, side: str) -> str:
     """Return a version's code as a module with the entry point `rehearsed`."""
-    text = (case / side / "query.py").read_text(encoding="utf-8")
+    text = code(case, side).read_text(encoding="utf-8")
     function = re.findall(r"^def (\w+)\(spark, ?p", text, re.MULTILINE)[-1]
     places = {n: f"/data/{n}" for n in ("src", "src2", "out", "out2", "static")}
     places |= {"topic": "in", "topic2": "in2"}

@@ -223,7 +223,7 @@ class _Trial:
         if not wanted:
             return {}
         numbers = sorted(
-            int(p.name) for p in (self._ck("before") / "commits").iterdir() if p.name.isdigit()
+            int(p.name) for p in (self._ck("before") / "commits").iterdir() if p.name.isdecimal()
         )
         seen: dict[Any, set[Any]] = {}
         for number in numbers[:-1]:
