@@ -82,7 +82,7 @@ def module(case: Path, side: str) -> str:
 
 
 class Runner:
-    """Two Sparks that serve the cases, and are started anew after a failure or after 25 cases."""
+    """Two Sparks that serve the cases, and are restarted after a failure or after 25 cases."""
 
     def __init__(self, work: Path) -> None:
         self.work, self.modules = work, work / "modules"

@@ -7,6 +7,7 @@ that could only be built by asking it for its schema is refused with one sentenc
 from __future__ import annotations
 
 import re
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -33,6 +34,7 @@ KAFKA_HEADERS = ", headers array<struct<key: string, value: binary>>"
 KAFKA_TOPICS = ("subscribe", "subscribepattern", "assign")
 
 _TERMINALS = frozenset({"load", "table", "changes", "jdbc"}) | FILES
+READERS = (DataFrameReader, DataStreamReader)
 _URI = re.compile(r"[A-Za-z][A-Za-z0-9+.-]+:")
 
 
@@ -141,10 +143,15 @@ class GuardedReader:
 
 def guard_readers(folders: EmptyFolders) -> None:
     """Put a `GuardedReader` before every reader that this process makes from now on."""
-    for reader in (DataFrameReader, DataStreamReader):
-        reader._jreader = property(
-            lambda self: GuardedReader(self.__dict__["_unguarded"], self._spark, folders),
-            lambda self, java: self.__dict__.__setitem__("_unguarded", java),
+    stand_before(lambda reader, spark: GuardedReader(reader, spark, folders))
+
+
+def stand_before(wrap: Callable[[Any, Any], Any], kinds: Sequence[Any] = READERS) -> None:
+    """Give PySpark's readers what `wrap(java_reader, session)` returns for Spark's Java reader."""
+    for kind in kinds:
+        kind._jreader = property(
+            lambda self: wrap(self.__dict__["_wrapped"], self._spark),
+            lambda self, java: self.__dict__.__setitem__("_wrapped", java),
         )
 
 

@@ -15,7 +15,7 @@ from pyspark.sql.streaming.readwriter import DataStreamReader
 
 from headgate.errors import CaptureError
 from headgate.spark_jobs import spark_reflection
-from headgate.spark_jobs.block_sources import FILES
+from headgate.spark_jobs.block_sources import FILES, stand_before
 
 # Nothing that reading these does can be seen by anybody else.
 HARMLESS = FILES | {"kafka", "rate", "rate-micro-batch", "rate-v2", "delta", "iceberg"}
@@ -67,10 +67,7 @@ class BoundedReader:
 
 def bound_readers(bounds: Bounds) -> None:
     """Put a `BoundedReader` before every streaming reader that this process makes from now on."""
-    DataStreamReader._jreader = property(
-        lambda self: BoundedReader(self.__dict__["_free"], bounds),
-        lambda self, java: self.__dict__.__setitem__("_free", java),
-    )
+    stand_before(lambda reader, _: BoundedReader(reader, bounds), [DataStreamReader])
 
 
 def _options(kind: str, given: dict[str, str], records: int) -> dict[str, str]:

@@ -16,7 +16,7 @@ from typing import Any
 
 from headgate.errors import CaptureError
 from headgate.spark_jobs.own_process import check_importable, end, loader, redirect
-from headgate.text.secrets import mask, mask_text
+from headgate.text.secrets import mask_text
 
 # Long enough for any plan: a cut one can't be compared.
 _UNCUT = "1000000"
@@ -73,7 +73,7 @@ def _capture(options: argparse.Namespace, into: Path, scratch: Path) -> None:
     from headgate.spark_jobs import block_sources, block_start, user_functions
     from headgate.spark_jobs.call_function import called
     from headgate.spark_jobs.choose_query import chosen
-    from headgate.spark_jobs.record_query import RecordFolder, record
+    from headgate.spark_jobs.record_query import RecordFolder, record, record_settings
 
     spark = _session(options.jars, scratch)
     folders = block_sources.EmptyFolders(scratch / "unread")
@@ -83,8 +83,7 @@ def _capture(options: argparse.Namespace, into: Path, scratch: Path) -> None:
     before = dict(spark.conf.getAll)
     returned = called(loader(options.entry_point), spark, options.entry_point)
     df, query = chosen(returned, started, options.query, options.entry_point)
-    settings = _set_by_function(dict(df.sparkSession.conf.getAll), before)
-    (into / "conf.json").write_text(json.dumps(settings, indent=1), encoding="utf-8")
+    record_settings(df, before, into)
     record(df, query, used, folders, RecordFolder(into, scratch))
 
 
@@ -98,11 +97,6 @@ def _session(jars: str, scratch: Path) -> Any:
     builder = builder.config("spark.sql.warehouse.dir", str(scratch / "warehouse"))
     builder = builder.config("spark.local.dir", str(scratch / "local"))
     return (builder.config("spark.jars", jars) if jars else builder).getOrCreate()
-
-
-def _set_by_function(after: dict[str, str], before: dict[str, str]) -> dict[str, str]:
-    """Return the session's settings that the module or the function set."""
-    return mask({k: v for k, v in sorted(after.items()) if before.get(k) != v})
 
 
 if __name__ == "__main__":

@@ -2,16 +2,26 @@
 
 from __future__ import annotations
 
+import ctypes
 import importlib
 import importlib.util
 import logging
 import os
+import signal
 import sys
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any, NoReturn
 
 from headgate.errors import CaptureError
+
+_DEATH_SIGNAL = 1  # PR_SET_PDEATHSIG
+
+
+def end_with_parent() -> None:
+    """Let this process end with the one that asked: then nobody waits, and the JVM ends with us."""
+    if sys.platform == "linux":
+        ctypes.CDLL(None).prctl(_DEATH_SIGNAL, signal.SIGKILL)
 
 
 def redirect(log: Path) -> None:

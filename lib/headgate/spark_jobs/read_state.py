@@ -6,19 +6,16 @@ It runs in a process of its own. `outcome` is a JSON list of `{"operator", "stor
 
 from __future__ import annotations
 
-import ctypes
 import json
 import os
-import signal
 import sys
 from pathlib import Path
 from typing import Any
 
 from headgate.spark_jobs.capture_query import SETTINGS
-from headgate.spark_jobs.own_process import end, redirect
+from headgate.spark_jobs.own_process import end, end_with_parent, redirect
 from headgate.spark_jobs.state_rows import reader, stores
 
-_DEATH_SIGNAL = 1  # PR_SET_PDEATHSIG
 _NOT_READABLE = "STDS_"
 _CONF = SETTINGS | {
     # A store that is loaded is also looked after: nothing may be tidied up in what is only read.
@@ -28,8 +25,7 @@ _CONF = SETTINGS | {
 
 def main() -> None:
     """Read once, asked for by the JSON file that is the only argument."""
-    # Whoever asked may be killed: then nobody waits for this, and the JVM ends with us.
-    ctypes.CDLL(None).prctl(_DEATH_SIGNAL, signal.SIGKILL) if sys.platform == "linux" else None
+    end_with_parent()
     wish = json.loads(Path(sys.argv[1]).read_text(encoding="utf-8"))
     scratch = Path(wish["scratch"])
     redirect(scratch / "spark.log")

@@ -103,6 +103,13 @@ def record(
     write("capture.json", json.dumps(in_strings(capture, shown), indent=1, ensure_ascii=False))
 
 
+def record_settings(df: Any, before: Mapping[str, str], into: Path) -> None:
+    """Write conf.json: the session's settings that the module or the function set."""
+    after = dict(df.sparkSession.conf.getAll)
+    settings = mask({k: v for k, v in sorted(after.items()) if before.get(k) != v})
+    (into / "conf.json").write_text(json.dumps(settings, indent=1), encoding="utf-8")
+
+
 def _explained(df: Any, mode: str) -> str:
     utils = df.sparkSession._jvm.PythonSQLUtils
     return str(utils.explainString(explicable(df), mode))

@@ -7,9 +7,7 @@ there says `{"error": sentence | null, "engine": {...}}`, and nothing else is to
 
 from __future__ import annotations
 
-import ctypes
 import json
-import signal
 import sys
 import time
 import traceback
@@ -17,10 +15,9 @@ from pathlib import Path
 from typing import Any
 
 from headgate.errors import CaptureError
-from headgate.spark_jobs.own_process import check_importable, end, loader, redirect
-from headgate.text.secrets import mask, mask_text
+from headgate.spark_jobs.own_process import check_importable, end, end_with_parent, loader, redirect
+from headgate.text.secrets import mask_text
 
-_DEATH_SIGNAL = 1  # PR_SET_PDEATHSIG
 _WITHHELD = (
     "a rehearsal runs without credentials, so this environment variable was not passed: pass it "
     "with `headgate rehearse --with-credentials`"
@@ -29,8 +26,7 @@ _WITHHELD = (
 
 def main() -> None:
     """Run one rehearsal, asked for by the JSON file that is the only argument."""
-    # Whoever asked may be killed: then nobody waits for this, and the JVM ends with us.
-    ctypes.CDLL(None).prctl(_DEATH_SIGNAL, signal.SIGKILL) if sys.platform == "linux" else None
+    end_with_parent()
     wish = json.loads(Path(sys.argv[1]).read_text(encoding="utf-8"))
     into = Path(wish["into"])
     scratch = into / ".scratch"
@@ -63,7 +59,7 @@ def _rehearse(wish: dict[str, Any], into: Path, scratch: Path) -> dict[str, Any]
     from headgate.spark_jobs.bounded_sources import Bounds, bound_readers
     from headgate.spark_jobs.call_function import called
     from headgate.spark_jobs.choose_query import chosen
-    from headgate.spark_jobs.record_query import RecordFolder, record
+    from headgate.spark_jobs.record_query import RecordFolder, record, record_settings
 
     spark = _session(wish, scratch)
     folders = block_sources.EmptyFolders(scratch / "unread")
@@ -73,7 +69,7 @@ def _rehearse(wish: dict[str, Any], into: Path, scratch: Path) -> dict[str, Any]
     else:
         bound_readers(bounds)
     started = block_start.intercept_starts()
-    _ignore_listeners()
+    block_start.ignore_listeners()
     used = user_functions.watch_functions()
     before = dict(spark.conf.getAll)
     _set(spark, wish["conf"])
@@ -83,9 +79,7 @@ def _rehearse(wish: dict[str, Any], into: Path, scratch: Path) -> dict[str, Any]
         raise CaptureError(
             f"{entry_point} returned a DataFrame: return its DataStreamWriter, or start the query"
         )
-    after = dict(df.sparkSession.conf.getAll)
-    settings = mask({k: v for k, v in sorted(after.items()) if before.get(k) != v})
-    (into / "conf.json").write_text(json.dumps(settings, indent=1), encoding="utf-8")
+    record_settings(df, before, into)
     record(df, query, used, folders, RecordFolder(into, scratch))
     given = wish["given"]
     if given and not batch_log.same_sources(into, Path(given["pieces"])):
@@ -122,13 +116,6 @@ def _session(wish: dict[str, Any], scratch: Path) -> Any:
     for key, value in (SETTINGS | own).items():
         builder = builder.config(key, value)
     return builder.getOrCreate()
-
-
-def _ignore_listeners() -> None:
-    """A function's own listeners would report a rehearsal as if it were the real run."""
-    from pyspark.sql.streaming import StreamingQueryManager
-
-    StreamingQueryManager.addListener = lambda self, listener: None
 
 
 if __name__ == "__main__":

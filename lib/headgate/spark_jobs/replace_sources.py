@@ -10,9 +10,6 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from pyspark.sql.readwriter import DataFrameReader
-from pyspark.sql.streaming.readwriter import DataStreamReader
-
 from headgate.errors import CaptureError
 from headgate.spark_jobs import spark_reflection
 from headgate.spark_jobs.block_sources import (
@@ -22,6 +19,7 @@ from headgate.spark_jobs.block_sources import (
     KAFKA_TOPICS,
     is_data,
     paths_of,
+    stand_before,
 )
 
 _TERMINALS = frozenset({"load", "table", "changes", "jdbc"}) | FILES
@@ -130,11 +128,7 @@ class ReplacedReader:
 
 def replace_readers(folders: GeneratedFolders) -> None:
     """Put a `ReplacedReader` before every reader that this process makes from now on."""
-    for reader in (DataFrameReader, DataStreamReader):
-        reader._jreader = property(
-            lambda self: ReplacedReader(self.__dict__["_free"], self._spark, folders),
-            lambda self, java: self.__dict__.__setitem__("_free", java),
-        )
+    stand_before(lambda reader, spark: ReplacedReader(reader, spark, folders))
 
 
 def _location(options: dict[str, str]) -> str:

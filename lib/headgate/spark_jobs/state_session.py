@@ -2,18 +2,15 @@
 
 from __future__ import annotations
 
-import ctypes
 import json
-import signal
 import sys
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 from headgate.spark_jobs.capture_query import SETTINGS
-from headgate.spark_jobs.own_process import end, redirect
+from headgate.spark_jobs.own_process import end, end_with_parent, redirect
 
-_DEATH_SIGNAL = 1  # PR_SET_PDEATHSIG
 _CONF = SETTINGS | {
     # A store that is loaded is also looked after: nothing may be tidied up in what is only read.
     "spark.sql.streaming.stateStore.maintenanceInterval": "7d",
@@ -26,8 +23,7 @@ def run(work: Callable[[Any, dict[str, Any]], Any]) -> None:
 
     What it returns, or `{"error", "condition"}` of what it raised, is written to `outcome`.
     """
-    # Whoever asked may be killed: then nobody waits for this, and the JVM ends with us.
-    ctypes.CDLL(None).prctl(_DEATH_SIGNAL, signal.SIGKILL) if sys.platform == "linux" else None
+    end_with_parent()
     wish = json.loads(Path(sys.argv[1]).read_text(encoding="utf-8"))
     redirect(Path(wish["scratch"]) / "spark.log")
     try:

@@ -8,11 +8,9 @@ JSON file that gets its name once it is complete. A second `build` takes a new s
 from __future__ import annotations
 
 import base64
-import ctypes
 import datetime
 import json
 import math
-import signal
 import sys
 import time
 import traceback
@@ -24,10 +22,9 @@ from typing import Any
 
 from headgate.errors import CaptureError
 from headgate.spark_jobs.engine_error import java_error, refusal_of
-from headgate.spark_jobs.own_process import check_importable, end, loader, redirect
-from headgate.text.secrets import mask, mask_text
+from headgate.spark_jobs.own_process import check_importable, end, end_with_parent, loader, redirect
+from headgate.text.secrets import mask_text
 
-_DEATH_SIGNAL = 1  # PR_SET_PDEATHSIG
 _POLL_S = 0.02
 _MOST_KEYS = 20_000
 _WITHHELD = "a twin run runs without credentials, so this variable was not passed"
@@ -35,8 +32,7 @@ _WITHHELD = "a twin run runs without credentials, so this variable was not passe
 
 def main() -> None:
     """Start Spark as the JSON file in the only argument says, then obey."""
-    # Whoever asked may be killed: then nobody waits for this, and the JVM ends with us.
-    ctypes.CDLL(None).prctl(_DEATH_SIGNAL, signal.SIGKILL) if sys.platform == "linux" else None
+    end_with_parent()
     wish = json.loads(Path(sys.argv[1]).read_text(encoding="utf-8"))
     scratch = Path(wish["scratch"])
     redirect(scratch / "spark.log")
@@ -76,22 +72,20 @@ class TwinVersion:
         entry_point, into = str(command["entry_point"]), Path(command["into"])
         check_importable(entry_point)
         from headgate.spark_jobs import block_sources, block_start, code_constants, user_functions
-        from headgate.spark_jobs.record_query import RecordFolder, record
+        from headgate.spark_jobs.record_query import RecordFolder, record, record_settings
         from headgate.spark_jobs.replace_sources import GeneratedFolders, replace_readers
 
         self.spark = spark = self._session() if self.spark is None else self.spark.newSession()
         self.kind = None
         started = block_start.intercept_starts()
-        _ignore_listeners()
+        block_start.ignore_listeners()
         used = user_functions.watch_functions()
         before = dict(spark.conf.getAll)
         # Once as a capture: rules judge the function's own sources, not the generated ones.
         unread = block_sources.EmptyFolders(into / ".scratch" / "unread")
         block_sources.guard_readers(unread)
         df, query = self._query(command, started)
-        after = dict(df.sparkSession.conf.getAll)
-        settings = mask({k: v for k, v in sorted(after.items()) if before.get(k) != v})
-        (into / "conf.json").write_text(json.dumps(settings, indent=1), encoding="utf-8")
+        record_settings(df, before, into)
         record(df, query, used, unread, RecordFolder(into, into / ".scratch"))
         folders = GeneratedFolders(Path(command["rows"]))
         replace_readers(folders)
@@ -127,7 +121,6 @@ class TwinVersion:
         sink = ReplacedSink(self.query, Path(command["output"]), self.kind)
         self.kind = sink.kind
         found: dict[str, Any] = {"error": None, "rows": [], "progress": []}
-        begun = time.monotonic()
         try:
             sink.check()
             self._start(sink, command, found)
@@ -135,7 +128,6 @@ class TwinVersion:
             if java_error(error) is None:
                 raise
             found["error"] = _error(sink.error or error) | {"stage": "start"}
-        found["seconds"] = round(time.monotonic() - begun, 3)
         return found
 
     def _start(self, sink: Any, command: dict[str, Any], found: dict[str, Any]) -> None:
@@ -247,12 +239,6 @@ def _error(error: Any) -> dict[str, Any]:
         "message": found.message,
         "is_around": found.is_around,
     }
-
-
-def _ignore_listeners() -> None:
-    from pyspark.sql.streaming import StreamingQueryManager
-
-    StreamingQueryManager.addListener = lambda self, listener: None
 
 
 def plain(value: Any) -> Any:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import base64
 import json
 import re
 import zlib
@@ -16,6 +17,7 @@ from headgate.twin.plan_hints import STREAM, Hints
 Row = dict[str, Any]
 # A micro-batch of each source; of A the first is a day early, of B the last closes what is open.
 SIZES_A, SIZES_B = (60, 150, 200), (130, 130, 4)
+USUAL_ROWS = sum(SIZES_A) + sum(SIZES_B)
 _START = datetime(2024, 3, 5, 6, 0, 0)
 _DAY = 86_400.0
 _EARLY = _DAY + 3_600
@@ -249,8 +251,6 @@ def _written(pattern: str, at: datetime) -> str:
 
 
 def _base64(text: str | None) -> str | None:
-    import base64
-
     return None if text is None else base64.b64encode(text.encode()).decode()
 
 

@@ -11,8 +11,8 @@ from headgate.cli.shared.options import current_context, emit_json, fail_on, for
 from headgate.cli.shared.terminal import show_document
 from headgate.rules.core.report import Outcome, Report
 
-_WORDS = tuple(o.word for o in (Outcome.REFUSES, Outcome.SILENTLY_WRONG, Outcome.UNKNOWN))
-_ALL = (*_WORDS, "mixed", Outcome.NO_EFFECT.word)
+FAILING = tuple(o.word for o in (Outcome.REFUSES, Outcome.SILENTLY_WRONG, Outcome.UNKNOWN))
+ALL_OUTCOMES = (*FAILING, "mixed", Outcome.NO_EFFECT.word)
 _VERSION = re.compile(r"\d+\.\d+(?![^.\-])")
 
 
@@ -40,11 +40,11 @@ def _spark_version(_: click.Context, __: click.Parameter, value: str | None) -> 
 @click.option(
     "--fail-on",
     "closing",
-    default=",".join(_WORDS),
+    default=",".join(FAILING),
     show_default=True,
-    callback=fail_on(_ALL),
+    callback=fail_on(ALL_OUTCOMES),
     metavar="LIST",
-    help=f"Outcomes that fail the check (exit 1): {', '.join(_ALL)}; `none` never fails.",
+    help=f"Outcomes that fail the check (exit 1): {', '.join(ALL_OUTCOMES)}; `none` never fails.",
 )
 @click.option(
     "--rename",

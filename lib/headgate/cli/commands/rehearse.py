@@ -6,14 +6,15 @@ from pathlib import Path
 
 import click
 
+from headgate.cli.commands.diff import ALL_OUTCOMES, FAILING
 from headgate.cli.commands.rehearse_kafka_streams import streams_options
-from headgate.cli.commands.rehearse_twin import ALL_OUTCOMES, FAILING, rehearse_twin
+from headgate.cli.commands.rehearse_twin import rehearse_twin
 from headgate.cli.shared.options import (
     current_context,
     emit_json,
     fail_on,
     format_option,
-    progress_console,
+    say_begun,
 )
 from headgate.cli.shared.terminal import print_rich
 
@@ -156,7 +157,6 @@ def command(
         )
     from headgate.usecases.rehearsal.rehearse_spark import Options, rehearse
 
-    console = progress_console()
     found = rehearse(
         checkpoint,
         after,
@@ -173,7 +173,7 @@ def command(
             with_credentials=with_credentials,
             scratch=scratch,
         ),
-        say=lambda text: console.print(f"… {text}", markup=False, soft_wrap=True),
+        say=say_begun(),
     )
     if output == "json":
         from headgate.views.reports.rehearsal import rehearsal_json

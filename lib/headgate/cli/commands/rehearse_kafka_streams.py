@@ -9,7 +9,7 @@ from typing import Any
 
 import click
 
-from headgate.cli.shared.options import current_context, emit_json, progress_console
+from headgate.cli.shared.options import current_context, emit_json, say_begun
 from headgate.cli.shared.terminal import print_rich
 
 _FILE = click.Path(exists=True, dir_okay=False, path_type=Path)
@@ -154,7 +154,6 @@ def _rehearse(streams: Mapping[str, Any], given: Mapping[str, Any]) -> None:
     from headgate.usecases.rehearsal.read_user_cluster import Bounds
     from headgate.usecases.rehearsal.rehearse_kafka_streams import StreamsOptions, rehearse_streams
 
-    console = progress_console()
     properties = streams["properties"]
     found = rehearse_streams(
         streams["state_dir"],
@@ -176,7 +175,7 @@ def _rehearse(streams: Mapping[str, Any], given: Mapping[str, Any]) -> None:
             seconds=given["timeout"],
             scratch=given["scratch"],
         ),
-        say=lambda text: console.print(f"… {text}", markup=False, soft_wrap=True),
+        say=say_begun(),
     )
     if given["output"] == "json":
         from headgate.views.reports.kafka_streams_rehearsal import streams_rehearsal_json

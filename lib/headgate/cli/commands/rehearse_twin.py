@@ -4,15 +4,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from headgate.cli.shared.options import current_context, emit_json, progress_console
+from headgate.cli.shared.options import current_context, emit_json, say_begun
 from headgate.cli.shared.terminal import show_document
-from headgate.rules.core.report import Outcome
 
 if TYPE_CHECKING:
     from headgate.usecases.rehearsal.twin_spark import TwinOptions
-
-FAILING = tuple(o.word for o in (Outcome.REFUSES, Outcome.SILENTLY_WRONG, Outcome.UNKNOWN))
-ALL_OUTCOMES = (*FAILING, "mixed", Outcome.NO_EFFECT.word)
 
 
 def rehearse_twin(
@@ -21,14 +17,13 @@ def rehearse_twin(
     """Run both versions, print the report, and return the exit code of the check."""
     from headgate.usecases.rehearsal.twin_spark import run_twin
 
-    console = progress_console()
     context = current_context()
     found = run_twin(
         before,
         after,
         context=context,
         options=options,
-        say=lambda text: console.print(f"… {text}", markup=False, soft_wrap=True),
+        say=say_begun(),
     )
     if output == "json":
         from headgate.views.reports.twin import twin_json

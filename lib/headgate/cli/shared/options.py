@@ -88,6 +88,12 @@ def progress_console() -> Console:
     return terminal_console(err=True)
 
 
+def say_begun() -> Callable[[str], None]:
+    """Return what writes each thing that a long command begins as a line on stderr."""
+    console = progress_console()
+    return lambda text: console.print(f"… {text}", markup=False, soft_wrap=True)
+
+
 def say_warnings(warnings: Iterable[object]) -> None:
     """Write each as a line on stderr."""
     console = progress_console()

@@ -98,9 +98,9 @@ def _overview(landscape: Landscape, sketch: Sketch, seen: ClusterSnapshot, close
         st.html(markup.quiet(f"And {len(drawn) - LISTED} more pipelines. Narrow the selector."))
     if landscape.at:
         st.html(markup.quiet(f"Kafka cluster state read {ago(landscape.at)}."))
-    if remarks := [w for w in landscape.warnings if w != seen.problem]:
-        more = [f"And {len(remarks) - LISTED} more notes."] if len(remarks) > LISTED else []
-        st.html(markup.section("Notes") + markup.bullets([*remarks[:LISTED], *more]))
+    if notes := [w for w in landscape.warnings if w != seen.problem]:
+        more = [f"And {len(notes) - LISTED} more notes."] if len(notes) > LISTED else []
+        st.html(markup.section("Notes") + markup.bullets([*notes[:LISTED], *more]))
 
 
 def _drawn_as(drawn: Collection[str], pipeline: LandscapePipeline) -> str | None:

@@ -22,7 +22,7 @@ from headgate.model.version import Version
 from headgate.rules.compare.twin_findings import Disagreement, with_twin
 from headgate.rules.core.report import Report
 from headgate.twin.experiment import Experiment, Ran, Stores, count_words, stores
-from headgate.twin.generate_rows import Feed, Row, RowMaker, SourceRows
+from headgate.twin.generate_rows import USUAL_ROWS, Feed, Row, RowMaker, SourceRows
 from headgate.twin.judge import judge
 from headgate.twin.plan_hints import Hints, mine, volatile
 from headgate.usecases.compare.compare_versions import compare_read
@@ -30,7 +30,6 @@ from headgate.usecases.context import Context, importable_from
 from headgate.usecases.evidence.read_version import read_version
 
 PREFIX = "headgate-twin-"
-USUAL_ROWS = 674
 Say = Callable[[str], None]
 # File sources read files in the order of their times.
 _FIRST_FILE = 1_700_000_000

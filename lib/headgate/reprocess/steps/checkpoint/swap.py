@@ -76,7 +76,7 @@ class CheckpointSwap(StepBase):
     def apply(self, applier: Applier, was: PriorState) -> None:
         """Move the old one away and the copy into its place, each in one step.
 
-        What was done before a crash is not done again. StepError if the copy is missing before
+        What was done before a crash is not repeated. StepError if the copy is missing before
         anything was moved, RefusedError if a query was started since.
         """
         if not applier.folders.exists(was["aside"]):

@@ -84,7 +84,7 @@ class AddPartitions(StepBase):
         )
 
     def _left(self, inspector: Inspector) -> list[str]:
-        """Return those that have not enough; StalePlanError for one that was made anew since."""
+        """Return those that have not enough; StalePlanError for one that was recreated since."""
         now = inspector.kafka.identities(self.topics)
         other = [n for n, t in self.topics.items() if n not in now or now[n][0] != t["id"]]
         if other:
@@ -96,7 +96,7 @@ class AddPartitions(StepBase):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class VerifyPartitions(StepBase):
-    """See that the application's members share its tasks, and that it made its topics anew.
+    """See that the application's members share its tasks, and that it recreated its topics.
 
     `topics` maps the internal topics that go to how many partitions each had, `to` is how many
     its inputs have now. It is said of each how many it has: one whose number is fixed in the code
@@ -112,10 +112,10 @@ class VerifyPartitions(StepBase):
     to: int
 
     def describe(self) -> str:
-        anew = (
+        recreated = (
             f" and that {self.pipeline} recreates {name_list(self.topics)}" if self.topics else ""
         )
-        return f"verify that group {self.group} is stable and has members{anew}"
+        return f"verify that group {self.group} is stable and has members{recreated}"
 
     def apply(self, applier: Applier, was: PriorState) -> None:
         """Wait for both; StepError where it ends meanwhile, or does neither."""
