@@ -25,6 +25,7 @@ FLAGS = [
     "--disable-background-networking", "--disable-component-update", "--disable-sync",
 ]  # fmt: skip
 LARGE, SMALL = (1680, 920), (1280, 800)
+LOOKS = [("light", LARGE), ("dark", LARGE), ("light", SMALL), ("dark", SMALL)]
 START_SECONDS = 60
 
 

@@ -17,6 +17,7 @@ from headgate.usecases.reprocess.plan_scenario import plan_scenario
 from headgate.usecases.requests.request_run import ask_for_plan
 from headgate.usecases.runs.apply_plan import apply_plan
 from headgate.worker.runner import Runner
+from sampled import sampled
 
 pytestmark = pytest.mark.browser
 
@@ -106,7 +107,7 @@ def check(page, shoot, name):
     assert not found, "\n".join(" | ".join(one) for one in found)
 
 
-@pytest.mark.parametrize("name", FULL)
+@sampled("name", FULL, one_in=3)
 def test_a_page_with_content_breaks_no_rule(name, full, visit, shoot):
     address, run = full
     path, shown = FULL[name]
@@ -117,7 +118,7 @@ def test_a_page_with_content_breaks_no_rule(name, full, visit, shoot):
     check(page, shoot, name)
 
 
-@pytest.mark.parametrize("path", EMPTY)
+@sampled("path", EMPTY, one_in=3)
 def test_an_empty_page_breaks_no_rule(path, empty, visit, shoot):
     page = visit(path, at=empty, size=(1440, 900))
     page.locator(".hg-empty").first.wait_for()
@@ -135,7 +136,7 @@ LIVE = {
 
 
 @pytest.mark.kafka
-@pytest.mark.parametrize("name", LIVE)
+@sampled("name", LIVE, one_in=3)
 def test_a_page_over_a_live_cluster_breaks_no_rule(name, live, visit, shoot):
     path, shown = LIVE[name]
     page = visit(path, at=live, size=(1440, 900))

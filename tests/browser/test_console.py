@@ -6,14 +6,13 @@ import re
 
 import pytest
 
-from browser.conftest import settle
+from browser.conftest import LOOKS, SMALL, settle
 from console_seed import alerts
 from headgate.parse.evidence.version_file import dump
+from sampled import sampled
 
 pytestmark = pytest.mark.browser
 
-LARGE, SMALL = (1680, 920), (1280, 800)
-EVERY_LOOK = [("light", LARGE), ("dark", LARGE), ("light", SMALL), ("dark", SMALL)]
 PAGES = {
     "landscape": "",
     "topology": "topology?pipeline=orders-by-city&version=1&node=aggregate-city",
@@ -37,8 +36,7 @@ def ready(page):
     settle(page)
 
 
-@pytest.mark.parametrize("name", PAGES)
-@pytest.mark.parametrize(("scheme", "size"), EVERY_LOOK, ids=lambda v: str(v[0]))
+@sampled("name, scheme, size", PAGES, LOOKS, one_in=3)
 def test_a_page_looks_right(name, scheme, size, visit, shoot):
     page = visit(PAGES[name], scheme=scheme, size=size)
     if name in ("landscape", "topology", "compare"):

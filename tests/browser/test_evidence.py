@@ -6,10 +6,12 @@ import json
 import re
 
 import pytest
-from test_console import LARGE, SMALL, node, ready
 
+from browser.conftest import LARGE, SMALL
+from browser.test_console import node, ready
 from console_seed import orders_v2, seed
 from headgate.parse.evidence.version_file import dump
+from sampled import sampled
 
 pytestmark = pytest.mark.browser
 
@@ -154,7 +156,7 @@ def test_of_several_queries_one_is_chosen_and_its_batches_drawn(visit, tmp_path,
     page.locator(".hg-tiles").get_by_text("Last batch").wait_for()
 
 
-@pytest.mark.parametrize(("scheme", "size"), [("light", LARGE), ("dark", SMALL)])
+@sampled("scheme, size", [("dark", SMALL), ("light", LARGE)], one_in=2)
 def test_the_history_leads_to_graph_and_comparison(visit, shoot, scheme, size):
     page = visit("topology?pipeline=orders-by-city&view=history", scheme=scheme, size=size)
     page.get_by_text("sum by city and hour → sum by region and hour").wait_for()

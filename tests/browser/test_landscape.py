@@ -8,14 +8,13 @@ from xml.etree import ElementTree
 
 import pytest
 
-from browser.conftest import until
+from browser.conftest import LOOKS, until
 from browser.test_console import node, ready
 from many_pipelines import write
+from sampled import sampled
 
 pytestmark = pytest.mark.browser
-LARGE, SMALL = (1680, 920), (1280, 800)
-LOOKS = [("light", LARGE), ("dark", LARGE), ("light", SMALL), ("dark", SMALL)]
-BOTH = pytest.mark.parametrize(("scheme", "size"), LOOKS, ids=lambda v: str(v[0]))
+BOTH = sampled("scheme, size", LOOKS, one_in=3)
 
 
 def lit(page):

@@ -8,8 +8,10 @@ import many_nodes
 from browser.conftest import _serve, settle, until
 from browser.test_console import node, ready
 from many_pipelines import write
+from sampled import sampled
 
 pytestmark = pytest.mark.browser
+SIZES = [(820, 1180), (1440, 900), (1680, 920)]
 MOST_BYTES = 40_000
 """What a click may send: the panel, and no graph (a thousand nodes take 400 KB)."""
 
@@ -127,8 +129,7 @@ def test_selectors_that_match_nothing_say_so(crowded, visit):
     page.get_by_text("No node matches.").wait_for()
 
 
-@pytest.mark.parametrize("size", [(820, 1180), (1440, 900), (1680, 920)], ids=str)
-@pytest.mark.parametrize("path", ["", "topology", "compare?pipeline=orders-by-city"])
+@sampled("path, size", ["", "topology", "compare?pipeline=orders-by-city"], SIZES, one_in=2)
 def test_nothing_lies_on_top_of_anything(path, size, visit, shoot):
     page = visit(path, size=size)
     ready(page)

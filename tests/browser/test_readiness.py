@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import pytest
 
+from browser.conftest import LARGE, SMALL
+from sampled import sampled
+
 pytestmark = pytest.mark.browser
 
-LARGE, SMALL = (1680, 920), (1280, 800)
 
-
-@pytest.mark.parametrize(("scheme", "size"), [("light", SMALL), ("dark", LARGE)])
+@sampled("scheme, size", [("light", SMALL), ("dark", LARGE)], one_in=2)
 def test_a_finding_leads_to_its_node_and_back(scheme, size, visit, shoot):
     page = visit("topology?pipeline=orders-by-city&version=1", scheme=scheme, size=size)
     page.locator(".graph .node").first.wait_for()

@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from console_seed import add_stopped_pipeline, seed
+from sampled import sampled
 
 pytestmark = pytest.mark.browser
 
@@ -17,7 +18,7 @@ def own_console(tmp_path, serving):
     yield from serving(file)
 
 
-@pytest.mark.parametrize("scheme", ["light", "dark"])
+@sampled("scheme", ["light", "dark"], one_in=2)
 def test_one_asks_and_another_declines(own_console, visit, shoot, scheme):
     page = visit("reprocess?pipeline=returns", at=own_console, scheme=scheme, size=(1280, 800))
     page.get_by_text("Drop the state and reprocess everything").wait_for()

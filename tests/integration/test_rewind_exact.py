@@ -61,7 +61,7 @@ def quick_maintenance(spark):
 
 
 # The other providers take a minute each.
-SHORT = {"rocksdb", "rocksdb-changelog"}
+SHORT = {"rocksdb-changelog"}
 MARKED = [kind if kind in SHORT else pytest.param(kind, marks=pytest.mark.long) for kind in KINDS]
 
 

@@ -100,8 +100,12 @@ def ended(store, run):
 
 @pytest.mark.parametrize(
     ("position", "mark"),
-    [(0, "stopping"), (2, None), (3, "starting"), (3, "started")],
-    ids=["in-stop", "in-reset", "before-start", "after-start"],
+    [
+        pytest.param(0, "stopping", id="in-stop", marks=pytest.mark.long),
+        pytest.param(2, None, id="in-reset"),
+        pytest.param(3, "starting", id="before-start", marks=pytest.mark.long),
+        pytest.param(3, "started", id="after-start"),
+    ],
 )
 def test_a_killed_worker_s_run_is_finished_by_the_next(
     team, worker, groups, billing, position, mark

@@ -1,0 +1,25 @@
+"""A fixed sample of a large matrix for `make test`; `make test-long` runs all of it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from itertools import product
+
+import pytest
+
+
+def sampled(names: str, *axes: Iterable[object], one_in: int) -> pytest.MarkDecorator:
+    """Parametrize with the product of the axes; all but every `one_in`-th cell are long.
+
+    `one_in` shares no factor with the length of an axis where each of its values is to be in the
+    sample. With fewer axes than names, an axis has tuples for several names.
+    """
+    cells = []
+    for number, cell in enumerate(product(*axes)):
+        values: list[object] = list(cell)
+        if len(cell) < len(names.split(",")):
+            values = [v for part in cell for v in (part if isinstance(part, tuple) else (part,))]
+        marks = [pytest.mark.long] if number % one_in else []
+        shown = (value[0] if isinstance(value, tuple) else value for value in values)
+        cells.append(pytest.param(*values, marks=marks, id="-".join(str(v) for v in shown)))
+    return pytest.mark.parametrize(names, cells)
