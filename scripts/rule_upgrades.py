@@ -4,8 +4,9 @@ usage: rule_upgrades.py RECORDED CASES
 
 RECORDED is what `record_upgrades.py` wrote. CASES gets NAME/{before,after,outcome.json}, and holds
 `rulings.json`: {NAME: {outcome?, outcome_detail?, notes?, decidable_from_files?}} for what outputs
-alone can't say: results that no control gave, and reasons that lie outside the files. It ends with
-an error where a ruling is missing.
+alone can't say: results that no control gave, and reasons that lie outside the files. `judged_by`
+is `reader` if the ruling gives the outcome, else `outputs`. It ends with an error if a ruling is
+missing.
 """
 
 from __future__ import annotations
@@ -30,7 +31,9 @@ def main() -> None:
     for file in sorted(recorded.glob("*/runs.json")):
         runs = json.loads(file.read_text())
         name = file.parent.name
-        said = {**ruled(runs), **rulings.get(name, {})}
+        ruling = rulings.get(name, {})
+        judge = "reader" if "outcome" in ruling else "outputs"
+        said = {**ruled(runs), "judged_by": judge, **rolled_back(runs), **ruling}
         if "outcome" not in said:
             open_.append(name)
             continue
@@ -64,6 +67,25 @@ def ruled(runs: Mapping[str, Any]) -> dict[str, Any]:
     if Counter(then) == Counter(alone):
         return found | {"outcome": "silently_wrong", "outcome_detail": "as_over_later_records_only"}
     return found
+
+
+def rolled_back(runs: Mapping[str, Any]) -> dict[str, Any]:
+    """Return what the old version did after the new one, if that was recorded.
+
+    Its control is the old version that was never upgraded, over the same records.
+    """
+    run, control = runs["upgrade"].get("rollback"), runs["unchanged"].get("rollback")
+    if not run:
+        return {}
+    same = Counter(run["outputs"][-1]) == Counter(control["outputs"][-1])
+    word = "refuses" if run["error"] else "as_without_upgrade" if same else "other_rows"
+    outputs = {"rollback": run["outputs"][-1], "without_upgrade": control["outputs"][-1]}
+    return {
+        "rollback": word,
+        "rollback_ok": not run["error"],
+        "rollback_error": (run["message"] or "")[:400] or None,
+        "rollback_outputs": outputs,
+    }
 
 
 def unchanged(runs: Mapping[str, Any]) -> bool:

@@ -2,6 +2,8 @@ import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
+import java.util.TreeSet;
 import org.apache.kafka.streams.StreamsBuilder;
 
 /** One upgrade: the two applications, what they are given, and what changes around them. */
@@ -22,6 +24,12 @@ final class Case {
     final Map<String, String> settingsAfter = new LinkedHashMap<>();
     List<Row> first = FIRST;
     List<Row> then = THEN;
+    /** Topics that hold what the applications read; all others that are theirs hold what they put out. */
+    Set<String> read = Set.of("in", "in2", "in3");
+    /** Topics that are made for what they put out. */
+    final Map<String, Integer> written = new LinkedHashMap<>(Map.of("out", 1));
+    /** Whether the old version is started once more after the new one, as a rollback does. */
+    boolean rolledBack;
     boolean wiped;
     boolean renamed;
 
@@ -57,6 +65,12 @@ final class Case {
     /** The topic has this many partitions, or is made, before the new version starts. */
     Case grown(String name, int number) { partitionsAfter.put(name, number); return this; }
     Case without(String name) { partitions.remove(name); return this; }
+    /** The case has topics of its own in place of in, in2 and out. */
+    Case ownTopics() { partitions.clear(); written.clear(); read = new TreeSet<>(); rolledBack = true; return this; }
+    Case reads(String name, int number) { read.add(name); return topic(name, number); }
+    /** An input that is made, or becomes wider, before the new version starts. */
+    Case laterReads(String name, int number) { read.add(name); return grown(name, number); }
+    Case writes(String... names) { for (String name : names) written.put(name, 1); return this; }
     Case wiped() { wiped = true; return this; }
     Case renamed() { renamed = true; return this; }
 }

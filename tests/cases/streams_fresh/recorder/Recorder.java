@@ -48,7 +48,7 @@ public final class Recorder {
     static final long HOUR = 3_600_000, START = System.currentTimeMillis() / HOUR * HOUR - HOUR;
     static final List<String> TELLING = List.of("cleanup.policy", "delete.retention.ms", "message.timestamp.type", "min.compaction.lag.ms",
         "retention.bytes", "retention.ms", "segment.bytes", "segment.ms");
-    static final long LONGEST = 60_000;
+    static final long LONGEST = Long.getLong("longest", 60_000);
     static String bootstrap;
     static Admin admin;
     static KafkaProducer<String, String> producer;
@@ -58,6 +58,8 @@ public final class Recorder {
         public final List<List<String>> outputs = new ArrayList<>();
         public String error;
         public String message;
+        /** What the old version did when it was started again at the end; null where that was not asked. */
+        public Run rollback;
     }
 
     static Map<String, Object> client() { return new LinkedHashMap<>(Map.of("bootstrap.servers", bootstrap)); }
@@ -67,7 +69,7 @@ public final class Recorder {
         final Case c;
         final String prefix;
         final Path state;
-        final Run run = new Run();
+        Run run = new Run();
         final Map<TopicPartition, Long> read = new TreeMap<>(Comparator.comparing(TopicPartition::toString));
 
         World(Case c, String prefix, Map<String, Integer> inputs) throws Exception {
@@ -75,7 +77,7 @@ public final class Recorder {
             this.prefix = prefix;
             state = Files.createTempDirectory("streams");
             create(inputs);
-            create(Map.of("out", 1));
+            create(c.written);
         }
 
         void create(Map<String, Integer> topics) throws Exception {
@@ -192,9 +194,8 @@ public final class Recorder {
         }
 
         List<String> outputs() throws Exception {
-            Set<String> inputs = new TreeSet<>(Set.of("in", "in2", "in3"));
             Set<String> topics = admin.listTopics().names().get().stream()
-                .filter(t -> t.startsWith(prefix) && !t.startsWith(prefix + "app") && !inputs.contains(t.substring(prefix.length()))).collect(Collectors.toSet());
+                .filter(t -> t.startsWith(prefix) && !t.startsWith(prefix + "app") && !c.read.contains(t.substring(prefix.length()))).collect(Collectors.toSet());
             Map<TopicPartition, Long> ends = offsets(topics, OffsetSpec.latest());
             List<String> found = new ArrayList<>();
             Map<String, Object> p = client();
@@ -279,6 +280,22 @@ public final class Recorder {
         w.grow();
         w.write(c.then);
         w.start(true, then);
+        Run run = w.run;
+        if (c.rolledBack) run.rollback = rollback(w, id);
+        return run;
+    }
+
+    /** The first records once more, a minute after the last: they touch what either version remembers. */
+    static List<Case.Row> again(Case c) {
+        double last = Stream.concat(c.first.stream(), c.then.stream()).mapToDouble(Case.Row::at).max().orElseThrow();
+        return c.first.stream().map(r -> new Case.Row(r.topic(), r.key(), r.value(), last + 60 + r.at())).toList();
+    }
+
+    /** The old version on what the new one left. */
+    static Run rollback(World w, String id) throws Exception {
+        w.run = new Run();
+        w.write(again(w.c));
+        w.start(false, id);
         return w.run;
     }
 
@@ -288,7 +305,9 @@ public final class Recorder {
         w.start(false, prefix + "app");
         w.write(c.then.stream().filter(r -> c.partitions.containsKey(r.topic())).toList());
         w.start(false, prefix + "app");
-        return w.run;
+        Run run = w.run;
+        if (c.rolledBack) run.rollback = rollback(w, prefix + "app");
+        return run;
     }
 
     static Run replayed(Case c, String prefix, boolean all) throws Exception {
@@ -304,8 +323,11 @@ public final class Recorder {
         return w.run;
     }
 
-    static void record(Case c, int number, Path folder, ExecutorService pool) throws Exception {
-        String mark = String.format("f%02d", number);
+    /** What the topics of a case begin with, before the letter of the run. */
+    static String mark(Case c) { return String.format("f%02d", Cases.ALL.indexOf(c) + 1); }
+
+    static void record(Case c, Path folder, ExecutorService pool) throws Exception {
+        String mark = mark(c);
         Map<String, Callable<Run>> todo = new LinkedHashMap<>();
         todo.put("upgrade", () -> upgrade(c, mark + "u_", folder));
         todo.put("unchanged", () -> unchanged(c, mark + "o_"));
@@ -328,14 +350,13 @@ public final class Recorder {
         List<String> wanted = List.of(args).subList(2, args.length);
         ExecutorService pool = Executors.newCachedThreadPool(), cases = Executors.newFixedThreadPool(Integer.getInteger("cases", 2));
         MoreCases.load();
+        PullCases.load();
         List<Future<?>> all = new ArrayList<>();
-        for (int i = 0; i < Cases.ALL.size(); i++) {
-            Case c = Cases.ALL.get(i);
-            int number = i + 1;
+        for (Case c : Cases.ALL) {
             if (!wanted.isEmpty() && !wanted.contains(c.name)) continue;
             all.add(cases.submit(() -> {
                 try {
-                    record(c, number, Path.of(args[1], c.name), pool);
+                    record(c, Path.of(args[1], c.name), pool);
                 } catch (Exception e) {
                     System.out.println("lost " + c.name + ": " + e);
                 }

@@ -14,6 +14,7 @@ import org.apache.kafka.streams.Topology;
 public final class Rehearsal {
     static Case named(String name) {
         MoreCases.load();
+        PullCases.load();
         return Cases.ALL.stream().filter(c -> c.name.equals(name)).findFirst().orElseThrow();
     }
 

@@ -1,0 +1,52 @@
+"""Build the applications of tests/cases/streams_pulls, two jars a change.
+
+usage: pull_jars.py FOLDER [CASE...]
+
+FOLDER gets CASE-before.jar and CASE-after.jar. Each runs with `java -cp JAR:KAFKA_STREAMS
+PullApplication BOOTSTRAP STATE_DIR APPLICATION_ID`; `PullApplication#topology` returns its
+topology, as `headgate rehearse --jar JAR --after PullApplication#topology` asks for it. Its topics
+have the recorded names. Without names, every change of the folder is built.
+"""
+
+from __future__ import annotations
+
+import sys
+import zipfile
+from collections.abc import Iterator
+from pathlib import Path
+
+from rehearse_upgrades import build
+
+CASES = Path(__file__).parents[1] / "tests" / "cases" / "streams_pulls"
+MANIFEST = "Manifest-Version: 1.0\nMain-Class: PullApplication\n\n"
+
+
+def main() -> None:
+    """Compile once, then write the jars of each change."""
+    folder, *names = sys.argv[1:]
+    target = Path(folder)
+    target.mkdir(parents=True, exist_ok=True)
+    classes = build(target)
+    for jar in jars(classes, target, names or recorded()):
+        print(jar)
+
+
+def recorded() -> list[str]:
+    """Return the names of all recorded changes."""
+    return sorted(file.parent.name for file in CASES.glob("*/outcome.json"))
+
+
+def jars(classes: Path, folder: Path, names: list[str]) -> Iterator[Path]:
+    """Copy the jar of all classes, and name the change and its version inside."""
+    for name in names:
+        for version in ("before", "after"):
+            jar = folder / f"{name}-{version}.jar"
+            jar.write_bytes(classes.read_bytes())
+            with zipfile.ZipFile(jar, "a") as file:
+                file.writestr("META-INF/MANIFEST.MF", MANIFEST)
+                file.writestr("pull.properties", f"case={name}\nversion={version}\n")
+            yield jar
+
+
+if __name__ == "__main__":
+    main()
