@@ -72,12 +72,17 @@ def ruled(runs: Mapping[str, Any]) -> dict[str, Any]:
 def rolled_back(runs: Mapping[str, Any]) -> dict[str, Any]:
     """Return what the old version did after the new one, if that was recorded.
 
-    Its control is the old version that was never upgraded, over the same records.
+    Its control is the old version that was never upgraded, over the same records: the rows of the
+    last start, or of the last two where the rollback had to read what the new version left.
     """
-    run, control = runs["upgrade"].get("rollback"), runs["unchanged"].get("rollback")
+    upgraded, never = runs["upgrade"], runs["unchanged"]
+    run, control = upgraded.get("rollback"), never.get("rollback")
     if not run:
         return {}
-    same = Counter(run["outputs"][-1]) == Counter(control["outputs"][-1])
+    own, others = (
+        [Counter(r["outputs"][-1]) for r in both] for both in ((upgraded, run), (never, control))
+    )
+    same = own[1] == others[1] or own[0] + own[1] == others[0] + others[1]
     word = "refuses" if run["error"] else "as_without_upgrade" if same else "other_rows"
     outputs = {"rollback": run["outputs"][-1], "without_upgrade": control["outputs"][-1]}
     return {
