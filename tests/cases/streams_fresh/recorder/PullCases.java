@@ -188,6 +188,28 @@ final class PullCases {
             .reads("pickups", 2).reads("receipts", 3).writes("couriers", "delivered").first("pickups s1 kim 0", "pickups s2 lee 1", "pickups s3 sam 2").then("pickups s1 lee 20", "receipts s2 ann 21", "receipts s3 bob 22");
     }
 
+    static void travel() {
+        pull("rail_sums_peeked_at_the_end", "peek behind the last of three un-named aggregates and two un-named joins", PullTravel.PeekAtTheEnd::before, PullTravel.PeekAtTheEnd::after)
+            .reads("bookings", 2).reads("trains", 2).reads("lines", 2).writes("line-counts", "region-sums")
+            .first("trains t1 l1 0", "trains t2 l2 0.2", "lines l1 west 0.4", "lines l2 east 0.6", "bookings b1 t1,2,30 1", "bookings b2 t2,1,50 2", "bookings b3 t1,1,20 3")
+            .then("bookings b4 t1,2,10 20", "bookings b5 t2,2,5 21", "bookings b6 t3,1,9 22", "bookings b7 t2,1,1 23");
+        pull("rail_filter_before_key", "selectKey and filter change places before un-named aggregates, one of a table and one windowed", PullTravel.FilterBeforeKey::before, PullTravel.FilterBeforeKey::after)
+            .reads("stops", 1).writes("worst-delays", "worst-stations", "station-counts")
+            .first("stops r1 t1,bonn,5 0", "stops r2 t2,kiel,9 1", "stops r3 t1,ulm,2 2", "stops r4 t3,bonn,4 3").then("stops r5 t1,kiel,4 20", "stops r6 t2,bonn,12 21", "stops r7 t3,ulm,1 22", "stops r8 t1,bonn,8 23");
+        pull("energy_bad_meters_dropped", "filterNot before a re-keyed left join without a name; all stores are named", PullTravel.NamedStoresOnly::before, PullTravel.NamedStoresOnly::after)
+            .reads("meters", 2).reads("houses", 2).writes("house-watts", "tariff-watts")
+            .first("houses h1 green 0", "houses h2 basic 0.5", "meters m1 h1,100 1", "meters m2 h2,70 2", "meters m3 h1,5 3").then("meters m1 h1,7 20", "meters m2 h2,3 21", "meters m4 h3,9 22", "meters m3 h1,1 23");
+        pull("hotel_one_repartition_for_two", "two named groupings of one key -> one named repartition; the stores keep their names", PullTravel.OneRepartition::before, PullTravel.OneRepartition::after)
+            .reads("nights", 1).reads("reviews", 1).writes("guests", "hotels")
+            .first("nights n1 h1,ann 0", "nights n2 h2,bob 1", "nights n3 h1,cid 2", "reviews r1 h1,5 3").then("nights n4 h1,dan 20", "nights n5 h2,ann 21", "reviews r2 h2,3 22", "reviews r3 h1,4 23");
+        pull("insurance_agents_joined", "a table, a named join, a named grouping and a named count added behind a named aggregate", PullTravel.AgentsJoined::before, PullTravel.AgentsJoined::after)
+            .reads("claims", 1).reads("policies", 1).laterReads("agents", 1).writes("claim-sums", "agent-counts")
+            .first("policies p1 ann 0", "policies p2 bob 0.5", "claims c1 p1,80 1", "claims c2 p2,300 2", "claims c3 p1,10 3").then("agents ann kim 15", "claims c4 p1,50 20", "claims c5 p2,1 21", "claims c6 p1,5 22");
+        pull("taxi_sum_moved_behind_join", "an un-named aggregate is declared behind an un-named join of streams and its count", PullTravel.SumMovedBehindJoin::before, PullTravel.SumMovedBehindJoin::after)
+            .reads("trips", 1).reads("cancels", 1).writes("fares", "reasons")
+            .first("trips d1 bonn,20 0", "trips d2 kiel,30 1", "cancels d1 late 3", "trips d3 bonn,10 4").then("trips d1 bonn,5 20", "cancels d2 rain 21", "cancels d1 late 22", "trips d4 ulm,7 23");
+    }
+
     static {
         shops();
         devices();
@@ -195,5 +217,6 @@ final class PullCases {
         ads();
         games();
         logistics();
+        travel();
     }
 }
