@@ -2,14 +2,16 @@
 
 usage: pull_jars.py FOLDER [CASE...]
 
-FOLDER gets CASE-before.jar and CASE-after.jar. Each runs with `java -cp JAR:KAFKA_STREAMS
-PullApplication BOOTSTRAP STATE_DIR APPLICATION_ID`; `PullApplication#topology` returns its
-topology, as `headgate rehearse --jar JAR --after PullApplication#topology` asks for it. Its topics
-have the recorded names. Without names, every change of the folder is built.
+FOLDER gets CASE-before.jar and CASE-after.jar, and beside each its settings in a properties file.
+A jar runs with `java -cp JAR:KAFKA_STREAMS PullApplication BOOTSTRAP STATE_DIR APPLICATION_ID`;
+`PullApplication#topology` returns its topology, as `headgate rehearse --jar JAR --after
+PullApplication#topology --properties FILE` asks for it. Its topics have the recorded names.
+Without names, every change of the folder is built.
 """
 
 from __future__ import annotations
 
+import json
 import sys
 import zipfile
 from collections.abc import Iterator
@@ -18,6 +20,9 @@ from pathlib import Path
 from rehearse_upgrades import build
 
 CASES = Path(__file__).parents[1] / "tests" / "cases" / "streams_pulls"
+# The recorder's settings that are no case's own.
+SERDE = "org.apache.kafka.common.serialization.Serdes$StringSerde"
+USUAL = {"default.key.serde": SERDE, "default.value.serde": SERDE}
 MANIFEST = "Manifest-Version: 1.0\nMain-Class: PullApplication\n\n"
 
 
@@ -45,7 +50,15 @@ def jars(classes: Path, folder: Path, names: list[str]) -> Iterator[Path]:
             with zipfile.ZipFile(jar, "a") as file:
                 file.writestr("META-INF/MANIFEST.MF", MANIFEST)
                 file.writestr("pull.properties", f"case={name}\nversion={version}\n")
+            jar.with_suffix(".properties").write_text(settings(name, version))
             yield jar
+
+
+def settings(name: str, version: str) -> str:
+    """Return what a version was recorded with, as a properties file without the application id."""
+    config = json.loads((CASES / name / version / "config.json").read_text())
+    known = {**USUAL, **config}
+    return "".join(f"{key}={known[key]}\n" for key in sorted(known) if key != "application.id")
 
 
 if __name__ == "__main__":
