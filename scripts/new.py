@@ -126,7 +126,8 @@ def add_scenario(change: Change, given: argparse.Namespace) -> str:
     folder = name.replace("-", "_")
     engines = [one_of(e, ENGINES, "an engine") for e in given.engines.split(",")]
     base = f"{PKG}/reprocess/scenarios"
-    module, test = f"{base}/{folder}/scenario.py", f"tests/reprocess/scenarios/test_{folder}.py"
+    module = f"{base}/{folder}/scenario.py"
+    test = f"tests/reprocess/scenarios/{folder}/test_{folder}.py"
     if (ROOT / base / folder).exists():
         raise UsageError(f"{base}/{folder} exists: choose another name")
     cells = {e: "SUPPORTED" if e in engines else 'refused("write here why not")' for e in ENGINES}

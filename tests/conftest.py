@@ -37,30 +37,27 @@ _BROKER = {
 # Modules that are mostly one long journey. Where modules are spread over processes, these go first:
 # the short ones fill what is left. Tests of one module stay in their order.
 _LONG = (
-    *("browser/test_whole_job", "integration/test_stack", "integration/test_offline_upgrade"),
-    *(
-        "integration/test_spark_skip",
-        "reprocess/steps/records/test_parking",
-        "integration/test_worker",
-    ),
-    *(
-        "integration/test_open_state",
-        "integration/test_state_moves",
-        "gateway/remote/test_remote_spark",
-    ),
-    *("integration/test_reset_streams", "integration/test_streams_scenarios"),
-    *(
-        "integration/test_spark_rewind",
-        "spark_driver/test_live_control",
-        "integration/test_capture",
-    ),
-    *("integration/test_rehearse", "integration/test_spark_reset"),
-    *(
-        "integration/test_capture_reaches_nothing",
-        "spark_driver/test_live_driver",
-        "browser/test_console",
-    ),
-    *("reprocess/scenarios/test_decommission", "trial/test_trial"),
+    "browser/test_whole_job",
+    "integration/local/test_stack",
+    "integration/spark/test_offline_upgrade",
+    "integration/spark/test_spark_skip",
+    "reprocess/steps/records/test_parking",
+    "integration/runs/test_worker",
+    "integration/spark/test_open_state",
+    "integration/spark/test_state_moves",
+    "gateway/remote/test_remote_spark",
+    "integration/kafka_streams/test_reset_streams",
+    "integration/kafka_streams/test_streams_scenarios",
+    "integration/spark/test_spark_rewind",
+    "spark_driver/test_live_control",
+    "integration/evidence/test_capture",
+    "integration/rehearsal/test_rehearse",
+    "integration/spark/test_spark_reset",
+    "integration/evidence/test_capture_reaches_nothing",
+    "spark_driver/test_live_driver",
+    "browser/test_console",
+    "reprocess/scenarios/decommission/test_decommission",
+    "trial/test_trial",
 )
 
 

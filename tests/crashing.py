@@ -80,7 +80,7 @@ class CrashingApplier(LiveApplier):
     def __init__(self, context: RunContext) -> None:
         super().__init__(context)
         self.processes = QuickProcesses(context)
-        # Nothing, without a JVM: tests/integration/test_open_state.py reads real ones.
+        # Nothing, without a JVM: tests/integration/spark/test_open_state.py reads real ones.
         self.state.open_state = lambda _location, batch: OpenState(
             batch=batch, unknown="not read in this test"
         )

@@ -1,6 +1,7 @@
 """The house of ARCHITECTURE.md, checked: a folder imports only what has a lower rank."""
 
 import ast
+from collections import Counter
 from functools import cache
 from pathlib import Path
 
@@ -111,6 +112,12 @@ MODULES = [
     *(ROOT / name for name in ("app.py", "console.py")),
 ]
 FOLDERS = sorted({p.parent for p in MODULES})
+# Of the tests, data apart.
+TESTS = [
+    p
+    for p in sorted((ROOT / "tests").rglob("*.py"))
+    if p.name != "__init__.py" and p.relative_to(ROOT).parts[1] not in ("cases", "golden")
+]
 
 
 def place(path: Path) -> str:
@@ -210,6 +217,11 @@ def test_a_folder_imports_what_is_below_it_and_stays_small(folder):
         assert against == [], path
         assert not text.strip() or ast.get_docstring(ast.parse(text)), path
         assert len(text.splitlines()) <= MOST_LINES, path
+
+
+def test_no_folder_of_tests_is_large():
+    sizes = Counter(p.parent.relative_to(ROOT).as_posix() for p in TESTS)
+    assert {folder: n for folder, n in sizes.items() if n > MOST_MODULES} == {}
 
 
 def test_no_folders_import_each_other_in_a_circle():

@@ -25,32 +25,32 @@ may touch.
 
 from __future__ import annotations
 
-from scenes.decommission_group import DecommissionGroup
-from scenes.decommission_spark import DecommissionSpark
-from scenes.from_point_group import FromPointGroup
-from scenes.from_point_spark import FromPointSpark
-from scenes.from_scratch_group import FromScratchGroup
-from scenes.from_scratch_spark import FromScratchSpark
-from scenes.from_scratch_streams import FromScratchStreams
-from scenes.more_streams import (
+from scenes.consumer_group.decommission import DecommissionGroup
+from scenes.consumer_group.from_point import FromPointGroup
+from scenes.consumer_group.from_scratch import FromScratchGroup
+from scenes.consumer_group.offline_upgrade import OfflineUpgradeGroup
+from scenes.consumer_group.repair import RepairGroup
+from scenes.consumer_group.skip_records import SkipRecordsGroup
+from scenes.kafka_streams.from_scratch import FromScratchStreams
+from scenes.kafka_streams.more import (
     DecommissionStreams,
     FromPointStreams,
     OfflineUpgradeStreams,
     PauseStreams,
     SkipRecordsStreams,
 )
-from scenes.new_checkpoint_spark import NewCheckpointSpark
-from scenes.offline_upgrade_group import OfflineUpgradeGroup
-from scenes.offline_upgrade_spark import OfflineUpgradeSpark
+from scenes.kafka_streams.repartition import RepartitionStreams
 from scenes.pause import PauseGroup, PauseSpark
-from scenes.repair_group import RepairGroup
-from scenes.repair_spark import RepairSpark
-from scenes.repartition_spark import RepartitionSpark
-from scenes.repartition_streams import RepartitionStreams
-from scenes.rewind_spark import RewindSpark
 from scenes.scene import Scene
-from scenes.skip_records_group import SkipRecordsGroup
-from scenes.skip_records_spark import SkipRecordsSpark
+from scenes.spark.decommission import DecommissionSpark
+from scenes.spark.from_point import FromPointSpark
+from scenes.spark.from_scratch import FromScratchSpark
+from scenes.spark.new_checkpoint import NewCheckpointSpark
+from scenes.spark.offline_upgrade import OfflineUpgradeSpark
+from scenes.spark.repair import RepairSpark
+from scenes.spark.repartition import RepartitionSpark
+from scenes.spark.rewind import RewindSpark
+from scenes.spark.skip_records import SkipRecordsSpark
 
 SCENES: tuple[type[Scene], ...] = (
     RewindSpark,

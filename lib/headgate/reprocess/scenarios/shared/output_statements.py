@@ -2,7 +2,7 @@
 
 `build_plan` states what is true of a plan, `scripts/scenario_pages.py` writes all of it to the
 docs. A scenario or engine without an entry fails
-`tests/reprocess/scenarios/test_output_statements.py`.
+`tests/reprocess/scenarios/shared/test_output_statements.py`.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
 """What is lost with the state of a Spark query: one row per stateful operator and output mode.
 
 Each sentence was checked on Spark 4.2.0 with Kafka, by the operators of
-`tests/integration/test_open_state.py`: two versions over the same records, one with the state and
-one without. Combinations that Spark refuses to start have no row.
+`tests/integration/spark/test_open_state.py`: two versions over the same records, one with the state
+and one without. Combinations that Spark refuses to start have no row.
 """
 
 from __future__ import annotations

@@ -1,0 +1,95 @@
+"""docs/scenarios.md says what the declarations say, and a refused cell is what a plan answers."""
+
+import importlib.util
+from pathlib import Path
+
+import pytest
+
+from flat_ports import FlatPorts
+from headgate.model.registered_pipelines import Pipeline, Registry
+from headgate.model.version import Engine
+from headgate.reprocess.plan import Plan
+from headgate.reprocess.scenario import Answer
+from headgate.reprocess.scenarios.build import SCENARIOS, build_plan
+from headgate.reprocess.steps import all_steps
+
+ROOT = Path(__file__).parents[4]
+CELLS = [(name, engine) for name in SCENARIOS for engine in Engine]
+REFUSED = [(n, e) for n, e in CELLS if SCENARIOS[n].support[e].answer is Answer.REFUSED]
+
+
+def load_script():
+    file = ROOT / "scripts/scenario_pages.py"
+    spec = importlib.util.spec_from_file_location("scenario_pages", file)
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+SCRIPT = load_script()
+
+
+@pytest.fixture(scope="module")
+def page():
+    """The page: it takes seconds, which whoever only collects these tests need not wait for."""
+    return SCRIPT.page()
+
+
+def test_the_page_is_current(page):
+    assert SCRIPT.FILE.read_text() == page, "run `make docs`"
+
+
+def test_every_scenario_answers_for_every_engine():
+    for scenario in SCENARIOS.values():
+        assert set(scenario.support) == set(Engine), scenario.name
+
+
+@pytest.mark.parametrize(("name", "engine"), CELLS, ids=lambda v: str(v))
+def test_a_cell_is_the_declaration(name, engine, page):
+    support = SCENARIOS[name].support[engine]
+    (row,) = [line for line in page.splitlines() if line.startswith(f"| [{name}]")]
+    cells = [cell.strip() for cell in row.replace("\\|", "¦").strip("|").split("|")]
+    shown = cells[1 + list(SCRIPT.ENGINES).index(engine)]
+    assert shown == SCRIPT.cell(support).replace("\\|", "¦")
+    assert shown.split(":")[0].split(" ")[0] == support.answer
+    assert bool(support.why) is (support.answer is not Answer.SUPPORTED)
+
+
+class OneInspector(FlatPorts):
+    """Knows one registered pipeline; a refused cell asks for nothing more."""
+
+    def __init__(self, pipeline: Pipeline) -> None:
+        self.registered = Registry(pipelines=(pipeline,)).pipeline
+
+
+@pytest.mark.parametrize(("name", "engine"), REFUSED, ids=lambda v: str(v))
+def test_a_refused_cell_is_what_its_plan_answers(name, engine):
+    inspector = OneInspector(Pipeline(name="p", engine=engine, group="p", checkpoint="/ck"))
+    plan = build_plan(name, "p", inspector)
+    assert plan == Plan(
+        scenario=name,
+        pipeline="p",
+        blockers=(SCENARIOS[name].support[engine].why,),
+        options=plan.options,
+    )
+    assert not plan.can_apply
+
+
+@pytest.mark.parametrize("name", SCENARIOS)
+def test_a_section_names_its_questions_steps_and_risks(name, page):
+    scenario = SCENARIOS[name]
+    section = page.split(f"\n## {name}\n")[1].split("\n## ")[0]
+    assert scenario.what in section
+    assert all(f"`--{option.name}" in section for option in scenario.options)
+    kinds = SCRIPT.steps(scenario)
+    assert kinds
+    for kind in kinds:
+        assert f"| `{kind.action}` |" in section
+    assert "it can't be undone" in section or all(kind.undoable for kind in kinds)
+    assert len(list(SCRIPT.risks(scenario))) > 1
+
+
+def test_a_step_says_what_it_does_and_what_its_undo_does():
+    for kind in all_steps():
+        assert SCRIPT._first(kind).endswith("."), kind
+        assert SCRIPT._first(kind.undo), kind
