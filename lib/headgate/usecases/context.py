@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from contextlib import closing
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from headgate.errors import NotFoundError, RegistryError
@@ -18,17 +18,23 @@ CONFIG = "HEADGATE_CONFIG"
 FILE = "headgate.toml"
 
 
+def _nothing() -> None:
+    pass
+
+
 @dataclass(frozen=True)
 class Context:
     """Registry, store and home; opening touches nothing, so store and home may not exist yet.
 
     `home` is absolute: the folder for snapshots, plans and logs, `.headgate/` beside the
-    registry's file, or the user's state folder where there is no file.
+    registry's file, or the user's state folder where there is no file. `before_queueing` is called
+    after all checks of a run, right before it is queued: an exception there leaves it unqueued.
     """
 
     registry: Registry
     store_url: str
     home: Path
+    before_queueing: Callable[[], None] = field(default=_nothing, compare=False)
 
     def registered(self, pipeline: str) -> Pipeline:
         """Return the pipeline of this name; NotFoundError if the registry doesn't have it."""

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from functools import partial
 from pathlib import Path
 
 import click
 
-from headgate.cli.shared.follow import follow, refused_json
-from headgate.cli.shared.options import current_context, emit_json, format_option
-from headgate.errors import NotFoundError, RefusedError
+from headgate.cli.shared.follow import queue_and_follow, refused_json
+from headgate.cli.shared.options import current_context, format_option
+from headgate.errors import NotFoundError
 from headgate.gateway.process.system_user import system_user
 from headgate.reprocess.plan import load_plan
 from headgate.usecases.runs.apply_plan import apply_plan
@@ -26,13 +27,13 @@ def command(plan: str, detach: bool, output: str) -> int:
     """
     context = current_context()
     loaded = load_plan(_read(Path(plan)), source=plan)
-    try:
-        run = apply_plan(context, loaded, by=system_user())
-    except RefusedError as error:
-        if output == "json":
-            emit_json(refused_json(loaded, str(error)))
-        raise
-    return follow(context, run, output=output, detach=detach)
+    return queue_and_follow(
+        context,
+        partial(apply_plan, plan=loaded, by=system_user()),
+        refused=partial(refused_json, loaded),
+        output=output,
+        detach=detach,
+    )
 
 
 def _read(file: Path) -> str:

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from functools import partial
+
 import click
 
-from headgate.cli.shared.follow import follow
+from headgate.cli.shared.follow import queue_and_follow
 from headgate.cli.shared.options import current_context, format_option
 from headgate.gateway.process.system_user import system_user
 from headgate.usecases.requests.decide_request import approve_request
@@ -21,6 +23,5 @@ def command(request: str, seen: str | None, reason: str | None, detach: bool, ou
 
     Exits 3 if the plan is stale, if the request is already decided, or if it is your own.
     """
-    context = current_context()
-    run = approve_request(context, request, by=system_user(), seen=seen, reason=reason)
-    return follow(context, run, output=output, detach=detach)
+    queue = partial(approve_request, request=request, by=system_user(), seen=seen, reason=reason)
+    return queue_and_follow(current_context(), queue, output=output, detach=detach)

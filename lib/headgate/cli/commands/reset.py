@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Any
 
 import click
 
-from headgate.cli.shared.options import current_context, emit_json, format_option
+from headgate.cli.shared.options import current_context, format_option
 from headgate.cli.shared.show_plan import show_plan
-from headgate.errors import RefusedError
 from headgate.reprocess.plan import Plan
 from headgate.usecases.context import Context
 from headgate.usecases.reprocess.plan_reset import plan_reset
@@ -135,14 +135,14 @@ def _answers(given: dict[str, Any]) -> dict[str, Any]:
 
 def _execute(context: Context, plan: Plan, *, output: str, detach: bool) -> int:
     # Imported here: a preview runs nothing, and does not wait for the store.
-    from headgate.cli.shared.follow import follow, refused_json
+    from headgate.cli.shared.follow import queue_and_follow, refused_json
     from headgate.gateway.process.system_user import system_user
     from headgate.usecases.runs.apply_plan import apply_plan
 
-    try:
-        run = apply_plan(context, plan, by=system_user())
-    except RefusedError as error:
-        if output == "json":
-            emit_json(refused_json(plan, str(error)))
-        raise
-    return follow(context, run, output=output, detach=detach)
+    return queue_and_follow(
+        context,
+        partial(apply_plan, plan=plan, by=system_user()),
+        refused=partial(refused_json, plan),
+        output=output,
+        detach=detach,
+    )

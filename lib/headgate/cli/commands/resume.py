@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from functools import partial
+from typing import Any
+
 import click
 
-from headgate.cli.shared.follow import as_json, follow
-from headgate.cli.shared.options import current_context, emit_json, format_option
-from headgate.errors import RefusedError
+from headgate.cli.shared.follow import as_json, queue_and_follow
+from headgate.cli.shared.options import current_context, format_option
 from headgate.gateway.process.system_user import system_user
 from headgate.usecases.runs.read_run import read_run
 from headgate.usecases.runs.resume_run import resume_run
@@ -23,11 +25,9 @@ def command(run: str, detach: bool, output: str) -> int:
     resumed, 5 if it failed again.
     """
     context = current_context()
-    try:
-        resume_run(context, run, by=system_user())
-    except RefusedError as error:
-        if output == "json":
-            seen = as_json(read_run(context, run))
-            emit_json({**seen, "state": "refused", "error": str(error)})
-        raise
-    return follow(context, run, output=output, detach=detach)
+
+    def refused(error: str) -> dict[str, Any]:
+        return {**as_json(read_run(context, run)), "state": "refused", "error": error}
+
+    queue = partial(resume_run, run=run, by=system_user())
+    return queue_and_follow(context, queue, refused=refused, output=output, detach=detach)

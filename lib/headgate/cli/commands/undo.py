@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from functools import partial
+
 import click
 
-from headgate.cli.shared.follow import follow, refused_json
-from headgate.cli.shared.options import current_context, emit_json, format_option, progress_console
+from headgate.cli.shared.follow import queue_and_follow, refused_json
+from headgate.cli.shared.options import current_context, format_option, progress_console
 from headgate.cli.shared.show_plan import show_plan
-from headgate.errors import RefusedError
 from headgate.gateway.process.system_user import system_user
 from headgate.usecases.runs.undo_run import plan_undo, undo_run
 from headgate.views.reports.plan_outputs import output_lines
@@ -32,10 +33,10 @@ def command(run: str, dry_run: bool, detach: bool, output: str) -> int:
     notes = [f"{name}: {sentence}" for name, sentence in output_lines(plan)]
     for note in (*notes, *(f"Note: {risk}." for risk in plan.risks)):
         progress_console().print(note, markup=False, soft_wrap=True)
-    try:
-        undo = undo_run(context, run, by=system_user())
-    except RefusedError as error:
-        if output == "json":
-            emit_json(refused_json(plan, str(error)))
-        raise
-    return follow(context, undo, output=output, detach=detach)
+    return queue_and_follow(
+        context,
+        partial(undo_run, run=run, by=system_user()),
+        refused=partial(refused_json, plan),
+        output=output,
+        detach=detach,
+    )

@@ -1,4 +1,4 @@
-"""Wait for a run's end and show how it gets on; start a worker where none is there."""
+"""Queue a run and show how it gets on until it ends; start a worker where none is there."""
 
 from __future__ import annotations
 
@@ -7,14 +7,15 @@ import subprocess
 import sys
 import threading
 import time
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import closing, contextmanager
+from dataclasses import replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 from headgate.cli.shared.options import emit_json, progress_console
 from headgate.cli.shared.terminal import say
-from headgate.errors import StepError
+from headgate.errors import RefusedError, StepError
 from headgate.reprocess.plan import Plan, load_plan
 from headgate.store.rows import RunState, StepProgress
 from headgate.store.sqlite_reader import open_soonest
@@ -86,13 +87,32 @@ _WORKER_SECONDS = 15.0
 _MOST_WORKERS = 3
 
 
-def follow(context: Context, run: str, *, output: str, detach: bool) -> int:
-    """See the run to its end, print it, and return the exit code; Ctrl-C leaves it running."""
-    with _ctrl_c() as asked:
-        found = _see(context, run, to_the_end=not detach, asked=asked)
-    if asked.is_set() and found.row.state.is_active:
-        progress_console().print(f"\nDetached: run {run} continues; see `headgate runs {run}`")
-    show(found, output=output)
+def queue_and_follow(
+    context: Context,
+    queue: Callable[[Context], str],
+    *,
+    refused: Callable[[str], Mapping[str, Any]] | None = None,
+    output: str,
+    detach: bool,
+) -> int:
+    """Queue a run, see it to its end, print it, and return the exit code.
+
+    Until the run is queued, Ctrl-C ends the command; then it leaves the run running. `refused`
+    returns the JSON of a RefusedError's message; the error is raised in any case.
+    """
+    ctrl_c = _CtrlC()
+    with ctrl_c.handled():
+        try:
+            run = queue(replace(context, before_queueing=ctrl_c.detach_from_now))
+        except RefusedError as error:
+            if refused is not None and output == "json":
+                emit_json(refused(str(error)))
+            raise
+        found = _see(context, run, to_the_end=not detach, asked=ctrl_c.asked)
+        if ctrl_c.asked.is_set() and found.row.state.is_active:
+            words = f"\nDetached: run {run} continues; see `headgate runs {run}`"
+            progress_console().print(words, soft_wrap=True)
+        show(found, output=output)
     return EXIT.get(found.row.state, 0)
 
 
@@ -111,30 +131,41 @@ def _see(context: Context, run: str, *, to_the_end: bool, asked: threading.Event
         return run_outcome(store, run)
 
 
-@contextmanager
-def _ctrl_c() -> Iterator[threading.Event]:
-    """Yield an event that Ctrl-C sets; a second one interrupts at once.
+class _CtrlC:
+    """Ctrl-C before a run is queued, and after.
 
-    The exception that Python raises instead is lost where it meets a library's clean-up. Who was
-    started with Ctrl-C switched off, as by `nohup ... &`, stays so.
+    It interrupts. From `detach_from_now` on it sets `asked`, and only a second one interrupts.
     """
-    asked = threading.Event()
-    before = signal.getsignal(signal.SIGINT)
-    is_main = threading.current_thread() is threading.main_thread()
-    if not is_main or before is signal.SIG_IGN:
-        yield asked
-        return
 
-    def ask(*_: object) -> None:
-        if asked.is_set():
+    def __init__(self) -> None:
+        self.asked = threading.Event()
+        self._detaches = False
+
+    def detach_from_now(self) -> None:
+        """Raise KeyboardInterrupt if Ctrl-C came before: a library's clean-up may have lost it."""
+        self._detaches = True
+        if self.asked.is_set():
             raise KeyboardInterrupt
-        asked.set()
 
-    signal.signal(signal.SIGINT, ask)
-    try:
-        yield asked
-    finally:
-        signal.signal(signal.SIGINT, before)
+    @contextmanager
+    def handled(self) -> Iterator[None]:
+        """Handle Ctrl-C. If it was switched off, as by `nohup ... &`, it stays so."""
+        before = signal.getsignal(signal.SIGINT)
+        is_main = threading.current_thread() is threading.main_thread()
+        if not is_main or before is signal.SIG_IGN:
+            yield
+            return
+        signal.signal(signal.SIGINT, self._ask)
+        try:
+            yield
+        finally:
+            signal.signal(signal.SIGINT, before)
+
+    def _ask(self, *_: object) -> None:
+        was_asked = self.asked.is_set()
+        self.asked.set()
+        if was_asked or not self._detaches:
+            raise KeyboardInterrupt
 
 
 class _Watch:

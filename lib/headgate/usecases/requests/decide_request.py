@@ -35,6 +35,7 @@ def approve_request(
                 "request again"
             )
         now = approved_now(store, inspector, plan)
+        context.before_queueing()
         return store.requests.approve(request, new_run(now), by=by, reason=reason)
 
 

@@ -29,6 +29,7 @@ def apply_plan(context: Context, plan: Plan, *, by: str) -> str:
         ) as inspector,
     ):
         now = approved_now(store, inspector, plan)
+        context.before_queueing()
         return store.runs.enqueue(new_run(now), by=by, action="apply")
 
 

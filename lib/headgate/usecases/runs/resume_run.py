@@ -20,6 +20,7 @@ def resume_run(context: Context, run: str, *, by: str) -> str:
     """
     with closing(open_store(context.store_url)) as store:
         _refuse_if_overtaken(store, run)
+        context.before_queueing()
         store.runs.requeue(run, by=by)
     return run
 

@@ -35,4 +35,5 @@ def undo_run(context: Context, run: str, *, by: str) -> str:
     if not plan.can_apply:
         raise RefusedError("; ".join(plan.blockers) or f"run {run} has nothing to undo")
     with closing(open_store(context.store_url)) as store:
+        context.before_queueing()
         return store.runs.enqueue(new_run(plan), by=by, action="undo")
