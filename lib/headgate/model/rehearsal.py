@@ -75,7 +75,7 @@ class OutputDifference:
     sample_before: tuple[dict[str, Any], ...] = ()
     sample_after: tuple[dict[str, Any], ...] = ()
     columns: tuple[str, ...] = ()
-    remark: str = ""
+    note: str = ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -96,7 +96,7 @@ class RollbackTrial:
     removed: tuple[str, ...] = ()
     repaired: EngineOutcome | None = None
     is_own_entry: bool = False
-    remark: str = ""
+    note: str = ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -39,7 +39,7 @@ def run(
     """
     rehearsal = Rehearsal(wish, ReplacedSink(query, scratch / "rows"), scratch, deadline)
     for kind in unbounded:
-        rehearsal.remarks.append(
+        rehearsal.not_exercised.append(
             f"the source {kind} has no option that limits a batch: the batch may be large"
         )
     rehearsal.before = state_rows(rehearsal.spark, wish["checkpoint"], rehearsal.last)
@@ -49,10 +49,10 @@ def run(
             found["rollback"] = rollback(wish, query, rehearsal.sink.kind, scratch)
         except Exception as error:
             # What was found before stands, whatever this one fails on.
-            remark = f"{type(error).__name__}: {str(error).split(chr(10), 1)[0]}"
+            note = f"{type(error).__name__}: {str(error).split(chr(10), 1)[0]}"
             found["rollback"] = dict.fromkeys(("error_class", "message")) | {
                 "outcome": "unknown",
-                "remark": remark,
+                "note": note,
             }
     return found
 
@@ -78,7 +78,7 @@ def rollback(wish: dict[str, Any], query: Unstarted, kind: str, scratch: Path) -
     found = start("back")
     kept = {name: found.get(name) for name in ("outcome", "error_class", "message", "rows_in")}
     if found["outcome"] != "refuses":
-        return kept | {"remark": found.get("question") or ""}
+        return kept | {"note": found.get("question") or ""}
     # What the attempt has not committed is all that it did; else its batches are taken back.
     last = min(begun) - 1 if begun else wish["last_commit"]
     removed = batch_log.take_back(touched, last)
@@ -96,7 +96,7 @@ class Rehearsal:
         self.wish, self.deadline = wish, deadline
         self.checkpoint = Path(wish["checkpoint"])
         self.scratch = scratch
-        self.remarks: list[str] = []
+        self.not_exercised: list[str] = []
         self.batches: list[dict[str, Any]] = []
         self.progress: list[dict[str, Any]] = []
         self.rows: list[str] = []
@@ -143,7 +143,7 @@ class Rehearsal:
         if not self.batches:
             return self._empty(_NOT_NEW)
         if not self._new_batches():
-            self.remarks.append(_NO_ROWS)
+            self.not_exercised.append(_NO_ROWS)
         return self._resumed()
 
     def _new_batches(self) -> int:
@@ -159,12 +159,12 @@ class Rehearsal:
                 return done
         return self._resumed()
 
-    def _empty(self, remark: str) -> dict[str, Any]:
+    def _empty(self, note: str) -> dict[str, Any]:
         """Take one batch of nothing, which loads the state and has its schema checked."""
-        self.remarks.append(remark)
+        self.not_exercised.append(note)
         begun = batch_log.uncommitted(self.checkpoint)
         if begun:
-            self.remarks.append(f"the rehearsal skipped the uncommitted batch {begun[-1]}")
+            self.not_exercised.append(f"the rehearsal skipped the uncommitted batch {begun[-1]}")
             batch_log.forget(self.checkpoint, begun)
         if batch_log.write_empty_batch(self.checkpoint) is None:
             return {
@@ -178,7 +178,7 @@ class Rehearsal:
         self.progress += triggered.progress
         if triggered.error is not None:
             return self._refused(triggered)
-        self.remarks.append("a continuous query was stopped after its first epoch")
+        self.not_exercised.append("a continuous query was stopped after its first epoch")
         return self._resumed()
 
     def _start(self, kind: str) -> dict[str, Any] | None:
@@ -247,7 +247,7 @@ class Rehearsal:
             "state": self._state(),
             "spark_version": str(self.spark.version),
             "sink": self.sink.words,
-            "not_exercised": self.remarks,
+            "not_exercised": self.not_exercised,
             "rows_json": str(kept),
             "columns": columns(self.writer),
         }

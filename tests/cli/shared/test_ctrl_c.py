@@ -113,7 +113,7 @@ def press(command, at, argument, swallows=False):
     """Run a command and press Ctrl-C right after `at` returned."""
     argv = [sys.executable, "-c", PROGRAM, at, str(int(swallows)), command, argument]
     return subprocess.run(
-        [*argv, "--format", "json"], capture_output=True, text=True, timeout=60, check=False
+        [*argv, "--format", "json"], capture_output=True, text=True, timeout=180, check=False
     )
 
 

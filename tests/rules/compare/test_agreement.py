@@ -63,7 +63,7 @@ def test_rows_are_compared_as_often_as_they_occur_and_a_missing_field_is_null():
     assert (found.equal, found.only_before, found.only_after) == (2, 1, 1)
     assert found.sample_before == ({"k": "a", "n": 1},)
     assert found.sample_after == ({"k": "c", "n": 2},)
-    assert found.remark == ""
+    assert found.note == ""
 
 
 def test_other_columns_are_said_and_what_both_have_is_compared():
@@ -74,4 +74,4 @@ def test_other_columns_are_said_and_what_both_have_is_compared():
         old=EngineVerdict(outcome=RUNS),
     )
     assert (found.equal, found.columns) == (1, ("k",))
-    assert found.remark == "the new version writes different columns (removed: n; added: s)"
+    assert found.note == "the new version writes different columns (removed: n; added: s)"

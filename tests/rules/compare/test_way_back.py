@@ -56,7 +56,7 @@ def test_what_is_refused_does_nothing_else():
         ),
         (Rollback.LOST, RollbackTrial(outcome=RUNS), Agreement.OPEN),
         (Rollback.UNKNOWN, RollbackTrial(outcome=RUNS), Agreement.OPEN),
-        (Rollback.SAFE, RollbackTrial(outcome=OPEN, remark="no function"), Agreement.OPEN),
+        (Rollback.SAFE, RollbackTrial(outcome=OPEN, note="no function"), Agreement.OPEN),
     ],
 )
 def test_both_are_set_side_by_side(rules, back, agreement):

@@ -28,7 +28,7 @@ from headgate.landscape.unused_resources import (
 from headgate.model.cluster import GroupType
 from headgate.views.charts.consumer_lag import lags_figure, partitions_figure
 from headgate.views.reports.landscape_json import landscape_json
-from headgate.views.reports.landscape_terminal import landscape_text, path_text, remark
+from headgate.views.reports.landscape_terminal import landscape_text, note, path_text
 from headgate.views.scene.highlight import along, among
 from headgate.views.scene.landscape import Level, live_notes, sketch_landscape
 from landscape.shop import of, shop
@@ -69,9 +69,9 @@ def test_consumers_are_pipelines_and_undeclared_groups_by_topic():
     assert (unread_yet.lag, unread_yet.source, unread_yet.positions) == (None, None, ())
     group = found["pager", "enriched"]
     assert (group.kind, group.declared, group.lag) == ("consumer", False, None)
-    assert remark(spark) == "records were deleted before they were read"
-    assert remark(group).startswith("position is after the latest offset")
-    assert remark(unread_yet) == "position unknown"
+    assert note(spark) == "records were deleted before they were read"
+    assert note(group).startswith("position is after the latest offset")
+    assert note(unread_yet) == "position unknown"
 
 
 def test_a_topic_that_is_read_as_a_table_has_no_position_to_be_known():
@@ -82,7 +82,7 @@ def test_a_topic_that_is_read_as_a_table_has_no_position_to_be_known():
     land = behind()
     table = replace(land, nodes=(*land.nodes, node))
     found = {(c.name, c.topic): c for c in consumers(table)}
-    assert remark(found["enrich", "rates"]) == "read as a static table"
+    assert note(found["enrich", "rates"]) == "read as a static table"
     stream = replace(node, id="enrich/rates-2", details={"topics": ["rates"]})
     both = replace(land, nodes=(*table.nodes, stream))
     assert not any(c.is_static for c in consumers(both))

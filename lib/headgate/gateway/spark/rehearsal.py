@@ -162,7 +162,7 @@ def _rollback(found: dict[str, Any]) -> RollbackTrial:
         rows_in=found.get("rows_in", 0),
         removed=tuple(found.get("removed", ())),
         repaired=EngineOutcome(repaired) if repaired else None,
-        remark=found.get("remark", ""),
+        note=found.get("note", ""),
     )
 
 

@@ -103,10 +103,10 @@ def compare_rows(
     """Compare what both versions wrote for the same input; rows are JSON objects.
 
     `columns` are those of the old and the new version. Where they differ, what both have is
-    compared, and the remark says so; a field that is not in a row is null.
+    compared, and the note says so; a field that is not in a row is null.
     """
     both = tuple(c for c in columns[0] if c in set(columns[1]))
-    remark = "" if list(columns[0]) == list(columns[1]) else _other_columns(*columns)
+    note = "" if list(columns[0]) == list(columns[1]) else _other_columns(*columns)
     was, now = (Counter(_key(r, both) for r in rows) for rows in (before, after))
     gone, come = was - now, now - was
     return OutputDifference(
@@ -119,7 +119,7 @@ def compare_rows(
         sample_before=_sample(gone),
         sample_after=_sample(come),
         columns=both,
-        remark=remark,
+        note=note,
     )
 
 

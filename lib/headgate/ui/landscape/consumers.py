@@ -14,7 +14,7 @@ from headgate.ui.shared import markup
 from headgate.ui.shared.export_menu import theme
 from headgate.ui.shared.keys import LandscapeKey
 from headgate.views.charts.consumer_lag import lags_figure, partitions_figure
-from headgate.views.reports.landscape_terminal import remark
+from headgate.views.reports.landscape_terminal import note
 
 KINDS = {
     "spark": "Spark query", "kafka-streams": "Kafka Streams", "consumer-group": "Consumer group",
@@ -94,7 +94,7 @@ def _table(found: Sequence[Consumer]) -> Consumer | None:
 
 def _remark(consumer: Consumer) -> str:
     lost = f"{count(consumer.lost)} lost: " if consumer.lost else ""
-    return f"⚠ {lost}{remark(consumer)}" if consumer.wrong else remark(consumer)
+    return f"⚠ {lost}{note(consumer)}" if consumer.wrong else note(consumer)
 
 
 def _remember(names: Sequence[str]) -> None:

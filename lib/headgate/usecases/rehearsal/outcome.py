@@ -53,8 +53,8 @@ def compared(new: Played, old: Played) -> OutputDifference:
     """Compare what both versions wrote for the same records on copies of the same state."""
     told = EngineVerdict(outcome=old.ran.outcome, error_class=_class(old))
     if {old.ran.outcome, new.ran.outcome} != {EngineOutcome.RESUMES}:
-        remark = "one version did not finish, so the outputs can't be compared"
-        return OutputDifference(old=told.outcome, old_error_class=told.error_class, remark=remark)
+        note = "one version did not finish, so the outputs can't be compared"
+        return OutputDifference(old=told.outcome, old_error_class=told.error_class, note=note)
     return compare_rows(old.rows(), new.rows(), (COLUMNS, COLUMNS), old=told)
 
 

@@ -195,13 +195,11 @@ def _old(
 def _back(old: Rehearsed | str, new: Rehearsed) -> RollbackTrial:
     """Return what the old version did on the touched copy, with what that does not prove."""
     if isinstance(old, str):
-        return RollbackTrial(outcome=EngineOutcome.UNKNOWN, remark=old)
+        return RollbackTrial(outcome=EngineOutcome.UNKNOWN, note=old)
     assert old.engine.rollback is not None
     if old.engine.outcome is EngineOutcome.REFUSES:
-        remark = (
-            "the old version also fails on an unchanged copy, so the new version isn't the cause"
-        )
-        return RollbackTrial(outcome=EngineOutcome.UNKNOWN, remark=remark)
+        note = "the old version also fails on an unchanged copy, so the new version isn't the cause"
+        return RollbackTrial(outcome=EngineOutcome.UNKNOWN, note=note)
     kinds = {b.kind for b in new.engine.batches}
     is_own = new.engine.stage is None and kinds <= {BatchKind.EMPTY}
     return replace(old.engine.rollback, is_own_entry=is_own)
@@ -209,17 +207,15 @@ def _back(old: Rehearsed | str, new: Rehearsed) -> RollbackTrial:
 
 def _compared(old: Rehearsed | str, new: Rehearsed, folder: Path) -> OutputDifference:
     if isinstance(old, str):
-        return OutputDifference(old=EngineOutcome.UNKNOWN, remark=old)
+        return OutputDifference(old=EngineOutcome.UNKNOWN, note=old)
     done = (EngineOutcome.RESUMES,) * 2
     told = OutputDifference(old=old.engine.outcome, old_error_class=old.engine.error_class)
     if (old.engine.outcome, new.engine.outcome) != done:
-        return replace(
-            told, remark=("one version did not finish, so the outputs can't be compared")
-        )
+        return replace(told, note="one version did not finish, so the outputs can't be compared")
     if None in (old.engine.rows_out, new.engine.rows_out):
-        return replace(told, remark="Headgate can't assign the rows of this sink to batches")
+        return replace(told, note="Headgate can't assign the rows of this sink to batches")
     if not _same_input(folder, old, new):
-        return replace(told, remark="the two versions did not get the same input")
+        return replace(told, note="the two versions did not get the same input")
     return compare_rows(old.rows, new.rows, (old.columns, new.columns), old=old.engine)
 
 

@@ -81,10 +81,10 @@ def _surroundings(engine: StreamsVerdict) -> Iterator[tuple[str, str]]:
     """Yield what it left in topics, folders and the cluster, and what it can't show."""
     for topic in engine.copied:
         yield "Topic", topic_words(topic)
-    for remark in engine.not_exercised:
-        yield "Not exercised", remark
-    for remark in engine.not_ensured:
-        yield "Not guaranteed", remark
+    for item in engine.not_exercised:
+        yield "Not exercised", item
+    for item in engine.not_ensured:
+        yield "Not guaranteed", item
     if engine.directory is not None:
         yield "Directory", directory_words(engine.directory)
     if engine.cluster is not None:

@@ -166,12 +166,12 @@ def _consumers(found: Sequence[Consumer]) -> _Rows | None:
         lost = count(c.lost) if c.lost else ""
         table.add_row(
             _line(c.name), _line(c.kind), _line(c.topic), _line(str(len(c.positions) or "-")),
-            _line(count(c.lag)), _line(lost, "bold red"), _line(remark(c), "dim"),
+            _line(count(c.lag)), _line(lost, "bold red"), _line(note(c), "dim"),
         )  # fmt: skip
     return table
 
 
-def remark(consumer: Consumer) -> str:
+def note(consumer: Consumer) -> str:
     """Return what is to be said of a consumer's positions, in a few words."""
     states = {p.state for p in consumer.positions}
     words = [REMARKS[state] for state in REMARKS if state in states]

@@ -68,8 +68,8 @@ def facts(engine: EngineVerdict) -> Iterator[tuple[str, str]]:
     if engine.rollback is not None:
         yield "Rollback", rollback_words(engine.rollback)
     yield "Sink", engine.sink
-    for remark in engine.not_exercised:
-        yield "Not exercised", remark
+    for item in engine.not_exercised:
+        yield "Not exercised", item
     if engine.checkpoint is not None:
         yield "Original", original_words(engine.checkpoint)
 
@@ -97,18 +97,18 @@ def output_words(output: OutputDifference) -> str:
         did = {EngineOutcome.REFUSES: f"fails with {output.old_error_class}"}.get(output.old)
         did = did or {EngineOutcome.RESUMES: "runs"}.get(output.old, "did not finish")
         said = f"the old version {did}"
-        return f"{said}; {output.remark}" if output.remark else said
+        return f"{said}; {output.note}" if output.note else said
     counts = (
         f"on the same input {output.equal:,} rows are equal,"
         f" {output.only_before:,} only in the old output, {output.only_after:,} only in the new"
     )
-    return f"{counts}; {output.remark}" if output.remark else counts
+    return f"{counts}; {output.note}" if output.note else counts
 
 
 def rollback_words(back: RollbackTrial) -> str:
     """Return what the old version did on the copy that the new one had touched."""
     if back.outcome is EngineOutcome.UNKNOWN:
-        return f"unverified: {back.remark or back.message or 'the start did not end'}"
+        return f"unverified: {back.note or back.message or 'the start did not end'}"
     if back.outcome is EngineOutcome.RESUMES:
         took = f"reads {back.rows_in:,} rows" if back.rows_in else f"loads the state; {_NO_ROWS}"
         said = f"the old version runs on the copy that the new version changed and {took}"
