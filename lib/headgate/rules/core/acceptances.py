@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import date
+from typing import Any, TypeVar
 
 from headgate.model.registered_pipelines import Accept, Acceptance
 from headgate.model.topology import Node
-from headgate.rules.core.report import Finding, Report
+from headgate.rules.core.report import Finding
+
+AnyReport = TypeVar("AnyReport")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -27,19 +30,34 @@ class Ground:
     file: str = "headgate.toml"
 
 
-def accept_findings(report: Report, accepts: Sequence[Accept], ground: Ground) -> Report:
-    """Return the report with its accepted findings marked.
+def _nodes(finding: Finding) -> tuple[str | None, ...]:
+    return finding.location.before, finding.location.after
+
+
+def accept_findings(
+    report: AnyReport,
+    accepts: Sequence[Accept],
+    ground: Ground,
+    ids_of: Callable[[Any], tuple[str | None, ...]] = _nodes,
+) -> AnyReport:
+    """Return a report of any kind with its accepted findings marked.
 
     They stay listed and count in the outcome, and they don't close the gate. One that has ended,
     one for a pipeline that the evidence does not name, and an unknown code become warnings.
+    `ids_of` returns what the location of an acceptance may name, None where there is nothing.
     """
     if not accepts:
         return report
+    found: Any = report
+    noticed = [
+        Noticed(f.rule, tuple(i for i in ids_of(f) if i is not None)) for f in found.findings
+    ]
     findings = tuple(
-        replace(f, accepted=acceptance_of(_noticed(f), accepts, ground)) for f in report.findings
+        replace(f, accepted=_acceptance(n, accepts, ground))
+        for f, n in zip(found.findings, noticed, strict=True)
     )
-    said = unmet([_noticed(f) for f in report.findings], accepts, ground)
-    return replace(report, findings=findings, warnings=(*report.warnings, *said))
+    said = dict.fromkeys(_warnings(noticed, accepts, ground))
+    return replace(found, findings=findings, warnings=(*found.warnings, *said))  # type: ignore[no-any-return]
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,12 +68,7 @@ class Noticed:
     ids: tuple[str, ...] = ()
 
 
-def _noticed(finding: Finding) -> Noticed:
-    ids = (finding.location.before, finding.location.after)
-    return Noticed(finding.rule, tuple(i for i in ids if i is not None))
-
-
-def acceptance_of(noticed: Noticed, accepts: Sequence[Accept], ground: Ground) -> Acceptance | None:
+def _acceptance(noticed: Noticed, accepts: Sequence[Accept], ground: Ground) -> Acceptance | None:
     """Return the acceptance that lasts longest of those that hold for a finding, or None."""
     holding = [
         a
@@ -83,14 +96,10 @@ def _is_here(accept: Accept, ground: Ground) -> bool:
     return accept.pipeline is None or accept.pipeline in ground.pipelines
 
 
-def unmet(noticed: Sequence[Noticed], accepts: Sequence[Accept], ground: Ground) -> tuple[str, ...]:
-    """Return a sentence for each acceptance that has ended, or of which it is open if it holds."""
-    return tuple(dict.fromkeys(_warnings(noticed, accepts, ground)))
-
-
 def _warnings(
     noticed: Sequence[Noticed], accepts: Sequence[Accept], ground: Ground
 ) -> Iterator[str]:
+    """Yield a sentence for each acceptance that has ended, or of which it is open if it holds."""
     for accept in accepts:
         place = f"{ground.file}:{accept.line}: the acceptance of {accept.rule}"
         if accept.rule not in ground.rules:

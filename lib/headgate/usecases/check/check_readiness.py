@@ -16,7 +16,7 @@ from headgate.model.evidence_kinds import LOGS, EvidenceKind
 from headgate.model.progress import BatchProgress
 from headgate.model.registered_pipelines import Pipeline
 from headgate.model.version import Engine, Version
-from headgate.rules.core.acceptances import Noticed, acceptance_of, unmet
+from headgate.rules.core.acceptances import accept_findings
 from headgate.rules.readiness.check import check
 from headgate.rules.readiness.facts.report import ReadinessReport
 from headgate.usecases.context import Context
@@ -214,12 +214,5 @@ def _accepted(
         return report
     from headgate.usecases.compare.apply_acceptances import ground_of
 
-    accepts = context.registry.accepts
     ground = ground_of(context, (version,), evidence, pipeline.name if pipeline else None)
-    noticed = [Noticed(f.rule, (f.location,) if f.location else ()) for f in report.findings]
-    findings = tuple(
-        replace(f, accepted=acceptance_of(n, accepts, ground))
-        for f, n in zip(report.findings, noticed, strict=True)
-    )
-    warnings = (*report.warnings, *unmet(noticed, accepts, ground))
-    return replace(report, findings=findings, warnings=warnings)
+    return accept_findings(report, context.registry.accepts, ground, lambda f: (f.location,))

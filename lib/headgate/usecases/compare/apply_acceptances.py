@@ -8,10 +8,9 @@ from dataclasses import replace
 from datetime import date
 from pathlib import PurePath
 
-from headgate.model.registered_pipelines import Accept
 from headgate.model.topic_schema import SchemaFinding, SchemaReport
 from headgate.model.version import Version
-from headgate.rules.core.acceptances import Ground, Noticed, accept_findings, acceptance_of, unmet
+from headgate.rules.core.acceptances import Ground, accept_findings
 from headgate.rules.core.report import Report
 from headgate.usecases.context import Context
 
@@ -91,40 +90,17 @@ def with_accepted(
     `pipeline` the one that reads the field. One that has ended becomes a warning.
     """
     accepts = context.registry.accepts
+
+    def marked(finding: SchemaFinding) -> SchemaReport:
+        # Acceptances of other rules say nothing of it.
+        own = [a for a in accepts if a.rule == finding.rule]
+        ground = ground_of(context, (), pipeline=finding.pipeline, today=today)
+        alone = replace(report, findings=(finding,), warnings=())
+        return accept_findings(alone, own, ground, lambda f: (f.path, *names))
+
     if not accepts:
         return report
-    now = today or date.today()
-    findings = tuple(_marked(f, names, accepts, _ground(f, context, now)) for f in report.findings)
-    said = [
-        w
-        for f in report.findings
-        for w in unmet([_noticed(f, names)], _of(f, accepts), _ground(f, context, now))
-    ]
-    warnings = (*report.warnings, *dict.fromkeys(said))
-    return replace(report, findings=findings, warnings=warnings)
-
-
-def _marked(
-    finding: SchemaFinding, names: Sequence[str], accepts: Sequence[Accept], ground: Ground
-) -> SchemaFinding:
-    found = acceptance_of(_noticed(finding, names), accepts, ground)
-    return replace(finding, accepted=found) if found else finding
-
-
-def _noticed(finding: SchemaFinding, names: Sequence[str]) -> Noticed:
-    return Noticed(finding.rule, (finding.path, *names))
-
-
-def _of(finding: SchemaFinding, accepts: Sequence[Accept]) -> list[Accept]:
-    """Return the acceptances of a finding's rule: others say nothing of it."""
-    return [a for a in accepts if a.rule == finding.rule]
-
-
-def _ground(finding: SchemaFinding, context: Context, today: date) -> Ground:
-    return Ground(
-        today=today,
-        pipelines={finding.pipeline} if finding.pipeline else set(),
-        nodes={},
-        rules=known_codes(),
-        file=PurePath(context.registry.path or "headgate.toml").name,
-    )
+    each = [marked(f) for f in report.findings]
+    findings = tuple(f for one in each for f in one.findings)
+    said = dict.fromkeys(w for one in each for w in one.warnings)
+    return replace(report, findings=findings, warnings=(*report.warnings, *said))
