@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from headgate.model.version import Engine
-from headgate.rules.readiness.facts.report import Severity
-from headgate.rules.readiness.facts.rule import Problem, rule
+from headgate.rules.readiness.facts.report import Problem, Severity
+from headgate.rules.readiness.facts.rule import rule
 from headgate.rules.readiness.facts.spans import span
 from headgate.rules.readiness.facts.subject import Subject
 

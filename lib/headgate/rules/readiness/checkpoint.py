@@ -9,8 +9,8 @@ from collections.abc import Iterator
 from headgate.model.sinks import normal_path
 from headgate.model.version import Engine, Version
 from headgate.rules.core.source_names import location, option
-from headgate.rules.readiness.facts.report import Severity
-from headgate.rules.readiness.facts.rule import Problem, rule
+from headgate.rules.readiness.facts.report import Problem, Severity
+from headgate.rules.readiness.facts.rule import rule
 from headgate.rules.readiness.facts.spans import span, span_ms
 from headgate.rules.readiness.facts.subject import Subject
 from headgate.rules.spark.facts.event_time import output_mode

@@ -7,8 +7,8 @@ from collections.abc import Iterator
 
 from headgate.model.kafka_streams import StreamsStore
 from headgate.model.version import Engine
-from headgate.rules.readiness.facts.report import Severity
-from headgate.rules.readiness.facts.rule import Problem, rule
+from headgate.rules.readiness.facts.report import Problem, Severity
+from headgate.rules.readiness.facts.rule import rule
 from headgate.rules.readiness.facts.spans import size, span
 from headgate.rules.readiness.facts.subject import Subject
 

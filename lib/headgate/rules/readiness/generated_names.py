@@ -8,8 +8,8 @@ from headgate.model.kafka_streams import InternalKind, Repartition, StreamsStore
 from headgate.model.version import Engine
 from headgate.rules.core.measured_spark_versions import judged_version
 from headgate.rules.core.source_names import names_count, names_known
-from headgate.rules.readiness.facts.report import Severity
-from headgate.rules.readiness.facts.rule import Problem, rule
+from headgate.rules.readiness.facts.report import Problem, Severity
+from headgate.rules.readiness.facts.rule import rule
 from headgate.rules.readiness.facts.subject import Subject
 
 _TOGETHER = (

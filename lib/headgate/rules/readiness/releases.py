@@ -7,8 +7,8 @@ from collections.abc import Iterator
 from datetime import date, timedelta
 
 from headgate.model.version import Engine
-from headgate.rules.readiness.facts.report import Severity
-from headgate.rules.readiness.facts.rule import Problem, rule
+from headgate.rules.readiness.facts.report import Problem, Severity
+from headgate.rules.readiness.facts.rule import rule
 from headgate.rules.readiness.facts.subject import Subject
 
 # Last day of bug fixes by feature release: 18 months after its first release, more for the last of

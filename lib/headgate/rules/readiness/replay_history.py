@@ -6,8 +6,8 @@ from collections.abc import Iterator
 
 from headgate.model.cluster import Topic
 from headgate.model.kafka_streams import InternalKind
-from headgate.rules.readiness.facts.report import Severity
-from headgate.rules.readiness.facts.rule import Problem, rule
+from headgate.rules.readiness.facts.report import Problem, Severity
+from headgate.rules.readiness.facts.rule import rule
 from headgate.rules.readiness.facts.spans import some, span
 from headgate.rules.readiness.facts.state_retention import Bound, bound_of, keeps_ms
 from headgate.rules.readiness.facts.subject import Subject

@@ -10,8 +10,8 @@ from headgate.landscape.consumer_lag import checkpoint_positions, ends_of, group
 from headgate.landscape.landscape import PartitionLag, PositionState
 from headgate.model.activity import ActivityState
 from headgate.model.version import Engine
-from headgate.rules.readiness.facts.report import Severity
-from headgate.rules.readiness.facts.rule import Problem, rule
+from headgate.rules.readiness.facts.report import Problem, Severity
+from headgate.rules.readiness.facts.rule import rule
 from headgate.rules.readiness.facts.spans import some, span
 from headgate.rules.readiness.facts.subject import Subject
 from headgate.rules.spark.facts.cluster_offsets import are_current, too_old

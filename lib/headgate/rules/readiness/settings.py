@@ -7,8 +7,8 @@ from collections.abc import Iterator
 
 from headgate.model.version import Engine
 from headgate.rules.core.source_names import is_file
-from headgate.rules.readiness.facts.report import Severity
-from headgate.rules.readiness.facts.rule import Problem, rule
+from headgate.rules.readiness.facts.report import Problem, Severity
+from headgate.rules.readiness.facts.rule import rule
 from headgate.rules.readiness.facts.subject import Subject
 from headgate.rules.spark.facts.pinned_settings import ANSI, CHECKPOINT_FORMAT, TIME_ZONE
 from headgate.rules.spark.facts.time_zone import reads_time_zone

@@ -6,8 +6,8 @@ from collections.abc import Iterator
 
 from headgate.model.topology import Node
 from headgate.model.version import Engine, Sink
-from headgate.rules.readiness.facts.report import Severity
-from headgate.rules.readiness.facts.rule import Problem, rule
+from headgate.rules.readiness.facts.report import Problem, Severity
+from headgate.rules.readiness.facts.rule import rule
 from headgate.rules.readiness.facts.subject import Subject
 
 _GUIDE = "documentation: Spark Structured Streaming programming guide"

@@ -6,8 +6,8 @@ from collections.abc import Iterator
 
 from headgate.model.version import Engine, Source
 from headgate.rules.core.source_names import family, is_file, loses_data_silently, option
-from headgate.rules.readiness.facts.report import Severity
-from headgate.rules.readiness.facts.rule import Problem, rule
+from headgate.rules.readiness.facts.report import Problem, Severity
+from headgate.rules.readiness.facts.rule import rule
 from headgate.rules.readiness.facts.subject import Subject
 
 _KAFKA = "documentation: Structured Streaming and Kafka integration guide"

@@ -8,8 +8,8 @@ from collections.abc import Iterator
 from headgate.model.progress import OperatorProgress
 from headgate.model.version import Engine, OperatorKind, StatefulOperator
 from headgate.rules.core.source_names import OFFSET_LOG
-from headgate.rules.readiness.facts.report import Severity
-from headgate.rules.readiness.facts.rule import Problem, rule
+from headgate.rules.readiness.facts.report import Problem, Severity
+from headgate.rules.readiness.facts.rule import rule
 from headgate.rules.readiness.facts.spans import size
 from headgate.rules.readiness.facts.state_retention import Bound, bound_of
 from headgate.rules.readiness.facts.subject import Subject

@@ -27,24 +27,30 @@ class Severity(IntEnum):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class ReadinessFinding:
-    """One thing that a rule noticed.
+class Problem:
+    """What a check yields; the rule adds its code, its reason and its source.
 
-    `location` is a node's id, None for the whole pipeline. `what` is what stands there, `why` what
-    comes of it, `remedy` what to do. `keeps_state` says whether the remedy leaves the state as it
-    is, None where that is not known or there is none. `question` is what would decide whether
-    this matters, None where nothing is open. `source` says how it is known.
+    `location` is a node's id, None for the whole pipeline. `what` is what stands there, `remedy`
+    what to do. `keeps_state` says whether the remedy leaves the state as it is, None where that is
+    not known or there is none. `question` is what would decide whether this matters, None where
+    nothing is open.
     """
 
-    rule: str
     severity: Severity
     what: str
-    why: str
     remedy: str
-    source: str
     location: str | None = None
     keeps_state: bool | None = None
     question: str | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ReadinessFinding(Problem):
+    """A problem that a rule noticed: `why` is what comes of it, `source` says how it is known."""
+
+    rule: str
+    why: str
+    source: str
     accepted: Acceptance | None = None
 
 

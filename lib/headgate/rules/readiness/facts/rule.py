@@ -3,25 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 
 from headgate.model.version import Engine
 from headgate.rules.core.rule import NamedRule, Texts, declared
-from headgate.rules.readiness.facts.report import ReadinessFinding, Severity
+from headgate.rules.readiness.facts.report import Problem, ReadinessFinding
 from headgate.rules.readiness.facts.subject import Subject
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Problem:
-    """What a check yields; the rule adds its code, its reason and its source."""
-
-    severity: Severity
-    what: str
-    remedy: str
-    location: str | None = None
-    keeps_state: bool | None = None
-    question: str | None = None
-
 
 Check = Callable[[Subject], Iterable[Problem]]
 
@@ -35,20 +22,9 @@ class ReadinessRule(NamedRule):
     def run(self, subject: Subject) -> Iterator[ReadinessFinding]:
         """Yield one finding for every problem of the check."""
         if self.engine in (None, subject.version.engine):
-            yield from map(self._finding, self.check(subject))
-
-    def _finding(self, problem: Problem) -> ReadinessFinding:
-        return ReadinessFinding(
-            rule=self.code,
-            severity=problem.severity,
-            location=problem.location,
-            what=problem.what,
-            why=self.why,
-            remedy=problem.remedy,
-            keeps_state=problem.keeps_state,
-            question=problem.question,
-            source=self.source,
-        )
+            for problem in self.check(subject):
+                said = {f.name: getattr(problem, f.name) for f in fields(problem)}
+                yield ReadinessFinding(rule=self.code, why=self.why, source=self.source, **said)
 
 
 def rule(
