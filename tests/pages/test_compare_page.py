@@ -11,7 +11,7 @@ from console_seed import orders_v1, orders_v2
 from headgate.parse.evidence.version_file import fingerprint
 from headgate.store import open_store
 from headgate.ui.compare.finding_card import engine_words
-from headgate.ui.compare.report_menu import write_report
+from headgate.ui.compare.panel import write_report
 from headgate.ui.shared.keys import CompareKey
 from headgate.usecases.compare.compare_versions import compare_read
 from headgate.usecases.evidence.read_version import read_version

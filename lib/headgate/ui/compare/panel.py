@@ -2,18 +2,19 @@
 
 from __future__ import annotations
 
+import json
 from collections import Counter
-from collections.abc import Collection, Iterator
+from collections.abc import Callable, Collection, Iterator, Mapping
 from dataclasses import dataclass
 
 import streamlit as st
 
 from headgate.model.topology import Node
-from headgate.rules.core.report import Finding, Upgrade
+from headgate.rules.catalogue import all_rules
+from headgate.rules.core.report import Finding, Report, Upgrade
 from headgate.ui.compare.finding_card import finding_card, value_text
 from headgate.ui.compare.finding_list import about, findings_list
 from headgate.ui.compare.rename_form import rename_form
-from headgate.ui.compare.report_menu import report_exports
 from headgate.ui.compare.schema_findings import schema_findings
 from headgate.ui.shared import markup
 from headgate.ui.shared.address_state import leave_finding, select, selected
@@ -24,6 +25,9 @@ from headgate.ui.shared.node_facts import show_node
 from headgate.ui.shared.schema_panel import topic_schemas_of
 from headgate.ui.shared.upload import as_uploaded
 from headgate.usecases.context import Context
+from headgate.views.reports.comparison import comparison_document
+from headgate.views.reports.comparison_json import report_json
+from headgate.views.reports.formats import write_document
 from headgate.views.reports.verdict_line import HEADLINES
 from headgate.views.scene.comparison import BY_OUTCOME
 from headgate.views.scene.scene import MARK_WORDS, STATUS_WORDS, Sketch, SketchNode, Status
@@ -189,3 +193,39 @@ def _text(value: object) -> str:
     if isinstance(value, list | tuple):
         return "\n".join(map(str, value))
     return "" if value is None else str(value)
+
+
+TITLES: Mapping[str, tuple[str, str, str]] = {
+    "markdown": ("Markdown, for a pull request", "md", "text/markdown"),
+    "json": ("JSON, for programs", "json", "application/json"),
+    "sarif": ("SARIF, for code scanning", "sarif", "application/sarif+json"),
+}
+"""Title, ending and media type of each form."""
+
+
+def report_exports(context: Context, report: Report, name: str) -> None:
+    """Show the menu; each form is written when it is asked for, in the click's own request."""
+    with st.popover("Report", help="Download this report", key="report_menu"):
+        for form, (title, ending, media) in TITLES.items():
+            st.download_button(
+                title,
+                data=_writer(context, report, form),
+                file_name=f"{name}-comparison.{ending}",
+                mime=media,
+                key=f"report_{form}",
+                on_click="ignore",
+                type="tertiary",
+                width="stretch",
+            )
+
+
+def _writer(context: Context, report: Report, form: str) -> Callable[[], str]:
+    return lambda: write_report(report, form, context.registry.rules_url)
+
+
+def write_report(report: Report, form: str, rules_url: str | None = None) -> str:
+    """Return the report in one of the forms of `TITLES`, as `headgate diff` writes it."""
+    if form == "json":
+        return json.dumps(report_json(report), indent=2, ensure_ascii=False)
+    reasons = {rule.code: rule.why for rule in all_rules()}
+    return write_document(comparison_document(report, reasons=reasons), form, rules_url=rules_url)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from typing import Any
 
 from headgate.model.sinks import described_sink
 from headgate.model.version import (
@@ -29,13 +30,13 @@ from headgate.parse.spark.query.merge_forms import Merged, merge
 from headgate.parse.spark.query.newest_offsets import is_later, progress_of
 from headgate.parse.spark.query.output_columns import Output, sink_output
 from headgate.parse.spark.query.parsed_columns import parsed_columns
-from headgate.parse.spark.query.source_types import with_types
 from headgate.parse.spark.query.sources import join_sources
 from headgate.parse.spark.query.stateful_operators import encoded, join_state
 from headgate.parse.spark.query.topology import Known, draw
 from headgate.parse.spark.query.topology_without_plan import Sketch, sketch
 from headgate.parse.spark.session.capture_json import Report, Session
 from headgate.parse.spark.state.expected_schema import (
+    column_types,
     expected_arguments,
     expected_state,
     renumbered,
@@ -255,3 +256,30 @@ def _described(report: Report | None, shape: Shape | None) -> tuple[str | None, 
         return described_sink(report.sink)
     # A table, by its name only: the evidence does not say what it is stored as.
     return None, said.get("table")
+
+
+def with_types(
+    sources: Sequence[Source] | None, plans: Sequence[Plan], shapes: Sequence[Shape]
+) -> tuple[Source, ...] | None:
+    """Return the sources with a type for each column, None for those that no form tells.
+
+    Forms agree on the ids of the leaves, and a column is known by its name there.
+    """
+    if sources is None:
+        return None
+    pairs = list(zip(plans, shapes, strict=True))
+    told: dict[str, dict[str, Any]] = {}
+    for _, shape in pairs:
+        types = column_types(shape, pairs)
+        for anchor in shape.anchors.values():
+            outputs = anchor.relation.outputs if anchor.word == "source" and anchor.relation else ()
+            for column in outputs:
+                if column.id in types:
+                    told.setdefault(anchor.id, {})[column.name] = types[column.id].type
+    return tuple(_typed(s, told.get(s.node or "", {})) for s in sources)
+
+
+def _typed(source: Source, told: dict[str, Any]) -> Source:
+    if not told or source.columns is None:
+        return source
+    return replace(source, column_types=tuple(told.get(name) for name in source.columns))

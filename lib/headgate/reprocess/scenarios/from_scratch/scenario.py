@@ -8,6 +8,7 @@ from headgate.reprocess.plan import Plan
 from headgate.reprocess.scenario import SUPPORTED, PlanRequest, Scenario, needs
 from headgate.reprocess.scenarios.shared import kafka_streams_options, output_topics
 from headgate.reprocess.scenarios.shared.output_topics import with_outputs
+from headgate.reprocess.steps.offsets.target import Target, TargetKind
 
 
 def build(request: PlanRequest) -> Plan:
@@ -16,15 +17,20 @@ def build(request: PlanRequest) -> Plan:
         from headgate.reprocess.scenarios.from_scratch import spark as from_scratch_spark
 
         return with_outputs(request, from_scratch_spark.build(request))
+    # Every partition moves, also one that was never committed.
+    target = Target(place=TargetKind.BEGINNING)
     if request.pipeline.engine is Engine.KAFKA_STREAMS:
-        from headgate.reprocess.scenarios.from_scratch import kafka_streams as from_scratch_streams
+        from headgate.reprocess.scenarios.from_point import kafka_streams as from_point_streams
 
-        plan = from_scratch_streams.build(request)
+        plan = from_point_streams.build(request, target)
         # Who reads outputs that stay is named with the other risks of a reset.
         return with_outputs(request, plan) if "outputs" in request.options else plan
-    from headgate.reprocess.scenarios.from_scratch import consumer_group as from_scratch_group
+    from headgate.reprocess.scenarios.shared.consumer_group_offsets import (
+        OffsetsRequest,
+        move_group,
+    )
 
-    return with_outputs(request, from_scratch_group.build(request))
+    return with_outputs(request, move_group(request, OffsetsRequest(target=target)))
 
 
 SCENARIO = Scenario(
