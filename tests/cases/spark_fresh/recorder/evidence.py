@@ -10,8 +10,7 @@ from typing import Any
 
 from headgate.spark_jobs.block_sources import EmptyFolders
 from headgate.spark_jobs.block_start import Unstarted
-from headgate.spark_jobs.record_query import Place as Pieces
-from headgate.spark_jobs.record_query import record, refusal
+from headgate.spark_jobs.record_query import RecordFolder, record, refusal
 from headgate.spark_jobs.user_functions import UsedFunctions
 
 _METADATA = re.compile(
@@ -49,7 +48,7 @@ def unstarted(
     pieces.mkdir(parents=True)
     try:
         record(
-            query.writer._df, query, used, EmptyFolders(pieces), Pieces(pieces, pieces / "scratch")
+            query.writer._df, query, used, EmptyFolders(pieces), RecordFolder(pieces, pieces / "scratch")
         )
         known = json.loads((pieces / "capture.json").read_text(encoding="utf-8"))
         # Before a start explain.txt says nothing that the other two don't.

@@ -92,7 +92,7 @@ def run(version: Version, place: Place, checkpoint: Path, *, explains: bool = Fa
         writer = made.writer.option("checkpointLocation", str(checkpoint))
         query = writer.toTable(made.table) if made.table else writer.start()
     except Exception as error:
-        _note(ran, error)
+        note(ran, error)
         ran.at_start = True
         return ran
     keep.started.set_result(query)
@@ -101,7 +101,7 @@ def run(version: Version, place: Place, checkpoint: Path, *, explains: bool = Fa
         if query.isActive:
             ran.error = ran.message = "DID NOT END"
     except Exception as error:
-        _note(ran, error, keep.caught)
+        note(ran, error, keep.caught)
     finally:
         if explains and not ran.plan:
             ran.plan = str(query._jsq.explainInternal(True))
@@ -118,7 +118,8 @@ def seen(reader: Callable[[Place], Any], place: Place) -> list[str]:
         return ["UNREADABLE " + str(error).split("\n")[0][:200]]
 
 
-def _note(ran: Ran, error: Exception, inner: Exception | None = None) -> None:
+def note(ran: Ran, error: Exception, inner: Exception | None = None) -> None:
+    """Put into `ran` what a run raised; `inner` is what a foreachBatch raised of itself."""
     condition, name, message = _cause(error)
     if inner is not None and condition in (None, _FOREACH):
         condition, name, message = _cause(inner)
