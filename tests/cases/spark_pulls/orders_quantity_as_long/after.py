@@ -1,0 +1,21 @@
+import os
+
+from pyspark.sql import functions as F
+
+LAKE = os.environ.get("LAKE", "/lake")
+
+SCHEMA = "order_id string, customer string, country string, status string, amount double, qty bigint, coupon string, ts timestamp"
+
+
+def orders(spark):
+    return spark.readStream.schema(SCHEMA).json(f"{LAKE}/orders")
+
+
+def publish(rows, batch_id):
+    """Hand the rows of a batch to the service that shows them."""
+    rows.write.format("noop").mode("append").save()
+
+
+def build(spark):
+    pieces = orders(spark).groupBy("status").agg(F.sum("qty").alias("pieces"), F.count("coupon").alias("coupons"))
+    return pieces.writeStream.outputMode("update").foreachBatch(publish)

