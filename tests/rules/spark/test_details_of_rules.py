@@ -10,6 +10,7 @@ from headgate.rules.compare.compare_versions import compare
 from headgate.rules.core.report import Outcome
 from rules.build import (
     OTHER_TIME,
+    SUM,
     TIME,
     WINDOWED,
     K,
@@ -49,6 +50,61 @@ def test_an_event_time_that_no_operator_goes_by_decides_nothing():
 def test_each_argument_has_its_own_place_in_what_is_stored(old, new):
     report = compare(version(aggregate(functions=(old,))), version(aggregate(functions=(new,))))
     assert report.outcome is Outcome.SILENTLY_WRONG
+
+
+def _functions(old, new, count=1):
+    """Compare aggregates that store as many long values, none of them refused."""
+    value = (SUM,) * count
+    return compare(
+        version(aggregate(functions=old, value=value)),
+        version(aggregate(functions=new, value=value)),
+    )
+
+
+BIG, SMALL, EQUAL = "(s0.v > 4)", "(s0.v <= 2)", "(s0.d = x)"
+
+
+@pytest.mark.parametrize(
+    "shape",
+    [
+        "count(CASE(NOT {0}, null, {0}))",
+        "sum(s0.v) FILTER (WHERE {0})",
+        "count(1) FILTER (WHERE {0})",
+        "sum(CASE({0}, s0.v))",
+        "collect_list(s0.v) FILTER (WHERE {0})",
+    ],
+)
+def test_measures_that_differ_in_their_condition_have_places(shape):
+    big, small, equal = (shape.format(c) for c in (BIG, SMALL, EQUAL))
+    swapped = _functions((big, small), (small, big), 2)
+    assert [(f.rule, f.outcome) for f in swapped.findings] == [("AGG002", W), ("AGG002", W)]
+    moved = _functions((big, small), (small, equal), 2)
+    assert ("AGG002", W) in [(f.rule, f.outcome) for f in moved.findings]
+    other = _functions((big, small), (equal, small), 2)
+    assert "AGG002" not in [f.rule for f in other.findings]
+
+
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [
+        (f"sum(CASE({BIG}, 1, 0))", f"count(CASE(NOT {BIG}, null, {BIG}))"),
+        (f"sum(CASE({BIG}, 1))", f"count(1) FILTER (WHERE {BIG})"),
+        (f"sum(cast({BIG} as int))", f"count(CASE({BIG}, 1))"),
+        (f"sum(1) FILTER (WHERE {BIG})", f"sum(CASE({BIG}, 1, 0))"),
+        ("sum(1)", "count(1)"),
+        ("sum(CASE(isnotnull(s0.v), 1, 0))", "count(s0.v)"),
+    ],
+)
+def test_a_sum_of_ones_is_a_count(old, new):
+    report = _functions((old,), (new,))
+    assert [(f.rule, f.outcome) for f in report.findings] == [("AGG004", R)]
+
+
+@pytest.mark.parametrize(
+    "old", ["sum(2)", "sum(s0.v)", f"sum(CASE({BIG}, 2, 0))", f"sum(CASE({BIG}, 1, -1))"]
+)
+def test_a_sum_of_anything_else_is_no_count(old):
+    assert [f.rule for f in _functions((old,), ("count(1)",)).findings] == ["AGG002"]
 
 
 def test_the_start_of_a_window_is_another_key_than_its_end():

@@ -8,7 +8,7 @@ from headgate.model.version import OperatorKind, StatefulOperator
 from headgate.rules.core.match_operators import OperatorPair
 from headgate.rules.core.report import Outcome, Rollback, StateEffect
 from headgate.rules.core.rule import Comparison, RuleResult, rule
-from headgate.rules.spark.facts.aggregation_buffers import Buffer, Carry, buffers, carry
+from headgate.rules.spark.facts.aggregation_buffers import Buffer, Carry, buffers, carried
 from headgate.rules.spark.facts.changed_keys import REPLAY, SAME_KEY, guarded, hidden
 from headgate.rules.spark.facts.expressions import is_time_window, without_names
 from headgate.rules.spark.facts.state_keys import KeyChange, key_change
@@ -68,7 +68,8 @@ def aggregate_function_changed(c: Comparison) -> Iterator[RuleResult]:
     """Spark stores aggregation buffers by position, not by name.
 
     A different function with a buffer of the same type continues with the stored value, and its
-    results are wrong.
+    results are wrong. The same happens if two functions that differ only in their condition swap
+    positions.
     """
     for pair in read_pairs(c, _KINDS):
         for old, new, how in _carried(pair):
@@ -217,7 +218,4 @@ def _carried(pair: OperatorPair) -> Iterator[tuple[Buffer, Buffer, Carry]]:
     assert pair.before and pair.after
     if not _same_number(pair):
         return
-    old, new = _buffers(pair.before) or (), _buffers(pair.after) or ()
-    for b, a in zip(old, new, strict=True):
-        if b != a:
-            yield b, a, carry(b, a)
+    yield from carried(_buffers(pair.before) or (), _buffers(pair.after) or ())

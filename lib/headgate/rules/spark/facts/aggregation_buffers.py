@@ -6,7 +6,7 @@ Source: `aggBufferAttributes` of Spark's aggregate functions; measured restarts 
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from enum import Enum
 
@@ -73,6 +73,11 @@ _UNSCALED = "unscaledvalue("
 _SCALE = re.compile(r"decimal\(\d+,\s*(\d+)\)")
 _DECIMAL = re.compile(r"decimal\(\d+,\s*\d+\)")
 _COUNTS = {"count", "count_if"}
+_FILTER = ") FILTER (WHERE "
+_EVERY_ROW = "true"
+_NUMBER = re.compile(r"-?[\d.]+$")
+# How a condition reads once its outer cast is gone: a number can't look like that.
+_CONDITION = re.compile(r"^(?:NOT |\(.* (?:[<>=]|[<>]=|<=>|AND|OR) .*\)$|is(?:not)?null\()")
 
 
 @dataclass(frozen=True, slots=True)
@@ -121,8 +126,79 @@ def _stored(function: str, kind: str | None) -> tuple[Buffer, ...]:
     return tuple(Buffer(part, argument, kind) for part in _PARTS.get(name, (name,)))
 
 
+def carried(
+    before: Sequence[Buffer], after: Sequence[Buffer]
+) -> Iterator[tuple[Buffer, Buffer, Carry]]:
+    """Yield stored and new buffers that differ, place by place; `before` is as long as `after`.
+
+    A buffer that another place has stored is taken from the wrong place, however alike both are.
+    """
+    old, new = [_meaning(b) for b in before], [_meaning(a) for a in after]
+    for place, (b, a) in enumerate(zip(before, after, strict=True)):
+        if b == a:
+            continue
+        how = carry(b, a)
+        left = (o for n, o in zip(new, old, strict=True) if n != o)
+        if how in (Carry.MIXED, Carry.UNKNOWN) and old[place] != new[place] in left:
+            how = Carry.REINTERPRETED
+        yield b, a, how
+
+
+def _meaning(buffer: Buffer) -> tuple[str, str]:
+    """Return what is equal for two buffers that hold the same of the same rows."""
+    counted = _counted(buffer)
+    return (buffer.name, buffer.argument) if counted is None else ("count", counted)
+
+
+def _counted(buffer: Buffer) -> str | None:
+    """Return the condition of the rows that a buffer counts; None where it counts no rows.
+
+    A sum of ones counts, too: `sum(CASE(c, 1, 0))` stores what `count_if(c)` would.
+    """
+    argument, _, more = buffer.argument.partition(_FILTER)
+    argument = without_casts(argument)
+    if buffer.name not in {"sum", *_COUNTS} or "distinct " in argument:
+        return None
+    if buffer.name == "count_if":
+        own: str | None = argument
+    else:
+        own = _condition_of_ones(argument) if buffer.name == "sum" else _condition(argument)
+    conditions = [part for part in (own, more) if part != _EVERY_ROW and part]
+    return None if own is None else " AND ".join(sorted(conditions)) or _EVERY_ROW
+
+
+def _condition_of_ones(argument: str) -> str | None:
+    """Return for which rows a summed argument is 1, where it is 0 or null for all others."""
+    if argument == "1":
+        return _EVERY_ROW
+    name, inside = call(argument)
+    condition, *values = split_arguments(inside) if name == "case" else [argument]
+    if values[:1] == ["1"] and values[1:] in ([], ["0"], ["null"]):
+        return condition
+    return condition if not values and _CONDITION.match(condition) else None
+
+
+def _condition(argument: str) -> str:
+    """Return for which rows a counted argument is not null."""
+    name, inside = call(argument)
+    condition, *values = split_arguments(inside) if name == "case" else [argument]
+    if values == ["null", condition.removeprefix("NOT ")] and condition != values[1]:
+        return values[1]
+    if len(values) == 1 or values[1:] == ["null"]:
+        return " AND ".join(filter(None, sorted((condition, _not_null(values[0])))))
+    return _not_null(argument) or _EVERY_ROW
+
+
+def _not_null(value: str) -> str:
+    """Return when a value is not null: always, where it is a number."""
+    return "" if _NUMBER.match(value) else f"isnotnull({value})"
+
+
 def carry(before: Buffer, after: Buffer) -> Carry:
     """Say what the new function makes of the old one's stored value, given equal types."""
+    counted = _counted(before), _counted(after)
+    if None not in counted:
+        return Carry.EXACT if counted[0] == counted[1] else Carry.MIXED
     if _TYPED in (before.name, after.name) and before.name != after.name:
         return Carry.UNKNOWN
     if before.name != after.name:
