@@ -178,6 +178,20 @@ CASES = {
         U,
         version(WINDOWED, watermarks=(TIME, TIME)),
     ),
+    "WMK006": (
+        version(WINDOWED, watermarks=(TIME,), output_mode="update"),
+        version(
+            replace(WINDOWED, extra={"keys_carry_watermark": False}),
+            watermarks=(TIME,),
+            output_mode="update",
+        ),
+        W,
+        version(
+            replace(WINDOWED, extra={"keys_carry_watermark": True}),
+            watermarks=(TIME,),
+            output_mode="update",
+        ),
+    ),
     "GRP001": (version(GROUPS), version(replace(GROUPS, keys=("s0.v",))), W, version(GROUPS)),
     "GRP002": (version(replace(GROUPS, keys=None)), version(GROUPS), U, version(aggregate())),
     "GRP003": (version(EVENT_TIME), version(CLOCK_TIME), W, version(EVENT_TIME)),

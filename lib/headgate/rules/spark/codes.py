@@ -124,6 +124,7 @@ RULES: tuple[Rule, ...] = (
     watermark.event_time,
     watermark.watermark_removed,
     watermark.one_of_several_watermarks_removed,
+    watermark.key_without_watermark,
     output_mode.held_back_output,
     output_mode.mode_changed,
     sink.file_sink_log,

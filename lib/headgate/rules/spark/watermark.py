@@ -9,8 +9,14 @@ from headgate.rules.core.match_operators import OperatorPair
 from headgate.rules.core.report import Location, Outcome, Rollback, StateEffect
 from headgate.rules.core.rule import Comparison, RuleResult, rule
 from headgate.rules.core.upstream import is_drawn
-from headgate.rules.spark.facts.event_time import evicts_by_time, goes_by_time, output_mode
+from headgate.rules.spark.facts.event_time import (
+    AGGREGATES,
+    evicts_by_time,
+    goes_by_time,
+    output_mode,
+)
 from headgate.rules.spark.facts.expressions import columns
+from headgate.rules.spark.facts.state_stores import is_read
 
 _UNTOLD = "unknown"
 """What a logical plan's JSON makes of a delay."""
@@ -175,11 +181,57 @@ def one_of_several_watermarks_removed(c: Comparison) -> Iterator[RuleResult]:
     )
 
 
+_DECLARE_IT_FIRST = (
+    "Call withWatermark before the column or window is computed from the event time. Or reprocess "
+    "the input with a new checkpoint."
+)
+
+
+@rule("WMK006", remedies=(_DECLARE_IT_FIRST,))
+def key_without_watermark(c: Comparison) -> Iterator[RuleResult]:
+    """Spark evicts state only by a column that carries the watermark.
+
+    A column or window that is computed before withWatermark doesn't carry it. Then Spark no longer
+    drops late rows and never evicts state. Groups that the old version evicted restart from zero.
+    """
+    if len(c.before.watermarks) != len(c.after.watermarks) or _nothing_evicted(c):
+        return
+    in_append = output_mode(c.after) == "append"
+    for pair in c.operators:
+        # In append mode an aggregate without a watermark is refused (MOD001).
+        refused = in_append and pair.kind in AGGREGATES
+        if refused or not is_read(c, pair) or not pair.before or not pair.after:
+            continue
+        lost = pair.after.extra.get("keys_carry_watermark") is False
+        if lost and _columns_agree(c) and evicts_by_time(pair.before, c.before.watermarks):
+            yield RuleResult(
+                outcome=Outcome.SILENTLY_WRONG,
+                state_effect=StateEffect.MIXED,
+                location=pair.location,
+                before=_listed(c.before.watermarks),
+                after=_listed(c.after.watermarks),
+                because="The state key is computed before the watermark is declared.",
+                remedy=_DECLARE_IT_FIRST,
+                scenario="from-scratch",
+            )
+
+
+def _columns_agree(c: Comparison) -> bool:
+    """Say whether each watermark stays on its column: other columns have a rule of their own."""
+    return all(old.column == new.column for old, new in _pairs(c))
+
+
+def _nothing_evicted(c: Comparison) -> bool:
+    """Say whether the old version can't have evicted anything yet."""
+    progress = c.before.progress
+    return output_mode(c.before) == "complete" or (
+        progress is not None and progress.watermark_ms == 0
+    )
+
+
 def _removed(c: Comparison, pair: OperatorPair) -> RuleResult:
     told = _listed(c.before.watermarks)
-    nothing_evicted = c.before.progress is not None and c.before.progress.watermark_ms == 0
-    held = output_mode(c.before) == "complete" or nothing_evicted
-    if held or not evicts_by_time(pair.before, c.before.watermarks):
+    if _nothing_evicted(c) or not evicts_by_time(pair.before, c.before.watermarks):
         return RuleResult(
             outcome=Outcome.RESUMES,
             state_effect=StateEffect.EXACT,

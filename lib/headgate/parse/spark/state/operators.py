@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from typing import Any
 
@@ -29,6 +30,9 @@ _BY_INTERFACE = {
     "row": "transformWithStateInPySparkExec",
     "pandas": "transformWithStateInPandasExec",
 }
+# How explain text prints a column that carries a watermark; a plan's JSON leaves it out.
+_MARK = re.compile(r"#\d+L?-T\d+ms\b")
+_WITHOUT_MARKS = ("json", "executed", "parsed")
 JOIN_STORES = (
     "left-keyToNumValues",
     "left-keyWithIndexToValue",
@@ -118,7 +122,7 @@ def _operator(anchor: Anchor, shape: Shape, mode: str | None, number: int) -> St
         watermark_delay=mark.delay if mark else None,
         output_mode=mode,
         stores=_stores(kind, state, anchor.id, number),
-        extra=_extra(relation, state, facts),
+        extra=_extra(relation, state, facts) | _marked(relation, mark, shape),
     )
 
 
@@ -158,6 +162,17 @@ def _extra(relation: Relation, state: StateInfo, facts: Facts) -> dict[str, Any]
     for side, terms in zip(("left_columns", "right_columns"), facts.stored, strict=False):
         out[side] = list(_texts(terms))
     return out
+
+
+def _marked(relation: Relation, mark: Watermark | None, shape: Shape) -> dict[str, bool]:
+    """Return whether a key carries the watermark upstream; nothing where the plan can't show it.
+
+    Spark marks the column that `withWatermark` names, and what is made of it further down. A
+    column that was made before carries no mark, and nothing is evicted by it.
+    """
+    if mark is None or shape.resolved.query.form in _WITHOUT_MARKS or not relation.keys:
+        return {}
+    return {"keys_carry_watermark": any(_MARK.search(k) for k in relation.keys)}
 
 
 def _stores(kind: OperatorKind, state: StateInfo, node: str, number: int) -> tuple[StateStore, ...]:

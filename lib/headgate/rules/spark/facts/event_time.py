@@ -45,7 +45,14 @@ def goes_by_time(operator: StatefulOperator, watermarks: Sequence[Watermark]) ->
 
 
 def keyed_by_time(operator: StatefulOperator, watermarks: Sequence[Watermark]) -> bool:
-    """Say whether a key, or its window, is cut over a watermarked column."""
+    """Say whether a key, or its window, is cut over a watermarked column.
+
+    Explain text shows which columns carry the watermark: one that was made before `withWatermark`
+    does not. Other evidence tells by the expressions.
+    """
+    marked = operator.extra.get("keys_carry_watermark")
+    if marked is not None:
+        return bool(marked)
     times = [w.column for w in watermarks]
     if operator.window is not None and operator.window.column in times:
         return True
