@@ -5,6 +5,7 @@ from dataclasses import replace
 import pytest
 
 from headgate.model.state_schema import Field
+from headgate.model.topology import Node, NodeKind
 from headgate.model.version import Watermark
 from headgate.rules.compare.compare_versions import compare
 from headgate.rules.core.report import Outcome
@@ -16,6 +17,7 @@ from rules.build import (
     K,
     aggregate,
     files,
+    graph,
     sources,
     version,
 )
@@ -105,6 +107,45 @@ def test_a_sum_of_ones_is_a_count(old, new):
 )
 def test_a_sum_of_anything_else_is_no_count(old):
     assert [f.rule for f in _functions((old,), ("count(1)",)).findings] == ["AGG002"]
+
+
+def _with_table(path, *keys):
+    """Return an aggregate behind a join with the static table at `path`."""
+    details = {"position": 0, "path": path, "static": True}
+    table = Node("table", NodeKind.SOURCE, "json", f"json {path}", details=details)
+    drawn = graph()
+    return version(
+        aggregate(keys=keys or ("static0.d",)),
+        topology=replace(drawn, nodes=(table, *drawn.nodes)),
+    )
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "outcome"),
+    [
+        ("/lake/towns", "/lake/areas", W),
+        ("/lake/towns", "/archive/towns", U),
+        ("/lake/towns", "/lake/towns", R),
+    ],
+)
+def test_a_key_of_a_table_is_that_table(old, new, outcome):
+    report = compare(_with_table(old), _with_table(new))
+    assert report.outcome is outcome
+    assert [f.rule for f in report.findings if f.rule[:3] == "AGG"] == ["AGG001"] * (outcome != R)
+
+
+def test_a_table_that_no_key_reads_may_be_another():
+    report = compare(_with_table("/towns", "s0.k"), _with_table("/areas", "s0.k"))
+    assert "AGG001" not in [f.rule for f in report.findings]
+
+
+def test_append_mode_needs_a_key_that_carries_the_watermark():
+    last = replace(WINDOWED, extra={"keys_carry_watermark": False})
+    report = compare(
+        version(WINDOWED, watermarks=(TIME,), output_mode="append"),
+        version(last, watermarks=(TIME,), output_mode="append"),
+    )
+    assert [(f.rule, f.outcome) for f in report.findings] == [("MOD001", X)]
 
 
 def test_the_start_of_a_window_is_another_key_than_its_end():

@@ -9,7 +9,7 @@ from headgate.rules.core.match_operators import OperatorPair
 from headgate.rules.core.report import Outcome, Rollback, StateEffect
 from headgate.rules.core.rule import Comparison, RuleResult, rule
 from headgate.rules.spark.facts.aggregation_buffers import Buffer, Carry, buffers, carried
-from headgate.rules.spark.facts.changed_keys import REPLAY, SAME_KEY, guarded, hidden
+from headgate.rules.spark.facts.changed_keys import REPLAY, SAME_KEY, hardly_changed
 from headgate.rules.spark.facts.expressions import is_time_window, without_names
 from headgate.rules.spark.facts.state_keys import KeyChange, key_change
 from headgate.rules.spark.facts.state_stores import read_pairs
@@ -38,10 +38,8 @@ def grouping_keys(c: Comparison) -> Iterator[RuleResult]:
         old, new = _plain_keys(pair)
         if old is None or new is None:
             continue
-        how = key_change(c, old, new)
-        if how in (KeyChange.GUARDED, KeyChange.HIDDEN):
-            yield guarded(pair, old, new) if how is KeyChange.GUARDED else hidden(pair, old, new)
-        if how is not KeyChange.OTHER:
+        yield from hardly_changed(c, pair, old, new)
+        if key_change(c, old, new) is not KeyChange.OTHER:
             continue
         swapped = sorted(old) == sorted(new)
         yield RuleResult(

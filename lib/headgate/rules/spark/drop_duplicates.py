@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from headgate.model.version import OperatorKind
 from headgate.rules.core.report import Outcome, StateEffect
 from headgate.rules.core.rule import Comparison, RuleResult, rule
-from headgate.rules.spark.facts.changed_keys import REPLAY, SAME_KEY, guarded, hidden, unknown
+from headgate.rules.spark.facts.changed_keys import REPLAY, SAME_KEY, hardly_changed, unknown
 from headgate.rules.spark.facts.state_keys import KeyChange, key_change
 from headgate.rules.spark.facts.state_stores import read_pairs
 
@@ -31,12 +31,10 @@ def key_columns(c: Comparison) -> Iterator[RuleResult]:
     for pair in read_pairs(c, _KINDS):
         assert pair.before and pair.after
         old, new = pair.before.keys, pair.after.keys
-        if old is None or new is None or old == new:
+        if old is None or new is None:
             continue
-        how = key_change(c, old, new)
-        if how in (KeyChange.GUARDED, KeyChange.HIDDEN):
-            yield guarded(pair, old, new) if how is KeyChange.GUARDED else hidden(pair, old, new)
-        if how is KeyChange.OTHER:
+        yield from hardly_changed(c, pair, old, new)
+        if key_change(c, old, new) is KeyChange.OTHER:
             swapped = sorted(old) == sorted(new)
             yield RuleResult(
                 outcome=Outcome.SILENTLY_WRONG,

@@ -8,7 +8,8 @@ from headgate.model.version import OperatorKind
 from headgate.rules.core.match_operators import OperatorPair
 from headgate.rules.core.report import Outcome, StateEffect
 from headgate.rules.core.rule import Comparison, RuleResult, rule
-from headgate.rules.spark.facts.changed_keys import unknown
+from headgate.rules.spark.facts.changed_keys import REPLAY, SAME_KEY, hardly_changed, unknown
+from headgate.rules.spark.facts.state_keys import KeyChange, key_change
 from headgate.rules.spark.facts.state_stores import check_is_off, read_pairs
 
 _KINDS = (OperatorKind.MAP_GROUPS, OperatorKind.TRANSFORM_WITH_STATE)
@@ -19,7 +20,7 @@ _CLOCKS = {"EventTimeTimeout", "ProcessingTimeTimeout"}
 _GROUP_BY_THE_OLD = f"Group by the old columns in the old order, {_OR_REPLAY}."
 
 
-@rule("GRP001", remedies=(_GROUP_BY_THE_OLD,))
+@rule("GRP001", remedies=(_GROUP_BY_THE_OLD, REPLAY), questions=(SAME_KEY,))
 def group_keys(c: Comparison) -> Iterator[RuleResult]:
     """Spark finds a group's state by the values of the grouping columns, in their order.
 
@@ -29,9 +30,13 @@ def group_keys(c: Comparison) -> Iterator[RuleResult]:
     for pair in read_pairs(c, _KINDS):
         assert pair.before and pair.after
         old, new = pair.before.keys, pair.after.keys
-        if old is not None and new is not None and len(old) != len(new) and not check_is_off(c):
+        if old is None or new is None:
+            continue
+        if len(old) != len(new) and not check_is_off(c):
             yield _another_number(c, pair, old, new)
-        elif old is not None and new is not None and old != new:
+            continue
+        yield from hardly_changed(c, pair, old, new)
+        if key_change(c, old, new) is KeyChange.OTHER:
             yield RuleResult(
                 outcome=Outcome.SILENTLY_WRONG,
                 state_effect=StateEffect.ORPHANED,

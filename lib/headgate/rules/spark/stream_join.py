@@ -8,7 +8,7 @@ from headgate.model.version import OperatorKind, StatefulOperator
 from headgate.rules.core.match_operators import OperatorPair
 from headgate.rules.core.report import Outcome, Rollback, StateEffect
 from headgate.rules.core.rule import Comparison, RuleResult, rule
-from headgate.rules.spark.facts.changed_keys import REPLAY, SAME_KEY, guarded, hidden
+from headgate.rules.spark.facts.changed_keys import REPLAY, SAME_KEY, hardly_changed
 from headgate.rules.spark.facts.state_keys import KeyChange, key_change
 from headgate.rules.spark.facts.state_stores import is_read
 
@@ -28,13 +28,12 @@ def join_keys(c: Comparison) -> Iterator[RuleResult]:
     """
     for pair, old, new in _joins(c):
         was, now = (old.keys, old.right_keys), (new.keys, new.right_keys)
-        if None in (*was, *now) or was == now or _sides_swapped(old, new):
+        if None in (*was, *now) or _sides_swapped(old, new):
             continue
         # The keys of both sides as one list: what differs in either must differ harmlessly.
-        how = key_change(c, _joined(old), _joined(new))
-        if how in (KeyChange.GUARDED, KeyChange.HIDDEN):
-            yield guarded(pair, was, now) if how is KeyChange.GUARDED else hidden(pair, was, now)
-        if how is not KeyChange.OTHER:
+        both = _joined(old), _joined(new)
+        yield from hardly_changed(c, pair, *both)
+        if key_change(c, *both) is not KeyChange.OTHER:
             continue
         yield RuleResult(
             outcome=Outcome.SILENTLY_WRONG,

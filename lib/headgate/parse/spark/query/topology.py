@@ -149,18 +149,22 @@ def _mentioned_again(anchor: Anchor, known: Known) -> Source | None:
 def _source(anchor: Anchor, source: Source | None) -> Node:
     relation = anchor.relation
     if source is None:
-        return _static_node(anchor.id, relation.extra if relation else {})
+        return _static_node(anchor, relation.extra if relation else {})
     return source_node(anchor.id, source)
 
 
-def _static_node(node: str, extra: Mapping[str, str]) -> Node:
-    """Return the node of a relation that is read anew in each batch, or once."""
+def _static_node(anchor: Anchor, extra: Mapping[str, str]) -> Node:
+    """Return the node of a relation that is read anew in each batch, or once.
+
+    Its position is the number in the names of its columns, as in `static0.k`.
+    """
     topics = [t.strip() for t in extra.get("topics", "").split(",") if t.strip()]
     kept = {"format": extra.get("format"), "path": extra.get("path"), "topics": topics}
     what = ", ".join(topics) or extra.get("path")
     label = " ".join(t for t in (extra.get("format", "static"), what) if t)
     kind = extra.get("format") or "static"
-    return Node(node, NodeKind.SOURCE, kind, label, details={**said(kept), "static": True})
+    details = {"position": anchor.facts.position, **said(kept), "static": True}
+    return Node(anchor.id, NodeKind.SOURCE, kind, label, details=details)
 
 
 def source_node(node: str, source: Source) -> Node:

@@ -199,19 +199,8 @@ def carry(before: Buffer, after: Buffer) -> Carry:
     counted = _counted(before), _counted(after)
     if None not in counted:
         return Carry.EXACT if counted[0] == counted[1] else Carry.MIXED
-    if _TYPED in (before.name, after.name) and before.name != after.name:
-        return Carry.UNKNOWN
     if before.name != after.name:
-        both = {before.name, after.name}
-        alike = (before.name, after.name) in _EXACT or any(both <= family for family in _ALIKE)
-        if alike and before.argument == after.argument:
-            return Carry.EXACT
-        if both <= _TALLIES and _tallied(before) == _tallied(after) is not None:
-            return Carry.EXACT
-        if (before.name, after.name) in _WITHIN and before.argument == after.argument:
-            return Carry.MIXED
-        opaque = before.name in _BINARY and after.name in _BINARY
-        return Carry.OPAQUE if opaque else Carry.REINTERPRETED
+        return _other_function(before, after)
     if _is_unscaled(before) != _is_unscaled(after):
         # The other one's numbers have their point: what is stored is read a hundredfold.
         return Carry.REINTERPRETED
@@ -222,6 +211,21 @@ def carry(before: Buffer, after: Buffer) -> Carry:
     if _UNSCALED in before.argument and _UNSCALED in after.argument:
         return _unscaled(before, after)
     return Carry.MIXED if _related(before, after) else Carry.REINTERPRETED
+
+
+def _other_function(before: Buffer, after: Buffer) -> Carry:
+    """Say what a function of another name makes of a stored value."""
+    if _TYPED in (before.name, after.name):
+        return Carry.UNKNOWN
+    both = {before.name, after.name}
+    alike = (before.name, after.name) in _EXACT or any(both <= family for family in _ALIKE)
+    if alike and before.argument == after.argument:
+        return Carry.EXACT
+    if both <= _TALLIES and _tallied(before) == _tallied(after) is not None:
+        return Carry.EXACT
+    if (before.name, after.name) in _WITHIN and before.argument == after.argument:
+        return Carry.MIXED
+    return Carry.OPAQUE if both <= _BINARY else Carry.REINTERPRETED
 
 
 def _tallied(buffer: Buffer) -> str | None:

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator
 
 from headgate.rules.core.match_operators import OperatorPair
 from headgate.rules.core.report import Outcome, Rollback, StateEffect
-from headgate.rules.core.rule import RuleResult
+from headgate.rules.core.rule import Comparison, RuleResult
+from headgate.rules.spark.facts.state_keys import KeyChange, Keys, key_change, with_tables
 
 SAME_KEY = "Does the new expression give the same key as the old one for every row?"
 REPLAY = "Reprocess the input with a new checkpoint."
@@ -26,26 +27,57 @@ def unknown(pairs: Iterable[OperatorPair], question: str, remedy: str) -> Iterat
             )
 
 
-def guarded(pair: OperatorPair, old: Sequence[object], new: Sequence[object]) -> RuleResult:
+def hardly_changed(c: Comparison, pair: OperatorPair, old: Keys, new: Keys) -> Iterator[RuleResult]:
+    """Yield what is said of keys that changed less, or otherwise, than their expressions."""
+    how = key_change(c, old, new)
+    sides = list(with_tables(c.before, old)), list(with_tables(c.after, new))
+    if how is KeyChange.GUARDED:
+        yield _guarded(pair, *sides)
+    elif how is KeyChange.HIDDEN:
+        yield _unsure(pair, *sides, _BY_FUNCTION)
+    elif how is KeyChange.MOVED:
+        yield _unsure(pair, *sides, _BY_LOCATION)
+    elif how is KeyChange.TABLE:
+        yield _from_other_table(pair, *sides)
+
+
+_BY_FUNCTION = "A user-defined function computes a state key, and plans don't contain its code."
+_BY_LOCATION = "A state key comes from a table of the same name in another location."
+
+
+def _from_other_table(pair: OperatorPair, old: list[str], new: list[str]) -> RuleResult:
+    return RuleResult(
+        outcome=Outcome.SILENTLY_WRONG,
+        state_effect=StateEffect.ORPHANED,
+        location=pair.location,
+        before=old,
+        after=new,
+        because="A state key comes from another table.",
+        remedy=REPLAY,
+        scenario="from-scratch",
+    )
+
+
+def _guarded(pair: OperatorPair, old: list[str], new: list[str]) -> RuleResult:
     """Return what becomes of state whose key was null."""
     return RuleResult(
         outcome=Outcome.RESUMES,
         state_effect=StateEffect.MIXED,
         location=pair.location,
-        before=list(old),
-        after=list(new),
+        before=old,
+        after=new,
         because="Only null keys change: the new expression replaces null.",
     )
 
 
-def hidden(pair: OperatorPair, old: Sequence[object], new: Sequence[object]) -> RuleResult:
-    """Ask what a user's function makes of the columns that both keys read."""
+def _unsure(pair: OperatorPair, old: list[str], new: list[str], because: str) -> RuleResult:
+    """Ask whether both keys are equal, where no plan tells."""
     return RuleResult(
         outcome=Outcome.UNKNOWN,
         location=pair.location,
-        before=list(old),
-        after=list(new),
-        because="A user-defined function computes a state key, and plans don't contain its code.",
+        before=old,
+        after=new,
+        because=because,
         question=SAME_KEY,
         remedy=REPLAY,
         scenario="from-scratch",
