@@ -202,7 +202,9 @@ def key_without_watermark(c: Comparison) -> Iterator[RuleResult]:
         refused = in_append and pair.kind in AGGREGATES
         if refused or not is_read(c, pair) or not pair.before or not pair.after:
             continue
-        lost = pair.after.extra.get("keys_carry_watermark") is False
+        lost = pair.after.extra.get("keys_carry_watermark") is False and not evicts_by_time(
+            pair.after, c.after.watermarks
+        )
         if lost and _columns_agree(c) and evicts_by_time(pair.before, c.before.watermarks):
             yield RuleResult(
                 outcome=Outcome.SILENTLY_WRONG,
