@@ -11,6 +11,7 @@ _COLUMN = re.compile(r"\bs\d+\.`?[\w.]+`?|\bop\d+\.\S+")
 _CAST = re.compile(r"^(?:try_|ansi_)?cast\((?P<inner>.*) as [\w(),<>: ]+\)$")
 _RECAST = re.compile(r"^cast\(cast\((?P<inner>.*) as (?:string|bigint)\) as \w+\)$")
 _CALL = re.compile(r"^(?P<name>\w+)\((?P<args>.*)\)$", re.DOTALL)
+_NAME = re.compile(r"(?P<name>\w+)\(")
 _GUARD = re.compile(r"^(?:coalesce|ifnull|nvl)\(")
 _STRUCT = re.compile(r"\b(?:named_)?struct\(")
 _WINDOW = re.compile(r"^(?:session_)?window\(")
@@ -85,6 +86,16 @@ def call(expression: str) -> tuple[str, str]:
         return match["name"].lower(), match["args"].strip()
     name, _, rest = text.partition("(")
     return name.strip().lower(), rest.strip()
+
+
+def call_of(expression: str) -> tuple[str, str] | None:
+    """Split an expression that is one call as a whole; None for anything else, as `f(a) + g(b)`."""
+    text = expression.strip()
+    match = _NAME.match(text)
+    if match is None:
+        return None
+    inside, rest = _inside(text[match.end() :])
+    return (match["name"].lower(), inside) if text.endswith(")") and not rest else None
 
 
 def without_casts(expression: str) -> str:

@@ -7,16 +7,23 @@ from enum import Enum
 
 from headgate.model.version import Version
 from headgate.rules.core.rule import Comparison
+from headgate.rules.core.source_names import names_count
 from headgate.rules.spark.facts.expressions import (
+    call_of,
     columns,
     guards,
     recast,
+    split_arguments,
     with_first_names,
     without_names,
 )
+from headgate.rules.spark.facts.same_values import but_for_null, settled
 from headgate.rules.spark.facts.time_zone import without_zones, zones_differ
 
 Keys = tuple[str, ...]
+_SOURCE = re.compile(r"\bs\d+(?=\.)")
+# The last argument says what the size of null is: -1, or null.
+_SIZE = re.compile(r"^(size\(.*), (?:true|false)\)$")
 _STATIC = re.compile(r"\bstatic(\d+)(?=\.)")
 
 
@@ -69,14 +76,47 @@ def key_change(c: Comparison, before: Keys, after: Keys) -> KeyChange:
     if old != new and plain[0] == plain[1]:
         return KeyChange.TABLE
     pairs = [(b, a) for b, a in zip(old, new, strict=True) if b != a]
-    if all(recast(a, b) or recast(b, a) for b, a in pairs):
+    if all(_same(c, b, a) for b, a in pairs):
         return KeyChange.SAME
-    if all(guards(a, b) or guards(b, a) for b, a in pairs):
+    if all(_same(c, b, a) or _same_but_for_null(b, a) for b, a in pairs):
         return KeyChange.GUARDED
     names = {*c.before.user_functions, *c.after.user_functions}
     if all(_calls(names, b, a) and columns(b) == columns(a) for b, a in pairs):
         return KeyChange.HIDDEN
     return KeyChange.OTHER
+
+
+def _same(c: Comparison, before: str, after: str) -> bool:
+    """Say whether two expressions give the same value for every row of a source that stays."""
+    if recast(after, before) or recast(before, after) or settled(before) == settled(after):
+        return True
+    if not names_count(c.before, c.after):
+        return False
+    old, new = _by_source(c.before, before), _by_source(c.after, after)
+    kept = old.keys() & new.keys()
+    return bool(kept) and all(old[name] == new[name] for name in kept)
+
+
+def _by_source(version: Version, key: str) -> dict[str, str]:
+    """Return the key's expression for each named source whose rows come together in a union."""
+    names = {f"s{s.position}": s.name for s in version.sources or () if s.name}
+    name, inside = call_of(key) or ("", "")
+    found: dict[str, str] = {}
+    for part in split_arguments(inside) if name == "union" else [key]:
+        read = set(_SOURCE.findall(part))
+        source = names.get(read.pop()) if len(read) == 1 else None
+        if source is None:
+            return {}
+        found[source] = _SOURCE.sub("s", part)
+    return found
+
+
+def _same_but_for_null(before: str, after: str) -> bool:
+    """Say whether two expressions differ for null alone."""
+    if guards(after, before) or guards(before, after):
+        return True
+    old, new = (_SIZE.sub(r"\1)", settled(k)) for k in (before, after))
+    return but_for_null(old) == but_for_null(new)
 
 
 def _calls(names: set[str], *expressions: str) -> bool:

@@ -1,0 +1,193 @@
+"""Expressions of built-in functions that give one value, written in one way.
+
+Source: the functions' own documentation; restarts on 4.2.0 whose keys were written in both ways.
+What is not in these tables keeps its text, and counts as another value.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Sequence
+
+from headgate.rules.spark.facts.expressions import call_of, split_arguments
+
+_UNSAID = re.compile(r"^(?:Some\(.*\)|None)$")
+_FIRST_PART = re.compile(r"^split\((?P<args>.*)\)\[0\]$", re.DOTALL)
+_SPECIAL = frozenset("\\^$.|?*+()[]{}")
+# How much of `yyyy-MM-dd HH:mm:ss`, the text of a timestamp, each length holds.
+_TEXT_OF_TIME = "yyyy-MM-dd HH:mm:ss"
+_CUTS = ("4", "7", "10", "13", "16", "19")
+_PARTS = {"year": "yyyy", "month": "M", "dayofmonth": "d", "hour": "H", "minute": "m"}
+# The letters of patterns that name something finer than a unit of date_trunc.
+_FINER = {
+    "DAY": "HhKkmsSaAnN",
+    "HOUR": "msSAnN",
+    "MINUTE": "sSAnN",
+    "SECOND": "SAnN",
+}
+_CASES = ("lower", "upper")
+
+Write = Callable[[Sequence[str]], str | None]
+
+
+def settled(expression: str) -> str:
+    """Return the one way to write what an expression gives, null for null."""
+    text = expression.strip()
+    if match := _FIRST_PART.match(text):
+        return _first_part(split_arguments(match["args"])) or text
+    found = call_of(text)
+    if found is None:
+        return text
+    name, inside = found
+    if name == "cast":
+        value, _, kind = inside.rpartition(" as ")
+        return _cast(settled(value), kind)
+    args = [settled(a) for a in split_arguments(inside) if not _UNSAID.match(a)]
+    write = _WAYS.get(name)
+    return (write(args) if write else None) or f"{name}({', '.join(args)})"
+
+
+def but_for_null(expression: str) -> str:
+    """Return a settled expression without what only decides which value null gets."""
+    found = call_of(expression)
+    if found is None:
+        return expression
+    name, args = found[0], split_arguments(found[1])
+    if name == "concat_ws" and len(args) > 1:
+        between = [part for value in args[1:] for part in (args[0], value)][1:]
+        return between[0] if len(between) == 1 else f"concat({', '.join(between)})"
+    if name == "coalesce" and args:
+        return args[0]
+    if name == "format_string" and len(args) == 2 and args[0] in ("%s", "%d"):
+        return f"cast({args[1]} as string)" if args[0] == "%d" else args[1]
+    return expression
+
+
+def _cast(value: str, kind: str) -> str:
+    found = call_of(value)
+    name, inside = found or ("", "")
+    if kind == "string" and name == "cast" and inside.endswith(" as date"):
+        return f"date_format({inside.removesuffix(' as date')}, yyyy-MM-dd)"
+    if kind == "string" and name in _PARTS:
+        return f"date_format({_instant(inside)}, {_PARTS[name]})"
+    return f"cast({value} as {kind})"
+
+
+def _instant(value: str) -> str:
+    """Return the time of which a date or a truncated time was taken."""
+    name, inside = call_of(value) or ("", "")
+    return inside.removesuffix(" as date") if name == "cast" else value
+
+
+def _date_format(args: Sequence[str]) -> str | None:
+    if len(args) != 2:
+        return None
+    value, pattern = args
+    name, inside = call_of(value) or ("", "")
+    if name == "cast" and inside.endswith(" as timestamp"):
+        kind, dated = call_of(inside.removesuffix(" as timestamp")) or ("", "")
+        whole = kind == "cast" and dated.endswith(" as date")
+        if whole and not set(pattern) & set(_FINER["DAY"]):
+            value = dated.removesuffix(" as date")
+    if name == "date_trunc":
+        unit, _, instant = inside.partition(", ")
+        if unit.upper() in _FINER and not set(pattern) & set(_FINER[unit.upper()]):
+            value = instant
+    return f"date_format({value}, {pattern})"
+
+
+def _to_date(args: Sequence[str]) -> str | None:
+    return f"cast({args[0]} as date)" if len(args) == 1 else None
+
+
+def _date_trunc(args: Sequence[str]) -> str | None:
+    day = len(args) == 2 and args[0].upper() in ("DAY", "DD")
+    return f"cast(cast({args[1]} as date) as timestamp)" if day else None
+
+
+def _from_unixtime(args: Sequence[str]) -> str | None:
+    name, inside = call_of(args[0]) or ("", "") if args else ("", "")
+    if name != "unix_timestamp" or len(args) > 2:
+        return None
+    pattern = args[1] if len(args) == 2 else _TEXT_OF_TIME
+    return f"date_format({split_arguments(inside)[0]}, {pattern})"
+
+
+def _substring(args: Sequence[str]) -> str | None:
+    """Read the first letters of a timestamp's text; of other texts they are nothing else."""
+    name, inside = call_of(args[0]) or ("", "") if args else ("", "")
+    if name != "cast" or not inside.endswith(" as string") or list(args[1:2]) != ["1"]:
+        return None
+    if len(args) != 3 or args[2] not in _CUTS:
+        return None
+    return f"date_format({inside.removesuffix(' as string')}, {_TEXT_OF_TIME[: int(args[2])]})"
+
+
+def _first_part(args: Sequence[str]) -> str | None:
+    """Read what stands before a mark, in `split(x, '-')[0]` or `substring_index(x, '-', 1)`."""
+    value, mark, *more = [*args, ""]
+    plain = bool(mark) and not _SPECIAL & set(mark) and more[:1] in (["1"], ["-1"], [""])
+    return f"substring_index({settled(value)}, {mark}, 1)" if plain else None
+
+
+def _regexp_replace(args: Sequence[str]) -> str | None:
+    plain = len(args) in (3, 4) and not _SPECIAL & set(args[1]) and not set("$\\") & set(args[2])
+    return f"replace({', '.join(args[:3])})" if plain and list(args[3:]) in ([], ["1"]) else None
+
+
+def _translate(args: Sequence[str]) -> str | None:
+    one = len(args) == 3 and len(args[1]) == 1 and len(args[2]) <= 1
+    return f"replace({', '.join(args)})" if one else None
+
+
+def _trimmed(other: str) -> Write:
+    """Return how a trim of one end reads around the trim of the other."""
+
+    def write(args: Sequence[str]) -> str | None:
+        name, inside = call_of(args[0]) or ("", "")
+        return f"trim({inside})" if len(args) == 1 and name == other else None
+
+    return write
+
+
+def _case_of(case: str) -> Write:
+    """Return how a change of case reads: inside of a trim."""
+
+    def write(args: Sequence[str]) -> str | None:
+        name, inside = call_of(args[0]) or ("", "")
+        return f"trim({case}({inside}))" if len(args) == 1 and name == "trim" else None
+
+    return write
+
+
+def _when(args: Sequence[str]) -> str | None:
+    """Read `CASE(isnull(x), y, x)` as `coalesce(x, y)`."""
+    if len(args) != 3:
+        return None
+    condition, value, rest = args
+    if condition == f"isnull({rest})":
+        return f"coalesce({rest}, {value})"
+    return f"coalesce({value}, {rest})" if condition == f"isnotnull({value})" else None
+
+
+def _concat_ws(args: Sequence[str]) -> str | None:
+    """Read `concat_ws('', x)` as `coalesce(x, '')`, whose last argument is an empty text."""
+    return f"coalesce({args[1]})" if len(args) == 2 and args[0] == "" else None
+
+
+_WAYS: dict[str, Write] = {
+    "case": _when,
+    "concat_ws": _concat_ws,
+    "date_format": _date_format,
+    "date_trunc": _date_trunc,
+    "from_unixtime": _from_unixtime,
+    "ltrim": _trimmed("rtrim"),
+    "regexp_replace": _regexp_replace,
+    "rtrim": _trimmed("ltrim"),
+    "split_part": _first_part,
+    "substring": _substring,
+    "substring_index": _first_part,
+    "to_date": _to_date,
+    "translate": _translate,
+    **{case: _case_of(case) for case in _CASES},
+}

@@ -1,0 +1,106 @@
+"""Keys that are written otherwise: which give the same state key, and which don't."""
+
+from dataclasses import replace
+
+import pytest
+
+from headgate.rules.compare.compare_versions import compare
+from headgate.rules.core.report import Outcome, StateEffect
+from headgate.rules.spark.facts.same_values import settled
+from rules.build import K, aggregate, files, version
+
+DAY = "date_format(s0.ts, yyyy-MM-dd, Some(UTC))"
+NAMED = {"spark.sql.streaming.queryEvolution.enableSourceEvolution": "true"}
+
+
+def _judge(old, new):
+    return compare(version(aggregate(keys=(old,))), version(aggregate(keys=(new,))))
+
+
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [
+        (DAY, "cast(cast(s0.ts as date) as string)"),
+        (DAY, "cast(to_date(s0.ts, Some(UTC)) as string)"),
+        (DAY, "substring(cast(s0.ts as string), 1, 10)"),
+        (DAY, "date_format(date_trunc(HOUR, s0.ts, Some(UTC)), yyyy-MM-dd, Some(UTC))"),
+        (DAY, "from_unixtime(unix_timestamp(s0.ts, x, Some(UTC), true), yyyy-MM-dd, Some(UTC))"),
+        ("cast(year(cast(s0.ts as date)) as string)", "date_format(s0.ts, yyyy, Some(UTC))"),
+        ("split(s0.k, -, -1)[0]", "substring_index(s0.k, -, 1)"),
+        ("regexp_replace(s0.k, a, b, 1)", "replace(s0.k, a, b)"),
+        ("translate(s0.k, a, b)", "replace(s0.k, a, b)"),
+        ("trim(s0.d, None)", "ltrim(rtrim(s0.d, None), None)"),
+        ("upper(trim(s0.d))", "trim(upper(s0.d))"),
+        ("CASE(isnull(s0.d), none, s0.d)", "coalesce(s0.d, none)"),
+        ("concat_ws(, s0.d)", "coalesce(s0.d, )"),
+    ],
+)
+def test_functions_that_give_the_same_text_keep_the_state(old, new):
+    assert _judge(old, new).findings == ()
+    assert _judge(new, old).findings == ()
+
+
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [
+        ("concat(s0.k, -, s0.d)", "concat_ws(-, s0.k, s0.d)"),
+        ("s0.d", "concat_ws(-, s0.d)"),
+        ("cast(s0.v as string)", "format_string(%d, s0.v)"),
+        ("size(s0.a, true)", "size(s0.a, false)"),
+    ],
+)
+def test_functions_that_differ_for_null_alone(old, new):
+    found = _judge(old, new).findings
+    assert [(f.rule, f.outcome, f.state_effect) for f in found] == [
+        ("AGG001", Outcome.RESUMES, StateEffect.MIXED)
+    ]
+
+
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [
+        (DAY, "date_format(s0.other, yyyy-MM-dd, Some(UTC))"),
+        (DAY, "date_format(s0.ts, yyyy-MM, Some(UTC))"),
+        (DAY, "substring(cast(s0.ts as string), 1, 7)"),
+        (
+            "date_format(date_trunc(HOUR, s0.ts), HH:mm)",
+            "date_format(s0.ts, HH:mm)",
+        ),
+        ("split(s0.k, ., -1)[0]", "substring_index(s0.k, ., 1)"),
+        ("split(s0.k, -, -1)[1]", "substring_index(s0.k, -, 1)"),
+        ("regexp_replace(s0.k, [ab], c, 1)", "replace(s0.k, [ab], c)"),
+        ("translate(s0.k, ab, c)", "replace(s0.k, ab, c)"),
+        ("upper(s0.d)", "initcap(s0.d)"),
+        ("concat(s0.k, s0.d)", "concat(s0.d, s0.k)"),
+        ("concat(s0.k, -, s0.d)", "concat_ws(+, s0.k, s0.d)"),
+        ("substring(cast(s0.v as string), 1, 10)", "cast(s0.v as string)"),
+    ],
+)
+def test_other_texts_are_other_keys(old, new):
+    found = _judge(old, new).findings
+    assert [(f.rule, f.outcome) for f in found] == [("AGG001", Outcome.SILENTLY_WRONG)]
+
+
+def test_what_is_not_one_call_keeps_its_text():
+    for text in ("(s0.v + 1)", "s0.k", "cast(s0.a as string) || cast(s0.b as string)"):
+        assert settled(text) == text
+
+
+def _union(*names, branches=None):
+    """Return a sum over named sources that come together in a union."""
+    parts = branches or [f"s{n}.k" for n in range(len(names))]
+    key = f"union({', '.join(parts)})" if len(names) > 1 else parts[0]
+    read = tuple(files(n, f"/{name}", name=name) for n, name in enumerate(names))
+    made = version(aggregate(keys=(key,), key=(K,)), sources=read)
+    return replace(made, offset_log_version=2, pinned=NAMED)
+
+
+def test_a_named_source_comes_or_goes_with_its_rows():
+    for old, new in ((("a",), ("b", "a")), (("a", "b", "c"), ("b", "c")), (("a", "b"), ("a",))):
+        report = compare(_union(*old), _union(*new))
+        assert "AGG001" not in [f.rule for f in report.findings]
+
+
+def test_the_key_of_a_source_that_stays_must_stay():
+    report = compare(_union("a", "b"), _union("c", "a", branches=["s0.k", "s1.d"]))
+    assert "AGG001" in [f.rule for f in report.findings if f.outcome is Outcome.SILENTLY_WRONG]
