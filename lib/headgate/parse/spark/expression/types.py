@@ -12,6 +12,7 @@ from typing import Any
 
 from headgate.parse.spark.explain.arguments import whole
 from headgate.parse.spark.explain.printed_plan import TypedColumn
+from headgate.parse.spark.expression import decimals
 from headgate.parse.spark.expression.term import Term
 from headgate.parse.spark.expression.type_names import struct_field
 
@@ -34,7 +35,8 @@ _RANK = ("byte", "short", "integer", "long", "float", "double")
 _RESULT = {
     "string": "upper lower ucase lcase trim ltrim rtrim concat concat_ws substring substr replace "
     "regexp_replace regexp_extract date_format lpad rpad initcap md5 sha1 sha2 base64 hex "
-    "translate repeat format_string from_unixtime get_json_object left right",
+    "translate repeat format_string from_unixtime get_json_object left right substring_index "
+    "reverse soundex overlay typeof",
     "integer": "length char_length year month day dayofmonth dayofweek dayofyear weekofyear "
     "weekday quarter hour minute second ascii instr locate datediff hash bit_length",
     "long": "unix_timestamp unscaledvalue xxhash64 crc32",
@@ -43,7 +45,11 @@ _RESULT = {
     "timestamp": "date_trunc to_timestamp current_timestamp",
     "date": "to_date date_add date_sub add_months last_day next_day",
 }
-_TYPE_OF = {name: kind for kind, names in _RESULT.items() for name in names.split()}
+_TEXTS = {"type": "array", "elementType": "string", "containsNull": False}
+_TYPE_OF: dict[str, Any] = {
+    "split": _TEXTS,
+    **{name: kind for kind, names in _RESULT.items() for name in names.split()},
+}
 _AS_FIRST = frozenset(
     [
         "coalesce",
@@ -64,7 +70,17 @@ _AS_FIRST = frozenset(
     ]
 )
 _NEVER_NULL = frozenset(
-    ["isnull", "isnotnull", "isnan", "hash", "xxhash64", "struct", "named_struct", "knownnotnull"]
+    [
+        "isnull",
+        "isnotnull",
+        "isnan",
+        "hash",
+        "xxhash64",
+        "struct",
+        "named_struct",
+        "knownnotnull",
+        "typeof",
+    ]
 )
 _ALWAYS_NULLABLE = frozenset(
     [
@@ -85,6 +101,8 @@ _ALWAYS_NULLABLE = frozenset(
         "ascii",
     ]
 )
+# Their other arguments may be null: those are left out, or printed.
+_NULL_AS_FIRST = frozenset(["concat_ws", "format_string"])
 _ALL_NULL = frozenset(["coalesce", "nvl", "ifnull", "greatest", "least"])
 _COMPARISONS = frozenset(
     ["=", "==", "<", "<=", ">", ">=", "AND", "OR", "LIKE", "ILIKE", "RLIKE", "IN"]
@@ -115,11 +133,28 @@ def typed(term: Term, attributes: Attributes) -> TypedColumn:
             return _call(term, attributes)
         case "binary":
             return _binary(term, attributes)
-        case "not":
-            return TypedColumn("boolean", typed(term.args[0], attributes).nullable)
-        case "case":
-            return _case([typed(a, attributes) for a in term.args])
+        case "not" | "case" | "item":
+            return _of_parts(term, [typed(a, attributes) for a in term.args])
     return UNKNOWN
+
+
+def _of_parts(term: Term, parts: list[TypedColumn]) -> TypedColumn:
+    if term.kind == "case":
+        return _case(parts)
+    if term.kind == "item":
+        return _item(term, parts[0])
+    return TypedColumn("boolean", parts[0].nullable)
+
+
+def _item(term: Term, base: TypedColumn) -> TypedColumn:
+    """Read `split(k, -, -1)[0]`: an element at a fixed place may not be there.
+
+    At a place that is computed, ANSI mode decides, which the text does not show. Source:
+    `GetArrayItem.nullable`.
+    """
+    array = base.type if isinstance(base.type, dict) and base.type.get("type") == "array" else {}
+    fixed = bool(array) and whole(term.args[1].text) is not None and term.args[0].name != "array"
+    return TypedColumn(array.get("elementType"), True if fixed else None)
 
 
 def sql_type(text: str) -> Any:
@@ -180,6 +215,12 @@ def _call(term: Term, attributes: Attributes) -> TypedColumn:
         return _struct(term, parts)
     if name == "from_json":
         return _parsed(term)
+    if name in ("round", "bround") and parts and (decimal := decimals.rounded(term, parts[0].type)):
+        return TypedColumn(decimal, parts[0].nullable or None)
+    if name == "size" and len(parts) == 2:
+        # With `true` the size of null is -1, which is no null.
+        kept = term.args[1].text == "true"
+        return TypedColumn("integer", False if kept else parts[0].nullable)
     if name == "precisetimestampconversion" and len(parts) == 3:
         return TypedColumn(_CONVERTED.get(term.args[2].text), parts[0].nullable)
     known = name in _TYPE_OF or name in _AS_FIRST
@@ -203,6 +244,8 @@ def _null_of_call(name: str, known: bool, parts: list[bool | None]) -> bool | No
         return True
     if not known:
         return None
+    if name in _NULL_AS_FIRST:
+        return parts[0] if parts else None
     if name in _ALL_NULL:
         return False if False in parts else None if None in parts else True
     return any_null(parts)
@@ -234,6 +277,9 @@ def _binary(term: Term, attributes: Attributes) -> TypedColumn:
         nullable = True
     kinds = [_beside(a, b) for a, b in zip(term.args, (right.type, left.type), strict=True)]
     known = [k if k is not None else t.type for k, t in zip(kinds, (left, right), strict=True)]
+    if decimal := decimals.combined(term, known):
+        # Too large a result may be null, by the mode that the text does not show.
+        return TypedColumn(decimal, nullable or None)
     return TypedColumn(_arithmetic(term.name, *known), nullable)
 
 
