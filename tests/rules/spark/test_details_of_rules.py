@@ -148,6 +148,22 @@ def test_append_mode_needs_a_key_that_carries_the_watermark():
     assert [(f.rule, f.outcome) for f in report.findings] == [("MOD001", X)]
 
 
+OFF = {
+    "spark.sql.streaming.stateStore.stateSchemaCheck": "false",
+    "spark.sql.streaming.stateStore.formatValidation.enabled": "false",
+}
+
+
+def test_another_number_of_fields_is_read_as_it_is_without_both_checks():
+    old = version(aggregate(functions=("sum(s0.v)",), value=(SUM,)))
+    wider = aggregate(functions=("sum(s0.v)", "count(1)"), value=(SUM, SUM))
+    report = compare(old, version(wider, settings=OFF))
+    found = [(f.rule, f.outcome) for f in report.findings if f.rule != "CFG009"]
+    assert found == [("STA004", W)]
+    one_off = compare(old, version(wider, settings=dict(list(OFF.items())[:1])))
+    assert ("STA004", X) in [(f.rule, f.outcome) for f in one_off.findings]
+
+
 def test_the_start_of_a_window_is_another_key_than_its_end():
     start, end = (f"window(s0.ts, 600, 600, 0).{part}" for part in ("start", "end"))
     report = compare(version(aggregate(keys=(start,))), version(aggregate(keys=(end,))))

@@ -15,7 +15,14 @@ from headgate.rules.core.report import Outcome, Rollback, StateEffect
 from headgate.rules.core.rule import Comparison, RuleResult, rule
 from headgate.rules.core.upstream import is_stateless, meaning, visible
 from headgate.rules.spark.facts.state_schema_check import Fit, fit, only_wider_integers
-from headgate.rules.spark.facts.state_stores import KEY, VALUE, StorePair, check_is_off, store_pairs
+from headgate.rules.spark.facts.state_stores import (
+    KEY,
+    VALUE,
+    StorePair,
+    check_is_off,
+    format_check_is_off,
+    store_pairs,
+)
 
 _BY_BYTES = frozenset({"utf8_binary", "unicode"})
 _NAMED = re.compile(r"^collate\(.*, (?P<name>\w+)\)$|^string collate (?P<type>\w+)$", re.IGNORECASE)
@@ -189,6 +196,9 @@ _IS_ANY_STORED = (
 def schema_check_switched_off(c: Comparison) -> Iterator[RuleResult]:
     """`spark.sql.streaming.stateStore.stateSchemaCheck` is off, so Spark reads stored bytes without
     a check.
+
+    The row format check still fails if the number of fields changed. If
+    `spark.sql.streaming.stateStore.formatValidation.enabled` is off, too, nothing fails.
     """
     if not check_is_off(c):
         return
@@ -196,9 +206,9 @@ def schema_check_switched_off(c: Comparison) -> Iterator[RuleResult]:
         for store in store_pairs(pair) if pair.kind else ():
             for part in (KEY, VALUE):
                 how = fit(store.stored(part), store.planned(part))
-                if how is Fit.NUMBER:
+                if how is Fit.NUMBER and not format_check_is_off(c):
                     yield _unreadable(pair, store, part)
-                elif how is Fit.TYPE:
+                elif how is Fit.NUMBER or how is Fit.TYPE:
                     yield _garbage(pair, store, part)
 
 
@@ -253,8 +263,10 @@ def _unreadable(pair: OperatorPair, store: StorePair, part: str) -> RuleResult:
 
 def _garbage(pair: OperatorPair, store: StorePair, part: str) -> RuleResult:
     stored, planned = store.stored(part), store.planned(part)
-    if part == VALUE and stored and planned and only_wider_integers(stored, planned):
-        return _right_unless_negative(pair, store, stored, planned)
+    both = (stored, planned) if stored and planned else None
+    other_number = both is not None and len(both[0].fields) != len(both[1].fields)
+    if part == VALUE and both and not other_number and only_wider_integers(*both):
+        return _right_unless_negative(pair, store, *both)
     return RuleResult(
         outcome=Outcome.SILENTLY_WRONG,
         state_effect=StateEffect.REINTERPRETED,
@@ -262,7 +274,10 @@ def _garbage(pair: OperatorPair, store: StorePair, part: str) -> RuleResult:
         before=stored.describe() if stored else None,
         after=planned.describe() if planned else None,
         because=(
-            f"The {part} types of state store `{store.name}` changed: Spark reads the stored "
+            f"The number of {part} fields of state store `{store.name}` changed, and both checks "
+            "are off: Spark reads stored rows as rows of the new fields."
+            if other_number
+            else f"The {part} types of state store `{store.name}` changed: Spark reads the stored "
             "bytes as the new types."
         ),
         remedy=_SWITCH_THE_STATE,

@@ -75,6 +75,7 @@ _ROWS = "keyWithIndexToValue"
 _GROUP_STATE, _DEADLINE = "groupState", "timeoutTimestamp"
 KEY, VALUE = "key", "value"
 SCHEMA_CHECK = "spark.sql.streaming.stateStore.stateSchemaCheck"
+FORMAT_CHECK = "spark.sql.streaming.stateStore.formatValidation.enabled"
 
 
 @dataclass(frozen=True, slots=True)
@@ -225,3 +226,8 @@ def _off(value: str | None) -> bool:
 def check_is_off(c: Comparison) -> bool:
     """Say whether the new session switches the state schema check off."""
     return _off(c.after.settings.get(SCHEMA_CHECK))
+
+
+def format_check_is_off(c: Comparison) -> bool:
+    """Say whether the new session doesn't check that stored rows have the planned fields."""
+    return _off(c.after.settings.get(FORMAT_CHECK))
