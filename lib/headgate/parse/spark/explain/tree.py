@@ -15,6 +15,7 @@ _STAGE = re.compile(r"^(?:\*(?:\(\d+\))? ?)?(?P<marks>[~!]*)")
 _MARKS = ("*", "~", "!")
 _NAME = re.compile(r"'?(?P<name>[A-Za-z_][\w$]*(?:\.[\w$]+)*)")
 _STATISTICS = re.compile(r", Statistics\([^()]*(?:\([^()]*\)[^()]*)*\)$")
+_SAID_AGAIN = frozenset(("Sort", "StateStoreRestore", "StateStoreSave"))
 _CUT = re.compile(r"\.\.\. (\d{1,9}) more fields")
 _HOW_READ = re.compile(r", (?:local|coalesced|skewed)(?: and skewed)?$")
 _BARE = frozenset(("OneRowRelation", "PlanLater"))
@@ -165,7 +166,7 @@ def _cut(nodes: Sequence[PlanNode], form: str) -> tuple[str, ...]:
     cut = sum(
         int(found)
         for node in nodes
-        for text in (node.detail, *node.fields.values())
+        for text in (node.detail, *(t for f, t in node.fields.items() if not _said_again(node, f)))
         if "more fields" in text
         for found in _CUT.findall(text)
     )
@@ -175,6 +176,17 @@ def _cut(nodes: Sequence[PlanNode], form: str) -> tuple[str, ...]:
         f"the {form} plan is truncated: {cut} fields are missing; raise "
         "spark.sql.debug.maxToStringFields and print the plan again",
     )
+
+
+def _said_again(node: PlanNode, field: str) -> bool:
+    """Say whether what Spark cuts from a node's arguments is in lists that it never cuts.
+
+    `Output` lists a source's columns, and the keys of a state store are those of the aggregation
+    below; a sort beneath it decides nothing.
+    """
+    if field != "Arguments":
+        return False
+    return (not node.children and "Output" in node.fields) or node.name in _SAID_AGAIN
 
 
 def split_name(text: str) -> tuple[str, str]:

@@ -198,7 +198,17 @@ def _drawn(
 
 def _of_plans(pieces: Pieces, shape: Shape | None) -> tuple[str, ...]:
     unknown = shape.resolved.query.warnings if shape else ()
-    return (*(w for p in pieces.plans for w in p.warnings), *unknown)
+    return (*(w for p in pieces.plans for w in _gaps(p, pieces.plans)), *unknown)
+
+
+def _gaps(plan: Plan, plans: Sequence[Plan]) -> tuple[str, ...]:
+    """Return a plan's warnings; fields that Spark cut from it are no loss beside whole plans.
+
+    The formatted plan and the analysed plan's JSON have all of them.
+    """
+    whole = {p.form for p in plans if not p.warnings}
+    covered = plan.form not in whole and {"formatted", "json"} <= whole
+    return tuple(w for w in plan.warnings if not (covered and "plan is truncated: " in w))
 
 
 def _report(pieces: Pieces) -> Report | None:

@@ -9,6 +9,7 @@ little else. Source: what the operators of 4.2.0 wrote, see
 from __future__ import annotations
 
 import re
+from dataclasses import replace
 from functools import partial
 from typing import Any
 
@@ -24,6 +25,7 @@ from headgate.parse.spark.state.plan_columns import Columns, Flowing, Types, flo
 _OPERATOR = re.compile(r"opId = (\d{1,9})")
 _STATE_FIELD = re.compile(r"StructField\(([^,()]+),(\w+(?:\(\d+,-?\d+\))?),(true|false)\)")
 _ENCODED = re.compile(r"(?P<name>\w+)\[\d+\]: (?P<kind>[\w(),<>: ]+)")
+_CUT = "more fields"
 _AGGREGATES = ("StateStoreSave", "SessionWindowStateStoreSave")
 Stores = dict[str, tuple[Schema, Schema]]
 
@@ -44,8 +46,24 @@ def planned_state(plan: Plan, types: Types) -> dict[int, Stores]:
         if number is None or derive is None or not node.children:
             continue
         inputs = [place.columns[c] for c in node.children]
-        out[int(number[1])] = derive(node, inputs, place)
+        whole = _with_all_keys(node, place)
+        out[int(number[1])] = derive(whole, inputs, place) if whole else {}
     return out
+
+
+def _with_all_keys(node: PlanNode, place: _Place) -> PlanNode | None:
+    """Return a state operator with the keys that Spark cut from its arguments.
+
+    The details of the aggregation below list all of them. None where columns stay unknown: from a
+    part of a list no schema can be told.
+    """
+    aggregation = _aggregation(node, place) if node.name in _AGGREGATES else None
+    told = aggregation.fields.get("Keys") if aggregation else None
+    whole = node
+    if told and node.name == "StateStoreSave" and _CUT in (given := split(node.argument()))[0]:
+        whole = replace(node, fields={**node.fields, "Arguments": ", ".join((told, *given[1:]))})
+    lists = (*aggregation.fields.values(), aggregation.detail) if aggregation else ()
+    return None if any(_CUT in text for text in (whole.argument(), *lists)) else whole
 
 
 def planned_arguments(plan: Plan, types: Types) -> dict[int, tuple[str | None, ...]]:
