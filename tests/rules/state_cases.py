@@ -3,6 +3,7 @@
 from dataclasses import replace
 
 from headgate.model.state_schema import Field
+from headgate.model.topology import Edge, Node, NodeKind
 from headgate.model.version import OperatorKind, StatefulOperator, Watermark
 from headgate.rules.core.report import Outcome
 
@@ -19,6 +20,7 @@ from .build import (
     aggregate,
     deduplicate,
     files,
+    graph,
     join,
     store,
     union_of,
@@ -48,6 +50,23 @@ def branches(left: str, right: str):
     )
 
 
+def limited(rows: int):
+    """Return a query that emits so many rows."""
+    node = Node("limit", NodeKind.TRANSFORM, "limit", "limit", details={"limit": str(rows)})
+    operator = StatefulOperator(
+        kind=OperatorKind.LIMIT, operator_id=0, node="limit", extra={"limit": rows}
+    )
+    drawn = graph(stateful=None)
+    return version(
+        operator,
+        topology=replace(
+            drawn,
+            nodes=(drawn.nodes[0], node, drawn.nodes[-1]),
+            edges=(Edge("source0", "limit"), Edge("limit", "sink")),
+        ),
+    )
+
+
 # code: (before, after that makes it speak, its outcome, after that keeps it silent)
 CASES = {
     "OPS001": (PLAIN, version(deduplicate()), X, PLAIN),
@@ -59,6 +78,7 @@ CASES = {
         replace(PLAIN, engine_version="3.5.8"),
     ),
     "OPS005": (branches("s0.v > 1", "s1.v < 2"), branches("s0.v < 2", "s1.v > 1"), W, PLAIN),
+    "OPS006": (limited(4), limited(9), R, limited(4)),
     "OPS004": (PLAIN, replace(PLAIN, stateful=None), U, PLAIN),
     "STA001": (PLAIN, version(aggregate(key=(Field("k", "long", True),))), X, PLAIN),
     "STA002": (PLAIN, version(TWO_FIELDS), X, PLAIN),

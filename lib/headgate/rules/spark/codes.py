@@ -91,6 +91,7 @@ RULES: tuple[Rule, ...] = (
     stateful_operators.operators_differ,
     stateful_operators.operators_differ_unchecked,
     stateful_operators.branches_swapped,
+    stateful_operators.limit_changed,
     state_schema.key_schema,
     state_schema.value_schema,
     collation.collation_of_key,

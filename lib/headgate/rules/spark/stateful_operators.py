@@ -114,6 +114,35 @@ def branches_swapped(c: Comparison) -> Iterator[RuleResult]:
             )
 
 
+@rule("OPS006")
+def limit_changed(c: Comparison) -> Iterator[RuleResult]:
+    """The state of `limit()` is the number of rows that were emitted. The count continues.
+
+    With a larger limit, Spark emits rows that arrive after the restart. It doesn't emit the rows
+    that the old limit dropped. With a smaller limit, Spark emits rows only if fewer were emitted.
+    """
+    nodes = {n.id: n for n in c.after.topology.nodes if n.operator == "limit"}
+    counting = {o.node for o in c.after.stateful or () if o.kind is OperatorKind.LIMIT}
+    for node in c.before.topology.nodes:
+        after = nodes.get(c.nodes.pairs.get(node.id, ""))
+        old, new = node.details.get("limit"), after.details.get("limit") if after else None
+        if after is None or None in (old, new) or str(old) == str(new):
+            continue
+        larger = not str(new).isdecimal() or not str(old).isdecimal() or int(new) > int(old)
+        yield RuleResult(
+            outcome=Outcome.RESUMES,
+            state_effect=StateEffect.MIXED
+            if after.id in counting and larger
+            else StateEffect.EXACT
+            if c.is_stateful
+            else StateEffect.NONE,
+            location=Location(node.id, after.id),
+            before=old,
+            after=new,
+            because=f"The limit changed from {old} to {new} rows.",
+        )
+
+
 _ADD_A_PLAN = "Add a plan to the evidence."
 _WHAT_IS_THE_PLAN = (
     "What is the plan of the {side} version? Give its explain text, a checkpoint with state "
