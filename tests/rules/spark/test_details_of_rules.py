@@ -139,6 +139,32 @@ def test_a_table_that_no_key_reads_may_be_another():
     assert "AGG001" not in [f.rule for f in report.findings]
 
 
+def test_another_table_changes_what_comes_in():
+    found = compare(_with_table("/towns", "s0.k"), _with_table("/areas", "s0.k")).findings
+    assert [f.rule for f in found] == ["TRF001"]
+
+
+def _windowed(*filters):
+    """Return windows of `s0.ts` behind filters, each (conditions, details)."""
+    drawn = graph(*(("filter", " ".join(c)) for c, _ in filters))
+    nodes = list(drawn.nodes)
+    for place, (conditions, more) in enumerate(filters, 1):
+        nodes[place] = replace(nodes[place], details={"conditions": list(conditions), **more})
+    last = nodes[-2]
+    nodes[-2] = replace(last, details={"keys": ["window(s0.ts, 10000000, 10000000, 0)", "s0.k"]})
+    return version(WINDOWED, topology=replace(drawn, nodes=tuple(nodes)))
+
+
+def test_a_filter_that_the_optimiser_wrote_is_no_change():
+    plain = _windowed()
+    for conditions, more in ((["isnotnull(s0.ts)"], {}), (["isnotnull(s0.d)"], {"inferred": True})):
+        drawn = _windowed((conditions, more))
+        assert compare(plain, drawn).findings == ()
+        assert compare(drawn, plain).findings == ()
+    written = _windowed((["isnotnull(s0.d)"], {}))
+    assert [f.rule for f in compare(plain, written).findings] == ["TRF001"]
+
+
 def test_append_mode_needs_a_key_that_carries_the_watermark():
     last = replace(WINDOWED, extra={"keys_carry_watermark": False})
     report = compare(

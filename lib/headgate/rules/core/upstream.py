@@ -34,6 +34,7 @@ _VOLATILE = frozenset(
         "described_as",
         "encoding",
         "format",
+        "inferred",
         "line",
         "offsets",
         "operator_id",
@@ -52,6 +53,8 @@ _VOLATILE = frozenset(
         "written_by",
     }
 )
+_NOT_NULL = re.compile(r"^isnotnull\((.*)\)$")
+_WINDOW_OVER = re.compile(r"^(?:session_)?window\(([^,]+),")
 _PLACE = re.compile(r"\bs\d+\.")
 
 
@@ -161,22 +164,58 @@ def changed_transforms(c: Comparison) -> Iterator[TransformChange]:
     partner = {a: old[b] for b, a in c.nodes.pairs.items()}
     for node in c.after.topology.nodes:
         was = partner.get(node.id)
+        if was is not None and _is_other_table(was, node):
+            yield _change(was, node, feeding)
         if not is_stateless(node) or (was is not None and meaning(was) == meaning(node)):
+            continue
+        if was is None and _is_implied(node, c.after.topology):
             continue
         yield _change(was, node, feeding)
     for node_id in c.nodes.removed:
-        if is_stateless(old[node_id]):
+        if is_stateless(old[node_id]) and not _is_implied(old[node_id], c.before.topology):
             yield _change(old[node_id], None, feeding)
+
+
+def _is_other_table(was: Node, now: Node) -> bool:
+    """Say whether a static table is read from another location."""
+    paths = {n.details.get("path") for n in (was, now) if n.details.get("static")}
+    return len(paths) == 2 and None not in paths
+
+
+def _is_implied(node: Node, topology: Topology) -> bool:
+    """Say whether a filter drops only what a window or an inner join below it drops anyway.
+
+    The optimiser writes such filters: they are in the plan of a running query, and not in the
+    analysed plan of one that was not started.
+    """
+    conditions = node.details.get("conditions") or ()
+    columns = {m[1] for c in conditions if (m := _NOT_NULL.match(str(c)))}
+    if node.operator != "filter" or not conditions or len(columns) != len(conditions):
+        return False
+    return bool(node.details.get("inferred")) or columns <= set(_needed(topology))
+
+
+def _needed(topology: Topology) -> Iterator[str]:
+    """Yield the columns without which a row reaches no window, or no row of an inner join."""
+    for node in topology.nodes:
+        keys = [str(k) for k in node.details.get("keys") or ()]
+        if node.operator in ("stream_join", "static_join"):
+            if node.details.get("join_type") == "Inner":
+                yield from (*keys, *map(str, node.details.get("right_keys") or ()))
+        elif node.operator in STATEFUL:
+            yield from (m[1] for k in keys if (m := _WINDOW_OVER.match(k)))
 
 
 def _change(was: Node | None, now: Node | None, feeding: frozenset[str]) -> TransformChange:
     verb = "was added" if was is None else "was removed" if now is None else "changed"
-    word = (now or was).operator.replace("_", " ")  # type: ignore[union-attr]
+    node: Node = now or was  # type: ignore[assignment]
+    kind = "Static table" if node.kind is NodeKind.SOURCE else "Stateless operator"
+    word = node.operator.replace("_", " ")
     return TransformChange(
         before=was.id if was else None,
         after=now.id if now else None,
         was=was.label if was else None,
         now=now.label if now else None,
         feeds_state=any(n is not None and n.id in feeding for n in (was, now)),
-        sentence=f"Stateless operator {word} {verb}.",
+        sentence=f"{kind} {word} {verb}.",
     )

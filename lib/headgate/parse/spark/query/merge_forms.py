@@ -10,7 +10,7 @@ from headgate.parse.spark.operators.canonical import Anchor, Inlet, Shape
 _STRUCTURE = ("formatted", "physical", "executed", "optimized", "json", "analyzed", "parsed")
 _FACTS = ("formatted", "optimized", "json", "analyzed", "physical", "executed", "parsed")
 _WHOLE = ("json", "analyzed")
-_WRITTEN = ("analyzed", "parsed")
+_WRITTEN = ("analyzed", "parsed", "json")
 
 
 @dataclass(frozen=True, slots=True)
