@@ -14,6 +14,8 @@ from headgate.rules.core.match_operators import OperatorPair
 from headgate.rules.core.report import Outcome, Rollback, StateEffect
 from headgate.rules.core.rule import Comparison, RuleResult, rule
 from headgate.rules.core.upstream import is_stateless, meaning, visible
+from headgate.rules.spark.facts.expressions import is_time_window
+from headgate.rules.spark.facts.pinned_settings import ANSI, effective
 from headgate.rules.spark.facts.state_schema_check import Fit, fit, only_wider_integers
 from headgate.rules.spark.facts.state_stores import (
     KEY,
@@ -87,7 +89,16 @@ def unchanged_input(c: Comparison, pair: OperatorPair) -> bool:
         and _steps(c.before.topology) == _steps(c.after.topology)
         and _columns(c.before) == _columns(c.after)
         and _core(pair.before) == _core(pair.after)
+        and not _may_be_null_otherwise(c, pair)
     )
+
+
+def _may_be_null_otherwise(c: Comparison, pair: OperatorPair) -> bool:
+    """Say whether ANSI mode changed under a computed key: the same text may then be nullable."""
+    keys = (*(pair.after.keys or ()), *(pair.after.right_keys or ())) if pair.after else ()
+    computed = any("(" in k or "[" in k for k in keys if not is_time_window(k))
+    old, new = (effective(v, ANSI) for v in (c.before, c.after))
+    return computed and (old or "").lower() != (new or "").lower()
 
 
 def _steps(topology: Topology) -> Counter[tuple[Any, ...]]:

@@ -182,7 +182,7 @@ def _cast(inner: TypedColumn, to: Any) -> TypedColumn:
         return TypedColumn(to, inner.nullable)
     if to in (inner.type, "string"):
         return TypedColumn(to, False)
-    if inner.type in _RANK and to in _RANK:
+    if inner.type in ("boolean", *_RANK) and to in _RANK:
         return TypedColumn(to, False)
     if inner.type == "string" and to not in (None, "binary"):
         return TypedColumn(to, True)
