@@ -25,10 +25,13 @@ _before = len(CASES)
 MODULES += _imported(("state_variables", "state_operators"))
 _third = len(CASES)
 MODULES += _imported(("measures", "times", "pairs", "inputs", "outputs", "pins"))
+_fourth = len(CASES)
+MODULES += _imported(("takeovers",))
 
 GROUPS = {
     "first": [*_whole, *_rest[::2]],
     "second": _rest[1::2],
     "arbitrary_state": list(CASES)[_before:_third],
-    "third": list(CASES)[_third:],
+    "third": list(CASES)[_third:_fourth],
+    "fourth": list(CASES)[_fourth:],
 }
