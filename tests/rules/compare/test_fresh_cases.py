@@ -36,8 +36,8 @@ KNOWN = {
     "session's format 1 can't be planned at all, so there is nothing to judge: unknown.",
     "edge_json_field_key": "Spark resumed: get_json_object gives the same keys as the column. The "
     "verdict takes an expression that it can't reduce to the old one for other values.",
-    "agg_decimal_negated": "Spark resumed: the stored sum keeps the sign of what was read. The type "
-    "of a negated cast is not read from the plan's text: unknown.",
+    "agg_decimal_negated": "Spark resumed: the stored sum keeps the sign of what was read. The "
+    "type of a negated cast is not read from the plan's text: unknown.",
     "conf_ansi_off_element_key": "Spark refused: an element of an array may be null again. Its "
     "plan's text is the same in both modes, so a capture is asked for: unknown.",
     "conf_ansi_off_number_key": "Spark resumed: the key is a number that the optimiser computed, "
