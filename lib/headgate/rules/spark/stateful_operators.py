@@ -128,7 +128,8 @@ def limit_changed(c: Comparison) -> Iterator[RuleResult]:
         old, new = node.details.get("limit"), after.details.get("limit") if after else None
         if after is None or None in (old, new) or str(old) == str(new):
             continue
-        larger = not str(new).isdecimal() or not str(old).isdecimal() or int(new) > int(old)
+        rows = [int(r) for r in (str(old), str(new)) if r.isdecimal()]
+        larger = len(rows) < 2 or rows[1] > rows[0]
         yield RuleResult(
             outcome=Outcome.RESUMES,
             state_effect=StateEffect.MIXED
