@@ -1,8 +1,8 @@
 """Upgrades of Kafka Streams that were recorded after the rules had been written.
 
-Each folder of `tests/cases/streams_fresh` and of `streams_more`, a later group, is one upgrade by
-real Kafka Streams with its controls (see the READMEs there). A case that the verdict misses is
-named in `KNOWN` with the reason; once it is right, the test asks for its name to go.
+Each folder of `tests/cases/streams_fresh`, `streams_more` and `streams_kinds`, later groups, is
+one upgrade by real Kafka Streams with its controls (see the READMEs there). A case that the verdict
+misses is named in `KNOWN` with the reason; once it is right, the test asks for its name to go.
 """
 
 import json
@@ -14,7 +14,8 @@ from headgate.rules.compare.compare_versions import compare
 from headgate.rules.core.report import Outcome, Report, UpgradeWay
 from headgate.usecases.evidence.read_version import read_version
 
-FOLDERS = [Path(__file__).parents[2] / "cases" / name for name in ("streams_fresh", "streams_more")]
+NAMES = ("streams_fresh", "streams_more", "streams_kinds")
+FOLDERS = [Path(__file__).parents[2] / "cases" / name for name in NAMES]
 CASES = sorted(p.parent for folder in FOLDERS for p in folder.glob("*/outcome.json"))
 
 KNOWN: dict[str, str] = {

@@ -9,6 +9,7 @@ from headgate.rules.core.report import Location, Outcome, StateEffect
 from headgate.rules.core.rule import RuleResult
 from headgate.rules.kafka_streams.facts.rule import StreamsComparison, streams_rule
 from headgate.rules.kafka_streams.facts.store_pairs import meaning
+from headgate.rules.kafka_streams.repartition_topics import lag_on
 from headgate.rules.kafka_streams.store_keys import kept
 
 
@@ -49,22 +50,36 @@ _STOP_ALL_INSTANCES_BEFORE = (
 )
 
 
-@streams_rule("KST041", remedies=(_STOP_ALL_INSTANCES_BEFORE,))
+_DRAIN_IT = (
+    "Stop the producers of the inputs. Wait until the group's lag on {topic} is 0. Stop all "
+    "instances, then start the new version."
+)
+
+
+@streams_rule("KST041", remedies=(_STOP_ALL_INSTANCES_BEFORE, _DRAIN_IT))
 def input_removed(c: StreamsComparison) -> Iterator[RuleResult]:
     """Rows from a removed input topic stay in the state, and the group keeps the topic's offsets.
 
-    A later version that reads the topic again resumes at these offsets.
+    A later version that reads the topic again resumes at these offsets. If the old version itself
+    writes the topic, records that it didn't read before the stop are never processed.
     """
     for topic in sorted(_topics(c.old) - _topics(c.new)):
         mixed = any((m := meaning(c.flow_before, s)) and topic in m.inputs for s in c.old.stores)
+        own = topic in c.flow_before.own_topics
+        waiting = (lag_on(c, topic) or 0) if own else 0
+        told = f" Unprocessed records: {waiting}." if waiting else ""
         yield RuleResult(
-            outcome=Outcome.RESUMES,
-            state_effect=StateEffect.MIXED if mixed else StateEffect.EXACT,
+            outcome=Outcome.SILENTLY_WRONG if waiting else Outcome.RESUMES,
+            state_effect=StateEffect.LOST
+            if waiting
+            else StateEffect.MIXED
+            if mixed
+            else StateEffect.EXACT,
             location=Location(_node(c.old, topic), None),
             before=topic,
             after=None,
-            because=f"{topic} is no longer read.",
-            remedy=_STOP_ALL_INSTANCES_BEFORE,
+            because=f"{topic} is no longer read.{told}",
+            remedy=_DRAIN_IT.format(topic=topic) if own else _STOP_ALL_INSTANCES_BEFORE,
             scenario="offline-upgrade",
         )
 

@@ -63,14 +63,21 @@ def _in_flight(c: StreamsComparison, old: Repartition, now: Repartition | None) 
 
 def records_waiting(c: StreamsComparison, old: Repartition) -> int | None:
     """Return how many records wait: by the group's lag, else 0 where all were purged."""
-    if c.cluster and c.group:
-        lags = [n for (topic, _), n in c.cluster.lag(c.group).items() if topic == old.topic]
-        if lags and all(n is not None for n in lags):
-            return sum(n for n in lags if n is not None)
+    if (lag := lag_on(c, old.topic)) is not None:
+        return lag
     topic = c.internal.get(old.topic)
     if topic and topic.end_offsets and topic.begin_offsets == topic.end_offsets:
         return 0
     return None
+
+
+def lag_on(c: StreamsComparison, topic: str) -> int | None:
+    """Return the group's lag on a topic in records; None where the cluster doesn't tell it."""
+    if c.cluster is None or c.group is None:
+        return None
+    lags = [n for (name, _), n in c.cluster.lag(c.group).items() if name == topic]
+    known = [n for n in lags if n is not None]
+    return sum(known) if lags and len(known) == len(lags) else None
 
 
 class _Places:

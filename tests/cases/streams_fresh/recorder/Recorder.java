@@ -351,6 +351,7 @@ public final class Recorder {
         ExecutorService pool = Executors.newCachedThreadPool(), cases = Executors.newFixedThreadPool(Integer.getInteger("cases", 2));
         MoreCases.load();
         PullCases.load();
+        KindCases.load();
         List<Future<?>> all = new ArrayList<>();
         for (Case c : Cases.ALL) {
             if (!wanted.isEmpty() && !wanted.contains(c.name)) continue;

@@ -78,6 +78,16 @@ class Flow:
                 found[name].append(key)
         return {k: tuple(v) for k, v in found.items()}
 
+    def behind(self, start: Key) -> frozenset[Key]:
+        """Return all processors that a processor feeds, also through others."""
+        ahead, seen = [*self.below[start]], set[Key]()
+        while ahead:
+            key = ahead.pop()
+            if key not in seen:
+                seen.add(key)
+                ahead.extend(self.below[key])
+        return frozenset(seen)
+
     @cached_property
     def ways_up(self) -> Mapping[Key, int]:
         """A number for each processor, equal where it and everything above it do the same."""
@@ -98,13 +108,19 @@ class Flow:
 
     @cached_property
     def inputs(self) -> Mapping[Key, frozenset[str]]:
-        """The outside topics and patterns that reach each processor."""
-        return self._reaching(self.above, self.below, "source")
+        """The outside topics and patterns that reach each processor, also through own topics."""
+        return self._through_own(self._reaching(self.above, self.below, "source"), "sink")
 
     @cached_property
     def outputs(self) -> Mapping[Key, frozenset[str]]:
-        """The outside topics that each processor reaches."""
-        return self._reaching(self.below, self.above, "sink")
+        """The outside topics that each processor reaches, also through own topics."""
+        return self._through_own(self._reaching(self.below, self.above, "sink"), "source")
+
+    @cached_property
+    def own_topics(self) -> frozenset[str]:
+        """Outside topics that the application both writes and reads."""
+        sides = {kind: self._ends_of(kind) for kind in ("source", "sink")}
+        return frozenset(sides["source"].keys() & sides["sink"].keys())
 
     @cached_property
     def ends(self) -> Mapping[Key, frozenset[str]]:
@@ -148,9 +164,10 @@ class Flow:
         keys = [(store.topology or "", name) for name in store.processors]
         return tuple(sorted((k for k in keys if k in self.nodes), key=self._writes_first))
 
-    def _writes_first(self, key: Key) -> tuple[bool, int, str]:
+    def _writes_first(self, key: Key) -> tuple[int, int, str]:
         p = self.nodes[key]
-        return p.operator not in _WRITERS, p.number if p.number is not None else 1 << 40, key[1]
+        rank = 0 if p.operator in _WRITERS else 2 if p.operator in _READERS else 1
+        return rank, p.number if p.number is not None else 1 << 40, key[1]
 
     def _order(
         self, inputs: Mapping[Key, tuple[Key, ...]], outputs: Mapping[Key, tuple[Key, ...]]
@@ -179,6 +196,30 @@ class Flow:
             found[key] = self.numbers.of(thing)
         return found
 
+    def _ends_of(self, kind: str) -> dict[str, list[Key]]:
+        """Return the sources or sinks of each outside topic."""
+        found: dict[str, list[Key]] = {}
+        for key, topics in self.ends.items():
+            if self.nodes[key].kind == kind:
+                for topic in topics:
+                    found.setdefault(topic, []).append(key)
+        return found
+
+    def _through_own(
+        self, reached: dict[Key, frozenset[str]], far: str
+    ) -> Mapping[Key, frozenset[str]]:
+        """Add what reaches own topics (`far` is "sink"), or what they reach ("source")."""
+        beyond = {
+            topic: frozenset[str]().union(*(reached[k] for k in keys))
+            for topic, keys in self._ends_of(far).items()
+            if topic in self.own_topics
+        }
+        if not beyond:
+            return reached
+        for _ in beyond:  # one own topic may feed the next
+            beyond = {t: _widened(topics, beyond) for t, topics in beyond.items()}
+        return {k: _widened(topics, beyond) for k, topics in reached.items()}
+
     def _reaching(
         self,
         inputs: Mapping[Key, tuple[Key, ...]],
@@ -206,8 +247,14 @@ _WRITERS = frozenset(
         "materialize",
     }
 )
-"""Operators that fill a store of their own; joins read the stores of others."""
+"""Operators that fill a store of their own."""
+_READERS = frozenset({"table_join", "table_left_join", "table_table_join"})
+"""Joins, which only read the stores of others."""
 
 
 def _key(p: StreamsProcessor) -> Key:
     return p.topology or "", p.name
+
+
+def _widened(topics: frozenset[str], beyond: Mapping[str, frozenset[str]]) -> frozenset[str]:
+    return topics.union(*(beyond[t] for t in topics & beyond.keys()))
