@@ -20,6 +20,7 @@ from headgate.rules.kafka_streams import (
     state_stores,
     store_keys,
     subtopologies,
+    suppression,
 )
 from headgate.rules.kafka_streams.facts.rule import StreamsRule
 
@@ -40,7 +41,8 @@ RULES: tuple[StreamsRule, ...] = (
     input_topics.input_topic_not_found,
     state_stores.store_name_reused,
     state_stores.store_name_changed,
-    removed_stores.suppression_removed,
+    suppression.suppression_removed,
+    suppression.suppression_added,
     generated_names.equal_operators_added_or_removed,
     generated_names.equal_operators_swapped_stores,
     removed_stores.store_removed,

@@ -10,6 +10,7 @@ from headgate.rules.core.rule import RuleResult
 from headgate.rules.kafka_streams.facts.flow import Flow
 from headgate.rules.kafka_streams.facts.rule import StreamsComparison, streams_rule
 from headgate.rules.kafka_streams.facts.store_pairs import Meaning, meaning
+from headgate.rules.kafka_streams.suppression import is_buffer
 
 
 def _key(store: StreamsStore) -> tuple[str | None, str]:
@@ -39,7 +40,7 @@ def store_removed(c: StreamsComparison) -> Iterator[RuleResult]:
             continue
         if (successor := _in_its_place(c, was)) is not None:
             yield _replaced(c, was, successor)
-        elif not _is_buffer(c, was):
+        elif not is_buffer(c.flow_before, was):
             yield RuleResult(
                 outcome=Outcome.RESUMES,
                 state_effect=StateEffect.ORPHANED,
@@ -91,35 +92,3 @@ def _replaced(c: StreamsComparison, was: StreamsStore, now: StreamsStore) -> Rul
         question=None if lost else _SHOULD_CONTINUE_WITH.format(now=now.name, was=was.name),
         remedy=_IF_THE_HISTORY,
     )
-
-
-_LET_STREAM_TIME = (
-    "First advance stream time past every open window (send records with later timestamps), "
-    "so that the buffer is empty. Then stop and upgrade."
-)
-
-
-@streams_rule("KST004", remedies=(_LET_STREAM_TIME,))
-def suppression_removed(c: StreamsComparison) -> Iterator[RuleResult]:
-    """Results that suppress() holds back at the upgrade are only in its buffer store.
-
-    Without the operator nothing reads the buffer, and these results are never published.
-    """
-    left = {_key(s) for s in c.new.stores}
-    for pair in c.stores:
-        was = pair.before
-        if was and pair.after is None and _key(was) not in left and _is_buffer(c, was):
-            yield RuleResult(
-                outcome=Outcome.SILENTLY_WRONG,
-                state_effect=StateEffect.LOST,
-                location=pair.location,
-                before=was.name,
-                after=None,
-                because=f"suppress() with the buffer {was.name} was removed.",
-                remedy=_LET_STREAM_TIME,
-                scenario="offline-upgrade",
-            )
-
-
-def _is_buffer(c: StreamsComparison, store: StreamsStore) -> bool:
-    return any(c.flow_before.nodes[k].operator == "suppress" for k in c.flow_before.users(store))
