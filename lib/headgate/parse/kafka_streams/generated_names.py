@@ -100,6 +100,8 @@ STORES: tuple[tuple[str, str], ...] = (
     ("KTABLE-AGGREGATE-STATE-STORE", "aggregate"),
     ("KTABLE-REDUCE-STATE-STORE", "reduce"),
     ("KTABLE-SUPPRESS-STATE-STORE", "suppress"),
+    ("KTABLE-MERGE-STATE-STORE", "table_table_join_merge"),
+    ("KSTREAM-TOTABLE-STATE-STORE", "to_table"),
     ("COGROUPKSTREAM-AGGREGATE-STATE-STORE", "cogroup_aggregate"),
 )
 """Whose generated store tells what a processor is that the code named."""

@@ -111,6 +111,7 @@ def _family(word: str) -> str:
 def pair_stores(old: Flow, new: Flow, renamed: Mapping[str, str]) -> tuple[StorePair, ...]:
     """Pair the stores of two versions: as declared, by a name that the code gave, by meaning.
 
+    Last come stores of one generated name whose operators only have other names in the code.
     Stores that only one version has stand alone. Every store is in exactly one pair.
     """
     left = {(s.topology, s.name): s for s in old.app.stores}
@@ -126,9 +127,22 @@ def pair_stores(old: Flow, new: Flow, renamed: Mapping[str, str]) -> tuple[Store
         left.pop((was.topology, was.name))
         right.pop((now.topology, now.name))
         pairs.append(StorePair(was, now))
+    for key in [k for k in left if k in right and _only_renamed(old, left[k], new, right[k])]:
+        pairs.append(StorePair(left.pop(key), right.pop(key)))
     pairs.extend(StorePair(s, None) for s in left.values())
     pairs.extend(StorePair(None, s) for s in right.values())
     return tuple(pairs)
+
+
+def _only_renamed(old: Flow, was: StreamsStore, new: Flow, now: StreamsStore) -> bool:
+    """Say whether the code's own names are all that tells two stores of one name apart."""
+    before, after = meaning(old, was), meaning(new, now)
+    if before is None or after is None or before.inputs != after.inputs:
+        return False
+    kinds = [
+        [flow.nodes[k].operator for k in flow.users(s)] for flow, s in ((old, was), (new, now))
+    ]
+    return sorted(kinds[0]) == sorted(kinds[1]) and bool(UNREAD & {*kinds[0]})
 
 
 _Placed = dict[int, tuple[StreamsStore, "Meaning"]]
