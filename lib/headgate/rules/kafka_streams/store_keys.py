@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator
 
 from headgate.model.kafka_streams import StreamsStore
 from headgate.rules.core.report import Outcome, StateEffect
 from headgate.rules.core.rule import RuleResult
 from headgate.rules.kafka_streams.facts.expected_partitions import KEY_CHANGING
-from headgate.rules.kafka_streams.facts.flow import Flow, Key
+from headgate.rules.kafka_streams.facts.flow import UNREAD, Flow, Key
 from headgate.rules.kafka_streams.facts.rule import StreamsComparison, streams_rule
 from headgate.rules.kafka_streams.facts.store_pairs import StorePair
 
@@ -222,17 +223,82 @@ def _follow(flow: Flow, store: StreamsStore) -> frozenset[str]:
     return frozenset(found)
 
 
+_OWN_CODE = frozenset(
+    {
+        "stateful_processor",
+        "process",
+        "process_values",
+        "transform",
+        "transform_values",
+        "flat_transform",
+        "flat_transform_values",
+    }
+)
+"""What fills a store by the code of a processor, through whichever method of the API."""
+_NAMED = frozenset({"stateful_processor", "materialize", "processor", "branch"})
+"""What an operator may be called as soon as the code names it."""
+_OF_THE_DSL = frozenset(
+    {
+        "aggregate",
+        "reduce",
+        "cogroup_aggregate",
+        "to_table",
+        "table_source",
+        "filter",
+        "map_values",
+        "transform_values",
+        "table_table_join_merge",
+        "foreign_key_join",
+    }
+)
+"""What keeps a table of its own."""
+
+
+def _only_named(c: StreamsComparison, was: StreamsStore, now: StreamsStore) -> bool:
+    """Say whether an operator of the DSL may just have got a name, or lost it.
+
+    What follows is the same, or was named as well. A processor in its place has no toStream() and
+    no table behind it. Of several named users of a store, each may be the one that fills it.
+    """
+    old, new = c.flow_before, c.flow_after
+    first, then = old.users(was), new.users(now)
+    return any(_got_a_name(old, first[0], new, k) for k in then) or any(
+        _got_a_name(new, then[0], old, k) for k in first
+    )
+
+
+def _got_a_name(told: Flow, key: Key, named: Flow, other: Key) -> bool:
+    if told.nodes[key].operator not in _OF_THE_DSL or named.nodes[other].operator not in _NAMED:
+        return False
+    words = Counter(told.nodes[k].operator for k in told.below[key])
+    others = Counter(named.nodes[k].operator for k in named.below[other])
+    return (
+        len(told.behind(key)) == len(named.behind(other))
+        and words.total() == others.total()
+        and not (others - words).keys() - UNREAD - _NAMED
+    )
+
+
 _IF_THEY_DONT = (
     "If the types or the meaning differ, give the store another name and replay the inputs."
 )
 _DO_AND_KEEP = "Do {replace} and {replace_2} store rows with the same types and meaning in {now}?"
 
 
-@streams_rule("KST013", remedies=(_IF_THEY_DONT,), questions=(_DO_AND_KEEP,))
+_HAS_IT_TIMESTAMPS = (
+    "Does the code build {now} with timestampedKeyValueStoreBuilder (or the window or session "
+    "builder with timestamps) if a processor fills it? {question}"
+)
+
+
+@streams_rule("KST013", remedies=(_IF_THEY_DONT,), questions=(_DO_AND_KEEP, _HAS_IT_TIMESTAMPS))
 def operator_kind_changed(c: StreamsComparison) -> Iterator[RuleResult]:
     """The store keeps its name, but another kind of operator fills it.
 
-    The new operator reads the old rows as its own, even if they mean something else.
+    The new operator reads the old rows as its own, even if they mean something else. A processor
+    also needs the store builder of the DSL: count, reduce and aggregate keep timestamps
+    (timestampedKeyValueStoreBuilder). A store that is opened without them fails
+    (ProcessorStateException). An operator that only gets a name fills the store as before.
     """
     for pair, was, now in kept(c):
         first, then = c.flow_before.users(was)[:1], c.flow_after.users(now)[:1]
@@ -240,7 +306,7 @@ def operator_kind_changed(c: StreamsComparison) -> Iterator[RuleResult]:
         new = c.flow_after.nodes[then[0]].operator if then else ""
         if not (old and new) or old == new or "processor" in (old, new):
             continue
-        if {old, new} <= _LAST_ROWS:
+        if {old, new} <= _LAST_ROWS or {old, new} <= _OWN_CODE or _only_named(c, was, now):
             continue
         yield RuleResult(
             outcome=Outcome.UNKNOWN,
@@ -252,8 +318,15 @@ def operator_kind_changed(c: StreamsComparison) -> Iterator[RuleResult]:
                 f"The store {now.name} is now filled by {new.replace('_', ' ')} instead of "
                 f"{old.replace('_', ' ')}."
             ),
-            question=_DO_AND_KEEP.format(
-                replace=old.replace("_", " "), replace_2=new.replace("_", " "), now=now.name
-            ),
+            question=_asked(now.name, old, new),
             remedy=_IF_THEY_DONT,
         )
+
+
+def _asked(store: str, old: str, new: str) -> str:
+    question = _DO_AND_KEEP.format(
+        replace=old.replace("_", " "), replace_2=new.replace("_", " "), now=store
+    )
+    if {old, new} & _OWN_CODE:
+        return _HAS_IT_TIMESTAMPS.format(now=store, question=question)
+    return question
