@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 
 from headgate.model.kafka_streams import StreamsApplication
@@ -156,26 +157,31 @@ def explicit_names_required(c: StreamsComparison) -> Iterator[RuleResult]:
     or a repartition topic has a generated name.
 
     The setting applies only if StreamsBuilder gets the configuration (TopologyConfig). If only
-    KafkaStreams gets the configuration, the setting has no effect.
+    KafkaStreams gets the configuration, the setting has no effect. That is so if the old version
+    runs with the setting although it has generated names. A name that looks generated is set
+    explicitly if its number also belongs to an operator.
     """
     old, new = (_is_on(a) for a in (c.old, c.new))
-    if old == new:
-        return
     unnamed = _unnamed(c.new) if new else []
-    yield RuleResult(
-        outcome=Outcome.UNKNOWN if unnamed else Outcome.RESUMES,
-        state_effect=StateEffect.NONE if unnamed else StateEffect.EXACT,
-        location=Location(),
-        before=c.old.config.get(EXPLICIT_NAMES),
-        after=c.new.config.get(EXPLICIT_NAMES),
-        because=f"Generated names: {', '.join(unnamed)}."
-        if unnamed
-        else "All names are set explicitly."
-        if new
-        else f"{EXPLICIT_NAMES} is no longer true.",
-        question=_DOES_STREAMSBUILDER_GET if unnamed else None,
-        remedy=_SET_EACH_CURRENT if unnamed else _KEEP_THE_SETTING,
-    )
+    if old and new and (not unnamed or _unnamed(c.old)):
+        return
+    if old or new:
+        yield RuleResult(
+            outcome=Outcome.UNKNOWN if unnamed else Outcome.RESUMES,
+            state_effect=StateEffect.NONE if unnamed else StateEffect.EXACT,
+            location=Location(),
+            before=c.old.config.get(EXPLICIT_NAMES),
+            after=c.new.config.get(EXPLICIT_NAMES),
+            because=_told(unnamed, new),
+            question=_DOES_STREAMSBUILDER_GET if unnamed else None,
+            remedy=_SET_EACH_CURRENT if unnamed else _KEEP_THE_SETTING,
+        )
+
+
+def _told(unnamed: list[str], required: bool) -> str:
+    if unnamed:
+        return f"Generated names: {', '.join(unnamed)}."
+    return "All names are set explicitly." if required else f"{EXPLICIT_NAMES} is no longer true."
 
 
 def _is_on(app: StreamsApplication) -> bool:
@@ -183,5 +189,22 @@ def _is_on(app: StreamsApplication) -> bool:
 
 
 def _unnamed(app: StreamsApplication) -> list[str]:
+    """Return the names that the code doesn't set."""
     stores = [s.name for s in app.stores if s.is_generated]
-    return [*stores, *(r.name for r in app.repartitions if r.is_generated)]
+    names = [*stores, *(r.name for r in app.repartitions if r.is_generated)]
+    numbered = (p for p in app.processors if p.number is not None)
+    used = {p.number for p in numbered if p.name.endswith(f"-{p.number:010}")}
+    return [n for n in names if not _is_set(n, used)]
+
+
+def _is_set(name: str, used: set[int | None]) -> bool:
+    """Say whether the code set a name that looks generated.
+
+    Kafka Streams uses each number once, for a store or for an operator. Both have the same number
+    only if the code names the store. Other names contain their operator's number.
+    """
+    found = _OF_STORE.search(name)
+    return found is not None and int(found[1]) in used
+
+
+_OF_STORE = re.compile(r"-STATE-STORE-(\d{10})(?:-repartition)?$")
