@@ -74,9 +74,15 @@ def only_published(flow: Flow, store: StreamsStore) -> bool:
     return operator in _WORKED_OUT and following <= _ONLY_NEW_VALUES
 
 
+def is_read_back(flow: Flow, store: StreamsStore) -> bool:
+    """Say whether more than queries reads a table's store: a join, or what needs old rows."""
+    users = flow.users(store)
+    following = {flow.nodes[k].operator for key in users[:1] for k in flow.below[key]}
+    return bool(users[1:] or following - _ONLY_NEW_VALUES)
+
+
 def _outcome(flow: Flow, store: StreamsStore, first: Key) -> Outcome:
-    following = {flow.nodes[k].operator for k in flow.below[first]}
-    if flow.users(store)[1:] or following - _ONLY_NEW_VALUES:
+    if is_read_back(flow, store):
         return Outcome.SILENTLY_WRONG
     operator = flow.nodes[first].operator
     if operator in _NAMED:

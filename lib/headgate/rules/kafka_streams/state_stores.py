@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from headgate.model.kafka_streams import StreamsStore
 from headgate.rules.core.report import Location, Outcome, StateEffect
 from headgate.rules.core.rule import RuleResult
-from headgate.rules.kafka_streams.derived_tables import only_published
+from headgate.rules.kafka_streams.derived_tables import is_read_back, only_published
 from headgate.rules.kafka_streams.facts.flow import UNREAD, Flow
 from headgate.rules.kafka_streams.facts.rule import StreamsComparison, streams_rule
 from headgate.rules.kafka_streams.facts.store_pairs import StorePair, meaning
@@ -179,7 +179,8 @@ _IF_THE_NEW = "If the new store needs the history, replay the inputs."
 def store_added(c: StreamsComparison) -> Iterator[RuleResult]:
     """A new store starts empty and gets only records that are processed after the start.
 
-    The committed offsets of existing inputs are not reset for the new store.
+    The committed offsets of existing inputs are not reset for the new store. If a table of an
+    existing input is only published, no output changes, but queries don't find earlier rows.
     """
     left = {_key(s) for s in c.old.stores}
     for pair in c.stores:
@@ -188,20 +189,25 @@ def store_added(c: StreamsComparison) -> Iterator[RuleResult]:
             continue
         if now.changelog in c.internal:
             yield _resurrected(now)
-        elif topic := _table_read_before(c, now):
+        elif (topic := _table_read_before(c, now)) and is_read_back(c.flow_after, now):
             yield _half_a_table(now, topic)
         elif old := _used_before(c, now):
             yield _other_store(old, now)
         else:
-            yield RuleResult(
-                outcome=Outcome.RESUMES,
-                state_effect=StateEffect.NONE,
-                location=Location(None, now.node),
-                before=None,
-                after=now.name,
-                because=f"The store {now.name} is new.",
-                remedy=_IF_THE_NEW,
-            )
+            yield _only_new(now, topic)
+
+
+def _only_new(now: StreamsStore, topic: str | None) -> RuleResult:
+    told = f" It gets only new rows of {topic}. No operator reads older ones." if topic else ""
+    return RuleResult(
+        outcome=Outcome.RESUMES,
+        state_effect=StateEffect.NONE,
+        location=Location(None, now.node),
+        before=None,
+        after=now.name,
+        because=f"The store {now.name} is new.{told}",
+        remedy=_IF_THE_NEW,
+    )
 
 
 def _resurrected(now: StreamsStore) -> RuleResult:
