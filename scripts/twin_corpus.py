@@ -128,6 +128,7 @@ class Runner:
         )
 
     def _sparks(self) -> Any:
+        from headgate.gateway.spark.run_job import Checkout
         from headgate.gateway.spark.twin_version import TwinProcess
 
         self._served += 1
@@ -135,7 +136,7 @@ class Runner:
             self.close()
             folder = self.work / f"spark-{self._served}"
             self._processes = tuple(
-                self._stack.enter_context(TwinProcess(folder / name, [self.modules]))
+                self._stack.enter_context(TwinProcess(folder / name, Checkout((self.modules,))))
                 for name in ("before", "after")
             )
         return self._processes

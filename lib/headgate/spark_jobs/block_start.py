@@ -90,6 +90,8 @@ def intercept_starts() -> list[Unstarted]:
 
     Batch writes are refused: nothing that a capture calls may leave a trace.
     """
+    global _waits
+    _waits = iter(range(_MOST_WAITS))
     seen: list[Unstarted] = []
 
     def start(self: Any, path: str | None = None, format: str | None = None, **given: Any) -> Any:

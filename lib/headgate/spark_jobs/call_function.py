@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import sys
-import sysconfig
 import traceback
 from collections.abc import Callable
 from pathlib import Path
@@ -12,15 +11,12 @@ from typing import Any
 
 from headgate.errors import CaptureError
 from headgate.spark_jobs.block_start import EndlessWaitError
+from headgate.spark_jobs.own_process import LIBRARIES, check_tree
 from headgate.spark_jobs.record_query import refusal
 
 # Names of the environment that were left out, set by whoever starts this process.
 WITHHELD = "HEADGATE_WITHHELD"
 
-_LIBRARIES = (
-    *{path for name, path in sysconfig.get_paths().items() if name != "data"},
-    str(Path(__file__).parents[1]),
-)
 _NO_TABLE = "TABLE_OR_VIEW_NOT_FOUND"
 
 
@@ -38,9 +34,9 @@ def called(
     module = entry_point.partition(":")[0]
     sys.argv = [module]
     try:
-        return load()(spark)
-    except EndlessWaitError:
-        return None
+        returned = _returned(load(), spark)
+        check_tree()
+        return returned
     except CaptureError as error:
         raise CaptureError(f"{entry_point}{_place(error)}: {error}") from error
     except SystemExit as error:
@@ -53,6 +49,13 @@ def called(
         raise _failed(entry_point, error, withheld) from error
     except Exception as error:
         raise _failed(entry_point, error, withheld) from error
+
+
+def _returned(function: Callable[[Any], Any], spark: Any) -> Any:
+    try:
+        return function(spark)
+    except EndlessWaitError:
+        return None
 
 
 def _failed(entry_point: str, error: Exception, why: str) -> CaptureError:
@@ -75,7 +78,7 @@ def _place(error: BaseException) -> str:
     own = [
         frame
         for frame in traceback.extract_tb(error.__traceback__)
-        if not frame.filename.startswith((*_LIBRARIES, "<frozen"))
+        if not frame.filename.startswith((*LIBRARIES, "<frozen"))
     ]
     return f" at {_short(own[-1].filename)}:{own[-1].lineno}" if own else ""
 

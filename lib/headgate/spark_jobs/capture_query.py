@@ -1,13 +1,12 @@
-"""The program that calls `module:function(spark)` and records the query that it would start.
+"""The program that calls each `module:function(spark)` and records the query that it would start.
 
-It runs in a process of its own. The pieces go into a folder; `.scratch/outcome.json` there says
-`{"error": sentence | null}`, and nothing else of the process is to be read. Whatever the function
-prints goes to stderr, Spark's own log into `.scratch/spark.log`.
+It runs in a process of its own. The pieces of each go into a folder; `.scratch/outcome.json` there
+says `{"error": sentence | null}`, and nothing else of the process is to be read. Whatever a
+function prints goes to stderr, Spark's own log into `spark.log`.
 """
 
 from __future__ import annotations
 
-import argparse
 import json
 import sys
 import traceback
@@ -15,7 +14,13 @@ from pathlib import Path
 from typing import Any
 
 from headgate.errors import CaptureError
-from headgate.spark_jobs.own_process import check_importable, end, loader, redirect
+from headgate.spark_jobs.own_process import (
+    check_importable,
+    end,
+    forget_modules,
+    loader,
+    redirect,
+)
 from headgate.text.secrets import mask_text
 
 # Long enough for any plan: a cut one can't be compared.
@@ -39,52 +44,73 @@ SETTINGS = {
 
 
 def main() -> None:
-    """Run one capture; the exit code is 0 also where it did not work out."""
-    options = _options()
-    into = Path(options.into)
-    scratch = into / ".scratch"
-    scratch.mkdir(parents=True, exist_ok=True)
+    """Run the captures of a JSON file; the exit code is 0 also where one did not work out."""
+    request = json.loads(Path(sys.argv[1]).read_text(encoding="utf-8"))
+    scratch = Path(request["scratch"])
     redirect(scratch / "spark.log")
+    sessions = _Sessions(request["jars"], scratch)
+    for one in request["captures"]:
+        _write_outcome(one, sessions)
+    end()
+
+
+def _write_outcome(wanted: dict[str, Any], sessions: _Sessions) -> None:
+    entry_point, into = str(wanted["entry_point"]), Path(wanted["into"])
+    (into / ".scratch").mkdir(parents=True, exist_ok=True)
     try:
-        _capture(options, into, scratch)
+        _capture(entry_point, wanted["query"], into, sessions)
         error = None
     except CaptureError as caught:
         error = str(caught)
     except Exception as caught:
         traceback.print_exc(file=sys.stderr)
         reason = f"{type(caught).__name__}: {str(caught).split(chr(10), 1)[0]}"
-        error = f"{options.entry_point} ran, but its query could not be recorded: {reason}"
+        error = f"{entry_point} ran, but its query could not be recorded: {reason}"
     outcome = {"error": mask_text(error) if error else None}
-    (scratch / "outcome.json").write_text(json.dumps(outcome), encoding="utf-8")
-    end()
+    (into / ".scratch" / "outcome.json").write_text(json.dumps(outcome), encoding="utf-8")
 
 
-def _options() -> argparse.Namespace:
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("entry_point", help="module:function")
-    parser.add_argument("--into", required=True, help="empty folder for the capture")
-    parser.add_argument("--jars", default="", help="more jars for Spark, separated by commas")
-    parser.add_argument("--query", help="name of the query, if the function starts several")
-    return parser.parse_args()
-
-
-def _capture(options: argparse.Namespace, into: Path, scratch: Path) -> None:
-    check_importable(options.entry_point)
+def _capture(entry_point: str, name: str | None, into: Path, sessions: _Sessions) -> None:
+    forget_modules()
+    check_importable(entry_point)
     from headgate.spark_jobs import block_sources, block_start, user_functions
     from headgate.spark_jobs.call_function import called
     from headgate.spark_jobs.choose_query import chosen
     from headgate.spark_jobs.record_query import RecordFolder, record, record_settings
 
-    spark = _session(options.jars, scratch)
+    scratch = into / ".scratch"
+    spark = sessions.new()
     folders = block_sources.EmptyFolders(scratch / "unread")
     block_sources.guard_readers(folders)
     started = block_start.intercept_starts()
     used = user_functions.watch_functions()
     before = dict(spark.conf.getAll)
-    returned = called(loader(options.entry_point), spark, options.entry_point)
-    df, query = chosen(returned, started, options.query, options.entry_point)
+    returned = called(loader(entry_point), spark, entry_point)
+    df, query = chosen(returned, started, name, entry_point)
     record_settings(df, before, into)
     record(df, query, used, folders, RecordFolder(into, scratch))
+
+
+class _Sessions:
+    """One Spark with a session for each capture: settings and views of one are not the next's."""
+
+    def __init__(self, jars: str, scratch: Path) -> None:
+        self._jars, self._scratch = jars, scratch
+        self._first: Any = None
+
+    def new(self) -> Any:
+        """Return a session that `SparkSession.builder.getOrCreate()` gives, too."""
+        if self._first is None:
+            self._first = _session(self._jars, self._scratch)
+            return self._first
+        from pyspark.sql import SparkSession
+
+        session = self._first.newSession()
+        SparkSession._instantiatedSession = session
+        jvm = session._jvm.SparkSession
+        jvm.setDefaultSession(session._jsparkSession)
+        jvm.setActiveSession(session._jsparkSession)
+        return session
 
 
 def _session(jars: str, scratch: Path) -> Any:

@@ -9,6 +9,7 @@ import logging
 import os
 import signal
 import sys
+import sysconfig
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any, NoReturn
@@ -16,6 +17,14 @@ from typing import Any, NoReturn
 from headgate.errors import CaptureError
 
 _DEATH_SIGNAL = 1  # PR_SET_PDEATHSIG
+# The working tree of another version, which nothing may be imported from; set by whoever starts
+# this process.
+OTHER_TREE = "HEADGATE_OTHER_TREE"
+_PACKAGE_FOLDERS = ("site-packages", "dist-packages")
+LIBRARIES = (
+    *{path for name, path in sysconfig.get_paths().items() if name != "data"},
+    str(Path(__file__).parents[1]),
+)
 
 
 def end_with_parent() -> None:
@@ -52,6 +61,32 @@ def check_importable(entry_point: str) -> None:
     package = entry_point.partition(":")[0].partition(".")[0]
     if not package or importlib.util.find_spec(package) is None:
         raise CaptureError(f"module {package} can't be imported from {Path.cwd()}")
+
+
+def forget_modules() -> None:
+    """Forget all modules but libraries' and this program's: the next function gets fresh ones."""
+    own = [n for n, m in sys.modules.items() if n != "__main__" and _is_own(m)]
+    for name in own:
+        del sys.modules[name]
+    importlib.invalidate_caches()
+
+
+def check_tree() -> None:
+    """Raise CaptureError if a module came from another version's working tree."""
+    other = os.environ.get(OTHER_TREE)
+    for name, module in list(sys.modules.items()) if other else ():
+        file = str(getattr(module, "__file__", None) or "")
+        if _is_own(module) and Path(file).resolve().is_relative_to(str(other)):
+            raise CaptureError(
+                f"the old version imports {name} from the working tree ({file}): set PYTHONPATH to "
+                "the folder that the pipelines' code is imported from"
+            )
+
+
+def _is_own(module: object) -> bool:
+    file = str(getattr(module, "__file__", None) or "")
+    is_library = any(f"{os.sep}{name}{os.sep}" in file for name in _PACKAGE_FOLDERS)
+    return bool(file) and not is_library and not file.startswith((*LIBRARIES, "<frozen"))
 
 
 def loader(entry_point: str) -> Callable[[], Any]:

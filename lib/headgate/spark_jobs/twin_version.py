@@ -22,7 +22,14 @@ from typing import Any
 
 from headgate.errors import CaptureError
 from headgate.spark_jobs.engine_error import java_error, refusal_of
-from headgate.spark_jobs.own_process import check_importable, end, end_with_parent, loader, redirect
+from headgate.spark_jobs.own_process import (
+    check_importable,
+    end,
+    end_with_parent,
+    forget_modules,
+    loader,
+    redirect,
+)
 from headgate.text.secrets import mask_text
 
 _POLL_S = 0.02
@@ -70,6 +77,7 @@ class TwinVersion:
     def build(self, command: dict[str, Any]) -> dict[str, Any]:
         """Build the query, record its evidence, and return what rows are made from."""
         entry_point, into = str(command["entry_point"]), Path(command["into"])
+        forget_modules()
         check_importable(entry_point)
         from headgate.spark_jobs import block_sources, block_start, code_constants, user_functions
         from headgate.spark_jobs.record_query import RecordFolder, record, record_settings

@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 from headgate.errors import CaptureError, UnreachableError
+from headgate.gateway.spark.run_job import Checkout
 from headgate.gateway.spark.twin_version import TwinProcess
 from headgate.usecases.rehearsal.twin_spark import PREFIX, TwinOptions, run_twin
 
@@ -23,7 +24,8 @@ def processes(tmp_path_factory):
     folder = tmp_path_factory.mktemp("twin")
     with contextlib.ExitStack() as stack:
         yield tuple(
-            stack.enter_context(TwinProcess(folder / name, [FOLDER])) for name in ("old", "new")
+            stack.enter_context(TwinProcess(folder / name, Checkout((FOLDER,))))
+            for name in ("old", "new")
         )
 
 

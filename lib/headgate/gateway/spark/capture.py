@@ -5,22 +5,34 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Sequence
+from dataclasses import dataclass
 from pathlib import Path
 
-from headgate.errors import CaptureError, UnreachableError
+from headgate.errors import CaptureError, HeadgateError, UnreachableError
 from headgate.gateway.spark.run_job import (
+    Checkout,
     ended_early,
     jars_hint,
     joined_jars,
-    program_environment,
     run_program,
 )
 
 TIMEOUT_S = 180.0
+# Of each further one: Spark has started by then.
+_MORE_S = 60.0
 
 _ENTRY_POINT = re.compile(r"[\w.]+:\w+")
 PIECES = ("explain.txt", "formatted.txt", "logical.json", "capture.json", "conf.json")
 _PROGRAM = "headgate.spark_jobs.capture_query"
+
+
+@dataclass(frozen=True, slots=True)
+class CaptureRequest:
+    """A function to call, the folder for its pieces, and which of several queries is meant."""
+
+    entry_point: str
+    into: Path
+    query: str | None = None
 
 
 def is_entry_point(text: str, folder: Path) -> bool:
@@ -47,22 +59,68 @@ def capture_query(
     one sentence what the function did wrong, UnreachableError that Spark did not start, or did not
     end in time.
     """
-    into.mkdir(parents=True, exist_ok=True)
-    jars = joined_jars()
-    command = [_PROGRAM, entry_point, "--into", str(into), "--jars", jars]
-    what = f"the capture of {entry_point}"
-    code = run_program(
-        command + (["--query", query] if query else []),
-        importable=importable,
-        timeout_s=timeout_s,
-        what=what,
-        environment=program_environment(importable),
-    )
-    scratch = into / ".scratch"
-    outcome = scratch / "outcome.json"
-    if not outcome.is_file():
-        raise UnreachableError(ended_early(what, code, scratch / "spark.log"))
-    error = json.loads(outcome.read_text(encoding="utf-8"))["error"]
+    wanted = CaptureRequest(entry_point, into, query)
+    (error,) = capture_queries([wanted], Checkout(tuple(importable)), timeout_s=timeout_s)
     if error is not None:
-        raise CaptureError(error if jars else f"{error}{jars_hint(error)}")
+        raise error
     return tuple(into / name for name in PIECES)
+
+
+def capture_queries(
+    requests: Sequence[CaptureRequest], checkout: Checkout, *, timeout_s: float = TIMEOUT_S
+) -> list[HeadgateError | None]:
+    """Do as `capture_query` for several functions in one Spark; return the error of each.
+
+    If one of them ends the process, the others get another one.
+    """
+    errors: dict[int, HeadgateError | None] = {}
+    while rest := [n for n in range(len(requests)) if n not in errors]:
+        ended = _run([requests[n] for n in rest], checkout, timeout_s)
+        for number in rest:
+            if _outcome(requests[number]).is_file():
+                errors[number] = _said(requests[number])
+            else:
+                errors[number] = ended
+                break
+    return [errors[n] for n in range(len(requests))]
+
+
+def _run(
+    requests: Sequence[CaptureRequest], checkout: Checkout, timeout_s: float
+) -> UnreachableError:
+    """Run the program; return how it ended, for a request that it left no outcome of."""
+    for request in requests:
+        request.into.mkdir(parents=True, exist_ok=True)
+    scratch = requests[0].into / ".scratch"
+    scratch.mkdir(exist_ok=True)
+    captures = [
+        {"entry_point": r.entry_point, "into": str(r.into), "query": r.query} for r in requests
+    ]
+    file = scratch / "request.json"
+    file.write_text(
+        json.dumps({"scratch": str(scratch), "jars": joined_jars(), "captures": captures})
+    )
+    what = f"the capture of {', '.join(r.entry_point for r in requests)}"
+    try:
+        code = run_program(
+            [_PROGRAM, str(file)],
+            importable=checkout.importable,
+            timeout_s=timeout_s + _MORE_S * (len(requests) - 1),
+            what=what,
+            environment=checkout.environment(),
+            python=checkout.interpreter,
+        )
+    except UnreachableError as error:
+        return error
+    return UnreachableError(ended_early(what, code, scratch / "spark.log"))
+
+
+def _outcome(request: CaptureRequest) -> Path:
+    return request.into / ".scratch" / "outcome.json"
+
+
+def _said(request: CaptureRequest) -> CaptureError | None:
+    error = json.loads(_outcome(request).read_text(encoding="utf-8"))["error"]
+    if error is None:
+        return None
+    return CaptureError(error if joined_jars() else f"{error}{jars_hint(error)}")

@@ -9,6 +9,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 
 from headgate.errors import RunCancelledError, SetupError, UnreachableError
@@ -17,6 +18,44 @@ from headgate.gateway.process.jars import ENVIRONMENT as JARS
 from headgate.gateway.process.jars import spark_jars
 
 _POLL_S = 0.2
+# The folder that this package is imported from.
+_PACKAGES = Path(__file__).resolve().parents[3]
+
+
+@dataclass(frozen=True, slots=True)
+class Checkout:
+    """One version of the code: the folders that it is imported from, the first is the current one.
+
+    `python` is its own interpreter, None for ours. Nothing may be imported from `other`, the
+    working tree of another version.
+    """
+
+    importable: tuple[Path, ...]
+    python: Path | None = None
+    other: Path | None = None
+
+    @property
+    def interpreter(self) -> str:
+        """The interpreter that runs it."""
+        return str(self.python or sys.executable)
+
+    def environment(self) -> dict[str, str]:
+        """Return the environment of its programs, without credentials."""
+        found = program_environment(self.importable) | {"PYSPARK_PYTHON": self.interpreter}
+        if self.other is None:
+            return found
+        folders = found["PYTHONPATH"].split(os.pathsep)
+        kept = [f for f in folders if f and not _is_below(Path(f), self.other)]
+        # A relative folder is below the current one, which is this version's.
+        return found | {
+            "PYTHONPATH": os.pathsep.join(kept),
+            "HEADGATE_OTHER_TREE": str(self.other),
+        }
+
+
+def _is_below(folder: Path, other: Path) -> bool:
+    is_ours = folder.is_absolute() and folder.resolve() == _PACKAGES
+    return folder.is_absolute() and not is_ours and folder.resolve().is_relative_to(other)
 
 
 def joined_jars() -> str:
@@ -45,6 +84,7 @@ def run_program(
     environment: dict[str, str],
     cancelled: Callable[[], bool] = lambda: False,
     hint: str = "",
+    python: str = sys.executable,
 ) -> int:
     """Run in a process group of its own and return the exit code.
 
@@ -53,7 +93,7 @@ def run_program(
     RunCancelledError once `cancelled`.
     """
     process = subprocess.Popen(
-        [sys.executable, "-P", "-m", *command],
+        [python, "-P", "-m", *command],
         cwd=importable[0],
         env=environment,
         stdin=subprocess.DEVNULL,

@@ -8,20 +8,14 @@ import json
 import os
 import signal
 import subprocess
-import sys
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from headgate.errors import CaptureError, RunCancelledError, UnreachableError
-from headgate.gateway.spark.run_job import (
-    ended_early,
-    jars_hint,
-    joined_jars,
-    program_environment,
-)
+from headgate.gateway.spark.run_job import Checkout, ended_early, jars_hint, joined_jars
 
 _PROGRAM = "headgate.spark_jobs.twin_version"
 _POLL_S = 0.02
@@ -32,7 +26,7 @@ _AROUND_S = 10.0
 class TwinProcess:
     """A Spark that builds versions one after the other; leave the `with` block to end it."""
 
-    def __init__(self, folder: Path, importable: Sequence[Path]) -> None:
+    def __init__(self, folder: Path, checkout: Checkout) -> None:
         """Start it; `folder` is an empty one for its own files. Nothing is awaited."""
         self.folder, self.jars = folder, joined_jars()
         self._numbers = itertools.count()
@@ -40,9 +34,9 @@ class TwinProcess:
         request = folder / "request.json"
         request.write_text(json.dumps({"scratch": str(folder), "jars": self.jars}))
         self._process = subprocess.Popen(
-            [sys.executable, "-P", "-m", _PROGRAM, str(request)],
-            cwd=importable[0],
-            env=program_environment(importable) | {"TMPDIR": str(folder)},
+            [checkout.interpreter, "-P", "-m", _PROGRAM, str(request)],
+            cwd=checkout.importable[0],
+            env=checkout.environment() | {"TMPDIR": str(folder)},
             stdin=subprocess.PIPE,
             stdout=subprocess.DEVNULL,
             start_new_session=True,

@@ -15,6 +15,7 @@ from typing import Any
 from headgate.errors import CaptureError
 from headgate.gateway.files.scratch_folders import scratch_folder
 from headgate.gateway.spark.rehearsal import evidence
+from headgate.gateway.spark.run_job import Checkout
 from headgate.gateway.spark.twin_version import TwinProcess, TwinSetting, TwinVersion
 from headgate.model.sinks import FILE_FORMATS
 from headgate.model.twin import TwinVerdict
@@ -86,9 +87,9 @@ def run_twin(
         say(f"building {before} and {after}")
         with contextlib.ExitStack() as stack:
             if processes is None:
-                importable = importable_from(context)
+                checkout = Checkout(importable_from(context))
                 first, second = (
-                    stack.enter_context(TwinProcess(folder / f"spark-{name}", importable))
+                    stack.enter_context(TwinProcess(folder / f"spark-{name}", checkout))
                     for name in ("before", "after")
                 )
             else:
