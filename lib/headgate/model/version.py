@@ -244,6 +244,19 @@ class Evidence:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Code:
+    """The code that a version was captured from.
+
+    `commit` is the full id in its repository, None if there was none; `is_clean` is False where
+    files differed from that commit.
+    """
+
+    entry_point: str
+    commit: str | None = None
+    is_clean: bool = False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Version:
     """Everything that evidence said at one time; None and empty mean that it did not say.
 
@@ -259,7 +272,7 @@ class Version:
     `parsed` is how it reads packed columns of its sources, in the plan's order.
     `faults` are what Spark never leaves so in a checkpoint. `topic_ids` are the
     ids that the sources' topics had in Kafka when the version was stored, by name. Neither counts
-    for `fingerprint`.
+    for `fingerprint`. `code` is what it was captured from, and no part of `fingerprint`.
     """
 
     engine: Engine
@@ -289,3 +302,4 @@ class Version:
     faults: tuple[CheckpointDamage, ...] = ()
     topic_ids: dict[str, str] = field(default_factory=dict)
     parsed: tuple[Parsed, ...] = ()
+    code: Code | None = None

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import re
+import threading
 from collections import Counter
 from dataclasses import dataclass, replace
 from typing import Any
@@ -17,6 +18,8 @@ from headgate.model.version import Version
 SCHEMA = 1
 KIND = "headgate-version"
 
+# msgspec reads the fields of a class at its first use; two threads that do so at once crash.
+_READING = threading.Lock()
 _BYTE = re.compile(r"\(byte (\d+)\)")
 # Keys of a node's details that move while a pipeline runs.
 _MOVING = frozenset({"offsets", "start_offsets", "end_offsets", "latest_offsets", "progress"})
@@ -60,7 +63,8 @@ def load(data: bytes, *, source: str) -> Version:
                 f"schema {head.schema} needs a newer Headgate: this release reads schema {SCHEMA}"
             )
             raise ParseError(reason, source=source, line=1)
-        return msgspec.json.decode(data, type=_File).version
+        with _READING:
+            return msgspec.json.decode(data, type=_File).version
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
         reason = f"damaged version file: {error}"
         raise ParseError(reason, source=source, line=_line(data, str(error))) from error
@@ -100,7 +104,7 @@ def fingerprint(version: Version) -> str:
         version, progress=None, evidence=(), warnings=(), captured_at=None, query_id=None
     )
     content = msgspec.to_builtins(kept)
-    del content["faults"], content["topic_ids"], content["checkpoint"]
+    del content["faults"], content["topic_ids"], content["checkpoint"], content["code"]
     if not content["is_partial"]:
         del content["is_partial"]
     _without_offsets(content)

@@ -8,8 +8,8 @@ from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
 
-from headgate.errors import NotFoundError
-from headgate.model.version import Evidence, Version
+from headgate.errors import HeadgateError, NotFoundError
+from headgate.model.version import Code, Evidence, Version
 from headgate.text.numbers import instead
 from headgate.usecases.context import Context, importable_from
 from headgate.usecases.evidence.read_version import read_version
@@ -39,10 +39,35 @@ def capture(
     kept = replace(named, captured_at=named.captured_at or _now())
     if not is_kept:
         return kept
+    if len(folders) == 1:
+        (entry_point,) = folders
+        kept = replace(kept, code=_code(entry_point))
+    return _as_kept(kept)
+
+
+def read_capture(entry_point: str, folder: Path) -> Version:
+    """Return the version that the pieces in a folder are of; they were captured of a function."""
+    version = read_version([str(folder)])
+    return _as_kept(replace(_named(version, {str(folder): entry_point}), captured_at=_now()))
+
+
+def _as_kept(version: Version) -> Version:
     from headgate.parse.evidence.version_file import dump, load
 
     # As it comes back from a file or the store: a comparison must not see tuples beside lists.
-    return load(dump(kept), source="the captured version")
+    return load(dump(version), source="the captured version")
+
+
+def _code(entry_point: str) -> Code:
+    """Return what a later check finds the code by; without a repository only the entry point."""
+    from headgate.gateway.process.git import repository_of
+
+    try:
+        repository = repository_of(Path.cwd())
+        commit = repository.commit("HEAD")
+        return Code(entry_point=entry_point, commit=commit, is_clean=repository.is_clean())
+    except HeadgateError:
+        return Code(entry_point=entry_point)
 
 
 def store_version(version: Version, *, pipeline: str, context: Context) -> tuple[int, bool]:

@@ -1,0 +1,130 @@
+"""Ask git what differs between a revision and the working tree, and check a revision out."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+
+from headgate.errors import NotFoundError, SetupError
+
+_TIMEOUT_S = 300.0
+# A hook has them for its own commit; they would redirect every other call.
+_OF_HOOKS = ("GIT_DIR", "GIT_WORK_TREE", "GIT_INDEX_FILE", "GIT_PREFIX", "GIT_COMMON_DIR")
+_SHALLOW = "in GitHub Actions set `fetch-depth: 0` of actions/checkout, elsewhere run `git fetch`"
+
+
+@dataclass(frozen=True, slots=True)
+class Repository:
+    """A clone with a working tree at `root`; paths are relative to it, with slashes."""
+
+    root: Path
+
+    def commit(self, revision: str) -> str:
+        """Return the full id of a revision's commit; NotFoundError if this clone doesn't have it.
+
+        Never a default: a comparison with another commit would be another answer.
+        """
+        asked = ("rev-parse", "--verify", "--quiet", "--end-of-options", f"{revision}^{{commit}}")
+        found = _git(self.root, *asked)
+        if found.returncode:
+            raise NotFoundError(
+                f"{revision!r} isn't a commit of this clone: check the name, or fetch it "
+                f"({_SHALLOW})"
+            )
+        return found.stdout.decode().strip()
+
+    def common_ancestor(self, commit: str) -> str | None:
+        """Return the newest commit that HEAD and `commit` share, None if this clone has none."""
+        found = _git(self.root, "merge-base", commit, "HEAD")
+        return None if found.returncode else found.stdout.decode().strip()
+
+    def changed(
+        self, commit: str, until: str | None = None, patterns: Sequence[str] = ()
+    ) -> frozenset[str]:
+        """Return the paths that differ between a commit and the working tree, or `until`.
+
+        New files count, files that git ignores don't. `patterns` are globs that limit the paths.
+        """
+        limits = ("--", *(f":(top,glob){p}" for p in patterns))
+        how = ("--name-only", "-z", "--no-renames", "--no-ext-diff", "--ignore-submodules=none")
+        told = self._asked("diff", *how, commit, *([until] if until else []), *limits)
+        if until is None:
+            told += self._asked("ls-files", "--others", "--exclude-standard", "-z", *limits)
+        return _paths(told)
+
+    def files(self, commit: str | None = None) -> frozenset[str]:
+        """Return the paths of a commit, or of the working tree without what git ignores."""
+        if commit is not None:
+            return _paths(self._asked("ls-tree", "-r", "--name-only", "-z", "--full-tree", commit))
+        return _paths(self._asked("ls-files", "--cached", "--others", "--exclude-standard", "-z"))
+
+    def read(self, commit: str, path: str) -> bytes | None:
+        """Return a file as a commit has it, None if it doesn't."""
+        found = _git(self.root, "cat-file", "blob", f"{commit}:{path}")
+        return None if found.returncode else found.stdout
+
+    def is_clean(self) -> bool:
+        """Say whether the working tree is as HEAD has it; files that git ignores don't count."""
+        return not self._asked("status", "--porcelain", "-z")
+
+    @contextmanager
+    def checked_out(self, commit: str, folder: Path) -> Iterator[Path]:
+        """Check a commit out into a folder that doesn't exist; it is removed at the end."""
+        self._asked("worktree", "add", "--quiet", "--detach", str(folder), commit)
+        try:
+            yield folder
+        finally:
+            _git(self.root, "worktree", "remove", "--force", str(folder))
+
+    def _asked(self, *arguments: str) -> bytes:
+        found = _git(self.root, *arguments)
+        if found.returncode:
+            raise SetupError(f"`git {arguments[0]}` failed: {_why(found.stderr)}")
+        return found.stdout
+
+
+def repository_of(folder: Path) -> Repository:
+    """Return the clone that a folder is in; SetupError if git is missing or there is none."""
+    found = _git(folder, "rev-parse", "--show-toplevel")
+    if found.returncode:
+        raise SetupError(
+            f"{folder} isn't in a working tree of git: {_why(found.stderr)}. Run the command "
+            "in a clone of your repository"
+        )
+    return Repository(Path(os.fsdecode(found.stdout).rstrip("\n")))
+
+
+def _git(folder: Path, *arguments: str) -> subprocess.CompletedProcess[bytes]:
+    # Hooks are the repository's own code, and nobody asked for it.
+    command = ("git", "-c", "core.hooksPath=/dev/null", "-c", "core.quotePath=off", *arguments)
+    env = {k: v for k, v in os.environ.items() if k not in _OF_HOOKS}
+    env |= {"GIT_OPTIONAL_LOCKS": "0", "GIT_TERMINAL_PROMPT": "0", "LC_ALL": "C"}
+    try:
+        return subprocess.run(
+            command,
+            cwd=folder,
+            env=env,
+            stdin=subprocess.DEVNULL,
+            capture_output=True,
+            check=False,
+            timeout=_TIMEOUT_S,
+        )
+    except FileNotFoundError as error:
+        raise SetupError("git isn't installed, or isn't on the PATH: install git") from error
+    except subprocess.TimeoutExpired as error:
+        raise SetupError(f"`git {arguments[0]}` did not end within {_TIMEOUT_S:g} s") from error
+
+
+def _paths(told: bytes) -> frozenset[str]:
+    return frozenset(os.fsdecode(path) for path in told.split(b"\0") if path)
+
+
+def _why(told: bytes) -> str:
+    """Return git's own reason: the line that it begins with `fatal:`, else its last one."""
+    lines = told.decode(errors="replace").strip().splitlines()
+    fatal = [line.removeprefix("fatal: ") for line in lines if line.startswith("fatal: ")]
+    return (fatal or lines or ["no message"])[-1].rstrip(".")
