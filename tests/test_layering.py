@@ -18,7 +18,7 @@ errors
 text
 model
 parse/spark/explain parse/spark/checkpoint parse/config parse/topic_schemas parse/kafka_streams
-+ landscape twin
++ parse/python landscape twin
 parse/spark/expression parse/spark/session
 parse/spark/plan_json parse/spark/operators
 parse/spark/state parse/spark/event_log
@@ -64,7 +64,7 @@ usecases/evidence
 usecases/activity
 usecases/compare usecases/landscape
 usecases/check usecases/reprocess usecases/rehearsal
-usecases/runs
+usecases/runs usecases/gate
 usecases/requests usecases/setup
 ui/shared/graph ui/shared/paste ui/shared/style
 worker local/stack ui/shared

@@ -22,6 +22,9 @@ COMMANDS = {
     "diff": CommandEntry(
         "headgate.cli.commands.diff:command", "Compare two versions: what does a restart do?"
     ),
+    "gate": CommandEntry(
+        "headgate.cli.commands.gate:command", "Check all pipelines that a pull request changes."
+    ),
     "check": CommandEntry(
         "headgate.cli.commands.check:command", "Find risks of the next upgrade or reset."
     ),

@@ -48,6 +48,8 @@ class Pipeline:
     not committed yet. `entry_point` is `module:function`, importable from the file's folder.
     `watch` is where `headgate.watch` writes: a folder or URI, or `kafka:TOPIC`; `query` is the
     query's name or id where several share it. `line` is where the table stands in the file.
+    `inputs` are globs of files that it is made of beside its code, relative to the file's folder;
+    None if it doesn't say. `jar` is the application's, absolute.
     `declared` is the file's `checkpoint` where a run has led the query to another one, which then
     stands in `checkpoint`; None otherwise.
     """
@@ -63,6 +65,8 @@ class Pipeline:
     evidence: tuple[str, ...] = ()
     watch: str | None = None
     query: str | None = None
+    inputs: tuple[str, ...] | None = None
+    jar: str | None = None
     commands: Commands = Commands()
     line: int = 0
     declared: str | None = None
@@ -118,6 +122,7 @@ class Registry:
     `console_hosts` are hosts that the pages may read evidence from beside those that it names;
     `console_metrics` says whether the console serves metrics.
     `keep_snapshots` is how long after its end a run's snapshots are kept for its undo.
+    `requirements` is the file, absolute, that says which packages the pipelines' code needs.
     """
 
     path: str | None = None
@@ -134,6 +139,7 @@ class Registry:
     keep_snapshots: timedelta = KEEP_SNAPSHOTS
     console_hosts: tuple[str, ...] = ()
     console_metrics: bool = False
+    requirements: str | None = None
 
     def topic(self, name: str) -> DeclaredTopic:
         """Return what is declared of a topic; of most nothing is."""

@@ -59,22 +59,44 @@ def open_context(config: str | None = None) -> Context:
     return with_places(read_context(config))
 
 
+UNSET = "unset://"
+"""What the values of `unset_variables` begin with."""
+
+
+def unset_variables() -> Mapping[str, str]:
+    """Return the environment; a variable that isn't set has a value that names nothing."""
+    return _Unset(os.environ)
+
+
+class _Unset(dict[str, str]):
+    """A check of a pull request has no secrets, and needs none of them to compare versions."""
+
+    def __contains__(self, key: object) -> bool:
+        return True
+
+    def __missing__(self, key: str) -> str:
+        return f"{UNSET}{key}"
+
+
 def config_file() -> Path:
     """Return the file that `open_context()` reads if it exists."""
     return Path(os.environ.get(CONFIG) or FILE)
 
 
-def read_context(config: str | None = None) -> Context:
-    """Do as `open_context`, with each checkpoint at the location that the file declares."""
+def read_context(config: str | None = None, env: Mapping[str, str] = os.environ) -> Context:
+    """Do as `open_context`, with each checkpoint at the location that the file declares.
+
+    `env` is what `${NAME}` is replaced from.
+    """
     named = config or os.environ.get(CONFIG)
     if named:
         said_by = "--config" if config else CONFIG
         try:
-            return _opened(Path(named))
+            return _opened(Path(named), env)
         except NotFoundError as error:
             raise NotFoundError(f"{error}; check {said_by}") from error
     if Path(FILE).is_file():
-        return _opened(Path(FILE))
+        return _opened(Path(FILE), env)
     home = _state_folder(os.environ)
     return Context(Registry(), _default_store(home), home)
 
@@ -88,7 +110,7 @@ def needs_file(context: Context) -> None:
         )
 
 
-def _opened(file: Path) -> Context:
+def _opened(file: Path, env: Mapping[str, str]) -> Context:
     path = file.absolute()
     try:
         # A byte order mark is what some Windows editors put before the first line.
@@ -100,7 +122,7 @@ def _opened(file: Path) -> Context:
         raise NotFoundError(f"{file}: no such file") from None
     except OSError as error:
         raise NotFoundError(f"{file}: {error.strerror}") from error
-    registry = headgate_toml.parse(text, path=str(path), source=str(file), env=os.environ)
+    registry = headgate_toml.parse(text, path=str(path), source=str(file), env=env)
     home = path.parent / ".headgate"
     url = registry.store_url or _default_store(home)
     return Context(registry, url, home)

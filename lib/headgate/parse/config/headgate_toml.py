@@ -74,8 +74,10 @@ def _syntax_error(error: tomllib.TOMLDecodeError, text: str, source: str) -> Reg
 def _registry(top: Table, path: PurePath) -> Registry:
     top.allow(
         *("kafka", "store", "pipeline", "file_systems", "accept", "docs"),
-        *("schema_registry", "topics", "runs", "console"),
+        *("schema_registry", "topics", "runs", "console", "gate"),
     )
+    gate = top.table("gate", "[gate]").allow("requirements")
+    requirements = gate.text("requirements")
     kafka = top.table("kafka", "[kafka]").allow("bootstrap_servers", "config")
     store = top.table("store", "[store]").allow("url")
     return Registry(
@@ -93,6 +95,7 @@ def _registry(top: Table, path: PurePath) -> Registry:
         keep_snapshots=_keep_snapshots(top),
         console_hosts=_console_hosts(_console(top)),
         console_metrics=_console(top).flag("metrics"),
+        requirements=_located(requirements, path.parent) if requirements else None,
     )
 
 
@@ -213,7 +216,7 @@ def _pipelines(top: Table, folder: PurePath) -> tuple[Pipeline, ...]:
 def _pipeline(table: Table, folder: PurePath) -> Pipeline:
     table.allow(
         *("name", "engine", "owner", "description", "checkpoint", "group"),
-        *("entry_point", "topics", "evidence", "watch", "query", "commands"),
+        *("entry_point", "topics", "evidence", "watch", "query", "commands", "inputs", "jar"),
     )
     name = _name(table)
     engine = Engine(table.choice("engine", [e.value for e in Engine]))
@@ -243,6 +246,8 @@ def _pipeline(table: Table, folder: PurePath) -> Pipeline:
         evidence=tuple(_located(path, folder) for path in table.texts("evidence")),
         watch=_watch(table, engine, folder),
         query=_query(table, engine),
+        inputs=_inputs(table),
+        jar=_jar(table, engine, folder),
         commands=commands,
         line=table.line(),
     )
@@ -301,6 +306,22 @@ def _watch(table: Table, engine: Engine, folder: PurePath) -> str | None:
     if not _TOPIC_NAME.fullmatch(topic):
         table.fail("watch", f"expected {_TOPIC}TOPIC with a topic's name, found {watch!r}")
     return watch
+
+
+def _inputs(table: Table) -> tuple[str, ...] | None:
+    """Return the globs as they were written; each stays below the folder of the file."""
+    globs = table.texts("inputs")
+    for glob in globs:
+        if PurePath(glob).is_absolute() or ".." in PurePath(glob).parts:
+            table.fail("inputs", f"{glob!r} must be below the folder of headgate.toml")
+    return globs if "inputs" in table.data else None
+
+
+def _jar(table: Table, engine: Engine, folder: PurePath) -> str | None:
+    jar = table.text("jar")
+    if jar is not None and engine is Engine.SPARK:
+        table.fail("jar", "`jar` is only for Kafka applications, not for spark: use `entry_point`")
+    return _located(jar, folder) if jar else None
 
 
 def _query(table: Table, engine: Engine) -> str | None:

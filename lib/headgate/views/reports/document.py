@@ -79,12 +79,29 @@ class Section:
     is_long: bool = False
 
 
+@dataclass(frozen=True, slots=True)
+class SourcePlace:
+    """The file that a finding is shown at: a path relative to the repository, and a line."""
+
+    path: str
+    line: int = 1
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Table:
+    """Rows below the names of their columns; the first column is a sign and a word."""
+
+    head: tuple[str, ...]
+    rows: tuple[tuple[str, ...], ...]
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Document:
     """A whole report; `items` are worst first.
 
     `title` is its first words, `sentence` what follows them, `scope` what it holds for. `passed`
-    names the one test that a report without findings is in JUnit.
+    names the one test that a report without findings is in JUnit. A report on several pipelines
+    has a `table`, and a part for each of them; a part has a `name`, and the `place` of its code.
     """
 
     command: str
@@ -98,6 +115,10 @@ class Document:
     sections: tuple[Section, ...] = ()
     warnings: tuple[str, ...] = ()
     properties: Mapping[str, str] = field(default_factory=dict)
+    table: Table | None = None
+    parts: tuple[Document, ...] = ()
+    name: str = ""
+    place: SourcePlace | None = None
 
     def joined(self) -> list[Item]:
         """Return the items, those of one group as one."""
@@ -105,14 +126,6 @@ class Document:
         for number, item in enumerate(self.items):
             groups.setdefault(number if item.group is None else item.group, []).append(item)
         return [_as_one(found) for found in groups.values()]
-
-
-@dataclass(frozen=True, slots=True)
-class SourcePlace:
-    """The file that a finding is shown at: a path relative to the repository, and a line."""
-
-    path: str
-    line: int = 1
 
 
 def _as_one(items: Sequence[Item]) -> Item:
@@ -137,4 +150,5 @@ def rule_link(code: str, base: str | None = None) -> str | None:
     `base` is the folder of all pages (`[docs] rules_url` in headgate.toml). A path of the machine
     that made a report would mean nothing to its reader, so that there is no link without one.
     """
-    return f"{base.rstrip('/')}/{code}.md" if base else None
+    is_page = code[-1:].isdigit()
+    return f"{base.rstrip('/')}/{code}.md" if base and is_page else None

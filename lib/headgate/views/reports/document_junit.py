@@ -9,16 +9,25 @@ from headgate.views.reports.document import Document, Item, accepted_text
 
 
 def junit_text(document: Document) -> str:
-    """Return one suite; a report without findings is one test that passed.
+    """Return one suite, or one for each part; a report without findings is a test that passed.
 
     A finding that closes the gate is a failed test, one that was accepted a skipped one. The
     warnings are the suite's output.
     """
+    root = _suite(document)
+    if document.parts:
+        root = ET.Element("testsuites", name=document.command)
+        root.extend(map(_suite, document.parts))
+    return ET.tostring(root, encoding="unicode", xml_declaration=True) + "\n"
+
+
+def _suite(document: Document) -> ET.Element:
     kind = document.command.rpartition(" ")[2]
     cases = [_case(item) for item in document.items] or [
-        ET.Element("testcase", classname=kind, name=document.passed)
+        ET.Element("testcase", classname=kind, name=printable(document.passed))
     ]
-    suite = ET.Element("testsuite", name=document.command, tests=str(len(cases)), errors="0")
+    name = printable(document.name or document.command)
+    suite = ET.Element("testsuite", name=name, tests=str(len(cases)), errors="0")
     for word, tag in (("failures", "failure"), ("skipped", "skipped")):
         suite.set(word, str(sum(case.find(tag) is not None for case in cases)))
     properties = ET.SubElement(suite, "properties")
@@ -27,7 +36,7 @@ def junit_text(document: Document) -> str:
     suite.extend(cases)
     if document.warnings:
         ET.SubElement(suite, "system-out").text = printable("\n".join(document.warnings))
-    return ET.tostring(suite, encoding="unicode", xml_declaration=True) + "\n"
+    return suite
 
 
 def _case(item: Item) -> ET.Element:

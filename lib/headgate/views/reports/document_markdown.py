@@ -9,12 +9,14 @@ from headgate.views.reports.document import (
     Document,
     Item,
     Section,
+    Table,
     accepted_text,
     first_sentence,
     rule_link,
 )
 
 _MOST_ROWS = 20
+_MOST_PIPELINES = 50
 _MOST_LINES = 100
 _LONGEST_CELL = 240
 _LONGEST_VALUE = 600
@@ -46,8 +48,7 @@ def _blocks(document: Document, rules_url: str | None) -> Iterator[str]:
     if document.sentence:
         yield f"\n**{_plain(document.sentence)}**"
     items = document.joined()
-    if items:
-        yield f"\n{_table(items, rules_url)}"
+    yield from _tables(document, items, rules_url)
     for section in document.sections:
         if not section.is_long:
             yield f"\n### {section.title}\n"
@@ -56,11 +57,48 @@ def _blocks(document: Document, rules_url: str | None) -> Iterator[str]:
     if document.scope:
         yield f"\nChecked for {_plain(document.scope)}."
     for item in items:
-        title = ", ".join((f"{item.glyph} {item.rule}: {item.word}", *item.notes))
-        yield _folded(title, "\n".join(_details(item, rules_url)))
+        yield _folded(_title(item), "\n".join(_details(item, rules_url)))
+    for part in document.parts:
+        yield _folded(f"{part.glyph} {part.title}", "\n".join(_blocks_of_part(part, rules_url)))
     for section in document.sections:
         if section.is_long:
             yield _folded(section.title, "\n".join(_lines(section)))
+
+
+def _tables(document: Document, items: list[Item], rules_url: str | None) -> Iterator[str]:
+    if document.table:
+        yield f"\n{_overview(document.table)}"
+    if items:
+        yield f"\n{_table(items, rules_url)}"
+
+
+def _title(item: Item) -> str:
+    return ", ".join((f"{item.glyph} {item.rule}: {item.word}", *item.notes))
+
+
+def _blocks_of_part(part: Document, rules_url: str | None) -> Iterator[str]:
+    """Yield what is below a part's title; nothing in it is folded once more."""
+    for section in part.sections:
+        if not section.is_long:
+            yield f"\n**{_plain(section.title)}**\n"
+            yield "\n".join(_lines(section))
+    for item in part.joined():
+        yield f"\n**{_plain(_title(item))}**\n"
+        yield from _details(item, rules_url)
+    for section in part.sections:
+        if section.is_long:
+            yield f"\n**{_plain(section.title)}**\n"
+            yield "\n".join(_lines(section))
+    yield from (f"\n> {_plain(warning)}" for warning in part.warnings)
+
+
+def _overview(table: Table) -> str:
+    rows = [table.head, tuple("---" for _ in table.head), *table.rows[:_MOST_PIPELINES]]
+    lines = ["| " + " | ".join(map(_cell, row)) + " |" for row in rows]
+    more = len(table.rows) - _MOST_PIPELINES
+    if more > 0:
+        lines.append(f"| | {plural(more, 'more pipeline')} below |")
+    return "\n".join(lines)
 
 
 def _table(items: list[Item], rules_url: str | None) -> str:

@@ -32,14 +32,16 @@ def sarif_data(
 
     `rules_url` is the folder of the rules' pages.
     """
-    first = {item.rule: item for item in reversed(document.items)}
-    codes = list(dict.fromkeys(item.rule for item in document.items))
+    placed = [(item, place) for item in document.items]
+    placed += [(item, part.place) for part in document.parts for item in part.items]
+    first = {item.rule: item for item, _ in reversed(placed)}
+    codes = list(dict.fromkeys(item.rule for item, _ in placed))
     rules = [_rule(first[code], rules_url) for code in codes]
     run: dict[str, Any] = {
         "tool": {"driver": {"name": "Headgate", "version": __version__, "rules": rules}},
         "columnKind": "utf16CodeUnits",
         "invocations": [_invocation(document)],
-        "results": [_result(item, codes.index(item.rule), place) for item in document.items],
+        "results": [_result(item, codes.index(item.rule), at) for item, at in placed],
         "properties": dict(document.properties),
     }
     return {"$schema": _SCHEMA, "version": "2.1.0", "runs": [run]}
@@ -60,7 +62,8 @@ def _rule(item: Item, rules_url: str | None) -> dict[str, Any]:
 
 
 def _invocation(document: Document) -> dict[str, Any]:
-    said = [{"level": "warning", "message": {"text": w}} for w in document.warnings]
+    warnings = (*document.warnings, *(f"{p.name}: {w}" for p in document.parts for w in p.warnings))
+    said = [{"level": "warning", "message": {"text": w}} for w in warnings]
     return {"executionSuccessful": True, "toolExecutionNotifications": said}
 
 

@@ -31,6 +31,15 @@ def _parts(document: Document) -> Iterator[RenderableType]:
     if document.scope:
         line.append(f"  ({harmless(document.scope)})", "dim")
     yield line
+    yield from _details(document)
+    for part in document.parts:
+        yield Text.assemble((f"\n{part.glyph} {harmless(part.title)}", STYLES[part.level]))
+        if part.sentence:
+            yield Text(f"  {harmless(part.sentence)}")
+        yield from _details(part)
+
+
+def _details(document: Document) -> Iterator[RenderableType]:
     for item in document.joined():
         yield Text()
         yield _head(item)

@@ -30,8 +30,17 @@ def twin_json(
     versions: tuple[Version, Version],
 ) -> dict[str, Any]:
     """Return the object that a twin run prints; every value is plain."""
+    return report_json(report) | twin_facts(verdict, disagreements, versions)
+
+
+def twin_facts(
+    verdict: TwinVerdict,
+    disagreements: Sequence[Disagreement],
+    versions: tuple[Version, Version] | None,
+) -> dict[str, Any]:
+    """Return what a twin run adds to the object of a comparison."""
     refusal = verdict.refusal
-    return report_json(report) | {
+    return {
         "engine": {
             "outcome": verdict.outcome,
             "error_class": refusal.error_class if refusal else None,
@@ -58,8 +67,8 @@ def twin_json(
     }
 
 
-def _operator_json(rows: OperatorRows, versions: tuple[Version, Version]) -> dict[str, Any]:
-    before, after = (node_of(v, rows.operator_id) for v in versions)
+def _operator_json(rows: OperatorRows, versions: tuple[Version, Version] | None) -> dict[str, Any]:
+    before, after = (node_of(v, rows.operator_id) for v in versions) if versions else (None, None)
     return {
         "id": after or before or str(rows.operator_id),
         "operator": rows.operator,
@@ -69,12 +78,12 @@ def _operator_json(rows: OperatorRows, versions: tuple[Version, Version]) -> dic
 
 
 def _example_json(
-    example: Counterexample | None, versions: tuple[Version, Version]
+    example: Counterexample | None, versions: tuple[Version, Version] | None
 ) -> dict[str, Any] | None:
     if example is None:
         return None
     nodes = Location()
-    if example.operator_id is not None:
+    if versions and example.operator_id is not None:
         nodes = Location(*(node_of(v, example.operator_id) for v in versions))
     return {
         "where": nodes.after or nodes.before,

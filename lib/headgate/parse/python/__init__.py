@@ -1,0 +1,1 @@
+"""What Python source code imports, without running it."""

@@ -1,0 +1,1 @@
+"""One check of everything that a working tree changes."""

@@ -1,0 +1,151 @@
+"""Follow the imports of an entry point through the files of a repository; nothing is run."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from headgate.errors import ParseError
+from headgate.parse.python.imports import Imported, PythonImports, read_imports
+
+_PACKAGE = "__init__.py"
+_MOST_UNRESOLVED = 3
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Followed:
+    """What an entry point's result depends on, as far as the code says.
+
+    `paths` are relative to the repository: files that are imported, and those that would be if
+    they were there. `names` are constants that may name files. `unresolved` are sentences.
+    """
+
+    paths: frozenset[str]
+    names: frozenset[str]
+    unresolved: tuple[str, ...]
+
+
+@dataclass
+class _Walk:
+    """One entry point's way; `modules` was imported already, `pending` has yet to be read."""
+
+    paths: set[str] = field(default_factory=set)
+    names: set[str] = field(default_factory=set)
+    unresolved: list[str] = field(default_factory=list)
+    modules: set[str] = field(default_factory=set)
+    pending: list[tuple[str, Path]] = field(default_factory=list)
+
+
+class ImportFollower:
+    """Follows the imports of many entry points; each file is read once.
+
+    `importable` are the folders that Python imports from, first one first; those outside of the
+    repository are left out: their modules don't change with it.
+    """
+
+    def __init__(self, root: Path, importable: Sequence[Path]) -> None:
+        self._root = root.resolve()
+        inside = [f.resolve() for f in importable]
+        self._folders = tuple(
+            dict.fromkeys(f for f in inside if f.is_relative_to(self._root) and f.is_dir())
+        )
+        self._read: dict[Path, PythonImports | ParseError] = {}
+
+    def follow(self, module: str) -> Followed:
+        """Return all that importing `module` depends on."""
+        walk = _Walk()
+        if not self._import(module, walk):
+            walk.unresolved.append(f"module {module} isn't in the repository")
+        while walk.pending:
+            self._read_module(*walk.pending.pop(), walk)
+        return Followed(
+            paths=frozenset(walk.paths),
+            names=frozenset(walk.names),
+            unresolved=tuple(dict.fromkeys(walk.unresolved))[:_MOST_UNRESOLVED],
+        )
+
+    def _import(self, name: str, walk: _Walk) -> bool:
+        """Import `a.b.c` as Python does: `a`, then `a.b`, then `a.b.c`; say whether it is here."""
+        folders = self._folders
+        parts = name.split(".")
+        for end, part in enumerate(parts, 1):
+            file, folders = self._find(part, folders, walk)
+            if file is None and not folders:
+                return False
+            imported = ".".join(parts[:end])
+            if file is not None and imported not in walk.modules:
+                walk.modules.add(imported)
+                walk.pending.append((imported, file))
+        return True
+
+    def _find(
+        self, part: str, folders: Sequence[Path], walk: _Walk
+    ) -> tuple[Path | None, tuple[Path, ...]]:
+        """Return the file of a module or package, and the folders of its submodules."""
+        spread: list[Path] = []
+        for folder in folders:
+            for file in (folder / part / _PACKAGE, folder / f"{part}.py"):
+                self._note(file, walk)
+                if file.is_file():
+                    return file, ((file.parent,) if file.name == _PACKAGE else ())
+            if (folder / part).is_dir():
+                spread.append(folder / part)
+        return None, tuple(spread)
+
+    def _note(self, file: Path, walk: _Walk) -> None:
+        # A link out of the repository is followed, and its own path is what git compares.
+        if file.is_relative_to(self._root):
+            walk.paths.add(file.relative_to(self._root).as_posix())
+
+    def _read_module(self, name: str, file: Path, walk: _Walk) -> None:
+        found = self._imports_of(file)
+        if isinstance(found, ParseError):
+            walk.unresolved.append(str(found))
+            return
+        shown = file.relative_to(self._root).as_posix()
+        walk.names |= found.files
+        walk.unresolved += (f"{shown}:{line} {reason}" for line, reason in found.unresolved)
+        is_package = file.name == _PACKAGE
+        for one in found.imported:
+            self._follow_one(one, name if is_package else name.rpartition(".")[0], walk)
+
+    def _imports_of(self, file: Path) -> PythonImports | ParseError:
+        if file not in self._read:
+            shown = file.relative_to(self._root).as_posix()
+            try:
+                self._read[file] = read_imports(file.read_bytes(), source=shown)
+            except OSError as error:
+                self._read[file] = ParseError(f"{error.strerror}", source=shown, line=1)
+            except ParseError as error:
+                self._read[file] = error
+        return self._read[file]
+
+    def _follow_one(self, one: Imported, package: str, walk: _Walk) -> None:
+        module = _absolute(one, package)
+        if module is None or not self._import(module, walk):
+            return
+        for name in one.names:
+            for inner in self._starred(module, walk) if name == "*" else (name,):
+                self._import(f"{module}.{inner}", walk)
+
+    def _starred(self, module: str, walk: _Walk) -> Iterator[str]:
+        """Yield the submodules that `from module import *` may import."""
+        folders = self._folders
+        file: Path | None = None
+        for part in module.split("."):
+            file, folders = self._find(part, folders, walk)
+        found = self._imports_of(file) if file is not None else None
+        if isinstance(found, PythonImports):
+            yield from found.exported
+
+
+def _absolute(one: Imported, package: str) -> str | None:
+    """Return the full name of the module that is imported from a package's module."""
+    if not one.level:
+        return one.module
+    parts = package.split(".") if package else []
+    if one.level > len(parts):
+        return None
+    kept = parts[: len(parts) - one.level + 1]
+    return ".".join(filter(None, (*kept, one.module)))

@@ -1,0 +1,297 @@
+"""Check everything that a working tree changes: one verdict for each registered pipeline."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from headgate.errors import HeadgateError, with_next_step
+from headgate.gateway.files.scratch_folders import scratch_folder
+from headgate.gateway.process.git import repository_of
+from headgate.gateway.process.python_environment import python_of
+from headgate.model.registered_pipelines import Pipeline
+from headgate.model.version import Engine
+from headgate.rules.compare.gated import Gated, GateReport, PipelineChange, worst_first
+from headgate.usecases.compare.compare_versions import report_on
+from headgate.usecases.compare.source_location import source_place
+from headgate.usecases.context import UNSET, Context, needs_file, read_context, unset_variables
+from headgate.usecases.gate.find_changes import (
+    Base,
+    FoundChange,
+    find_base,
+    find_changes,
+    requirements_file,
+)
+from headgate.usecases.gate.kafka_streams import compare_descriptions
+from headgate.usecases.gate.old_version import OldVersion, find_old_version
+from headgate.usecases.gate.run_twins import Pair, TwinChoice, TwinRuns
+from headgate.usecases.gate.sides import (
+    Captured,
+    Sides,
+    Wanted,
+    base_tree,
+    capture_both,
+    working_tree,
+)
+
+PREFIX = "headgate-gate-"
+Say = Callable[[str], None]
+
+
+def gate(
+    revision: str,
+    *,
+    config: str | None = None,
+    options: GateOptions | None = None,
+    say: Say = lambda _: None,
+) -> GateReport:
+    """Return a verdict for each pipeline of headgate.toml on the restart with this working tree.
+
+    The old version is the pipeline's baseline, else what the store says runs, else the code of
+    `revision`. Only changed pipelines are captured, all of one side in one Spark, without
+    credentials; the working tree isn't touched. What can't be captured is unknown and has an
+    error. Raises NotFoundError for a revision that this clone doesn't have, SetupError for git.
+    """
+    context = read_context(config, unset_variables())
+    needs_file(context)
+    base = find_base(repository_of(Path(context.registry.path or ".").parent), revision)
+    changes, warnings = find_changes(context, base)
+    with scratch_folder(PREFIX) as scratch, ExitStack() as stack:
+        check = _Check(_offline(context, scratch), base, scratch, options or GateOptions(), say)
+        pipelines = check.run(changes, stack)
+    return GateReport(
+        base=base.commit,
+        revision=revision,
+        pipelines=worst_first(pipelines),
+        warnings=(*base.warnings, *warnings, *check.warnings),
+    )
+
+
+def _offline(context: Context, scratch: Path) -> Context:
+    """Return the context without what can't be reached: its address needs an unset variable."""
+    known = context.registry
+    if UNSET in (known.schema_registry_url or ""):
+        known = replace(known, schema_registry_url=None)
+    url = context.store_url if UNSET not in context.store_url else f"sqlite:///{scratch}/none.db"
+    return replace(context, registry=known, store_url=url)
+
+
+@dataclass(frozen=True, slots=True)
+class GateOptions:
+    """Which changed pipelines get a twin run, and how many seconds each of them may take."""
+
+    twin: TwinChoice = TwinChoice.AUTO
+    seconds: float = 120.0
+
+
+class _Check:
+    """The check of one working tree."""
+
+    def __init__(
+        self, context: Context, base: Base, scratch: Path, options: GateOptions, say: Say
+    ) -> None:
+        self._context, self._base, self._scratch = context, base, scratch
+        self._options, self._say = options, say
+        self.warnings: list[str] = []
+
+    def run(self, changes: tuple[FoundChange, ...], stack: ExitStack) -> list[Gated]:
+        """Return each pipeline's verdict, in the order of the changes."""
+        settled = {c.pipeline.name: self._settled(c) for c in changes}
+        open_ = [c for c in changes if settled[c.pipeline.name] is None]
+        self._say(
+            f"{len(open_)} of {len(changes)} pipelines changed since {self._base.commit[:10]}"
+        )
+        judged = self._judge(open_, stack) if open_ else {}
+        return [settled[c.pipeline.name] or judged[c.pipeline.name] for c in changes]
+
+    def _settled(self, found: FoundChange) -> Gated | None:
+        """Return the verdict of a pipeline that needs no comparison, None of all others."""
+        if found.change is PipelineChange.REMOVED:
+            said = (
+                "Removed from headgate.toml, so nothing restarts. Its checkpoint, topics and "
+                "offsets remain."
+            )
+            return self._gated(found, said=said)
+        if found.reasons:
+            return None
+        same = {
+            PipelineChange.NEW: "Registered in this change. Its code is the same in the base.",
+            PipelineChange.RENAMED: f"{_renamed(found)} Its code and settings didn't change.",
+        }
+        return self._gated(found, said=same.get(found.change, ""))
+
+    def _judge(self, changes: list[FoundChange], stack: ExitStack) -> dict[str, Gated]:
+        folder = self._scratch / "base"
+        stack.enter_context(self._base.repository.checked_out(self._base.commit, folder))
+        old = {c.pipeline.name: self._old(c) for c in changes}
+        judged: dict[str, Gated] = {}
+        code: list[tuple[FoundChange, OldVersion]] = []
+        for found in changes:
+            known = old[found.pipeline.name]
+            if isinstance(known, Gated):
+                judged[found.pipeline.name] = known
+            elif found.pipeline.entry_point and found.pipeline.engine is Engine.SPARK:
+                code.append((found, known))
+            else:
+                judged[found.pipeline.name] = self._described(found, known, folder)
+        return judged | self._judge_code(code, folder)
+
+    def _old(self, found: FoundChange) -> OldVersion | Gated:
+        try:
+            known = find_old_version(self._context, self._base, found)
+        except HeadgateError as error:
+            return self._gated(found, error=with_next_step(error))
+        if known.version is None and not _is_in_base(found, self._base):
+            said = (
+                "New: the base doesn't have its code, and no baseline or running version is known."
+            )
+            return self._gated(found, said=said)
+        return known
+
+    def _described(self, found: FoundChange, old: OldVersion, folder: Path) -> Gated:
+        """Compare what the files of the repository say of a pipeline without a function."""
+        try:
+            compared = compare_descriptions(self._context, self._base, found, old, folder)
+        except HeadgateError as error:
+            return self._gated(found, old, error=with_next_step(error))
+        one = self._gated(found, old)
+        return replace(one, report=compared.report, open=(*one.open, *compared.open))
+
+    def _judge_code(
+        self, code: list[tuple[FoundChange, OldVersion]], folder: Path
+    ) -> dict[str, Gated]:
+        if not code:
+            return {}
+        sides = self._sides(folder)
+        self._say(f"capturing {', '.join(f.pipeline.name for f, _ in code)}")
+        before = [_wanted(f.before or f.pipeline) for f, old in code if old.version is None]
+        captured = capture_both(
+            sides, before, [_wanted(f.pipeline) for f, _ in code], self._scratch
+        )
+        choice, seconds = self._options.twin, self._options.seconds
+        with TwinRuns(self._context, sides, self._scratch, choice, seconds) as twins:
+            return {f.pipeline.name: self._compared(f, o, captured, twins) for f, o in code}
+
+    def _sides(self, folder: Path) -> Sides:
+        """Return both versions' code; the base gets its own packages if they differ."""
+        after, python, problem = working_tree(self._context), None, None
+        file = requirements_file(self._context)
+        path = self._base.path(file)
+        theirs = folder / path if path else file
+        if path and self._base.differs(path) and theirs.is_file():
+            self._say(f"installing the packages of {path} as the base has it")
+            try:
+                python, is_new = python_of(theirs)
+                how = "created" if is_new else "reused"
+                self.warnings.append(
+                    f"{path} differs: the base ran in an environment of its own ({how})."
+                )
+            except HeadgateError as error:
+                problem = f"the packages of the base can't be installed: {with_next_step(error)}"
+        return Sides(base_tree(self._context, self._base, folder, python), after, problem)
+
+    def _compared(
+        self,
+        found: FoundChange,
+        old: OldVersion,
+        captured: tuple[Captured, Captured],
+        twins: TwinRuns,
+    ) -> Gated:
+        known = found.before or found.pipeline
+        new = captured[1][_wanted(found.pipeline)]
+        if isinstance(new, str):
+            return self._gated(found, old, error=new)
+        was = old.version or captured[0][_wanted(known)]
+        if isinstance(was, str):
+            return self._gated(found, old, error=f"The old version can't be captured: {was}")
+        name = found.pipeline.name
+        report = report_on(was, new, context=self._context, evidence=(), pipeline=name)
+        one = replace(self._gated(found, old), report=report)
+        pair = Pair(
+            pipeline=found.pipeline, registered_before=known, old=old, before=was, after=new
+        )
+        return twins.judge(one, pair, self._say)
+
+    def _gated(
+        self,
+        found: FoundChange,
+        old: OldVersion | None = None,
+        *,
+        said: str = "",
+        error: str | None = None,
+    ) -> Gated:
+        pipeline = found.pipeline
+        one = Gated(
+            pipeline=pipeline.name,
+            change=found.change,
+            reasons=tuple(_reasons(found)),
+            said=said,
+            error=error,
+            place=self._place(pipeline),
+        )
+        if old is None:
+            return one
+        return replace(
+            one,
+            compared_with=old.compared_with,
+            old=old.name,
+            warnings=old.warnings,
+            open=tuple(_moved(found)),
+        )
+
+    def _place(self, pipeline: Pipeline) -> tuple[str, int]:
+        """Return the line of the function in the repository, else the pipeline's table."""
+        found = source_place((pipeline.entry_point,)) if pipeline.entry_point else None
+        path = self._base.path(found[0]) if found else None
+        if found and path:
+            return path, found[1]
+        file = self._context.registry.path or "headgate.toml"
+        return self._base.path(file) or Path(file).name, pipeline.line
+
+
+def _wanted(pipeline: Pipeline) -> Wanted:
+    assert pipeline.entry_point is not None
+    return Wanted(pipeline.entry_point, pipeline.query)
+
+
+def _reasons(found: FoundChange) -> Iterator[str]:
+    if found.change is PipelineChange.RENAMED:
+        yield _renamed(found)
+    yield from found.reasons
+
+
+def _renamed(found: FoundChange) -> str:
+    return f"Renamed from {found.before.name if found.before else '?'}."
+
+
+def _moved(found: FoundChange) -> Iterator[str]:
+    """Yield the questions that settings leave open: no version says which state there will be."""
+    before, after = found.before, found.pipeline
+    if before is None:
+        return
+    if "checkpoint" in found.settings and before.checkpoint:
+        old, new = before.declared or before.checkpoint, after.declared or after.checkpoint
+        yield (
+            f"headgate.toml moves the checkpoint from {old} to {new or 'nowhere'}. Does the new "
+            "one have the old one's state? If not, the query starts from scratch."
+        )
+    if "group" in found.settings and before.group:
+        yield (
+            f"headgate.toml changes the group from {before.group} to {after.group}. Does the new "
+            "group have the old group's offsets and state? If not, it starts from scratch."
+        )
+
+
+def _is_in_base(found: FoundChange, base: Base) -> bool:
+    """Say whether the base has the code or the description of a pipeline."""
+    if found.before is not None:
+        return True
+    pipeline = found.pipeline
+    if not pipeline.entry_point:
+        paths = [base.path(e) for e in pipeline.evidence]
+        return any(p and any(f"{f}/".startswith(f"{p}/") for f in base.had) for p in paths)
+    module = pipeline.entry_point.partition(":")[0].replace(".", "/")
+    ends = (f"/{module}.py", f"/{module}/__init__.py")
+    return any(f"/{p}".endswith(ends) for p in found.depends_on & base.had)

@@ -1,0 +1,135 @@
+"""Find the version that a changed pipeline restarts from: a baseline, what runs, or the base."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import closing
+from dataclasses import dataclass
+from pathlib import Path, PurePosixPath
+
+from headgate.errors import EvidenceError, HeadgateError
+from headgate.gateway.process.git import Repository
+from headgate.model.version import Version
+from headgate.parse.evidence.version_file import check_graph, load
+from headgate.rules.compare.gated import ComparedWith
+from headgate.store import open_store
+from headgate.usecases.context import UNSET, Context
+from headgate.usecases.gate.find_changes import Base, FoundChange
+
+_SUFFIX = ".headgate.json"
+_SQLITE = "sqlite:///"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class OldVersion:
+    """The old version of a pipeline and its name; `version` None means the code of the base.
+
+    `other_code` says why the code of the base isn't the old version's, "" if it is.
+    """
+
+    compared_with: ComparedWith
+    name: str
+    version: Version | None = None
+    other_code: str = ""
+    warnings: tuple[str, ...] = ()
+
+
+def find_old_version(context: Context, base: Base, found: FoundChange) -> OldVersion:
+    """Return what is known best: a stored baseline, else what the store says runs, else the base.
+
+    EvidenceError or ParseError if the baseline can't be used.
+    """
+    names = [found.pipeline.name, *([found.before.name] if found.before else [])]
+    paths = _baselines(base, names)
+    if len(paths) > 1:
+        raise EvidenceError(f"several baselines: {', '.join(paths)}. Keep one of them")
+    if paths:
+        return _baseline(base, found, paths[0])
+    running, warnings = _running(context, names)
+    if running is not None:
+        name, version = running
+        return OldVersion(
+            compared_with=ComparedWith.RUNNING,
+            name=name,
+            version=version,
+            other_code=_other_code(base, found, version),
+        )
+    return OldVersion(
+        compared_with=ComparedWith.BASE, name=f"commit {base.commit[:10]}", warnings=warnings
+    )
+
+
+def _baselines(base: Base, names: list[str]) -> list[str]:
+    """Return the baselines of the base; those that this change adds only if it had none."""
+    wanted = {f"{name}{_SUFFIX}" for name in names}
+    for files in (base.had, base.files):
+        if found := sorted(p for p in files if PurePosixPath(p).name in wanted):
+            return found
+    return []
+
+
+def _baseline(base: Base, found: FoundChange, path: str) -> OldVersion:
+    """Return the baseline as the base has it: a change can't choose what it is compared with."""
+    data = base.repository.read(base.commit, path) if path in base.had else None
+    edited = (
+        f"This change also edits {path}. The comparison uses the file of the base."
+        if data is not None and path in base.changed
+        else ""
+    )
+    if data is None:
+        data = (base.repository.root / path).read_bytes()
+    version = load(data, source=path)
+    check_graph(version.topology, source=path)
+    if version.engine is not found.pipeline.engine:
+        raise EvidenceError(
+            f"{path} is a version of {version.engine.value}, but headgate.toml registers "
+            f"{found.pipeline.name} for {found.pipeline.engine.value}"
+        )
+    day = f" of {version.captured_at[:10]}" if version.captured_at else ""
+    return OldVersion(
+        compared_with=ComparedWith.BASELINE,
+        name=f"{path}{day}",
+        version=version,
+        other_code=_other_code(base, found, version),
+        warnings=(edited,) if edited else (),
+    )
+
+
+def _running(
+    context: Context, names: list[str]
+) -> tuple[tuple[str, Version] | None, tuple[str, ...]]:
+    """Return what the store says runs, by name; a store that can't be read is a warning."""
+    url = context.store_url
+    if UNSET in url:
+        return None, ("The store isn't read: its address needs a variable that isn't set.",)
+    if url.startswith(_SQLITE) and not Path(url.removeprefix(_SQLITE).partition("?")[0]).exists():
+        return None, ()
+    try:
+        with closing(open_store(url)) as store:
+            known = ((name, store.versions.running(name)) for name in names)
+            return next(((n, v) for n, v in known if v is not None), None), ()
+    except HeadgateError as error:
+        return None, (f"The store can't be read: {error}",)
+
+
+def _other_code(base: Base, found: FoundChange, version: Version) -> str:
+    """Say why the base's code isn't what this version was captured from; "" if it is."""
+    code, before = version.code, found.before
+    if code is None or code.commit is None:
+        return "it doesn't record its commit: capture it again with `headgate capture`"
+    if not code.is_clean:
+        return "it was captured from files that were not committed"
+    if before is None or code.entry_point != before.entry_point:
+        return f"it was captured from {code.entry_point}"
+    short = code.commit[:10]
+    try:
+        differing = set(_differing(base.repository, code.commit, base.commit, found))
+    except HeadgateError:
+        return f"its commit {short} isn't in this clone"
+    return f"it was captured from commit {short}, which has other code" if differing else ""
+
+
+def _differing(repository: Repository, old: str, new: str, found: FoundChange) -> Iterator[str]:
+    yield from repository.changed(repository.commit(old), new) & found.depends_on
+    if found.pipeline.inputs:
+        yield from repository.changed(old, new, found.pipeline.inputs)

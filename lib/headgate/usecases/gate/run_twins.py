@@ -1,0 +1,168 @@
+"""Run both versions of changed pipelines on generated rows; two Sparks serve all of them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from contextlib import ExitStack
+from dataclasses import dataclass, replace
+from enum import StrEnum
+from pathlib import Path
+
+from headgate.errors import HeadgateError, with_next_step
+from headgate.gateway.spark.twin_version import TwinProcess
+from headgate.model.registered_pipelines import Pipeline
+from headgate.model.version import Version
+from headgate.parse.evidence.version_file import dump, fingerprint, load
+from headgate.rules.compare.gated import ComparedWith, Gated
+from headgate.rules.compare.twin_findings import with_twin
+from headgate.rules.core.report import Outcome, Report
+from headgate.rules.core.upstream import feeding_state
+from headgate.usecases.compare.compare_versions import report_on
+from headgate.usecases.context import Context
+from headgate.usecases.gate.old_version import OldVersion
+from headgate.usecases.gate.sides import Sides
+from headgate.usecases.rehearsal.twin_spark import TwinOptions, TwinRun, run_twin
+
+Say = Callable[[str], None]
+
+
+class TwinChoice(StrEnum):
+    """Which changed pipelines get a twin run."""
+
+    AUTO = "auto"
+    ALWAYS = "always"
+    NEVER = "never"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Pair:
+    """Both versions of a pipeline, and how the base and the working tree register it."""
+
+    pipeline: Pipeline
+    registered_before: Pipeline
+    old: OldVersion
+    before: Version
+    after: Version
+
+
+class TwinRuns:
+    """Both Sparks start with the first run; leave the `with` block to end them."""
+
+    def __init__(
+        self, context: Context, sides: Sides, scratch: Path, choice: TwinChoice, seconds: float
+    ) -> None:
+        self._context, self._sides, self._scratch = context, sides, scratch
+        self._choice, self._seconds = choice, seconds
+        self._stack = ExitStack()
+        self._processes: tuple[TwinProcess, TwinProcess] | None = None
+        self._started = 0
+
+    def __enter__(self) -> TwinRuns:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._stack.close()
+
+    def judge(self, one: Gated, pair: Pair, say: Say) -> Gated:
+        """Return the verdict with what both versions did; without a run it says why."""
+        assert one.report is not None
+        if not self._is_wanted(one.report, pair):
+            return one
+        old = pair.old
+        if old.other_code and old.compared_with is not ComparedWith.BASE:
+            note = f"No twin run: {old.name} isn't the code of the base ({old.other_code})."
+            return replace(one, twin_note=note)
+        if self._sides.problem:
+            return replace(one, twin_note=f"No twin run: {self._sides.problem}")
+        try:
+            found = self._run(pair, say)
+        except HeadgateError as error:
+            self._end()
+            return replace(one, twin_note=f"The twin run failed: {with_next_step(error)}")
+        return self._with_run(one, pair, found)
+
+    def _is_wanted(self, report: Report, pair: Pair) -> bool:
+        if self._choice is TwinChoice.AUTO:
+            is_open = report.outcome is Outcome.UNKNOWN
+            return is_open or touches_state(report, pair.before, pair.after)
+        return self._choice is TwinChoice.ALWAYS
+
+    def _run(self, pair: Pair, say: Say) -> TwinRun:
+        before, after = pair.registered_before.entry_point, pair.pipeline.entry_point
+        assert before is not None and after is not None
+        options = TwinOptions(
+            seconds=self._seconds, query=pair.pipeline.query, scratch=self._scratch
+        )
+        return run_twin(
+            before,
+            after,
+            context=self._context,
+            options=options,
+            say=lambda text: say(f"{pair.pipeline.name}: {text}"),
+            processes=self._sparks(),
+        )
+
+    def _sparks(self) -> tuple[TwinProcess, TwinProcess]:
+        if self._processes is None:
+            self._started += 1
+            folder = self._scratch / f"twin-{self._started}"
+            self._processes = (
+                self._stack.enter_context(TwinProcess(folder / "old", self._sides.before)),
+                self._stack.enter_context(TwinProcess(folder / "new", self._sides.after)),
+            )
+        return self._processes
+
+    def _end(self) -> None:
+        """End both: one that failed may hang, and the next run gets others."""
+        self._stack.close()
+        self._processes = None
+
+    def _with_run(self, one: Gated, pair: Pair, found: TwinRun) -> Gated:
+        report = one.report
+        if pair.old.compared_with is ComparedWith.BASE:
+            # What the run has left says more than a capture: the old version's checkpoint.
+            report = report_on(
+                *map(_as_kept, found.versions),
+                context=self._context,
+                evidence=(),
+                pipeline=one.pipeline,
+            )
+        assert report is not None
+        report, disagreements = with_twin(report, found.verdict, *found.versions)
+        findings = tuple(sorted(report.findings, key=lambda f: -f.outcome))
+        report = replace(report, findings=findings)
+        return replace(
+            one,
+            report=report,
+            twin=found.verdict,
+            versions=found.versions,
+            disagreements=disagreements,
+        )
+
+
+def _as_kept(version: Version) -> Version:
+    return load(dump(version), source="the twin run")
+
+
+def touches_state(report: Report, before: Version, after: Version) -> bool:
+    """Say whether something differs that may change what the state means.
+
+    A change after the last stateful operator doesn't, nor does one of a query without state.
+    """
+    if before.stateful == () and after.stateful == ():
+        return False
+    if fingerprint(before) == fingerprint(after):
+        return False
+    if not report.changes or before.functions != after.functions:
+        return True
+    old, new = feeding_state(before.topology), feeding_state(after.topology)
+    return any(
+        c.before in old | _stateful(before) or c.after in new | _stateful(after)
+        for c in report.changes
+    )
+
+
+def _stateful(version: Version) -> frozenset[str]:
+    stores = (s.node for o in version.stateful or () for s in o.stores)
+    nodes = (o.node for o in version.stateful or ())
+    return frozenset(n for n in (*nodes, *stores) if n)
