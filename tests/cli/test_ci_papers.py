@@ -47,6 +47,30 @@ def test_the_hook_runs_a_command_that_there_is():
     assert "pass_filenames: false" in text
 
 
+GATES = [
+    command
+    for path in ("action.yml", "docs/guides/gate.md", ".pre-commit-hooks.yaml")
+    for command in re.findall(
+        r"headgate gate[^\n`]*(?:\\\n[^\n`]*)*", (ROOT / path).read_text(encoding="utf-8")
+    )
+]
+
+
+@pytest.mark.parametrize("command", GATES)
+def test_the_gate_has_the_options_of_the_action_and_the_guide(command):
+    known = {o for p in headgate.get_command(None, "gate").params for o in p.opts}
+    assert set(re.findall(r"--[a-z-]+", command)) <= known
+
+
+def test_the_action_gives_no_secret_to_the_code():
+    text = (ROOT / "action.yml").read_text(encoding="utf-8")
+    assert "secrets." not in text and "token" not in text
+    assert any("--write markdown=" in command for command in GATES)
+    # Inputs reach the shell as variables: an expression in a script would be run as code.
+    scripts = re.findall(r"(?ms)^      run: \|\n(.*?)(?=^    - |\Z)", text)
+    assert scripts and all("${{" not in script for script in scripts)
+
+
 def test_a_baseline_holds_what_the_checkpoint_pins(tmp_path):
     case = CASES / "conf_shuffle_partitions"
     pieces = [case / "before" / p for p in ("checkpoint", "formatted.txt", "capture.json")]

@@ -158,6 +158,26 @@ def test_a_file_that_the_code_names_is_an_input(repo):
     assert changes()[0]["orders"] == ("changed", "queries/orders.sql changed")
 
 
+def test_code_that_git_ignores_counts_as_changed(repo):
+    repo.file(".gitignore", "jobs/made.py\n")
+    repo.file("jobs/orders.py", "import jobs.made\n")
+    repo.commit()
+    repo.file("jobs/made.py", "x = 1\n")
+    repo.file("README.md", "x")
+    assert changes()[0]["orders"] == ("changed", "jobs/made.py isn't under version control")
+
+
+def test_packages_in_the_clone_are_not_followed(repo, monkeypatch):
+    packages = repo.folder / ".venv/lib/python3.11/site-packages"
+    repo.file(".gitignore", ".venv\n")
+    repo.file(".venv/lib/python3.11/site-packages/dynamic.py", "exec(code)\n")
+    monkeypatch.syspath_prepend(packages)
+    repo.file("jobs/orders.py", "import dynamic\n")
+    repo.commit()
+    repo.file("README.md", "x")
+    assert changes()[0]["orders"] == ("unchanged",)
+
+
 def test_settings_of_the_pipeline_and_its_packages(repo):
     text = (repo.folder / "headgate.toml").read_text()
     repo.file("headgate.toml", text.replace("/data/orders", "/data/orders-2"))

@@ -20,6 +20,7 @@ from headgate.usecases.context import Context, importable_from, unset_variables
 from headgate.usecases.gate.follow_imports import Followed, ImportFollower
 
 _MOST_REASONS = 3
+_PACKAGES = {"site-packages", "dist-packages"}
 # What of a pipeline's table decides which version runs, and on which state.
 _SETTINGS = (
     *("engine", "checkpoint", "group", "entry_point", "topics", "evidence", "watch", "query"),
@@ -130,9 +131,10 @@ def find_changes(context: Context, base: Base) -> tuple[tuple[FoundChange, ...],
 
 
 def import_folders(context: Context) -> tuple[Path, ...]:
-    """Return the folders that the pipelines' code is imported from, libraries' folders last."""
-    named = filter(None, os.environ.get("PYTHONPATH", "").split(os.pathsep))
-    return (*importable_from(context), *(Path(p) for p in (*named, *sys.path) if p))
+    """Return the folders that the pipelines' code is imported from; packages' folders aren't."""
+    named = os.environ.get("PYTHONPATH", "").split(os.pathsep)
+    more = (Path(p) for p in (*named, *sys.path) if p)
+    return (*importable_from(context), *(p for p in more if not _PACKAGES & {*p.parts}))
 
 
 def _registry_at(context: Context, base: Base) -> tuple[Registry | None, tuple[str, ...]]:
@@ -204,6 +206,7 @@ class _Search:
             followed = self._follow(pipeline.entry_point.partition(":")[0])
             paths |= followed.paths
             reasons += [f"can't follow all imports: {text}" for text in followed.unresolved]
+            reasons += self._unversioned(followed)
             reasons += self._requirements
             paths |= {c for c in self._base.changed if _is_named(c, followed.names)}
         elif pipeline.engine is Engine.SPARK and pipeline.inputs is None and not pipeline.evidence:
@@ -237,6 +240,14 @@ class _Search:
                 yield f"the input {glob} matches no file"
             elif unknown := sorted(p for p in matching if not self._is_known(p)):
                 yield f"{unknown[0]} isn't under version control"
+
+    def _unversioned(self, followed: Followed) -> Iterator[str]:
+        """Yield imported files that git can't compare: ignored ones, and those behind a link."""
+        root = self._base.repository.root
+        unknown = followed.paths - self._base.files
+        yield from (
+            f"{p} isn't under version control" for p in sorted(unknown) if (root / p).is_file()
+        )
 
     def _is_known(self, path: str) -> bool:
         is_folder = (self._base.repository.root / path).is_dir()

@@ -17,8 +17,6 @@ from headgate.usecases.context import Context, importable_from
 from headgate.usecases.evidence.capture import read_capture
 from headgate.usecases.gate.find_changes import Base, import_folders
 
-_PACKAGES = ("site-packages", "dist-packages")
-
 
 @dataclass(frozen=True, slots=True)
 class Wanted:
@@ -50,17 +48,13 @@ def base_tree(context: Context, base: Base, folder: Path, python: Path | None) -
 
     `python` is the interpreter that has its packages, None for ours.
     """
-    paths = [base.path(f) for f in import_folders(context) if _is_code(f)]
+    paths = [base.path(f) for f in import_folders(context)]
     inside = dict.fromkeys(folder / p for p in paths if p is not None)
     current = folder / (base.path(Path.cwd()) or ".")
     # A folder that the base doesn't have can't be the current one.
     first = current if current.is_dir() else folder
     kept = (f for f in inside if f.is_dir() and f != first)
     return Checkout((first, *kept), python, base.repository.root)
-
-
-def _is_code(folder: Path) -> bool:
-    return not any(part in _PACKAGES for part in folder.parts)
 
 
 def capture_both(

@@ -1,0 +1,136 @@
+"""The report on a whole change: one comment, worst first, whatever names and messages hold."""
+
+import json
+from xml.etree import ElementTree as ET
+
+import pytest
+from test_report_formats import FINE, OPEN, REPORT
+
+from headgate.model.twin import Counterexample, TwinVerdict
+from headgate.rules.compare.gated import (
+    ComparedWith,
+    Gated,
+    GateReport,
+    PipelineChange,
+    worst_first,
+)
+from headgate.rules.core.report import Report
+from headgate.views.reports.document_junit import junit_text
+from headgate.views.reports.document_markdown import markdown_text
+from headgate.views.reports.document_sarif import sarif_data
+from headgate.views.reports.gate import gate_document, gate_json
+from views.hostile import NAMES
+
+EXAMPLE = Counterexample(
+    operator_id=0,
+    store="default",
+    kind="state",
+    key={"k": "a|b"},
+    columns=("sum", "sum"),
+    before=1,
+    after=2,
+)
+TWIN = TwinVerdict(outcome="silently_wrong", why="it differs", counterexample=EXAMPLE)
+
+
+def gated(name, **more):
+    return Gated(pipeline=name, change=more.pop("change", PipelineChange.CHANGED), **more)
+
+
+ALL = (
+    gated("quiet", change=PipelineChange.UNCHANGED),
+    gated("fine", report=Report(findings=(FINE,)), reasons=("a.py changed",)),
+    gated("bad", report=REPORT, twin=TWIN, compared_with=ComparedWith.BASELINE, old="b.json"),
+    gated("broken", error="build failed at a.py:1: ValueError: x", place=("jobs/broken.py", 3)),
+    gated("gone", change=PipelineChange.REMOVED, said="Removed from headgate.toml."),
+)
+FOUND = GateReport(base="0" * 40, revision="main", pipelines=worst_first(ALL))
+FAIL_ON = frozenset(("refuses", "silently_wrong", "unknown"))
+
+
+def test_the_worst_is_first_and_what_did_not_change_is_last():
+    assert [p.pipeline for p in FOUND.pipelines] == ["bad", "broken", "fine", "gone", "quiet"]
+
+
+def test_the_comment_has_a_row_with_verdict_reason_example_remedy_and_scenario():
+    text = markdown_text(gate_document(FOUND, fail_on=FAIL_ON))
+    lines = text.splitlines()
+    assert lines[0] == "## ! Fails to start."
+    assert lines[2] == "**4 pipelines of 5 changed. Do not deploy: bad, broken.**"
+    rows = [line.strip("| ").split(" | ") for line in lines if line.startswith("| ")][2:]
+    assert [row[:2] for row in rows] == [
+        ["! Fails to start", "bad"],
+        ["? Unknown", "broken"],
+        ["✓ Resumes", "fine"],
+        ["✓ Removed", "gone"],
+    ]
+    bad = next(line for line in lines if line.startswith("| ! Fails to start"))
+    assert "for key k='a\\|b' the old version left 1" in bad
+    assert bad.endswith("Delete offsets/7. | `headgate plan from-scratch bad` |")
+    assert "<summary>1 pipeline unchanged</summary>\n\n- quiet\n" in text
+    assert "Compared with the baseline (b.json)" in text
+
+
+@pytest.mark.parametrize("words", [frozenset(), frozenset(("refuses",)), frozenset(("unknown",))])
+def test_the_check_fails_on_the_words_that_are_chosen(words):
+    closing = {p.pipeline for p in FOUND.pipelines if p.closes(words)}
+    expected = {"refuses": {"bad"}, "unknown": {"bad", "broken"}}
+    assert closing == (expected[next(iter(words))] if words else set())
+    assert FOUND.closes(words) == bool(closing)
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_a_hostile_message_stays_in_its_cell(name):
+    report = GateReport(base="0" * 40, revision=name, pipelines=(gated("a", error=name),))
+    text = markdown_text(gate_document(report))
+    rows = [line for line in text.splitlines() if line.startswith("| ? Unknown | a |")]
+    assert len(rows) == 1 and rows[0].replace("\\|", "").count("|") == 7
+    assert "<script" not in text and "<b>" not in text
+    assert text.count("<details>") == text.count("</details>") == 1
+    ET.fromstring(junit_text(gate_document(report)).partition("\n")[2])
+
+
+def test_junit_has_a_suite_for_each_changed_pipeline():
+    suites = ET.fromstring(junit_text(gate_document(FOUND, fail_on=FAIL_ON)).partition("\n")[2])
+    counts = {s.get("name"): (s.get("tests"), s.get("failures")) for s in suites}
+    assert counts == {
+        "bad": ("3", "2"),
+        "broken": ("1", "1"),
+        "fine": ("1", "0"),
+        "gone": ("1", "0"),
+    }
+
+
+def test_sarif_is_one_run_with_each_pipelines_own_place():
+    (run,) = sarif_data(gate_document(FOUND))["runs"]
+    rules = [r["id"] for r in run["tool"]["driver"]["rules"]]
+    assert [rules[r["ruleIndex"]] for r in run["results"]] == [r["ruleId"] for r in run["results"]]
+    broken = next(r for r in run["results"] if r["ruleId"] == "not-compared")
+    place = broken["locations"][0]["physicalLocation"]
+    assert (place["artifactLocation"]["uri"], place["region"]["startLine"]) == ("jobs/broken.py", 3)
+    prints = [r["partialFingerprints"]["headgateFinding/v1"] for r in run["results"]]
+    assert len(set(prints)) == len(prints)
+
+
+def test_the_same_finding_of_two_pipelines_is_two():
+    both = GateReport(
+        base="0",
+        revision="main",
+        pipelines=tuple(gated(n, report=Report(findings=(OPEN,))) for n in ("a", "b")),
+    )
+    (run,) = sarif_data(gate_document(both))["runs"]
+    prints = [r["partialFingerprints"]["headgateFinding/v1"] for r in run["results"]]
+    assert len(set(prints)) == 2
+
+
+def test_json_has_every_field_of_the_contract():
+    found = json.loads(json.dumps(gate_json(FOUND)))
+    assert (found["schema"], found["outcome"], found["base"]) == (1, "refuses", "0" * 40)
+    one = found["pipelines"][0]
+    assert one["pipeline"] == "bad" and one["changed"] is True
+    assert one["compared_with"] == "baseline" and one["scenario"] == "from-scratch"
+    assert one["report"]["counterexample"]["key"] == {"k": "a|b"}
+    broken = found["pipelines"][1]
+    assert broken["report"] is None and broken["outcome"] == "unknown"
+    assert broken["error"].startswith("build failed")
+    assert found["pipelines"][-1]["changed"] is False
