@@ -141,6 +141,7 @@ def test_the_base_has_its_own_packages(jobs, tmp_path, monkeypatch):
     jobs.commit()
     jobs.git("checkout", "-q", "-B", "work")
     jobs.file("requirements.txt", "")
+    jobs.file("jobs/filtered.py", FILTER)
     one = asked("--twin", "never")[0]["filtered"]
     assert one["outcome"] == "unknown"
     assert "pip install -r requirements.txt failed" in one["error"]

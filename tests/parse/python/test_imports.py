@@ -41,6 +41,9 @@ def test_imports_wherever_they_are(code, found):
         ("\n__import__('a' + x)", "calls __import__"),
         ("\nexec(code)", "calls exec"),
         ("import sys\nsys.path.insert(0, 'x')", "uses sys.path"),
+        ("import sys\nsys.meta_path.append(Finder())", "uses sys.meta_path"),
+        ("\nfrom sys import path", "imports sys.path"),
+        ("\nfrom importlib import import_module as load", "imports importlib.import_module"),
     ],
 )
 def test_what_only_a_run_can_resolve(code, reason):

@@ -19,6 +19,8 @@ _DYNAMIC = frozenset(
 )
 # Of these names only the built-in ones: a DataFrame has an `eval`, too.
 _BUILT_IN = frozenset({"exec", "eval", "__import__"})
+# What of `sys` decides where modules come from.
+_SEARCH = frozenset({"path", "meta_path", "path_hooks"})
 _FILE = re.compile(r"[\w./ -]{0,200}\w\.\w{1,10}")
 
 
@@ -85,13 +87,27 @@ def _constant(call: ast.Call) -> str | None:
 
 
 def _unresolved(node: ast.AST) -> Iterator[tuple[int, str]]:
-    if isinstance(node, ast.Attribute) and node.attr == "path" and _is_named(node.value, "sys"):
-        yield node.lineno, "uses sys.path"
+    if isinstance(node, ast.Attribute) and node.attr in _SEARCH and _is_named(node.value, "sys"):
+        yield node.lineno, f"uses sys.{node.attr}"
+    if isinstance(node, ast.ImportFrom):
+        # Under another name its calls would not be seen.
+        yield from (
+            (node.lineno, f"imports {node.module}.{alias.name}")
+            for alias in node.names
+            if _is_hidden(node.module or "", alias)
+        )
     if not isinstance(node, ast.Call):
         return
     name = _called(node)
     if (name in _IMPORTERS and _constant(node) is None) or name in _DYNAMIC:
         yield node.lineno, f"calls {name}"
+
+
+def _is_hidden(module: str, alias: ast.alias) -> bool:
+    if module == "sys":
+        return alias.name in _SEARCH
+    is_importer = module.partition(".")[0] in ("importlib", "runpy", "pkgutil", "builtins")
+    return is_importer and bool(alias.asname) and alias.name in _DYNAMIC | _IMPORTERS
 
 
 def _called(call: ast.Call) -> str:
