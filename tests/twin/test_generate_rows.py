@@ -82,3 +82,15 @@ def test_time_advances_with_the_largest_interval_and_its_ends_are_far_away():
     )
     assert first[0][:10] == "2024-03-04" and middle[-1][:10] == "2024-03-05"
     assert last[0] > middle[-1]
+
+
+def test_sources_have_different_numbers_of_files_and_all_rows():
+    other = SourceRows("in2", STREAM.schema, True)
+    feed = RowMaker(hints(), 1).feed([STREAM, other])
+    files = {name: sum(name in batch for batch in feed.a) for name in ("in", "in2")}
+    assert files == {"in": 3, "in2": 2}
+    assert len({sum(len(b.get(n, ())) for b in feed.a) for n in files}) == 1
+
+
+def test_points_in_time_name_their_zone():
+    assert all(row["at"].endswith("Z") for row in rows(RowMaker(hints(), 1).feed([STREAM])))

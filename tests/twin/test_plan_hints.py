@@ -109,3 +109,18 @@ def test_recorded_plans_are_mined_without_an_error():
     for path in plans:
         known = {"sources": [], "leaves": [], "text": "", "constants": []}
         mine(known | {"plan": json.loads(path.read_text())}, Hints())
+
+
+@pytest.mark.parametrize(
+    ("key", "seconds"),
+    [
+        (call("DateFormatClass", column(1), literal("yyyy-MM-dd HH")), 3600),
+        (call("DateFormatClass", column(1), literal("yyyy-MM")), 30 * 86_400),
+        (call("TruncTimestamp", literal("DAY"), column(1)), 86_400),
+        (call("Hour", column(1)), 3600),
+        (call("Cast", column(1) | {"dataType": "timestamp"}, dataType="date"), 86_400),
+    ],
+)
+def test_a_key_that_cuts_times_spreads_them_over_several_keys(key, seconds):
+    assert mined("Aggregate", groupingExpressions=[key]).intervals == {seconds}
+    assert mined("Project", projectList=[key]).intervals == set()

@@ -42,22 +42,24 @@ class ReplacedSource:
 class GeneratedFolders:
     """The folders of generated rows below `root`; two versions share that of one location.
 
-    Of a source that is not files they share that of the first, second, ... location: another topic
-    is no other folder, at which Spark would stop.
+    Of a source that is not files they share that of its name, or else that of the first, second,
+    ... location: another topic is no other folder, at which Spark would stop.
     """
 
     root: Path
     sources: dict[str, ReplacedSource] = field(default_factory=dict)
     _locations: dict[str, list[str]] = field(default_factory=dict)
 
-    def instead_of(self, kind: str, location: str, *, is_streaming: bool) -> Path:
+    def instead_of(
+        self, kind: str, location: str, *, is_streaming: bool, name: str | None = None
+    ) -> Path:
         """Return the folder for a source; it exists, and is the same one each time."""
         mark = "stream" if is_streaming else "table"
         known = location
         if is_streaming and kind not in FILES:
             places = self._locations.setdefault(kind, [])
-            places += [] if location in places else [location]
-            known = f"{kind} {places.index(location)}"
+            places += [] if name or location in places else [location]
+            known = f"{kind} named {name}" if name else f"{kind} {places.index(location)}"
         digest = hashlib.sha256(f"{mark} {known}".encode()).hexdigest()[:12]
         folder = self.root / f"{mark}-{digest}"
         folder.mkdir(parents=True, exist_ok=True)
@@ -89,10 +91,12 @@ class ReplacedReader:
         options = self._options()
         location = ",".join(paths_of(args)) or _location(options) or kind
         schema = self._schema(kind, location, options)
-        folder = self._folders.instead_of(kind, location, is_streaming=self._is_streaming())
+        is_streaming = self._is_streaming()
+        name = spark_reflection.given_name(self._reader) if is_streaming else None
+        folder = self._folders.instead_of(kind, location, is_streaming=is_streaming, name=name)
         self._forget_options()
         reader = self._reader.format("json").schema(schema)
-        if self._is_streaming():
+        if is_streaming:
             reader = reader.option("maxFilesPerTrigger", "1")
         return reader.load(str(folder))
 

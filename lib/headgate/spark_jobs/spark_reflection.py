@@ -86,6 +86,15 @@ def _name(leaf: Any) -> str | None:
         return None
 
 
+def given_name(reader: Any) -> str | None:
+    """Return what `DataStreamReader.name` gave to a Java reader; Spark before 4.2 names none."""
+    try:
+        name = option(field(reader, "userProvidedSourceName"))
+    except AttributeError:
+        return None
+    return str(name) if name is not None else None
+
+
 _UNITS = ((86_400_000, "day"), (3_600_000, "hour"), (60_000, "minute"), (1000, "second"))
 
 

@@ -34,6 +34,8 @@ from headgate.text.secrets import mask_text
 
 _POLL_S = 0.02
 _MOST_KEYS = 20_000
+# A timeout in processing time starts batches without rows for ever.
+_EMPTY_BATCHES = 5
 _WITHHELD = "a twin run runs without credentials, so this variable was not passed"
 
 
@@ -145,11 +147,12 @@ class TwinVersion:
         java.trigger(triggers.AvailableNow())
         query = java.start()
         try:
-            while query.isActive():
+            while query.isActive() and not _is_idle(query):
                 if time.monotonic() > deadline:
                     found["late"] = str(query.status().message())
                     return
                 time.sleep(_POLL_S)
+            query.stop()
             failed = query.exception()
             if failed.isDefined():
                 found["error"] = _error(sink.error or failed.get()) | {"stage": "batch"}
@@ -185,6 +188,15 @@ class TwinVersion:
         for key, value in (SETTINGS | own).items():
             builder = builder.config(key, value)
         return builder.getOrCreate()
+
+
+def _is_idle(query: Any) -> bool:
+    """Whether the newest batches had no rows, so that nothing is left to take."""
+    last = query.lastProgress()
+    if last is None or last.numInputRows():
+        return False
+    newest = list(query.recentProgress())[-_EMPTY_BATCHES:]
+    return len(newest) == _EMPTY_BATCHES and not any(p.numInputRows() for p in newest)
 
 
 def _about(source: Any) -> dict[str, Any]:

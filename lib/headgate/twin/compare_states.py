@@ -5,6 +5,8 @@ from __future__ import annotations
 import itertools
 from collections.abc import Mapping
 from dataclasses import dataclass
+from datetime import UTC, datetime
+from typing import Any
 
 from headgate.model.twin import ColumnMatch
 from headgate.twin.experiment import Frozen, Store, texts, words
@@ -12,6 +14,7 @@ from headgate.twin.experiment import Frozen, Store, texts, words
 # Thresholds, measured on recorded changes of three sets.
 _SWAPPED, _TELLING, _WIDEST = 0.98, 5, 12
 _DIFFERS = 0.05
+_FEW = 8
 _KEY_ORDER, _KEY_SAME, _WIDEST_KEY = 0.7, 0.5, 5
 
 
@@ -20,7 +23,8 @@ class StoreComparison:
     """Counts of keys, `different` keys of both, and columns that have changed places.
 
     `single` are common keys that got one row of A. `key_order` says where the new version has each
-    of the old one's key columns.
+    of the old one's key columns. `factor`: all different values are that many times the old ones.
+    `is_placeholder`: what differs was one text, or null, in all keys of one version.
     """
 
     only_before: tuple[Frozen, ...]
@@ -30,6 +34,8 @@ class StoreComparison:
     single: int
     single_different: int
     swapped: tuple[ColumnMatch, ...] = ()
+    factor: float | None = None
+    is_placeholder: bool = False
     key_order: tuple[int, ...] | None = None
 
     @property
@@ -57,6 +63,8 @@ def compare_stores(before: Store, after: Store, counts: Mapping[str, int]) -> St
         single=len(single),
         single_different=len(single & set(different)),
         swapped=_swapped(old, new, common) if different else (),
+        factor=_factor(old, new, common) if different else None,
+        is_placeholder=_is_placeholder(old, new, common) if different else False,
         key_order=_key_order(old, new, len(common), len(different)),
     )
 
@@ -69,10 +77,25 @@ def _is_single(key: Frozen, counts: Mapping[str, int]) -> bool:
 def _width(rows: Mapping[Frozen, Frozen]) -> int | None:
     """Return the number of columns that all rows have, None if they differ or are no structs."""
     widths = {
-        len(v) if isinstance(v, tuple) and not (v and v[0] == "several") else 0
-        for v in rows.values()
+        len(row) if isinstance(row, tuple) else 0
+        for value in rows.values()
+        for row in _rows_of(value)
     }
     return widths.pop() if len(widths) == 1 else None
+
+
+def _rows_of(value: Frozen) -> tuple[Frozen, ...]:
+    """Return the rows of a key: one, or the several of a side of a join."""
+    several = isinstance(value, tuple) and value and value[0] == "several"
+    return value[1:] if several else (value,)
+
+
+def _column(value: Frozen, column: int) -> Frozen:
+    """Return a column's value, or its sorted values if the key has several rows."""
+    rows = _rows_of(value)
+    if len(rows) == 1:
+        return rows[0][column]
+    return tuple(sorted((row[column] for row in rows), key=repr))
 
 
 def _swapped(
@@ -84,16 +107,67 @@ def _swapped(
         return ()
     found = []
     for i in range(width):
-        told_apart = sum(old[k][i] != new[k][i] for k in common)
+        told_apart = sum(_column(old[k], i) != _column(new[k], i) for k in common)
         if told_apart < max(_TELLING, _DIFFERS * len(common)):
             continue
         for j in range(width):
-            same = sum(old[k][i] == new[k][j] for k in common)
-            if i != j and same >= _SWAPPED * len(common):
+            if i == j:
+                continue
+            same = sum(_column(old[k], i) == _column(new[k], j) for k in common)
+            if same >= _SWAPPED * len(common):
                 found.append(
                     ColumnMatch(before_column=i, after_column=j, keys=same, of=len(common))
                 )
     return tuple(found)
+
+
+def _differing(
+    old: Mapping[Frozen, Frozen], new: Mapping[Frozen, Frozen], common: set[Frozen]
+) -> list[list[tuple[Any, Any]]]:
+    """Return for each column that differs the values of all common keys; none for joins."""
+    width = _width(old)
+    one_row = all(len(_rows_of(v)) == 1 for rows in (old, new) for v in rows.values())
+    if not width or width != _width(new) or not one_row or len(common) < _FEW:
+        return []
+    columns = ([(old[k][i], new[k][i]) for k in common] for i in range(width))
+    return [pairs for pairs in columns if any(a != b for a, b in pairs)]
+
+
+def _factor(
+    old: Mapping[Frozen, Frozen], new: Mapping[Frozen, Frozen], common: set[Frozen]
+) -> float | None:
+    """Return what every differing number was multiplied by: a change of unit."""
+    found: set[float] = set()
+    for pairs in _differing(old, new, common):
+        numbers = [(_number(a), _number(b)) for a, b in pairs if (a, b) != (None, None)]
+        if any(a is None or b is None or bool(a) != bool(b) for a, b in numbers):
+            return None
+        factors = {float(f"{b / a:.6g}") for a, b in numbers if a and b is not None}
+        if sum(bool(a) for a, _ in numbers) < _FEW:
+            return None
+        found |= factors
+    return found.pop() if len(found) == 1 else None
+
+
+def _number(value: Any) -> float | None:
+    if isinstance(value, bool) or not isinstance(value, (int, float, str)):
+        return None
+    try:
+        return float(value)
+    except ValueError:
+        return None
+
+
+def _is_placeholder(
+    old: Mapping[Frozen, Frozen], new: Mapping[Frozen, Frozen], common: set[Frozen]
+) -> bool:
+    """Whether each column that differs held nothing: one text, or null, in all keys."""
+    columns = _differing(old, new, common)
+    sides = [[{repr(pair[side]) for pair in pairs} for side in (0, 1)] for pairs in columns]
+    texts_only = all(
+        value is None or isinstance(value, str) for pairs in columns for p in pairs for value in p
+    )
+    return bool(columns) and texts_only and all(min(len(s) for s in both) == 1 for both in sides)
 
 
 def _key_order(
@@ -113,3 +187,29 @@ def _key_order(
     best = max(hits, key=lambda order: hits[order])
     enough = hits[best] >= _KEY_ORDER * max(min(len(old), len(new)), 1)
     return best if enough and same < _KEY_SAME * hits[best] else None
+
+
+def grids(rows: Mapping[Frozen, Frozen]) -> dict[int, set[tuple[float, float]]]:
+    """Return length and phase, in seconds, of the windows in each key column that holds windows.
+
+    Columns whose windows have many lengths (sessions) and stores of few keys are left out.
+    """
+    keys = [k for k in rows if isinstance(k, tuple)]
+    found = {}
+    for column in range(min(map(len, keys), default=0)):
+        windows = [_window(key[column]) for key in keys]
+        lengths = {w[0] for w in windows if w}
+        if len(windows) >= _FEW and None not in windows and len(lengths) == 1:
+            found[column] = {w for w in windows if w}
+    return found
+
+
+def _window(value: Frozen) -> tuple[float, float] | None:
+    """Return length and phase of a pair of times, None if it is no such pair."""
+    if not isinstance(value, tuple) or len(value) != 2:
+        return None
+    try:
+        start, end = (datetime.fromisoformat(v).replace(tzinfo=UTC).timestamp() for v in value)
+    except (TypeError, ValueError):
+        return None
+    return (end - start, start % (end - start)) if end > start else None

@@ -83,6 +83,8 @@ class RowMaker:
             for folder, rows in batch.items():
                 seen[folder] += rows
             (found.a if number < len(SIZES_A) else found.b).append(batch)
+        for number, source in enumerate(streams):
+            _join_last(found.a, source.folder, number % len(SIZES_A))
         return found
 
     def _rows(
@@ -116,13 +118,16 @@ class RowMaker:
             for column in schema["fields"]:
                 if isinstance(column["type"], str) and column["type"] in _TIMES:
                     name = column["name"]
-                    row[name] = self._value(column["type"], f"{STREAM}:{name}", at)
+                    row[name] = self._top(column, f"{STREAM}:{name}", at)
         return row
 
     def _row(self, schema: Mapping[str, Any], prefix: str, at: datetime) -> Row:
-        return {
-            f["name"]: self._value(f["type"], f"{prefix}:{f['name']}", at) for f in schema["fields"]
-        }
+        return {f["name"]: self._top(f, f"{prefix}:{f['name']}", at) for f in schema["fields"]}
+
+    def _top(self, field: Mapping[str, Any], column: str, at: datetime) -> Any:
+        """Return a column's value; a point in time names its zone, so that no session shifts it."""
+        value = self._value(field["type"], column, at)
+        return f"{value.replace(' ', 'T')}Z" if field["type"] == "timestamp" else value
 
     def _table(self, source: SourceRows) -> list[Row]:
         """Return a table's rows: one for each key that the stream is compared with, if any is."""
@@ -237,6 +242,13 @@ class RowMaker:
         if self.random.random() < 0.4:
             return low + step * self.random.randrange(8)
         return low + step * self.random.randrange(max(int((high - low) / step), 1))
+
+
+def _join_last(batches: list[dict[str, list[Row]]], folder: str, fewer: int) -> None:
+    """Give a source that many files fewer: sources are seldom at equal offsets."""
+    for _ in range(fewer):
+        last = max(i for i, batch in enumerate(batches) if folder in batch)
+        batches[last - 1][folder] = batches[last - 1][folder] + batches[last].pop(folder)
 
 
 def _time(seconds: float) -> datetime:

@@ -75,7 +75,8 @@ def _unknown(why: str, question: str) -> TwinVerdict:
 
 def _stopped(run: Experiment) -> TwinVerdict | None:
     """Return the verdict if the old version itself can't run on the generated rows."""
-    if run.before_a.late or run.after_a.late or run.resumed.late:
+    own_is_late = run.after_a.late and run.resumed.error is None
+    if run.before_a.late or own_is_late or run.resumed.late:
         return _unknown(
             "a version did not take all rows in time", "Does --timeout give enough time?"
         )
@@ -197,7 +198,7 @@ def _lacking(run: Experiment) -> str | None:
     limits = any(operator == LIMIT for _, operator, _ in run.state_before)
     if len(run.own.rows) < _LEAST_OUT and not limits:
         return f"only {plural(len(run.own.rows), 'row')} came out of the rows after the restart"
-    for (_, operator, name), store in run.state_before.items():
+    for (number, operator, name), store in run.state_before.items():
         if operator == LIMIT:
             continue
         if store.error and len(run.own.rows) < LEAST_ROWS:
@@ -205,7 +206,8 @@ def _lacking(run: Experiment) -> str | None:
         if not store.error and len(store.rows) < _LEAST_KEYS:
             return f"store {name} of {operator} has {plural(len(store.rows), 'key')}"
         constant = _constant(store)
-        if constant is not None:
+        twin = run.state_after.get((number, operator, name))
+        if constant is not None and (twin is None or _constant(twin) is not None):
             return (
                 f"value column {constant + 1} of store {name} ({operator}) is the same in all keys"
             )

@@ -10,7 +10,7 @@ from typing import Any
 
 from headgate.model.twin import Counterexample, TwinOutcome
 from headgate.text.numbers import plural
-from headgate.twin.compare_states import StoreComparison, compare_stores
+from headgate.twin.compare_states import StoreComparison, compare_stores, grids
 from headgate.twin.experiment import Experiment, Frozen, Ran, Store, StoreId, texts
 
 LIMIT = "globalLimit"
@@ -47,7 +47,8 @@ def judge_store(run: Experiment, store: StoreId) -> Said | None:
         return None
     found = compare_stores(before, after, run.words)
     pair = _Pair(run, store, before, after, found)
-    for judged in (pair.moved, pair.represented, pair.orphaned, pair.kept, pair.changed):
+    steps = (pair.moved, pair.represented, pair.orphaned, pair.regridded, pair.kept, pair.changed)
+    for judged in steps:
         said = judged()
         if said is not None:
             return said
@@ -117,6 +118,19 @@ class _Pair:
             self._key_example(),
         )
 
+    def regridded(self) -> Said | None:
+        """Windows of the old version are none of the new one's."""
+        before, after = (grids(s.rows) for s in (self.before, self.after))
+        for column, grid in before.items():
+            if column in after and not grid <= after[column]:
+                return Said(
+                    "silently_wrong",
+                    f"the windows of {self._name} start at other times: windows of the old "
+                    "version get no more rows",
+                    self._key_example(),
+                )
+        return None
+
     def kept(self) -> Said | None:
         """Values agree where both have a key: other rows are selected, or kept for another time."""
         found = self.found
@@ -150,6 +164,8 @@ class _Pair:
         different = len(found.different) - found.single_different
         of_several = different / several if several else 0.0
         missing = len(found.only_before) + len(found.only_after)
+        if found.factor is not None or found.is_placeholder:
+            return None
         if found.single >= _FEW_SINGLE:
             of_single = found.single_different / found.single
             if of_single >= _OTHER_MEANING:
@@ -164,10 +180,11 @@ class _Pair:
         return None
 
     def mixed(self) -> Said:
-        """Return what is left: some keys counted other rows."""
-        return Said(
-            "resumes", f"{self._name} mixes rows of the old and of the new version", mixed=True
-        )
+        """Return what is left: some keys counted other rows, or all rows in another unit."""
+        what = "rows of the old and of the new version"
+        if self.found.factor is not None:
+            what = f"old values and new ones, which are {self.found.factor:g} times as large"
+        return Said("resumes", f"{self._name} mixes {what}", mixed=True)
 
     def _wrong(self, what: str) -> Said:
         return Said("silently_wrong", f"the value of {self._name} {what}", self._example())

@@ -31,6 +31,16 @@ _AROUND = frozenset(
     {"AggregateExpression", "Max", "Min", "First", "Last", "Alias", "StringTrim", "Coalesce"}
 )
 _DAY = 86_400
+# Expressions that put all times of an hour, a day or a month into one value.
+_CALENDAR = {
+    **dict.fromkeys(("DayOfMonth", "DayOfWeek", "WeekDay", "DayOfYear", "TruncDate"), _DAY),
+    "Hour": 3600,
+    "Minute": 60,
+    "Month": 30 * _DAY,
+    "WeekOfYear": 7 * _DAY,
+}
+_LETTERS = (("s", 1), ("m", 60), ("HhKk", 3600), ("dDEF", _DAY), ("ML", 30 * _DAY))
+_KEYS = ("groupingExpressions", "keys", "groupingAttributes")
 _UNITS = {"millisecond": 0.001, "second": 1, "minute": 60, "hour": 3600, "day": _DAY}
 _INTERVAL = re.compile(r"(\d+) (millisecond|second|minute|hour|day)s?\b")
 _WORD = re.compile(r"[\w.-]+")
@@ -82,6 +92,8 @@ class _Miner:
 
     def __init__(self, hints: Hints, columns: dict[str, set[str]]) -> None:
         self.hints, self.columns = hints, columns
+        # Seconds of the calendar's unit that a column holds, by the column's id.
+        self.calendar: dict[str, float] = {}
 
     def plan(self, node: Node) -> None:
         for child in node["children"]:
@@ -91,9 +103,19 @@ class _Miner:
             for part in _walk(tree):
                 if _name(part) == "Alias" and part["children"]:
                     self.columns[_id(part)] = self.read(part["children"][0])
+                    if units := self.units(part):
+                        self.calendar[_id(part)] = max(units)
         for tree in trees:
             for part in _walk(tree):
                 self.expression(part)
+        for tree in _expressions({key: node[key] for key in _KEYS if key in node}):
+            # Rows must reach several keys, so their times must be further apart.
+            self.hints.intervals |= self.units(tree)
+
+    def units(self, tree: Node) -> set[float]:
+        """Return the calendar's units, in seconds, that an expression cuts times to."""
+        found = (_calendar(part) or self.calendar.get(_id(part)) for part in _walk(tree))
+        return {unit for unit in found if unit}
 
     def read(self, tree: Node) -> set[str]:
         """Return the columns that an expression reads."""
@@ -152,6 +174,20 @@ class _Miner:
         text = str(value).removeprefix("-")
         if text.isdecimal() and int(text) >= least:
             self.hints.intervals.add(int(text) / _SECOND_US)
+
+
+def _calendar(part: Node) -> float | None:
+    """Return the seconds of the unit that an expression cuts a time to, None if it cuts none."""
+    name = _name(part)
+    if name in ("DateFormatClass", "TruncTimestamp", "FromUnixTime"):
+        texts = [str(p["value"]) for p in _walk(part) if _name(p) == "Literal" and p.get("value")]
+        if name == "TruncTimestamp":
+            return next((_UNITS[t.lower()] for t in texts if t.lower() in _UNITS), float(_DAY))
+        letters = "".join(texts[-1:])
+        return next((unit for found, unit in _LETTERS if set(found) & set(letters)), None)
+    if name == "Cast" and part.get("dataType") == "date":
+        return float(_DAY) if part["children"][0].get("dataType") == "timestamp" else None
+    return _CALENDAR.get(name)
 
 
 def _format(part: Node) -> str | None:
