@@ -39,12 +39,26 @@ class Counterexample:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class OperatorRows:
-    """Rows that changed the state of one operator over A, in each version; None: it has none."""
+    """Rows that changed the state of one operator over A, in each version; None: it has none.
+
+    `reached_*` are the rows that came to it, of a join those of the side with fewer; None: unknown.
+    """
 
     operator_id: int
     operator: str
     rows_before: int | None = None
     rows_after: int | None = None
+    reached_before: int | None = None
+    reached_after: int | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FilterRows:
+    """Rows that reached a filter and passed it over A, in each version; None: it has none such."""
+
+    condition: str
+    before: tuple[int, int] | None = None
+    after: tuple[int, int] | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -66,6 +80,7 @@ class TwinVerdict:
     refusal: Refused | None = None
     counterexample: Counterexample | None = None
     operators: tuple[OperatorRows, ...] = ()
+    filters: tuple[FilterRows, ...] = ()
     seed: int = 0
     rows: int = 0
     rows_out: int = 0

@@ -130,7 +130,7 @@ class TwinVersion:
         _list_tables(self.query.writer._df)
         sink = ReplacedSink(self.query, Path(command["output"]), self.kind)
         self.kind = sink.kind
-        found: dict[str, Any] = {"error": None, "rows": [], "progress": []}
+        found: dict[str, Any] = {"error": None, "rows": [], "progress": [], "counts": []}
         try:
             sink.check()
             self._start(sink, command, found)
@@ -141,13 +141,16 @@ class TwinVersion:
         return found
 
     def _start(self, sink: Any, command: dict[str, Any], found: dict[str, Any]) -> None:
+        from headgate.spark_jobs.plan_rows import BatchPlans
+
         java, deadline = sink.writer._jwrite, time.monotonic() + float(command["seconds"])
         java.option("checkpointLocation", command["checkpoint"])
         triggers = sink.writer._spark._jvm.org.apache.spark.sql.streaming.Trigger
         java.trigger(triggers.AvailableNow())
-        query = java.start()
+        query, plans = java.start(), BatchPlans()
         try:
             while query.isActive() and not _is_idle(query):
+                plans.note(query)
                 if time.monotonic() > deadline:
                     found["late"] = str(query.status().message())
                     return
@@ -158,6 +161,7 @@ class TwinVersion:
                 found["error"] = _error(sink.error or failed.get()) | {"stage": "batch"}
             else:
                 found["rows"] = list(sink.every_row())
+                found["counts"] = plans.counts() if command["counts"] else []
             found["progress"] = [json.loads(p.json()) for p in query.recentProgress()]
         finally:
             query.stop()

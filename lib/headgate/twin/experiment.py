@@ -16,12 +16,16 @@ _WORD = re.compile(r"[A-Za-z_][\w]*\.\d+")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Ran:
-    """One start on one checkpoint: its error (None: it took all rows), rows as JSON, progress."""
+    """One start on one checkpoint: its error (None: it took all rows), rows as JSON, progress.
+
+    `counts` say how many rows reached what, as `spark_jobs/plan_rows.py` returns them.
+    """
 
     error: Mapping[str, Any] | None = None
     rows: Sequence[str] = ()
     progress: Sequence[Mapping[str, Any]] = ()
     late: str | None = None
+    counts: Sequence[Mapping[str, Any]] = ()
 
     @classmethod
     def of(cls, reply: Mapping[str, Any]) -> Ran:
@@ -31,7 +35,35 @@ class Ran:
             rows=tuple(reply["rows"]),
             progress=tuple(reply["progress"]),
             late=reply.get("late"),
+            counts=tuple(reply["counts"]),
         )
+
+    def reached(self, operator: int) -> int | None:
+        """Return how many rows reached a stateful operator, None if that isn't known."""
+        found = [int(c["rows_in"]) for c in self.counts if c["operator_id"] == operator]
+        return found[0] if found else None
+
+    def filters(self) -> dict[tuple[str, int], tuple[int, int]]:
+        """Return how many rows reached and passed each filter, by its condition and number.
+
+        The number tells filters apart that have the same condition.
+        """
+        found: dict[tuple[str, int], tuple[int, int]] = {}
+        for count in self.counts:
+            if (condition := count["filter"]) is not None:
+                number = sum(text == condition for text, _ in found)
+                found[condition, number] = (int(count["rows_in"]), int(count["rows"]))
+        return found
+
+    def unreached(self) -> str | None:
+        """Name a filter before all state that no row passed, or an operator that none reached."""
+        for count in self.counts:
+            if count["operator_id"] is not None and not count["rows_in"]:
+                return f"no row reached operator {count['operator_id']}"
+            is_first = count["filter"] is not None and not count["is_after_state"]
+            if is_first and count["rows_in"] and not count["rows"]:
+                return f"no row passed the filter {count['filter']}"
+        return None
 
     def changed_rows(self) -> list[int]:
         """Return for each stateful operator how many rows changed its state."""

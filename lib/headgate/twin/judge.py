@@ -8,7 +8,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from typing import Any
 
-from headgate.model.twin import Counterexample, OperatorRows, Refused, TwinVerdict
+from headgate.model.twin import Counterexample, FilterRows, OperatorRows, Refused, TwinVerdict
 from headgate.text.numbers import plural
 from headgate.twin.experiment import Experiment, Store, StoreId
 from headgate.twin.judge_store import LEAST_ROWS, LIMIT, Said, judge_store, output_of
@@ -29,6 +29,7 @@ def judge(run: Experiment) -> TwinVerdict:
     return replace(
         verdict,
         operators=_operators(run),
+        filters=_filters(run),
         rows_out=len(run.resumed.rows),
         left_out=tuple(sorted(run.left_out)),
     )
@@ -193,6 +194,9 @@ def _of_output(run: Experiment) -> TwinVerdict:
 
 def _lacking(run: Experiment) -> str | None:
     """Say what the rows did not exercise, None if they reached everything."""
+    for version, ran in (("old", run.before_a), ("new", run.after_a)):
+        if unreached := ran.unreached():
+            return f"{unreached} in the {version} version"
     if not run.state_before and len(run.own.rows) >= _LEAST_OUT:
         return None
     limits = any(operator == LIMIT for _, operator, _ in run.state_before)
@@ -230,6 +234,17 @@ def _operators(run: Experiment) -> tuple[OperatorRows, ...]:
             operator=names.get(number, ""),
             rows_before=before[number] if number < len(before) else None,
             rows_after=after[number] if number < len(after) else None,
+            reached_before=run.before_a.reached(number),
+            reached_after=run.after_a.reached(number),
         )
         for number in range(max(len(before), len(after)))
+    )
+
+
+def _filters(run: Experiment) -> tuple[FilterRows, ...]:
+    """Return the filters of both versions; one that both have stands there once."""
+    before, after = run.before_a.filters(), run.after_a.filters()
+    return tuple(
+        FilterRows(condition=key[0], before=before.get(key), after=after.get(key))
+        for key in dict.fromkeys((*before, *after))
     )

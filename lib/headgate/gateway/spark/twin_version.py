@@ -105,10 +105,12 @@ class TwinVersion:
             }
         )
 
-    def run(self, checkpoint: Path, output: Path) -> Callable[[], dict[str, Any]]:
-        """Take all rows that are there on this checkpoint."""
+    def run(
+        self, checkpoint: Path, output: Path, *, counts: bool = False
+    ) -> Callable[[], dict[str, Any]]:
+        """Take all rows that are there on this checkpoint; `counts`: say what reached what."""
         seconds = max(self._setting.deadline - time.monotonic(), 1.0)
-        where = {"checkpoint": str(checkpoint), "output": str(output)}
+        where = {"checkpoint": str(checkpoint), "output": str(output), "counts": counts}
         return self._ask({"do": "run", "seconds": seconds, **where})
 
     def state(self, checkpoint: Path, batch: int | None = None) -> Callable[[], dict[str, Any]]:

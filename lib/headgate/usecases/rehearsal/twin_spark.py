@@ -171,7 +171,8 @@ class _Trial:
     def _run(self, feed: Feed, studies: Sequence[dict[str, Any]]) -> Experiment:
         old, new = self.old, self.new
         self._write(feed.a, "a")
-        asked = old.run(self._ck("before"), self._out()), new.run(self._ck("own"), self._out())
+        ways = ((old, "before"), (new, "own"))
+        asked = [who.run(self._ck(name), self._out(), counts=True) for who, name in ways]
         before_a, after_a = (Ran.of(one()) for one in asked)
         inside, left_out = volatile(studies)
         run = Experiment(

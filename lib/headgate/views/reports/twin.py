@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import asdict, replace
 from typing import Any
 
-from headgate.model.twin import Counterexample, OperatorRows, TwinVerdict
+from headgate.model.twin import Counterexample, FilterRows, OperatorRows, TwinVerdict
 from headgate.model.version import Version
 from headgate.rules.compare.twin_findings import Disagreement, node_of
 from headgate.rules.core.report import Location, Report
@@ -60,6 +60,7 @@ def twin_facts(
             "seed": verdict.seed,
             "rows": verdict.rows,
             "operators": [_operator_json(o, versions) for o in verdict.operators],
+            "filters": [_filter_json(f) for f in verdict.filters],
         },
         "disagreements": [
             {"rule": d.rule, "rules": d.rules.word, "engine": d.engine.word} for d in disagreements
@@ -74,6 +75,16 @@ def _operator_json(rows: OperatorRows, versions: tuple[Version, Version] | None)
         "operator": rows.operator,
         "rows_before": rows.rows_before or 0,
         "rows_after": rows.rows_after or 0,
+        "reached_before": rows.reached_before,
+        "reached_after": rows.reached_after,
+    }
+
+
+def _filter_json(rows: FilterRows) -> dict[str, Any]:
+    pairs = {"before": rows.before, "after": rows.after}
+    return {"condition": rows.condition} | {
+        name: {"rows_in": pair[0], "rows_out": pair[1]} if pair else None
+        for name, pair in pairs.items()
     }
 
 
@@ -115,8 +126,13 @@ def twin_lines(verdict: TwinVerdict, disagreements: Sequence[Disagreement]) -> I
     for operator in verdict.operators:
         yield (
             f"Operator {operator.operator_id} ({operator.operator}): "
-            f"{_count(operator.rows_before)} in the old version, "
-            f"{_count(operator.rows_after)} in the new version."
+            f"{_count(operator.rows_before, operator.reached_before)} in the old version, "
+            f"{_count(operator.rows_after, operator.reached_after)} in the new version."
+        )
+    for kept in verdict.filters:
+        yield (
+            f"Filter {kept.condition}: {_passed(kept.before)} in the old version, "
+            f"{_passed(kept.after)} in the new version."
         )
     if verdict.left_out:
         yield f"Not compared (filled by time or chance): {', '.join(verdict.left_out)}."
@@ -133,5 +149,12 @@ def twin_lines(verdict: TwinVerdict, disagreements: Sequence[Disagreement]) -> I
         )
 
 
-def _count(rows: int | None) -> str:
-    return "no state" if rows is None else f"{plural(rows, 'row')} changed its state"
+def _count(rows: int | None, reached: int | None) -> str:
+    if rows is None:
+        return "no state"
+    came = "" if reached is None else f"{plural(reached, 'row')} reached it and "
+    return f"{came}{plural(rows, 'row')} changed its state"
+
+
+def _passed(rows: tuple[int, int] | None) -> str:
+    return "no such filter" if rows is None else f"{rows[1]} of {plural(rows[0], 'row')} passed"
