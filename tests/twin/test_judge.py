@@ -5,6 +5,7 @@ from dataclasses import replace
 
 import pytest
 
+from headgate.model.twin import Equivalence, SameOperator
 from headgate.twin.experiment import Experiment, Ran, Store
 from headgate.twin.judge import judge
 
@@ -188,3 +189,104 @@ def test_a_store_that_is_gone_beside_a_new_one_is_wrong():
     assert found.outcome == "silently_wrong" and "starts empty" in found.why
     added = judge(run(state_after={SAVE: store(plain), moved: store(plain)}))
     assert (added.outcome, added.mixed) == ("resumes", True)
+
+
+def times(start, seconds=10):
+    return tuple(
+        f"2024-03-05T06:{(start + s) // 60:02}:{(start + s) % 60:02}" for s in (0, seconds)
+    )
+
+
+def test_windows_that_begin_elsewhere_are_wrong():
+    sliding = [(times(5 * n),) for n in range(40)]
+    found = judge(
+        run(
+            state_before={SAVE: store(plain, sliding)},
+            state_after={SAVE: store(plain, sliding[::2])},
+            own=OTHER_OUT,
+        )
+    )
+    assert found.outcome == "silently_wrong" and "start at other times" in found.why
+    same = judge(
+        run(
+            state_before={SAVE: store(plain, sliding)},
+            state_after={SAVE: store(plain, sliding[:20])},
+            own=OTHER_OUT,
+        )
+    )
+    assert (same.outcome, same.mixed) == ("resumes", True)
+
+
+def test_values_in_another_unit_mix_in_history():
+    found = judge(run(after=lambda n: (100 * n, 1000 - n), words=SINGLE, own=OTHER_OUT))
+    assert (found.outcome, found.mixed) == ("resumes", True)
+    assert "100 times as large" in found.why
+
+
+def test_a_placeholder_holds_nothing_that_could_mean_something_else():
+    old, new = (lambda n: (n, "?"), lambda n: (n, f"name {n}"))
+    found = judge(run(before=old, after=new, words=SINGLE, own=OTHER_OUT))
+    assert (found.outcome, found.mixed) == ("resumes", True)
+    counted = judge(run(before=lambda n: (n, 1), after=plain, words=SINGLE, own=OTHER_OUT))
+    assert counted.outcome == "silently_wrong"
+
+
+JOIN = (0, "symmetricHashJoin", "left")
+
+
+def test_columns_of_a_joins_side_that_changed_places_are_wrong():
+    def rows(turned):
+        def value(n):
+            made = [(f"a{n}.{i}", f"b{n}.{i}") for i in range(1 + n % 3)]
+            made = [row[::-1] if turned else row for row in made]
+            return made[0] if len(made) == 1 else ("several", *sorted(made))
+
+        return {JOIN: store(value)}
+
+    found = judge(run(state_before=rows(False), state_after=rows(True), own=OTHER_OUT))
+    assert found.outcome == "silently_wrong" and "changed positions" in found.why
+
+
+def test_a_refusal_counts_although_the_new_version_never_ends_by_itself():
+    found = judge(run(after_a=Ran(late="waits"), resumed=Ran(error=ERROR)))
+    assert found.outcome == "refuses"
+
+
+def counts(passed, operator_rows=40):
+    condition = {"filter": "(k = a)", "operator_id": None, "is_after_state": False}
+    operator = {"filter": None, "operator_id": 0, "is_after_state": False}
+    return (
+        condition | {"rows_in": 60, "rows": passed},
+        operator | {"rows_in": operator_rows, "rows": operator_rows},
+    )
+
+
+@pytest.mark.parametrize(
+    ("made", "said"),
+    [
+        (counts(0), "no row passed the filter (k = a) in the new version"),
+        (counts(40, 0), "no row reached operator 0 in the new version"),
+    ],
+)
+def test_a_filter_or_an_operator_that_no_row_reached_is_unknown(made, said):
+    found = judge(
+        run(before_a=replace(DONE, counts=counts(30)), after_a=replace(DONE, counts=made))
+    )
+    assert (found.outcome, found.why) == ("unknown", said)
+
+
+def test_coverage_has_the_filters_of_both_versions():
+    first = replace(DONE, counts=counts(30))
+    found = judge(run(before_a=first, after_a=DONE))
+    (kept,) = found.filters
+    assert (kept.condition, kept.before, kept.after) == ("(k = a)", (60, 30), None)
+    assert (found.operators[0].reached_before, found.operators[0].reached_after) == (40, None)
+
+
+def test_few_keys_are_enough_only_if_catalyst_says_that_keys_are_the_same():
+    few = {SAVE: store(plain, KEYS[:3])}
+    found = judge(run(state_before=few, state_after=few))
+    assert found.outcome == "unknown" and "has 3 keys" in found.why
+    operator = SameOperator(operator_id=0, operator="", inputs=True, keys=True, values=False)
+    same = Equivalence(plan=False, operators=(operator,))
+    assert judge(run(state_before=few, state_after=few, equivalence=same)).outcome == "resumes"

@@ -62,6 +62,43 @@ class FilterRows:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class SameOperator:
+    """Whether an operator with state is the same to Catalyst in both versions, part by part.
+
+    None: keys and values of operators with different inputs can't be compared.
+    """
+
+    operator_id: int
+    operator: str
+    inputs: bool
+    keys: bool | None
+    values: bool | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Equivalence:
+    """What Catalyst says of both optimized plans, before any row runs.
+
+    `plan`: they are the same; None: they can't be compared. `differs` names what else is different:
+    settings, sources, sink and the like. `operators` is empty if the versions have different ones.
+    """
+
+    plan: bool | None
+    differs: tuple[str, ...] = ()
+    operators: tuple[SameOperator, ...] = ()
+
+    @property
+    def is_same(self) -> bool:
+        """Whether both versions are one query, so that there is nothing to run."""
+        return bool(self.plan) and not self.differs
+
+    def has_same_keys(self, operator_id: int) -> bool:
+        """Whether an operator surely has the same keys in both versions."""
+        found = (o for o in self.operators if o.operator_id == operator_id)
+        return any(o.inputs and o.keys for o in found)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class TwinVerdict:
     """What both versions did.
 
@@ -81,6 +118,7 @@ class TwinVerdict:
     counterexample: Counterexample | None = None
     operators: tuple[OperatorRows, ...] = ()
     filters: tuple[FilterRows, ...] = ()
+    equivalence: Equivalence | None = None
     seed: int = 0
     rows: int = 0
     rows_out: int = 0

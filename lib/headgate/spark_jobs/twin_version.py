@@ -82,6 +82,7 @@ class TwinVersion:
         forget_modules()
         check_importable(entry_point)
         from headgate.spark_jobs import block_sources, block_start, code_constants, user_functions
+        from headgate.spark_jobs.canonical_plan import canonical_plan
         from headgate.spark_jobs.record_query import RecordFolder, record, record_settings
         from headgate.spark_jobs.replace_sources import GeneratedFolders, replace_readers
 
@@ -107,6 +108,7 @@ class TwinVersion:
             "leaves": list(_leaves(df)),
             "plan": json.loads(df._jdf.queryExecution().analyzed().toJSON()),
             "text": str(df._jdf.queryExecution().analyzed().toString()),
+            "canonical": canonical_plan(df),
             "output_mode": _mode(self.query.writer),
             "constants": sorted(code_constants.of_module(entry_point.partition(":")[0])),
             "spark_version": str(spark.version),
@@ -183,6 +185,8 @@ class TwinVersion:
             "spark.local.dir": str(self.scratch / "local"),
             "spark.sql.shuffle.partitions": "2",
             "spark.sql.streaming.numRecentProgressUpdates": "100",
+            # Else the reader drops rows before a filter counts them.
+            "spark.sql.json.filterPushdown.enabled": "false",
             # Compiling a plan's code takes longer than a few hundred rows do.
             "spark.sql.codegen.wholeStage": "false",
             "spark.sql.codegen.factoryMode": "NO_CODEGEN",

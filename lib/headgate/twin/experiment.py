@@ -8,6 +8,8 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
+from headgate.model.twin import Equivalence
+
 # A frozen row: structs are tuples.
 Frozen = Any
 StoreId = tuple[int, str, str]
@@ -132,6 +134,7 @@ class Experiment:
     words: Mapping[str, int] = field(default_factory=dict)
     left_out: frozenset[str] = frozenset()
     has_new_source: bool = False
+    equivalence: Equivalence | None = None
     inside: str | None = None
 
 

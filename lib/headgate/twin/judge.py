@@ -15,6 +15,8 @@ from headgate.twin.judge_store import LEAST_ROWS, LIMIT, Said, judge_store, outp
 
 # Below these no `resumes` is said.
 _LEAST_OUT, _LEAST_KEYS, _CONSTANT_OVER = 10, 2, 5
+# Of keys that may have another expression: two or three keys can be equal by chance.
+_LEAST_OTHER_KEYS = 8
 # Errors that speak of the checkpoint or of the state, and not of a generated value.
 _OF_RESTART = re.compile(
     "STATE_|STREAM|CHECKPOINT|OFFSET|SCHEMA|INCOMPAT|AssertionError|EVENT_TIME|UNSUPPORTED|"
@@ -32,6 +34,7 @@ def judge(run: Experiment) -> TwinVerdict:
         filters=_filters(run),
         rows_out=len(run.resumed.rows),
         left_out=tuple(sorted(run.left_out)),
+        equivalence=run.equivalence,
     )
 
 
@@ -207,7 +210,9 @@ def _lacking(run: Experiment) -> str | None:
             continue
         if store.error and len(run.own.rows) < LEAST_ROWS:
             return f"store {name} of {operator} can't be read: {store.error}"
-        if not store.error and len(store.rows) < _LEAST_KEYS:
+        is_known = run.equivalence is not None and run.equivalence.has_same_keys(number)
+        least = _LEAST_KEYS if is_known else _LEAST_OTHER_KEYS
+        if not store.error and len(store.rows) < least:
             return f"store {name} of {operator} has {plural(len(store.rows), 'key')}"
         constant = _constant(store)
         twin = run.state_after.get((number, operator, name))

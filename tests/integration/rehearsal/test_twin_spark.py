@@ -84,6 +84,43 @@ def test_swapped_columns_have_a_counterexample_and_rows_repeat(twin):
     assert twin("base", "swapped", seed=4).verdict.counterexample != example
 
 
+def test_the_same_query_in_other_words_is_not_run(twin):
+    found = twin("base", "written_otherwise").verdict
+    assert (found.outcome, found.equivalence.is_same, found.rows) == ("resumes", True, 0)
+    renamed = twin("base", "renamed").verdict
+    assert renamed.equivalence.plan and renamed.equivalence.differs == ("output columns",)
+    assert renamed.rows > 0
+
+
+def test_catalyst_says_which_part_of_the_plan_is_unchanged(twin):
+    aggregate, distinct = twin("distinct", "distinct_swapped").verdict.equivalence.operators
+    assert (aggregate.operator_id, aggregate.operator) == (0, "Aggregate")
+    assert (aggregate.inputs, aggregate.keys, aggregate.values) == (True, True, False)
+    assert (distinct.inputs, distinct.keys, distinct.values) == (True, True, True)
+    by_code = twin("by_function", "by_other_function").verdict.equivalence
+    assert by_code.plan is None and "user functions" in by_code.differs
+
+
+def test_columns_of_a_joins_side_that_changed_places_are_wrong(twin):
+    found = twin("pairs", "pairs_swapped").verdict
+    assert found.outcome == "silently_wrong" and found.counterexample.store == "left"
+
+
+def test_rows_are_counted_at_filters_and_operators(twin):
+    found = twin("base", "other_filter").verdict
+    old, new = found.filters
+    assert old.after is None and new.before is None and "v > 20" in new.condition
+    assert 0 < new.after[1] < old.before[1] < old.before[0] == new.after[0] == 410
+    (operator,) = found.operators
+    assert (operator.reached_before, operator.reached_after) == (old.before[1], new.after[1])
+    assert operator.rows_after > 0
+
+
+def test_a_filter_that_no_row_passes_never_resumes(twin):
+    found = twin("base", "unreached").verdict
+    assert found.outcome == "unknown" and "no row passed the filter" in found.why
+
+
 def test_a_change_inside_a_function_is_seen_by_its_words(twin):
     found = twin("by_function", "by_other_function").verdict
     assert found.outcome == "silently_wrong" or found.mixed

@@ -96,3 +96,52 @@ def fails_on_rows(spark):
 def by_chance(spark):
     rows = _orders(spark).where(F.rand() < 0.5)
     return _sums(spark, F.sum("v").alias("a"), F.sum("w").alias("b"), rows=rows)
+
+
+def written_otherwise(spark):
+    kept = _orders(spark).where("NOT note = 'test'").select("k", "v", "w")
+    counted = kept.groupBy("k").agg(F.sum("v").alias("a"), F.sum("w").alias("b"))
+    return counted.writeStream.outputMode("update").foreachBatch(_never)
+
+
+def other_filter(spark):
+    rows = _orders(spark).where("v > 20")
+    return _sums(spark, F.sum("v").alias("a"), F.sum("w").alias("b"), rows=rows)
+
+
+def unreached(spark):
+    rows = _orders(spark).where("length(k) > 100")
+    return _sums(spark, F.sum("v").alias("a"), F.sum("w").alias("b"), rows=rows)
+
+
+def _distinct(spark, *functions):
+    rows = _orders(spark).withWatermark("at", "1 hour").dropDuplicatesWithinWatermark(["note"])
+    return _sums(spark, *functions, rows=rows)
+
+
+def distinct(spark):
+    return _distinct(spark, F.sum("v").alias("a"), F.sum("w").alias("b"))
+
+
+def distinct_swapped(spark):
+    return _distinct(spark, F.sum("w").alias("a"), F.sum("v").alias("b"))
+
+
+def _pairs(spark, *columns):
+    left = _orders(spark).select("k", *columns, "at").withWatermark("at", "1 hour")
+    right = spark.readStream.schema("rk string, rat timestamp").json("/data/refunds")
+    right = right.withWatermark("rat", "1 hour")
+    within = F.expr("k = rk AND rat BETWEEN at AND at + INTERVAL 1 HOUR")
+    return left.join(right, within).writeStream.outputMode("append").foreachBatch(_never)
+
+
+def pairs(spark):
+    return _pairs(spark, F.col("v").alias("x"), F.col("w").alias("y"))
+
+
+def pairs_swapped(spark):
+    return _pairs(spark, F.col("w").alias("x"), F.col("v").alias("y"))
+
+
+def fixed_price(spark):
+    return _sums(spark, F.sum(F.col("v") * 100).alias("a"), F.sum("w").alias("b"))

@@ -18,10 +18,11 @@ from headgate.gateway.spark.rehearsal import evidence
 from headgate.gateway.spark.run_job import Checkout
 from headgate.gateway.spark.twin_version import TwinProcess, TwinSetting, TwinVersion
 from headgate.model.sinks import FILE_FORMATS
-from headgate.model.twin import TwinVerdict
+from headgate.model.twin import Equivalence, TwinVerdict
 from headgate.model.version import Version
 from headgate.rules.compare.twin_findings import Disagreement, with_twin
 from headgate.rules.core.report import Report
+from headgate.twin.equivalence import equivalence
 from headgate.twin.experiment import Experiment, Ran, Stores, count_words, stores
 from headgate.twin.generate_rows import USUAL_ROWS, Feed, Row, RowMaker, SourceRows
 from headgate.twin.judge import judge
@@ -137,6 +138,16 @@ class _Trial:
     def verdict(self) -> TwinVerdict:
         builds = self.old.build(), self.new.build()
         studies = [build() for build in builds]
+        same = self._equivalence(studies)
+        if same.is_same:
+            return TwinVerdict(
+                outcome="resumes",
+                why="both versions are the same query to Spark's optimizer, and their settings, "
+                "sources and sink are equal",
+                equivalence=same,
+                seed=self.options.seed,
+                spark_version=str(studies[1]["spark_version"]),
+            )
         kinds = {s["kind"] for study in studies for s in study["sources"] if s["is_streaming"]}
         self.reads_files = kinds <= FILE_FORMATS
         hints = Hints()
@@ -144,7 +155,7 @@ class _Trial:
             mine(study, hints)
         feed = self._feed(studies, hints)
         self.say("running both versions on the rows before the restart")
-        run = self._run(feed, studies)
+        run = replace(self._run(feed, studies), equivalence=same)
         rows = sum(len(r) for batch in (*feed.a, *feed.b) for r in batch.values())
         return replace(
             judge(run),
@@ -152,6 +163,13 @@ class _Trial:
             rows=rows,
             spark_version=str(studies[1]["spark_version"]),
         )
+
+    def _equivalence(self, studies: Sequence[dict[str, Any]]) -> Equivalence:
+        def recorded(name: str) -> list[dict[str, Any]]:
+            folders = (self.folder / version for version in ("before", "after"))
+            return [json.loads((f / name).read_text(encoding="utf-8")) for f in folders]
+
+        return equivalence(studies, recorded("capture.json"), recorded("conf.json"))
 
     def _feed(self, studies: Sequence[dict[str, Any]], hints: Hints) -> Feed:
         sources = _sources(studies)

@@ -2,11 +2,19 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Sequence
 from dataclasses import asdict, replace
 from typing import Any
 
-from headgate.model.twin import Counterexample, FilterRows, OperatorRows, TwinVerdict
+from headgate.model.twin import (
+    Counterexample,
+    Equivalence,
+    FilterRows,
+    OperatorRows,
+    SameOperator,
+    TwinVerdict,
+)
 from headgate.model.version import Version
 from headgate.rules.compare.twin_findings import Disagreement, node_of
 from headgate.rules.core.report import Location, Report
@@ -15,6 +23,8 @@ from headgate.views.reports.comparison_json import report_json
 from headgate.views.reports.document import Document, Section
 from headgate.views.scene.outcome_words import WORDS
 
+# What Spark adds to every join and filter.
+_OF_OPTIMIZER = re.compile(r"isnotnull\([^()]*\)|AND|[() ]")
 _ENGINE = {
     "refuses": "the new version fails to start",
     "silently_wrong": "the new version runs, but its results are wrong",
@@ -62,6 +72,7 @@ def twin_facts(
             "operators": [_operator_json(o, versions) for o in verdict.operators],
             "filters": [_filter_json(f) for f in verdict.filters],
         },
+        "equivalence": _equivalence_json(verdict.equivalence, versions),
         "disagreements": [
             {"rule": d.rule, "rules": d.rules.word, "engine": d.engine.word} for d in disagreements
         ],
@@ -77,6 +88,28 @@ def _operator_json(rows: OperatorRows, versions: tuple[Version, Version] | None)
         "rows_after": rows.rows_after or 0,
         "reached_before": rows.reached_before,
         "reached_after": rows.reached_after,
+    }
+
+
+def _equivalence_json(
+    same: Equivalence | None, versions: tuple[Version, Version]
+) -> dict[str, Any] | None:
+    if same is None:
+        return None
+    return {
+        "plan": same.plan,
+        "skipped": same.is_same,
+        "differs": list(same.differs),
+        "operators": [
+            {
+                "id": node_of(versions[1], o.operator_id) or str(o.operator_id),
+                "operator": o.operator,
+                "input": o.inputs,
+                "keys": o.keys,
+                "values": o.values,
+            }
+            for o in same.operators
+        ],
     }
 
 
@@ -123,6 +156,10 @@ def twin_lines(verdict: TwinVerdict, disagreements: Sequence[Disagreement]) -> I
     yield f"{verdict.why[:1].upper()}{verdict.why[1:]}."
     if verdict.question:
         yield f"To decide: {verdict.question}"
+    if verdict.equivalence:
+        yield equivalence_words(verdict.equivalence)
+    if verdict.equivalence and verdict.equivalence.is_same:
+        return
     for operator in verdict.operators:
         yield (
             f"Operator {operator.operator_id} ({operator.operator}): "
@@ -130,6 +167,8 @@ def twin_lines(verdict: TwinVerdict, disagreements: Sequence[Disagreement]) -> I
             f"{_count(operator.rows_after, operator.reached_after)} in the new version."
         )
     for kept in verdict.filters:
+        if not _OF_OPTIMIZER.sub("", kept.condition):
+            continue
         yield (
             f"Filter {kept.condition}: {_passed(kept.before)} in the old version, "
             f"{_passed(kept.after)} in the new version."
@@ -147,6 +186,28 @@ def twin_lines(verdict: TwinVerdict, disagreements: Sequence[Disagreement]) -> I
             f"Rules and engine disagree: {by} {'says' if one.rule else 'say'} "
             f"{WORDS[one.rules]}, the engine shows {WORDS[one.engine]}."
         )
+
+
+def equivalence_words(same: Equivalence) -> str:
+    """Say in one line what Catalyst says of both plans."""
+    if same.plan is None:
+        reason = ", because user functions differ" if "user functions" in same.differs else ""
+        return f"Catalyst: the optimized plans can't be compared{reason}."
+    if same.is_same:
+        return "Catalyst: the optimized plans are the same. Headgate didn't run them."
+    other = f" Different: {', '.join(same.differs)}." if same.differs else ""
+    if same.plan:
+        return f"Catalyst: the optimized plans are the same.{other}"
+    parts = "".join(f" {_same_operator(o)}." for o in same.operators)
+    return f"Catalyst: the optimized plans differ.{parts}{other}"
+
+
+def _same_operator(one: SameOperator) -> str:
+    name = f"Operator {one.operator_id} ({one.operator})"
+    if not one.inputs:
+        return f"{name}: its input differs"
+    words = {True: "same", False: "other", None: "unknown"}
+    return f"{name}: same input, {words[one.keys]} keys, {words[one.values]} values"
 
 
 def _count(rows: int | None, reached: int | None) -> str:
