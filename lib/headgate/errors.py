@@ -9,6 +9,7 @@ HeadgateError                        exit 2 on the command line unless said othe
 ├── ConfigError                      a setting is none that its client takes
 ├── SetupError                       something that the set-up brings is missing here
 ├── CaptureError                     a module:function did not yield a streaming query
+│   └── BuildError                   the function failed, or did not return, in a twin run
 ├── PlanFileError                    a plan's file is damaged or was changed by hand
 ├── ScenarioError                    no scenario has that name, or it does not take that option
 ├── RenameError                      --rename is not KIND:OLD=NEW, or names nothing that is there
@@ -140,6 +141,10 @@ class CaptureError(HeadgateError):
     next_step = (
         "Check MODULE:FUNCTION, and run the function without Headgate to see the full error."
     )
+
+
+class BuildError(CaptureError):
+    """A version's own function failed, or did not return, so a twin run can't decide anything."""
 
 
 class PlanFileError(HeadgateError):

@@ -84,9 +84,9 @@ def test_time_advances_with_the_largest_interval_and_its_ends_are_far_away():
     assert last[0] > middle[-1]
 
 
-def test_sources_have_different_numbers_of_files_and_all_rows():
-    other = SourceRows("in2", STREAM.schema, True)
-    feed = RowMaker(hints(), 1).feed([STREAM, other])
+def test_named_sources_have_different_numbers_of_files_and_all_rows():
+    named = [SourceRows(name, STREAM.schema, True, is_named=True) for name in ("in", "in2")]
+    feed = RowMaker(hints(), 1).feed(named)
     files = {name: sum(name in batch for batch in feed.a) for name in ("in", "in2")}
     assert files == {"in": 3, "in2": 2}
     assert len({sum(len(b.get(n, ())) for b in feed.a) for n in files}) == 1

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import uuid
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -26,6 +27,12 @@ _BATCH_WRITES = {
         *("create", "replace", "createOrReplace", "append", "overwrite", "overwritePartitions"),
     ),
 }
+
+
+_SQL_WRITES = re.compile(
+    r"(?is)(?:\s|--[^\n]*\n|/\*.*?\*/)*"
+    r"(insert\b|merge\s+into\b|create\s.*?\btable\b.*?\bas\b|(?:update|delete|truncate|drop)\b)"
+)
 
 
 # A function that waits this often does so for ever (`while True: awaitAnyTermination()`).
@@ -160,9 +167,24 @@ def ignore_listeners() -> None:
 
 
 def _refuse_batch_writes() -> None:
+    SparkSession.sql = _reading(SparkSession.sql)
     for writer, methods in _BATCH_WRITES.items():
         for method in methods:
             setattr(writer, method, _refusing(method))
+
+
+def _reading(sql: Callable[..., Any]) -> Callable[..., Any]:
+    """Let `spark.sql` read and define views; INSERT and CREATE TABLE AS run at once."""
+    if getattr(sql, "is_reading", False):
+        return sql
+
+    def read(self: Any, sqlQuery: str, *args: Any, **given: Any) -> Any:
+        if match := _SQL_WRITES.match(sqlQuery):
+            _refusing(match[1].upper())()
+        return sql(self, sqlQuery, *args, **given)
+
+    read.is_reading = True  # type: ignore[attr-defined]
+    return read
 
 
 def _refusing(method: str) -> Callable[..., Any]:

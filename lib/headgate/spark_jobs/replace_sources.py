@@ -36,6 +36,7 @@ class ReplacedSource:
     location: str
     is_streaming: bool
     folder: Path
+    name: str | None = None
 
 
 @dataclass
@@ -63,7 +64,7 @@ class GeneratedFolders:
         digest = hashlib.sha256(f"{mark} {known}".encode()).hexdigest()[:12]
         folder = self.root / f"{mark}-{digest}"
         folder.mkdir(parents=True, exist_ok=True)
-        self.sources[folder.name] = ReplacedSource(kind, location, is_streaming, folder)
+        self.sources[folder.name] = ReplacedSource(kind, location, is_streaming, folder, name)
         return folder
 
 

@@ -20,8 +20,9 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from headgate.errors import CaptureError
+from headgate.errors import BuildError, CaptureError
 from headgate.spark_jobs.engine_error import java_error, refusal_of
+from headgate.spark_jobs.guard_effects import EffectGuard
 from headgate.spark_jobs.own_process import (
     check_importable,
     end,
@@ -45,7 +46,10 @@ def main() -> None:
     wish = json.loads(Path(sys.argv[1]).read_text(encoding="utf-8"))
     scratch = Path(wish["scratch"])
     redirect(scratch / "spark.log")
-    version = TwinVersion(scratch, wish["jars"])
+    guard = EffectGuard()
+    guard.install()
+    guard.allow(scratch)
+    version = TwinVersion(scratch, wish["jars"], guard)
     works = {"build": version.build, "run": version.run, "state": version.state}
     for line in sys.stdin:
         command = json.loads(line)
@@ -57,7 +61,7 @@ def _reply(path: Path, work: Callable[[], dict[str, Any]]) -> None:
     try:
         found = work()
     except CaptureError as caught:
-        found = {"failed": mask_text(str(caught))}
+        found = {"failed": mask_text(str(caught)), "by": type(caught).__name__}
     except Exception as caught:
         traceback.print_exc(file=sys.stderr)
         reason = f"{type(caught).__name__}: {str(caught).split(chr(10), 1)[0]}"
@@ -70,8 +74,8 @@ def _reply(path: Path, work: Callable[[], dict[str, Any]]) -> None:
 class TwinVersion:
     """One version's query over generated rows."""
 
-    def __init__(self, scratch: Path, jars: str) -> None:
-        self.scratch, self.jars = scratch, jars
+    def __init__(self, scratch: Path, jars: str, guard: EffectGuard) -> None:
+        self.scratch, self.jars, self.guard = scratch, jars, guard
         self.spark: Any = None
         self.query: Any = None
         self.kind: str | None = None
@@ -81,6 +85,7 @@ class TwinVersion:
         entry_point, into = str(command["entry_point"]), Path(command["into"])
         forget_modules()
         check_importable(entry_point)
+        self.guard.allow(into.parent)
         from headgate.spark_jobs import block_sources, block_start, code_constants, user_functions
         from headgate.spark_jobs.canonical_plan import canonical_plan
         from headgate.spark_jobs.record_query import RecordFolder, record, record_settings
@@ -122,7 +127,17 @@ class TwinVersion:
         for key, value in command["conf"].items():
             self.spark.conf.set(key, value)
         entry_point = str(command["entry_point"])
-        returned = called(loader(entry_point), self.spark, entry_point, _WITHHELD)
+        load = loader(entry_point)
+        self.guard.is_armed = True
+        try:
+            returned = called(load, self.spark, entry_point, _WITHHELD)
+        except CaptureError as error:
+            module, _, function = entry_point.partition(":")
+            if module in sys.modules and not hasattr(sys.modules[module], function):
+                raise
+            raise BuildError(str(error)) from error
+        finally:
+            self.guard.is_armed = False
         return chosen(returned, started, command["query"], entry_point)
 
     def run(self, command: dict[str, Any]) -> dict[str, Any]:
@@ -213,6 +228,7 @@ def _about(source: Any) -> dict[str, Any]:
         "kind": source.kind,
         "location": source.location,
         "is_streaming": source.is_streaming,
+        "is_named": source.name is not None,
     }
 
 

@@ -37,11 +37,16 @@ _PATTERN = (("yyyy", "%Y"), ("MM", "%m"), ("dd", "%d"), ("HH", "%H"), ("mm", "%M
 
 @dataclass(frozen=True, slots=True)
 class SourceRows:
-    """A source to fill: its folder's name and its schema in Spark's JSON (`{"fields": [...]}`)."""
+    """A source to fill: its folder's name and its schema in Spark's JSON (`{"fields": [...]}`).
+
+    Named sources get different numbers of files: only then does it show whether their offsets are
+    found by name. Others get equal numbers: then Spark doesn't notice that two have changed places.
+    """
 
     folder: str
     schema: Mapping[str, Any]
     is_streaming: bool
+    is_named: bool = False
 
 
 @dataclass(slots=True)
@@ -84,7 +89,8 @@ class RowMaker:
                 seen[folder] += rows
             (found.a if number < len(SIZES_A) else found.b).append(batch)
         for number, source in enumerate(streams):
-            _join_last(found.a, source.folder, number % len(SIZES_A))
+            fewer = number % len(SIZES_A) if source.is_named else 0
+            _join_last(found.a, source.folder, fewer)
         return found
 
     def _rows(
@@ -245,7 +251,7 @@ class RowMaker:
 
 
 def _join_last(batches: list[dict[str, list[Row]]], folder: str, fewer: int) -> None:
-    """Give a source that many files fewer: sources are seldom at equal offsets."""
+    """Give a source that many files fewer, with the same rows."""
     for _ in range(fewer):
         last = max(i for i, batch in enumerate(batches) if folder in batch)
         batches[last - 1][folder] = batches[last - 1][folder] + batches[last].pop(folder)

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from headgate.errors import CaptureError, RunCancelledError, UnreachableError
+from headgate.errors import BuildError, CaptureError, RunCancelledError, UnreachableError
 from headgate.gateway.spark.run_job import Checkout, ended_early, jars_hint, joined_jars
 
 _PROGRAM = "headgate.spark_jobs.twin_version"
@@ -80,8 +80,9 @@ class TwinSetting:
 class TwinVersion:
     """A version in a process; each call returns what gives its reply, so that both work at once.
 
-    A reply raises CaptureError for what the function did wrong, UnreachableError if the process
-    ended or did not answer in time.
+    A reply raises BuildError for what the function did wrong or if it did not return in time,
+    CaptureError if there is no such function, UnreachableError if the process ended or did not
+    answer in time.
     """
 
     def __init__(
@@ -90,6 +91,7 @@ class TwinVersion:
         """`into` is an empty folder for its evidence."""
         self.entry_point, self.into = entry_point, into
         self._process, self._setting = process, setting
+        self._is_built = False
         into.mkdir(parents=True)
 
     def build(self) -> Callable[[], dict[str, Any]]:
@@ -129,9 +131,13 @@ class TwinVersion:
             if (ended := self._process.ended(what)) and not path.is_file():
                 raise UnreachableError(ended)
             if time.monotonic() > self._setting.deadline + _AROUND_S:
+                if not self._is_built:
+                    raise BuildError(f"{self.entry_point} did not return in time")
                 raise UnreachableError(f"{what} did not end in time: raise --timeout")
             time.sleep(_POLL_S)
         found: dict[str, Any] = json.loads(path.read_text(encoding="utf-8"))
         if failed := found.get("failed"):
-            raise CaptureError(failed + ("" if self._process.jars else jars_hint(failed)))
+            kind = BuildError if found.get("by") == BuildError.__name__ else CaptureError
+            raise kind(failed + ("" if self._process.jars else jars_hint(failed)))
+        self._is_built = True
         return found

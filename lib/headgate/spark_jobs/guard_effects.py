@@ -1,0 +1,99 @@
+"""Keep a version's function from reaching anything outside its scratch folder.
+
+Python reports connections and writes to audit hooks before they happen. A library in C that opens
+its own sockets (librdkafka, libpq) reports nothing, so credentials are withheld as well.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from headgate.errors import CaptureError
+
+_LOOPBACK = ("127.", "::1", "localhost")
+# They talk to the JVM of this process.
+_BRIDGES = (f"{os.sep}py4j{os.sep}", f"{os.sep}pyspark{os.sep}")
+_WRITES = os.O_WRONLY | os.O_RDWR | os.O_CREAT | os.O_TRUNC | os.O_APPEND
+# The arguments of each event that are paths.
+_CHANGES = {
+    "os.mkdir": 1, "os.remove": 1, "os.rename": 2, "os.rmdir": 1, "os.truncate": 1,
+    "os.link": 2, "os.symlink": 2,
+}  # fmt: skip
+
+
+class EffectError(CaptureError, PermissionError):
+    """What a function tried while its query was built; code that can do without it goes on."""
+
+
+@dataclass
+class EffectGuard:
+    """Refuses connections and writes while it is armed; files below `roots` may be written."""
+
+    roots: list[str] = field(default_factory=list)
+    is_armed: bool = False
+
+    def install(self) -> None:
+        """Watch this process from now on; there is no way back."""
+        sys.addaudithook(self._hear)
+
+    def allow(self, folder: Path) -> None:
+        """Let files below a folder be written."""
+        self.roots.append(os.path.realpath(folder) + os.sep)
+
+    def _hear(self, event: str, args: tuple[Any, ...]) -> None:
+        if not self.is_armed:
+            return
+        if event == "socket.connect":
+            self._check_address(args[1])
+        elif event == "socket.getaddrinfo":
+            self._check_address((args[0], args[1]))
+        elif event == "open":
+            path, mode, flags = args
+            is_write = bool(set(mode or "") & set("wax+")) or bool((flags or 0) & _WRITES)
+            self._check_path(path) if is_write else None
+        elif event in _CHANGES:
+            for path in args[: _CHANGES[event]]:
+                self._check_path(path)
+
+    def _check_address(self, address: Any) -> None:
+        if not isinstance(address, tuple) or _is_of_bridge():
+            return
+        host, port = (part.decode() if isinstance(part, bytes) else part for part in address[:2])
+        if host is None or (port in (None, 0) and str(host).startswith(_LOOPBACK)):
+            return
+        raise EffectError(
+            f"the function connects to {host}:{port} while it builds the query, but a twin run "
+            "reaches no server: make the connection in foreachBatch, or pass its answer in"
+        )
+
+    def _check_path(self, path: Any) -> None:
+        if not isinstance(path, (str, bytes, os.PathLike)):
+            return
+        real = os.path.realpath(os.fsdecode(path))
+        if real.startswith((*self.roots, "/dev/", "/proc/")) or f"{real}{os.sep}" in self.roots:
+            return
+        raise EffectError(
+            f"the function writes {real} while it builds the query, but a twin run writes nothing "
+            "outside its scratch folder: move the write into foreachBatch"
+        )
+
+
+def _is_of_bridge() -> bool:
+    """Whether PySpark's own code makes this connection, and not the function's."""
+    return any(bridge in frame for frame in _callers() for bridge in _BRIDGES)
+
+
+def _callers() -> Iterator[str]:
+    """Yield the file that makes the connection, without this one and the standard `socket`."""
+    frame = sys._getframe()
+    while frame is not None:
+        file = frame.f_code.co_filename
+        if file != __file__ and Path(file).name != "socket.py":
+            yield file
+            return
+        frame = frame.f_back  # type: ignore[assignment]
