@@ -116,7 +116,7 @@ class Runner:
         except HeadgateError as error:
             self.close()
             return Scored(**known, twin="error", both=rules.outcome.word, why=str(error))
-        both, _ = with_twin(rules, found.verdict, *found.versions)
+        both = with_twin(rules, found.verdict, *found.versions).report
         refusal = found.verdict.refusal
         return Scored(
             **known,

@@ -42,6 +42,7 @@ class OperatorRows:
     """Rows that changed the state of one operator over A, in each version; None: it has none.
 
     `reached_*` are the rows that came to it, of a join those of the side with fewer; None: unknown.
+    `keys` are those that the old version left, of the store with most.
     """
 
     operator_id: int
@@ -50,6 +51,7 @@ class OperatorRows:
     rows_after: int | None = None
     reached_before: int | None = None
     reached_after: int | None = None
+    keys: int = 0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -241,6 +241,9 @@ def _operators(run: Experiment) -> tuple[OperatorRows, ...]:
             rows_after=after[number] if number < len(after) else None,
             reached_before=run.before_a.reached(number),
             reached_after=run.after_a.reached(number),
+            keys=max(
+                (len(s.rows) for (i, _, _), s in run.state_before.items() if i == number), default=0
+            ),
         )
         for number in range(max(len(before), len(after)))
     )

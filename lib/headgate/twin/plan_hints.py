@@ -61,6 +61,16 @@ class Hints:
     words: set[str] = field(default_factory=set)
     _parents: dict[str, str] = field(default_factory=dict)
 
+    def plain(self) -> dict[str, Any]:
+        """Return it as JSON: all of it comes from the plans and the code."""
+        return {
+            "literals": {k: sorted(v for v, _ in found) for k, found in self.literals.items()},
+            "conversions": dict(self.conversions),
+            "intervals": sorted(self.intervals),
+            "words": sorted(self.words),
+            "equal": dict(self._parents),
+        }
+
     def domain(self, column: str) -> str:
         """Return the column that stands for all that are compared with this one."""
         while (above := self._parents.get(column, column)) != column:

@@ -1,5 +1,9 @@
 """Versions of one query for twin runs: each function is one, named by what it changes."""
 
+import contextlib
+import socket
+from pathlib import Path
+
 from pyspark.sql import functions as F
 
 SCHEMA = "k string, v int, w int, note string, at timestamp"
@@ -145,3 +149,40 @@ def pairs_swapped(spark):
 
 def fixed_price(spark):
     return _sums(spark, F.sum(F.col("v") * 100).alias("a"), F.sum("w").alias("b"))
+
+
+def keyed(spark):
+    key = F.expr("upper(note)").alias("key")
+    return _sums(spark, F.sum("v").alias("a"), F.sum("w").alias("b"), key=key)
+
+
+def keyed_otherwise(spark):
+    upper = F.udf(lambda note: None if note is None else note.upper(), "string")
+    key = upper("note").alias("key")
+    return _sums(spark, F.sum("v").alias("a"), F.sum("w").alias("b"), key=key)
+
+
+def connects(spark):
+    socket.create_connection(("localhost", 9), timeout=1)
+    return base(spark)
+
+
+def connects_if_it_can(spark):
+    with contextlib.suppress(OSError):
+        socket.create_connection(("192.0.2.1", 5432), timeout=1)
+    return base(spark)
+
+
+def writes_a_file(spark):
+    Path(__file__).with_name("written-by-a-twin").write_text("x")
+    return base(spark)
+
+
+def writes_a_batch(spark):
+    spark.sql("INSERT OVERWRITE DIRECTORY '/data/written' USING json SELECT 1 AS n")
+    return base(spark)
+
+
+def returns_rows(spark):
+    spark.createDataFrame([(1, "a")], "n int, k string").toPandas()
+    return base(spark)

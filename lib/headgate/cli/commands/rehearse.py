@@ -114,6 +114,12 @@ def _settings(_: click.Context, __: click.Parameter, given: tuple[str, ...]) -> 
     metavar="LIST",
     help="Without a checkpoint: outcomes that fail the check (exit 1), as in `headgate diff`.",
 )
+@click.option(
+    "--disagreements",
+    type=click.Path(dir_okay=False, path_type=Path),
+    metavar="FILE",
+    help="Without a checkpoint: file to write plans and findings to, for a bug report.",
+)
 @streams_options
 @format_option("markdown", "sarif", "junit")
 def command(
@@ -132,6 +138,7 @@ def command(
     rows: int,
     seed: int,
     closing: frozenset[str],
+    disagreements: Path | None,
     output: str,
 ) -> int:
     """Run a new version on a copy of the checkpoint for one batch, and report what Spark does.
@@ -154,6 +161,7 @@ def command(
             ),
             closing,
             output,
+            disagreements,
         )
     from headgate.usecases.rehearsal.rehearse_spark import Options, rehearse
 

@@ -2,20 +2,29 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+import json
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 from headgate.cli.shared.options import current_context, emit_json, say_begun
 from headgate.cli.shared.terminal import show_document
+from headgate.errors import EvidenceError
 
 if TYPE_CHECKING:
     from headgate.usecases.rehearsal.twin_spark import TwinOptions
 
 
 def rehearse_twin(
-    before: str, after: str, options: TwinOptions, closing: frozenset[str], output: str
+    before: str,
+    after: str,
+    options: TwinOptions,
+    closing: frozenset[str],
+    output: str,
+    disagreements: Path | None = None,
 ) -> int:
     """Run both versions, print the report, and return the exit code of the check."""
     from headgate.usecases.rehearsal.twin_spark import run_twin
+    from headgate.views.reports.twin import twin_json
 
     context = current_context()
     found = run_twin(
@@ -25,10 +34,15 @@ def rehearse_twin(
         options=options,
         say=say_begun(),
     )
-    if output == "json":
-        from headgate.views.reports.twin import twin_json
+    plain = twin_json(
+        found.report, found.verdict, found.disagreements, found.versions, found.lowered
+    )
+    if disagreements is not None:
+        from headgate.views.reports.disagreements import disagreement_file
 
-        emit_json(twin_json(found.report, found.verdict, found.disagreements, found.versions))
+        _write(disagreements, disagreement_file(plain, found.plans, found.hints))
+    if output == "json":
+        emit_json(plain)
     else:
         from headgate.views.reports.comparison import comparison_document
         from headgate.views.reports.twin import with_twin_section
@@ -36,4 +50,15 @@ def rehearse_twin(
         document = comparison_document(found.report, fail_on=closing)
         document = with_twin_section(document, found.verdict, found.disagreements)
         show_document(document, output, rules_url=context.registry.rules_url)
+    if found.disagreements and disagreements is None:
+        say_begun()(
+            "rules and engine disagree: --disagreements FILE writes a file for a bug report"
+        )
     return 1 if found.report.closes(closing) else 0
+
+
+def _write(file: Path, found: dict[str, Any]) -> None:
+    try:
+        file.write_text(json.dumps(found, indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
+    except OSError as error:
+        raise EvidenceError(f"{file} can't be written: {error.strerror}") from None

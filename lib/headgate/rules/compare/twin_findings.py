@@ -33,11 +33,33 @@ def twin_rule(code: str, **texts: Texts) -> Callable[[Callable[..., RuleResult]]
 
 @dataclass(frozen=True, slots=True)
 class Disagreement:
-    """A finding of the rules with an outcome that the engine did not show."""
+    """A finding of the rules with an outcome that the engine did not show.
+
+    `is_replaced`: it is of a source or a sink, which a twin run replaces.
+    """
 
     rule: str
     rules: Outcome
     engine: Outcome
+    is_replaced: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Lowered:
+    """A finding that two runs refuted: the rule, its own outcome, and the seeds of both runs."""
+
+    rule: str
+    rules: Outcome
+    seeds: tuple[int, int]
+
+
+@dataclass(frozen=True, slots=True)
+class WithTwin:
+    """A report with the engine's outcome, what it contradicts, and what it lowered."""
+
+    report: Report
+    disagreements: tuple[Disagreement, ...] = ()
+    lowered: tuple[Lowered, ...] = ()
 
 
 _NEW_CHECKPOINT = (
@@ -111,23 +133,97 @@ _OUTCOMES = {o.word: o for o in Outcome}
 
 
 def with_twin(
-    report: Report, verdict: TwinVerdict, before: Version, after: Version
-) -> tuple[Report, tuple[Disagreement, ...]]:
+    report: Report,
+    verdict: TwinVerdict,
+    before: Version,
+    after: Version,
+    *,
+    again: TwinVerdict | None = None,
+) -> WithTwin:
     """Return the report with the engine's outcome, and the rules' findings that it contradicts.
 
-    A twin raises the outcome and never lowers it: what rows did not reach, no engine has shown.
+    A twin raises the outcome. It lowers a finding only if `again`, a run on other rows, shows the
+    same (see `can_lower`): what rows did not reach, no engine has shown.
     If values only differ because one function got another expression, which the rules say of the
     operator, the outcome stays theirs: history mixes both.
     """
     if verdict.is_scaled and _is_mixed(report):
-        return report, ()
+        return WithTwin(report)
     engine = _OUTCOMES[verdict.outcome]
-    disagreements = tuple(_disagreements(report, engine))
+    replaced = {x.node for v in (before, after) for x in (*(v.sources or ()), v.sink) if x}
+    disagreements = tuple(_disagreements(report, engine, replaced - {None}))
+    if again is not None:
+        report, lowered = _lower(report, verdict, again, (before, after))
+        return WithTwin(report, disagreements, lowered)
     rule = _RULE_OF.get(verdict.outcome)
     if rule is None or _is_said(report, verdict):
-        return report, disagreements
+        return WithTwin(report, disagreements)
     finding = rule.of(verdict, _location(verdict, before, after))
-    return replace(report, findings=(finding, *report.findings)), disagreements
+    return WithTwin(replace(report, findings=(finding, *report.findings)), disagreements)
+
+
+# So many rows and keys of an operator make a coincidence unlikely; fewer refute nothing.
+_LEAST_ROWS, _LEAST_KEYS = 30, 8
+
+
+def can_lower(report: Report, verdict: TwinVerdict, before: Version, after: Version) -> bool:
+    """Whether a run refutes a finding, so that a second one is worth its time."""
+    return any(_refutes(f, verdict, (before, after)) for f in report.findings)
+
+
+def _refutes(finding: Finding, verdict: TwinVerdict, versions: tuple[Version, Version]) -> bool:
+    """Whether equal states refute a finding about state, in an operator that rows reached well.
+
+    A column that is the same in all keys, or a filter that no row passed, has made the outcome
+    UNKNOWN before.
+    """
+    is_equal = verdict.outcome == "resumes" and not verdict.mixed and verdict.rows > 0
+    if not is_equal or finding.rule not in _of_state() or finding.outcome < Outcome.UNKNOWN:
+        return False
+    nodes = (finding.location.before, finding.location.after)
+    ids = {
+        o.operator_id
+        for version, node in zip(versions, nodes, strict=True)
+        for o in version.stateful or ()
+        if node is not None and o.node == node
+    }
+    exercised = {
+        o.operator_id
+        for o in verdict.operators
+        if min(o.rows_before or 0, o.rows_after or 0) >= _LEAST_ROWS and o.keys >= _LEAST_KEYS
+    }
+    return bool(ids) and None not in nodes and ids <= exercised
+
+
+def _of_state() -> frozenset[str]:
+    from headgate.rules.spark.codes import RULES as SPARK_RULES
+
+    return frozenset(rule.code for rule in SPARK_RULES if rule.is_of_state)
+
+
+def _lower(
+    report: Report, verdict: TwinVerdict, again: TwinVerdict, versions: tuple[Version, Version]
+) -> tuple[Report, tuple[Lowered, ...]]:
+    """Return the report with refuted findings as RESUMES, which keep what the rule says."""
+    seeds = (verdict.seed, again.seed)
+    findings, lowered = [], []
+    for finding in report.findings:
+        if all(_refutes(finding, v, versions) for v in (verdict, again)):
+            lowered.append(Lowered(finding.rule, finding.outcome, seeds))
+            finding = replace(
+                finding,
+                outcome=Outcome.RESUMES,
+                state_effect=StateEffect.EXACT,
+                why=f"{_LOWERED.format(*seeds)} The rule expected otherwise: {finding.why}",
+                question=None,
+                error_class=None,
+            )
+        findings.append(finding)
+    ordered = sorted(findings, key=lambda f: f.outcome, reverse=True)
+    return replace(report, findings=tuple(ordered)), tuple(lowered)
+
+
+_LOWERED = "Both versions left the same state in two twin runs (seeds {} and {})."
 
 
 def _is_mixed(report: Report) -> bool:
@@ -143,14 +239,18 @@ def _is_said(report: Report, verdict: TwinVerdict) -> bool:
     )
 
 
-def _disagreements(report: Report, engine: Outcome) -> Iterator[Disagreement]:
+def _disagreements(
+    report: Report, engine: Outcome, replaced: set[str | None]
+) -> Iterator[Disagreement]:
     if engine is Outcome.UNKNOWN:
         return
     if engine > report.outcome:
         yield Disagreement("", report.outcome, engine)
     for finding in report.findings:
         if finding.outcome > max(engine, Outcome.UNKNOWN):
-            yield Disagreement(finding.rule, finding.outcome, engine)
+            nodes = {finding.location.before, finding.location.after} - {None}
+            is_replaced = bool(nodes) and nodes <= replaced
+            yield Disagreement(finding.rule, finding.outcome, engine, is_replaced)
 
 
 def _location(verdict: TwinVerdict, before: Version, after: Version) -> Location:

@@ -111,7 +111,14 @@ class NamedRule:
 
 @dataclass(frozen=True, slots=True)
 class Rule(NamedRule):
-    """A named check of one aspect of two versions of a query."""
+    """A named check of one aspect of two versions of a query.
+
+    `is_of_state`: it only judges what state means, so a twin run can refute it. Never of settings,
+    time zones, state store providers, formats of files, sources and sinks: a twin replaces them,
+    or few rows don't show them.
+    """
+
+    is_of_state: bool = False
 
     def run(self, comparison: Comparison) -> Iterator[Finding]:
         """Yield one finding for every verdict of the check."""
@@ -124,13 +131,15 @@ class Rule(NamedRule):
         return v.finding(self.code, self.why, source)
 
 
-def rule(code: str, source: str = SOURCE_OF_VERSION, **texts: Texts) -> Callable[[Check], Rule]:
+def rule(
+    code: str, source: str = SOURCE_OF_VERSION, *, is_of_state: bool = False, **texts: Texts
+) -> Callable[[Check], Rule]:
     """Turn a check into a `Rule`; its docstring is the reason that users read.
 
     `source` is a page of the documentation or a proposal; `measured` becomes the Spark version
     that restarts were measured on. `texts` are `remedies` and `questions`.
     """
-    return declared(Rule, code, source, **texts)
+    return declared(Rule, code, source, is_of_state=is_of_state, **texts)
 
 
 def declared(

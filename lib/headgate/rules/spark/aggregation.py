@@ -23,11 +23,7 @@ _KEEP_THE_OLD = (
 )
 
 
-@rule(
-    "AGG001",
-    remedies=(_KEEP_THE_OLD, REPLAY),
-    questions=(SAME_KEY,),
-)
+@rule("AGG001", remedies=(_KEEP_THE_OLD, REPLAY), questions=(SAME_KEY,), is_of_state=True)
 def grouping_keys(c: Comparison) -> Iterator[RuleResult]:
     """Spark finds a state row by the values of the grouping columns, in their order.
 
@@ -61,7 +57,7 @@ _KEEP_THE_ORDER = (
 )
 
 
-@rule("AGG002", remedies=(_KEEP_THE_ORDER,))
+@rule("AGG002", remedies=(_KEEP_THE_ORDER,), is_of_state=True)
 def aggregate_function_changed(c: Comparison) -> Iterator[RuleResult]:
     """Spark stores aggregation buffers by position, not by name.
 
@@ -116,7 +112,7 @@ _DOES_THE_NEW = (
 )
 
 
-@rule("AGG006", remedies=(REPLAY,), questions=(_DOES_THE_NEW,))
+@rule("AGG006", remedies=(REPLAY,), questions=(_DOES_THE_NEW,), is_of_state=True)
 def opaque_buffer(c: Comparison) -> Iterator[RuleResult]:
     """Some functions, such as collect_list and percentile, store their values as bytes.
 
@@ -158,7 +154,7 @@ _WHICH_COLUMNS_DOES = (
 )
 
 
-@rule("AGG005", remedies=(_ADD_THE_PLAN,), questions=(_WHICH_COLUMNS_DOES,))
+@rule("AGG005", remedies=(_ADD_THE_PLAN,), questions=(_WHICH_COLUMNS_DOES,), is_of_state=True)
 def aggregate_not_known(c: Comparison) -> Iterator[RuleResult]:
     """If types are equal, Spark's schema check passes even if columns or functions changed.
 

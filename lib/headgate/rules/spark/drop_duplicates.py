@@ -17,11 +17,7 @@ _KINDS = (OperatorKind.DEDUPLICATE, OperatorKind.DEDUPLICATE_WITHIN_WATERMARK)
 _LIST_THE_COLUMNS = "List the columns in the old order: dropDuplicates([...])."
 
 
-@rule(
-    "DED001",
-    remedies=(_LIST_THE_COLUMNS, REPLAY),
-    questions=(SAME_KEY,),
-)
+@rule("DED001", remedies=(_LIST_THE_COLUMNS, REPLAY), questions=(SAME_KEY,), is_of_state=True)
 def key_columns(c: Comparison) -> Iterator[RuleResult]:
     """dropDuplicates finds seen rows by the values of its columns, in their order.
 
@@ -54,7 +50,7 @@ _ADD_THE_PLAN = "Add the missing plan to the evidence."
 _BY_WHICH_COLUMNS = "Which columns, in which order, does dropDuplicates use in each version?"
 
 
-@rule("DED002", remedies=(_ADD_THE_PLAN,), questions=(_BY_WHICH_COLUMNS,))
+@rule("DED002", remedies=(_ADD_THE_PLAN,), questions=(_BY_WHICH_COLUMNS,), is_of_state=True)
 def keys_not_known(c: Comparison) -> Iterator[RuleResult]:
     """If types are equal, Spark's schema check passes even if the key columns changed.
 

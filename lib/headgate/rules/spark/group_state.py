@@ -20,7 +20,12 @@ _CLOCKS = {"EventTimeTimeout", "ProcessingTimeTimeout"}
 _GROUP_BY_THE_OLD = f"Group by the old columns in the old order, {_OR_REPLAY}."
 
 
-@rule("GRP001", remedies=(_GROUP_BY_THE_OLD, REPLAY), questions=(SAME_KEY,))
+@rule(
+    "GRP001",
+    remedies=(_GROUP_BY_THE_OLD, REPLAY),
+    questions=(SAME_KEY,),
+    is_of_state=True,
+)
 def group_keys(c: Comparison) -> Iterator[RuleResult]:
     """Spark finds a group's state by the values of the grouping columns, in their order.
 
@@ -73,7 +78,7 @@ _ADD_THE_PLAN = "Add the missing plan to the evidence."
 _BY_WHICH_COLUMNS = "Which columns, in which order, does each version group by?"
 
 
-@rule("GRP002", remedies=(_ADD_THE_PLAN,), questions=(_BY_WHICH_COLUMNS,))
+@rule("GRP002", remedies=(_ADD_THE_PLAN,), questions=(_BY_WHICH_COLUMNS,), is_of_state=True)
 def group_keys_not_known(c: Comparison) -> Iterator[RuleResult]:
     """If types are equal, Spark's schema check passes even if the grouping columns changed.
 

@@ -15,11 +15,7 @@ from headgate.rules.spark.facts.state_stores import is_read
 _REPLAY = "Reprocess both inputs with a new checkpoint."
 
 
-@rule(
-    "JOI001",
-    remedies=(_REPLAY, REPLAY),
-    questions=(SAME_KEY,),
-)
+@rule("JOI001", remedies=(_REPLAY, REPLAY), questions=(SAME_KEY,), is_of_state=True)
 def join_keys(c: Comparison) -> Iterator[RuleResult]:
     """Spark stores the rows of both sides by the values of their join keys.
 
@@ -128,7 +124,7 @@ _ADD_THE_PLAN = "Add the missing plan to the evidence."
 _WHICH_COLUMNS_DOES = "Which columns are the join keys in each version?"
 
 
-@rule("JOI006", remedies=(_ADD_THE_PLAN,), questions=(_WHICH_COLUMNS_DOES,))
+@rule("JOI006", remedies=(_ADD_THE_PLAN,), questions=(_WHICH_COLUMNS_DOES,), is_of_state=True)
 def join_not_known(c: Comparison) -> Iterator[RuleResult]:
     """If types are equal, Spark's schema check passes even if the join keys changed.
 

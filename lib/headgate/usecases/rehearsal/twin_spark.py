@@ -3,48 +3,45 @@
 from __future__ import annotations
 
 import contextlib
-import json
-import os
-import shutil
 import time
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
-from headgate.errors import CaptureError
+from headgate.errors import BuildError
 from headgate.gateway.files.scratch_folders import scratch_folder
 from headgate.gateway.spark.rehearsal import evidence
 from headgate.gateway.spark.run_job import Checkout
 from headgate.gateway.spark.twin_version import TwinProcess, TwinSetting, TwinVersion
-from headgate.model.sinks import FILE_FORMATS
-from headgate.model.twin import Equivalence, TwinVerdict
-from headgate.model.version import Version
-from headgate.rules.compare.twin_findings import Disagreement, with_twin
+from headgate.model.twin import TwinVerdict
+from headgate.model.version import Engine, Version
+from headgate.rules.compare.twin_findings import Disagreement, Lowered, can_lower, with_twin
 from headgate.rules.core.report import Report
-from headgate.twin.equivalence import equivalence
-from headgate.twin.experiment import Experiment, Ran, Stores, count_words, stores
-from headgate.twin.generate_rows import USUAL_ROWS, Feed, Row, RowMaker, SourceRows
-from headgate.twin.judge import judge
-from headgate.twin.plan_hints import Hints, mine, volatile
+from headgate.twin.generate_rows import USUAL_ROWS
 from headgate.usecases.compare.compare_versions import compare_read
 from headgate.usecases.context import Context, importable_from
 from headgate.usecases.evidence.read_version import read_version
+from headgate.usecases.rehearsal.twin_trial import Say, Trial, TrialWish
 
 PREFIX = "headgate-twin-"
-Say = Callable[[str], None]
-# File sources read files in the order of their times.
-_FIRST_FILE = 1_700_000_000
 
 
 @dataclass(frozen=True, slots=True)
 class TwinRun:
-    """What rules and engine say of both versions together, and what Spark did with them."""
+    """What rules and engine say of both versions together, and what Spark did with them.
+
+    `lowered` are findings of rules whose outcome two runs with different rows refuted. `plans` are
+    the texts of both versions' plans, `hints` what rows were generated from.
+    """
 
     report: Report
     verdict: TwinVerdict
     disagreements: tuple[Disagreement, ...]
     versions: tuple[Version, Version]
+    lowered: tuple[Lowered, ...] = ()
+    plans: tuple[str, str] = ("", "")
+    hints: Mapping[str, Any] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -72,37 +69,92 @@ def run_twin(
     """Return the verdict on `after` as the next version of `before`, both `module:function`.
 
     No source is read, nothing is written outside a scratch folder. `processes` are two Sparks that
-    have served before: many small runs share them. CaptureError for what a function
-    did wrong, UnreachableError if a version's process did not answer in time.
+    have served before: many small runs share them. A function that fails or doesn't return is
+    UNKNOWN. CaptureError if there is no such function, UnreachableError if a version's process
+    ended or did not answer in time.
     """
     options = options or TwinOptions()
-    begun = time.monotonic()
-    with scratch_folder(PREFIX, options.scratch) as folder:
+    with scratch_folder(PREFIX, options.scratch) as folder, contextlib.ExitStack() as stack:
+        if processes is None:
+            checkout = Checkout(importable_from(context))
+            first, second = (
+                stack.enter_context(TwinProcess(folder / f"spark-{name}", checkout))
+                for name in ("before", "after")
+            )
+            processes = first, second
+        run = _Run((before, after), folder, options, processes, say, cancelled)
+        return run.result(context)
+
+
+class _Run:
+    """One twin run: an experiment, and a second one if the first refutes a rule."""
+
+    def __init__(
+        self,
+        entry_points: tuple[str, str],
+        folder: Path,
+        options: TwinOptions,
+        processes: tuple[TwinProcess, TwinProcess],
+        say: Say,
+        cancelled: Callable[[], bool],
+    ) -> None:
+        self.entry_points, self.folder, self.options = entry_points, folder, options
+        self.processes, self.say, self.cancelled = processes, say, cancelled
+        self.begun = time.monotonic()
+
+    def result(self, context: Context | None) -> TwinRun:
+        """Run it all, and read both versions as they were recorded before their start."""
+        folder = self.folder / "first"
+        trial = self._trial(folder, self.options.seed)
+        try:
+            verdict = trial.verdict()
+        except BuildError as error:
+            verdict = _not_built(error, self.options.seed)
+        versions = _versions(folder, context, has_offsets=trial.reads_files)
+        report = compare_read(*versions) if all(v.evidence for v in versions) else Report()
+        again = self._again() if can_lower(report, verdict, *versions) else None
+        verdict = replace(verdict, seconds=time.monotonic() - self.begun)
+        found = with_twin(report, verdict, *versions, again=again)
+        return TwinRun(
+            found.report,
+            verdict,
+            found.disagreements,
+            versions,
+            lowered=found.lowered,
+            plans=(_plan(folder / "before"), _plan(folder / "after")),
+            hints=trial.hints.plain(),
+        )
+
+    def _again(self) -> TwinVerdict:
+        """Run the experiment on other rows: a rule is only refuted by two runs."""
+        self.say("repeating the run with other rows")
+        return self._trial(self.folder / "second", self.options.seed + 1).verdict()
+
+    def _trial(self, folder: Path, seed: int) -> Trial:
         setting = TwinSetting(
             rows=folder / "rows",
-            deadline=begun + options.seconds,
-            conf=options.conf or {},
-            query=options.query,
-            cancelled=cancelled,
+            deadline=self.begun + self.options.seconds,
+            conf=self.options.conf or {},
+            query=self.options.query,
+            cancelled=self.cancelled,
         )
-        say(f"building {before} and {after}")
-        with contextlib.ExitStack() as stack:
-            if processes is None:
-                checkout = Checkout(importable_from(context))
-                first, second = (
-                    stack.enter_context(TwinProcess(folder / f"spark-{name}", checkout))
-                    for name in ("before", "after")
-                )
-            else:
-                first, second = processes
-            old = TwinVersion(before, folder / "before", first, setting)
-            new = TwinVersion(after, folder / "after", second, setting)
-            trial = _Trial(old, new, folder, options, say)
-            verdict = trial.verdict()
-        versions = _versions(folder, context, has_offsets=trial.reads_files)
-    verdict = replace(verdict, seconds=time.monotonic() - begun)
-    report, disagreements = with_twin(compare_read(*versions), verdict, *versions)
-    return TwinRun(report, verdict, disagreements, versions)
+        self.say(f"building {' and '.join(self.entry_points)}")
+        old, new = (
+            TwinVersion(entry_point, folder / name, process, setting)
+            for entry_point, name, process in zip(
+                self.entry_points, ("before", "after"), self.processes, strict=True
+            )
+        )
+        return Trial((old, new), folder, TrialWish(self.options.rows, seed), self.say)
+
+
+def _not_built(error: BuildError, seed: int) -> TwinVerdict:
+    return TwinVerdict(
+        outcome="unknown",
+        why=f"building the query failed: {error}",
+        question="Does the function build its query without sources, servers and tables?",
+        seed=seed,
+    )
 
 
 def _versions(
@@ -110,193 +162,24 @@ def _versions(
 ) -> tuple[Version, Version]:
     """Return both versions as recorded before their start, the old one with its checkpoint.
 
-    Without it, if the checkpoint has offsets of files for a source that isn't files.
+    Without it, if the checkpoint has offsets of files for a source that isn't files. A version
+    that could not be built has no evidence.
     """
     checkpoint = folder / "checkpoint-before"
     left = [str(checkpoint)] if has_offsets and (checkpoint / "metadata").is_file() else []
-    return (
-        read_version([*_pieces(folder / "before"), *left], context=context),
-        read_version(_pieces(folder / "after"), context=context),
+    old, new = (
+        read_version([*_pieces(folder / name), *more], context=context)
+        if (folder / name / "capture.json").is_file()
+        else Version(engine=Engine.SPARK)
+        for name, more in (("before", left), ("after", []))
     )
+    return old, new
 
 
 def _pieces(folder: Path) -> list[str]:
     return [*evidence(folder), str(folder / "conf.json")]
 
 
-class _Trial:
-    """The runs of one experiment, in the order of the procedure."""
-
-    def __init__(
-        self, old: TwinVersion, new: TwinVersion, folder: Path, options: TwinOptions, say: Say
-    ) -> None:
-        self.old, self.new, self.folder = old, new, folder
-        self.options, self.say = options, say
-        self.written = 0
-        self.reads_files = False
-
-    def verdict(self) -> TwinVerdict:
-        builds = self.old.build(), self.new.build()
-        studies = [build() for build in builds]
-        same = self._equivalence(studies)
-        if same.is_same:
-            return TwinVerdict(
-                outcome="resumes",
-                why="both versions are the same query to Spark's optimizer, and their settings, "
-                "sources and sink are equal",
-                equivalence=same,
-                seed=self.options.seed,
-                spark_version=str(studies[1]["spark_version"]),
-            )
-        kinds = {s["kind"] for study in studies for s in study["sources"] if s["is_streaming"]}
-        self.reads_files = kinds <= FILE_FORMATS
-        hints = Hints()
-        for study in studies:
-            mine(study, hints)
-        feed = self._feed(studies, hints)
-        self.say("running both versions on the rows before the restart")
-        run = replace(self._run(feed, studies), equivalence=same)
-        rows = sum(len(r) for batch in (*feed.a, *feed.b) for r in batch.values())
-        return replace(
-            judge(run),
-            seed=self.options.seed,
-            rows=rows,
-            spark_version=str(studies[1]["spark_version"]),
-        )
-
-    def _equivalence(self, studies: Sequence[dict[str, Any]]) -> Equivalence:
-        def recorded(name: str) -> list[dict[str, Any]]:
-            folders = (self.folder / version for version in ("before", "after"))
-            return [json.loads((f / name).read_text(encoding="utf-8")) for f in folders]
-
-        return equivalence(studies, recorded("capture.json"), recorded("conf.json"))
-
-    def _feed(self, studies: Sequence[dict[str, Any]], hints: Hints) -> Feed:
-        sources = _sources(studies)
-        if not any(s.is_streaming for s in sources):
-            raise CaptureError("neither version reads a stream: a twin run needs one")
-        twins = _paired(*studies)
-        streams = sum(s.is_streaming and s.folder not in twins for s in sources)
-        scale = self.options.rows / USUAL_ROWS
-        maker = RowMaker(hints, self.options.seed, scale)
-        feed = maker.feed([s for s in sources if s.folder not in twins])
-        self.say(f"generating {self.options.rows * streams} rows (seed {self.options.seed})")
-        for batch in (*feed.a, *feed.b, feed.tables):
-            batch |= {twin: batch[own] for twin, own in twins.items() if own in batch}
-        self._write([feed.tables], "table")
-        return feed
-
-    def _run(self, feed: Feed, studies: Sequence[dict[str, Any]]) -> Experiment:
-        old, new = self.old, self.new
-        self._write(feed.a, "a")
-        ways = ((old, "before"), (new, "own"))
-        asked = [who.run(self._ck(name), self._out(), counts=True) for who, name in ways]
-        before_a, after_a = (Ran.of(one()) for one in asked)
-        inside, left_out = volatile(studies)
-        run = Experiment(
-            modes=(studies[0]["output_mode"], studies[1]["output_mode"]),
-            before_a=before_a,
-            after_a=after_a,
-            resumed=Ran(),
-            words=count_words(feed.a),
-            inside=inside,
-            left_out=left_out,
-            has_new_source=_streams(studies[1]) > _streams(studies[0]),
-        )
-        if before_a.error or before_a.late:
-            return run
-        shutil.copytree(self._ck("before"), self._ck("resumed"))
-        if not after_a.error:
-            shutil.copytree(self._ck("own"), self._ck("later"))
-        self._write(feed.b, "b")
-        self.say("restarting the new version on the old one's checkpoint")
-        resumed = new.run(self._ck("resumed"), self._out())
-        state_before = old.state(self._ck("before"))
-        run = replace(run, resumed=Ran.of(resumed()), state_before=stores(state_before()))
-        if run.resumed.error or run.resumed.late or after_a.error or after_a.late:
-            return run
-        return self._control(run)
-
-    def _control(self, run: Experiment) -> Experiment:
-        """Add the new version's own way over A and B."""
-        old, new = self.old, self.new
-        own, state = new.run(self._ck("later"), self._out()), old.state(self._ck("own"))
-        run = replace(run, own=Ran.of(own()), state_after=stores(state()))
-        same = run.state_before == run.state_after
-        if same and sorted(run.own.rows) == sorted(run.resumed.rows):
-            return run
-        if same:
-            shutil.copytree(self._ck("own"), self._ck("again"))
-            return replace(run, again=Ran.of(new.run(self._ck("again"), self._out())()))
-        resumed, later = new.state(self._ck("resumed")), old.state(self._ck("later"))
-        run = replace(run, state_resumed=stores(resumed()), state_own=stores(later()))
-        return replace(run, history=self._history(run))
-
-    def _history(self, run: Experiment) -> dict[Any, frozenset[Any]]:
-        """Return the keys that the old version's stores had after any batch but the last."""
-        wanted = [
-            s for s, found in run.state_before.items()
-            if (run.state_after[s].rows.keys() if s in run.state_after else set())
-            - found.rows.keys()
-        ]  # fmt: skip
-        if not wanted:
-            return {}
-        numbers = sorted(
-            int(p.name) for p in (self._ck("before") / "commits").iterdir() if p.name.isdecimal()
-        )
-        seen: dict[Any, set[Any]] = {}
-        for number in numbers[:-1]:
-            found: Stores = stores(self.old.state(self._ck("before"), number)())
-            for store, values in found.items():
-                seen.setdefault(store, set()).update(values.rows)
-        return {store: frozenset(keys) for store, keys in seen.items()}
-
-    def _ck(self, name: str) -> Path:
-        return self.folder / f"checkpoint-{name}"
-
-    def _out(self) -> Path:
-        self.written += 1
-        return self.folder / f"output-{self.written}"
-
-    def _write(self, batches: Sequence[Mapping[str, Sequence[Row]]], name: str) -> None:
-        """Write a file a batch; their times say their order."""
-        for number, batch in enumerate(batches):
-            self.written += 1
-            for folder, rows in batch.items():
-                path = self.folder / "rows" / folder / f"{name}{number}.json"
-                draft = path.with_name(f".{path.name}")
-                draft.write_text("".join(f"{json.dumps(r)}\n" for r in rows), encoding="utf-8")
-                at = _FIRST_FILE + self.written
-                os.utime(draft, (at, at))
-                draft.replace(path)
-
-
-def _streams(study: dict[str, Any]) -> int:
-    return sum(s["is_streaming"] for s in study["sources"])
-
-
-def _sources(studies: Sequence[dict[str, Any]]) -> list[SourceRows]:
-    """Return every source of both versions once, with the columns of both."""
-    found: dict[str, SourceRows] = {}
-    for study in studies:
-        streams = {s["folder"] for s in study["sources"] if s["is_streaming"]}
-        for leaf in study["leaves"]:
-            name, fields = leaf["folder"], leaf["schema"]["fields"]
-            known = found.get(name)
-            old = list(known.schema["fields"]) if known else []
-            names = {f["name"] for f in old}
-            merged = [*old, *(f for f in fields if f["name"] not in names)]
-            found[name] = SourceRows(name, {"fields": merged}, name in streams)
-    return list(found.values())
-
-
-def _paired(old: dict[str, Any], new: dict[str, Any]) -> dict[str, str]:
-    """Return sources of the new version that have moved, and the old one's in their place."""
-
-    def streams(study: dict[str, Any]) -> list[str]:
-        return [s["folder"] for s in study["sources"] if s["is_streaming"]]
-
-    ours, theirs = streams(old), streams(new)
-    gone = [s for s in ours if s not in theirs]
-    added = [s for s in theirs if s not in ours]
-    return dict(zip(added, gone, strict=False)) if len(gone) == len(added) else {}
+def _plan(folder: Path) -> str:
+    file = folder / "explain.txt"
+    return file.read_text(encoding="utf-8") if file.is_file() else ""

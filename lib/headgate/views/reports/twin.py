@@ -16,7 +16,7 @@ from headgate.model.twin import (
     TwinVerdict,
 )
 from headgate.model.version import Version
-from headgate.rules.compare.twin_findings import Disagreement, node_of
+from headgate.rules.compare.twin_findings import Disagreement, Lowered, node_of
 from headgate.rules.core.report import Location, Report
 from headgate.text.numbers import plural
 from headgate.views.reports.comparison_json import report_json
@@ -25,6 +25,7 @@ from headgate.views.scene.outcome_words import WORDS
 
 # What Spark adds to every join and filter.
 _OF_OPTIMIZER = re.compile(r"isnotnull\([^()]*\)|AND|[() ]")
+_REPLACED = " A twin run replaces sources and sinks, so it doesn't show this."
 _ENGINE = {
     "refuses": "the new version fails to start",
     "silently_wrong": "the new version runs, but its results are wrong",
@@ -38,6 +39,7 @@ def twin_json(
     verdict: TwinVerdict,
     disagreements: Sequence[Disagreement],
     versions: tuple[Version, Version],
+    lowered: Sequence[Lowered] = (),
 ) -> dict[str, Any]:
     """Return the object that a twin run prints; every value is plain."""
     return report_json(report) | twin_facts(verdict, disagreements, versions)
@@ -74,7 +76,16 @@ def twin_facts(
         },
         "equivalence": _equivalence_json(verdict.equivalence, versions),
         "disagreements": [
-            {"rule": d.rule, "rules": d.rules.word, "engine": d.engine.word} for d in disagreements
+            {
+                "rule": d.rule,
+                "rules": d.rules.word,
+                "engine": d.engine.word,
+                "is_replaced": d.is_replaced,
+            }
+            for d in disagreements
+        ],
+        "lowered": [
+            {"rule": one.rule, "rules": one.rules.word, "seeds": list(one.seeds)} for one in lowered
         ],
     }
 
@@ -158,8 +169,6 @@ def twin_lines(verdict: TwinVerdict, disagreements: Sequence[Disagreement]) -> I
         yield f"To decide: {verdict.question}"
     if verdict.equivalence:
         yield equivalence_words(verdict.equivalence)
-    if verdict.equivalence and verdict.equivalence.is_same:
-        return
     for operator in verdict.operators:
         yield (
             f"Operator {operator.operator_id} ({operator.operator}): "
@@ -175,16 +184,18 @@ def twin_lines(verdict: TwinVerdict, disagreements: Sequence[Disagreement]) -> I
         )
     if verdict.left_out:
         yield f"Not compared (filled by time or chance): {', '.join(verdict.left_out)}."
-    yield (
-        f"{plural(verdict.rows, 'generated row')} (seed {verdict.seed}), "
-        f"{plural(verdict.rows_out, 'row')} of output after the restart, "
-        f"{verdict.seconds:.0f} s on Spark {verdict.spark_version}."
-    )
+    if verdict.rows:
+        yield (
+            f"{plural(verdict.rows, 'generated row')} (seed {verdict.seed}), "
+            f"{plural(verdict.rows_out, 'row')} of output after the restart, "
+            f"{verdict.seconds:.0f} s on Spark {verdict.spark_version}."
+        )
     for one in disagreements:
         by = f"rule {one.rule}" if one.rule else "the rules"
         yield (
             f"Rules and engine disagree: {by} {'says' if one.rule else 'say'} "
             f"{WORDS[one.rules]}, the engine shows {WORDS[one.engine]}."
+            f"{_REPLACED if one.is_replaced else ''}"
         )
 
 

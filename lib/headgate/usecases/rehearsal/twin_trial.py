@@ -1,0 +1,215 @@
+"""The runs of one twin experiment: both versions over A, then the new one over B, on two ways."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+from headgate.errors import CaptureError
+from headgate.gateway.spark.twin_version import TwinVersion
+from headgate.model.sinks import FILE_FORMATS
+from headgate.model.twin import Equivalence, TwinVerdict
+from headgate.twin.equivalence import equivalence
+from headgate.twin.experiment import Experiment, Ran, Stores, count_words, stores
+from headgate.twin.generate_rows import USUAL_ROWS, Feed, Row, RowMaker, SourceRows
+from headgate.twin.judge import judge
+from headgate.twin.plan_hints import Hints, mine, volatile
+
+Say = Callable[[str], None]
+# File sources read files in the order of their times.
+_FIRST_FILE = 1_700_000_000
+
+
+@dataclass(frozen=True, slots=True)
+class TrialWish:
+    """What rows an experiment runs on: `rows` for each streaming source, drawn from `seed`."""
+
+    rows: int
+    seed: int
+
+
+class Trial:
+    """The runs of one experiment, in the order of the procedure."""
+
+    def __init__(
+        self, versions: tuple[TwinVersion, TwinVersion], folder: Path, wish: TrialWish, say: Say
+    ) -> None:
+        """`folder` has both versions' evidence below `before` and `after`."""
+        self.old, self.new = versions
+        self.folder, self.wish, self.say = folder, wish, say
+        self.written = 0
+        self.reads_files = False
+        self.hints = Hints()
+
+    def verdict(self) -> TwinVerdict:
+        """Run the experiment; BuildError for what a version's function did wrong."""
+        builds = self.old.build(), self.new.build()
+        studies = [build() for build in builds]
+        same = self._equivalence(studies)
+        if same.is_same:
+            return TwinVerdict(
+                outcome="resumes",
+                why="both versions are the same query to Spark's optimizer, and their settings, "
+                "sources and sink are equal",
+                equivalence=same,
+                seed=self.wish.seed,
+                spark_version=str(studies[1]["spark_version"]),
+            )
+        kinds = {s["kind"] for study in studies for s in study["sources"] if s["is_streaming"]}
+        self.reads_files = kinds <= FILE_FORMATS
+        for study in studies:
+            mine(study, self.hints)
+        feed = self._feed(studies)
+        self.say("running both versions on the rows before the restart")
+        run = replace(self._run(feed, studies), equivalence=same)
+        rows = sum(len(r) for batch in (*feed.a, *feed.b) for r in batch.values())
+        return replace(
+            judge(run),
+            seed=self.wish.seed,
+            rows=rows,
+            spark_version=str(studies[1]["spark_version"]),
+        )
+
+    def _equivalence(self, studies: Sequence[dict[str, Any]]) -> Equivalence:
+        def recorded(name: str) -> list[dict[str, Any]]:
+            folders = (self.folder / version for version in ("before", "after"))
+            return [json.loads((f / name).read_text(encoding="utf-8")) for f in folders]
+
+        return equivalence(studies, recorded("capture.json"), recorded("conf.json"))
+
+    def _feed(self, studies: Sequence[dict[str, Any]]) -> Feed:
+        sources = _sources(studies)
+        if not any(s.is_streaming for s in sources):
+            raise CaptureError("neither version reads a stream: a twin run needs one")
+        twins = _paired(*studies)
+        streams = sum(s.is_streaming and s.folder not in twins for s in sources)
+        scale = self.wish.rows / USUAL_ROWS
+        maker = RowMaker(self.hints, self.wish.seed, scale)
+        feed = maker.feed([s for s in sources if s.folder not in twins])
+        self.say(f"generating {self.wish.rows * streams} rows (seed {self.wish.seed})")
+        for batch in (*feed.a, *feed.b, feed.tables):
+            batch |= {twin: batch[own] for twin, own in twins.items() if own in batch}
+        self._write([feed.tables], "table")
+        return feed
+
+    def _run(self, feed: Feed, studies: Sequence[dict[str, Any]]) -> Experiment:
+        old, new = self.old, self.new
+        self._write(feed.a, "a")
+        ways = ((old, "before"), (new, "own"))
+        asked = [who.run(self._ck(name), self._out(), counts=True) for who, name in ways]
+        before_a, after_a = (Ran.of(one()) for one in asked)
+        inside, left_out = volatile(studies)
+        run = Experiment(
+            modes=(studies[0]["output_mode"], studies[1]["output_mode"]),
+            before_a=before_a,
+            after_a=after_a,
+            resumed=Ran(),
+            words=count_words(feed.a),
+            inside=inside,
+            left_out=left_out,
+            has_new_source=_streams(studies[1]) > _streams(studies[0]),
+        )
+        if before_a.error or before_a.late:
+            return run
+        shutil.copytree(self._ck("before"), self._ck("resumed"))
+        if not after_a.error:
+            shutil.copytree(self._ck("own"), self._ck("later"))
+        self._write(feed.b, "b")
+        self.say("restarting the new version on the old one's checkpoint")
+        resumed = new.run(self._ck("resumed"), self._out())
+        state_before = old.state(self._ck("before"))
+        run = replace(run, resumed=Ran.of(resumed()), state_before=stores(state_before()))
+        if run.resumed.error or run.resumed.late or after_a.error or after_a.late:
+            return run
+        return self._control(run)
+
+    def _control(self, run: Experiment) -> Experiment:
+        """Add the new version's own way over A and B."""
+        old, new = self.old, self.new
+        own, state = new.run(self._ck("later"), self._out()), old.state(self._ck("own"))
+        run = replace(run, own=Ran.of(own()), state_after=stores(state()))
+        same = run.state_before == run.state_after
+        if same and sorted(run.own.rows) == sorted(run.resumed.rows):
+            return run
+        if same:
+            shutil.copytree(self._ck("own"), self._ck("again"))
+            return replace(run, again=Ran.of(new.run(self._ck("again"), self._out())()))
+        resumed, later = new.state(self._ck("resumed")), old.state(self._ck("later"))
+        run = replace(run, state_resumed=stores(resumed()), state_own=stores(later()))
+        return replace(run, history=self._history(run))
+
+    def _history(self, run: Experiment) -> dict[Any, frozenset[Any]]:
+        """Return the keys that the old version's stores had after any batch but the last."""
+        wanted = [
+            s for s, found in run.state_before.items()
+            if (run.state_after[s].rows.keys() if s in run.state_after else set())
+            - found.rows.keys()
+        ]  # fmt: skip
+        if not wanted:
+            return {}
+        numbers = sorted(
+            int(p.name) for p in (self._ck("before") / "commits").iterdir() if p.name.isdecimal()
+        )
+        seen: dict[Any, set[Any]] = {}
+        for number in numbers[:-1]:
+            found: Stores = stores(self.old.state(self._ck("before"), number)())
+            for store, values in found.items():
+                seen.setdefault(store, set()).update(values.rows)
+        return {store: frozenset(keys) for store, keys in seen.items()}
+
+    def _ck(self, name: str) -> Path:
+        return self.folder / f"checkpoint-{name}"
+
+    def _out(self) -> Path:
+        self.written += 1
+        return self.folder / f"output-{self.written}"
+
+    def _write(self, batches: Sequence[Mapping[str, Sequence[Row]]], name: str) -> None:
+        """Write a file a batch; their times say their order."""
+        for number, batch in enumerate(batches):
+            self.written += 1
+            for folder, rows in batch.items():
+                path = self.folder / "rows" / folder / f"{name}{number}.json"
+                draft = path.with_name(f".{path.name}")
+                draft.write_text("".join(f"{json.dumps(r)}\n" for r in rows), encoding="utf-8")
+                at = _FIRST_FILE + self.written
+                os.utime(draft, (at, at))
+                draft.replace(path)
+
+
+def _streams(study: dict[str, Any]) -> int:
+    return sum(s["is_streaming"] for s in study["sources"])
+
+
+def _sources(studies: Sequence[dict[str, Any]]) -> list[SourceRows]:
+    """Return every source of both versions once, with the columns of both."""
+    found: dict[str, SourceRows] = {}
+    for study in studies:
+        streams = {s["folder"]: s["is_named"] for s in study["sources"] if s["is_streaming"]}
+        for leaf in study["leaves"]:
+            name, fields = leaf["folder"], leaf["schema"]["fields"]
+            known = found.get(name)
+            old = list(known.schema["fields"]) if known else []
+            names = {f["name"] for f in old}
+            merged = [*old, *(f for f in fields if f["name"] not in names)]
+            found[name] = SourceRows(
+                name, {"fields": merged}, name in streams, streams.get(name, False)
+            )
+    return list(found.values())
+
+
+def _paired(old: dict[str, Any], new: dict[str, Any]) -> dict[str, str]:
+    """Return sources of the new version that have moved, and the old one's in their place."""
+
+    def streams(study: dict[str, Any]) -> list[str]:
+        return [s["folder"] for s in study["sources"] if s["is_streaming"]]
+
+    ours, theirs = streams(old), streams(new)
+    gone = [s for s in ours if s not in theirs]
+    added = [s for s in theirs if s not in ours]
+    return dict(zip(added, gone, strict=False)) if len(gone) == len(added) else {}
