@@ -117,6 +117,7 @@ class Experiment:
     `resumed` is the new one over B on a copy of the old one's checkpoint, `own` on its own, and
     `again` that once more, if it was asked for. The states have the same names; `history` are the
     keys that the old version's state had after any batch. `words` counts the words in A's rows.
+    `sampled` are texts, in small letters, of rows that come from a sample.
     `has_new_source`: the new version reads a source more, whose rows of A come after the restart.
     """
 
@@ -135,6 +136,7 @@ class Experiment:
     left_out: frozenset[str] = frozenset()
     has_new_source: bool = False
     equivalence: Equivalence | None = None
+    sampled: frozenset[str] = frozenset()
     inside: str | None = None
 
 

@@ -13,6 +13,7 @@ from random import Random
 from typing import Any
 
 from headgate.twin.plan_hints import STREAM, Hints
+from headgate.twin.samples import Origins
 
 Row = dict[str, Any]
 # A micro-batch of each source; of A the first is a day early, of B the last closes what is open.
@@ -61,8 +62,19 @@ class Feed:
 class RowMaker:
     """Draws rows; the same seed, hints and sources give the same rows, byte for byte."""
 
-    def __init__(self, hints: Hints, seed: int, scale: float = 1.0) -> None:
-        """`scale` multiplies the number of rows in each batch."""
+    def __init__(
+        self,
+        hints: Hints,
+        seed: int,
+        scale: float = 1.0,
+        samples: Mapping[str, Sequence[Row]] | None = None,
+    ) -> None:
+        """`scale` multiplies the number of rows in each batch, `samples` are rows by folder.
+
+        More than half of a source's rows come from its sample, with other times; `origins` says
+        which values stand in them.
+        """
+        self.samples, self.origins = samples or {}, Origins()
         self.hints, self.random, self.scale = hints, Random(seed), scale
         fitting = [u for u in hints.intervals if _SHORTEST_UNIT <= u <= _LONGEST_UNIT]
         self.unit = max(fitting, default=_USUAL_UNIT)
@@ -82,8 +94,7 @@ class RowMaker:
             late = 0.0 if number == 0 or is_last else _LATE
             count = size if is_last else max(int(size * self.scale), 8)
             batch = {
-                s.folder: self._rows(s.schema, low, high, count, late, seen[s.folder])
-                for s in streams
+                s.folder: self._rows(s, (low, high), count, late, seen[s.folder]) for s in streams
             }
             for folder, rows in batch.items():
                 seen[folder] += rows
@@ -95,14 +106,14 @@ class RowMaker:
 
     def _rows(
         self,
-        schema: Mapping[str, Any],
-        low: float,
-        high: float,
+        source: SourceRows,
+        span: tuple[float, float],
         count: int,
         late: float,
         old: Sequence[Row],
     ) -> list[Row]:
         rows: list[Row] = []
+        schema, (low, high) = source.schema, span
         for _ in range(count):
             drawn = self.random.random()
             if old and drawn < _REPEATED_EARLIER:
@@ -113,8 +124,59 @@ class RowMaker:
                 at = self.random.uniform(low, high)
                 if self.random.random() < late:
                     at = low - self.random.uniform(0, 10) * self.unit
-                rows.append(self._row(schema, STREAM, _time(at)))
+                rows.append(self._fresh(source, _time(at)))
         return rows
+
+    def _fresh(self, source: SourceRows, at: datetime) -> Row:
+        """Return a row of the sample with this time, or a generated one."""
+        sample = self.samples.get(source.folder)
+        is_sampled = bool(sample) and self.random.random() < _HOT
+        row = self._row(source.schema, STREAM, at)
+        if sample and is_sampled:
+            row |= self._retimed(self.random.choice(sample), source.schema, at)
+        if self.samples:
+            self.origins.note(row, is_sampled=is_sampled)
+        return row
+
+    def _retimed(self, row: Row, schema: Mapping[str, Any], at: datetime) -> Row:
+        """Return a sampled row with times of now: real ones would close every window."""
+        found = {}
+        for column in schema["fields"]:
+            name, kind = column["name"], column["type"]
+            if name not in row:
+                continue
+            path = f"{STREAM}:{name}"
+            if kind in ("timestamp", "timestamp_ntz", "date") or self._reads_time(path):
+                found[name] = self._top(column, path, at)
+            else:
+                found[name] = self._retimed_text(row[name], kind, path, at)
+        return found
+
+    def _reads_time(self, path: str) -> bool:
+        read = str(self.hints.conversions.get(path, ""))
+        return read in _TIMES or read == "date" or read.startswith("format:")
+
+    def _retimed_text(self, value: Any, kind: Any, path: str, at: datetime) -> Any:
+        """Return a text that is read as JSON with times of now in it; any other value stays."""
+        read = self.hints.conversions.get(path)
+        is_json = isinstance(read, Mapping) or str(read).startswith("{")
+        if not is_json or not isinstance(value, str):
+            return value
+        try:
+            text = base64.b64decode(value).decode() if kind == "binary" else value
+            inner = json.loads(text)
+        except ValueError:
+            return value
+        inside = read if isinstance(read, Mapping) else json.loads(str(read))
+        if not isinstance(inner, dict) or inside.get("type") != "struct":
+            return value
+        now = {
+            f["name"]: self._value(f["type"], f"{path}.{f['name']}", at)
+            for f in inside["fields"]
+            if f["type"] in ("timestamp", "timestamp_ntz", "date") and f["name"] in inner
+        }
+        text = json.dumps(inner | now, ensure_ascii=False)
+        return _base64(text) if kind == "binary" else text
 
     def _again(self, schema: Mapping[str, Any], row: Row, low: float, high: float) -> Row:
         """Return a row of an earlier batch, half of the time with times of now."""

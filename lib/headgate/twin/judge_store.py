@@ -196,7 +196,7 @@ class _Pair:
 
     def _example(self, column: int | None = None, key: Frozen = None) -> Counterexample:
         """Return a key that both have, with one column's values."""
-        key = key if key is not None else _plainest(self.found.different)
+        key = key if key is not None else _plainest(self.found.different, self.run.sampled)
         old, new = self.before.rows.get(key), self.after.rows.get(key)
         if column is None:
             column = next((i for i, _ in enumerate(old) if old[i] != new[i]), 0)  # type: ignore[arg-type, index]
@@ -213,7 +213,7 @@ class _Pair:
 
     def _key_example(self) -> Counterexample:
         """Return a key that only the old version has."""
-        key = _plainest(self.found.only_before or self.found.different)
+        key = _plainest(self.found.only_before or self.found.different, self.run.sampled)
         return Counterexample(
             kind="state",
             operator_id=self.store[0],
@@ -225,9 +225,11 @@ class _Pair:
         )
 
 
-def _plainest(keys: Sequence[Frozen]) -> Frozen:
-    """Return a key that a reader takes for one: no empty text, no null."""
-    return next((k for k in keys if (found := [*texts(k)]) and all(map(_is_plain, found))), keys[0])
+def _plainest(keys: Sequence[Frozen], sampled: frozenset[str] = frozenset()) -> Frozen:
+    """Return a key that a reader takes for one: no empty text, no null, nothing to be masked."""
+    plain = [k for k in keys if (found := [*texts(k)]) and all(map(_is_plain, found))]
+    own = (k for k in plain if not {t.lower() for t in texts(k)} & sampled)
+    return next(own, plain[0] if plain else keys[0])
 
 
 def _is_plain(text: str) -> bool:

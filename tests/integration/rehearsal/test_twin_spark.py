@@ -12,6 +12,7 @@ import pytest
 from headgate.errors import CaptureError
 from headgate.gateway.spark.run_job import Checkout
 from headgate.gateway.spark.twin_version import TwinProcess
+from headgate.usecases.rehearsal.twin_sample import SampleWish
 from headgate.usecases.rehearsal.twin_spark import PREFIX, TwinOptions, run_twin
 
 pytestmark = pytest.mark.spark
@@ -156,6 +157,18 @@ def test_code_that_can_do_without_a_connection_is_run(twin, after):
 def test_there_has_to_be_a_function(twin):
     with pytest.raises(CaptureError, match="has no function nothing"):
         twin("base", "nothing")
+
+
+def test_values_of_a_sample_are_never_shown(twin, tmp_path):
+    sample = tmp_path / "sample.csv"
+    sample.write_text("k,v,w,note\n" + "".join(f"Ada-{n},{9000 + n},{n},gold\n" for n in range(30)))
+    found = twin("base", "swapped", sample=SampleWish((f"orders={sample}",)))
+    assert found.verdict.outcome == "silently_wrong"
+    shown = repr((found.report, found.verdict, found.hints))
+    assert "Ada-" not in shown and "ada-" not in shown and "90" not in found.report.findings[0].why
+    assert not found.verdict.counterexample.masked
+    unseen = twin("base", "unreached", sample=SampleWish((f"orders={sample}",)))
+    assert unseen.verdict.outcome == "unknown"
 
 
 def test_a_rule_about_state_is_lowered_by_two_runs(twin):

@@ -115,6 +115,17 @@ def _settings(_: click.Context, __: click.Parameter, given: tuple[str, ...]) -> 
     help="Without a checkpoint: outcomes that fail the check (exit 1), as in `headgate diff`.",
 )
 @click.option(
+    "--sample",
+    multiple=True,
+    metavar="[SOURCE=]FILE",
+    help="Without a checkpoint: rows of a source (JSON lines, CSV or Parquet). Can be repeated.",
+)
+@click.option(
+    "--sample-from",
+    metavar="PIPELINE",
+    help="Without a checkpoint: newest records of the topics, on the pipeline's Kafka cluster.",
+)
+@click.option(
     "--disagreements",
     type=click.Path(dir_okay=False, path_type=Path),
     metavar="FILE",
@@ -138,6 +149,8 @@ def command(
     rows: int,
     seed: int,
     closing: frozenset[str],
+    sample: tuple[str, ...],
+    sample_from: str | None,
     disagreements: Path | None,
     output: str,
 ) -> int:
@@ -151,13 +164,21 @@ def command(
     The original is only read. The sink is replaced, and foreachBatch functions are not called.
     """
     if checkpoint is None:
+        from headgate.usecases.rehearsal.twin_sample import SampleWish
         from headgate.usecases.rehearsal.twin_spark import TwinOptions
 
+        wish = SampleWish(sample, sample_from) if sample or sample_from else None
         return rehearse_twin(
             str(before),
             after,
             TwinOptions(
-                rows=rows, seed=seed, seconds=timeout, query=query, conf=conf, scratch=scratch
+                rows=rows,
+                seed=seed,
+                seconds=timeout,
+                query=query,
+                conf=conf,
+                scratch=scratch,
+                sample=wish,
             ),
             closing,
             output,

@@ -6,6 +6,7 @@ import contextlib
 import time
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -22,6 +23,7 @@ from headgate.twin.generate_rows import USUAL_ROWS
 from headgate.usecases.compare.compare_versions import compare_read
 from headgate.usecases.context import Context, importable_from
 from headgate.usecases.evidence.read_version import read_version
+from headgate.usecases.rehearsal.twin_sample import SampleWish, sampled_rows
 from headgate.usecases.rehearsal.twin_trial import Say, Trial, TrialWish
 
 PREFIX = "headgate-twin-"
@@ -54,6 +56,7 @@ class TwinOptions:
     query: str | None = None
     conf: Mapping[str, str] | None = None
     scratch: Path | None = None
+    sample: SampleWish | None = None
 
 
 def run_twin(
@@ -82,27 +85,31 @@ def run_twin(
                 for name in ("before", "after")
             )
             processes = first, second
-        run = _Run((before, after), folder, options, processes, say, cancelled)
-        return run.result(context)
+        return _Run(
+            entry_points=(before, after),
+            folder=folder,
+            options=options,
+            processes=processes,
+            say=say,
+            cancelled=cancelled,
+            context=context,
+        ).result()
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
 class _Run:
     """One twin run: an experiment, and a second one if the first refutes a rule."""
 
-    def __init__(
-        self,
-        entry_points: tuple[str, str],
-        folder: Path,
-        options: TwinOptions,
-        processes: tuple[TwinProcess, TwinProcess],
-        say: Say,
-        cancelled: Callable[[], bool],
-    ) -> None:
-        self.entry_points, self.folder, self.options = entry_points, folder, options
-        self.processes, self.say, self.cancelled = processes, say, cancelled
-        self.begun = time.monotonic()
+    entry_points: tuple[str, str]
+    folder: Path
+    options: TwinOptions
+    processes: tuple[TwinProcess, TwinProcess]
+    say: Say
+    cancelled: Callable[[], bool]
+    context: Context | None
+    begun: float = field(default_factory=time.monotonic)
 
-    def result(self, context: Context | None) -> TwinRun:
+    def result(self) -> TwinRun:
         """Run it all, and read both versions as they were recorded before their start."""
         folder = self.folder / "first"
         trial = self._trial(folder, self.options.seed)
@@ -110,7 +117,7 @@ class _Run:
             verdict = trial.verdict()
         except BuildError as error:
             verdict = _not_built(error, self.options.seed)
-        versions = _versions(folder, context, has_offsets=trial.reads_files)
+        versions = _versions(folder, self.context, has_offsets=trial.reads_files)
         report = compare_read(*versions) if all(v.evidence for v in versions) else Report()
         again = self._again() if can_lower(report, verdict, *versions) else None
         verdict = replace(verdict, seconds=time.monotonic() - self.begun)
@@ -145,7 +152,9 @@ class _Run:
                 self.entry_points, ("before", "after"), self.processes, strict=True
             )
         )
-        return Trial((old, new), folder, TrialWish(self.options.rows, seed), self.say)
+        sample = self.options.sample
+        read = partial(sampled_rows, sample, context=self.context) if sample else None
+        return Trial((old, new), folder, TrialWish(self.options.rows, seed, read), self.say)
 
 
 def _not_built(error: BuildError, seed: int) -> TwinVerdict:

@@ -19,6 +19,7 @@ from headgate.twin.experiment import Experiment, Ran, Stores, count_words, store
 from headgate.twin.generate_rows import USUAL_ROWS, Feed, Row, RowMaker, SourceRows
 from headgate.twin.judge import judge
 from headgate.twin.plan_hints import Hints, mine, volatile
+from headgate.twin.samples import Origins
 
 Say = Callable[[str], None]
 # File sources read files in the order of their times.
@@ -27,10 +28,14 @@ _FIRST_FILE = 1_700_000_000
 
 @dataclass(frozen=True, slots=True)
 class TrialWish:
-    """What rows an experiment runs on: `rows` for each streaming source, drawn from `seed`."""
+    """What rows an experiment runs on: `rows` for each streaming source, drawn from `seed`.
+
+    `sample` returns sampled rows by folder for sources (`folder`, `kind`, `location`, `schema`).
+    """
 
     rows: int
     seed: int
+    sample: Callable[[Sequence[Mapping[str, Any]]], Mapping[str, Sequence[Row]]] | None = None
 
 
 class Trial:
@@ -45,6 +50,7 @@ class Trial:
         self.written = 0
         self.reads_files = False
         self.hints = Hints()
+        self.origins: Origins | None = None
 
     def verdict(self) -> TwinVerdict:
         """Run the experiment; BuildError for what a version's function did wrong."""
@@ -67,9 +73,12 @@ class Trial:
         feed = self._feed(studies)
         self.say("running both versions on the rows before the restart")
         run = replace(self._run(feed, studies), equivalence=same)
+        if self.origins is not None:
+            run = replace(run, sampled=frozenset(self.origins.sampled))
         rows = sum(len(r) for batch in (*feed.a, *feed.b) for r in batch.values())
+        judged = judge(run)
         return replace(
-            judge(run),
+            self.origins.masked(judged) if self.origins is not None else judged,
             seed=self.wish.seed,
             rows=rows,
             spark_version=str(studies[1]["spark_version"]),
@@ -89,13 +98,24 @@ class Trial:
         twins = _paired(*studies)
         streams = sum(s.is_streaming and s.folder not in twins for s in sources)
         scale = self.wish.rows / USUAL_ROWS
-        maker = RowMaker(self.hints, self.wish.seed, scale)
+        samples = self._samples(studies[0]) if self.wish.sample else {}
+        maker = RowMaker(self.hints, self.wish.seed, scale, samples)
         feed = maker.feed([s for s in sources if s.folder not in twins])
+        if self.wish.sample:
+            self.origins = maker.origins
         self.say(f"generating {self.wish.rows * streams} rows (seed {self.wish.seed})")
         for batch in (*feed.a, *feed.b, feed.tables):
             batch |= {twin: batch[own] for twin, own in twins.items() if own in batch}
         self._write([feed.tables], "table")
         return feed
+
+    def _samples(self, study: dict[str, Any]) -> Mapping[str, Sequence[Row]]:
+        """Return sampled rows of the old version's streams."""
+        schemas = {leaf["folder"]: leaf["schema"] for leaf in study["leaves"]}
+        streams = [s for s in study["sources"] if s["is_streaming"] and s["folder"] in schemas]
+        self.say("reading the sample")
+        assert self.wish.sample is not None
+        return self.wish.sample([s | {"schema": schemas[s["folder"]]} for s in streams])
 
     def _run(self, feed: Feed, studies: Sequence[dict[str, Any]]) -> Experiment:
         old, new = self.old, self.new
