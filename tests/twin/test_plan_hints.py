@@ -37,7 +37,7 @@ def study(node, text="", constants=(), **fields):
     schema = {"fields": [{"name": n, "type": "string"} for n in ("k", "v")]}
     above = {"class": f"org.apache.spark.sql.catalyst.plans.logical.{node}", "num-children": 1}
     return {
-        "sources": [{"folder": "in", "is_streaming": True}],
+        "sources": [{"folder": "in", "kind": "json", "is_streaming": True}],
         "leaves": [{"folder": "in", "schema": schema, "ids": ids}],
         "plan": [above | fields, {"class": RELATION, "num-children": 0}],
         "text": text,
@@ -124,3 +124,15 @@ def test_recorded_plans_are_mined_without_an_error():
 def test_a_key_that_cuts_times_spreads_them_over_several_keys(key, seconds):
     assert mined("Aggregate", groupingExpressions=[key]).intervals == {seconds}
     assert mined("Project", projectList=[key]).intervals == set()
+
+
+def test_streams_of_kafka_have_a_value_each():
+    first = study("Filter", condition=call("EqualTo", column(1), literal("paid")))
+    first["sources"] = [
+        {"folder": name, "kind": "kafka", "is_streaming": True} for name in ("in", "in2")
+    ]
+    hints = Hints()
+    mine(first, hints)
+    assert hints.literals == {"in:k": {("paid", "string")}}
+    assert hints.prefix("in2", is_streaming=True) == "in2"
+    assert hints.prefix("other", is_streaming=True) == "stream"

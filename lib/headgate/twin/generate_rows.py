@@ -33,6 +33,7 @@ _HOT, _WARM = 0.55, 0.85
 _EDGES = ("", " ", "ÄB c", "UPPER", " pad ")
 _WHOLE = frozenset({"integer", "long", "short", "byte"})
 _TIMES = frozenset({"timestamp", "timestamp_ntz"})
+_OF_STREAM = re.compile(rf"^{STREAM}(-\w+)?:")
 _PATTERN = (("yyyy", "%Y"), ("MM", "%m"), ("dd", "%d"), ("HH", "%H"), ("mm", "%M"), ("ss", "%S"))
 
 
@@ -131,21 +132,22 @@ class RowMaker:
         """Return a row of the sample with this time, or a generated one."""
         sample = self.samples.get(source.folder)
         is_sampled = bool(sample) and self.random.random() < _HOT
-        row = self._row(source.schema, STREAM, at)
+        prefix = self.hints.prefix(source.folder, is_streaming=True)
+        row = self._row(source.schema, prefix, at)
         if sample and is_sampled:
-            row |= self._retimed(self.random.choice(sample), source.schema, at)
+            row |= self._retimed(self.random.choice(sample), source.schema, prefix, at)
         if self.samples:
             self.origins.note(row, is_sampled=is_sampled)
         return row
 
-    def _retimed(self, row: Row, schema: Mapping[str, Any], at: datetime) -> Row:
+    def _retimed(self, row: Row, schema: Mapping[str, Any], prefix: str, at: datetime) -> Row:
         """Return a sampled row with times of now: real ones would close every window."""
         found = {}
         for column in schema["fields"]:
             name, kind = column["name"], column["type"]
             if name not in row:
                 continue
-            path = f"{STREAM}:{name}"
+            path = f"{prefix}:{name}"
             if kind in ("timestamp", "timestamp_ntz", "date") or self._reads_time(path):
                 found[name] = self._top(column, path, at)
             else:
@@ -289,7 +291,7 @@ class RowMaker:
         else:
             number = 30 + self.random.randrange(400)
         # A domain of its own for each column: else grouping by another one would look equal.
-        name = self.hints.domain(column).removeprefix(f"{STREAM}:").replace(":", "_")
+        name = _OF_STREAM.sub("", self.hints.domain(column)).replace(":", "_")
         return f"{name if number % 3 else name.capitalize()}.{number}"
 
     def _number(self, kind: str, column: str) -> int | float:

@@ -8,7 +8,8 @@ from dataclasses import dataclass, field
 from typing import Any
 
 Node = dict[str, Any]
-# Columns are named `stream:NAME` or `FOLDER:NAME`, fields of structs `stream:NAME.FIELD`.
+# Columns are named `stream:NAME` or `FOLDER:NAME`, fields of structs `stream:NAME.FIELD`. Streams
+# share their columns, but not if several are of Kafka: then each has another `value`.
 STREAM = "stream"
 _COMPARED = frozenset(
     {
@@ -53,12 +54,14 @@ class Hints:
     """What rows must hold: `literals` of a column with their Spark types, and how its text is read.
 
     `intervals` are in seconds. `words` are texts of user functions, for any column of text.
+    `apart` are the folders of streams that share no columns with others.
     """
 
     literals: dict[str, set[tuple[str, str]]] = field(default_factory=dict)
     conversions: dict[str, Any] = field(default_factory=dict)
     intervals: set[float] = field(default_factory=set)
     words: set[str] = field(default_factory=set)
+    apart: set[str] = field(default_factory=set)
     _parents: dict[str, str] = field(default_factory=dict)
 
     def plain(self) -> dict[str, Any]:
@@ -71,6 +74,10 @@ class Hints:
             "equal": dict(self._parents),
         }
 
+    def prefix(self, folder: str, *, is_streaming: bool) -> str:
+        """Return what stands before the names of a source's columns."""
+        return STREAM if is_streaming and folder not in self.apart else folder
+
     def domain(self, column: str) -> str:
         """Return the column that stands for all that are compared with this one."""
         while (above := self._parents.get(column, column)) != column:
@@ -80,16 +87,18 @@ class Hints:
     def equate(self, one: str, other: str) -> None:
         """Give two columns the same values: a join or a filter compares them."""
         pair = {self.domain(one), self.domain(other)}
-        first, *rest = sorted(pair, key=lambda c: (not c.startswith(f"{STREAM}:"), c))
+        first, *rest = sorted(pair, key=lambda c: (not c.startswith(STREAM), c))
         self._parents |= dict.fromkeys(rest, first)
 
 
 def mine(study: Mapping[str, Any], hints: Hints) -> None:
     """Add what one version's `study.json` says (see `spark_jobs/twin_version.py`)."""
     streams = {s["folder"] for s in study["sources"] if s["is_streaming"]}
+    kafka = {s["folder"] for s in study["sources"] if s["is_streaming"] and s["kind"] == "kafka"}
+    hints.apart |= kafka if len(kafka) > 1 else set()
     columns: dict[str, set[str]] = {}
     for leaf in study["leaves"]:
-        prefix = STREAM if leaf["folder"] in streams else leaf["folder"]
+        prefix = hints.prefix(leaf["folder"], is_streaming=leaf["folder"] in streams)
         columns |= {key: {f"{prefix}:{name}"} for key, name in leaf["ids"].items()}
     _Miner(hints, columns).plan(_tree(study["plan"]))
     hints.intervals |= {int(n) * _UNITS[unit] for n, unit in _INTERVAL.findall(study["text"])}
