@@ -136,3 +136,10 @@ def test_streams_of_kafka_have_a_value_each():
     assert hints.literals == {"in:k": {("paid", "string")}}
     assert hints.prefix("in2", is_streaming=True) == "in2"
     assert hints.prefix("other", is_streaming=True) == "stream"
+
+
+def test_a_field_that_a_star_selects_is_found_by_its_number():
+    struct = {"type": "struct", "fields": [{"name": "a"}, {"name": "cents"}]}
+    field = call("GetStructField", column(2) | {"dataType": struct}, ordinal=1)
+    found = mined("Filter", condition=call("GreaterThan", field, literal("100", "long")))
+    assert found.literals == {"stream:v.cents": {("100", "long")}}

@@ -33,7 +33,7 @@ _HOT, _WARM = 0.55, 0.85
 _EDGES = ("", " ", "ÄB c", "UPPER", " pad ")
 _WHOLE = frozenset({"integer", "long", "short", "byte"})
 _TIMES = frozenset({"timestamp", "timestamp_ntz"})
-_OF_STREAM = re.compile(rf"^{STREAM}(-\w+)?:")
+_OF_STREAM = re.compile(rf"^{STREAM}(-\w+)?:|(?<=^table)-[0-9a-f]+")
 _PATTERN = (("yyyy", "%Y"), ("MM", "%m"), ("dd", "%d"), ("HH", "%H"), ("mm", "%M"), ("ss", "%S"))
 
 

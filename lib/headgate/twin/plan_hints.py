@@ -141,8 +141,8 @@ class _Miner:
         name = _name(tree)
         if name == "AttributeReference":
             return set(self.columns.get(_id(tree), ()))
-        if name == "GetStructField" and tree.get("name"):
-            return {f"{column}.{tree['name']}" for column in self.read(tree["children"][0])}
+        if name == "GetStructField" and (field := _field_name(tree)):
+            return {f"{column}.{field}" for column in self.read(tree["children"][0])}
         return {column for child in tree["children"] for column in self.read(child)}
 
     def expression(self, part: Node) -> None:
@@ -193,6 +193,17 @@ class _Miner:
         text = str(value).removeprefix("-")
         if text.isdecimal() and int(text) >= least:
             self.hints.intervals.add(int(text) / _SECOND_US)
+
+
+def _field_name(tree: Node) -> str | None:
+    """Return the field that a GetStructField takes; `select("x.*")` leaves only its number."""
+    if tree.get("name"):
+        return str(tree["name"])
+    kind = tree["children"][0].get("dataType") or tree["children"][0].get("schema")
+    number = tree.get("ordinal")
+    if isinstance(kind, dict) and isinstance(number, int) and kind.get("fields"):
+        return str(kind["fields"][number]["name"])
+    return None
 
 
 def _calendar(part: Node) -> float | None:
