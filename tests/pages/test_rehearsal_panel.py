@@ -26,7 +26,7 @@ from headgate.model.rehearsal import (
     Untouched,
 )
 from headgate.model.twin import Counterexample, OperatorRows, TwinVerdict
-from headgate.model.version import Engine, Evidence, Version
+from headgate.model.version import Engine, Evidence, OperatorKind, StatefulOperator, Version
 from headgate.rules.compare.engine_agreement import Agreement, Judged
 from headgate.rules.compare.twin_findings import Disagreement
 from headgate.rules.core.report import Outcome, Report
@@ -188,8 +188,9 @@ def test_a_twin_run_shows_both_values_side_by_side(registered, open_page):
     future = Future()
     disagreement = Disagreement("", Outcome.RESUMES, Outcome.SILENTLY_WRONG)
     report = Report(findings=())
-    none = Version(engine=Engine.SPARK)
-    future.set_result(TwinRun(report, verdict, (disagreement,), (none, none)))
+    operator = StatefulOperator(kind=OperatorKind.AGGREGATE, node="aggregate-1", operator_id=0)
+    one = Version(engine=Engine.SPARK, stateful=(operator,))
+    future.set_result(TwinRun(report, verdict, (disagreement,), (one, one)))
     config = os.environ["HEADGATE_CONFIG"]
     _asked()[config, order.pipeline] = Running(order, future, [(0.0, "x")], Event())
     at = open_page("compare", pipeline="counts")
@@ -204,6 +205,11 @@ def test_a_twin_run_shows_both_values_side_by_side(registered, open_page):
     assert list(row.index)[1:] == [
         "left by the old version (count)", "expected by the new version (sum)",
     ]  # fmt: skip
+    # The node is selected once, and again by the button.
+    assert "aggregate-1" in (at.query_params["node"], *at.query_params["node"])
+    del at.query_params["node"]
+    at.button(key=CompareKey.TWIN_NODE).click().run()
+    assert "aggregate-1" in (at.query_params["node"], *at.query_params["node"])
 
 
 def test_only_what_lies_beside_the_configuration_is_started(tmp_path):

@@ -14,8 +14,9 @@ from headgate.model.version import Engine, Version
 from headgate.ui.rehearsal.form import ask_order, captured_function
 from headgate.ui.rehearsal.queue import Order, Running, begin, newest
 from headgate.ui.rehearsal.result import show_result
-from headgate.ui.rehearsal.twin import show_twin
+from headgate.ui.rehearsal.twin import counterexample_node, show_twin
 from headgate.ui.shared import markup
+from headgate.ui.shared.address_state import select, selected
 from headgate.ui.shared.error_message import show_problem
 from headgate.ui.shared.keys import CompareKey
 from headgate.usecases.context import Context
@@ -102,6 +103,7 @@ def _content(
     if running not in st.session_state.setdefault(CompareKey.REHEARSED, []):
         # Once: the page need not look again every second.
         st.session_state[CompareKey.REHEARSED] = [running]
+        _mark(running)
         st.rerun(scope="app")
     st.html(markup.section("Last rehearsal") + _order_words(running.order, after))
     try:
@@ -110,6 +112,16 @@ def _content(
         st.html(markup.quiet(f"{str(error)[0].upper()}{str(error)[1:]}."))
     except HeadgateError as error:
         show_problem(error)
+
+
+def _mark(running: Running) -> None:
+    """Select the node of a twin run's counterexample in the graph, if nothing is selected."""
+    try:
+        found = running.result()
+    except (HeadgateError, RunCancelledError):
+        return
+    if isinstance(found, TwinRun) and selected() is None:
+        select(counterexample_node(found))
 
 
 def _show(found: Rehearsal | TwinRun, order: Order, after: Version | None) -> None:

@@ -7,8 +7,11 @@ from typing import Any
 import streamlit as st
 
 from headgate.model.twin import Counterexample, TwinVerdict
+from headgate.rules.compare.twin_findings import node_of
 from headgate.rules.core.report import Outcome
 from headgate.ui.shared import markup
+from headgate.ui.shared.address_state import select
+from headgate.ui.shared.keys import CompareKey
 from headgate.usecases.rehearsal.twin_spark import TwinRun
 from headgate.views.reports.twin import twin_lines
 from headgate.views.reports.verdict_line import verdict as verdict_line
@@ -29,8 +32,22 @@ def show_twin(found: TwinRun) -> None:
         )
     if engine.counterexample is not None:
         _example(engine.counterexample)
+        if node := counterexample_node(found):
+            st.button(
+                "Select node in graph", key=CompareKey.TWIN_NODE, icon=":material/my_location:",
+                on_click=select, args=(node,),
+            )  # fmt: skip
     lines = list(twin_lines(engine, found.disagreements))
     st.html(markup.section("Coverage") + markup.bullets(lines[1:]))
+
+
+def counterexample_node(found: TwinRun) -> str | None:
+    """Return the node of the operator whose state differs, as the new version names it."""
+    example = found.verdict.counterexample
+    if example is None or example.operator_id is None:
+        return None
+    old, new = (node_of(v, example.operator_id) for v in found.versions)
+    return new or old
 
 
 def _why(engine: TwinVerdict) -> str:

@@ -81,6 +81,7 @@ class CompareKey(StrEnum):
     REHEARSE_CHECKPOINT = "compare_rehearse_checkpoint"
     REHEARSE_CANCEL = "compare_rehearse_cancel"
     REHEARSED = "compare_rehearsed"
+    TWIN_NODE = "compare_twin_node"
 
 
 class EvidenceKey(StrEnum):
