@@ -43,6 +43,11 @@ class TwinProcess:
             text=True,
         )
 
+    @property
+    def pid(self) -> int:
+        """The process and its group: the JVM is in it."""
+        return self._process.pid
+
     def __enter__(self) -> TwinProcess:
         return self
 
