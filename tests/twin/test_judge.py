@@ -62,6 +62,9 @@ def test_a_failed_restart_refuses_with_sparks_condition():
         ({"resumed": Ran(error=ERROR | {"is_around": True})}, "network"),
         ({"resumed": Ran(late="waits")}, "--timeout"),
         ({"inside": "rand()"}, "mean the same"),
+        ({"own": Ran(late="waits")}, "--timeout"),
+        ({"own": OTHER_OUT, "again": Ran(late="waits")}, "--timeout"),
+        ({"own": Ran(error=ERROR)}, "--sample"),
     ],
 )
 def test_what_decides_nothing_asks(fields, question):

@@ -39,8 +39,8 @@ def judge(run: Experiment) -> TwinVerdict:
 
 
 def _verdict(run: Experiment) -> TwinVerdict:
-    for said in (_stopped(run), _refused(run), _uncovered_time(run), _later_mode(run)):
-        if said is not None:
+    for step in (_stopped, _refused, _without_control, _uncovered_time, _later_mode):
+        if (said := step(run)) is not None:
             return said
     found = list(_of_stores(run))
     wrong = [s for s in found if s.outcome == "silently_wrong"]
@@ -80,7 +80,8 @@ def _unknown(why: str, question: str) -> TwinVerdict:
 def _stopped(run: Experiment) -> TwinVerdict | None:
     """Return the verdict if the old version itself can't run on the generated rows."""
     own_is_late = run.after_a.late and run.resumed.error is None
-    if run.before_a.late or own_is_late or run.resumed.late:
+    controls = (run.own, *([run.again] if run.again else []))
+    if run.before_a.late or own_is_late or run.resumed.late or any(c.late for c in controls):
         return _unknown(
             "a version did not take all rows in time", "Does --timeout give enough time?"
         )
@@ -127,6 +128,16 @@ def _refused(run: Experiment) -> TwinVerdict | None:
 
 def _short(error: Any) -> str:
     return f"{error['class']}: {str(error['message'])[:200]}"
+
+
+def _without_control(run: Experiment) -> TwinVerdict | None:
+    """Return the verdict if the new version takes B on the old one's checkpoint only."""
+    if run.own.error is None:
+        return None
+    return _unknown(
+        f"the new version fails on its own checkpoint: {_short(run.own.error)}",
+        "Does it run on a sample of real rows (--sample)?",
+    )
 
 
 def _uncovered_time(run: Experiment) -> TwinVerdict | None:
