@@ -146,6 +146,8 @@ class CaptureError(HeadgateError):
 class BuildError(CaptureError):
     """A version's own function failed, or did not return, so a twin run can't decide anything."""
 
+    next_step = "Build the query without sources, servers and tables, or raise --timeout."
+
 
 class PlanFileError(HeadgateError):
     """A plan's file is damaged, of another release, or was changed after it was made."""
