@@ -8,7 +8,7 @@ from enum import StrEnum
 
 from headgate.model.twin import TwinVerdict
 from headgate.model.version import Version
-from headgate.rules.compare.twin_findings import Disagreement
+from headgate.rules.compare.twin_findings import Disagreement, Lowered
 from headgate.rules.core.report import Outcome, Report
 
 
@@ -50,6 +50,7 @@ class Gated:
     twin: TwinVerdict | None = None
     versions: tuple[Version, Version] | None = None
     disagreements: tuple[Disagreement, ...] = ()
+    lowered: tuple[Lowered, ...] = ()
     twin_note: str = ""
     said: str = ""
     error: str | None = None

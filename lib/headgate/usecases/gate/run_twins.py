@@ -119,7 +119,8 @@ class TwinRuns:
 
     def _with_run(self, one: Gated, pair: Pair, found: TwinRun) -> Gated:
         report = one.report
-        if pair.old.compared_with is ComparedWith.BASE:
+        was_built = all(version.evidence for version in found.versions)
+        if pair.old.compared_with is ComparedWith.BASE and was_built:
             # What the run has left says more than a capture: the old version's checkpoint.
             report = report_on(
                 *map(_as_kept, found.versions),
@@ -128,15 +129,15 @@ class TwinRuns:
                 pipeline=one.pipeline,
             )
         assert report is not None
-        report, disagreements = with_twin(report, found.verdict, *found.versions)
-        findings = tuple(sorted(report.findings, key=lambda f: -f.outcome))
-        report = replace(report, findings=findings)
+        both = with_twin(report, found.verdict, *found.versions, again=found.again)
+        findings = tuple(sorted(both.report.findings, key=lambda f: -f.outcome))
         return replace(
             one,
-            report=report,
+            report=replace(both.report, findings=findings),
             twin=found.verdict,
             versions=found.versions,
-            disagreements=disagreements,
+            disagreements=both.disagreements,
+            lowered=both.lowered,
         )
 
 

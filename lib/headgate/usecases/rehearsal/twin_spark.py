@@ -42,6 +42,7 @@ class TwinRun:
     disagreements: tuple[Disagreement, ...]
     versions: tuple[Version, Version]
     lowered: tuple[Lowered, ...] = ()
+    again: TwinVerdict | None = None
     plans: tuple[str, str] = ("", "")
     hints: Mapping[str, Any] = field(default_factory=dict)
 
@@ -128,6 +129,7 @@ class _Run:
             found.disagreements,
             versions,
             lowered=found.lowered,
+            again=again,
             plans=(_plan(folder / "before"), _plan(folder / "after")),
             hints=trial.hints.plain(),
         )

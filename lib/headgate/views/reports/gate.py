@@ -227,7 +227,7 @@ def gate_json(report: GateReport) -> dict[str, Any]:
 def _report_json(one: Gated) -> dict[str, Any] | None:
     if one.report is None:
         return None
-    twin = twin_facts(one.twin, one.disagreements, one.versions) if one.twin else {}
+    twin = twin_facts(one.twin, one.disagreements, one.versions, one.lowered) if one.twin else {}
     return report_json(one.report) | twin
 
 

@@ -42,13 +42,14 @@ def twin_json(
     lowered: Sequence[Lowered] = (),
 ) -> dict[str, Any]:
     """Return the object that a twin run prints; every value is plain."""
-    return report_json(report) | twin_facts(verdict, disagreements, versions)
+    return report_json(report) | twin_facts(verdict, disagreements, versions, lowered)
 
 
 def twin_facts(
     verdict: TwinVerdict,
     disagreements: Sequence[Disagreement],
     versions: tuple[Version, Version] | None,
+    lowered: Sequence[Lowered] = (),
 ) -> dict[str, Any]:
     """Return what a twin run adds to the object of a comparison."""
     refusal = verdict.refusal
@@ -103,7 +104,7 @@ def _operator_json(rows: OperatorRows, versions: tuple[Version, Version] | None)
 
 
 def _equivalence_json(
-    same: Equivalence | None, versions: tuple[Version, Version]
+    same: Equivalence | None, versions: tuple[Version, Version] | None
 ) -> dict[str, Any] | None:
     if same is None:
         return None
@@ -113,7 +114,7 @@ def _equivalence_json(
         "differs": list(same.differs),
         "operators": [
             {
-                "id": node_of(versions[1], o.operator_id) or str(o.operator_id),
+                "id": (versions and node_of(versions[1], o.operator_id)) or str(o.operator_id),
                 "operator": o.operator,
                 "input": o.inputs,
                 "keys": o.keys,
