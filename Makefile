@@ -18,7 +18,7 @@ SLOWEST := --durations=15 --durations-min=1
 # it takes longer, and all else is the same.
 QUICK_JAVA := if home=$$($(BIN)/python scripts/class_archives.py); then export JAVA_HOME="$$home"; fi
 
-.PHONY: help run test test-fast test-long check docs score rehearse-all twin-all faults fuzz trial bench setup
+.PHONY: help run test test-fast test-long coverage check docs score rehearse-all twin-all faults fuzz trial bench setup
 
 help: ## list what can be made
 	@grep -hE '^[a-z-]+: ##' Makefile | sed 's/: ## /\t/' | expand -t 14
@@ -47,6 +47,11 @@ test-long: ## run what takes minutes each; a release does, CI does not
 test-fast: ## run the tests that need no broker, Spark or browser
 	$(SETUP) python
 	@exec $(PYTEST) -q -n auto -m "not ($(REAL) or slow or long)" $(ARGS)
+
+# Tracing adds nearly half to the processor time of tests: `make test` goes without.
+coverage: ## run the tests without servers, and list the lines that they leave out (ARGS: tests)
+	$(SETUP) python
+	@exec $(PYTEST) -q -n auto -m "not ($(REAL) or long)" --cov --cov-report=term-missing:skip-covered $(ARGS)
 
 check: ## ruff, mypy, the layers, and the words
 	$(SETUP) python
