@@ -22,7 +22,7 @@ from headgate.gateway.kafka.committed_offsets import alter_offsets, read_offsets
 from headgate.gateway.kafka.errors import gather, kafka_error
 from headgate.gateway.kafka.read_records import Record, read_records, write_records
 from headgate.gateway.kafka.topics import TopicPart
-from headgate.gateway.kafka_broker.local_broker import start_broker
+from headgate.gateway.kafka_broker.local_broker import NONE, start_broker
 from headgate.gateway.process.supervise import Supervisor
 from headgate.model.cluster import GroupOffset
 
@@ -58,15 +58,15 @@ class Wanted:
 
 
 class RehearsalBroker:
-    """A broker in `folder` that ends with the `with` block."""
+    """A broker in `folder` that ends with the `with` block; `settings` are added to its own."""
 
-    def __init__(self, folder: Path) -> None:
-        self._folder = folder
+    def __init__(self, folder: Path, settings: Mapping[str, str] = NONE) -> None:
+        self._folder, self._settings = folder, _BROKER | dict(settings)
         self._supervisor = Supervisor()
 
     def __enter__(self) -> RehearsalBroker:
         try:
-            self.address = start_broker(self._supervisor, self._folder, settings=_BROKER)
+            self.address = start_broker(self._supervisor, self._folder, settings=self._settings)
             self.kafka = Kafka(self.address, timeout=60.0)
             # Else made by the broker at the first question for a group, which may wait in vain.
             self._create([Wanted("__consumer_offsets", 4, "", {"cleanup.policy": "compact"})])
@@ -118,10 +118,13 @@ class RehearsalBroker:
         parts = [(t, n) for t in topics for n in known.get(t, ())]
         return {part: end or 0 for part, (_, end) in self.kafka.begin_end(parts).items()}
 
-    def records(self, topics: Iterable[str]) -> list[Record]:
-        """Return every record of those topics that exist."""
-        ends = self.ends(topics)
-        return read_records(self.address, {}, {part: (0, end) for part, end in ends.items()})
+    def records(
+        self, topics: Iterable[str], begin: Mapping[TopicPart, int] | None = None
+    ) -> list[Record]:
+        """Return every record of those topics that exist, from `begin` on where it is given."""
+        ends, begin = self.ends(topics), begin or {}
+        ranges = {part: (begin.get(part, 0), end) for part, end in ends.items()}
+        return read_records(self.address, {}, ranges)
 
     def _create(self, topics: Sequence[Wanted]) -> None:
         if not topics:

@@ -27,6 +27,8 @@ _BEANS = {
     "queryNames": ("javax.management.ObjectName", "javax.management.QueryExp"),
     "getAttribute": ("javax.management.ObjectName", "java.lang.String"),
 }
+_CLOSE = "org.apache.kafka.streams.CloseOptions"
+_CLOSE_UNTIL_4_1 = "org.apache.kafka.streams.KafkaStreams$CloseOptions"
 _LINK = "java.lang.NoClassDefFoundError", "java.lang.ClassNotFoundException"
 _THROWN = re.compile(
     r"^(?:Exception in thread \"[^\"]*\" |Caused by: )?"
@@ -63,11 +65,19 @@ class Refused(Exception):
 class ByTopology:
     """An application whose KafkaStreams is made here; its topology is built at once.
 
-    Raises CaptureError for what the entry did wrong, Refused where Streams refuses to build it.
+    `is_shared`: the JVM outlives it. Raises CaptureError for what the entry did wrong, Refused
+    where Streams refuses to build it.
     """
 
-    def __init__(self, jvm: StreamsJvm, what: EntryPoint, settings: Mapping[str, str]) -> None:
-        self._jvm = jvm
+    def __init__(
+        self,
+        jvm: StreamsJvm,
+        what: EntryPoint,
+        settings: Mapping[str, str],
+        *,
+        is_shared: bool = False,
+    ) -> None:
+        self._jvm, self._is_shared = jvm, is_shared
         self._properties = jvm.java.java.util.Properties()
         for key, value in settings.items():
             self._properties.setProperty(key, value)
@@ -98,12 +108,30 @@ class ByTopology:
         return chain_of(thrown) if thrown is not None else ()
 
     def stop(self, seconds: float) -> None:
-        """Close the client, which flushes and commits, then end the JVM."""
+        """Close the client, which flushes and commits, then end the JVM if it is its own."""
         if self._streams is not None:
             # The JVM is ended in any case.
             with suppress(Py4JError, OSError):
-                self._streams.close(self._jvm.java.java.time.Duration.ofSeconds(int(seconds)))
-        self._jvm.close()
+                self._streams.close(self._leaving(int(seconds)))
+        if not self._is_shared:
+            self._jvm.close()
+
+    def _leaving(self, seconds: int) -> Any:
+        """Return options of a close that leaves the group: else the next start waits for it.
+
+        The class is another one since Kafka 4.2.
+        """
+        java = self._jvm.java
+        duration = java.java.time.Duration.ofSeconds(seconds)
+        try:
+            ways = self._jvm.load(f"{_CLOSE}$GroupMembershipOperation").getEnumConstants()
+        except CaptureError:
+            return self._jvm.load(_CLOSE_UNTIL_4_1).getConstructor(
+                self._jvm.words([], "java.lang.Class")
+            ).newInstance(self._jvm.words([])).leaveGroup(True).timeout(duration)  # fmt: skip
+        leave = _named(ways, "LEAVE_GROUP")
+        options = java.org.apache.kafka.streams.CloseOptions
+        return options.groupMembershipOperation(leave).withTimeout(duration)
 
     def _built(self, what: EntryPoint) -> Any:
         method, given = _method(self._jvm, what, self._properties)

@@ -163,6 +163,25 @@ def _has_streams(jar: Path) -> bool:
         raise CaptureError(f"{jar} can't be read as a jar: {error}") from None
 
 
+def class_files(jars: Sequence[Path], type_: str, most: int = 200) -> Iterator[bytes]:
+    """Yield the class files of a class's package and the packages below; CaptureError as above."""
+    package = "/".join(type_.split(".")[:-1])
+    for jar in jars:
+        if jar.is_dir():
+            found = sorted(jar.rglob("*.class"))
+            names = {str(f.relative_to(jar)): f for f in found}
+            inside = [n for n in names if n.startswith(package)]
+            yield from (names[n].read_bytes() for n in inside[:most])
+            continue
+        try:
+            with zipfile.ZipFile(jar) as archive:
+                names_ = (n for n in archive.namelist() if n.endswith(".class"))
+                inside = sorted(n for n in names_ if n.startswith(package))
+                yield from (archive.read(n) for n in inside[:most])
+        except (OSError, zipfile.BadZipFile) as error:
+            raise CaptureError(f"{jar} can't be read as a jar: {error}") from None
+
+
 def _properties(folder: Path) -> Iterator[str]:
     yield f"-Djdk.net.hosts.file={folder / 'hosts'}"
     yield f"-Dlog4j2.configurationFile={folder / 'log4j2.properties'}"

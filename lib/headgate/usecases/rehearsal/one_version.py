@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from headgate.errors import CaptureError, UnreachableError
@@ -127,10 +127,16 @@ class Opened:
 
 @contextmanager
 def opened(
-    side: Side, broker: RehearsalBroker, state: Path, folder: Path, seconds: float
+    side: Side,
+    broker: RehearsalBroker,
+    state: Path,
+    folder: Path,
+    seconds: float,
+    warm: StreamsJvm | None = None,
 ) -> Iterator[Opened]:
     """Start the JVM, and learn the topology; a refusal to build it stands in `refused`.
 
+    `warm` is a JVM with the side's classes that serves several topologies, and is not ended.
     Raises CaptureError for what the entry does wrong, UnreachableError where its method has not
     returned after `seconds`. The JVM is gone at the end.
     """
@@ -140,13 +146,15 @@ def opened(
         "application_id": side.application_id,
     }
     description = None if side.is_topology else _asked(side, places, folder / "asked")
-    jvm = start_jvm(_wish(side, places), folder)
+    jvm = warm or start_jvm(_wish(side, places), folder)
     try:
         found = Opened(side, jvm, None, None)
         try:
             if side.is_topology:
                 settings = side.overridden(broker.address, state)
-                application = within(seconds, lambda: ByTopology(jvm, side.what, settings))
+                application = within(
+                    seconds, lambda: ByTopology(jvm, side.what, settings, is_shared=bool(warm))
+                )
                 found.application, description = application, application.description
             else:
                 found.application = ByMain(jvm, side.what, _filled(side.arguments, places))
@@ -159,27 +167,27 @@ def opened(
             found.version = _version(side, description, folder)
         yield found
     finally:
-        jvm.close()
+        if warm is None:
+            jvm.close()
 
 
-def play(found: Opened, broker: RehearsalBroker, seconds: float, committed: int) -> Played:
-    """Start the version on the filled broker, wait for its end, and read what it left.
+def start_and_wait(found: Opened, broker: RehearsalBroker, seconds: float) -> Ran:
+    """Start the version, wait until it has processed what is there, and stop it.
 
-    `committed` is the sum of the inputs' offsets before.
+    CaptureError where its main makes no KafkaStreams.
     """
     if found.refused or found.application is None:
-        ran = Ran(outcome=EngineOutcome.REFUSES, causes=found.refused, stage=StreamsStage.BUILD)
-        return Played(ran, found.version)
-    app = (found.version.streams if found.version is not None else None) or StreamsApplication()
-    group = found.side.application_id
-    inputs = sources(app, broker.kafka.partitions())
-    outside = [t for t in inputs if not looks_internal(t)]
+        return Ran(outcome=EngineOutcome.REFUSES, causes=found.refused, stage=StreamsStage.BUILD)
+    app = _app(found)
+    # For topics of global tables no offset is ever committed.
+    local = replace(app, sources=tuple(s for s in app.sources if not s.is_global))
+    read = sources(local, broker.kafka.partitions())
     ran = run(
         found.application,
         found.jvm,
         broker,
-        group,
-        inputs=outside,
+        found.side.application_id,
+        inputs=[t for t in read if not looks_internal(t)],
         between=lambda: [r.topic for r in app.repartitions],
         seconds=seconds,
     )
@@ -188,7 +196,26 @@ def play(found: Opened, broker: RehearsalBroker, seconds: float, committed: int)
             f"Headgate found no KafkaStreams instance in the metrics of {found.side.what}: pass "
             "CLASS#method, a method that returns the Topology"
         )
-    now = sum(n for (t, _), n in broker.committed(group).items() if t in outside)
+    return ran
+
+
+def _app(found: Opened) -> StreamsApplication:
+    return (found.version.streams if found.version is not None else None) or StreamsApplication()
+
+
+def play(found: Opened, broker: RehearsalBroker, seconds: float, committed: int) -> Played:
+    """Start the version on the filled broker, wait for its end, and read what it left.
+
+    `committed` is the sum of the inputs' offsets before.
+    """
+    ran = start_and_wait(found, broker, seconds)
+    if found.refused or found.application is None:
+        return Played(ran, found.version)
+    app, group = _app(found), found.side.application_id
+    inputs = sources(app, broker.kafka.partitions())
+    now = sum(
+        n for (t, _), n in broker.committed(group).items() if t in inputs and not looks_internal(t)
+    )
     names = list(broker.kafka.partitions())
     changelogs = [n for n in names if n.startswith(f"{group}-") and n.endswith("-changelog")]
     return Played(
