@@ -108,7 +108,8 @@ class TwinVerdict:
     sentence, `question` what would decide an UNKNOWN. `mixed`: history mixes old and new meaning.
     `is_scaled`: the only sign of a wrong result is that values differ in keys of one row, so one
     function may have got another expression. `rows` counts what was generated for A and B,
-    `left_out` are columns that time or chance fill.
+    `left_out` are columns that time or chance fill. `spark_version` or
+    `streams_version` is the engine's release. `is_sampled`: records came from a sample.
     """
 
     outcome: TwinOutcome
@@ -127,6 +128,8 @@ class TwinVerdict:
     left_out: tuple[str, ...] = ()
     seconds: float = 0.0
     spark_version: str = ""
+    streams_version: str = ""
+    is_sampled: bool = False
 
 
 TwinOutcome = Literal["resumes", "refuses", "silently_wrong", "unknown"]
