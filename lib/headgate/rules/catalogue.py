@@ -12,6 +12,7 @@ _MODULES = (
     ("Any engine", "headgate.rules.compare.other_engines"),
     ("Downstream impact", "headgate.rules.compare.downstream_impact"),
     ("Twin runs", "headgate.rules.compare.twin_findings"),
+    ("Twin runs of Kafka Streams", "headgate.rules.compare.twin_streams_findings"),
     ("Readiness", "headgate.rules.readiness.codes"),
     ("Schemas", "headgate.rules.topic_schemas.codes"),
 )

@@ -159,7 +159,8 @@ def command(
     With --state-dir: run a Kafka Streams application on a copy of its state directory and topics.
 
     With --before and without a checkpoint: run both versions on the same generated rows, and
-    compare their state and output. No source and no cluster is read.
+    compare their state and output. No source and no cluster is read. For Kafka Streams, give
+    --before-jar and --jar; --before defaults to the entry point of --after.
 
     The original is only read. The sink is replaced, and foreachBatch functions are not called.
     """

@@ -1,4 +1,4 @@
-"""`headgate rehearse --state-dir`: what Kafka Streams itself does with copies."""
+"""`headgate rehearse --state-dir` and `--before-jar`: what Kafka Streams itself does."""
 
 from __future__ import annotations
 
@@ -88,15 +88,38 @@ _OPTIONS = (
         show_default=True,
         help="Maximum number of changelog records to copy, summed over all topics.",
     ),
+    click.option(
+        "--before-properties",
+        type=_FILE,
+        metavar="FILE",
+        help="Twin run: settings of the old version (default: the file of --properties).",
+    ),
+    click.option(
+        "--sample",
+        "samples",
+        type=_FILE,
+        multiple=True,
+        metavar="FILE",
+        help="Twin run: records in the form of --records to take keys and values from; repeatable.",
+    ),
+    click.option(
+        "--serde",
+        "serdes",
+        multiple=True,
+        metavar="TOPIC=KEY:VALUE",
+        help="Twin run: types to generate for a topic, such as orders=string:long; repeatable.",
+    ),
 )
+_OF_TWIN = ("before_properties", "samples", "serdes")
 _NAMES = (
     "state_dir", "application_id", "jars", "before_jars", "properties", "arguments", "env",
-    "jvm_options", "records", "offline", "max_changelog",
+    "jvm_options", "records", "offline", "max_changelog", *_OF_TWIN,
 )  # fmt: skip
 _OF_STREAMS = {name: f"--{name.replace('_', '-')}" for name in _NAMES} | {
     "jars": "--jar", "before_jars": "--before-jar", "arguments": "--arg",
-    "jvm_options": "--jvm-option",
+    "jvm_options": "--jvm-option", "samples": "--sample", "serdes": "--serde",
 }  # fmt: skip
+_OF_CLUSTER = {name: _OF_STREAMS[name] for name in ("records", "offline", "max_changelog")}
 _OF_SPARK = {
     "checkpoint": "--checkpoint",
     "query": "--query",
@@ -107,12 +130,16 @@ _OF_SPARK = {
 
 
 def streams_options(function: Callable[..., int]) -> Callable[..., int]:
-    """Add what only Kafka Streams has; with `--state-dir` the command is ours, without Spark's."""
+    """Add what only Kafka Streams has; with `--state-dir` or `--before-jar` the command is ours."""
 
     @wraps(function)
     def command(**given: Any) -> int:
         streams = {name: given.pop(name) for name in _NAMES}
         _check(streams, given)
+        if streams["state_dir"] is None and streams["before_jars"]:
+            from headgate.cli.commands.rehearse_streams_twin import rehearse_streams_twin
+
+            return rehearse_streams_twin(streams, given)
         if streams["state_dir"] is None:
             return function(**given)
         _rehearse(streams, given)
@@ -124,10 +151,19 @@ def streams_options(function: Callable[..., int]) -> Callable[..., int]:
 
 
 def _check(streams: Mapping[str, Any], given: Mapping[str, Any]) -> None:
-    """Raise UsageError where the two forms are mixed, or neither is meant."""
-    if streams["state_dir"] is None:
+    """Raise UsageError where the forms are mixed, or none is meant."""
+    is_twin = streams["state_dir"] is None and bool(streams["before_jars"])
+    if is_twin:
+        if used := _used(_OF_CLUSTER, streams):
+            raise click.UsageError(f"{used} needs --state-dir: a twin run reads no cluster.")
+    elif used := _used({n: _OF_STREAMS[n] for n in _OF_TWIN}, streams):
+        raise click.UsageError(f"{used} is for a twin run of Kafka Streams: use --before-jar and "
+                               "--jar without --state-dir.")  # fmt: skip
+    elif streams["state_dir"] is None:
         if used := _used(_OF_STREAMS, streams):
-            raise click.UsageError(f"{used} is for Kafka Streams and needs --state-dir.")
+            raise click.UsageError(
+                f"{used} is for Kafka Streams and needs --state-dir, or --before-jar (twin run)."
+            )
         if not given["checkpoint"] and not given["before"]:
             raise click.UsageError(
                 "Give --checkpoint (Spark), --state-dir (Kafka Streams), or --before for a run of "
@@ -136,7 +172,8 @@ def _check(streams: Mapping[str, Any], given: Mapping[str, Any]) -> None:
         return
     if used := _used(_OF_SPARK, given):
         raise click.UsageError(
-            f"{used} is for Spark, --state-dir for Kafka Streams: give only one."
+            f"{used} is for Spark, {'--before-jar' if is_twin else '--state-dir'} for "
+            "Kafka Streams: give only one."
         )
     if not streams["jars"]:
         raise click.UsageError("Give the new version's jar with --jar.")
@@ -166,7 +203,7 @@ def _rehearse(streams: Mapping[str, Any], given: Mapping[str, Any]) -> None:
             before_jars=streams["before_jars"],
             settings=read_settings(properties) if properties else {},
             arguments=streams["arguments"],
-            env=_pairs(streams["env"]),
+            env=pairs_of(streams["env"]),
             jvm_options=streams["jvm_options"],
             batch=given["batch"],
             records=streams["records"],
@@ -188,7 +225,8 @@ def _rehearse(streams: Mapping[str, Any], given: Mapping[str, Any]) -> None:
     print_rich(text)
 
 
-def _pairs(texts: tuple[str, ...]) -> dict[str, str]:
+def pairs_of(texts: tuple[str, ...]) -> dict[str, str]:
+    """Return KEY=VALUE options as a dictionary; BadParameter for what is none."""
     found = {}
     for text in texts:
         key, sign, value = text.partition("=")

@@ -5,7 +5,7 @@ They are not run by `compare`: a twin run makes them of what both versions did.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, replace
 
 from headgate.model.twin import Counterexample, TwinVerdict
@@ -137,6 +137,7 @@ def with_twin(
     verdict: TwinVerdict,
     before: Version,
     after: Version,
+    rules: Mapping[str, TwinRule] = _RULE_OF,
     *,
     again: TwinVerdict | None = None,
 ) -> WithTwin:
@@ -145,7 +146,8 @@ def with_twin(
     A twin raises the outcome. It lowers a finding only if `again`, a run on other rows, shows the
     same (see `can_lower`): what rows did not reach, no engine has shown.
     If values only differ because one function got another expression, which the rules say of the
-    operator, the outcome stays theirs: history mixes both.
+    operator, the outcome stays theirs: history mixes both. `rules` are those of the engine, by the
+    verdict's outcome.
     """
     if verdict.is_scaled and _is_mixed(report):
         return WithTwin(report)
@@ -155,7 +157,7 @@ def with_twin(
     if again is not None:
         report, lowered = _lower(report, verdict, again, (before, after))
         return WithTwin(report, disagreements, lowered)
-    rule = _RULE_OF.get(verdict.outcome)
+    rule = rules.get(verdict.outcome)
     if rule is None or _is_said(report, verdict):
         return WithTwin(report, disagreements)
     finding = rule.of(verdict, _location(verdict, before, after))
@@ -255,9 +257,17 @@ def _disagreements(
 
 def _location(verdict: TwinVerdict, before: Version, after: Version) -> Location:
     example = verdict.counterexample
+    if example is not None and "topic" in example.key:
+        return Location(*(_sink_of(v, example.key["topic"]) for v in (before, after)))
     if example is None or example.operator_id is None:
         return Location.between(before.sink, after.sink)
     return Location(*(node_of(v, example.operator_id) for v in (before, after)))
+
+
+def _sink_of(version: Version, topic: str) -> str | None:
+    """Return the node that writes to a topic of Kafka Streams."""
+    sinks = version.streams.sinks if version.streams else ()
+    return next((s.node for s in sinks if s.topic == topic), None)
 
 
 def node_of(version: Version, operator_id: int) -> str | None:

@@ -26,7 +26,7 @@ from headgate.views.scene.outcome_words import WORDS
 # What Spark adds to every join and filter.
 _OF_OPTIMIZER = re.compile(r"isnotnull\([^()]*\)|AND|[() ]")
 _REPLACED = " A twin run replaces sources and sinks, so it doesn't show this."
-_ENGINE = {
+ENGINE_WORDS = {
     "refuses": "the new version fails to start",
     "silently_wrong": "the new version runs, but its results are wrong",
     "resumes": "the new version resumes",
@@ -159,7 +159,7 @@ def with_twin_section(
 ) -> Document:
     """Return a comparison's document with what both versions did."""
     lines = tuple(twin_lines(verdict, disagreements))
-    section = Section(title=f"Twin run: {_ENGINE[verdict.outcome]}", lines=lines)
+    section = Section(title=f"Twin run: {ENGINE_WORDS[verdict.outcome]}", lines=lines)
     return replace(document, command="headgate rehearse", sections=(section, *document.sections))
 
 
@@ -191,6 +191,11 @@ def twin_lines(verdict: TwinVerdict, disagreements: Sequence[Disagreement]) -> I
             f"{plural(verdict.rows_out, 'row')} of output after the restart, "
             f"{verdict.seconds:.0f} s on Spark {verdict.spark_version}."
         )
+    yield from disagreement_lines(disagreements)
+
+
+def disagreement_lines(disagreements: Sequence[Disagreement]) -> Iterator[str]:
+    """Yield a sentence for each finding with an outcome that the engine did not show."""
     for one in disagreements:
         by = f"rule {one.rule}" if one.rule else "the rules"
         yield (

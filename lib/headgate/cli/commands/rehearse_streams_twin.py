@@ -1,0 +1,70 @@
+"""`headgate rehearse --before-jar` without a state directory: both versions on the same records."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
+
+from headgate.cli.shared.options import current_context, emit_json, say_begun
+from headgate.cli.shared.terminal import show_document
+
+if TYPE_CHECKING:
+    from headgate.usecases.rehearsal.twin_kafka_streams import StreamsTwin
+
+
+def rehearse_streams_twin(streams: Mapping[str, Any], given: Mapping[str, Any]) -> int:
+    """Run both versions, print the report, and return the exit code of the check."""
+    found = _run(streams, given)
+    closing = given["closing"]
+    if given["output"] == "json":
+        from headgate.views.reports.twin_streams import streams_twin_json
+
+        emit_json(
+            streams_twin_json(found.report, found.verdict, found.disagreements, found.versions)
+        )
+    else:
+        from headgate.views.reports.comparison import comparison_document
+        from headgate.views.reports.twin_streams import with_streams_section
+
+        document = comparison_document(found.report, fail_on=closing)
+        document = with_streams_section(document, found.verdict, found.disagreements)
+        rules_url = current_context().registry.rules_url
+        show_document(document, given["output"], rules_url=rules_url)
+    return 1 if found.report.closes(closing) else 0
+
+
+def _run(streams: Mapping[str, Any], given: Mapping[str, Any]) -> StreamsTwin:
+    from headgate.cli.commands.rehearse_kafka_streams import pairs_of
+    from headgate.usecases.rehearsal.properties_file import read_settings
+    from headgate.usecases.rehearsal.rehearse_kafka_streams import StreamsOptions
+    from headgate.usecases.rehearsal.twin_kafka_streams import (
+        USUAL_ID,
+        StreamsTwinOptions,
+        run_streams_twin,
+    )
+
+    sides = []
+    files = (streams["before_properties"] or streams["properties"], streams["properties"])
+    entries = (given["before"] or given["after"], given["after"])
+    for file, entry, jars in zip(files, entries, ("before_jars", "jars"), strict=True):
+        settings = read_settings(file) if file else {}
+        options = StreamsOptions(
+            settings=settings,
+            arguments=streams["arguments"],
+            env=pairs_of(streams["env"]),
+            jvm_options=streams["jvm_options"],
+        )
+        name = streams["application_id"] or settings.get("application.id", USUAL_ID)
+        sides.append(options.side(entry, streams[jars], name))
+    return run_streams_twin(
+        *sides,
+        options=StreamsTwinOptions(
+            rows=given["rows"],
+            seed=given["seed"],
+            seconds=given["timeout"],
+            serdes=pairs_of(streams["serdes"]),
+            samples=streams["samples"],
+            scratch=given["scratch"],
+        ),
+        say=say_begun(),
+    )

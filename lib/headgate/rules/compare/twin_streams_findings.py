@@ -1,0 +1,95 @@
+"""What a twin run of Kafka Streams adds to a report; `twin_findings` puts it there."""
+
+from __future__ import annotations
+
+from headgate.model.twin import Counterexample, TwinVerdict
+from headgate.rules.compare.twin_findings import TwinRule
+from headgate.rules.core.report import Location, Outcome, Rollback, StateEffect
+from headgate.rules.core.rule import RuleResult, declared
+
+_SOURCE = "the twin run of this comparison: both versions on the same records"
+_KEEP = (
+    "Keep the old version's names of stores and repartition topics (Materialized, Grouped, "
+    "StreamJoined). If the topics still have all input, you can reset the application instead."
+)
+
+
+@declared(TwinRule, "TWN011", _SOURCE, remedies=(_KEEP,))
+def streams_refuses(verdict: TwinVerdict, location: Location) -> RuleResult:
+    """Kafka Streams failed to start the new version in the place of the old one.
+
+    Both versions ran on the same records. The new version got the old version's state directory,
+    internal topics and committed offsets.
+    """
+    refusal = verdict.refusal
+    return RuleResult(
+        outcome=Outcome.REFUSES,
+        location=location,
+        because=f"{verdict.why}{f': {refusal.message}' if refusal and refusal.message else ''}.",
+        error_class=refusal.error_class if refusal else None,
+        rollback=Rollback.UNKNOWN,
+        remedy=_KEEP,
+        scenario="from-scratch",
+    )
+
+
+@declared(TwinRule, "TWN012", _SOURCE, remedies=(_KEEP,))
+def streams_writes_wrong_results(verdict: TwinVerdict, location: Location) -> RuleResult:
+    """The new version starts, but it lost the old version's state or misreads it.
+
+    Both versions ran on the same records. After the restart, the new version's outputs are not
+    those that it writes when it processes all records from scratch.
+    """
+    example = verdict.counterexample
+    return RuleResult(
+        outcome=Outcome.SILENTLY_WRONG,
+        state_effect=StateEffect.LOST,
+        location=location,
+        before=example.before if example else None,
+        after=example.after if example else None,
+        because=f"{_sentence(verdict.why)}{f' {streams_example(example)}' if example else ''}",
+        rollback=Rollback.UNKNOWN,
+        remedy=_KEEP,
+        scenario="from-scratch",
+    )
+
+
+_REHEARSE = "Rehearse with the real state directory: `headgate rehearse --state-dir`."
+_DECIDES = "The records of the twin run don't decide this. {question}"
+
+
+@declared(TwinRule, "TWN013", _SOURCE, remedies=(_REHEARSE,), questions=(_DECIDES,))
+def streams_can_not_tell(verdict: TwinVerdict, location: Location) -> RuleResult:
+    """The records don't decide what the new version does with the old version's state."""
+    return RuleResult(
+        outcome=Outcome.UNKNOWN,
+        location=location,
+        because=_sentence(verdict.why),
+        question=_DECIDES.format(question=verdict.question),
+        remedy=_REHEARSE,
+    )
+
+
+RULES: tuple[TwinRule, ...] = (streams_refuses, streams_writes_wrong_results, streams_can_not_tell)
+STREAMS_RULES = {
+    "refuses": streams_refuses,
+    "silently_wrong": streams_writes_wrong_results,
+    "unknown": streams_can_not_tell,
+}
+
+
+def streams_example(example: Counterexample) -> str:
+    """Return a counterexample in one sentence."""
+    return (
+        f"Example: for key {example.key.get('key')}, the new version writes "
+        f"{_written(example.before)} to {example.key.get('topic')} after the restart, and "
+        f"{_written(example.after)} from scratch."
+    )
+
+
+def _written(value: object) -> str:
+    return "no record" if value is None else str(value)
+
+
+def _sentence(text: str) -> str:
+    return f"{text[:1].upper()}{text[1:]}."

@@ -1,0 +1,279 @@
+"""Twin run: start both versions of a Kafka Streams application on the same records, and compare.
+
+Each start has a JVM of its own. What must not meet has a broker of its own, with the same topics:
+
+    restart   the old version over A, then the new one over B, in its place
+    scratch   the new version over A, then over B
+    again     the same once more; only if the outputs of restart and scratch differ
+    bare      the new version over B, at the old one's offsets, without state; only then, too
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import AbstractContextManager, ExitStack
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+
+from headgate.errors import CaptureError, EvidenceError
+from headgate.gateway.files.scratch_folders import scratch_folder
+from headgate.gateway.kafka.topics import TopicPart
+from headgate.gateway.kafka_broker.rehearsal_broker import RehearsalBroker
+from headgate.gateway.kafka_streams.jvm import StreamsJvm
+from headgate.gateway.kafka_streams.state_directory import StateDirectory, read_state_directory
+from headgate.model.kafka_streams import StreamsApplication
+from headgate.model.twin import TwinVerdict
+from headgate.model.version import Engine, Version
+from headgate.rules.compare.twin_findings import Disagreement, with_twin
+from headgate.rules.compare.twin_streams_findings import STREAMS_RULES
+from headgate.rules.core.report import Report
+from headgate.twin.generate_records import RecordFeed
+from headgate.twin.judge_streams import judge_streams
+from headgate.twin.streams_experiment import Start, StreamsExperiment
+from headgate.usecases.compare.compare_versions import compare_read
+from headgate.usecases.rehearsal.given_records import given_records
+from headgate.usecases.rehearsal.old_version import new_version, old_version
+from headgate.usecases.rehearsal.one_version import Opened, Side, opened, start_and_wait
+from headgate.usecases.rehearsal.read_user_cluster import look
+from headgate.usecases.rehearsal.twin_topics import Inputs, inputs_of
+from headgate.usecases.rehearsal.twin_world import World
+
+PREFIX = "headgate-streams-twin-"
+USUAL_ID = "headgate-twin"
+Say = Callable[[str], None]
+# An extractor may name topics that no description does.
+BROKER = {"auto.create.topics.enable": "true"}
+# Without these, the order of records from several topics, and so results, would be chance.
+_ORDERED = {"max.task.idle.ms": "500", "producer.linger.ms": "0"}
+
+
+@dataclass(frozen=True, slots=True)
+class StreamsTwin:
+    """What rules and engine say of both versions together, and what Kafka Streams did with them."""
+
+    report: Report
+    verdict: TwinVerdict
+    disagreements: tuple[Disagreement, ...]
+    versions: tuple[Version, Version]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class StreamsTwinOptions:
+    """How a twin run is made; `rows` are written to each input topic, `seconds` for each start.
+
+    `serdes` are KEY:VALUE by topic, `samples` files of records to take keys and values from.
+    """
+
+    rows: int = 674
+    seed: int = 7
+    seconds: float = 120.0
+    serdes: Mapping[str, str] = field(default_factory=dict)
+    samples: Sequence[Path] = ()
+    scratch: Path | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Servers:
+    """A broker and a JVM with the classes of both versions, by the name of a world."""
+
+    broker: Callable[[str], RehearsalBroker]
+    jvm: Callable[[str], StreamsJvm]
+
+
+def run_streams_twin(
+    before: Side,
+    after: Side,
+    *,
+    options: StreamsTwinOptions | None = None,
+    say: Say = lambda _: None,
+    servers: Servers | None = None,
+) -> StreamsTwin:
+    """Return the verdict on `after` as the next version of `before`.
+
+    No cluster is reached, nothing is written outside a scratch folder. `servers` run already: many
+    small runs share them. CaptureError for what a version did wrong or if nothing says what to
+    generate, RefusedError if it left its broker, UnreachableError if a broker does not answer.
+    """
+    options = options or StreamsTwinOptions()
+    begun = time.monotonic()
+    old, new = (replace(s, settings=_ORDERED | dict(s.settings)) for s in (before, after))
+    with scratch_folder(PREFIX, options.scratch) as folder, ExitStack() as stack:
+        trial = _Trial((old, new), options, say, _Rooms(folder, options, stack, servers))
+        run = trial.run()
+    verdict = replace(
+        judge_streams(run),
+        seed=options.seed,
+        rows=trial.written,
+        seconds=time.monotonic() - begun,
+        streams_version=trial.release,
+        is_sampled=run.is_sampled,
+    )
+    report, disagreements = with_twin(
+        compare_read(*trial.versions), verdict, *trial.versions, STREAMS_RULES
+    )
+    return StreamsTwin(report, verdict, disagreements, trial.versions)
+
+
+@dataclass(frozen=True, slots=True)
+class _Rooms:
+    """Where starts take place: folders, brokers and JVMs."""
+
+    folder: Path
+    options: StreamsTwinOptions
+    stack: ExitStack
+    servers: Servers | None
+
+    def world(self, name: str) -> World:
+        """Return a broker with a state directory; it ends with the run, unless it is shared."""
+        if self.servers is not None:
+            broker = self.servers.broker(name)
+        else:
+            own = RehearsalBroker(self.folder / f"broker-{name}", BROKER)
+            broker = self.stack.enter_context(own)
+        folder = self.folder / f"world-{name}"
+        folder.mkdir()
+        there = frozenset(broker.kafka.partitions())
+        return World(name, broker, folder, bool(self.options.samples), there)
+
+    def opened(self, side: Side, world: World, name: str) -> AbstractContextManager[Opened]:
+        """Return a version in a JVM, before its start."""
+        folder = self.folder / name
+        folder.mkdir()
+        jvm = self.servers.jvm(world.name) if self.servers else None
+        return opened(side, world.broker, world.state, folder, self.options.seconds, jvm)
+
+
+class _Trial:
+    """The starts of one experiment."""
+
+    def __init__(
+        self, sides: tuple[Side, Side], options: StreamsTwinOptions, say: Say, rooms: _Rooms
+    ) -> None:
+        self.old, self.new = sides
+        self._options, self._say, self._rooms = options, say, rooms
+        self._sample = [r for file in options.samples for r in given_records(file)]
+        self._inputs = Inputs(topics=(), outputs=frozenset())
+        self.versions = (Version(engine=Engine.KAFKA_STREAMS),) * 2
+        self.written = 0
+        self.release = ""
+
+    def run(self) -> StreamsExperiment:
+        """Make the starts, as many as are needed."""
+        self._say(f"starting brokers for {self.old.what} and {self.new.what}")
+        with ThreadPoolExecutor(2) as pool:
+            restart, scratch = pool.map(self._rooms.world, ("restart", "scratch"))
+            run, feed = self._before_restart(pool, restart, scratch)
+            if run.before_a.how != "resumes" or feed is None:
+                return run
+            self.versions = self._observed(restart)
+            offsets = restart.broker.committed(self.old.application_id)
+            for world in (restart, scratch):
+                world.write(feed.b)
+            self._say("restarting the new version on the old one's state")
+            resumed = pool.submit(self._open_and_start, restart, "new-b")
+            own = run.after_a
+            if own.how == "resumes":
+                own = pool.submit(self._open_and_start, scratch, "new-b-scratch").result()
+            run = replace(run, resumed=resumed.result(), own=own)
+            if {run.resumed.how, run.own.how} != {"resumes"} or not run.differs:
+                return run
+            self._say("repeating the new version, since the outputs differ")
+            again, bare = pool.submit(self._again, feed), pool.submit(self._bare, feed, offsets)
+            again_a, again_b = again.result()
+            return replace(run, again_a=again_a, again=again_b, bare=bare.result())
+
+    def _before_restart(
+        self, pool: ThreadPoolExecutor, restart: World, scratch: World
+    ) -> tuple[StreamsExperiment, RecordFeed | None]:
+        """Run both versions over A; without records if the new version can't be built at all."""
+        with (
+            self._rooms.opened(self.old, restart, "old-a") as old,
+            self._rooms.opened(self.new, scratch, "new-a") as new,
+        ):
+            self._learn(old, new)
+            if new.refused:
+                there, start = Start(how="resumes"), Start(how="refuses", causes=new.refused)
+                built = replace(start, stage="build")
+                run = StreamsExperiment(before_a=there, after_a=built, resumed=built)
+                return run, None
+            feed = self._feed()
+            for world, side in ((restart, self.old), (scratch, self.new)):
+                world.fill(side.application_id, self._inputs, feed.a)
+            self._say("running both versions on the records before the restart")
+            first = pool.submit(self._start, old, restart)
+            second = pool.submit(self._start, new, scratch)
+            run = StreamsExperiment(
+                before_a=first.result(),
+                after_a=second.result(),
+                names=self._names(),
+                is_sampled=bool(self._sample),
+            )
+        return run, feed
+
+    def _feed(self) -> RecordFeed:
+        sides = (self.old, self.new)
+        self._inputs = inputs_of(self._apps, sides, self._options.serdes, self._sample)
+        feed = self._inputs.feed(sides, rows=self._options.rows, seed=self._options.seed)
+        self.written = len(feed.a) + len(feed.b)
+        made = "sampling" if self._sample else "generating"
+        self._say(f"{made} {self.written} records (seed {self._options.seed})")
+        return feed
+
+    def _again(self, feed: RecordFeed) -> tuple[Start, Start]:
+        world = self._rooms.world("again")
+        world.fill(self.new.application_id, self._inputs, feed.a)
+        first = self._open_and_start(world, "again-a")
+        world.write(feed.b)
+        return first, self._open_and_start(world, "again-b")
+
+    def _bare(self, feed: RecordFeed, offsets: Mapping[TopicPart, int]) -> Start:
+        world = self._rooms.world("bare")
+        group = self.new.application_id
+        world.fill(group, self._inputs, (*feed.a, *feed.b), offsets)
+        return self._open_and_start(world, "bare-b")
+
+    def _open_and_start(self, world: World, name: str) -> Start:
+        """Start the new version."""
+        with self._rooms.opened(self.new, world, name) as found:
+            return self._start(found, world)
+
+    def _start(self, found: Opened, world: World) -> Start:
+        ran = start_and_wait(found, world.broker, self._options.seconds)
+        if found.application is not None:
+            self.release = found.application.release
+        return world.left(found.side.application_id, ran)
+
+    def _learn(self, old: Opened, new: Opened) -> None:
+        """Keep what the descriptions say; CaptureError if the old version can't be built."""
+        if old.version is None or old.version.streams is None:
+            said = old.refused[0] if old.refused else "it makes no KafkaStreams"
+            raise CaptureError(f"the old version {old.side.what} can't be built: {said}")
+        self.versions = (old.version, new.version or self.versions[1])
+
+    @property
+    def _apps(self) -> tuple[StreamsApplication, StreamsApplication]:
+        old, new = (v.streams or StreamsApplication() for v in self.versions)
+        return old, new
+
+    def _names(self) -> tuple[frozenset[str], frozenset[str]]:
+        """Return the stores of either version that have a changelog of their own."""
+        old, new = (
+            frozenset(s.name for s in app.stores if not s.is_global and not s.restored_from)
+            for app in self._apps
+        )
+        return old, new
+
+    def _observed(self, world: World) -> tuple[Version, Version]:
+        """Return both versions with what the broker knows after the old one."""
+        old, new = self.versions
+        group = self.old.application_id
+        seen = look(world.broker.kafka, group, old.streams)
+        try:
+            directory = read_state_directory(world.state, group)
+        except EvidenceError:
+            # Without a store on the disk there is none.
+            directory = StateDirectory(world.state, group, {}, {})
+        first = old_version(old, directory, seen)
+        return first, new_version(new, first, seen)
