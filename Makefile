@@ -75,9 +75,10 @@ rehearse-all: ## rehearse recorded restarts (ARGS=FOLDER) and compare; writes do
 	$(SETUP) python jars
 	@exec $(BIN)/python scripts/rehearse_corpus.py --table docs/rehearsal_agreement.md $(ARGS)
 
-twin-all: ## run both versions of every recorded change on generated rows; writes docs/twin.md
+twin-all: ## run both versions of every recorded change on generated rows; writes docs/twin*.md
 	$(SETUP) python jars
-	@exec $(BIN)/python scripts/twin_corpus.py --table docs/twin.md $(ARGS)
+	@$(BIN)/python scripts/twin_corpus.py --table docs/twin.md $(ARGS); spark=$$?; \
+	$(BIN)/python scripts/twin_streams_corpus.py --table docs/twin_streams.md $(ARGS) && [ $$spark = 0 ]
 
 faults: ## kill workers, stop the broker, fill the disk in every scene; writes docs/faults.md
 	$(SETUP) python jars

@@ -33,7 +33,7 @@ KEPT = ROOT / "tests" / "cases" / "spark"
 CODE = ROOT / "tests" / "cases" / "spark_code"
 _SERVED = 25
 _SECONDS = 120.0
-_WORDS = {
+WORDS = {
     "resumes": "Resumes", "no_effect": "No effect", "refuses": "Fails to start",
     "silently_wrong": "Wrong results", "unknown": "Unknown", "error": "No code that runs",
 }  # fmt: skip
@@ -209,7 +209,7 @@ def table(found: Sequence[Scored]) -> str:
         "| change | recorded | rules | twin run | both |",
         "|---|---|---|---|---|",
         *(
-            f"| {s.name} | {' | '.join(_WORDS[w] for w in (s.recorded, s.rules, s.twin, s.both))} |"
+            f"| {s.name} | {' | '.join(WORDS[w] for w in (s.recorded, s.rules, s.twin, s.both))} |"
             for s in found
         ),
     ]

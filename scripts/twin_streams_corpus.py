@@ -1,0 +1,260 @@
+"""Run both versions of every recorded upgrade of Kafka Streams whose code is kept, and compare.
+
+    python scripts/twin_streams_corpus.py [--corpus NAME] [--only NAME ...] [--results FILE]
+                                          [--table FILE]
+
+The upgrades are in tests/cases/streams_fresh/recorder, what they did in streams_fresh and
+streams_more. A twin run only knows the two versions: upgrades whose disk was wiped, whose
+application id changed or whose topics grew in between are counted apart. Rules read the case's
+files, twin runs generated records. Four brokers and two JVMs serve all upgrades. `--results` is
+appended to, an upgrade a line, and those in it are not run again.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Iterator, Sequence
+from contextlib import ExitStack
+from dataclasses import asdict, dataclass
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+from score import HARMFUL, HARMLESS
+from twin_corpus import WORDS, Scored, is_right, summary
+
+from headgate.errors import HeadgateError
+from headgate.gateway.kafka_broker.rehearsal_broker import RehearsalBroker
+from headgate.gateway.kafka_streams.application import EntryPoint
+from headgate.gateway.kafka_streams.jvm import JvmRequest, StreamsJvm, start_jvm
+from headgate.gateway.process.jars import streams_class_path
+from headgate.gateway.process.java import java
+from headgate.rules.compare.twin_findings import with_twin
+from headgate.rules.compare.twin_streams_findings import STREAMS_RULES
+from headgate.usecases.compare.compare_versions import compare_versions
+from headgate.usecases.rehearsal.one_version import Side
+from headgate.usecases.rehearsal.twin_kafka_streams import (
+    BROKER,
+    Servers,
+    StreamsTwinOptions,
+    run_streams_twin,
+)
+
+CASES = Path(__file__).parents[1] / "tests" / "cases"
+RECORDER = CASES / "streams_fresh" / "recorder"
+GROUPS = ("streams_fresh", "streams_more")
+_STRINGS = "org.apache.kafka.common.serialization.Serdes$StringSerde"
+_SERDES = {"default.key.serde": _STRINGS, "default.value.serde": _STRINGS}
+_JAVAC = "jdk.compiler/com.sun.tools.javac.Main"
+_SERVED = 40
+_AROUND = {
+    "wiped": "disk wiped",
+    "renamed": "application id changed",
+    "grown": "topics added or grown",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Upgrade:
+    """One upgrade in the recorder; `around` is what happened between the versions, if not code."""
+
+    name: str
+    before: dict[str, str]
+    after: dict[str, str]
+    around: str
+
+    @property
+    def folder(self) -> Path:
+        """Return the recorded case."""
+        return next(f for g in GROUPS if (f := CASES / g / self.name).is_dir())
+
+
+def compiled(folder: Path) -> Path:
+    """Compile the recorder, and return the folder of its classes."""
+    sources = sorted(str(p) for p in RECORDER.glob("*.java"))
+    path = streams_class_path()
+    argv = [java(), "-m", _JAVAC, "-nowarn", "-cp", path, "-d", str(folder), *sources]
+    subprocess.run(argv, check=True)
+    return folder
+
+
+def upgrades(classes: Path) -> Iterator[Upgrade]:
+    """Yield the upgrades that the recorder has."""
+    argv = [java(), "-cp", f"{classes}:{streams_class_path()}", "TwinCase"]
+    listed = subprocess.run(argv, check=True, capture_output=True, text=True).stdout
+    for line in listed.splitlines():
+        name, before, after, around = line.split("\t")
+        yield Upgrade(name, _settings(before), _settings(after), around)
+
+
+def _settings(text: str) -> dict[str, str]:
+    pairs = (pair.split("=", 1) for pair in text.strip("{}").split(", ") if pair)
+    return dict(pairs)
+
+
+class Runner:
+    """Brokers and JVMs that serve the upgrades; JVMs are restarted after 40 of them."""
+
+    def __init__(self, classes: Path, work: Path, stack: ExitStack) -> None:
+        self._classes, self._work, self._served = classes, work, 0
+        # All are started here: they end with the thread that starts them.
+        self._brokers = {
+            name: stack.enter_context(RehearsalBroker(work / f"broker-{name}", BROKER))
+            for name in ("restart", "scratch", "again", "bare")
+        }
+        self._jvms: dict[str, StreamsJvm] = {}
+        stack.callback(self.end_jvms)
+
+    def score(self, upgrade: Upgrade) -> Scored:
+        """Run one upgrade."""
+        truth = json.loads((upgrade.folder / "outcome.json").read_text(encoding="utf-8"))
+        rules = compare_versions(*([str(upgrade.folder / side)] for side in ("before", "after")))
+        known: dict[str, Any] = {"name": upgrade.name, "recorded": truth["outcome"]}
+        known |= {"rules": rules.outcome.word, "error_class": truth.get("error_class")}
+        begun = time.monotonic()
+        try:
+            found = run_streams_twin(
+                self._side(upgrade, "before"),
+                self._side(upgrade, "after"),
+                options=StreamsTwinOptions(rows=400, scratch=self._work),
+                servers=self._servers(),
+            )
+        except HeadgateError as error:
+            return Scored(**known, twin="error", both=rules.outcome.word, why=str(error))
+        both, _ = with_twin(rules, found.verdict, *found.versions, STREAMS_RULES)
+        refusal = found.verdict.refusal
+        return Scored(
+            **known,
+            twin=found.verdict.outcome,
+            both=both.outcome.word,
+            twin_class=refusal.error_class if refusal else None,
+            why=found.verdict.why,
+            seconds=time.monotonic() - begun,
+        )
+
+    def _side(self, upgrade: Upgrade, side: str) -> Side:
+        own = upgrade.before if side == "before" else upgrade.after
+        prefix = f"{upgrade.name}_"
+        where = {"twin.case": upgrade.name, "twin.prefix": prefix}
+        return Side(
+            what=EntryPoint("TwinCase", side),
+            jars=[self._classes],
+            application_id=f"{prefix}app",
+            settings=_SERDES | own | where,
+        )
+
+    def _servers(self) -> Servers:
+        self._served += 1
+        if not self._jvms or self._served % _SERVED == 0:
+            self.end_jvms()
+            for name in ("restart", "scratch"):
+                folder = self._work / f"jvm-{name}-{self._served}"
+                self._jvms[name] = start_jvm(JvmRequest(jars=[self._classes]), folder)
+        jvms = self._jvms | {"bare": self._jvms["restart"], "again": self._jvms["scratch"]}
+        return Servers(self._brokers.__getitem__, jvms.__getitem__)
+
+    def end_jvms(self) -> None:
+        """End both."""
+        for jvm in self._jvms.values():
+            jvm.close()
+        self._jvms = {}
+
+
+def table(found: Sequence[Scored], around: dict[str, str]) -> str:
+    """Return the page."""
+    run = [s for s in found if s.twin != "error"]
+    code = [s for s in run if not around[s.name]]
+    mean = sum(s.seconds for s in run) / max(len(run), 1)
+    lines = [
+        "# Twin runs of Kafka Streams on recorded upgrades",
+        "",
+        f"{datetime.now(UTC):%Y-%m-%d}, `make twin-all`. {len(run)} recorded upgrades ran on",
+        f"generated records, {mean:.0f} s each with brokers and JVMs that had started before.",
+        f"{len(found) - len(run)} could not run. The changes were known when twin runs were built.",
+        "",
+        f"## Changes of code and settings ({len(code)})",
+        "",
+        *summary(code),
+        "",
+        f"## Changes around the code ({len(run) - len(code)})",
+        "",
+        "Between the versions, the disk was wiped, the application id changed, or topics were",
+        "added or got more partitions. A twin run doesn't do this; the rules judge it.",
+        "",
+        *summary([s for s in run if around[s.name]]),
+        "",
+        "## All",
+        "",
+        "| upgrade | around the code | recorded | rules | twin run | both |",
+        "|---|---|---|---|---|---|",
+        *(_row(s, around[s.name]) for s in found),
+    ]
+    return "\n".join(lines) + "\n"
+
+
+def _row(scored: Scored, around: str) -> str:
+    outcomes = (scored.recorded, scored.rules, scored.twin, scored.both)
+    words = " | ".join(WORDS[word] for word in outcomes)
+    return f"| {scored.name} | {_AROUND.get(around, '')} | {words} |"
+
+
+def main() -> int:
+    """Run the upgrades; exit 1 if both together miss a failure that rules alone report."""
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("--corpus", choices=GROUPS)
+    parser.add_argument("--only", nargs="*", default=())
+    parser.add_argument("--results", type=Path)
+    parser.add_argument("--table", type=Path)
+    given = parser.parse_args()
+    known = {s.name: s for s in _kept(given.results)}
+    with tempfile.TemporaryDirectory(prefix="headgate-twins-") as text, ExitStack() as stack:
+        work = Path(text)
+        classes = compiled(work / "classes")
+        every = list(upgrades(classes))
+        chosen = [u for u in every if _is_chosen(u, given)]
+        left = [u for u in chosen if u.name not in known]
+        runner = Runner(classes, work, stack) if left else None
+        for upgrade in left:
+            assert runner is not None
+            known[upgrade.name] = scored = runner.score(upgrade)
+            _report(scored, given.results)
+    found = [known[u.name] for u in chosen]
+    print("\n".join(summary(found)))
+    if given.table:
+        around = {u.name: u.around for u in every}
+        given.table.write_text(table(found, around), encoding="utf-8")
+    return 1 if any(s.rules in HARMFUL and s.both in HARMLESS for s in found) else 0
+
+
+def _is_chosen(upgrade: Upgrade, given: argparse.Namespace) -> bool:
+    is_named = not given.only or upgrade.name in given.only
+    return is_named and given.corpus in (None, upgrade.folder.parent.name)
+
+
+def _kept(file: Path | None) -> list[Scored]:
+    if file is None or not file.is_file():
+        return []
+    return [Scored(**json.loads(line)) for line in file.read_text(encoding="utf-8").splitlines()]
+
+
+def _report(scored: Scored, file: Path | None) -> None:
+    sign = "ok  " if is_right(scored.recorded, scored.twin) else "MISS"
+    print(
+        f"{sign} {scored.name}: recorded {scored.recorded}, rules {scored.rules}, twin "
+        f"{scored.twin}, both {scored.both}, {scored.seconds:.0f} s ({scored.why[:160]})",
+        flush=True,
+    )
+    if file is not None:
+        with file.open("a", encoding="utf-8") as results:
+            results.write(json.dumps(asdict(scored)) + "\n")
+
+
+if __name__ == "__main__":
+    sys.exit(main())
