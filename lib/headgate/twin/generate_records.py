@@ -20,6 +20,7 @@ from headgate.errors import CaptureError
 _START_MS = 1_767_600_000_000  # 2026-01-05T08:00Z: the same in every run, so keys of windows are.
 _SHARE_OF_A = 0.6
 _APART, _LATE, _LATE_MS = 0.2, 0.05, 20_000
+_LONG = 0.12
 _HOT, _MIDDLE = 6, 24
 _HOUR_MS = 3_600_000
 _FAR_MS = (3 * 24 * _HOUR_MS, 400 * 24 * _HOUR_MS)
@@ -168,7 +169,10 @@ class _Maker:
 
 
 def _spread(chance: random.Random) -> int:
-    return chance.choice((700, 5_000, 40_000, 300_000, 2 * _HOUR_MS))
+    """Return ms: few gaps are long, since each opens a segment of every window store."""
+    if chance.random() < _LONG:
+        return chance.choice((40_000, 300_000, 2 * _HOUR_MS))
+    return chance.choice((700, 5_000))
 
 
 def _close(chance: random.Random) -> int:
