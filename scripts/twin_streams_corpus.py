@@ -126,12 +126,12 @@ class Runner:
             )
         except HeadgateError as error:
             return Scored(**known, twin="error", both=rules.outcome.word, why=str(error))
-        both, _ = with_twin(rules, found.verdict, *found.versions, STREAMS_RULES)
+        both = with_twin(rules, found.verdict, *found.versions, STREAMS_RULES)
         refusal = found.verdict.refusal
         return Scored(
             **known,
             twin=found.verdict.outcome,
-            both=both.outcome.word,
+            both=both.report.outcome.word,
             twin_class=refusal.error_class if refusal else None,
             why=found.verdict.why,
             seconds=time.monotonic() - begun,

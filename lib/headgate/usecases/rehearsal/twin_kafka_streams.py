@@ -110,10 +110,8 @@ def run_streams_twin(
         streams_version=trial.release,
         is_sampled=run.is_sampled,
     )
-    report, disagreements = with_twin(
-        compare_read(*trial.versions), verdict, *trial.versions, STREAMS_RULES
-    )
-    return StreamsTwin(report, verdict, disagreements, trial.versions)
+    both = with_twin(compare_read(*trial.versions), verdict, *trial.versions, STREAMS_RULES)
+    return StreamsTwin(both.report, verdict, both.disagreements, trial.versions)
 
 
 @dataclass(frozen=True, slots=True)
