@@ -70,8 +70,18 @@ def test_a_refusal_in_the_place_of_a_plan_is_told():
     refused = (ROOT / "subquery" / "df_cost.txt").read_text()
     with pytest.raises(EvidenceError, match="x has a Spark error instead of a plan: org"):
         version_of(refused)
-    version = version_of((ROOT / "subquery" / "df_extended.txt").read_text())
+    lost = "org.apache.spark.SparkException: Job aborted;"
+    extended = (ROOT / "window" / "df_extended.txt").read_text()
+    version = version_of(
+        extended.partition("== Optimized")[0] + f"== Optimized Logical Plan ==\n{lost}"
+    )
     assert "has a Spark error instead of a plan: org.apache.spark" in version.warnings[0]
+
+
+def test_a_query_that_has_not_started_has_its_analyzed_plan():
+    version = version_of((ROOT / "subquery" / "df_extended.txt").read_text())
+    assert not any("Spark error" in w for w in version.warnings)
+    assert {n.operator for n in version.topology.nodes} >= OPERATORS["subquery"]
 
 
 @pytest.mark.parametrize("trigger", ["continuous", "micro_batch"])
