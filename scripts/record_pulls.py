@@ -9,6 +9,7 @@ recorded if none is named. Needs the jars of `make setup` and a JDK; starts a br
 
 from __future__ import annotations
 
+import ast
 import hashlib
 import json
 import os
@@ -307,9 +308,6 @@ class Recording:
         # What it says of functions is not kept: other cases' runs may add theirs meanwhile.
         writer = _writer(self._build(side, session))
         evidence.unstarted(Unstarted(writer), self.used, into, aside, self.texts)
-        if side == "after":
-            plan = writer._df._jdf.queryExecution().toString()
-            self.texts.write(into / "explain.txt", str(plan))
         record_settings(writer._df, known, into)
 
     def _checkpoint(self, name: str) -> Path:
@@ -377,8 +375,7 @@ def _judged(case: Pull, found: Found) -> tuple[str, str]:
 
 def _only_pinned(case: Pull) -> bool:
     """Say whether nothing changed but settings that the offset log records."""
-    sides = [case.source(side).splitlines() for side in ("before", "after")]
-    if len({tuple(s for s in lines if "spark.conf.set(" not in s) for lines in sides}) > 1:
+    if len({_without_settings(case.source(side)) for side in ("before", "after")}) > 1:
         return False
     confs = [json.loads((case.folder / s / "conf.json").read_text()) for s in ("before", "after")]
     changed = {k for k, _ in set(confs[0].items()) ^ set(confs[1].items())}
@@ -386,6 +383,20 @@ def _only_pinned(case: Pull) -> bool:
     newest = max(logs, key=lambda file: int(file.name))
     recorded = json.loads(newest.read_text(encoding="utf-8").splitlines()[1])["conf"]
     return bool(changed) and changed <= recorded.keys()
+
+
+def _without_settings(source: str) -> str:
+    """Return the code without calls of `spark.conf.set`, which may span lines."""
+    tree = ast.parse(source)
+    for node in ast.walk(tree):
+        if isinstance(node, ast.FunctionDef):
+            node.body = [n for n in node.body if not _sets_a_setting(n)]
+    return ast.dump(tree)
+
+
+def _sets_a_setting(node: ast.stmt) -> bool:
+    call = node.value if isinstance(node, ast.Expr) else None
+    return isinstance(call, ast.Call) and ast.unparse(call.func) == "spark.conf.set"
 
 
 def _stage(found: Found) -> str:

@@ -9,7 +9,7 @@ import pytest
 HOME = Path(__file__).parents[1] / "cases" / "spark_pulls"
 CASES = sorted(file.parent for file in HOME.glob("*/outcome.json"))
 OUTCOMES = {"resumes", "no_effect", "refuses", "silently_wrong"}
-BEFORE = ("explain.txt", "formatted.txt", "logical.json", "capture.json", "conf.json")
+SIDES = ("formatted.txt", "logical.json", "capture.json", "conf.json")
 
 
 def test_files_have_the_recorded_hashes():
@@ -31,6 +31,8 @@ def test_case_is_whole(case):
     assert known["judged_by"] == "controls" or known["notes"]
     assert versions[0] != versions[1]
     assert all("def build(spark" in text for text in versions)
-    assert all((case / side / name).is_file() for side in ("before", "after") for name in BEFORE)
+    assert all((case / side / name).is_file() for side in ("before", "after") for name in SIDES)
+    assert "== Physical Plan ==" in (case / "before" / "explain.txt").read_text(encoding="utf-8")
+    assert not (case / "after" / "explain.txt").exists()
     assert (case / "before" / "progress.json").is_file()
     assert (case / "before" / "checkpoint" / "metadata").is_file()
