@@ -163,6 +163,8 @@ def test_a_start_without_end_is_unknown():
 def test_what_no_record_reached_is_unknown():
     empty = replace(EQUAL.after_a, updates={"counts": 12, "other": 0})
     assert outcome(replace(EQUAL, after_a=empty)) == "unknown"
+    assert outcome(replace(EQUAL, sinks=frozenset({OUT, SIDE}))) == "unknown"
+    assert outcome(replace(EQUAL, sinks=frozenset({OUT}))) == "resumes"
     few = replace(EQUAL.own, outputs={OUT: EQUAL.own.outputs[OUT][:3]})
     assert outcome(replace(EQUAL, own=few, resumed=few)) == "unknown"
 

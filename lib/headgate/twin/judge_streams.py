@@ -297,8 +297,8 @@ def _lacking(run: StreamsExperiment) -> str | None:
         for store, count in start.updates.items():
             if not count and not later.updates.get(store):
                 return f"no record reached store {store} of the {title} version"
-    for topic, rows in run.own.outputs.items():
-        if not rows and not run.after_a.outputs.get(topic):
+    for topic in sorted(run.sinks):
+        if not run.own.outputs.get(topic) and not run.after_a.outputs.get(topic):
             return f"no record came out at {topic}"
     return None
 

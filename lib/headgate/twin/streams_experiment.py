@@ -39,7 +39,8 @@ class StreamsExperiment:
     `own` are the new version over A and B from scratch, `again_a` and `again` that once more.
     `bare` is the new version over B at the old one's offsets, without any state. `again` and `bare`
     are only there if `resumed` and `own` differ. `names` are the stores of the old and of the new
-    version. `is_sampled`: no key or value may be shown.
+    version, `sinks` the topics that the new one writes by name. `is_sampled`: no key or value may
+    be shown.
     """
 
     before_a: Start = NONE
@@ -50,6 +51,7 @@ class StreamsExperiment:
     again: Start | None = None
     bare: Start | None = None
     names: tuple[frozenset[str], frozenset[str]] = (frozenset(), frozenset())
+    sinks: frozenset[str] = frozenset()
     is_sampled: bool = False
 
     @property

@@ -36,7 +36,7 @@ from headgate.usecases.compare.compare_versions import compare_read
 from headgate.usecases.rehearsal.given_records import given_records
 from headgate.usecases.rehearsal.old_version import new_version, old_version
 from headgate.usecases.rehearsal.one_version import Opened, Side, opened, start_and_wait
-from headgate.usecases.rehearsal.read_user_cluster import look
+from headgate.usecases.rehearsal.read_user_cluster import look, sinks
 from headgate.usecases.rehearsal.twin_topics import Inputs, inputs_of
 from headgate.usecases.rehearsal.twin_world import World
 
@@ -45,8 +45,14 @@ USUAL_ID = "headgate-twin"
 Say = Callable[[str], None]
 # An extractor may name topics that no description does.
 BROKER = {"auto.create.topics.enable": "true"}
-# Without these, the order of records from several topics, and so results, would be chance.
-_ORDERED = {"max.task.idle.ms": "500", "producer.linger.ms": "0"}
+# Without these, the order of records from several topics, and when joins and windows emit, would
+# be chance.
+_ORDERED = {
+    "max.task.idle.ms": "500",
+    "producer.linger.ms": "0",
+    "__emit.interval.ms.kstreams.outer.join.spurious.results.fix__": "0",
+    "__emit.interval.ms.kstreams.windowed.aggregation__": "0",
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -206,6 +212,7 @@ class _Trial:
                 before_a=first.result(),
                 after_a=second.result(),
                 names=self._names(),
+                sinks=sinks(self._apps[1]) & self._inputs.outputs,
                 is_sampled=bool(self._sample),
             )
         return run, feed
