@@ -28,7 +28,13 @@ def files(kind: str, recorded: bool = False) -> list[Path]:
     return [f for f in found if f.is_file() and "checkpoint" not in f.parts and _kind(f) == kind]
 
 
+# What lies beside evidence: what happened, who ruled on it, the rows that were read.
+_BESIDE = {"outcome.json", "rulings.json", "rows.json", "runs.json"}
+
+
 def _kind(path: Path) -> str:
+    if path.name in _BESIDE:
+        return "other"
     if path.suffix == ".txt":
         of_streams = path.name == "describe.txt" or "streams" in path.parts
         return "describe" if of_streams else "explain"

@@ -64,7 +64,7 @@ class RecordFeed:
 
 def _number(text: str) -> int:
     """Return a small number for a word: a generated one's own number, else one of its letters."""
-    digits = "".join(c for c in text if c.isdigit())
+    digits = "".join(c for c in text if c.isdecimal())
     return int(digits[-4:]) if digits else sum(map(ord, text)) % 97
 
 

@@ -12,8 +12,14 @@ _ARROWS = {"source": {"-->"}, "processor": {"-->", "<--"}, "sink": {"<--"}}
 """The arrows that each kind of node is printed with; `none` stands for no neighbour."""
 _HEADINGS = ("Sub-topology: ", "Sub-topologies:", "Global Stores:", "GlobalStore: ")
 # Names that only the engine gives: a user may end a topic in `-repartition`, too.
-_OF_ENGINE = re.compile(r"\d{10}-repartition$")
-_SINK_OF_ENGINE = "-repartition-sink"
+_OF_ENGINE = re.compile(
+    r"\d{10}-repartition$|^KTABLE-FK-JOIN-SUBSCRIPTION-(REGISTRATION|RESPONSE)-\d{10}-topic$"
+)
+_SINKS_OF_ENGINE = {
+    "-repartition-sink": "-repartition",
+    "-subscription-registration-sink": "-subscription-registration-topic",
+    "-subscription-response-sink": "-subscription-response-topic",
+}
 
 
 def lacks_arrows(node: DescribedNode, arrows: Iterable[Arrow]) -> bool:
@@ -30,12 +36,16 @@ def begins_heading(line: str) -> bool:
 
 
 def unread_repartitions(nodes: Sequence[DescribedNode]) -> Iterator[str]:
-    """Name repartition topics that are written and, against their purpose, never read."""
+    """Name topics between sub-topologies that are written and, against their purpose, never read.
+
+    These are repartition topics, and the two topics of a foreign-key join.
+    """
     read = {topic for n in nodes for topic in n.topics}
     for node in nodes:
         topic = node.topic or ""
-        is_internal = _OF_ENGINE.search(topic) or (
-            node.name.endswith(_SINK_OF_ENGINE) and topic.endswith("-repartition")
+        is_internal = _OF_ENGINE.search(topic) or any(
+            node.name.endswith(sink) and topic.endswith(end)
+            for sink, end in _SINKS_OF_ENGINE.items()
         )
         if is_internal and topic not in read:
             yield f"the description is incomplete: no source node reads {topic}"

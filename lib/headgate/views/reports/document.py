@@ -150,5 +150,5 @@ def rule_link(code: str, base: str | None = None) -> str | None:
     `base` is the folder of all pages (`[docs] rules_url` in headgate.toml). A path of the machine
     that made a report would mean nothing to its reader, so that there is no link without one.
     """
-    is_page = code[-1:].isdigit()
+    is_page = code[-1:].isdecimal()
     return f"{base.rstrip('/')}/{code}.md" if base and is_page else None
