@@ -200,7 +200,7 @@ def add_evidence(change: Change, given: argparse.Namespace) -> str:
         change.create(
             f"{PKG}/parse/spark/{name}/__init__.py", f'"""Evidence of the kind `{kind}`."""\n'
         )
-        change.insert("tests/test_layering.py", f"+ parse/spark/{name}", after="\n+ landscape")
+        change.insert("tests/test_layering.py", f"+ parse/spark/{name}", after="\n+ parse/python landscape")
         door, value = f"{PKG}/parse/evidence/recognise.py", f"read_{name}(mask_text(text))"
         change.insert(
             door,

@@ -50,14 +50,25 @@ def readable(c: Comparison, keys: Keys) -> Keys:
     return without_zones(plain) if zones_differ(c) else plain
 
 
-def with_tables(version: Version, keys: Keys) -> Keys:
-    """Write which static table a column comes from for its number among the query's tables."""
-    tables = {
+def with_tables(version: Version, keys: Keys, other: Version | None = None) -> Keys:
+    """Write which static table a column comes from for its number among the query's tables.
+
+    Given another version, only tables whose location both versions' evidence shows.
+    """
+    tables = _tables(version)
+    if other is not None:
+        shown = _tables(other)
+        tables = {number: label for number, label in tables.items() if number in shown}
+    return tuple(_STATIC.sub(lambda m: tables.get(m[1], m[0]), k) for k in keys)
+
+
+def _tables(version: Version) -> dict[str, str]:
+    """Return the tables with a known location by their number."""
+    return {
         str(n.details["position"]): f"`{n.label}`"
         for n in version.topology.nodes
         if n.details.get("static") and n.details.get("path") and "position" in n.details
     }
-    return tuple(_STATIC.sub(lambda m: tables.get(m[1], m[0]), k) for k in keys)
 
 
 def _without_folders(keys: Keys) -> Keys:
@@ -70,7 +81,8 @@ def key_change(c: Comparison, before: Keys, after: Keys) -> KeyChange:
     if len(before) != len(after):
         return KeyChange.OTHER
     plain = readable(c, before), readable(c, after)
-    old, new = with_tables(c.before, plain[0]), with_tables(c.after, plain[1])
+    old = with_tables(c.before, plain[0], c.after)
+    new = with_tables(c.after, plain[1], c.before)
     if old != new and _without_folders(old) == _without_folders(new):
         return KeyChange.MOVED
     if old != new and plain[0] == plain[1]:
