@@ -2,8 +2,9 @@
 
     python scripts/twin_corpus.py [CORPUS] [--only NAME ...] [--table FILE]
 
-A case is a folder with before, after and outcome.json; its code is before/query.py and
-after/query.py, or lies apart (`tests/cases/spark_code`), so that no reader takes it for evidence.
+A case is a folder with before, after and outcome.json. Its code is before/query.py and
+after/query.py, or before.py and after.py (`tests/cases/spark_pulls`), or lies apart
+(`tests/cases/spark_code`), so that no reader takes it for evidence.
 Cases that files can't decide are left out: their reason lies outside the two versions. Two Sparks
 serve many cases, so a case takes seconds. The table says for each case what was recorded, and what
 the rules, the twin and both together say; its head has the counts with 95 % intervals (Wilson).
@@ -67,13 +68,16 @@ def cases(corpus: Path, only: Sequence[str] = ()) -> list[Path]:
 
 def code(case: Path, side: str) -> Path:
     """Return the file of a version's code, whether it is there or not."""
-    beside = case / side / "query.py"
-    return beside if beside.is_file() else CODE / case.name / f"{side}.py"
+    places = case / side / "query.py", case / f"{side}.py"
+    beside = next((place for place in places if place.is_file()), None)
+    return beside or CODE / case.name / f"{side}.py"
 
 
 def module(case: Path, side: str) -> str:
     """Return a version's code as a module with the entry point `rehearsed`."""
     text = code(case, side).read_text(encoding="utf-8")
+    if "\ndef build(spark" in text:
+        return f"{text}\n\nrehearsed = build\n"
     function = re.findall(r"^def (\w+)\(spark, ?p", text, re.MULTILINE)[-1]
     places = {n: f"/data/{n}" for n in ("src", "src2", "out", "out2", "static")}
     places |= {"topic": "in", "topic2": "in2"}

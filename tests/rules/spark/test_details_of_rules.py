@@ -247,6 +247,14 @@ def test_a_zone_counts_where_a_key_reads_it(key, outcome):
     assert compare(*sides).outcome is outcome
 
 
+@pytest.mark.parametrize(("new", "outcome"), [("Asia/Tokyo", W), ("UTC", R)])
+def test_a_plan_shows_the_zone_that_no_setting_names(new, outcome):
+    before = version(aggregate(keys=("hour(s0.ts, Some(UTC))",)))
+    key = (f"hour(s0.ts, Some({new}))",)
+    after = version(aggregate(keys=key), settings={"spark.sql.session.timeZone": new})
+    assert compare(before, after).outcome is outcome
+
+
 @pytest.mark.parametrize(
     ("pattern", "policy", "outcome"),
     [("u", "CORRECTED", X), ("YYYY-'W'ww", "EXCEPTION", X), ("yyyy-MM-dd'u'", "CORRECTED", U)],

@@ -26,7 +26,7 @@ from headgate.rules.spark.facts.pinned_settings import (
     stored_partitions,
 )
 from headgate.rules.spark.facts.state_stores import SCHEMA_CHECK
-from headgate.rules.spark.facts.time_zone import may_read_time_zone, reads_time_zone
+from headgate.rules.spark.facts.time_zone import may_read_time_zone, reads_time_zone, session_zones
 from headgate.rules.spark.sql_settings import changes_meaning, decides_what_is_read
 
 _OWN_RULE = {ANSI, CHECKPOINT_FORMAT, ENCODING, OFFSET_LOG, PARTITIONS, TIME_ZONE, SCHEMA_CHECK}
@@ -195,7 +195,7 @@ def time_zone(c: Comparison) -> Iterator[RuleResult]:
     If a state key is a date or a formatted time, the same timestamp gives another key in another
     time zone. Windows over timestamps don't depend on the time zone.
     """
-    old, new = c.setting(TIME_ZONE)
+    old, new = session_zones(c)
     hit = next((p for p in c.operators if p.before and reads_time_zone(p.before.keys or ())), None)
     if old == new:
         return
