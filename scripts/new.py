@@ -200,7 +200,8 @@ def add_evidence(change: Change, given: argparse.Namespace) -> str:
         change.create(
             f"{PKG}/parse/spark/{name}/__init__.py", f'"""Evidence of the kind `{kind}`."""\n'
         )
-        change.insert("tests/test_layering.py", f"+ parse/spark/{name}", after="\n+ parse/python landscape")
+        ranks = "tests/test_layering.py"
+        change.insert(ranks, f"+ parse/spark/{name}", after="\n+ parse/python landscape")
         door, value = f"{PKG}/parse/evidence/recognise.py", f"read_{name}(mask_text(text))"
         change.insert(
             door,
