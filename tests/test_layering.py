@@ -181,9 +181,13 @@ def target(name: str) -> str | None:
 
 
 @cache
+def tree(path: Path) -> ast.Module:
+    return ast.parse(path.read_text())
+
+
+@cache
 def imports(path: Path) -> list[tuple[str, str | None, bool]]:
-    tree = ast.parse(path.read_text())
-    found = [(n, t) for node, t in statements(tree) for n in names_of(node, path)]
+    found = [(n, t) for node, t in statements(tree(path)) for n in names_of(node, path)]
     return [(name, target(name), typing) for name, typing in found]
 
 
@@ -215,7 +219,7 @@ def test_a_folder_imports_what_is_below_it_and_stays_small(folder):
         text = path.read_text()
         against = [name for name, *there in imports(path) if wrong(place(path), name, *there)]
         assert against == [], path
-        assert not text.strip() or ast.get_docstring(ast.parse(text)), path
+        assert not text.strip() or ast.get_docstring(tree(path)), path
         assert len(text.splitlines()) <= MOST_LINES, path
 
 

@@ -19,6 +19,7 @@ from headgate.usecases.reprocess.plan_scenario import plan_scenario
 from headgate.usecases.requests.request_run import ask_for_plan
 from headgate.usecases.runs.apply_plan import new_run
 
+pytestmark = pytest.mark.slow  # A process each.
 CHECKPOINT = Path(__file__).parents[2] / "golden" / "checkpoints" / "stateless_rate" / "checkpoint"
 REGISTRY = """
 [[pipeline]]

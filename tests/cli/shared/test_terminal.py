@@ -91,6 +91,7 @@ COMMANDS = (
 )
 
 
+@pytest.mark.slow  # A process each.
 @pytest.mark.parametrize("command", COMMANDS, ids=lambda c: ascii(" ".join(c))[:30])
 def test_no_command_lets_a_name_steer_the_terminal(folder, command):
     for text in run(folder, *command):

@@ -1,5 +1,7 @@
 """`WITH` that is cut, and definitions that name each other twice."""
 
+import pytest
+
 from headgate.parse.evidence.assemble import Gathered, assemble
 from headgate.parse.evidence.recognise import recognise
 
@@ -15,6 +17,7 @@ def test_a_with_that_is_cut():
     assert any("WithCTE" in w for w in version.warnings)
 
 
+@pytest.mark.slow
 def test_definitions_that_double_end():
     refs = [
         "".join(
