@@ -120,7 +120,7 @@ class Runner:
         except HeadgateError as error:
             self.close()
             return Scored(**known, twin="error", both=rules.outcome.word, why=str(error))
-        both = with_twin(rules, found.verdict, *found.versions).report
+        both = with_twin(rules, found.verdict, *found.versions, again=found.again).report
         refusal = found.verdict.refusal
         return Scored(
             **known,
