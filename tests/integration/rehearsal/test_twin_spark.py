@@ -48,11 +48,11 @@ def twin(processes, tmp_path):
         ("base", "renamed", "resumes"),
         # Spark asks for the last batch's files again, and they lie under the old path.
         ("base", "other_path", "refuses"),
-        ("from_kafka", "from_kafka", "resumes"),
+        ("from_kafka", "from_kafka_renamed", "resumes"),
         ("base", "joined", "resumes"),
         ("base", "swapped", "silently_wrong"),
         ("base", "other_key", "silently_wrong"),
-        ("by_function", "by_function", "resumes"),
+        ("by_function", "by_function_renamed", "resumes"),
         ("base", "by_chance", "unknown"),
     ],
 )

@@ -54,7 +54,7 @@ def joined(spark):
     )
 
 
-def from_kafka(spark, topic="orders"):
+def from_kafka(spark, topic="orders", names=("a", "b")):
     raw = (
         spark.readStream.format("kafka")
         .option("subscribe", topic)
@@ -63,16 +63,24 @@ def from_kafka(spark, topic="orders"):
     )
     value = F.from_json(F.col("value").cast("string"), SCHEMA).alias("j")
     rows = raw.select(value).select("j.*")
-    return _sums(spark, F.sum("v").alias("a"), F.sum("w").alias("b"), rows=rows)
+    return _sums(spark, F.sum("v").alias(names[0]), F.sum("w").alias(names[1]), rows=rows)
+
+
+def from_kafka_renamed(spark):
+    return from_kafka(spark, names=("x", "y"))
 
 
 def from_other_topic(spark):
     return from_kafka(spark, "orders-2")
 
 
-def by_function(spark):
+def by_function(spark, name="a"):
     price = F.udf(lambda note, v: 3 * v if note == "gold" and v is not None else v, "int")
-    return _sums(spark, F.sum(price("note", "v")).alias("a"), F.sum("w").alias("b"))
+    return _sums(spark, F.sum(price("note", "v")).alias(name), F.sum("w").alias("b"))
+
+
+def by_function_renamed(spark):
+    return by_function(spark, name="x")
 
 
 def by_other_function(spark):
