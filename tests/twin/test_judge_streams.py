@@ -176,6 +176,12 @@ def test_a_sample_is_masked():
     assert (example.before, example.after) == (MASK, MASK)
 
 
+def test_a_deleted_key_is_as_one_that_never_was():
+    run = differing(after_a=start(THREES, {"counts": COUNTS}), bare=start(ONES))
+    deleted = {OUT: [*run.own.outputs[OUT], (b"k99", b"1"), (b"k99", None)]}
+    assert outcome(replace(run, resumed=replace(run.resumed, outputs=deleted))) == "resumes"
+
+
 AT = 1_767_600_000_000
 
 

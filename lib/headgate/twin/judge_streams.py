@@ -154,8 +154,8 @@ class _Topic:
         """Return a verdict on outputs that differ from run to run, None if it is not by chance."""
         run, name = self.run, self.name
         assert run.again_a is not None and run.again is not None
-        ends = last_rows(name, run.again_a, run.again)
-        if self._ends_equally and ends == last_rows(name, run.after_a, run.own):
+        ends = self._left(run.again_a, run.again)
+        if self._ends_equally and ends == self._left(run.after_a, run.own):
             return self._ends()
         if self._apart(run.resumed, run.own) > _CHANCE * chance:
             return None
@@ -174,8 +174,13 @@ class _Topic:
     @property
     def _ends_equally(self) -> bool:
         run = self.run
-        resumed = last_rows(self.name, run.before_a, run.resumed)
-        return resumed == last_rows(self.name, run.after_a, run.own)
+        resumed = self._left(run.before_a, run.resumed)
+        return resumed == self._left(run.after_a, run.own)
+
+    def _left(self, *starts: Start) -> dict[bytes | None, bytes | None]:
+        """Return the last values; a key that was deleted is as one that never was."""
+        found = last_rows(self.name, *starts)
+        return {key: value for key, value in found.items() if value is not None}
 
     def _ends(self) -> TwinVerdict:
         said = self._resumes(f"outputs to {self.name} end with the same value of each key")
