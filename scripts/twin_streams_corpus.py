@@ -170,12 +170,14 @@ def table(found: Sequence[Scored], around: dict[str, str]) -> str:
     run = [s for s in found if s.twin != "error"]
     code = [s for s in run if not around[s.name]]
     mean = sum(s.seconds for s in run) / max(len(run), 1)
+    of, failed, left = len(around), len(found) - len(run), len(around) - len(found)
     lines = [
         "# Twin runs of Kafka Streams on recorded upgrades",
         "",
-        f"{datetime.now(UTC):%Y-%m-%d}, `make twin-all`. {len(run)} recorded upgrades ran on",
-        f"generated records, {mean:.0f} s each with brokers and JVMs that had started before.",
-        f"{len(found) - len(run)} could not run. The changes were known when twin runs were built.",
+        f"{datetime.now(UTC):%Y-%m-%d}, `make twin-all`. {len(run)} of {of} recorded upgrades ran",
+        f"on generated records, {mean:.0f} s each with brokers and JVMs that had started before.",
+        f"{failed} could not run, {left} were left out. The changes were known when twin runs were",
+        "built.",
         "",
         f"## Changes of code and settings ({len(code)})",
         "",
