@@ -31,9 +31,13 @@ def may_read_time_zone(expressions: Iterable[str]) -> bool:
 
 
 def session_zones(c: Comparison) -> tuple[str | None, str | None]:
-    """Return both sessions' time zones, as they were set or as Spark prints them in state keys."""
+    """Return both sessions' time zones, as they were set or as Spark prints them in state keys.
+
+    If neither session sets one, a zone that only one version prints says nothing about the other.
+    """
     old, new = c.setting(TIME_ZONE)
-    return old or _printed(c.before), new or _printed(c.after)
+    zones = old or _printed(c.before), new or _printed(c.after)
+    return zones if old or new or None not in zones else (None, None)
 
 
 def _printed(version: Version) -> str | None:
