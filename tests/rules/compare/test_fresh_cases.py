@@ -1,8 +1,9 @@
 """Restarts that were recorded after the rules had been written, and what a comparison says.
 
-Each folder of `tests/cases/spark_fresh` is one restart by real Spark with its controls (see the
-README there). A case that the verdict misses is named in `KNOWN` with what the engine did and why
-the verdict says something else; once it is right, the test asks for its name to go.
+Each folder of `tests/cases/spark_fresh` and `spark_pulls` is one restart by real Spark with its
+controls (see the READMEs there). A case that the verdict misses is named in `KNOWN` with what the
+engine did and why the verdict says something else; once it is right, the test asks for its name to
+go.
 """
 
 import json
@@ -14,12 +15,9 @@ from headgate.rules.compare.compare_versions import compare
 from headgate.rules.core.report import Outcome, Report
 from headgate.usecases.evidence.read_version import read_version
 
-FOLDER = Path(__file__).parents[2] / "cases" / "spark_fresh"
-CASES = sorted(
-    p.parent
-    for group in ("first", "second", "third", "fourth")
-    for p in FOLDER.glob(f"{group}/*/outcome.json")
-)
+FOLDER = Path(__file__).parents[2] / "cases"
+GROUPS = (*(f"spark_fresh/{n}" for n in ("first", "second", "third", "fourth")), "spark_pulls")
+CASES = sorted(p.parent for group in GROUPS for p in FOLDER.glob(f"{group}/*/outcome.json"))
 
 KNOWN = {
     "agg_correlation_turned": "Spark refused: sums of both columns, taken for each other, happened "
@@ -32,6 +30,18 @@ KNOWN = {
     "setting changes a key's values is asked: unknown.",
     "conf_time_zone_of_unix_time": "Spark resumed: seconds of a timestamp are the same in every "
     "zone. The key's text does not say whether it is made of a text: unknown.",
+    "step_key_stricter_then_back": "Spark resumed: no key was null. Whether rows with a null key were "
+    "read is asked: unknown.",
+    "null_fill_added": "Spark resumed: no key was null. Whether rows with a null key were read is "
+    "asked: unknown.",
+    "orders_guests_named": "Spark lost what was counted for null, which now has a name. Whether rows "
+    "with a null key were read is asked: unknown.",
+    "baskets_explode_rewritten": "Spark resumed: inline() gives the fields that explode() and dots "
+    "gave. The plan has no name that says so: silently_wrong.",
+    "logs_split_for_regex": "Spark resumed: split() gave the texts that the patterns gave, for these "
+    "lines: silently_wrong.",
+    "kafka_orders_parsed_in_sql": "Spark resumed. Both plans are equal, and Kafka was not asked: "
+    "unknown.",
     "conf_join_state_format": "Spark kept the pinned format 2 and resumed. A capture under the "
     "session's format 1 can't be planned at all, so there is nothing to judge: unknown.",
     "edge_json_field_key": "Spark resumed: get_json_object gives the same keys as the column. The "
@@ -61,6 +71,8 @@ def judge(case: Path) -> Report:
 
 def judge_captured(case: Path) -> Report:
     """Judge by what a capture of the new version says besides: planned state and functions."""
+    if not (case / "captured").is_dir():
+        return judge(case)
     pieces = [case / "after" / n for n in ("formatted.txt", "logical.json", "conf.json")]
     given = [str(p) for p in (*pieces, case / "captured" / "after.json") if p.exists()]
     return compare(read_version([str(case / "before")]), read_version(given))

@@ -93,12 +93,14 @@ def test_changelogs_that_both_versions_list_tell_the_kind_of_store(
 def test_patterns(tmp_path):
     topic = PATTERN.format(what="[in]")
     old = described(tmp_path / "1", text=PATTERN.format(what="in.*"))
-    new = described(tmp_path / "2", text=PATTERN.format(what="in[0-9]*"))
+    new = described(tmp_path / "2", text=PATTERN.format(what="more[0-9]+"))
     named = described(tmp_path / "3", text=topic)
     streams = described(
         tmp_path / "4", text=PATTERN.format(what="in.*"), config={"group.protocol": "streams"}
     )
     assert rules(compare(old, new))["KST044"].outcome is U
+    listed = replace(new, streams=replace(new.streams, inputs={"more7": 1}))
+    assert rules(compare(old, listed))["KST044"].outcome is Outcome.RESUMES
     assert "KST044" not in rules(compare(named, named))
     refused = rules(compare(named, streams))["KST062"]
     assert refused.error_class == "java.lang.UnsupportedOperationException"

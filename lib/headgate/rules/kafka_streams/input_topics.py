@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 
 from headgate.model.kafka_streams import StreamsApplication
@@ -189,7 +190,7 @@ def pattern_changed(c: StreamsComparison) -> Iterator[RuleResult]:
     new = {s.pattern: s.node for s in c.new.sources if s.pattern}
     gone, come = sorted(old.keys() - new.keys()), sorted(new.keys() - old.keys())
     if gone or come:
-        settled = not come or c.cluster is not None
+        settled = not come or c.cluster is not None or all(_matches(c, p) for p in come)
         yield RuleResult(
             outcome=Outcome.RESUMES if settled else Outcome.UNKNOWN,
             state_effect=StateEffect.MIXED,
@@ -202,6 +203,15 @@ def pattern_changed(c: StreamsComparison) -> Iterator[RuleResult]:
             question=None if settled else _WHICH_TOPICS_DOES,
             remedy=_NAME_THE_TOPICS,
         )
+
+
+def _matches(c: StreamsComparison, pattern: str) -> bool:
+    """Say whether the new version's evidence lists topics that the pattern matches."""
+    try:
+        return any(re.fullmatch(pattern, topic) for topic in c.new.inputs)
+    except re.error:
+        # Java knows expressions that Python doesn't.
+        return False
 
 
 _INFORM_THE_OUTPUTS = "Inform the consumers of the output topic."

@@ -169,12 +169,21 @@ _KEEP_IT_CONNECTED = (
     "Keep the processor connected to the store {old}, or replay the inputs under a new "
     "application id."
 )
+_REPLAY_THE_TABLE = (
+    "Start the new version under a new application id, so that it reads all rows of {table} again."
+)
 _IF_THE_NEW = "If the new store needs the history, replay the inputs."
 
 
 @streams_rule(
     "KST005",
-    remedies=(_GIVE_THE_STORE, _SET_TOPOLOGY_OPTIMIZATION, _KEEP_IT_CONNECTED, _IF_THE_NEW),
+    remedies=(
+        _GIVE_THE_STORE,
+        _SET_TOPOLOGY_OPTIMIZATION,
+        _KEEP_IT_CONNECTED,
+        _REPLAY_THE_TABLE,
+        _IF_THE_NEW,
+    ),
 )
 def store_added(c: StreamsComparison) -> Iterator[RuleResult]:
     """A new store starts empty and gets only records that are processed after the start.
@@ -191,6 +200,8 @@ def store_added(c: StreamsComparison) -> Iterator[RuleResult]:
             yield _resurrected(now)
         elif (topic := _table_read_before(c, now)) and is_read_back(c.flow_after, now):
             yield _half_a_table(now, topic)
+        elif table := _table_worked_out_of(c, now):
+            yield _misses_rows(now, table)
         elif old := _used_before(c, now):
             yield _other_store(old, now)
         else:
@@ -207,6 +218,43 @@ def _only_new(now: StreamsStore, topic: str | None) -> RuleResult:
         after=now.name,
         because=f"The store {now.name} is new.{told}",
         remedy=_IF_THE_NEW,
+    )
+
+
+_WORKED_OUT = {"aggregate", "reduce", "count", "foreign_key_subscription", "foreign_key_join"}
+
+
+def _table_worked_out_of(c: StreamsComparison, now: StreamsStore) -> StreamsStore | None:
+    """Return the table of both versions whose rows a new aggregation or foreign-key join lacks."""
+    flow = c.flow_after
+    known = {_key(p.after): p.after for p in c.stores if p.before and p.after}
+    ahead = [k for k in flow.users(now) if flow.nodes[k].operator in _WORKED_OUT]
+    seen = set(ahead)
+    while ahead:
+        for key in flow.above[ahead.pop()]:
+            node = flow.nodes[key]
+            stores = [s for n in node.stores for s in flow.stores.get(n, ()) if _key(s) in known]
+            if node.operator == "table_source" and stores:
+                return stores[0]
+            if key not in seen and not node.stores and node.operator != "to_stream":
+                seen.add(key)
+                ahead.append(key)
+    return None
+
+
+def _misses_rows(now: StreamsStore, table: StreamsStore) -> RuleResult:
+    return RuleResult(
+        outcome=Outcome.SILENTLY_WRONG,
+        state_effect=StateEffect.LOST,
+        location=Location(table.node, now.node),
+        before=table.name,
+        after=now.name,
+        because=(
+            f"The new store {now.name} is worked out of the table {table.name}. It gets a row of "
+            "the table only when that row changes, so it lacks all rows from before the start."
+        ),
+        remedy=_REPLAY_THE_TABLE.format(table=table.name),
+        scenario="from-scratch",
     )
 
 

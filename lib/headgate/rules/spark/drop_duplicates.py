@@ -7,7 +7,13 @@ from collections.abc import Iterator
 from headgate.model.version import OperatorKind
 from headgate.rules.core.report import Outcome, StateEffect
 from headgate.rules.core.rule import Comparison, RuleResult, rule
-from headgate.rules.spark.facts.changed_keys import REPLAY, SAME_KEY, hardly_changed, unknown
+from headgate.rules.spark.facts.changed_keys import (
+    REPLAY,
+    SAME_KEY,
+    WERE_NULLS,
+    hardly_changed,
+    unknown,
+)
 from headgate.rules.spark.facts.state_keys import KeyChange, key_change
 from headgate.rules.spark.facts.state_stores import read_pairs
 
@@ -17,7 +23,12 @@ _KINDS = (OperatorKind.DEDUPLICATE, OperatorKind.DEDUPLICATE_WITHIN_WATERMARK)
 _LIST_THE_COLUMNS = "List the columns in the old order: dropDuplicates([...])."
 
 
-@rule("DED001", remedies=(_LIST_THE_COLUMNS, REPLAY), questions=(SAME_KEY,), is_of_state=True)
+@rule(
+    "DED001",
+    remedies=(_LIST_THE_COLUMNS, REPLAY),
+    questions=(SAME_KEY, WERE_NULLS),
+    is_of_state=True,
+)
 def key_columns(c: Comparison) -> Iterator[RuleResult]:
     """dropDuplicates finds seen rows by the values of its columns, in their order.
 

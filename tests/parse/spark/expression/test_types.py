@@ -11,6 +11,7 @@ COLUMNS = {
     2: TypedColumn("string", False),
     3: TypedColumn("decimal(10,2)", True),
     4: TypedColumn("array", True),
+    5: TypedColumn("long", True),
 }
 
 
@@ -37,6 +38,9 @@ COLUMNS = {
         ("(p#3 - cast(k#1 as decimal(4,3)))", "decimal(12,3)", True),
         ("(p#3 / 2)", None, True),
         ("(cast(k#1 as decimal(38,2)) * p#3)", None, True),
+        ("CASE WHEN (k#1 = B) THEN n#5 ELSE 0 END", "long", True),
+        ("CASE WHEN (k#1 = B) THEN 1 ELSE 0 END", "integer", False),
+        ("CASE WHEN (k#1 = B) THEN n#5 ELSE k#2 END", None, True),
     ],
 )
 def test_type_and_nullability(text, kind, nullable):

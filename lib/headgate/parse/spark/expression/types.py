@@ -140,7 +140,7 @@ def typed(term: Term, attributes: Attributes) -> TypedColumn:
 
 def _of_parts(term: Term, parts: list[TypedColumn]) -> TypedColumn:
     if term.kind == "case":
-        return _case(parts)
+        return _case(term, parts)
     if term.kind == "item":
         return _item(term, parts[0])
     return TypedColumn("boolean", parts[0].nullable)
@@ -300,10 +300,15 @@ def _arithmetic(name: str, left: Any, right: Any) -> Any:
     return None
 
 
-def _case(parts: list[TypedColumn]) -> TypedColumn:
-    """Read condition, value, condition, value, ..., else."""
-    values = [*parts[1::2], *([parts[-1]] if len(parts) % 2 else [])]
-    kinds = [v.type for v in values if v.type is not None]
+def _case(term: Term, parts: list[TypedColumn]) -> TypedColumn:
+    """Read condition, value, condition, value, ..., else.
+
+    Analysis gives all values one type, and prints a number of it without: `0` may be a long.
+    """
+    chosen = [*range(1, len(parts), 2), *([len(parts) - 1] if len(parts) % 2 else [])]
+    values = [parts[n] for n in chosen]
+    told = [parts[n].type for n in chosen if term.args[n].kind != "literal"]
+    kinds = [k for k in told if k is not None] or [v.type for v in values if v.type is not None]
     kind = kinds[0] if kinds and all(k == kinds[0] for k in kinds) else None
     without_else = len(parts) % 2 == 0
     nullable = True if without_else else any_null([v.nullable for v in values])

@@ -196,11 +196,14 @@ def _session(node: PlanNode, inputs: list[Columns], place: _Place) -> Stores:
     arguments = _arguments(node)
     keys = listed(arguments[0])
     key = [place.field(k, inputs[0]) for k in keys]
-    session = Field("session_window", WINDOW, False)
-    taken = {column(k).id for k in keys} | {column(arguments[1].split(":")[0]).id}
-    buffers = _buffers(node, inputs[0], place, taken)
+    window = column(arguments[1].split(":")[0]).id
+    found = {window: Field("session_window", WINDOW, False)}
+    found |= {column(k).id: field for k, field in zip(keys, key, strict=True)}
+    # A session is stored as the row that comes in: the groups in the order of groupBy.
+    groups = [found[c.id] for c in inputs[0] if c.id in found]
+    buffers = _buffers(node, inputs[0], place, set(found))
     start = Field("sessionStartTime", "timestamp", False)
-    return {"default": (Schema((*key, start)), Schema((session, *key, *buffers)))}
+    return {"default": (Schema((*key, start)), Schema((*groups, *buffers)))}
 
 
 def _deduplicate(node: PlanNode, inputs: list[Columns], place: _Place) -> Stores:

@@ -9,6 +9,7 @@ from headgate.rules.core.report import Outcome, Rollback, StateEffect
 from headgate.rules.core.rule import Comparison, RuleResult
 from headgate.rules.spark.facts.state_keys import KeyChange, Keys, key_change, with_tables
 
+WERE_NULLS = "Has the old version read rows whose key is null, or is now given for null?"
 SAME_KEY = "Does the new expression give the same key as the old one for every row?"
 REPLAY = "Reprocess the input with a new checkpoint."
 
@@ -33,6 +34,8 @@ def hardly_changed(c: Comparison, pair: OperatorPair, old: Keys, new: Keys) -> I
     sides = list(with_tables(c.before, old)), list(with_tables(c.after, new))
     if how is KeyChange.GUARDED:
         yield _guarded(pair, *sides)
+    elif how is KeyChange.FILLED:
+        yield _unsure(pair, *sides, _BY_NULLS, WERE_NULLS)
     elif how is KeyChange.HIDDEN:
         yield _unsure(pair, *sides, _BY_FUNCTION)
     elif how is KeyChange.MOVED:
@@ -41,6 +44,10 @@ def hardly_changed(c: Comparison, pair: OperatorPair, old: Keys, new: Keys) -> I
         yield _from_other_table(pair, *sides)
 
 
+_BY_NULLS = (
+    "Rows with a null key get another key. What the old version counted for null is not found "
+    "under the new key."
+)
 _BY_FUNCTION = "A user-defined function computes a state key, and plans don't contain its code."
 _BY_LOCATION = "A state key comes from a table of the same name in another location."
 
@@ -70,15 +77,17 @@ def _guarded(pair: OperatorPair, old: list[str], new: list[str]) -> RuleResult:
     )
 
 
-def _unsure(pair: OperatorPair, old: list[str], new: list[str], because: str) -> RuleResult:
-    """Ask whether both keys are equal, where no plan tells."""
+def _unsure(
+    pair: OperatorPair, old: list[str], new: list[str], because: str, question: str = SAME_KEY
+) -> RuleResult:
+    """Ask what decides whether the stored keys are found, where no plan tells."""
     return RuleResult(
         outcome=Outcome.UNKNOWN,
         location=pair.location,
         before=old,
         after=new,
         because=because,
-        question=SAME_KEY,
+        question=question,
         remedy=REPLAY,
         scenario="from-scratch",
     )

@@ -30,11 +30,13 @@ _STATIC = re.compile(r"\bstatic(\d+)(?=\.)")
 class KeyChange(Enum):
     """SAME values; GUARDED: only null became another; HIDDEN: a user's function decides; OTHER.
 
+    FILLED: null gets a value on purpose, or does no longer (`coalesce`, `na.fill`).
     TABLE: a column comes from another static table; MOVED: from one of the same name elsewhere.
     """
 
     SAME = "same"
     GUARDED = "guarded"
+    FILLED = "filled"
     HIDDEN = "hidden"
     TABLE = "table"
     MOVED = "moved"
@@ -91,7 +93,7 @@ def key_change(c: Comparison, before: Keys, after: Keys) -> KeyChange:
     if all(_same(c, b, a) for b, a in pairs):
         return KeyChange.SAME
     if all(_same(c, b, a) or _same_but_for_null(b, a) for b, a in pairs):
-        return KeyChange.GUARDED
+        return KeyChange.FILLED if any(_fills(b, a) for b, a in pairs) else KeyChange.GUARDED
     names = {*c.before.user_functions, *c.after.user_functions}
     if all(_calls(names, b, a) and columns(b) == columns(a) for b, a in pairs):
         return KeyChange.HIDDEN
@@ -123,9 +125,14 @@ def _by_source(version: Version, key: str) -> dict[str, str]:
     return found
 
 
+def _fills(before: str, after: str) -> bool:
+    """Say whether one of two expressions gives null a value, and is the other one for all else."""
+    return guards(after, before) or guards(before, after)
+
+
 def _same_but_for_null(before: str, after: str) -> bool:
     """Say whether two expressions differ for null alone."""
-    if guards(after, before) or guards(before, after):
+    if _fills(before, after):
         return True
     old, new = (_SIZE.sub(r"\1)", settled(k)) for k in (before, after))
     return but_for_null(old) == but_for_null(new)
