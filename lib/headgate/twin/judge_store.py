@@ -19,6 +19,7 @@ _ORPHANED = 0.3
 _EQUAL = 0.02
 _FEW_SINGLE, _OTHER_MEANING, _SAME_SINGLE, _OTHER_FUNCTION, _NEARLY_ALL = 8, 0.5, 0.03, 0.5, 0.9
 LEAST_ROWS, _TOUCHED = 20, 5
+_DIGIT = 9
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,8 +48,8 @@ def judge_store(run: Experiment, store: StoreId) -> Said | None:
         return None
     found = compare_stores(before, after, run.words)
     pair = _Pair(run, store, before, after, found)
-    steps = (pair.moved, pair.represented, pair.orphaned, pair.regridded, pair.kept, pair.changed)
-    for judged in steps:
+    steps = (pair.moved, pair.represented, pair.orphaned, pair.renamed, pair.regridded)
+    for judged in (*steps, pair.kept, pair.changed):
         said = judged()
         if said is not None:
             return said
@@ -115,6 +116,22 @@ class _Pair:
             "silently_wrong",
             f"the keys of {self._name} mean something else: {len(found.only_before)} of "
             f"{found.before} keys of the old version are never found again",
+            self._key_example(),
+        )
+
+    def renamed(self) -> Said | None:
+        """Few keys mean something else: what the old version left for them stands at other keys."""
+        found = self.found
+        if not found.only_before or len(found.different) > _EQUAL * found.common or self._is_join:
+            return None
+        old = Counter(self.before.rows[k] for k in found.only_before)
+        new = Counter(self.after.rows[k] for k in found.only_after)
+        if old != new or not any(_tells(value) for value in old):
+            return None
+        return Said(
+            "silently_wrong",
+            f"{plural(len(found.only_before), 'key')} of {self._name} got another name: what the "
+            "old version left there is never found again",
             self._key_example(),
         )
 
@@ -223,6 +240,13 @@ class _Pair:
             before=self.before.rows.get(key),
             after=self.after.rows.get(key),
         )
+
+
+def _tells(value: Frozen) -> bool:
+    """Say whether two keys hardly have such a value by chance: a number above one digit, or more."""
+    columns = value if isinstance(value, tuple) else (value,)
+    numbers = [v for v in columns if isinstance(v, (int, float)) and not isinstance(v, bool)]
+    return any(abs(n) > _DIGIT for n in numbers) or len(set(map(repr, columns))) > 1
 
 
 def _plainest(keys: Sequence[Frozen], sampled: frozenset[str] = frozenset()) -> Frozen:

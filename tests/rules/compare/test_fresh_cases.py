@@ -30,16 +30,16 @@ KNOWN = {
     "setting changes a key's values is asked: unknown.",
     "conf_time_zone_of_unix_time": "Spark resumed: seconds of a timestamp are the same in every "
     "zone. The key's text does not say whether it is made of a text: unknown.",
-    "step_key_stricter_then_back": "Spark resumed: no key was null. Whether rows with a null key were "
-    "read is asked: unknown.",
+    "step_key_stricter_then_back": "Spark resumed: no key was null. Whether rows with a null key "
+    "were read is asked: unknown.",
     "null_fill_added": "Spark resumed: no key was null. Whether rows with a null key were read is "
     "asked: unknown.",
-    "orders_guests_named": "Spark lost what was counted for null, which now has a name. Whether rows "
-    "with a null key were read is asked: unknown.",
+    "orders_guests_named": "Spark lost what was counted for null, which now has a name. Whether "
+    "rows with a null key were read is asked: unknown.",
     "baskets_explode_rewritten": "Spark resumed: inline() gives the fields that explode() and dots "
     "gave. The plan has no name that says so: silently_wrong.",
-    "logs_split_for_regex": "Spark resumed: split() gave the texts that the patterns gave, for these "
-    "lines: silently_wrong.",
+    "logs_split_for_regex": "Spark resumed: split() gave the texts that the patterns gave, for "
+    "these lines: silently_wrong.",
     "kafka_orders_parsed_in_sql": "Spark resumed. Both plans are equal, and Kafka was not asked: "
     "unknown.",
     "conf_join_state_format": "Spark kept the pinned format 2 and resumed. A capture under the "

@@ -21,7 +21,7 @@ CASES = sorted(p.parent for folder in FOLDERS for p in folder.glob("*/outcome.js
 KNOWN: dict[str, str] = {
     "count_becomes_windowed_unnamed": "refuses; a map follows the count in both versions, which "
     "hides that its keys became windows",
-    "iot_merge_turned_round": "resumes; both descriptions are equal, and others like them are wrong",
+    "iot_merge_turned_round": "resumes; both descriptions are equal; others like them are wrong",
     "iot_repartitioned_by_site": "refuses; how many partitions repartition() sets is not described",
     "global_table_first_wiped": "resumes; the disk, which no file shows, was empty",
     "windowed_gets_plains_name": "refuses, called silently wrong: no file tells what is windowed",
