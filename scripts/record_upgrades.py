@@ -1,7 +1,8 @@
 """Record the upgrades of tests/cases/streams_fresh/recorder by real Kafka Streams.
 
 Those of Cases.java are kept in tests/cases/streams_fresh, those of MoreCases.java in streams_more,
-those of PullCases.java in streams_pulls, those of KindCases.java in streams_kinds.
+those of PullCases.java in streams_pulls, those of KindCases.java in streams_kinds, those of
+LaterCases.java in streams_pulls_later.
 
 usage: record_upgrades.py FOLDER [NAME...]
 

@@ -10,7 +10,7 @@ import org.apache.kafka.streams.state.KeyValueStore;
 import org.apache.kafka.streams.state.SessionStore;
 import org.apache.kafka.streams.state.WindowStore;
 
-/** What the applications of PullCases share: values are texts of fields with commas between them. */
+/** What the applications of PullCases and LaterCases share: values are texts of fields with commas between them. */
 class PullParts {
     static final Serde<String> TEXT = Serdes.String();
     static final Serde<Long> NUMBER = Serdes.Long();

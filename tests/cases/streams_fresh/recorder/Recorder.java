@@ -352,6 +352,7 @@ public final class Recorder {
         MoreCases.load();
         PullCases.load();
         KindCases.load();
+        LaterCases.load();
         List<Future<?>> all = new ArrayList<>();
         for (Case c : Cases.ALL) {
             if (!wanted.isEmpty() && !wanted.contains(c.name)) continue;

@@ -15,6 +15,8 @@ public final class Rehearsal {
     static Case named(String name) {
         MoreCases.load();
         PullCases.load();
+        KindCases.load();
+        LaterCases.load();
         return Cases.ALL.stream().filter(c -> c.name.equals(name)).findFirst().orElseThrow();
     }
 
