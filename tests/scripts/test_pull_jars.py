@@ -15,21 +15,25 @@ from headgate.gateway.process.jars import streams_class_path
 from headgate.gateway.process.java import java
 
 ROOT = Path(__file__).parents[2]
-PULLS = ROOT / "tests" / "cases" / "streams_pulls"
-DEFINITIONS = ROOT / "tests" / "cases" / "streams_fresh" / "recorder" / "PullCases.java"
+CASES = ROOT / "tests" / "cases"
+RECORDER = CASES / "streams_fresh" / "recorder"
+GROUPS = {"streams_pulls": "PullCases.java", "streams_pulls_later": "LaterCases.java"}
 
 
-def test_each_recorded_file_is_as_its_checksum_says():
-    lines = [line.split("  ") for line in (PULLS / "SHA256SUMS").read_text().splitlines()]
-    found = {str(p.relative_to(PULLS)) for p in PULLS.rglob("*") if p.is_file()}
+@pytest.mark.parametrize("group", GROUPS)
+def test_each_recorded_file_is_as_its_checksum_says(group):
+    pulls = CASES / group
+    lines = [line.split("  ") for line in (pulls / "SHA256SUMS").read_text().splitlines()]
+    found = {str(p.relative_to(pulls)) for p in pulls.rglob("*") if p.is_file()}
     assert {name for _, name in lines} == found - {"SHA256SUMS"}
     for digest, name in lines:
-        assert hashlib.sha256((PULLS / name).read_bytes()).hexdigest() == digest, name
+        assert hashlib.sha256((pulls / name).read_bytes()).hexdigest() == digest, name
 
 
-def test_each_change_has_code_and_each_code_a_recorded_outcome():
-    defined = re.findall(r'pull\("(\w+)"', DEFINITIONS.read_text())
-    recorded = [file.parent for file in sorted(PULLS.glob("*/outcome.json"))]
+@pytest.mark.parametrize("group", GROUPS)
+def test_each_change_has_code_and_each_code_a_recorded_outcome(group):
+    defined = re.findall(r'pull\("(\w+)"', (RECORDER / GROUPS[group]).read_text())
+    recorded = [file.parent for file in sorted((CASES / group).glob("*/outcome.json"))]
     assert sorted(defined) == [folder.name for folder in recorded]
     for folder in recorded:
         told = json.loads((folder / "outcome.json").read_text())
