@@ -1,10 +1,11 @@
 """Record what Spark does on restart after a pull request: `record_pulls.py [CASE ...]`.
 
-A case is a folder of `tests/cases/spark_pulls`: `before.py` and `after.py` (each has
-`build(spark)`) and `rows.json` (what the sources get, step by step). Each case is run with its
-controls and gets its evidence and its `outcome.json`; `record_pulls.py --rule [CASE ...]` only puts
-rulings of `rulings.json` into outcomes, `--sums` writes SHA256SUMS. Cases without an outcome are
-recorded if none is named. Needs the jars of `make setup` and a JDK; starts a broker for topics.
+A case is a folder of `tests/cases/spark_pulls` (or of DIR with `--home=DIR`): `before.py` and
+`after.py` (each has `build(spark)`) and `rows.json` (what the sources get, step by step). Each case
+is run with its controls and gets its evidence and its `outcome.json`;
+`record_pulls.py --rule [CASE ...]` only puts rulings of `rulings.json` into outcomes, `--sums`
+writes SHA256SUMS. Cases without an outcome are recorded if none is named. Needs the jars of
+`make setup` and a JDK; starts a broker for topics.
 """
 
 from __future__ import annotations
@@ -29,6 +30,9 @@ from typing import Any
 
 CASES = Path(__file__).parents[1] / "tests" / "cases"
 HOME = CASES / "spark_pulls"
+for _word in sys.argv[1:]:
+    if _word.startswith("--home="):
+        HOME = Path(_word.removeprefix("--home=")).resolve()
 sys.path.insert(0, str(CASES / "spark_fresh"))
 
 from confluent_kafka import Producer  # noqa: E402
