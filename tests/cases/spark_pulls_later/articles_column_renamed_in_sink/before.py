@@ -1,0 +1,14 @@
+import os
+
+LAKE = os.environ.get("LAKE", "/lake")
+
+SCHEMA = "id string, section string, headline string, tags array<string>, words int, ts timestamp"
+
+
+def articles(spark):
+    return spark.readStream.schema(SCHEMA).json(f"{LAKE}/articles")
+
+
+def build(spark):
+    out = articles(spark).where("words > 100").select("id", "section", "words")
+    return out.writeStream.format("parquet").option("path", f"{LAKE}/out/articles").outputMode("append")

@@ -1,0 +1,25 @@
+import os
+
+from pyspark.sql import functions as F
+
+LAKE = os.environ.get("LAKE", "/lake")
+
+SCHEMA = "claim string, policy string, kind string, amount decimal(12,2), deductible decimal(12,2), note string, ts timestamp"
+
+
+def claims(spark):
+    return spark.readStream.schema(SCHEMA).json(f"{LAKE}/claims")
+
+
+def publish(rows, batch_id):
+    """Hand the rows of a batch to those who asked for them."""
+    rows.write.format("noop").mode("append").save()
+
+
+def build(spark):
+    chosen = claims(spark).select("kind", "policy", "amount")
+    large = chosen.filter("kind IN ('water', 'fire', 'theft')").filter("amount > 100")
+    policies = large.groupBy("policy").agg(
+        F.sum("amount").alias("amount"), F.count("*").alias("claims")
+    )
+    return policies.writeStream.outputMode("update").foreachBatch(publish)

@@ -1,0 +1,24 @@
+import os
+
+from pyspark.sql import functions as F
+
+LAKE = os.environ.get("LAKE", "/lake")
+
+SCHEMA = "claim string, policy string, kind string, amount decimal(12,2), deductible decimal(12,2), note string, ts timestamp"
+
+
+def claims(spark):
+    return spark.readStream.schema(SCHEMA).json(f"{LAKE}/claims")
+
+
+def publish(rows, batch_id):
+    """Hand the rows of a batch to those who asked for them."""
+    rows.write.format("noop").mode("append").save()
+
+
+def build(spark):
+    noted = claims(spark).withColumn(
+        "note", F.when(F.col("note").isNull() | (F.col("note") == ""), F.lit("-")).otherwise(F.col("note"))
+    )
+    out = noted.groupBy("policy").agg(F.max("note").alias("note"), F.count("*").alias("claims"))
+    return out.writeStream.outputMode("update").foreachBatch(publish)

@@ -1,0 +1,26 @@
+import os
+
+from pyspark.sql import functions as F
+
+LAKE = os.environ.get("LAKE", "/lake")
+
+SCHEMA = "patient string, ward string, triage int, vitals struct<pulse:int,temp:double>, meds array<string>, arrived timestamp"
+
+
+def admissions(spark):
+    return spark.readStream.schema(SCHEMA).json(f"{LAKE}/admissions")
+
+
+def publish(rows, batch_id):
+    """Hand the rows of a batch to those who asked for them."""
+    rows.write.format("noop").mode("append").save()
+
+
+def build(spark):
+    halves = (
+        admissions(spark)
+        .withWatermark("arrived", "45 minutes")
+        .groupBy(F.window("arrived", "30 minutes"), "ward")
+        .agg(F.count("*").alias("patients"), F.avg("triage").alias("triage"))
+    )
+    return halves.writeStream.outputMode("append").foreachBatch(publish)

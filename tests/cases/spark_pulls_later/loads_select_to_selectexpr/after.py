@@ -1,0 +1,24 @@
+import os
+
+from pyspark.sql import functions as F
+
+LAKE = os.environ.get("LAKE", "/lake")
+
+SCHEMA = "feeder string, substation string, mw decimal(8,3), hz double, ts timestamp"
+
+
+def loads(spark):
+    return spark.readStream.schema(SCHEMA).json(f"{LAKE}/loads")
+
+
+def publish(rows, batch_id):
+    """Hand the rows of a batch to those who asked for them."""
+    rows.write.format("noop").mode("append").save()
+
+
+def build(spark):
+    shown = loads(spark).selectExpr(
+        "abs(hz - 50.0D) > 0.05D AS off", "substation", "double(mw) AS mw"
+    ).where("mw IS NOT NULL")
+    stations = shown.groupBy("substation", "off").agg(F.sum("mw").alias("mw"), F.count("*").alias("n"))
+    return stations.writeStream.outputMode("update").foreachBatch(publish)

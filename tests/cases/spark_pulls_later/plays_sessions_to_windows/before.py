@@ -1,0 +1,26 @@
+import os
+
+from pyspark.sql import functions as F
+
+LAKE = os.environ.get("LAKE", "/lake")
+
+SCHEMA = "listener string, track struct<id:string,artist:string,genre:string>, seconds int, tags map<string,string>, ts timestamp"
+
+
+def plays(spark):
+    return spark.readStream.schema(SCHEMA).json(f"{LAKE}/plays")
+
+
+def publish(rows, batch_id):
+    """Hand the rows of a batch to those who asked for them."""
+    rows.write.format("noop").mode("append").save()
+
+
+def build(spark):
+    sessions = (
+        plays(spark)
+        .withWatermark("ts", "10 minutes")
+        .groupBy(F.session_window("ts", "5 minutes"), "listener")
+        .agg(F.count("*").alias("plays"), F.sum("seconds").alias("seconds"))
+    )
+    return sessions.writeStream.outputMode("append").foreachBatch(publish)

@@ -1,0 +1,23 @@
+import os
+
+from pyspark.sql import functions as F
+
+LAKE = os.environ.get("LAKE", "/lake")
+
+SCHEMA = "scooter string, zone string, battery int, state string, ts timestamp"
+
+
+def pings(spark):
+    return spark.readStream.schema(SCHEMA).json(f"{LAKE}/pings")
+
+
+def publish(rows, batch_id):
+    """Hand the rows of a batch to those who asked for them."""
+    rows.write.format("noop").mode("append").save()
+
+
+def build(spark):
+    zones = pings(spark).groupBy("zone").agg(
+        F.count(F.when(F.col("battery") < 20, True)).alias("empty"), F.count("*").alias("pings")
+    )
+    return zones.writeStream.outputMode("update").foreachBatch(publish)

@@ -1,0 +1,22 @@
+import os
+
+from pyspark.sql import functions as F
+
+LAKE = os.environ.get("LAKE", "/lake")
+
+SCHEMA = "scooter string, zone string, battery int, state string, ts timestamp"
+
+
+def pings(spark):
+    return spark.readStream.schema(SCHEMA).json(f"{LAKE}/pings")
+
+
+def publish(rows, batch_id):
+    """Hand the rows of a batch to those who asked for them."""
+    rows.write.format("noop").mode("append").save()
+
+
+def build(spark):
+    zoned = pings(spark).withColumn("zone", F.coalesce(F.col("zone"), F.lit("unknown")))
+    zones = zoned.groupBy("zone").agg(F.count("*").alias("pings"), F.min("battery").alias("weakest"))
+    return zones.writeStream.outputMode("update").foreachBatch(publish)

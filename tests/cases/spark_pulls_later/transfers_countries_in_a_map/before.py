@@ -1,0 +1,48 @@
+import os
+from collections.abc import Iterator
+
+from pyspark.sql import Row
+from pyspark.sql.streaming import StatefulProcessor, StatefulProcessorHandle
+
+LAKE = os.environ.get("LAKE", "/lake")
+
+SCHEMA = "id string, account string, country string, amount decimal(14,2), device struct<os:string,known:boolean>, ts timestamp"
+
+
+def transfers(spark):
+    return spark.readStream.schema(SCHEMA).json(f"{LAKE}/transfers")
+
+
+def publish(rows, batch_id):
+    """Hand the rows of a batch to those who asked for them."""
+    rows.write.format("noop").mode("append").save()
+
+
+OUTPUT = "account string, countries int"
+
+
+class Countries(StatefulProcessor):
+    """The countries that an account sent money to."""
+
+    def init(self, handle: StatefulProcessorHandle) -> None:
+        self.countries = handle.getListState("countries", "country string")
+
+    def handleInputRows(self, key, rows, timerValues) -> Iterator[Row]:
+        known = [row[0] for row in self.countries.get()]
+        for row in rows:
+            if row.country and row.country not in known:
+                known.append(row.country)
+                self.countries.appendValue((row.country,))
+        yield Row(account=key[0], countries=len(known))
+
+    def close(self) -> None:
+        pass
+
+
+def build(spark):
+    spark.conf.set(
+        "spark.sql.streaming.stateStore.providerClass",
+        "org.apache.spark.sql.execution.streaming.state.RocksDBStateStoreProvider",
+    )
+    accounts = transfers(spark).groupBy("account").transformWithState(Countries(), OUTPUT, "Update", "None")
+    return accounts.writeStream.outputMode("update").foreachBatch(publish)
