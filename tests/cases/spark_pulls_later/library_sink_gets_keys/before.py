@@ -10,7 +10,7 @@ SCHEMA = "loan string, isbn string, member string, branch string, days int, at t
 def build(spark):
     topic = (
         spark.readStream.format("kafka")
-        .options(**{"kafka.bootstrap.servers": BROKER, "subscribe": "loans", "startingOffsets": "earliest"})
+        .options(**{"kafka.bootstrap.servers": BROKER, "subscribe": "member-loans", "startingOffsets": "earliest"})
         .load()
     )
     loans = topic.select(F.from_json(F.col("value").cast("string"), SCHEMA).alias("b")).select("b.*")

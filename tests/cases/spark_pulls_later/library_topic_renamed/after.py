@@ -15,7 +15,7 @@ def publish(rows, batch_id):
 def build(spark):
     topic = (
         spark.readStream.format("kafka")
-        .options(**{"kafka.bootstrap.servers": BROKER, "subscribe": "loans-v2", "startingOffsets": "earliest"})
+        .options(**{"kafka.bootstrap.servers": BROKER, "subscribe": "branch-loans-v2", "startingOffsets": "earliest"})
         .load()
     )
     loans = topic.select(F.from_json(F.col("value").cast("string"), SCHEMA).alias("b")).select("b.*")
