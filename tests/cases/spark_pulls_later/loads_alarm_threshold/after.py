@@ -18,5 +18,5 @@ def publish(rows, batch_id):
 
 def build(spark):
     stations = loads(spark).groupBy("substation").agg(F.sum("mw").alias("mw"), F.min("hz").alias("hz"))
-    alarms = stations.where("mw > 40")
+    alarms = stations.where("mw > 65")
     return alarms.writeStream.outputMode("update").foreachBatch(publish)
