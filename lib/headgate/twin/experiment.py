@@ -119,6 +119,7 @@ class Experiment:
     keys that the old version's state had after any batch. `words` counts the words in A's rows.
     `sampled` are texts, in small letters, of rows that come from a sample.
     `has_new_source`: the new version reads a source more, whose rows of A come after the restart.
+    `takes_otherwise`: texts are generated, and both versions take them apart in different ways.
     """
 
     modes: tuple[str, str]
@@ -135,6 +136,7 @@ class Experiment:
     words: Mapping[str, int] = field(default_factory=dict)
     left_out: frozenset[str] = frozenset()
     has_new_source: bool = False
+    takes_otherwise: bool = False
     equivalence: Equivalence | None = None
     sampled: frozenset[str] = frozenset()
     inside: str | None = None

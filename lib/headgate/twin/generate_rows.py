@@ -12,6 +12,7 @@ from datetime import datetime, timedelta
 from random import Random
 from typing import Any
 
+from headgate.twin.made_texts import begun_with, text_for
 from headgate.twin.plan_hints import STREAM, Hints
 from headgate.twin.samples import Origins
 
@@ -30,6 +31,7 @@ _TABLE_ROWS, _TABLE_KEYS, _TRIES = 60, 300, 4000
 # Shares of rows, measured to reach the branches of a few hundred recorded changes.
 _REPEATED_EARLIER, _REPEATED_HERE, _LATE, _NULL = 0.12, 0.05, 0.12, 0.04
 _HOT, _WARM = 0.55, 0.85
+_TAKEN_APART = 0.93
 _EDGES = ("", " ", "ÄB c", "UPPER", " pad ")
 _WHOLE = frozenset({"integer", "long", "short", "byte"})
 _TIMES = frozenset({"timestamp", "timestamp_ntz"})
@@ -260,7 +262,7 @@ class RowMaker:
         """Return text in the form that the query reads it in."""
         read = self.hints.conversions.get(column)
         if read is None:
-            return self._word(column)
+            return self._made(column, at) or self._word(column)
         if isinstance(read, Mapping) or str(read).startswith("{"):
             schema = read if isinstance(read, Mapping) else json.loads(read)
             return json.dumps(self._value(schema, column, at))
@@ -274,8 +276,24 @@ class RowMaker:
             return str(int(self._drawn(column, 0, 40, 1)))
         return self._word(column)
 
+    def _made(self, column: str, at: datetime) -> str | None:
+        """Return a text that the query can take apart, if it takes this column's texts apart."""
+        parts = self.hints.parts.get(column)
+        if parts is None or self.random.random() > _TAKEN_APART:
+            return None
+        known = self.hints.literals.keys() | self.hints.conversions.keys() | self.hints.parts.keys()
+        made = text_for(column, parts, self.random, lambda c: self._text(c, at), known)
+        literals = self._literals(column)
+        if made and literals and not parts.keys:
+            start = self.random.choice(literals).strip("%")
+            return begun_with(start, made, parts.patterns)
+        return made
+
+    def _literals(self, column: str) -> list[str]:
+        return sorted(v for v, kind in self.hints.literals.get(column, ()) if kind == "string")
+
     def _word(self, column: str) -> str:
-        literals = sorted(v for v, kind in self.hints.literals.get(column, ()) if kind == "string")
+        literals = self._literals(column)
         if literals and self.random.random() < 0.75:
             word = self.random.choice(literals).strip("%")
             return self.random.choice((word, word, word, word.lower(), word.upper()))
@@ -306,6 +324,15 @@ class RowMaker:
         return self._drawn(column, 0, 60, 0.25)
 
     def _drawn(self, column: str, low: float, high: float, step: float) -> float:
+        found = self._any(column, low, high, step)
+        is_divisor = column in self.hints.divisors
+        # A query that looks for zero must find some.
+        guarded = any(
+            _is_number(v) and not float(v) for v, _ in self.hints.literals.get(column, ())
+        )
+        return step if is_divisor and not found and not guarded else found
+
+    def _any(self, column: str, low: float, high: float, step: float) -> float:
         literals = sorted(float(v) for v, _ in self.hints.literals.get(column, ()) if _is_number(v))
         if literals and self.random.random() < 0.5:
             return self.random.choice(literals) + step * self.random.choice((-1, 0, 1, 2))

@@ -44,6 +44,12 @@ def _verdict(run: Experiment) -> TwinVerdict:
             return said
     found = list(_of_stores(run))
     wrong = [s for s in found if s.outcome == "silently_wrong"]
+    if wrong and run.takes_otherwise:
+        return _unknown(
+            f"both versions take texts apart in different ways, and generated texts may fit only "
+            f"one of them: {wrong[0].why}",
+            "Does a twin run on real rows (--sample) give the same?",
+        )
     if wrong:
         verdict = _told(wrong[0], [s.why for s in wrong])
         return replace(verdict, is_scaled=all(s.is_scaled for s in wrong))

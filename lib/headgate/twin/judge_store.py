@@ -243,7 +243,7 @@ class _Pair:
 
 
 def _tells(value: Frozen) -> bool:
-    """Say whether two keys hardly have such a value by chance: a number above one digit, or more."""
+    """Say whether two keys hardly have such a value by chance."""
     columns = value if isinstance(value, tuple) else (value,)
     numbers = [v for v in columns if isinstance(v, (int, float)) and not isinstance(v, bool)]
     return any(abs(n) > _DIGIT for n in numbers) or len(set(map(repr, columns))) > 1

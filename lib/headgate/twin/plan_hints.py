@@ -7,6 +7,8 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
+from headgate.twin.made_texts import Parts, group_of, item_of, key_of
+
 Node = dict[str, Any]
 # Columns are named `stream:NAME` or `FOLDER:NAME`, fields of structs `stream:NAME.FIELD`. Streams
 # share their columns, but not if several are of Kafka: then each has another `value`.
@@ -29,8 +31,17 @@ _PARSED = {
 }
 # What stands between a cast and the column whose text it reads.
 _AROUND = frozenset(
-    {"AggregateExpression", "Max", "Min", "First", "Last", "Alias", "StringTrim", "Coalesce"}
+    {
+        *("AggregateExpression", "Max", "Min", "First", "Last", "Alias", "StringTrim", "Coalesce"),
+        *("StringTrimLeft", "StringTrimRight", "StringReplace", "RegExpReplace", "NullIf"),
+    }
 )
+# What gives a part of a text, which has a name of its own.
+_TAKEN = frozenset({"RegExpExtract", "GetJsonObject", "GetArrayItem", "SubstringIndex"})
+_SEARCHED = frozenset({"RLike", "RegExpReplace", "RegExpInStr", "RegExpCount", "RegExpSubStr"})
+_DIVIDED = frozenset({"Divide", "IntegralDivide", "Remainder", "Pmod"})
+_JSON_KEY = re.compile(r"\$\.(\w+)")
+_MOST_ITEMS = 40
 _DAY = 86_400
 # Expressions that put all times of an hour, a day or a month into one value.
 _CALENDAR = {
@@ -54,7 +65,8 @@ class Hints:
     """What rows must hold: `literals` of a column with their Spark types, and how its text is read.
 
     `intervals` are in seconds. `words` are texts of user functions, for any column of text.
-    `apart` are the folders of streams that share no columns with others.
+    `apart` are the folders of streams that share no columns with others. `parts` says how a
+    column's text is taken apart, `divisors` are columns that something is divided by.
     """
 
     literals: dict[str, set[tuple[str, str]]] = field(default_factory=dict)
@@ -62,6 +74,8 @@ class Hints:
     intervals: set[float] = field(default_factory=set)
     words: set[str] = field(default_factory=set)
     apart: set[str] = field(default_factory=set)
+    parts: dict[str, Parts] = field(default_factory=dict)
+    divisors: set[str] = field(default_factory=set)
     _parents: dict[str, str] = field(default_factory=dict)
 
     def plain(self) -> dict[str, Any]:
@@ -71,6 +85,7 @@ class Hints:
             "conversions": dict(self.conversions),
             "intervals": sorted(self.intervals),
             "words": sorted(self.words),
+            "parts": {column: parts.plain() for column, parts in self.parts.items()},
             "equal": dict(self._parents),
         }
 
@@ -106,6 +121,20 @@ def mine(study: Mapping[str, Any], hints: Hints) -> None:
     hints.words |= set(study["constants"]) - names
 
 
+def takes_otherwise(studies: Sequence[Mapping[str, Any]]) -> bool:
+    """Say whether two versions take texts of one column apart in different ways."""
+    found = []
+    for study in studies:
+        hints = Hints()
+        mine(study, hints)
+        found.append(hints.parts)
+    old, new = found
+    return any(
+        (old[c].patterns, old[c].splits) != (new[c].patterns, new[c].splits)
+        for c in old.keys() & new.keys()
+    )
+
+
 class _Miner:
     """Follows columns from the sources through a plan's aliases."""
 
@@ -127,6 +156,7 @@ class _Miner:
         for tree in trees:
             for part in _walk(tree):
                 self.expression(part)
+                self.dissect(part)
         for tree in _expressions({key: node[key] for key in _KEYS if key in node}):
             # Rows must reach several keys, so their times must be further apart.
             self.hints.intervals |= self.units(tree)
@@ -143,7 +173,56 @@ class _Miner:
             return set(self.columns.get(_id(tree), ()))
         if name == "GetStructField" and (field := _field_name(tree)):
             return {f"{column}.{field}" for column in self.read(tree["children"][0])}
+        if name in _TAKEN:
+            return self.taken(name, tree)
+        if name == "StringSplit" and (separator := _constant(tree["children"][1])):
+            return {f"{column}{_SPLIT} {separator}" for column in self.read(tree["children"][0])}
         return {column for child in tree["children"] for column in self.read(child)}
+
+    def taken(self, name: str, tree: Node) -> set[str]:
+        """Return the parts of texts that an expression takes, and note how it takes them."""
+        inner, *arguments = tree["children"]
+        given = [_constant(argument) for argument in arguments]
+        array = inner if _name(inner) == "StringSplit" else None
+        columns = self.read(array["children"][0] if array else inner)
+        if name == "RegExpExtract" and isinstance(given[0], str):
+            return {self.group(c, given[0], given[1]) for c in columns}
+        if name == "GetJsonObject" and (key := _JSON_KEY.match(str(given[0]))):
+            return {self.key(c, key[1]) for c in columns}
+        if name == "SubstringIndex" and given[0] and str(given[1]).isdecimal():
+            return {self.item(c, re.escape(str(given[0])), int(str(given[1])) - 1) for c in columns}
+        if name == "GetArrayItem" and str(given[0]).isdecimal():
+            separator = _constant(array["children"][1]) if array else None
+            pairs = [(c, separator) for c in columns] if separator else _separated(columns)
+            return {self.item(c, s, int(str(given[0]))) for c, s in pairs} or columns
+        return columns
+
+    def group(self, column: str, pattern: str, number: Any) -> str:
+        self.hints.parts.setdefault(column, Parts()).patterns.add(pattern)
+        return group_of(column, pattern, int(number) if str(number).isdecimal() else 1)
+
+    def key(self, column: str, key: str) -> str:
+        self.hints.parts.setdefault(column, Parts()).keys.add(key)
+        return key_of(column, key)
+
+    def item(self, column: str, separator: str, index: int) -> str:
+        splits = self.hints.parts.setdefault(column, Parts()).splits
+        splits[separator] = min(max(splits.get(separator, 1), index), _MOST_ITEMS)
+        return item_of(column, separator, index)
+
+    def dissect(self, part: Node) -> None:
+        """Note what a text is searched for, keys of JSON, and what something is divided by."""
+        name = _name(part)
+        if name in _DIVIDED:
+            self.hints.divisors |= self.read(part["children"][1])
+        elif name in _SEARCHED and (pattern := _constant(part["children"][1])):
+            for column in self.read(part["children"][0]):
+                self.hints.parts.setdefault(column, Parts()).searched.add(str(pattern))
+        elif name == "JsonTuple":
+            text, *keys = part["children"]
+            for column in self.read(text):
+                for key in filter(None, map(_constant, keys)):
+                    self.key(column, str(key))
 
     def expression(self, part: Node) -> None:
         name = _name(part)
@@ -181,7 +260,7 @@ class _Miner:
         inner = part["children"][0]
         while _name(inner) in _AROUND and inner["children"]:
             inner = inner["children"][0]
-        if _name(inner) in ("AttributeReference", "GetStructField"):
+        if _name(inner) in ("AttributeReference", "GetStructField", *_TAKEN):
             for column in self.read(inner):
                 self.hints.conversions.setdefault(column, part["dataType"])
 
@@ -193,6 +272,20 @@ class _Miner:
         text = str(value).removeprefix("-")
         if text.isdecimal() and int(text) >= least:
             self.hints.intervals.add(int(text) / _SECOND_US)
+
+
+def _constant(part: Node) -> Any:
+    """Return a literal's value, None of any other expression."""
+    return part.get("value") if _name(part) == "Literal" else None
+
+
+_SPLIT = "~split"
+
+
+def _separated(columns: Iterable[str]) -> list[tuple[str, str]]:
+    """Return column and separator of those that are the array of a split text."""
+    found = (column.rpartition(f"{_SPLIT} ") for column in columns)
+    return [(column, separator) for column, _, separator in found if column]
 
 
 def _field_name(tree: Node) -> str | None:

@@ -18,7 +18,7 @@ from headgate.twin.equivalence import equivalence
 from headgate.twin.experiment import Experiment, Ran, Stores, count_words, stores
 from headgate.twin.generate_rows import USUAL_ROWS, Feed, Row, RowMaker, SourceRows
 from headgate.twin.judge import judge
-from headgate.twin.plan_hints import Hints, mine, volatile
+from headgate.twin.plan_hints import Hints, mine, takes_otherwise, volatile
 from headgate.twin.samples import Origins
 
 Say = Callable[[str], None]
@@ -133,6 +133,7 @@ class Trial:
             inside=inside,
             left_out=left_out,
             has_new_source=_streams(studies[1]) > _streams(studies[0]),
+            takes_otherwise=not self.wish.sample and takes_otherwise(studies),
         )
         if before_a.error or before_a.late:
             return run
