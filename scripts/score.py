@@ -1,9 +1,9 @@
 """Score `headgate diff` against what the engines really did.
 
-usage: score.py [--headgate CMD] [--jobs N] [--list] FOLDER...
+usage: score.py [--headgate CMD] [--jobs N] [--list] [--twins FILE] FOLDER...
 
 A FOLDER holds cases: CASE/before, CASE/after, CASE/outcome.json. Prints the confusion matrix and
-one line a folder.
+one line a folder. FILE is the page of `make twin-all`: rules alone, twin runs alone and both.
 
   exact      the predicted outcome is the engine's
   dangerous  the engine refuses or goes silently wrong, the prediction is resumes or no_effect
@@ -18,6 +18,7 @@ from __future__ import annotations
 
 import argparse
 import json
+import re
 import shlex
 import subprocess
 import sys
@@ -122,6 +123,21 @@ def lines(tally: Tally) -> Iterator[str]:
         yield f"{folder}: {c['exact']}/{n} exact ({100 * c['exact'] / n:.1f} %), {told}"
 
 
+def of_twins(page: str) -> Iterator[str]:
+    """Yield what a page of `twin_corpus.py` counted, one line a folder and judge."""
+    for part in re.split(r"(?m)^## ", page)[1:]:
+        folder = part.partition("\n")[0]
+        day = re.search(r"\d{4}-\d\d-\d\d", part)
+        rows = re.findall(
+            r"(?m)^\| (rules|twin run|both) \| (.+?) \| (\d+) \| (\d+) \| (\d+) \|", part
+        )
+        for judge, right, missed, alarms, unknown in rows:
+            yield (
+                f"{folder}, {judge}{'' if judge == 'rules' else ', ' + day[0] if day else ''}: "
+                f"{right} right, dangerous {missed}, alarms {alarms}, unknown {unknown}"
+            )
+
+
 def arguments() -> argparse.Namespace:
     """Return the parsed command line."""
     parser = argparse.ArgumentParser(
@@ -130,6 +146,7 @@ def arguments() -> argparse.Namespace:
     parser.add_argument("--headgate", default="headgate")
     parser.add_argument("--jobs", type=int, default=2)
     parser.add_argument("--list", action="store_true", help="print every case that is not exact")
+    parser.add_argument("--twins", type=Path, help="the page that `make twin-all` writes")
     parser.add_argument("folders", nargs="+", type=Path)
     return parser.parse_args()
 
@@ -151,6 +168,8 @@ def main() -> None:
             print(f"{word:10} {case.parent.name}/{case.name}: {truth['outcome']}, "
                   f"predicted {answer.outcome}")  # fmt: skip
     print("\n".join(lines(tally)))
+    if given.twins:
+        print("\n".join(of_twins(given.twins.read_text(encoding="utf-8"))))
 
 
 if __name__ == "__main__":

@@ -1,13 +1,14 @@
 """Run both versions of every recorded change on generated rows, and compare with what was recorded.
 
-    python scripts/twin_corpus.py [CORPUS] [--only NAME ...] [--table FILE]
+    python scripts/twin_corpus.py [CORPUS ...] [--only NAME ...] [--table FILE]
 
 A case is a folder with before, after and outcome.json. Its code is before/query.py and
 after/query.py, or before.py and after.py (`tests/cases/spark_pulls`), or lies apart
 (`tests/cases/spark_code`), so that no reader takes it for evidence.
 Cases that files can't decide are left out: their reason lies outside the two versions. Two Sparks
-serve many cases, so a case takes seconds. The table says for each case what was recorded, and what
-the rules, the twin and both together say; its head has the counts with 95 % intervals (Wilson).
+serve many cases, so a case takes seconds. The page has a section for each corpus: the counts with
+95 % intervals (Wilson), and for each case what was recorded, and what the rules, the twin and both
+together say. Sections of corpora that did not run stay as they are.
 """
 
 from __future__ import annotations
@@ -30,10 +31,17 @@ from rehearse_corpus import ENDING, HELPERS
 from score import HARMFUL, HARMLESS, main_condition
 
 ROOT = Path(__file__).parents[1]
-KEPT = ROOT / "tests" / "cases" / "spark"
+KEPT = ROOT / "tests" / "cases"
+WITH_CODE = ("spark", "spark_pulls", "spark_pulls_later")
 CODE = ROOT / "tests" / "cases" / "spark_code"
 _SERVED = 25
 _SECONDS = 120.0
+HEAD = """# Twin runs on recorded changes
+
+`make twin-all` runs both versions of each recorded change of a Spark query on generated rows. It
+leaves out changes that files can't decide, and the groups in `tests/cases/spark_fresh`, which have
+no code for each version.
+"""
 WORDS = {
     "resumes": "Resumes", "no_effect": "No effect", "refuses": "Fails to start",
     "silently_wrong": "Wrong results", "unknown": "Unknown", "error": "No code that runs",
@@ -196,17 +204,16 @@ def summary(found: Sequence[Scored]) -> Iterator[str]:
     yield f"Error class of the twin run: {sum(named)} of {len(named)} right."
 
 
-def table(found: Sequence[Scored]) -> str:
-    """Return the page."""
+def section(corpus: Path, found: Sequence[Scored]) -> str:
+    """Return a corpus's part of the page."""
     run = [s for s in found if s.twin != "error"]
     mean = sum(s.seconds for s in run) / max(len(run), 1)
-    without = len(found) - len(run)
     lines = [
-        "# Twin runs on recorded changes",
+        f"## {corpus.name}",
         "",
-        f"{datetime.now(UTC):%Y-%m-%d}, `make twin-all`. {len(run)} recorded changes of Spark",
-        f"queries ran on generated rows, {mean:.1f} s each in a warm session. {without} have no",
-        "code that runs.",
+        f"{datetime.now(UTC):%Y-%m-%d}: {len(run)} changes of `tests/cases/{corpus.name}` ran, "
+        f"{mean:.1f} s each",
+        f"in a warm session. {len(found) - len(run)} have no code that runs.",
         "",
         *summary(found),
         "",
@@ -220,35 +227,53 @@ def table(found: Sequence[Scored]) -> str:
     return "\n".join(lines) + "\n"
 
 
+def page(sections: Sequence[str], before: str) -> str:
+    """Return the page: its sections, in the place of those of the same name in the old page."""
+    known = {text.partition("\n")[0]: text for text in re.split(r"(?m)^(?=## )", before)[1:]}
+    known |= {text.partition("\n")[0]: text for text in sections}
+    parts = "\n".join(text.rstrip("\n") + "\n" for text in known.values())
+    return f"{HEAD}\n{parts}"
+
+
 def main() -> int:
     """Run the cases; exit 1 if both together miss a failure that rules alone report."""
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
-    parser.add_argument("corpus", nargs="?", type=Path, default=KEPT)
+    parser.add_argument("corpus", nargs="*", type=Path, default=[KEPT / n for n in WITH_CODE])
     parser.add_argument("--only", nargs="*", default=())
     parser.add_argument("--table", type=Path)
     given = parser.parse_args()
+    lost, sections = 0, []
+    for corpus in given.corpus:
+        found = scored(corpus, given.only)
+        print("\n".join(summary(found)))
+        sections.append(section(corpus, found))
+        lost += sum(s.rules in HARMFUL and s.both in HARMLESS for s in found)
+    if given.table:
+        old = given.table.read_text(encoding="utf-8") if given.table.is_file() else ""
+        given.table.write_text(page(sections, old), encoding="utf-8")
+    return 1 if lost else 0
+
+
+def scored(corpus: Path, only: Sequence[str]) -> list[Scored]:
+    """Run a corpus's cases, and print a line for each."""
+    found = []
     with tempfile.TemporaryDirectory(prefix="headgate-twins-") as work:
         runner = Runner(Path(work))
-        found = []
         try:
-            for case in cases(given.corpus, given.only):
-                scored = runner.score(case)
-                found.append(scored)
-                sign = "ok  " if is_right(scored.recorded, scored.both) else "MISS"
+            for case in cases(corpus, only):
+                one = runner.score(case)
+                found.append(one)
+                sign = "ok  " if is_right(one.recorded, one.both) else "MISS"
                 print(
-                    f"{sign} {scored.name}: recorded {scored.recorded}, rules {scored.rules}, "
-                    f"twin {scored.twin}, both {scored.both} ({scored.why[:120]})",
+                    f"{sign} {one.name}: recorded {one.recorded}, rules {one.rules}, "
+                    f"twin {one.twin}, both {one.both} ({one.why[:120]})",
                     flush=True,
                 )
         finally:
             runner.close()
-    print("\n".join(summary(found)))
-    if given.table:
-        given.table.write_text(table(found), encoding="utf-8")
-    lost = [s for s in found if s.rules in HARMFUL and s.both in HARMLESS]
-    return 1 if lost else 0
+    return found
 
 
 if __name__ == "__main__":

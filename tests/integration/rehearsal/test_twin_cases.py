@@ -27,7 +27,7 @@ def runner(tmp_path_factory):
     made.close()
 
 
-@pytest.mark.parametrize("case", cases(KEPT, SAMPLE), ids=lambda case: case.name)
+@pytest.mark.parametrize("case", cases(KEPT / "spark", SAMPLE), ids=lambda case: case.name)
 def test_rules_and_twin_are_right(runner, case):
     found = runner.score(case)
     assert found.twin != "error", found.why
@@ -35,4 +35,4 @@ def test_rules_and_twin_are_right(runner, case):
 
 
 def test_the_sample_is_whole():
-    assert [case.name for case in cases(KEPT, SAMPLE)] == sorted(SAMPLE)
+    assert [case.name for case in cases(KEPT / "spark", SAMPLE)] == sorted(SAMPLE)
