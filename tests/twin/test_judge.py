@@ -106,6 +106,20 @@ def test_a_few_other_keys_are_rows_that_a_filter_selects():
     assert (found.outcome, found.mixed) == ("resumes", True)
 
 
+def test_a_key_that_got_another_name_is_an_orphan():
+    found = judge(run(keys=[*KEYS[:39], ("guest",)], own=OTHER_OUT))
+    assert found.outcome == "silently_wrong" and "1 key" in found.why
+    assert found.counterexample.key == {"k": "K.39"}
+    # Of one small number, as of a flag, that would be chance.
+    small = {SAVE: store(lambda n: 1, [*KEYS[:39], ("guest",)])}
+    assert judge(run(state_before={SAVE: store(lambda n: 1)}, state_after=small)).mixed
+
+
+def test_wrong_results_of_generated_texts_that_versions_take_apart_otherwise_are_a_question():
+    found = judge(run(keys=[(f"M.{n}",) for n in range(40)], own=OTHER_OUT, takes_otherwise=True))
+    assert found.outcome == "unknown" and "--sample" in found.question
+
+
 def test_evicted_keys_that_begin_again_are_wrong():
     gone = ("G.1",)
     found = judge(

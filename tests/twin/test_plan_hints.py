@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from headgate.twin.plan_hints import Hints, mine, volatile
+from headgate.twin.plan_hints import Hints, mine, takes_otherwise, volatile
 
 ATTRIBUTE = "org.apache.spark.sql.catalyst.expressions.AttributeReference"
 RELATION = "org.apache.spark.sql.execution.streaming.runtime.StreamingRelation"
@@ -80,6 +80,54 @@ def test_a_field_of_parsed_json_is_a_column_of_its_own():
     city = call("GetStructField", parsed, name="city")
     found = mined("Filter", condition=call("EqualTo", city, literal("Rome")))
     assert found.literals["stream:k.city"] == {("Rome", "string")}
+
+
+def split(separator, index):
+    return call("GetArrayItem", call("StringSplit", column(1), literal(separator)), literal(index))
+
+
+@pytest.mark.parametrize(
+    ("expression", "name", "parts"),
+    [
+        (
+            call("RegExpExtract", column(1), literal("n=(.)"), literal(1)),
+            "stream:k~n=(.)~1",
+            {"patterns": ["n=(.)"]},
+        ),
+        (
+            call("GetJsonObject", column(1), literal("$.map")),
+            "stream:k~json~map",
+            {"keys": ["map"]},
+        ),
+        (split(" ", "4"), "stream:k~split  ~4", {"splits": {" ": 4}}),
+        (
+            call("SubstringIndex", column(1), literal("|"), literal("1")),
+            r"stream:k~split \|~0",
+            {"splits": {r"\|": 1}},
+        ),
+    ],
+)
+def test_a_part_of_a_text_is_a_column_of_its_own(expression, name, parts):
+    found = mined("Filter", condition=call("EqualTo", expression, literal("paid")))
+    assert found.literals == {name: {("paid", "string")}}
+    empty = {"patterns": [], "searched": [], "splits": {}, "keys": []}
+    assert found.plain()["parts"] == {"stream:k": empty | parts}
+
+
+def test_what_is_searched_and_what_is_divided_by():
+    found = mined("Filter", condition=call("RLike", column(1), literal("a+")))
+    assert found.parts["stream:k"].searched == {"a+"}
+    assert mined("Filter", condition=call("Divide", column(1), column(2))).divisors == {"stream:v"}
+
+
+def test_two_versions_that_take_a_text_apart_in_different_ways():
+    def by(*expressions):
+        return [study("Filter", condition=call("IsNotNull", e)) for e in expressions]
+
+    pattern = call("RegExpExtract", column(1), literal("(.*) "), literal(1))
+    assert takes_otherwise(by(pattern, split(" ", "0")))
+    assert not takes_otherwise(by(pattern, pattern))
+    assert not takes_otherwise(by(pattern, call("IsNull", column(2))))
 
 
 def test_intervals_of_the_text_and_words_of_functions():

@@ -211,9 +211,11 @@ class _Miner:
         return item_of(column, separator, index)
 
     def dissect(self, part: Node) -> None:
-        """Note what a text is searched for, keys of JSON, and what something is divided by."""
+        """Note how texts are taken apart and searched, and what something is divided by."""
         name = _name(part)
-        if name in _DIVIDED:
+        if name in _TAKEN:
+            self.taken(name, part)
+        elif name in _DIVIDED:
             self.hints.divisors |= self.read(part["children"][1])
         elif name in _SEARCHED and (pattern := _constant(part["children"][1])):
             for column in self.read(part["children"][0]):
@@ -244,8 +246,8 @@ class _Miner:
     def comparison(self, name: str, part: Node) -> None:
         literals = {
             (str(inner["value"]), str(inner["dataType"]))
-            for inner in _walk(part)
-            if _name(inner) == "Literal" and inner.get("value") is not None
+            for inner in _compared(part)
+            if _name(inner) == "Literal" and inner.get("value") is not None and name != "RLike"
         }
         if name == "InSet":
             literals |= {(word, "string") for word in _WORD.findall(str(part.get("hset") or ""))}
@@ -351,6 +353,14 @@ def _walk(tree: Node) -> Iterator[Node]:
     yield tree
     for child in tree["children"]:
         yield from _walk(child)
+
+
+def _compared(tree: Node) -> Iterator[Node]:
+    """Yield what a comparison compares, without what says how a text is taken apart."""
+    yield tree
+    if _name(tree) not in _TAKEN and _name(tree) != "StringSplit":
+        for child in tree["children"]:
+            yield from _compared(child)
 
 
 def _name(node: Node) -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import subprocess
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
@@ -73,12 +74,25 @@ class Repository:
 
     @contextmanager
     def checked_out(self, commit: str, folder: Path) -> Iterator[Path]:
-        """Check a commit out into a folder that doesn't exist; it is removed at the end."""
+        """Check a commit out into a folder that doesn't exist; it is removed at the end.
+
+        `folder` is in a scratch folder. What a killed process left of another one's is forgotten:
+        git would list it for months. Other worktrees stay, also those whose folder isn't there now.
+        """
+        self._forget_left(folder)
         self._asked("worktree", "add", "--quiet", "--detach", str(folder), commit)
         try:
             yield folder
         finally:
             _git(self.root, "worktree", "remove", "--force", str(folder))
+
+    def _forget_left(self, folder: Path) -> None:
+        scratch = re.sub(r"[^-]*$", "", folder.parent.name)
+        for entry in self._asked("worktree", "list", "--porcelain", "-z").split(b"\0"):
+            path = Path(os.fsdecode(entry.removeprefix(b"worktree ")))
+            is_ours = entry.startswith(b"worktree ") and path.name == folder.name
+            if is_ours and path.parent.name.startswith(scratch or "/") and not path.exists():
+                _git(self.root, "worktree", "remove", "--force", str(path))
 
     def _asked(self, *arguments: str) -> bytes:
         found = _git(self.root, *arguments)
