@@ -95,14 +95,6 @@ _OPTIONS = (
         help="Twin run: settings of the old version (default: the file of --properties).",
     ),
     click.option(
-        "--sample",
-        "samples",
-        type=_FILE,
-        multiple=True,
-        metavar="FILE",
-        help="Twin run: records in the form of --records to take keys and values from; repeatable.",
-    ),
-    click.option(
         "--serde",
         "serdes",
         multiple=True,
@@ -110,16 +102,18 @@ _OPTIONS = (
         help="Twin run: types to generate for a topic, such as orders=string:long; repeatable.",
     ),
 )
-_OF_TWIN = ("before_properties", "samples", "serdes")
+_OF_TWIN = ("before_properties", "serdes")
 _NAMES = (
     "state_dir", "application_id", "jars", "before_jars", "properties", "arguments", "env",
     "jvm_options", "records", "offline", "max_changelog", *_OF_TWIN,
 )  # fmt: skip
 _OF_STREAMS = {name: f"--{name.replace('_', '-')}" for name in _NAMES} | {
     "jars": "--jar", "before_jars": "--before-jar", "arguments": "--arg",
-    "jvm_options": "--jvm-option", "samples": "--sample", "serdes": "--serde",
+    "jvm_options": "--jvm-option", "serdes": "--serde",
 }  # fmt: skip
+_OF_ANY_TWIN = {"sample": "--sample", "sample_from": "--sample-from"}
 _OF_CLUSTER = {name: _OF_STREAMS[name] for name in ("records", "offline", "max_changelog")}
+_OF_SPARK_TWIN = {"sample_from": "--sample-from", "disagreements": "--disagreements"}
 _OF_SPARK = {
     "checkpoint": "--checkpoint",
     "query": "--query",
@@ -153,6 +147,7 @@ def streams_options(function: Callable[..., int]) -> Callable[..., int]:
 def _check(streams: Mapping[str, Any], given: Mapping[str, Any]) -> None:
     """Raise UsageError where the forms are mixed, or none is meant."""
     is_twin = streams["state_dir"] is None and bool(streams["before_jars"])
+    _check_twin(streams, given, is_twin=is_twin)
     if is_twin:
         if used := _used(_OF_CLUSTER, streams):
             raise click.UsageError(f"{used} needs --state-dir: a twin run reads no cluster.")
@@ -177,6 +172,18 @@ def _check(streams: Mapping[str, Any], given: Mapping[str, Any]) -> None:
         )
     if not streams["jars"]:
         raise click.UsageError("Give the new version's jar with --jar.")
+
+
+def _check_twin(streams: Mapping[str, Any], given: Mapping[str, Any], *, is_twin: bool) -> None:
+    """Raise UsageError for a twin run's options where there is none, or one of another engine."""
+    is_copy = streams["state_dir"] is not None or given["checkpoint"]
+    if is_copy and (used := _used(_OF_ANY_TWIN, given)):
+        raise click.UsageError(
+            f"{used} is for a run of both versions on generated rows: leave out --checkpoint and "
+            "--state-dir."
+        )
+    if is_twin and (used := _used(_OF_SPARK_TWIN, given)):
+        raise click.UsageError(f"{used} is for Spark: give records with --sample.")
 
 
 def _used(names: Mapping[str, str], given: Mapping[str, Any]) -> str:

@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
+
+import click
 
 from headgate.cli.shared.options import current_context, emit_json, say_begun
 from headgate.cli.shared.terminal import show_document
@@ -63,8 +66,20 @@ def _run(streams: Mapping[str, Any], given: Mapping[str, Any]) -> StreamsTwin:
             seed=given["seed"],
             seconds=given["timeout"],
             serdes=pairs_of(streams["serdes"]),
-            samples=streams["samples"],
+            samples=_files(given["sample"]),
             scratch=given["scratch"],
         ),
         say=say_begun(),
     )
+
+
+def _files(names: tuple[str, ...]) -> list[Path]:
+    """Return files of records; BadParameter for one that isn't there."""
+    for name in names:
+        if not Path(name).is_file():
+            raise click.BadParameter(
+                f"{name} isn't a file. For Kafka Streams give a file of records, in the form of "
+                "--records.",
+                param_hint="'--sample'",
+            )
+    return [Path(name) for name in names]
