@@ -167,11 +167,26 @@ def test_recorded_plans_are_mined_without_an_error():
         (call("TruncTimestamp", literal("DAY"), column(1)), 86_400),
         (call("Hour", column(1)), 3600),
         (call("Cast", column(1) | {"dataType": "timestamp"}, dataType="date"), 86_400),
+        (
+            call(
+                "Cast", call("FromUTCTimestamp", column(1), literal("Asia/Tokyo")), dataType="date"
+            ),
+            86_400,
+        ),
+        (call("ParseToDate", column(1)), 86_400),
     ],
 )
 def test_a_key_that_cuts_times_spreads_them_over_several_keys(key, seconds):
     assert mined("Aggregate", groupingExpressions=[key]).intervals == {seconds}
     assert mined("Project", projectList=[key]).intervals == set()
+
+
+def test_a_zone_is_no_format():
+    zoned = call("FromUTCTimestamp", column(1), literal("Asia/Tokyo"))
+    found = mined(
+        "Project", projectList=[call("ParseToDate", call("Cast", zoned, dataType="date"))]
+    )
+    assert found.conversions == {"stream:k": "date"}
 
 
 def test_streams_of_kafka_have_a_value_each():

@@ -107,8 +107,9 @@ class TwinVerdict:
     `refusal` has `error_class`, `condition` and `message` of a start that failed. `why` is one
     sentence, `question` what would decide an UNKNOWN. `mixed`: history mixes old and new meaning.
     `is_scaled`: the only sign of a wrong result is that values differ in keys of one row, so one
-    function may have got another expression. `rows` counts what was generated for A and B,
-    `left_out` are columns that time or chance fill. `spark_version` or
+    function may have got another expression. `is_thin`: an UNKNOWN where all rows went well, and
+    only too few or too equal ones reached a store or the output. `rows` counts what was generated
+    for A and B, `left_out` are columns that time or chance fill. `spark_version` or
     `streams_version` is the engine's release. `is_sampled`: records came from a sample.
     """
 
@@ -117,6 +118,7 @@ class TwinVerdict:
     question: str | None = None
     mixed: bool = False
     is_scaled: bool = False
+    is_thin: bool = False
     refusal: Refused | None = None
     counterexample: Counterexample | None = None
     operators: tuple[OperatorRows, ...] = ()

@@ -22,6 +22,7 @@ _OF_RESTART = re.compile(
     "STATE_|STREAM|CHECKPOINT|OFFSET|SCHEMA|INCOMPAT|AssertionError|EVENT_TIME|UNSUPPORTED|"
     "IllegalState|SparkUnsupported|SOURCE|METADATA"
 )
+_MORE_ROWS = "Do more rows, or a sample of real ones, reach every operator?"
 _UNDECODED = "Py4JException"
 
 
@@ -58,8 +59,10 @@ def _verdict(run: Experiment) -> TwinVerdict:
         return _of_output(run)
     if found and any(s.outcome == "unknown" for s in found) and not same:
         return _unknown(found[0].why, "Does the state mean the same to both versions?")
+    if unreached := _unreached(run):
+        return _unknown(unreached, _MORE_ROWS)
     if lacking := _lacking(run):
-        return _unknown(lacking, "Do more rows, or a sample of real ones, reach every operator?")
+        return replace(_unknown(lacking, _MORE_ROWS), is_thin=True)
     if not found:
         keys = sum(len(s.rows) for s in run.state_before.values())
         return TwinVerdict(
@@ -212,11 +215,16 @@ def _of_output(run: Experiment) -> TwinVerdict:
     )
 
 
-def _lacking(run: Experiment) -> str | None:
-    """Say what the rows did not exercise, None if they reached everything."""
+def _unreached(run: Experiment) -> str | None:
+    """Name a filter that no row passed, or an operator that none reached."""
     for version, ran in (("old", run.before_a), ("new", run.after_a)):
         if unreached := ran.unreached():
             return f"{unreached} in the {version} version"
+    return None
+
+
+def _lacking(run: Experiment) -> str | None:
+    """Say what too few rows exercised, or rows that are too much alike."""
     if not run.state_before and len(run.own.rows) >= _LEAST_OUT:
         return None
     limits = any(operator == LIMIT for _, operator, _ in run.state_before)

@@ -46,6 +46,7 @@ _DAY = 86_400
 # Expressions that put all times of an hour, a day or a month into one value.
 _CALENDAR = {
     **dict.fromkeys(("DayOfMonth", "DayOfWeek", "WeekDay", "DayOfYear", "TruncDate"), _DAY),
+    "ParseToDate": _DAY,
     "Hour": 3600,
     "Minute": 60,
     "Month": 30 * _DAY,
@@ -311,7 +312,7 @@ def _calendar(part: Node) -> float | None:
         letters = "".join(texts[-1:])
         return next((unit for found, unit in _LETTERS if set(found) & set(letters)), None)
     if name == "Cast" and part.get("dataType") == "date":
-        return float(_DAY) if part["children"][0].get("dataType") == "timestamp" else None
+        return float(_DAY)
     return _CALENDAR.get(name)
 
 
@@ -319,7 +320,9 @@ def _format(part: Node) -> str | None:
     """Return `format:PATTERN` of a parsed date or time, None if it has no pattern."""
     found = [
         str(inner["value"])
-        for inner in _walk(part)
+        for parsing in _walk(part)
+        if _name(parsing) in _PARSED
+        for inner in parsing["children"]
         if _name(inner) == "Literal" and inner.get("dataType") == "string" and inner.get("value")
     ]
     return f"format:{found[0]}" if found else None

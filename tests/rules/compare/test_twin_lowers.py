@@ -38,6 +38,7 @@ def test_two_equal_runs_lower_a_finding_about_state():
     [
         {"finding": replace(FINDING, rule="CFG007")},
         {"finding": replace(FINDING, rule="WIN001")},
+        {"finding": replace(FINDING, after=["to_date(from_utc_timestamp(s0.ts, Asia/Tokyo))"])},
         {"finding": replace(FINDING, location=Location("a", None))},
         {"finding": replace(FINDING, location=Location("sink", "sink"))},
         {"second": replace(EQUAL, outcome="silently_wrong")},
@@ -51,3 +52,15 @@ def test_two_equal_runs_lower_a_finding_about_state():
 )
 def test_anything_less_keeps_it(changed):
     assert lowered(**changed) == (Outcome.SILENTLY_WRONG, [])
+
+
+def test_rows_that_are_too_few_leave_the_rules_their_outcome():
+    thin = TwinVerdict(outcome="unknown", why="2 keys", question="More rows?", is_thin=True)
+    for outcome in (Outcome.RESUMES, Outcome.SILENTLY_WRONG, Outcome.UNKNOWN):
+        question = "Same key?" if outcome is Outcome.UNKNOWN else None
+        report = Report(findings=(replace(FINDING, outcome=outcome, question=question),))
+        found = with_twin(report, thin, VERSION, VERSION).report
+        assert found.outcome is outcome
+        assert ("TWN003" in {f.rule for f in found.findings}) == (outcome is Outcome.UNKNOWN)
+    nothing = with_twin(Report(findings=()), replace(thin, is_thin=False), VERSION, VERSION)
+    assert nothing.report.outcome is Outcome.UNKNOWN

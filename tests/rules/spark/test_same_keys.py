@@ -104,3 +104,15 @@ def test_a_named_source_comes_or_goes_with_its_rows():
 def test_the_key_of_a_source_that_stays_must_stay():
     report = compare(_union("a", "b"), _union("c", "a", branches=["s0.k", "s1.d"]))
     assert "AGG001" in [f.rule for f in report.findings if f.outcome is Outcome.SILENTLY_WRONG]
+
+
+def test_a_constant_is_of_the_source_in_its_place():
+    def regions(*names):
+        return _union(*names, branches=list(names))
+
+    def rules(old, new):
+        return [f.rule for f in compare(old, new).findings]
+
+    assert "AGG001" not in rules(regions("north", "south"), regions("east", "south", "north"))
+    renamed = _union("north", "south", branches=["south", "north"])
+    assert "AGG001" in rules(regions("north", "south"), renamed)

@@ -5,6 +5,7 @@ They are not run by `compare`: a twin run makes them of what both versions did.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, replace
 
@@ -146,10 +147,13 @@ def with_twin(
     A twin raises the outcome. It lowers a finding only if `again`, a run on other rows, shows the
     same (see `can_lower`): what rows did not reach, no engine has shown.
     If values only differ because one function got another expression, which the rules say of the
-    operator, the outcome stays theirs: history mixes both. `rules` are those of the engine, by the
+    operator, the outcome stays theirs: history mixes both. It stays theirs, too, if both versions
+    did the same with rows that are too few to say so. `rules` are those of the engine, by the
     verdict's outcome.
     """
     if verdict.is_scaled and _is_mixed(report):
+        return WithTwin(report)
+    if verdict.is_thin and report.outcome is not Outcome.UNKNOWN:
         return WithTwin(report)
     engine = _OUTCOMES[verdict.outcome]
     replaced = {x.node for v in (before, after) for x in (*(v.sources or ()), v.sink) if x}
@@ -173,6 +177,10 @@ def can_lower(report: Report, verdict: TwinVerdict, before: Version, after: Vers
     return any(_refutes(f, verdict, (before, after)) for f in report.findings)
 
 
+# Hours and days of two zones differ for few times of a day only.
+_OTHER_ZONE = re.compile(r"_utc_timestamp\(|\bconvert_timezone\(")
+
+
 def _refutes(finding: Finding, verdict: TwinVerdict, versions: tuple[Version, Version]) -> bool:
     """Whether equal states refute a finding about state, in an operator that rows reached well.
 
@@ -181,6 +189,8 @@ def _refutes(finding: Finding, verdict: TwinVerdict, versions: tuple[Version, Ve
     """
     is_equal = verdict.outcome == "resumes" and not verdict.mixed and verdict.rows > 0
     if not is_equal or finding.rule not in _of_state() or finding.outcome < Outcome.UNKNOWN:
+        return False
+    if _OTHER_ZONE.search(f"{finding.before} {finding.after}"):
         return False
     nodes = (finding.location.before, finding.location.after)
     ids = {

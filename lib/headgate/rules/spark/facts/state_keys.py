@@ -112,12 +112,18 @@ def _same(c: Comparison, before: str, after: str) -> bool:
 
 
 def _by_source(version: Version, key: str) -> dict[str, str]:
-    """Return the key's expression for each named source whose rows come together in a union."""
+    """Return the key's expression for each named source whose rows come together in a union.
+
+    A constant reads no source: in a union of as many parts as sources, it belongs to the source in
+    its place.
+    """
     names = {f"s{s.position}": s.name for s in version.sources or () if s.name}
     name, inside = call_of(key) or ("", "")
+    parts = split_arguments(inside) if name == "union" else [key]
+    in_place = list(names) if len(parts) == len(names) == len(version.sources or ()) else []
     found: dict[str, str] = {}
-    for part in split_arguments(inside) if name == "union" else [key]:
-        read = set(_SOURCE.findall(part))
+    for number, part in enumerate(parts):
+        read = set(_SOURCE.findall(part)) or set(in_place[number : number + 1])
         source = names.get(read.pop()) if len(read) == 1 else None
         if source is None:
             return {}
