@@ -3,11 +3,12 @@
     python scripts/twin_streams_corpus.py [--corpus NAME] [--only NAME ...] [--results FILE]
                                           [--table FILE]
 
-The upgrades are in tests/cases/streams_fresh/recorder, what they did in streams_fresh and
-streams_more. A twin run only knows the two versions: upgrades whose disk was wiped, whose
-application id changed or whose topics grew in between are counted apart. Rules read the case's
-files, twin runs generated records. Four brokers and two JVMs serve all upgrades. `--results` is
-appended to, an upgrade a line, and those in it are not run again.
+The upgrades are in tests/cases/streams_fresh/recorder, what they did in the folders GROUPS. Those
+of pull requests read texts of several fields: their first recorded records are a sample. A twin run
+only knows the two versions: upgrades whose disk was wiped, whose application id changed or whose
+topics grew in between are counted apart. Rules read the case's files, twin runs generated records.
+Four brokers and two JVMs serve all upgrades. `--results` is appended to, an upgrade a line, and
+those in it are not run again.
 """
 
 from __future__ import annotations
@@ -47,7 +48,8 @@ from headgate.usecases.rehearsal.twin_kafka_streams import (
 
 CASES = Path(__file__).parents[1] / "tests" / "cases"
 RECORDER = CASES / "streams_fresh" / "recorder"
-GROUPS = ("streams_fresh", "streams_more")
+PULLS = ("streams_pulls", "streams_pulls_later")
+GROUPS = ("streams_fresh", "streams_more", "streams_kinds", *PULLS)
 _STRINGS = "org.apache.kafka.common.serialization.Serdes$StringSerde"
 _SERDES = {"default.key.serde": _STRINGS, "default.value.serde": _STRINGS}
 _JAVAC = "jdk.compiler/com.sun.tools.javac.Main"
@@ -89,7 +91,8 @@ def upgrades(classes: Path) -> Iterator[Upgrade]:
     listed = subprocess.run(argv, check=True, capture_output=True, text=True).stdout
     for line in listed.splitlines():
         name, before, after, around = line.split("\t")
-        yield Upgrade(name, _settings(before), _settings(after), around)
+        if any((CASES / group / name).is_dir() for group in GROUPS):
+            yield Upgrade(name, _settings(before), _settings(after), around)
 
 
 def _settings(text: str) -> dict[str, str]:
@@ -121,7 +124,9 @@ class Runner:
             found = run_streams_twin(
                 self._side(upgrade, "before"),
                 self._side(upgrade, "after"),
-                options=StreamsTwinOptions(rows=400, scratch=self._work),
+                options=StreamsTwinOptions(
+                    rows=400, scratch=self._work, samples=self._samples(upgrade)
+                ),
                 servers=self._servers(),
             )
         except HeadgateError as error:
@@ -147,6 +152,21 @@ class Runner:
             application_id=f"{prefix}app",
             settings=_SERDES | own | where,
         )
+
+    def _samples(self, upgrade: Upgrade) -> list[Path]:
+        """Return a file of the records that a pull request's old version got, none for others."""
+        if upgrade.folder.parent.name not in PULLS:
+            return []
+        argv = [java(), "-cp", f"{self._classes}:{streams_class_path()}", "TwinCase", upgrade.name]
+        told = subprocess.run(argv, check=True, capture_output=True, text=True).stdout
+        rows = (line.split("\t") for line in told.splitlines())
+        file = self._work / f"{upgrade.name}.jsonl"
+        records = (
+            {"topic": f"{upgrade.name}_{topic}", "key": key, "value": value}
+            for topic, key, value in rows
+        )
+        file.write_text("".join(f"{json.dumps(r)}\n" for r in records), encoding="utf-8")
+        return [file]
 
     def _servers(self) -> Servers:
         self._served += 1

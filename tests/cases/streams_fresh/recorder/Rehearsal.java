@@ -12,11 +12,16 @@ import org.apache.kafka.streams.Topology;
  * records, adds the later ones, and prints its state directory and the new version's settings.
  */
 public final class Rehearsal {
-    static Case named(String name) {
+    /** Adds all groups to Cases.ALL. */
+    static void load() {
         MoreCases.load();
         PullCases.load();
         KindCases.load();
         LaterCases.load();
+    }
+
+    static Case named(String name) {
+        load();
         return Cases.ALL.stream().filter(c -> c.name.equals(name)).findFirst().orElseThrow();
     }
 

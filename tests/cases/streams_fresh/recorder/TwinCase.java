@@ -17,9 +17,14 @@ public final class TwinCase {
         return Recorder.World.build(of(settings).after, settings.getProperty("twin.prefix"), settings);
     }
 
-    /** Prints for each case: name, then settings before and after, what is around it, tab-separated. */
+    /** Prints for each case: name, then settings before and after, what is around it, tab-separated; given a name, its first records. */
     public static void main(String[] args) {
-        MoreCases.load();
+        if (args.length > 0) {
+            for (Case.Row r : Rehearsal.named(args[0]).first)
+                if (r.value() != null) System.out.println(r.topic() + "\t" + r.key() + "\t" + r.value());
+            return;
+        }
+        Rehearsal.load();
         for (Case c : Cases.ALL) {
             String around = c.wiped ? "wiped" : c.renamed ? "renamed" : c.partitionsAfter.isEmpty() ? "" : "grown";
             System.out.println(c.name + "\t" + c.settings + "\t" + c.settingsAfter + "\t" + around);
