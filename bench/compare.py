@@ -15,6 +15,7 @@ import tempfile
 import time
 from collections.abc import Callable, Iterator
 from difflib import SequenceMatcher
+from functools import partial
 from math import log
 from pathlib import Path
 
@@ -144,10 +145,7 @@ def _two_applications(folder: Path) -> Row:
 def _growth_of_applications(folder: Path) -> Row:
     """Count what reading and judging take; names are remembered, so each size is read afresh."""
     _described(folder, LARGE)
-    few, many = (
-        _calls(lambda n=n: compare(*(read_version([str(folder / str(n) / s)]) for s in SIDES)))
-        for n in (SMALL, LARGE)
-    )
+    few, many = (_calls(partial(_compared, folder / str(n))) for n in (SMALL, LARGE))
     return Row(
         subject=f"calls of functions that reading and judging takes, {LARGE:,} nodes described",
         ours=many,
@@ -159,6 +157,10 @@ def _growth_of_applications(folder: Path) -> Row:
     )
 
 
+def _compared(folder: Path) -> object:
+    return compare(*(read_version([str(folder / side)]) for side in SIDES))
+
+
 def _commands(folder: Path, times: int, *given: Path) -> tuple[float, float]:
     """Return the shortest run of `diff` and of an interpreter that only imports."""
     before, after = given or (folder / "before", folder / "after")
@@ -168,7 +170,7 @@ def _commands(folder: Path, times: int, *given: Path) -> tuple[float, float]:
     ours = (COMMAND, "diff", *sides, "--fail-on", "none")
     bare = (sys.executable, "-c", "import click, rich.console, rich.table")
     works = [
-        lambda c=c: subprocess.run(c, check=True, stdout=subprocess.DEVNULL, env=env)
+        partial(subprocess.run, c, check=True, stdout=subprocess.DEVNULL, env=env)
         for c in (ours, bare)
     ]
     for work in works:
@@ -178,12 +180,12 @@ def _commands(folder: Path, times: int, *given: Path) -> tuple[float, float]:
 
 
 def _growth() -> Iterator[Row]:
-    graphs = [[branches(size, edit=edit) for edit in (False, True)] for size in (SMALL, LARGE)]
-    works = [lambda g=g: match_nodes(*g) for g in graphs]
+    graphs = [(branches(size, edit=False), branches(size, edit=True)) for size in (SMALL, LARGE)]
+    works = [partial(match_nodes, old, new) for old, new in graphs]
     small, large = least_of(works, 25, time.process_time)
     old, new = graphs[0]
-    labels = [[n.label for n in t.nodes] for t in (old, new)]
-    aligned = least(lambda: SequenceMatcher(None, *labels, autojunk=False).get_opcodes(), 3)
+    was, now = ([n.label for n in t.nodes] for t in (old, new))
+    aligned = least(lambda: SequenceMatcher(None, was, now, autojunk=False).get_opcodes(), 3)
     yield Row(
         subject=f"matching two graphs of {SMALL:,} nodes",
         ours=small,

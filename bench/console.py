@@ -17,6 +17,7 @@ import tempfile
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -99,7 +100,7 @@ def _listed(home: Path) -> Row:
 
     for command in commands:
         started(command)
-    ours, peer = least_of([lambda c=c: started(c) for c in commands], 15)
+    ours, peer = least_of([partial(started, c) for c in commands], 15)
     return Row(subject=f"headgate runs, {RUNS:,} runs", ours=ours, peer=peer, met=ours < 0.4,
                goal="under 400 ms", peer_is="import click")  # fmt: skip
 

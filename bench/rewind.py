@@ -14,6 +14,7 @@ import shutil
 import tempfile
 from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
+from typing import Any
 
 from harness import Row, least
 
@@ -128,7 +129,11 @@ def _do(steps: Iterable[Step], applier: LiveApplier) -> None:
 
 def _scratch(home: Path, checkpoint: Path) -> Callable[[], object]:
     applier = _effects(home, checkpoint, "20261122-000000-abcdef")
-    facts = {"pipeline": "bench", "checkpoint": str(checkpoint), "query_id": _query(checkpoint)}
+    facts: dict[str, Any] = {
+        "pipeline": "bench",
+        "checkpoint": str(checkpoint),
+        "query_id": _query(checkpoint),
+    }
     steps = (SnapshotCheckpoint(**facts), ReplaceCheckpoint(**facts))
 
     def work() -> None:
@@ -140,7 +145,11 @@ def _scratch(home: Path, checkpoint: Path) -> Callable[[], object]:
 
 def _rewound(home: Path, checkpoint: Path) -> Callable[[], object]:
     applier = _effects(home, checkpoint, "20261122-000001-abcdef")
-    facts = {"pipeline": "bench", "checkpoint": str(checkpoint), "query_id": _query(checkpoint)}
+    facts: dict[str, Any] = {
+        "pipeline": "bench",
+        "checkpoint": str(checkpoint),
+        "query_id": _query(checkpoint),
+    }
     steps = (CopyToBatch(**facts, batch=0), SwapCheckpoint(**facts, batch=0))
 
     def work() -> None:

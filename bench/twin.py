@@ -17,10 +17,11 @@ from pathlib import Path
 
 from harness import Row, least
 
+from headgate.gateway.spark.run_job import Checkout
 from headgate.gateway.spark.twin_version import TwinProcess
 from headgate.usecases.rehearsal.twin_spark import TwinOptions, run_twin
 
-QUERIES = Path(__file__).parents[1] / "tests" / "integration"
+QUERIES = Checkout((Path(__file__).parents[1] / "tests" / "integration" / "rehearsal",))
 PAIR = ("twin_queries:base", "twin_queries:swapped")
 COLD, WARM, MOST_GIB = 25.0, 10.0, 2.0
 BARE = """
@@ -71,7 +72,7 @@ def _row(subject: str, ours: float, peer: float, goal: float, peer_is: str) -> R
 @contextlib.contextmanager
 def _sparks(folder: str) -> Iterator[tuple[TwinProcess, TwinProcess]]:
     root = Path(folder)
-    with TwinProcess(root / "old", [QUERIES]) as old, TwinProcess(root / "new", [QUERIES]) as new:
+    with TwinProcess(root / "old", QUERIES) as old, TwinProcess(root / "new", QUERIES) as new:
         yield old, new
 
 
