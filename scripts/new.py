@@ -186,7 +186,8 @@ def add_evidence(change: Change, given: argparse.Namespace) -> str:
         raise UsageError(f"{table} has {kind} already: choose another name")
     fields = {"name": name, "kind": kind, "class_name": camel(name), "module": module}
     given_text = "text without leading blanks" if is_spark else "whole text, as the file has it,"
-    change.create(module, template("evidence", **fields, given_text=given_text))
+    source = "evidence_json" if given.json else "evidence"
+    change.create(module, template(source, **fields, given_text=given_text))
     fields |= {"up": "3", "part": ""} if is_spark else {"up": "2", "part": f".{name}"}
     change.create(test, template("evidence_test", **fields, upper=name.upper()))
     row = (
@@ -202,20 +203,31 @@ def add_evidence(change: Change, given: argparse.Namespace) -> str:
         )
         ranks = "tests/test_layering.py"
         change.insert(ranks, f"+ parse/spark/{name}", after="\n+ parse/python landscape")
-        door, value = f"{PKG}/parse/evidence/recognise.py", f"read_{name}(mask_text(text))"
-        change.insert(
-            door,
-            f"    if is_{name}(stripped):\n"
-            f"        return Piece(EvidenceKind.{name.upper()}, path, {value})",
-            after="\n    stripped = text.lstrip(",
-        )
+        door, piece = f"{PKG}/parse/evidence/recognise.py", f"EvidenceKind.{name.upper()}, path"
+        if given.json:
+            change.insert(
+                door,
+                f"    if is_{name}(found):\n"
+                f"        value = read_{name}(mask_json(found))\n"
+                f"        return Piece({piece}, value, warnings)",
+                after="\n        return Piece(EvidenceKind.VERSION, path, version, warnings)",
+            )
+        else:
+            change.insert(
+                door,
+                f"    if is_{name}(stripped):\n"
+                f"        return Piece({piece}, read_{name}(mask_text(text)))",
+                after="\n    stripped = text.lstrip(",
+            )
         change.insert(door, imported.format(""), after=_FUTURE)
         return test
-    door, found = f"{PKG}/parse/kafka_streams/pieces.py", f"{name}=read_{name}(text)"
+    text = "value" if given.json else "text"
+    read = "\n    (value,) = values" if given.json else "\n    config, release = read_logged(text)"
+    door, found = f"{PKG}/parse/kafka_streams/pieces.py", f"{name}=read_{name}({text})"
     change.insert(
         door,
-        f"    if is_{name}(text):\n        return Found(EvidenceKind.{name.upper()}, {found})",
-        after="\n    config, release = read_logged(text)",
+        f"    if is_{name}({text}):\n        return Found(EvidenceKind.{name.upper()}, {found})",
+        after=read,
     )
     field = f"    {name}: {camel(name)} | None = None"
     change.insert(door, field, after="\n    release: str | None = None")
@@ -322,6 +334,7 @@ def parser() -> argparse.ArgumentParser:
     evidence = kinds.add_parser("evidence", help="a kind of evidence")
     evidence.add_argument("engine", help="spark or kafka-streams")
     evidence.add_argument("name", help="such as thread-dump")
+    evidence.add_argument("--json", action="store_true", help="files are one JSON object each")
     evidence.set_defaults(add=add_evidence)
     column = kinds.add_parser("column", help="a column in the store")
     column.add_argument("table", help=", ".join(_TABLES))

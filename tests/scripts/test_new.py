@@ -27,6 +27,8 @@ MADE = {
     "sink": ("sink jdbc JdbcSink", "record explain.txt and progress.json .* tests/golden/sinks/"),
     "evidence": ("evidence spark zebra-notes", "real files into tests/golden/zebra_notes, then"),
     "streams-evidence": ("evidence kafka-streams zebra-metrics", "files into tests/golden/zebra_m"),
+    "json-evidence": ("evidence spark zebra-sums --json", "files into tests/golden/zebra_sums, t"),
+    "streams-json": ("evidence kafka-streams zebra-lag --json", "into tests/golden/zebra_lag, t"),
     "column": ("column runs zebra --heading Zebra", "runs.zebra is never written: write"),
 }
 REGISTERED = """
@@ -47,7 +49,8 @@ assert "rename_topics" in {step.action for step in all_steps()}
 assert SCENARIOS["move-cluster"].name == "move-cluster"
 assert len([name for name, _ in STATEMENTS if name == "move-cluster"]) == 2
 assert known_sink("JdbcSink").format == "jdbc"
-assert {EvidenceKind.ZEBRA_NOTES, EvidenceKind.ZEBRA_METRICS} <= set(EvidenceKind)
+kinds = {"zebra-notes", "zebra-metrics", "zebra-sums", "zebra-lag"}
+assert kinds <= set(EvidenceKind)
 assert "zebra" in tables.RUNS.c and "zebra" in RunRow.__dataclass_fields__
 assert migrate.HEAD > "0007" and "Zebra" in [c.heading for c in RUN_COLUMNS]
 """
