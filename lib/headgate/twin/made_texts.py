@@ -19,8 +19,8 @@ _VARIANTS = 12
 _LONGEST_PATTERN, _TRIES = 500, 4
 _ALPHABET = string.ascii_lowercase + string.digits + string.ascii_uppercase + " -_./:@,;=#"
 _CATEGORIES: dict[Any, Callable[[str], bool]] = {
-    code.CATEGORY_DIGIT: str.isdigit,
-    code.CATEGORY_NOT_DIGIT: lambda c: not c.isdigit(),
+    code.CATEGORY_DIGIT: str.isdecimal,
+    code.CATEGORY_NOT_DIGIT: lambda c: not c.isdecimal(),
     code.CATEGORY_SPACE: str.isspace,
     code.CATEGORY_NOT_SPACE: lambda c: not c.isspace(),
     code.CATEGORY_WORD: lambda c: c.isalnum() or c == "_",
