@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from pathlib import Path
 
 import streamlit as st
 
@@ -68,7 +69,8 @@ def ask_order(
         was = (last.before or NONE) if last else _usual_old(before, usual or pipeline.entry_point)
         control = _pick("Old version", (NONE, *functions), was, _OLD, CompareKey.REHEARSE_BEFORE)
     with place:
-        places = (*registered(context, pipeline.name), GENERATED)
+        named = (p for p in registered(context, pipeline.name) if not Path(p).is_file())
+        places = (*named, GENERATED)
         was_there = (last.checkpoint or GENERATED) if last else None
         checkpoint = _pick("Checkpoint", places, was_there, _COPY, CompareKey.REHEARSE_CHECKPOINT)
     with batches:
