@@ -69,7 +69,7 @@ docs: ## write the pages of rules and scenarios, and build the site in docs/_bui
 
 score: ## compare the verdicts with what the engines did, over the cases in tests/cases
 	$(SETUP) python
-	@exec $(BIN)/python scripts/score.py --headgate $(BIN)/headgate --list --twins docs/twin.md tests/cases $(ARGS)
+	@exec $(BIN)/python scripts/score.py --headgate $(BIN)/headgate --list --twins docs/twin.md --twins docs/twin_streams.md tests/cases $(ARGS)
 
 rehearse-all: ## rehearse recorded restarts (ARGS=FOLDER) and compare; writes docs/rehearsal_agreement.md
 	$(SETUP) python jars

@@ -131,7 +131,8 @@ def of_twins(page: str) -> Iterator[str]:
         rows = re.findall(
             r"(?m)^\| (rules|twin run|both) \| (.+?) \| (\d+) \| (\d+) \| (\d+) \|", part
         )
-        for judge, right, missed, alarms, unknown in rows:
+        # The first counts are of what files decide.
+        for judge, right, missed, alarms, unknown in rows[:3]:
             yield (
                 f"{folder}, {judge}{'' if judge == 'rules' else ', ' + day[0] if day else ''}: "
                 f"{right} right, dangerous {missed}, alarms {alarms}, unknown {unknown}"
@@ -146,7 +147,9 @@ def arguments() -> argparse.Namespace:
     parser.add_argument("--headgate", default="headgate")
     parser.add_argument("--jobs", type=int, default=2)
     parser.add_argument("--list", action="store_true", help="print every case that is not exact")
-    parser.add_argument("--twins", type=Path, help="the page that `make twin-all` writes")
+    parser.add_argument(
+        "--twins", type=Path, action="append", default=[], help="a page that `make twin-all` writes"
+    )
     parser.add_argument("folders", nargs="+", type=Path)
     return parser.parse_args()
 
@@ -168,8 +171,8 @@ def main() -> None:
             print(f"{word:10} {case.parent.name}/{case.name}: {truth['outcome']}, "
                   f"predicted {answer.outcome}")  # fmt: skip
     print("\n".join(lines(tally)))
-    if given.twins:
-        print("\n".join(of_twins(given.twins.read_text(encoding="utf-8"))))
+    for page in given.twins:
+        print("\n".join(of_twins(page.read_text(encoding="utf-8"))))
 
 
 if __name__ == "__main__":

@@ -227,12 +227,12 @@ def section(corpus: Path, found: Sequence[Scored]) -> str:
     return "\n".join(lines) + "\n"
 
 
-def page(sections: Sequence[str], before: str) -> str:
+def page(sections: Sequence[str], before: str, head: str = HEAD) -> str:
     """Return the page: its sections, in the place of those of the same name in the old page."""
     known = {text.partition("\n")[0]: text for text in re.split(r"(?m)^(?=## )", before)[1:]}
     known |= {text.partition("\n")[0]: text for text in sections}
     parts = "\n".join(text.rstrip("\n") + "\n" for text in known.values())
-    return f"{HEAD}\n{parts}"
+    return f"{head}\n{parts}"
 
 
 def main() -> int:

@@ -27,7 +27,7 @@ from pathlib import Path
 from typing import Any
 
 from score import HARMFUL, HARMLESS
-from twin_corpus import WORDS, Scored, is_right, summary
+from twin_corpus import WORDS, Scored, is_right, page, summary
 
 from headgate.errors import HeadgateError
 from headgate.gateway.kafka_broker.rehearsal_broker import RehearsalBroker
@@ -185,38 +185,47 @@ class Runner:
         self._jvms = {}
 
 
-def table(found: Sequence[Scored], around: dict[str, str]) -> str:
-    """Return the page."""
+HEAD = """# Twin runs of Kafka Streams on recorded upgrades
+
+`make twin-all` runs both versions of each recorded upgrade on generated records, those of pull
+requests on their first recorded records and others like them. What files can't decide, such as a
+function's body, is counted, too: twin runs need no files.
+"""
+
+
+def section(group: str, found: Sequence[Scored], around: dict[str, str]) -> str:
+    """Return a group's part of the page."""
     run = [s for s in found if s.twin != "error"]
     code = [s for s in run if not around[s.name]]
     mean = sum(s.seconds for s in run) / max(len(run), 1)
-    of, failed, left = len(around), len(found) - len(run), len(around) - len(found)
+    left = sum(f.parent.is_dir() for f in (CASES / group).glob("*/outcome.json")) - len(found)
     lines = [
-        "# Twin runs of Kafka Streams on recorded upgrades",
+        f"## {group}",
         "",
-        f"{datetime.now(UTC):%Y-%m-%d}, `make twin-all`. {len(run)} of {of} recorded upgrades ran",
-        f"on generated records, {mean:.0f} s each with brokers and JVMs that had started before.",
-        f"{failed} could not run, {left} were left out. The changes were known when twin runs were",
-        "built.",
+        f"{datetime.now(UTC):%Y-%m-%d}: {len(run)} upgrades ran, {mean:.0f} s each with brokers",
+        f"and JVMs that had started before. {len(found) - len(run)} could not run,",
+        f"{left} were left out.",
         "",
-        f"## Changes of code and settings ({len(code)})",
-        "",
-        *summary(code),
-        "",
-        f"## Changes around the code ({len(run) - len(code)})",
-        "",
-        "Between the versions, the disk was wiped, the application id changed, or topics were",
-        "added or got more partitions. A twin run doesn't do this; the rules judge it.",
-        "",
-        *summary([s for s in run if around[s.name]]),
-        "",
-        "## All",
-        "",
+    ]
+    for title, some in (
+        ("Changes of code and settings that files can decide", [s for s in code if _is_told(s)]),
+        ("Changes of code and settings that they can't", [s for s in code if not _is_told(s)]),
+        ("Changes around the code, which rules judge: disk wiped, id changed, topics grown",
+         [s for s in run if around[s.name]]),
+    ):  # fmt: skip
+        if some:
+            lines += [f"**{title} ({len(some)})**", "", *summary(some), ""]
+    lines += [
         "| upgrade | around the code | recorded | rules | twin run | both |",
         "|---|---|---|---|---|---|",
         *(_row(s, around[s.name]) for s in found),
     ]
     return "\n".join(lines) + "\n"
+
+
+def _is_told(scored: Scored) -> bool:
+    file = next(f for g in GROUPS if (f := CASES / g / scored.name / "outcome.json").is_file())
+    return bool(json.loads(file.read_text(encoding="utf-8")).get("decidable_from_files", True))
 
 
 def _row(scored: Scored, around: str) -> str:
@@ -247,12 +256,15 @@ def main() -> int:
             assert runner is not None
             known[upgrade.name] = scored = runner.score(upgrade)
             _report(scored, given.results)
-    found = [known[u.name] for u in chosen]
-    print("\n".join(summary(found)))
+    found = {g: [known[u.name] for u in chosen if u.folder.parent.name == g] for g in GROUPS}
+    everything = [s for some in found.values() for s in some]
+    print("\n".join(summary(everything)))
     if given.table:
         around = {u.name: u.around for u in every}
-        given.table.write_text(table(found, around), encoding="utf-8")
-    return 1 if any(s.rules in HARMFUL and s.both in HARMLESS for s in found) else 0
+        sections = [section(g, some, around) for g, some in found.items() if some]
+        old = given.table.read_text(encoding="utf-8") if given.table.is_file() else ""
+        given.table.write_text(page(sections, old, HEAD), encoding="utf-8")
+    return 1 if any(s.rules in HARMFUL and s.both in HARMLESS for s in everything) else 0
 
 
 def _is_chosen(upgrade: Upgrade, given: argparse.Namespace) -> bool:
