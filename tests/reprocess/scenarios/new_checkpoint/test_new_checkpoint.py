@@ -268,7 +268,7 @@ def test_a_run_believes_the_watch_at_once(query):
     [
         ([17, {"logOffset": 1}], "source 0 is neither Kafka nor files"),
         ([KAFKA, {"logOffset": 7}], "sources/1/3 is missing"),
-        (["{broken", {"logOffset": 1}], "offsets/5 is broken"),
+        (["{broken", {"logOffset": 1}], "offsets/5 is damaged"),
     ],
 )
 def test_what_no_new_checkpoint_can_say_is_refused(query, lines, sentence):

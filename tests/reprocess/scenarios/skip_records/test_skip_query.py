@@ -158,7 +158,7 @@ CANT = [
     ("t:0:20", None, "ends at offset 20, before the range"),
     ("t:0:8", None, "the position is offset 10, already past the range"),
     ("t:0:12", without_batch_5, "the position is offset 10, before the range to skip: 2 record"),
-    ("t:0:40", None, "holds offsets 0 to 29"),
+    ("t:0:40", None, "has offsets 0 to 29"),
     ("t:7:1", None, "has no partition 7"),
     ("u:0:1", None, "topic u does not exist"),
     ("t:0:12", nothing_done, "the query has not completed its first batch"),
@@ -296,7 +296,7 @@ TOLD = [
     (
         DriverStatus(Status.UNKNOWN),
         None,
-        "batch 5, which holds the record, is uncommitted",
+        "batch 5, which has the record, is uncommitted",
     ),
     (DriverStatus(Status.UNKNOWN), without_batch_5, "no batch with the record has started"),
 ]

@@ -223,7 +223,7 @@ OPTIONS = (
     Option(
         name="topic",
         ask="Only some topics or partitions?",
-        help="Move only this topic, or only these partitions of the topic; repeat for more topics.",
+        help="Move only this topic, or only these partitions of the topic; can be repeated.",
         kind=Kind.MANY,
         metavar="TOPIC[:0,2]",
         engines=frozenset({Engine.CONSUMER_GROUP, Engine.SPARK}),

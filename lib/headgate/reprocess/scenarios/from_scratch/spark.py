@@ -151,7 +151,7 @@ def _risks(
     if pipeline.commands.status is None:
         risks.append(
             f"{pipeline.name} has no status command: only new batches in its checkpoint "
-            "show whether it runs"
+            "show whether it runs. Register a status command"
         )
     return [*risks, _sink_risk(pipeline, version)]
 

@@ -91,7 +91,7 @@ OPTIONS = (
         ask="Which old source does each new source continue?",
         help=(
             "Old source that a new source continues, by number or name: 0=1, orders=0, 0=0,1 "
-            "(merges two), 2=new. Repeat for more."
+            "(merges two), 2=new (continues none). Can be repeated."
         ),
         kind=Kind.MANY,
         metavar="NEW=OLD",
@@ -134,8 +134,8 @@ SCENARIO = Scenario(
             ),
         ),
         Engine.CONSUMER_GROUP: refused(
-            "not needed: a new version continues at the consumer group's offsets. To copy the "
-            "offsets to another group, use from-point with --from-group"
+            "a new version of a consumer group continues at the group's offsets anyway. To copy "
+            "the offsets to another group, use from-point with --from-group"
         ),
         Engine.KAFKA_STREAMS: refused(
             "in-flight records in repartition topics belong to the old version. Use from-scratch "

@@ -182,7 +182,7 @@ def _risks(pipeline: Pipeline) -> Iterator[str]:
     if pipeline.commands.status is None:
         yield (
             f"{pipeline.name} has no status command: only new batches in its checkpoint show "
-            "whether the new version runs"
+            "whether the new version runs. Register a status command"
         )
     if not _can_be_told(pipeline):
         yield (

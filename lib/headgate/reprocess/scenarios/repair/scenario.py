@@ -57,7 +57,7 @@ OPTIONS = (
         ask="Which open transaction should be aborted?",
         help=(
             "Open transaction on an input topic to abort: its id, or TOPIC:PARTITION:PRODUCER if "
-            "it has none; repeat for more. An abort can't be undone."
+            "it has none; can be repeated. An abort can't be undone."
         ),
         kind=Kind.MANY,
         metavar="ID",

@@ -86,7 +86,7 @@ SCENARIO = Scenario(
             ),
         ),
         Engine.CONSUMER_GROUP: refused(
-            "not needed: a consumer group finds added partitions itself, and starts there by its "
+            "a consumer group finds added partitions anyway, and starts there by its "
             "auto.offset.reset. But keys then map to other partitions: old and new records of "
             "a key may be out of order, and state that members keep by partition no longer "
             "matches the keys"

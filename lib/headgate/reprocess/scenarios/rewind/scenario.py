@@ -231,8 +231,9 @@ def _risks(request: PlanRequest, found: _Found) -> list[str]:
     if request.pipeline.commands.status is None:
         risks.append(
             f"{request.pipeline.name} has no status command: only new batches in its checkpoint "
-            "show whether it runs. If the Spark session stays open after the query, it may still "
-            "write to the old state for a minute: stop the whole application"
+            "show whether it runs. Register a status command. If the Spark session stays open "
+            "after the query, it may still write to the old state for a minute: stop the whole "
+            "application"
         )
     return risks
 

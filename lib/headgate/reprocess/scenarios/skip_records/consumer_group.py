@@ -106,7 +106,8 @@ def _risks(request: PlanRequest, span: Span) -> tuple[str, ...]:
     ]
     if request.pipeline.engine is Engine.KAFKA_STREAMS:
         risks.append(
-            "if the application failed within the range, its state keeps the changes that skipped "
-            "records before the failed record made, unless it uses exactly-once processing"
+            "if the application failed within the range, it has processed the skipped records "
+            "before the failed record. Its state keeps their changes, unless it uses exactly-once "
+            "processing"
         )
     return tuple(risks)

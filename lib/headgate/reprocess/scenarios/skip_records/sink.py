@@ -76,7 +76,7 @@ def _files(request: PlanRequest, done: int, location: str | None) -> SkipSink:
     return SkipSink(
         target=found.target,
         risks=(
-            f"an undo moves to backup the output that was written to {location} after the run. "
+            f"an undo moves the output that was written to {location} after the run to backup. "
             "The query then reprocesses its batches: consumers that have read it get duplicates",
         ),
         resources=(f"folder:{found.target}",),

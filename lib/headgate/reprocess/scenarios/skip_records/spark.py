@@ -291,6 +291,6 @@ def _proof(request: PlanRequest, cut: _Cut) -> str:
             "and no watch reported an error"
         )
     return (
-        f"batch {cut.begun}, which holds the record, is uncommitted. No evidence that {name} "
+        f"batch {cut.begun}, which has the record, is uncommitted. No evidence that {name} "
         "fails on this record: no watch reported an error"
     )

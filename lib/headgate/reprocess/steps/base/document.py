@@ -62,7 +62,7 @@ class StepBase:
         return self.is_applied(applier, was)
 
     def undo(self, was: PriorState) -> tuple[Step, ...]:
-        """Nothing is put back."""
+        """There is nothing to undo."""
         return ()
 
     def remains(self, inspector: Inspector, was: PriorState) -> tuple[str, ...] | None:

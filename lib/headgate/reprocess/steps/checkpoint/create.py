@@ -22,7 +22,7 @@ DRAFT = "new"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CreateCheckpoint(StepBase):
-    """Build the new checkpoint beside its place; where it begins is found after the stop.
+    """Create the new checkpoint beside its final path; its first offsets are read after the stop.
 
     `checkpoint` is the old one, `place` where the new one is going. `offsets` is the preview, each
     with `source`, `topic`, `partition`, `from` and `to`; `only` limits what `target` moves.
@@ -100,7 +100,7 @@ class CreateCheckpoint(StepBase):
         )
 
     def undo(self, was: PriorState) -> tuple[Step, ...]:
-        """Remove the draft, where it was not put in place."""
+        """Delete the new checkpoint, unless the run already uses it."""
         return (DeleteDraft(draft=was["draft"]),)
 
 
@@ -111,7 +111,7 @@ def beginnings_of(was: PriorState) -> tuple[Beginning, ...]:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RehearseNewCheckpoint(StepBase):
-    """Let Spark start the registered function on a copy of the new checkpoint, for one batch.
+    """Start the registered entry point on a copy of the new checkpoint, for one batch.
 
     `made` says that the new checkpoint stands at its place already, and not as a draft beside it.
     """
@@ -154,7 +154,7 @@ class RehearseNewCheckpoint(StepBase):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DeleteDraft(CopyRemoval):
-    """Remove what was built beside a checkpoint and never put in place."""
+    """Delete a new checkpoint that the run doesn't use."""
 
     action: ClassVar[str] = "delete_draft"
     draft: str
@@ -164,7 +164,7 @@ class DeleteDraft(CopyRemoval):
         return self.draft
 
     def describe(self) -> str:
-        return f"delete the draft {self.draft}, unless the run already uses it"
+        return f"delete the new checkpoint {self.draft}, unless the run already uses it"
 
     def apply(self, applier: Applier, was: PriorState) -> None:
         """Remove it; fine if it is gone."""
@@ -173,7 +173,7 @@ class DeleteDraft(CopyRemoval):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SwapNewCheckpoint(CheckpointSwap):
-    """Move the old checkpoint aside and the draft into its place, each in one step.
+    """Move the old checkpoint to backup and replace it with the new checkpoint.
 
     `word` is what the draft's name has before the run's id.
     """
@@ -194,7 +194,7 @@ class SwapNewCheckpoint(CheckpointSwap):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class InstallNewCheckpoint(StepBase):
-    """Put the draft at a place of its own; the old checkpoint stays where it is."""
+    """Move the new checkpoint to a separate location; the old checkpoint is unchanged."""
 
     action: ClassVar[str] = "install_new_checkpoint"
     symbol: ClassVar[str] = "+"
@@ -239,13 +239,13 @@ class InstallNewCheckpoint(StepBase):
             )
 
     def undo(self, was: PriorState) -> tuple[Step, ...]:
-        """Move it aside."""
+        """Move the new checkpoint to backup."""
         return (MoveNewCheckpointToBackup(pipeline=self.pipeline, place=self.place),)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MoveNewCheckpointToBackup(StepBase):
-    """Move a checkpoint that was put at a place of its own aside; nothing of it is deleted."""
+    """Move a new checkpoint at a separate location to backup; nothing is deleted."""
 
     action: ClassVar[str] = "move_new_checkpoint_to_backup"
     symbol: ClassVar[str] = "~"

@@ -18,7 +18,7 @@ from headgate.text.numbers import size
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CopyRemoteCheckpoint(StepBase):
-    """Copy the checkpoint to a new place, or what of it belongs to the end of a batch.
+    """Copy the checkpoint to a new location, completely or up to the end of a batch.
 
     `bytes` and `files` are those of the whole checkpoint. `at` says when the batch was, `offsets`
     is the preview, each partition with `topic`, `partition`, `from` and `to`. `new_query_id` says
@@ -82,13 +82,13 @@ class CopyRemoteCheckpoint(StepBase):
             raise StepError(f"the copy {self.place} doesn't end at batch {self.batch}")
 
     def undo(self, was: PriorState) -> tuple[Step, ...]:
-        """Remove the copy, unless a query has used it."""
+        """Delete the copy, unless a query has used it."""
         return (DeleteRemoteCheckpoint(place=self.place, source=self.checkpoint),)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CreateRemoteCheckpoint(CreateCheckpoint):
-    """Write the new checkpoint at a new place; where it begins is found after the stop."""
+    """Create the new checkpoint at a new location; its first offsets are read after the stop."""
 
     action: ClassVar[str] = "create_remote_checkpoint"
 
@@ -115,13 +115,13 @@ class CreateRemoteCheckpoint(CreateCheckpoint):
         return applier.remote_checkpoints.issue(self.place)
 
     def undo(self, was: PriorState) -> tuple[Step, ...]:
-        """Remove it, unless a query has used it."""
+        """Delete the new checkpoint, unless a query has used it."""
         return (DeleteRemoteCheckpoint(place=self.place),)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DeleteRemoteCheckpoint(StepBase):
-    """Remove what was put at a new place and never used; what a query has used stays."""
+    """Delete a checkpoint at a new location, unless a query has used it."""
 
     action: ClassVar[str] = "delete_remote_checkpoint"
     symbol: ClassVar[str] = "-"
@@ -143,7 +143,7 @@ class DeleteRemoteCheckpoint(StepBase):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ReadRemoteState(StepBase):
-    """Have Spark's own reader load the whole state at the new place, before a query starts there.
+    """Read the whole state at the new location with Spark's state reader, before the start.
 
     Spark reads it here, from a copy that goes away after: it needs as many bytes of disk.
     """

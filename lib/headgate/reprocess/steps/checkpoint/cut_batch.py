@@ -26,7 +26,7 @@ from headgate.reprocess.steps.checkpoint.swap import CheckpointSwap, check_query
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CutCopy(StepBase):
-    """Copy the checkpoint as it is at the end of `batch`, with one partition's end moved.
+    """Copy the checkpoint; in the copy, change the offset at which a batch ends or starts.
 
     `entry` is the batch whose entry of the offset log says `end` for `topic` and `partition`:
     `batch` itself, whose next one then begins there, or the one after it, which is to be done up
@@ -154,7 +154,7 @@ class CutCopy(StepBase):
         check_whole(applier, was["copy"], self._last(was))
 
     def undo(self, was: PriorState) -> tuple[Step, ...]:
-        """Remove the copy, where there is one that was not put in place."""
+        """Delete the copy, unless the run already uses it."""
         if self.is_read(was):
             return ()
         return (DeleteCopy(checkpoint=self.checkpoint, copy=was["copy"]),)
@@ -162,7 +162,7 @@ class CutCopy(StepBase):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SwapCutCheckpoint(CheckpointSwap):
-    """Move the checkpoint aside, whole, and put the copy that was cut in its place.
+    """Move the checkpoint to backup and replace it with the copy that has the changed offset.
 
     `first` says that it is the query's own that is moved aside, and not one that was cut before;
     of a second one `topic`, `partition` and `end` say where it begins. There is no second copy
@@ -232,7 +232,7 @@ class SwapCutCheckpoint(CheckpointSwap):
             raise StepError(f"checkpoint {self.checkpoint} doesn't end at batch {batch}")
 
     def undo(self, was: PriorState) -> tuple[Step, ...]:
-        """Put the query's own back; what was cut on the way is no state to go back to."""
+        """Restore the original checkpoint."""
         if not self.first:
             return ()
         back = CheckpointSwap.undo(self, was)

@@ -20,7 +20,7 @@ FINISH_SECONDS = 1800.0
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FinishBatch(StepBase):
-    """Start the query, let it do the one batch that was cut, and stop it again."""
+    """Start the query, wait until it completes the shortened batch, and stop it."""
 
     action: ClassVar[str] = "finish_batch"
     symbol: ClassVar[str] = "~"
@@ -84,7 +84,7 @@ class FinishBatch(StepBase):
         )
 
     def undo(self, was: PriorState) -> tuple[Step, ...]:
-        """Make sure that it is stopped; what it wrote meanwhile stays in the sink."""
+        """Make sure that the query is stopped; its output stays in the sink."""
         return (self._stop(),)
 
     def _is_done(self, applier: Applier) -> bool:

@@ -15,7 +15,7 @@ from headgate.reprocess.steps.checkpoint.backup_folder import RestoreFolder, bes
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MoveToBackup(StepBase):
-    """Rename a folder of a stopped pipeline to a hidden neighbour, where it stays.
+    """Move a folder of the stopped pipeline to a hidden backup folder next to it.
 
     `what` is a word for people. The pipeline is proven to be stopped, by `checkpoint` where
     nothing else tells. A folder that is not there is nothing to set aside.
@@ -70,7 +70,7 @@ class MoveToBackup(StepBase):
             applier.note(f"{self.folder} was moved to the backup {was['aside']}")
 
     def undo(self, was: PriorState) -> tuple[Step, ...]:
-        """Put it back."""
+        """Restore the folder from backup."""
         if was["hash"] is None:
             return ()
         back = RestoreFromBackup(
@@ -85,7 +85,7 @@ class MoveToBackup(StepBase):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RestoreFromBackup(RestoreFolder):
-    """Put a folder back that was set aside; the one in its place is set aside instead."""
+    """Restore a folder from backup; output that was written since moves to backup."""
 
     action: ClassVar[str] = "restore_from_backup"
     symbol: ClassVar[str] = "+"
@@ -111,7 +111,7 @@ class RestoreFromBackup(RestoreFolder):
     def risks(self, inspector: Inspector) -> tuple[str, ...]:
         """Say where goes what was written since."""
         return (
-            f"the undo moves to backup the output that was written to {self.folder} after the run",
+            f"the undo moves the output that was written to {self.folder} after the run to backup",
         )
 
     def check(self, inspector: Inspector, *, again: bool = False) -> None:

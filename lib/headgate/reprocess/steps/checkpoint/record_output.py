@@ -27,7 +27,7 @@ class Written:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RecordOutput(StepBase):
-    """Write down which records of a topic the batches have written whose results come again.
+    """Record the offsets of the output records that the query will write a second time.
 
     They are told by their time: Spark's Kafka sink leaves it to its producer or to the broker, and
     no record of a batch is older than `since` (Unix milliseconds), when the first of them was

@@ -22,7 +22,7 @@ _START_ONLY = "no record was unread, so the rehearsal verified only the start, n
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RepairCopy(StepBase):
-    """Copy the checkpoint and make the edits in the copy; the original is only read.
+    """Copy the checkpoint and repair the copy; the original is only read.
 
     `logs` is the digest of the logs that the edits were found for.
     """
@@ -76,13 +76,13 @@ class RepairCopy(StepBase):
             raise StepError(f"the repaired copy {was['copy']} still has faults: {what}")
 
     def undo(self, was: PriorState) -> tuple[Step, ...]:
-        """Remove the copy, unless it was put in place, where it is not a copy any more."""
+        """Delete the copy, unless the run already uses it."""
         return (DeleteCopy(checkpoint=self.checkpoint, copy=was["copy"]),)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DeleteCopy(CopyRemoval):
-    """Remove a copy that stands beside the checkpoint."""
+    """Delete a copy beside the checkpoint."""
 
     action: ClassVar[str] = "delete_copy"
     checkpoint: str
@@ -99,7 +99,7 @@ class DeleteCopy(CopyRemoval):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class VerifyRepair(StepBase):
-    """Let the engine start the registered query on a copy of the repaired copy, for one batch."""
+    """Start the registered entry point on a copy of the repaired checkpoint, for one batch."""
 
     action: ClassVar[str] = "verify_repair"
     symbol: ClassVar[str] = "~"
@@ -138,7 +138,7 @@ class VerifyRepair(StepBase):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SwapRepairedCheckpoint(CheckpointSwap):
-    """Set the broken checkpoint aside and give the repaired copy its name."""
+    """Move the broken checkpoint to backup and replace it with the repaired copy."""
 
     action: ClassVar[str] = "swap_repaired_checkpoint"
     pipeline: str

@@ -22,7 +22,7 @@ PARTITIONS = "spark.sql.shuffle.partitions"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RepartitionState(StepBase):
-    """Copy the checkpoint and let Spark spread the copy's state over other partitions."""
+    """Copy the checkpoint and let Spark repartition the state of the copy."""
 
     action: ClassVar[str] = "repartition_state"
     symbol: ClassVar[str] = "+"
@@ -91,13 +91,13 @@ class RepartitionState(StepBase):
             )
 
     def undo(self, was: PriorState) -> tuple[Step, ...]:
-        """Remove the copy, where it was not put in place."""
+        """Delete the copy, unless the run already uses it."""
         return (DeleteDraft(draft=was["draft"]),)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ExportState(StepBase):
-    """Write the old version's state to a folder of its own, for the new one to begin with."""
+    """Export the old version's state to a folder, as initial state of the new version."""
 
     action: ClassVar[str] = "export_state"
     symbol: ClassVar[str] = "+"
@@ -147,5 +147,5 @@ class ExportState(StepBase):
             raise StepError(f"exported state {self.folder} not found")
 
     def undo(self, was: PriorState) -> tuple[Step, ...]:
-        """Remove what was not finished; an export that is whole does no harm and stays."""
+        """Delete an incomplete export; a complete export is kept."""
         return (DeleteDraft(draft=was["draft"]),)

@@ -48,7 +48,7 @@ class CheckpointCopy(StepBase):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SnapshotCheckpoint(CheckpointCopy):
-    """Keep a copy of the checkpoint, with the hash that an undo is proved by.
+    """Copy the checkpoint and record its hash; the undo verifies the hash.
 
     It has `bytes`, of which `copied` take room; the rest is linked. None where nobody looked.
     """
@@ -79,14 +79,14 @@ class SnapshotCheckpoint(CheckpointCopy):
         applier.folders.copy_tree(self.checkpoint, was["copy"])
 
     def undo(self, was: PriorState) -> tuple[Step, ...]:
-        """Drop the copy, once the checkpoint is as it was."""
+        """Delete the copy, if the checkpoint equals it."""
         drop = DeleteSnapshot(checkpoint=self.checkpoint, copy=was["copy"], hash=was["hash"])
         return (drop,)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ReplaceCheckpoint(CheckpointSwap):
-    """Move the checkpoint aside and leave an empty folder: the query begins anew."""
+    """Move the checkpoint to backup and create an empty folder at its path."""
 
     action: ClassVar[str] = "replace_checkpoint"
     pipeline: str
@@ -117,7 +117,7 @@ class ReplaceCheckpoint(CheckpointSwap):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DeleteSnapshot(CopyRemoval):
-    """Remove the copy of a checkpoint that is back in its place."""
+    """Delete the copy of a checkpoint that was restored."""
 
     action: ClassVar[str] = "delete_snapshot"
     checkpoint: str

@@ -21,7 +21,7 @@ REWOUND = "rewound"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CopyToBatch(StepBase):
-    """Make a copy of the checkpoint that ends at a batch: both logs, source logs and state.
+    """Copy the checkpoint up to the end of a batch: offset, commit and source logs, and state.
 
     `planned_at`, `committed_at` and `watermark` are times in ISO 8601; `offsets` is the preview,
     each partition with `topic`, `partition`, `from` and `to`. `last` is the batch that the query
@@ -50,7 +50,11 @@ class CopyToBatch(StepBase):
     bytes: int = 0
 
     def describe(self) -> str:
-        facts = {"planned": self.planned_at, "done": self.committed_at, "watermark": self.watermark}
+        facts = {
+            "planned": self.planned_at,
+            "committed": self.committed_at,
+            "watermark": self.watermark,
+        }
         at = ", ".join(f"{word} {time}" for word, time in facts.items() if time)
         new = " with a new query id" if self.new_query_id else ""
         return (
@@ -89,13 +93,13 @@ class CopyToBatch(StepBase):
         check_whole(applier, was["copy"], self.batch)
 
     def undo(self, was: PriorState) -> tuple[Step, ...]:
-        """Remove the copy, where it was not put in place."""
+        """Delete the copy, unless the run already uses it."""
         return (DeleteCopy(checkpoint=self.checkpoint, copy=was["copy"]),)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ReadState(StepBase):
-    """Have Spark's own reader load the whole state of the copy before anything is replaced.
+    """Read the whole state of the copy with Spark's state reader, before the swap.
 
     Meanwhile nothing may change in the checkpoint: a session that outlives its query writes
     snapshots of the old state, and would write them into what takes the checkpoint's place.
@@ -141,7 +145,7 @@ class ReadState(StepBase):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SwapCheckpoint(CheckpointSwap):
-    """Move the checkpoint aside, whole, and put a copy that was made beside it in its place.
+    """Move the checkpoint to backup and replace it with the copy.
 
     `word` is what the copy's name has before the run's id.
     """

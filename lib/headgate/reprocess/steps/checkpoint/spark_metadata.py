@@ -18,7 +18,7 @@ LOG = "_spark_metadata"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CutSinkLog(StepBase):
-    """Put the sink's log and files of the batches after `batch` aside.
+    """Move the file sink's log entries and files of later batches to backup.
 
     A file sink skips a batch that its log has: the new run's output would be dropped without a
     word. What is put aside stays on the same file system, in a hidden folder of the output. `later`
@@ -91,7 +91,7 @@ class CutSinkLog(StepBase):
             raise StepError(f"output file {self.target}/{left[0]} was not moved to backup")
 
     def undo(self, was: PriorState) -> tuple[Step, ...]:
-        """Put the log and the files back."""
+        """Restore the log and the files."""
         back = RestoreSinkLog(
             pipeline=self.pipeline,
             target=self.target,
@@ -105,7 +105,7 @@ class CutSinkLog(StepBase):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RestoreSinkLog(StepBase):
-    """Put the sink's log and files back; what was written since is put aside in turn."""
+    """Restore the sink's log and files; output that was written since moves to backup."""
 
     action: ClassVar[str] = "restore_sink_log"
     symbol: ClassVar[str] = "~"

@@ -103,13 +103,13 @@ class CheckpointSwap(StepBase):
             )
 
     def undo(self, was: PriorState) -> tuple[Step, ...]:
-        """Put the old one back."""
+        """Restore the old checkpoint."""
         return restore_steps(self.pipeline, self.checkpoint, was)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RestoreCheckpoint(RestoreFolder):
-    """Put the old checkpoint back byte for byte; the one in its place is moved aside."""
+    """Restore the old checkpoint byte for byte; the checkpoint at its path moves to backup."""
 
     action: ClassVar[str] = "restore_checkpoint"
     symbol: ClassVar[str] = "~"

@@ -22,7 +22,7 @@ from headgate.reprocess.steps.process.stop_start import StartPipeline, stop_with
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SwitchCheckpoint(StepBase):
-    """Let the pipeline's checkpoint be at a new place: its commands get that from now on.
+    """Switch the pipeline to the new checkpoint location; its commands now get this location.
 
     `made` says that something was put there; else it is empty, and the query begins anew.
     """
@@ -73,7 +73,7 @@ class SwitchCheckpoint(StepBase):
             )
 
     def undo(self, was: PriorState) -> tuple[Step, ...]:
-        """Lead it back."""
+        """Switch the pipeline back to the old location."""
         back = SwitchToOldCheckpoint(
             pipeline=self.pipeline,
             checkpoint=self.checkpoint,
@@ -85,7 +85,7 @@ class SwitchCheckpoint(StepBase):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SwitchToOldCheckpoint(StepBase):
-    """Let the pipeline's checkpoint be at the old place again, where nothing was touched."""
+    """Switch the pipeline back to the old checkpoint location, which is unchanged."""
 
     action: ClassVar[str] = "switch_to_old_checkpoint"
     symbol: ClassVar[str] = "~"
@@ -167,7 +167,7 @@ class SwitchToOldCheckpoint(StepBase):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class StartAtCheckpoint(StartPipeline):
-    """Start the pipeline at its new place, and see that it does not go on at the old one.
+    """Start the pipeline, and verify that it uses the new checkpoint and not the old one.
 
     `old` is the old place; a command that does not hand on HEADGATE_CHECKPOINT goes on there.
     """

@@ -21,7 +21,7 @@ _POLL = 1.0
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AwaitTransactions(StepBase):
-    """Prove that no transaction of an application is open, nor one on the topics that go.
+    """Verify that the application, and the topics to delete, have no open transaction.
 
     `topics` maps a name to facts with its number of `partitions`. A transaction that is open will
     still commit offsets or write records, so its producer counts as alive.

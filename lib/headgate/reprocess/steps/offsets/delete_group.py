@@ -19,7 +19,7 @@ from headgate.text.numbers import name_list, plural
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DeleteGroup(StepBase):
-    """Delete a group without members; its offsets are journalled for the undo."""
+    """Delete a group without members; the journal keeps its offsets for the undo."""
 
     action: ClassVar[str] = "delete_group"
     symbol: ClassVar[str] = "-"
@@ -66,7 +66,7 @@ class DeleteGroup(StepBase):
             )
 
     def undo(self, was: PriorState) -> tuple[Step, ...]:
-        """Commit what was committed."""
+        """Recreate the group with its committed offsets."""
         if not was["offsets"]:
             return ()
         back = RestoreGroup(group=self.group, offsets=tuple(was["offsets"]), topics=was["topics"])
@@ -75,7 +75,7 @@ class DeleteGroup(StepBase):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RestoreGroup(StepBase):
-    """Make a deleted group anew by committing its offsets; `topics` are the ids of their topics.
+    """Recreate a deleted group with its offsets; `topics` are the ids of their topics.
 
     An offset of a topic that was deleted, or made anew, means nothing there and is left out.
     """

@@ -15,7 +15,7 @@ from headgate.reprocess.steps.offsets.partition_offsets import committed
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RecordOffsets(StepBase):
-    """Write what the group has committed to a file, after the stop and before any move."""
+    """Write the group's committed offsets to a file, after the stop and before any change."""
 
     action: ClassVar[str] = "record_offsets"
     symbol: ClassVar[str] = "+"
@@ -53,5 +53,5 @@ class RecordOffsets(StepBase):
         """`write_record` returns only when the file is on disk."""
 
     def undo(self, was: PriorState) -> tuple[Step, ...]:
-        """The record stays; nothing was changed."""
+        """There is nothing to undo; the file is kept."""
         return ()

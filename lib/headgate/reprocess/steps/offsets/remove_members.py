@@ -19,7 +19,7 @@ REJOIN_SECONDS = 10.0
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RemoveMembers(StepBase):
-    """Remove every member of a classic group, static ones too; refuse where one joins again."""
+    """Remove all members of a classic group, also static members; fail if one rejoins."""
 
     action: ClassVar[str] = "remove_members"
     symbol: ClassVar[str] = "-"

@@ -91,7 +91,7 @@ _SHOWN = 5
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ResetOffsets(StepBase):
-    """Move partitions of a group to `target`; what was committed is journalled for the undo.
+    """Set the group's offsets to the target; the journal keeps the old offsets for the undo.
 
     `offsets` is the preview; the real ones are found after the stop. `topics` maps a name to its
     `id` and number of `partitions`; of a topic that is in `only` just those partitions move.
@@ -167,7 +167,7 @@ class ResetOffsets(StepBase):
         _prove(applier, self.group, moves_of(was))
 
     def undo(self, was: PriorState) -> tuple[Step, ...]:
-        """Put back what was committed; what was not committed is deleted again."""
+        """Restore the old offsets; delete offsets of partitions that had none."""
         moves = moves_of(was)
         back = RestoreOffsets(
             group=self.group,
@@ -183,7 +183,7 @@ class ResetOffsets(StepBase):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RestoreOffsets(StepBase):
-    """Put back what a group had committed, with metadata and leader epoch, or its absence."""
+    """Restore a group's offsets, metadata and leader epochs; delete offsets that it didn't have."""
 
     action: ClassVar[str] = "restore_offsets"
     symbol: ClassVar[str] = "~"

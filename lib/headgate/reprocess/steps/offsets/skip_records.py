@@ -18,11 +18,12 @@ from headgate.text.numbers import plural
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SkipRecords(StepBase):
-    """Commit the offset behind a range; `first` is its first offset, `next` the one behind it.
+    """Commit the offset after the skipped records.
 
     Only where the group is within the range when it has stopped: in front of it there are
     records that it would never read, behind it there is nothing to step over. `topics` is the one
-    topic with its `id` and number of `partitions`.
+    topic with its `id` and number of `partitions`; `first` is the first offset to skip, `next` the
+    one after the last.
     """
 
     action: ClassVar[str] = "skip_records"
@@ -84,7 +85,7 @@ class SkipRecords(StepBase):
             )
 
     def undo(self, was: PriorState) -> tuple[Step, ...]:
-        """Put the group back in front of what was stepped over."""
+        """Restore the offset before the skipped records."""
         back = tuple(
             Move(topic=m.topic, partition=m.partition, was=m.to, to=m.was) for m in moves_of(was)
         )

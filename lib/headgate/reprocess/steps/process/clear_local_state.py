@@ -15,7 +15,7 @@ from headgate.reprocess.steps.base.wait import ask_and_wait
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ClearLocalState(StepBase):
-    """Clear the local state of every instance; without `command` somebody else does.
+    """Clear the local state of every instance; without a `clean` command, a person does it.
 
     `instances` are those that a person has confirmed to be cleared, which nothing proves. Where
     neither is given a person is asked, and waited for where the run `waits`: what it starts next
@@ -83,5 +83,5 @@ class ClearLocalState(StepBase):
         """Nobody can look at the disks of other hosts: the command's exit code has to do."""
 
     def undo(self, was: PriorState) -> tuple[Step, ...]:
-        """Clear it again: what was kept since belongs to topics that the undo replaces."""
+        """Clear the local state again: it belongs to topics that the undo replaces."""
         return (replace(self, instances=()),)

@@ -22,7 +22,7 @@ _POLL = 1.0
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PauseProcessing(StepBase):
-    """Run the registered pause command and prove that nothing is processed any more.
+    """Run the registered pause command, and verify that the pipeline makes no progress.
 
     Proof is a status command that says `paused`; else that the committed offsets, or the logs of
     the checkpoint, stand still.
@@ -69,7 +69,7 @@ class PauseProcessing(StepBase):
         applier.note(f"{self.pipeline} is paused: it has committed nothing for {still:.0f} s")
 
     def undo(self, was: PriorState) -> tuple[Step, ...]:
-        """Go on."""
+        """Resume the pipeline."""
         return (ResumeProcessing(**asdict(self)),)
 
     def _position(self, applier: Applier) -> object:
@@ -110,13 +110,13 @@ class ResumeProcessing(StepBase):
             )
 
     def undo(self, was: PriorState) -> tuple[Step, ...]:
-        """Pause it again."""
+        """Pause the pipeline again."""
         return (PauseProcessing(**asdict(self)),)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ConfirmDrained(StepBase):
-    """Prove that the pipeline is still stopped, and say where it stands and what was in flight."""
+    """Verify that the pipeline is still stopped; report its position and records in flight."""
 
     action: ClassVar[str] = "confirm_drained"
     symbol: ClassVar[str] = "+"
@@ -160,7 +160,7 @@ class ConfirmDrained(StepBase):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Notify(StepBase):
-    """Tell people, by the registered command; that it fails keeps nothing from going on."""
+    """Run the registered notify command; if it fails, the run continues."""
 
     action: ClassVar[str] = "notify"
     symbol: ClassVar[str] = "+"
@@ -190,7 +190,7 @@ class Notify(StepBase):
         """Whether anybody reads it is not ours to know."""
 
     def undo(self, was: PriorState) -> tuple[Step, ...]:
-        """Tell of the way back."""
+        """Notify that the run is undone."""
         again = Notify(
             pipeline=self.pipeline, command=self.command, message=self.back, back=self.message
         )

@@ -13,7 +13,7 @@ from headgate.reprocess.steps.base.step import PriorState, check_command
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ReenableRestarts(StepBase):
-    """Let orchestrators start the pipeline again, of which this run changed nothing else."""
+    """Re-enable restarts of a pipeline that this run did not change otherwise."""
 
     action: ClassVar[str] = "reenable_restarts"
     symbol: ClassVar[str] = "~"

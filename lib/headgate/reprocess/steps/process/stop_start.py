@@ -25,7 +25,7 @@ STOPPED_SECONDS = 20.0
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class StopPipeline(StepBase):
-    """Suspend restarts, run the registered stop command, and prove that it no longer runs.
+    """Suspend restarts, run the registered stop command, and verify that the pipeline is stopped.
 
     Without `command` it only proves; `verify_stopped` says how. Without `suspend` nothing keeps an
     orchestrator from starting the pipeline again, so each destructive step proves it anew.
@@ -115,7 +115,7 @@ class StopPipeline(StepBase):
         )
 
     def undo(self, was: PriorState) -> tuple[Step, ...]:
-        """Start it again; only reenable what did not run before or was not stopped from here."""
+        """Start the pipeline. If the run did not stop it, only re-enable restarts."""
         if was["running"] is not False and self.command is not None:
             return (start_or_ask(self),)
         if self.suspend is None:
@@ -180,7 +180,7 @@ class StartStep(StepBase):
             wait.pause()
 
     def undo(self, was: PriorState) -> tuple[Step, ...]:
-        """Suspend restarts and stop it."""
+        """Suspend restarts and stop the pipeline."""
         stop = StopPipeline(
             pipeline=self.pipeline,
             command=self.stop,
@@ -216,7 +216,7 @@ class StartStep(StepBase):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class StartPipeline(StartStep):
-    """Re-enable restarts, run the registered start command and see the pipeline run."""
+    """Re-enable restarts, run the registered start command, and verify that the pipeline runs."""
 
     action: ClassVar[str] = "start_pipeline"
     command: str
@@ -308,7 +308,7 @@ class StartPipeline(StartStep):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ManualStep(StartStep):
-    """Ask a person to start it, because no command is registered for that; wait, and see it run.
+    """Ask a person to start the pipeline (no start command), and verify that it runs.
 
     Who stopped the pipeline before the run starts it when they like: without `waits` they are told,
     and no more. If it has to be configured first, restarts stay suspended until it is

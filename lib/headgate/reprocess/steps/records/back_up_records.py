@@ -32,7 +32,7 @@ _KEEP_ALL = {
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class BackUpRecords(StepBase):
-    """Copy records to a backup topic of this run, one for each topic.
+    """Copy the records of each topic to a backup topic of this run.
 
     Partition, key, value, headers, timestamp and order are kept; the offset that a record had
     stands in its last header. `topics` maps a name to its shape (see `topic_shapes`). Of topics
@@ -106,7 +106,7 @@ class BackUpRecords(StepBase):
             applier.note(f"{name} is backed up in {backup}: {_shown(digests)}")
 
     def undo(self, was: PriorState) -> tuple[Step, ...]:
-        """Drop the backup topics, once the records are back; of what was skipped they stay.
+        """Delete the backup topics after the records are restored; keep those of skipped records.
 
         Retention may have deleted those records from their own topic meanwhile.
         """
@@ -125,7 +125,7 @@ class BackUpRecords(StepBase):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DeleteBackupTopics(StepBase):
-    """Delete the backup topics of a run; `topics` maps what was backed up to where."""
+    """Delete the backup topics of a run; `topics` maps each topic to its backup topic."""
 
     action: ClassVar[str] = "delete_backup_topics"
     symbol: ClassVar[str] = "-"

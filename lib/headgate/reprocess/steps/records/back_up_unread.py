@@ -21,7 +21,7 @@ from headgate.text.numbers import name_list
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class BackUpUnreadRecords(BackUpRecords):
-    """Copy what a group has not read yet of topics that go.
+    """Copy the group's unread records of topics that will be deleted.
 
     What it has read is in its state already: put back, it would count twice. An undo puts the rest
     back into the topics made anew, whose beginning is then what is read next.
@@ -44,7 +44,7 @@ class BackUpUnreadRecords(BackUpRecords):
         }
 
     def undo(self, was: PriorState) -> tuple[Step, ...]:
-        """Put them back, then drop the backup topics."""
+        """Restore the records, then delete the backup topics."""
         backup = dict(was["backup"])
         back = RestoreRecords(backup=backup, pipeline=self.pipeline, group=self.group)
         return (back, DeleteBackupTopics(topics=backup))

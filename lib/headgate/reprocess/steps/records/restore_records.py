@@ -16,7 +16,7 @@ from headgate.text.numbers import name_list, plural
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RestoreRecords(StepBase):
-    """Put backed-up records back into their topics, which hold nothing else afterwards.
+    """Restore backed-up records to their topics; newer records are deleted.
 
     `backup` maps a topic to its backup topic. What a topic holds now is deleted first: it was
     written since. Each record has its partition, key, value, headers, timestamp and order again,
@@ -116,7 +116,7 @@ class RestoreRecords(StepBase):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ConfigureTopics(StepBase):
-    """Give topics settings of their own: those in `configs` (by topic), and no others."""
+    """Set the settings of each topic to those in `configs`, and remove all others."""
 
     action: ClassVar[str] = "configure_topics"
     symbol: ClassVar[str] = "~"
@@ -153,5 +153,5 @@ class ConfigureTopics(StepBase):
             raise StepError(f"settings of {name_list(wrong)} differ from the plan")
 
     def undo(self, was: PriorState) -> tuple[Step, ...]:
-        """Give them the settings of before."""
+        """Restore the earlier settings."""
         return (ConfigureTopics(configs=was["configs"]),)

@@ -21,7 +21,7 @@ PROVE_SECONDS, STOPPED_SECONDS = 180.0, 5.0
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AddPartitions(StepBase):
-    """Give topics more partitions; Kafka never takes one away.
+    """Add partitions to topics; Kafka can't remove partitions.
 
     `topics` maps a name to its `id` and number of `partitions` before, `to` is the number after.
     An application of Kafka Streams that runs would end by itself as soon as it sees the new ones.
@@ -96,7 +96,7 @@ class AddPartitions(StepBase):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class VerifyPartitions(StepBase):
-    """See that the application's members share its tasks, and that it recreated its topics.
+    """Verify that the group is stable, and that the application recreated its topics.
 
     `topics` maps the internal topics that go to how many partitions each had, `to` is how many
     its inputs have now. It is said of each how many it has: one whose number is fixed in the code

@@ -18,7 +18,7 @@ from headgate.text.numbers import name_list
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DeleteRecords(StepBase):
-    """Delete all records of topics that are there when the pipeline has stopped.
+    """Delete all records that the topics have after the stop.
 
     The topics stay, with their offsets and settings: what is written next goes on behind. With
     `backed_up` an earlier step of the run backed up the records, and the undo puts them back;
@@ -81,7 +81,7 @@ class DeleteRecords(StepBase):
             )
 
     def undo(self, was: PriorState) -> tuple[Step, ...]:
-        """Put the backed-up records back in place of what was written since."""
+        """Restore the backed-up records; newer records are deleted."""
         backup = dict(was["backup"])
         if not backup:
             return ()

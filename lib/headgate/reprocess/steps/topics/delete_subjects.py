@@ -16,7 +16,7 @@ from headgate.text.numbers import name_list, plural
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DeleteSubjects(StepBase):
-    """Delete subjects; their schemas and compatibility levels are journalled for the undo.
+    """Delete subjects; the journal keeps schemas and compatibility levels for the undo.
 
     `subjects` maps a name to the ids of its versions' schemas, oldest first. The registry still
     tells a deleted schema by its id, so records that are backed up stay readable.
@@ -73,7 +73,7 @@ class DeleteSubjects(StepBase):
             )
 
     def undo(self, was: PriorState) -> tuple[Step, ...]:
-        """Register the schemas again, in the order of their versions, with their levels."""
+        """Register the schemas again in the order of their versions, and restore their levels."""
         if not was["versions"]:
             return ()
         return (RestoreSubjects(versions=was["versions"], levels=was.get("levels", {})),)
@@ -81,7 +81,7 @@ class DeleteSubjects(StepBase):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RestoreSubjects(StepBase):
-    """Register the schemas of deleted subjects anew, oldest first, and set their levels again.
+    """Register the schemas of deleted subjects again, oldest first, and restore their levels.
 
     `levels` are the compatibility levels that subjects had of their own. Versions that another
     level let pass would be refused by the registry's: meanwhile nothing is checked.

@@ -22,7 +22,7 @@ from headgate.text.numbers import name_list, plural
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DeleteTopics(StepBase):
-    """Delete topics by name and id; their settings are journalled for the undo.
+    """Delete topics by name and id; the journal keeps their settings for the undo.
 
     `topics` maps a name to its `id`, number of `partitions`, `replication` factor and own
     `configs` (see `topic_shapes`). Where `group` is given it is proven to be without members, and
@@ -110,7 +110,7 @@ class DeleteTopics(StepBase):
             )
 
     def undo(self, was: PriorState) -> tuple[Step, ...]:
-        """Recreate them: partitions, replication, settings, and the records that were backed up."""
+        """Recreate the topics with partitions, replication, settings and backed-up records."""
         if self.outgrown:
             return ()
         shapes, backup = shapes_of(was), dict(was["backup"])
@@ -127,7 +127,7 @@ class DeleteTopics(StepBase):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RestoreTopics(StepBase):
-    """Make deleted topics anew with the same partitions, replication and settings.
+    """Recreate deleted topics with the same partitions, replication and settings.
 
     One that exists and is another topic than the deleted one was made since, by the application
     that started: it is deleted first, with what it holds. The topic that was never deleted stays.
@@ -267,7 +267,7 @@ def _is_like(found: TopicShape | None, planned: Mapping[str, Any]) -> bool:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CreateTopics(StepBase):
-    """Make new topics with the shapes of others; `topics` maps a new name to its shape."""
+    """Create topics with the partitions and settings of the old topics."""
 
     action: ClassVar[str] = "create_topics"
     symbol: ClassVar[str] = "+"
@@ -297,5 +297,5 @@ class CreateTopics(StepBase):
             raise StepError(f"topics differ from the plan after their creation: {name_list(wrong)}")
 
     def undo(self, was: PriorState) -> tuple[Step, ...]:
-        """They stay: what was written to them since is nobody's to throw away."""
+        """Keep the new topics and their records."""
         return ()

@@ -15,7 +15,7 @@ from headgate.text.numbers import plural
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RecordTopics(StepBase):
-    """Write partitions, replication and settings of topics to a file; records are not copied."""
+    """Write partitions, replication and settings of topics to a file; don't copy records."""
 
     action: ClassVar[str] = "record_topics"
     symbol: ClassVar[str] = "+"

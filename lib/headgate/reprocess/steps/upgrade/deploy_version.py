@@ -22,7 +22,7 @@ BEFORE = "before"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RecheckVersion(StepBase):
-    """Judge the new version once more, now that nothing moves: against what is there now.
+    """Check the new version again, on the state after the stop.
 
     `approved` are the findings that the plan showed, `version` the fingerprint of what was judged.
     """
@@ -62,7 +62,7 @@ class RecheckVersion(StepBase):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class BackUpCheckpoint(CheckpointCopy):
-    """Keep a copy beside the checkpoint, from where it comes back by a rename."""
+    """Copy the checkpoint to a backup folder next to it."""
 
     action: ClassVar[str] = "back_up_checkpoint"
     key: ClassVar[str] = "aside"
@@ -83,13 +83,13 @@ class BackUpCheckpoint(CheckpointCopy):
         applier.checkpoints.copy_beside(self.checkpoint, was["aside"])
 
     def undo(self, was: PriorState) -> tuple[Step, ...]:
-        """Put the copy in the checkpoint's place, whatever the new version left there."""
+        """Restore the checkpoint from backup."""
         return restore_steps(self.pipeline, self.checkpoint, was)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class BackUpOffsets(StepBase):
-    """Journal what the group has committed, from where an undo puts it back."""
+    """Record the group's committed offsets in the journal."""
 
     action: ClassVar[str] = "back_up_offsets"
     symbol: ClassVar[str] = "+"
@@ -116,7 +116,7 @@ class BackUpOffsets(StepBase):
         """The journal is on disk."""
 
     def undo(self, was: PriorState) -> tuple[Step, ...]:
-        """Put them back."""
+        """Restore the offsets."""
         moves = moves_of(was)
         names = sorted({m.topic for m in moves})
         back = RestoreOffsets(
@@ -131,7 +131,7 @@ class BackUpOffsets(StepBase):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DeployVersion(StepBase):
-    """Put the new version's code in place, by its registered command.
+    """Deploy the new version with the registered deploy command.
 
     Without `command` it lies there already, or the start command brings it along.
     """
@@ -165,13 +165,13 @@ class DeployVersion(StepBase):
         """The command's success is all that can be told before the start."""
 
     def undo(self, was: PriorState) -> tuple[Step, ...]:
-        """Put the old version's code in place again."""
+        """Roll back to the old version with the registered rollback command."""
         return (RollBackVersion(pipeline=self.pipeline, command=self.rollback),)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RollBackVersion(StepBase):
-    """Put the code of the version before in place again."""
+    """Roll back to the old version's code."""
 
     action: ClassVar[str] = "roll_back_version"
     symbol: ClassVar[str] = "~"

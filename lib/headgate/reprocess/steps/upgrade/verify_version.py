@@ -29,7 +29,7 @@ PROVE_SECONDS, IDLE_SECONDS, STOPPED_SECONDS = 600.0, 180.0, 5.0
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class StartVersion(StartPipeline):
-    """Start the new version; where it ends at once, all is taken back."""
+    """Start the new version; if it ends at once, roll back the run."""
 
     action: ClassVar[str] = "start_version"
 
@@ -43,7 +43,7 @@ class StartVersion(StartPipeline):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class VerifyVersion(StepBase):
-    """See that the new version does its work where the old one stopped.
+    """Verify that the new version continues where the old version stopped.
 
     A query must commit a batch, a group must have members and move or have nothing to read. `kept`
     is where the old version's checkpoint stays when the new one works at another place.
