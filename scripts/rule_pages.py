@@ -30,22 +30,22 @@ _MEASURED = "measured"
 _FIELD = re.compile(r"(?<!\$)\{\w+(?:[!:][^{}]*)?\}")
 _SEVERITIES = {
     "HIGH": "`high`: data or state is lost, or the pipeline stays down",
-    "MEDIUM": "`medium`: a reset, an upgrade or a fail-over takes long, writes duplicates or needs "
-    "manual work",
+    "MEDIUM": "`medium`: a reset, an upgrade or a failover takes long, writes duplicates or needs "
+    "manual steps",
     "LOW": "`low`: extra work that you can prepare for",
 }
 _OUTCOMES = {
-    Outcome.REFUSES: "`refuses`: the new version does not start, or stops at its first batch",
+    Outcome.REFUSES: "`refuses`: the new version fails to start, or fails in its first batch",
     Outcome.SILENTLY_WRONG: "`silently_wrong`: the new version starts and writes wrong results",
-    Outcome.UNKNOWN: "`unknown`: the evidence does not decide it; the finding asks for what would",
+    Outcome.UNKNOWN: "`unknown`: the evidence isn't enough to decide; the finding asks a question",
     Outcome.NO_EFFECT: "`no_effect`: the new version resumes, and the engine ignores the change",
-    Outcome.RESUMES: "`resumes`: the new version continues; the finding says what becomes of state",
+    Outcome.RESUMES: "`resumes`: the new version continues; the finding shows the effect on state",
 }
 _EFFECTS = {
     "INCOMPATIBLE": "`incompatible`: consumers fail, and a schema registry rejects the schema",
-    "SILENTLY_WRONG": "`silently_wrong`: consumers read a default, a null or another meaning, "
-    "and no schema registry objects",
-    "UNKNOWN": "`unknown`: the schemas do not decide it; the finding asks for what would",
+    "SILENTLY_WRONG": "`silently_wrong`: consumers read a default, null or a value with another "
+    "meaning, and schema registries accept the schema",
+    "UNKNOWN": "`unknown`: the schemas aren't enough to decide; the finding asks a question",
     "COMPATIBLE": "`compatible`: consumers read every record correctly",
 }
 _COMMANDS = {

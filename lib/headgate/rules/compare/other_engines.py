@@ -110,7 +110,7 @@ _ASIDE = (
 
 # What a reader says of a checkpoint that was read whole: the rules on checkpoints judge it.
 _OF_CHECKPOINTS = re.compile(
-    r"/metadata is missing$|/(?:offsets|commits) (?:lacks|holds no batch)"
+    r"/metadata is missing$|/(?:offsets|commits) (?:lacks|contains no batch)"
     r"|/commits has batch \d+, but |^the checkpoint has no state of operator"
     r"|^`_spark_metadata` has batch |/(?:offsets|commits)/\d+ can't be read: "
 )

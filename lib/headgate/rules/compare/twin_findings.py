@@ -113,7 +113,7 @@ _DECIDES = "The generated rows don't decide this. {question}"
 
 
 @twin_rule("TWN003", remedies=(_CHECK_BY_HAND,), questions=(_DECIDES,))
-def engine_can_not_tell(verdict: TwinVerdict, location: Location) -> RuleResult:
+def twin_run_undecided(verdict: TwinVerdict, location: Location) -> RuleResult:
     """The generated rows don't decide what the new version does with the old state."""
     return RuleResult(
         outcome=Outcome.UNKNOWN,
@@ -124,11 +124,11 @@ def engine_can_not_tell(verdict: TwinVerdict, location: Location) -> RuleResult:
     )
 
 
-RULES: tuple[TwinRule, ...] = (engine_refuses, engine_writes_wrong_results, engine_can_not_tell)
+RULES: tuple[TwinRule, ...] = (engine_refuses, engine_writes_wrong_results, twin_run_undecided)
 _RULE_OF = {
     "refuses": engine_refuses,
     "silently_wrong": engine_writes_wrong_results,
-    "unknown": engine_can_not_tell,
+    "unknown": twin_run_undecided,
 }
 _OUTCOMES = {o.word: o for o in Outcome}
 

@@ -16,7 +16,7 @@ _KEEP = (
 
 @declared(TwinRule, "TWN011", _SOURCE, remedies=(_KEEP,))
 def streams_refuses(verdict: TwinVerdict, location: Location) -> RuleResult:
-    """Kafka Streams failed to start the new version in the place of the old one.
+    """Kafka Streams failed to start the new version instead of the old version.
 
     Both versions ran on the same records. The new version got the old version's state directory,
     internal topics and committed offsets.
@@ -59,7 +59,7 @@ _DECIDES = "The records of the twin run don't decide this. {question}"
 
 
 @declared(TwinRule, "TWN013", _SOURCE, remedies=(_REHEARSE,), questions=(_DECIDES,))
-def streams_can_not_tell(verdict: TwinVerdict, location: Location) -> RuleResult:
+def streams_twin_run_undecided(verdict: TwinVerdict, location: Location) -> RuleResult:
     """The records don't decide what the new version does with the old version's state."""
     return RuleResult(
         outcome=Outcome.UNKNOWN,
@@ -70,11 +70,15 @@ def streams_can_not_tell(verdict: TwinVerdict, location: Location) -> RuleResult
     )
 
 
-RULES: tuple[TwinRule, ...] = (streams_refuses, streams_writes_wrong_results, streams_can_not_tell)
+RULES: tuple[TwinRule, ...] = (
+    streams_refuses,
+    streams_writes_wrong_results,
+    streams_twin_run_undecided,
+)
 STREAMS_RULES = {
     "refuses": streams_refuses,
     "silently_wrong": streams_writes_wrong_results,
-    "unknown": streams_can_not_tell,
+    "unknown": streams_twin_run_undecided,
 }
 
 

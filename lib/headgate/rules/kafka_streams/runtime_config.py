@@ -157,9 +157,9 @@ def explicit_names_required(c: StreamsComparison) -> Iterator[RuleResult]:
     or a repartition topic has a generated name.
 
     The setting applies only if StreamsBuilder gets the configuration (TopologyConfig). If only
-    KafkaStreams gets the configuration, the setting has no effect. That is so if the old version
-    runs with the setting although it has generated names. A name that looks generated is set
-    explicitly if its number also belongs to an operator.
+    KafkaStreams gets the configuration, the setting has no effect. This is the case if the old
+    version runs with the setting although it has generated names. A name that looks generated is
+    set explicitly if its number also belongs to an operator.
     """
     old, new = (_is_on(a) for a in (c.old, c.new))
     unnamed = _unnamed(c.new) if new else []

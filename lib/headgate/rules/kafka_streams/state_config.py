@@ -34,7 +34,7 @@ def application_renamed(c: StreamsComparison) -> Iterator[RuleResult]:
     state directory.
 
     With another id the state is empty, and auto.offset.reset decides where reading starts. With
-    earliest, all results are written again. With latest, unread records are skipped.
+    earliest, all results are written a second time. With latest, unread records are skipped.
     """
     old, new = c.old.application_id, c.new.application_id
     if old and new and old != new:

@@ -250,7 +250,7 @@ def _misses_rows(now: StreamsStore, table: StreamsStore) -> RuleResult:
         before=table.name,
         after=now.name,
         because=(
-            f"The new store {now.name} is worked out of the table {table.name}. It gets a row of "
+            f"The new store {now.name} is computed from the table {table.name}. It gets a row of "
             "the table only when that row changes, so it lacks all rows from before the start."
         ),
         remedy=_REPLAY_THE_TABLE.format(table=table.name),

@@ -62,9 +62,9 @@ def suppression_added(c: StreamsComparison) -> Iterator[RuleResult]:
     empty and isn't filled from the window store.
 
     Windows that are open at the upgrade and get no more records are never published as final
-    results. Outputs that the windows didn't reach before lack these results. Operators after
-    suppress() process final results in addition to the earlier updates. Only where the same output
-    already has the earlier updates, each window's last row is right.
+    results. An output that has no earlier updates of these windows lacks their results. If an
+    output already has the earlier updates, each window's last row is right. Operators after
+    suppress() process final results in addition to the earlier updates.
     """
     same = {(now.topology, now.name): was for _, was, now in kept(c)}
     for pair in c.stores:

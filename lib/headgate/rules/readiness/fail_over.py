@@ -228,7 +228,7 @@ def topology_stored_by_the_broker(s: Subject) -> Iterator[Problem]:
     """With the streams protocol, the broker stores a group's topology and accepts no other.
 
     If a release changes input topics, or names, partitions or settings of internal topics, the
-    application fails to start. This is so even if all instances were stopped.
+    application fails to start, even if all instances were stopped.
     """
     if s.app.protocol == "streams":
         yield Problem(

@@ -48,7 +48,7 @@ _KEEP_THE_NAME = "Keep the name of the source."
 
 @rule("SRC004", remedies=(_KEEP_THE_NAME,))
 def named_source_renamed(c: Comparison) -> Iterator[RuleResult]:
-    """A source with a new name is a new source: Spark reads it again from its starting offsets."""
+    """A source with a new name is a new source: Spark reads it from its starting offsets."""
     if not names_count(c.before, c.after):
         return
     for old, new in _renamed(c):
@@ -240,7 +240,7 @@ def _name_missing(pair: SourcePair) -> RuleResult:
         location=pair.location,
         before=pair.before.name,
         after=None,
-        because=f"The offset log holds {EVOLUTION}=true, but the source no longer has a name.",
+        because=f"The offset log has {EVOLUTION}=true, but the source no longer has a name.",
         error_class="AssertionError",
         remedy=_GIVE_THE_SOURCE,
     )

@@ -285,8 +285,9 @@ def _garbage(pair: OperatorPair, store: StorePair, part: str) -> RuleResult:
         before=stored.describe() if stored else None,
         after=planned.describe() if planned else None,
         because=(
-            f"The number of {part} fields of state store `{store.name}` changed, and both checks "
-            "are off: Spark reads stored rows as rows of the new fields."
+            f"The number of {part} fields of state store `{store.name}` changed. The "
+            "state schema check and the row format check are off, so Spark reads stored rows with "
+            "the new fields."
             if other_number
             else f"The {part} types of state store `{store.name}` changed: Spark reads the stored "
             "bytes as the new types."

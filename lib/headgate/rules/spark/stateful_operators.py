@@ -85,7 +85,7 @@ _KEEP_THE_ORDER = "Keep the order of the branches, or reprocess the input with a
 
 @rule("OPS005", remedies=(_KEEP_THE_ORDER,))
 def branches_swapped(c: Comparison) -> Iterator[RuleResult]:
-    """Spark tells operators of one kind apart only by their position.
+    """Spark distinguishes operators of one kind only by their position.
 
     If two branches of a union or a join change their order, each reads the other's state.
     """

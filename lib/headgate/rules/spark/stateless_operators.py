@@ -85,7 +85,7 @@ _CAN_THIS_SOURCES = "Can this source's continuous mode parse its micro-batch off
 def continuous_trigger(c: Comparison) -> Iterator[RuleResult]:
     """Continuous processing parses a source's offsets differently than micro-batches.
 
-    The rate source's micro-batch offset is a number, but its continuous reader expects an object.
+    The rate source's micro-batch offset is a number, but its continuous mode expects an object.
     """
     if "continuous" in (c.before.trigger or {}) or "continuous" not in (c.after.trigger or {}):
         return

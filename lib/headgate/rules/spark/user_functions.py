@@ -159,7 +159,10 @@ def _unseen(pair: OperatorPair, name: str) -> RuleResult:
     return RuleResult(
         outcome=Outcome.UNKNOWN,
         location=pair.location,
-        because="The state variables of both versions are known, but not the code of each version.",
+        because=(
+            "The evidence has the state variables of both versions, but lacks the code of at least "
+            "one version."
+        ),
         question=_DID_THE_CODE.format(name=name),
         rollback=Rollback.SAFE,
         remedy=_CAPTURE_THE_OLD,

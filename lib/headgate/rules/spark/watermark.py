@@ -41,7 +41,7 @@ def watermark_added(c: Comparison) -> Iterator[RuleResult]:
 
 @rule("WMK002")
 def watermark_delay(c: Comparison) -> Iterator[RuleResult]:
-    """The offset log holds the current watermark, which never moves back.
+    """The offset log has the current watermark, which never moves back.
 
     A shorter delay takes effect after the first batch. A longer delay doesn't restore evicted
     state.

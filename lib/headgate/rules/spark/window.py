@@ -40,7 +40,7 @@ def window_grid(c: Comparison) -> Iterator[RuleResult]:
 def session_gap(c: Comparison) -> Iterator[RuleResult]:
     """Spark stores a session with the end that the old gap gave it.
 
-    Only new rows merge by the new gap, so sessions split or join wrongly.
+    Only new rows merge by the new gap, so sessions are split or merged wrongly.
     """
     for pair, old, new in _windows(c):
         if old.session_gap != new.session_gap:
