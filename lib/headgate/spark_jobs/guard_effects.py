@@ -68,7 +68,7 @@ class EffectGuard:
             return
         raise EffectError(
             f"the function connects to {host}:{port} while it builds the query, but a twin run "
-            "reaches no server: make the connection in foreachBatch, or pass its answer in"
+            "reaches no server: connect in foreachBatch, or pass the data in"
         )
 
     def _check_path(self, path: Any) -> None:

@@ -57,7 +57,7 @@ def test_nothing_changes(shop):
     code, found, whole = asked()
     assert (code, whole["outcome"], whole["base"]) == (0, "resumes", shop.git("rev-parse", "HEAD"))
     assert {p["changed"] for p in found.values()} == {False}
-    assert run().stdout.startswith("Nothing changes. No registered pipeline changes.")
+    assert run().stdout.startswith("No changes. No registered pipeline changed.")
 
 
 def test_a_changed_description_is_judged_by_the_rules(shop):

@@ -102,7 +102,7 @@ def test_state_without_logs_has_its_operators(checkpoint):
     for log in ("offsets", "commits"):
         shutil.rmtree(checkpoint / log)
     found, version = warnings(checkpoint)
-    assert found == ["offsets holds no batch"]
+    assert found == ["offsets contains no batch"]
     assert [o.name for o in version.stateful] == ["stateStoreSave"]
     assert version.sources is None
     assert read_batches(str(checkpoint)).batches == ()

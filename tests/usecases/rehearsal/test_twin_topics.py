@@ -70,7 +70,7 @@ def test_a_pattern_gets_a_topic_that_it_matches():
     assert inputs(app(pattern="orders-.*"), app(pattern="orders-.*")).names == {"orders-"}
     known = inputs(app("orders-eu"), app(pattern="orders-.*"))
     assert known.names == {"orders-eu"}
-    with pytest.raises(CaptureError, match="make up a topic"):
+    with pytest.raises(CaptureError, match="derive a topic name"):
         inputs(app(pattern=r"\d{4}"), app(pattern=r"\d{4}"))
 
 

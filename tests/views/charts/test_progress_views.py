@@ -53,10 +53,10 @@ def test_every_chart_that_has_values_and_no_other():
     made = charts([batch(0), batch(1)])
     assert [c.title for c in made] == [
         "Rows per second", "Duration of a batch", "Rows in the state", "Memory of the state",
-        "Records not read yet",
+        "Unread records",
     ]  # fmt: skip
     late = charts([batch(0, dropped=3, watermark=(BEGUN - timedelta(minutes=5)).isoformat())])
-    assert [c.title for c in late][-2:] == ["Records not read yet", "Late rows dropped"]
+    assert [c.title for c in late][-2:] == ["Unread records", "Late rows dropped"]
     assert titled(late, "Watermark lag").lines[0].values == (300.0,)
 
 

@@ -99,7 +99,8 @@ _OPTIONS = (
         "serdes",
         multiple=True,
         metavar="TOPIC=KEY:VALUE",
-        help="Twin run: types to generate for a topic, such as orders=string:long; repeatable.",
+        help="Twin run: types to generate for a topic, such as orders=string:long; can be "
+        "repeated.",
     ),
 )
 _OF_TWIN = ("before_properties", "serdes")

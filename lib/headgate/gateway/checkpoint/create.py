@@ -266,4 +266,4 @@ def _parsed(file: Path, read: Any) -> Any:
     except OSError as error:
         raise EvidenceError(f"{file} can't be read: {error.strerror}") from error
     except ValueError as error:
-        raise EvidenceError(f"{file} is broken: {error}") from error
+        raise EvidenceError(f"{file} is damaged: {error}") from error

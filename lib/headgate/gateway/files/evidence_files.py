@@ -137,7 +137,8 @@ def read(place: FileLocation, most: int = LARGEST) -> bytes:
         data: bytes = stream.read(most + 1) or b""
     if len(data) > most:
         raise EvidenceError(
-            f"{place.name} is larger than {most >> 20} MiB, the most that Headgate reads"
+            f"{place.name} is larger than {most >> 20} MiB, the most that Headgate reads: "
+            "use a smaller file"
         )
     return data
 

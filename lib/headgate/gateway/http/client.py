@@ -59,7 +59,7 @@ class Web:
                 if len(data) > _LARGEST:
                     raise EvidenceError(
                         f"{self._named(path)} returned more than {_LARGEST >> 20} MiB, the most "
-                        "that Headgate reads"
+                        "that Headgate reads: use the application's event log instead"
                     )
         try:
             return json.loads(data)
@@ -83,7 +83,7 @@ class Web:
                 if size > most:
                     raise EvidenceError(
                         f"{self._named(path)} is larger than {most >> 20} MiB, the most that "
-                        "Headgate reads"
+                        "Headgate reads: pass the path of the event log instead"
                     )
                 into.write(chunk)
 

@@ -92,7 +92,7 @@ def wait_until_it_answers(
             return False
         if not child.running:
             raise SetupError(
-                f"the Kafka broker failed to start: {child.last_words() or 'no reason'}"
+                f"the Kafka broker failed to start: {child.last_words() or 'it printed no error'}"
             )
         try:
             return bool(admin.list_topics(timeout=1).cluster_id == cluster)

@@ -205,7 +205,9 @@ def _hello(child: Child) -> tuple[int, str]:
             if first.isdecimal() and second:
                 return int(first), second
         if not child.running:
-            raise CaptureError(f"Java failed to start: {child.last_words() or 'no reason'}")
+            raise CaptureError(
+                f"Java failed to start: {child.last_words() or 'it printed no error'}"
+            )
         time.sleep(0.05)
     raise UnreachableError(f"Java did not start within {_HELLO_S:.0f} s")
 

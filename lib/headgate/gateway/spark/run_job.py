@@ -143,6 +143,8 @@ def ended_early(what: str, code: int, log: Path) -> str:
     """Say how a program ended that left no outcome, with the last line of Spark's log."""
     text = log.read_text(encoding="utf-8", errors="replace") if log.is_file() else ""
     lines = [line.strip() for line in text.splitlines() if line.strip()]
-    how = f"signal {-code}" if code < 0 else f"exit {code}"
-    last = f": {lines[-1][:300]}" if lines else ""
-    return f"{what} ended early ({how}){last}"
+    how, step = f"exit code {code}", "Run `headgate doctor`"
+    if code < 0:
+        how, step = f"killed by signal {-code}", "Check the machine's memory"
+    last = f": {lines[-1][:300].rstrip('.')}" if lines else ""
+    return f"{what} ended without a result ({how}){last}. {step}"

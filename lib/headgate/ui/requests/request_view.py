@@ -64,7 +64,7 @@ def _head(row: RequestRow) -> None:
                 ("Reason", row.reason),
                 ("Requested", f"{short_time(row.asked_at)} by {row.asked_by}"),
                 ("Decided", decided),
-                ("Reason of the decision", row.decision),
+                ("Reason for the decision", row.decision),
                 ("Request", Code(row.id)),
                 ("Plan", Code(row.plan_hash[:12])),
             ]
@@ -85,7 +85,7 @@ def _decide(context: Context, detail: RequestDetail) -> None:
             "Reason",
             key=RequestsKey.REASON,
             placeholder="Required to decline",
-            help="Reason of the decision, for the audit trail.",
+            help="Reason for the decision, for the audit trail.",
         ).strip()
         with st.container(horizontal=True):
             if is_same_person(row.asked_by, name or ""):

@@ -55,8 +55,8 @@ def _answer(written: bytes, evidence: Sequence[str]) -> Any:
     """Unpickle what our own child wrote; it writes nothing where the system ended it."""
     if not written:
         raise EvidenceError(
-            f"{_names(evidence)} could not be read completely, possibly for lack of memory: run "
-            "`headgate capture` on a machine with more memory"
+            f"{_names(evidence)} could not be read completely, possibly because memory ran out: "
+            "run `headgate capture` on a machine with more memory"
         )
     return pickle.loads(written)
 

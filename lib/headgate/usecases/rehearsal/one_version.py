@@ -162,7 +162,7 @@ def opened(
             found.refused = error.causes
         except TimeoutError:
             what = f"{side.what} has not returned a topology after {seconds:g} s"
-            raise UnreachableError(f"{what}: check what it waits for") from None
+            raise UnreachableError(f"{what}: check whether the code waits for something") from None
         if description is not None:
             found.version = _version(side, description, folder)
         yield found

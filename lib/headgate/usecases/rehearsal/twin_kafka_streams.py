@@ -253,7 +253,7 @@ class _Trial:
     def _learn(self, old: Opened, new: Opened) -> None:
         """Keep what the descriptions say; CaptureError if the old version can't be built."""
         if old.version is None or old.version.streams is None:
-            said = old.refused[0] if old.refused else "it makes no KafkaStreams"
+            said = old.refused[0] if old.refused else "it creates no KafkaStreams instance"
             raise CaptureError(f"the old version {old.side.what} can't be built: {said}")
         self.versions = (old.version, new.version or self.versions[1])
 

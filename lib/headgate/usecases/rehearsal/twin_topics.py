@@ -127,7 +127,8 @@ def _matching(pattern: str) -> str:
         if name and _fits(pattern, name):
             return name
     raise CaptureError(
-        f"Headgate can't make up a topic that matches {pattern}: pass records with --sample FILE"
+        f"Headgate can't derive a topic name from the pattern {pattern}: pass records with "
+        "--sample FILE"
     )
 
 

@@ -57,7 +57,11 @@ def fresh_plan(
         blockers=(
             *plan.blockers,
             *(strange_checkpoint(inspector, pipeline, version) if plan.steps else ()),
-            *(f"run {r.id} is {r.state} on the same resources" for r in active.values()),
+            *(
+                f"run {r.id} is {r.state} on the same resources: wait until it ends, or run "
+                f"`headgate cancel {r.id}`"
+                for r in active.values()
+            ),
         ),
         risks=(*plan.risks, *unread, *(_half_done(r) for r in broken.values())),
     )
@@ -179,7 +183,7 @@ def _undo_blockers(store: Store | SqliteReader, row: RunFacts, but: str | None) 
     if row.undo_of is not None:
         return [f"run {row.id} is itself an undo: plan the scenario again instead"]
     if row.state.is_active:
-        return [f"run {row.id} is {row.state}: wait for its end, or cancel it"]
+        return [f"run {row.id} is {row.state}: wait until it ends, or cancel it"]
     cleaned = [entry.at for entry in store.audit.list(row.id) if entry.action == CLEAN]
     if cleaned:
         return [f"the snapshots of run {row.id} expired and were removed at {cleaned[-1]}"]

@@ -216,7 +216,7 @@ _CHARTS: tuple[tuple[str, Unit, Lines, bool], ...] = (
     ("Rows in the state", Unit.ROWS, _per_operator("rows_total"), False),
     ("Memory of the state", Unit.BYTES, _per_operator("memory_bytes"), False),
     ("Watermark lag", Unit.SECONDS, _watermark, False),
-    ("Records not read yet", Unit.RECORDS, _lags, False),
+    ("Unread records", Unit.RECORDS, _lags, False),
     ("Late rows dropped", Unit.ROWS, _dropped, False),
 )
 

@@ -60,7 +60,7 @@ def _headline(
     report: GateReport, changed: list[Gated], fail_on: Collection[str]
 ) -> tuple[str, str]:
     if not changed:
-        return "Nothing changes.", "No registered pipeline changes."
+        return "No changes.", "No registered pipeline changed."
     failing = [p.pipeline for p in changed if p.closes(fail_on)]
     count = f"{plural(len(changed), 'pipeline')} of {len(report.pipelines)} changed."
     if failing:

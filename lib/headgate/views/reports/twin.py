@@ -184,7 +184,8 @@ def twin_lines(verdict: TwinVerdict, disagreements: Sequence[Disagreement]) -> I
             f"{_passed(kept.after)} in the new version."
         )
     if verdict.left_out:
-        yield f"Not compared (filled by time or chance): {', '.join(verdict.left_out)}."
+        names = ", ".join(verdict.left_out)
+        yield f"Not compared (values from the clock or random functions): {names}."
     if verdict.rows:
         yield (
             f"{plural(verdict.rows, 'generated row')} (seed {verdict.seed}), "

@@ -10,7 +10,7 @@ from headgate.views.reports.document import accepted_text, first_sentence
 from headgate.views.scene.outcome_words import GLYPHS, MIXED_GLYPH, WORDS
 
 HEADLINES = {
-    UpgradeWay.ROLLING: "A rolling bounce is enough",
+    UpgradeWay.ROLLING: "A rolling restart is enough",
     UpgradeWay.OFFLINE: "Upgrade offline: stop all instances first",
     UpgradeWay.RESET: "No upgrade keeps this state: roll back the change, or reset",
     UpgradeWay.UNKNOWN: "The upgrade steps depend on an open question",

@@ -33,7 +33,7 @@ def log_warnings(reader: Reader, logged: Sequence[int], committed: Sequence[int]
     if "metadata" not in reader.listing:
         out.append(f"{reader.source}/metadata is missing")
     if not logged:
-        out.append(f"{reader.source}/offsets holds no batch")
+        out.append(f"{reader.source}/offsets contains no batch")
     for folder, numbers in (("offsets", logged), ("commits", committed)):
         out.extend(_gaps(f"{reader.source}/{folder}", numbers))
         out.extend(_foreign(reader, folder, numbers))

@@ -112,7 +112,7 @@ class Gatherer:
         found = list(dict.fromkeys(a.id or "?" for a in self._applications))
         out = []
         if len(found) > 1:
-            out.append(f"holds the events of {len(found)} applications: {', '.join(found[:5])}")
+            out.append(f"contains the events of {len(found)} applications: {', '.join(found[:5])}")
         if self._too_many:
             out.append(f"has more than {_MOST_RUNS} query runs, the most that Headgate reads")
         if left := sum(r.plans_left_out for r in runs):
