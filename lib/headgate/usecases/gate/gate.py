@@ -181,12 +181,12 @@ class _Check:
         path = self._base.path(file)
         theirs = folder / path if path else file
         if path and self._base.differs(path) and theirs.is_file():
-            self._say(f"installing the packages of {path} as the base has it")
+            self._say(f"installing the base's packages from {path}")
             try:
                 python, is_new = python_of(theirs)
                 how = "created" if is_new else "reused"
                 self.warnings.append(
-                    f"{path} differs: the base ran in an environment of its own ({how})."
+                    f"{path} differs: the base ran in a separate environment ({how})."
                 )
             except HeadgateError as error:
                 problem = f"the packages of the base can't be installed: {with_next_step(error)}"

@@ -9,7 +9,9 @@ from headgate.rules.core.report import Outcome, Rollback, StateEffect
 from headgate.rules.core.rule import Comparison, RuleResult
 from headgate.rules.spark.facts.state_keys import KeyChange, Keys, key_change, with_tables
 
-WERE_NULLS = "Has the old version read rows whose key is null, or is now given for null?"
+WERE_NULLS = (
+    "Has the old version read rows with a null key, or rows with the value that now replaces null?"
+)
 SAME_KEY = "Does the new expression give the same key as the old one for every row?"
 REPLAY = "Reprocess the input with a new checkpoint."
 

@@ -84,7 +84,7 @@ def too_old(before: Version, cluster: Cluster | None) -> str | None:
         return None
     return (
         f"Offsets not compared with Kafka: the cluster state is from {cluster.at}, but the offsets "
-        f"are from {at or 'an unknown time'}. Compare again."
+        f"are from {at or 'an unknown time'}. The cluster state must be newer. Compare again."
     )
 
 
