@@ -14,7 +14,8 @@ from headgate.rules.compare.compare_versions import compare
 from headgate.rules.core.report import Outcome, Report, UpgradeWay
 from headgate.usecases.evidence.read_version import read_version
 
-NAMES = ("streams_fresh", "streams_more", "streams_kinds", "streams_pulls")
+PULLS = ("streams_pulls", "streams_pulls_later")
+NAMES = ("streams_fresh", "streams_more", "streams_kinds", *PULLS)
 FOLDERS = [Path(__file__).parents[2] / "cases" / name for name in NAMES]
 CASES = sorted(p.parent for folder in FOLDERS for p in folder.glob("*/outcome.json"))
 
@@ -23,6 +24,9 @@ KNOWN: dict[str, str] = {
     "hides that its keys became windows",
     "iot_merge_turned_round": "resumes; both descriptions are equal; others like them are wrong",
     "iot_repartitioned_by_site": "refuses; how many partitions repartition() sets is not described",
+    "hospital_names_demanded": "refuses; whether StreamsBuilder gets the setting is not described",
+    "music_likes_cogrouped": "silently_wrong; what a store that stays is read for is not described",
+    "music_repeated_behind_song": "silently_wrong; a processor's own keys are not described",
     "global_table_first_wiped": "resumes; the disk, which no file shows, was empty",
     "windowed_gets_plains_name": "refuses, called silently wrong: no file tells what is windowed",
 }
@@ -74,7 +78,7 @@ def test_known_misses_are_cases():
 
 def test_the_controls_were_sound():
     """The old version, restarted unchanged, went on; what equals a control is ruled by it."""
-    for case in (c for c in CASES if c.parent.name != "streams_pulls"):
+    for case in (c for c in CASES if c.parent.name not in PULLS):
         known = truth(case)
         assert known["same_unchanged"], case.name
         found = known["outputs"]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from headgate.model.kafka_streams import StreamsStore
 from headgate.rules.core.report import Location, Outcome, Rollback, StateEffect
 from headgate.rules.core.rule import RuleResult
 from headgate.rules.kafka_streams.facts.rule import (
@@ -84,7 +85,8 @@ def global_takes_a_task(c: StreamsComparison) -> Iterator[RuleResult]:
     At startup, Kafka Streams opens the stores of every task directory that it finds. If a stateful
     sub-topology left a directory with the global store's number, the global store is opened for
     that task. The global thread then fails ("Metrics recorder is re-initialised with different
-    task"). Instances with an empty disk or with in-memory stores start.
+    task"). With task directories of several partitions, the start itself fails. Instances with an
+    empty disk or with in-memory stores start.
     """
     now = release(c.after.engine_version)
     if (now is not None and now < _OPENS_AT_START) or _in_memory(c):
@@ -104,7 +106,7 @@ def global_takes_a_task(c: StreamsComparison) -> Iterator[RuleResult]:
                     f"{store.subtopology}. In the old version, the store {old.name} had this "
                     "number, and its task directories are still in the state directory."
                 ),
-                error_class=STREAMS_EXCEPTION,
+                error_class=_SECOND_TASK if _has_several_tasks(c, old) else STREAMS_EXCEPTION,
                 remedy=_DECLARE_THE_GLOBAL,
                 rollback=Rollback.SAFE,
                 scenario="offline-upgrade",
@@ -112,6 +114,13 @@ def global_takes_a_task(c: StreamsComparison) -> Iterator[RuleResult]:
 
 
 _OPENS_AT_START = (4, 0)
+_SECOND_TASK = "java.lang.IllegalStateException"
+
+
+def _has_several_tasks(c: StreamsComparison, store: StreamsStore) -> bool:
+    """Say whether a store's changelog, or the topic in its place, has several partitions."""
+    topic = store.changelog or store.restored_from
+    return {**c.inputs, **c.existing}.get(topic or "", 1) > 1
 
 
 def _in_memory(c: StreamsComparison) -> bool:
