@@ -253,7 +253,7 @@ def time(minute):
 
 
 # The others take as long, and differ only in the operator.
-SHORT = {"sessions-append", "inner-append", "full-outer"}
+SHORT = {"sessions-append", "full-outer"}
 ALL = [name if name in SHORT else pytest.param(name, marks=pytest.mark.long) for name in EXPECTED]
 
 

@@ -26,8 +26,11 @@ def assert_rewound(lab):
 
 CASES = pytest.mark.parametrize(
     ("planned", "check"),
-    [(scratch_of, assert_scratched), (rewind_of, assert_rewound)],
-    ids=["scratch", "old-state"],
+    [
+        pytest.param(scratch_of, assert_scratched, id="scratch"),
+        # It has three times as many points; `make faults` kills its scene, too.
+        pytest.param(rewind_of, assert_rewound, id="old-state", marks=pytest.mark.long),
+    ],
 )
 
 

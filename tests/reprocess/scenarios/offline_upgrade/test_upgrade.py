@@ -169,7 +169,7 @@ def test_an_upgrade_survives_a_crash_at_every_point_and_goes_back(query):
     assert at > 20
 
 
-@pytest.mark.slow
+@pytest.mark.long
 def test_what_a_crash_left_of_an_upgrade_can_be_undone_instead(query):
     for at in itertools.count():
         here = query()

@@ -298,7 +298,7 @@ def facts(here):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("when", ["run", "undo", "instead"])
+@pytest.mark.parametrize("when", ["run", "undo", pytest.param("instead", marks=pytest.mark.long)])
 def test_a_crash_at_every_point(old, read, when):
     for at in itertools.count():
         here = old()
