@@ -1,0 +1,26 @@
+import os
+
+from pyspark.sql import functions as F
+
+LAKE = os.environ.get("LAKE", "/lake")
+
+SCHEMA = "build long, repo string, branch string, status string, seconds int, steps array<struct<name:string,ok:boolean,seconds:int>>, labels map<string,string>, done timestamp"
+
+
+def builds(spark):
+    return spark.readStream.schema(SCHEMA).json(f"{LAKE}/builds")
+
+
+def publish(rows, batch_id):
+    """Hand the rows of a batch to those who asked for them."""
+    rows.write.format("noop").mode("append").save()
+
+
+def build(spark):
+    targets = (
+        builds(spark)
+        .groupBy(F.struct("repo", "branch").alias("target"))
+        .agg(F.count("*").alias("builds"), F.sum("seconds").alias("seconds"))
+        .select("target.*", "builds", "seconds")
+    )
+    return targets.writeStream.outputMode("update").foreachBatch(publish)

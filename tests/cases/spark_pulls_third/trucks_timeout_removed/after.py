@@ -1,0 +1,39 @@
+import os
+from collections.abc import Iterator
+
+import pandas as pd
+from pyspark.sql.streaming.state import GroupState, GroupStateTimeout
+
+LAKE = os.environ.get("LAKE", "/lake")
+
+SCHEMA = "vin string, driver string, speed double, odometer long, cargo map<string,double>, at timestamp"
+
+
+def trucks(spark):
+    return spark.readStream.schema(SCHEMA).json(f"{LAKE}/trucks")
+
+
+def publish(rows, batch_id):
+    """Hand the rows of a batch to those who asked for them."""
+    rows.write.format("noop").mode("append").save()
+
+
+OUTPUT = "vin string, signals long, odometer long"
+STATE = "signals long, odometer long"
+
+
+def follow(key: tuple, frames: Iterator[pd.DataFrame], state: GroupState) -> Iterator[pd.DataFrame]:
+    signals, odometer = state.get if state.exists else (0, 0)
+    for frame in frames:
+        signals += len(frame)
+        odometer = max(odometer, int(frame["odometer"].max()))
+    state.update((signals, odometer))
+    yield pd.DataFrame({"vin": [key[0]], "signals": [signals], "odometer": [odometer]})
+
+
+def build(spark):
+    signals = trucks(spark).where("vin is not null").withWatermark("at", "10 minutes")
+    fleet = signals.groupBy("vin").applyInPandasWithState(
+        follow, OUTPUT, STATE, "update", GroupStateTimeout.NoTimeout
+    )
+    return fleet.writeStream.outputMode("update").foreachBatch(publish)
