@@ -228,6 +228,7 @@ def test_no_folder_of_tests_is_large():
     assert {folder: n for folder, n in sizes.items() if n > MOST_MODULES} == {}
 
 
+@pytest.mark.slow
 def test_no_folders_import_each_other_in_a_circle():
     graph = nx.DiGraph()
     for path in MODULES:

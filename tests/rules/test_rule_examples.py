@@ -30,6 +30,7 @@ def test_a_recorded_example_is_reported_and_its_counterpart_passes(code):
         assert EXAMPLES[code][half] == shown, "run `python -m rules.examples`"
 
 
+@pytest.mark.slow
 def test_an_example_of_a_unit_test_is_what_the_test_holds():
     """`unit_examples` takes pairs of which the unit tests hold that one fires and one doesn't."""
     ours = {code: example for code, example in EXAMPLES.items() if code not in RECORDED}

@@ -11,16 +11,35 @@ from pathlib import Path
 
 import pytest
 
+from fast_sample import fast_sample
 from headgate.rules.compare.compare_versions import compare
 from headgate.rules.core.report import Outcome, Report
 from headgate.usecases.evidence.read_version import read_version
 
 FOLDER = Path(__file__).parents[2] / "cases"
-PULLS = ("spark_pulls", "spark_pulls_later")
+PULLS = ("spark_pulls", "spark_pulls_later", "spark_pulls_third")
 GROUPS = (*(f"spark_fresh/{n}" for n in ("first", "second", "third", "fourth")), *PULLS)
 CASES = sorted(p.parent for group in GROUPS for p in FOLDER.glob(f"{group}/*/outcome.json"))
 
 KNOWN = {
+    "birds_fields_by_path": "Spark resumed: from_json() and get_json_object() give the same text "
+    "of a field that is a text. Of a number or an object they may not: silently_wrong.",
+    "builds_steps_inline": "Spark resumed: inline() numbers the fields that explode() and a dot "
+    "name: silently_wrong.",
+    "flows_port_names_in_a_map": "Spark resumed: a map holds what CASE had said: silently_wrong.",
+    "gym_read_as_text": "Spark resumed: the same files are read as text, and from_json() takes "
+    "their lines apart: silently_wrong.",
+    "gym_state_expires": "Spark refused for the values' schema, which a time to live changes. That "
+    "the time mode changed, too, comes later: refuses with another class.",
+    "mails_lateral_explode": "Spark resumed. Plans of a lateral join differ between the forms of "
+    "evidence, so part of it is not read: unknown.",
+    "reviews_sink_foreach_batch": "Not in files: foreachBatch writes where another sink wrote.",
+    "reviews_slug_built_in": "Spark was wrong: strip() removes a tab, trim() doesn't. Whether a "
+    "user's function gives the same key is asked: unknown.",
+    "rooms_archive_folder_read": "Spark resumed: the new path is a pattern that matches the old "
+    "one. That is asked: unknown.",
+    "trains_delay_by_timestampdiff": "Spark resumed. The type of timestampdiff() is not known "
+    "without a capture: unknown.",
     "agg_correlation_turned": "Spark refused: sums of both columns, taken for each other, happened "
     "to divide by zero. With other rows it runs, and is wrong: silently_wrong.",
     "wm_on_another_column": "Spark resumed: nothing had been evicted. That the watermark had risen "
@@ -107,7 +126,7 @@ CAPTURED = pytest.param(judge_captured, id="captured", marks=pytest.mark.slow)
 
 
 @pytest.mark.parametrize("form", [pytest.param(judge, id="plain"), CAPTURED])
-@pytest.mark.parametrize("case", CASES, ids=lambda p: p.name)
+@pytest.mark.parametrize("case", fast_sample(CASES))
 def test_the_verdict_is_what_the_engine_did(case, form):
     report, known = form(case), truth(case)
     said = [(f.rule, f.outcome.word, f.error_class) for f in report.findings]

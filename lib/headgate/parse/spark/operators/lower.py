@@ -65,6 +65,7 @@ TRANSPARENT = frozenset(
         "ColumnarToRow",
         "BroadcastExchange",
         "SubqueryAlias",
+        "PipeOperator",
         "View",
         "ResolvedHint",
         "LocalLimit",

@@ -247,10 +247,21 @@ def _binary(before: Buffer, after: Buffer) -> Carry:
 def _unscaled(before: Buffer, after: Buffer) -> Carry:
     """Small decimals are summed as whole numbers without their point; the scale is not stored."""
     old, new = (_SCALE.findall(b.argument) for b in (before, after))
-    if old != new:
+    if old != new and not _is_branch(before, after) and not _is_branch(after, before):
         return Carry.REINTERPRETED
     same = _DECIMAL.sub("", before.argument) == _DECIMAL.sub("", after.argument)
     return Carry.EXACT if same else Carry.MIXED
+
+
+def _is_branch(one: Buffer, other: Buffer) -> bool:
+    """Whether a value is a branch of the other's CASE as it is: all branches have one type."""
+    value, chosen = (_inside_unscaled(b.argument) for b in (one, other))
+    name, branches = call(chosen)
+    return name == "case" and value in split_arguments(branches)
+
+
+def _inside_unscaled(argument: str) -> str:
+    return argument.removeprefix(_UNSCALED).removesuffix(")")
 
 
 def _is_unscaled(buffer: Buffer) -> bool:

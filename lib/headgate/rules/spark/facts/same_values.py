@@ -182,6 +182,8 @@ _WAYS: dict[str, Write] = {
     "date_trunc": _date_trunc,
     "from_unixtime": _from_unixtime,
     "ltrim": _trimmed("rtrim"),
+    # A column of the row that a lateral subquery belongs to.
+    "outer": lambda args: args[0] if len(args) == 1 else None,
     "regexp_replace": _regexp_replace,
     "rtrim": _trimmed("ltrim"),
     "split_part": _first_part,
