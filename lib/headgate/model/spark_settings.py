@@ -4,6 +4,7 @@ from __future__ import annotations
 
 _S = "spark.sql.streaming."
 PARTITIONS = "spark.sql.shuffle.partitions"
+WATERMARK_POLICY = _S + "multipleWatermarkPolicy"
 # `OffsetSeqMetadata.relevantSQLConfs` of 4.2.0 without the shuffle partitions, each with the value
 # that 4.2.0 uses where a session sets none; older versions have fewer.
 PINNED_DEFAULTS = {
@@ -12,7 +13,7 @@ PINNED_DEFAULTS = {
     ),
     _S + "stateStore.encodingFormat": "unsaferow",
     _S + "queryEvolution.enableSourceEvolution": "false",
-    _S + "multipleWatermarkPolicy": "min",
+    WATERMARK_POLICY: "min",
     _S + "flatMapGroupsWithState.stateFormatVersion": "2",
     _S + "aggregation.stateFormatVersion": "2",
     _S + "join.stateFormatVersion": "2",
@@ -29,7 +30,7 @@ PINNED = frozenset(PINNED_DEFAULTS)
 ABSENT_DEFAULTS = {
     _S + "stateStore.encodingFormat": "unsaferow",
     _S + "queryEvolution.enableSourceEvolution": "false",
-    _S + "multipleWatermarkPolicy": "min",
+    WATERMARK_POLICY: "min",
     _S + "flatMapGroupsWithState.stateFormatVersion": "1",
     _S + "aggregation.stateFormatVersion": "1",
     _S + "join.stateFormatVersion": "1",

@@ -145,6 +145,8 @@ class TwinVersion:
         from headgate.spark_jobs.replace_sink import ReplacedSink
 
         _list_tables(self.query.writer._df)
+        for key, value in command["conf"].items():
+            self.query.writer._spark.conf.set(key, value)
         sink = ReplacedSink(self.query, Path(command["output"]), self.kind)
         self.kind = sink.kind
         found: dict[str, Any] = {"error": None, "rows": [], "progress": [], "counts": []}

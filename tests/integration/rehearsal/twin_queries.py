@@ -194,3 +194,19 @@ def writes_a_batch(spark):
 def returns_rows(spark):
     spark.createDataFrame([(1, "a")], "n int, k string").toPandas()
     return base(spark)
+
+
+def _two_ports(spark, policy):
+    spark.conf.set("spark.sql.streaming.multipleWatermarkPolicy", policy)
+    near = _orders(spark).withWatermark("at", "1 minute")
+    far = spark.readStream.schema(SCHEMA).json("/data/far").withWatermark("at", "30 days")
+    hours = near.union(far).groupBy(F.window("at", "1 hour")).agg(F.count("*").alias("n"))
+    return hours.writeStream.outputMode("append").foreachBatch(_never)
+
+
+def slower_port(spark):
+    return _two_ports(spark, "min")
+
+
+def faster_port(spark):
+    return _two_ports(spark, "max")

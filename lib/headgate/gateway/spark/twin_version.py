@@ -93,10 +93,11 @@ class TwinVersion:
     def __init__(
         self, entry_point: str, into: Path, process: TwinProcess, setting: TwinSetting
     ) -> None:
-        """`into` is an empty folder for its evidence."""
+        """`into` is an empty folder for its evidence; `settings` are for every start after it."""
         self.entry_point, self.into = entry_point, into
         self._process, self._setting = process, setting
         self._is_built = False
+        self.settings: dict[str, str] = {}
         into.mkdir(parents=True)
 
     def build(self) -> Callable[[], dict[str, Any]]:
@@ -118,7 +119,7 @@ class TwinVersion:
         """Take all rows that are there on this checkpoint; `counts`: say what reached what."""
         seconds = max(self._setting.deadline - time.monotonic(), 1.0)
         where = {"checkpoint": str(checkpoint), "output": str(output), "counts": counts}
-        return self._ask({"do": "run", "seconds": seconds, **where})
+        return self._ask({"do": "run", "seconds": seconds, "conf": dict(self.settings), **where})
 
     def state(self, checkpoint: Path, batch: int | None = None) -> Callable[[], dict[str, Any]]:
         """Read every store at a batch, the last one by default."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import shutil
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -13,6 +14,7 @@ from typing import Any
 from headgate.errors import CaptureError
 from headgate.gateway.spark.twin_version import TwinVersion
 from headgate.model.sinks import FILE_FORMATS
+from headgate.model.spark_settings import PINNED_DEFAULTS, WATERMARK_POLICY
 from headgate.model.twin import Equivalence, TwinVerdict
 from headgate.twin.equivalence import equivalence
 from headgate.twin.experiment import Experiment, Ran, Stores, count_words, stores
@@ -66,6 +68,14 @@ class Trial:
                 seed=self.wish.seed,
                 spark_version=str(studies[1]["spark_version"]),
             )
+        if (said := _reads_otherwise(*studies)) is not None:
+            return TwinVerdict(
+                outcome="unknown",
+                why=said,
+                question="Does the new version read the same rows, and no others?",
+                seed=self.wish.seed,
+                spark_version=str(studies[1]["spark_version"]),
+            )
         kinds = {s["kind"] for study in studies for s in study["sources"] if s["is_streaming"]}
         self.reads_files = kinds <= FILE_FORMATS
         for study in studies:
@@ -85,11 +95,12 @@ class Trial:
         )
 
     def _equivalence(self, studies: Sequence[dict[str, Any]]) -> Equivalence:
-        def recorded(name: str) -> list[dict[str, Any]]:
-            folders = (self.folder / version for version in ("before", "after"))
-            return [json.loads((f / name).read_text(encoding="utf-8")) for f in folders]
+        return equivalence(studies, self._recorded("capture.json"), self._recorded("conf.json"))
 
-        return equivalence(studies, recorded("capture.json"), recorded("conf.json"))
+    def _recorded(self, name: str) -> list[dict[str, Any]]:
+        """Return both versions' file of this name."""
+        folders = (self.folder / version for version in ("before", "after"))
+        return [json.loads((f / name).read_text(encoding="utf-8")) for f in folders]
 
     def _feed(self, studies: Sequence[dict[str, Any]]) -> Feed:
         sources = _sources(studies)
@@ -120,6 +131,9 @@ class Trial:
     def _run(self, feed: Feed, studies: Sequence[dict[str, Any]]) -> Experiment:
         old, new = self.old, self.new
         self._write(feed.a, "a")
+        # The old checkpoint pins its policy for the new version, so the control has it, too.
+        policy = self._recorded("conf.json")[0].get(WATERMARK_POLICY)
+        new.settings[WATERMARK_POLICY] = policy or PINNED_DEFAULTS[WATERMARK_POLICY]
         ways = ((old, "before"), (new, "own"))
         asked = [who.run(self._ck(name), self._out(), counts=True) for who, name in ways]
         before_a, after_a = (Ran.of(one()) for one in asked)
@@ -222,6 +236,23 @@ def _sources(studies: Sequence[dict[str, Any]]) -> list[SourceRows]:
                 name, {"fields": merged}, name in streams, streams.get(name, False)
             )
     return list(found.values())
+
+
+_GLOB = re.compile(r"[*?{\[]")
+
+
+def _reads_otherwise(old: dict[str, Any], new: dict[str, Any]) -> str | None:
+    """Say which files the new version reads in a way that generated ones can't show."""
+    known = {s["location"]: s["kind"] for s in old["sources"] if s["is_streaming"]}
+    for source in new["sources"]:
+        where, kind = source["location"], source["kind"]
+        if not source["is_streaming"] or kind not in FILE_FORMATS:
+            continue
+        if known.get(where, kind) != kind:
+            return f"the new version reads {where} as {kind}, the old one as {known[where]}"
+        if where not in known and any(_GLOB.search(str(w)) for w in (where, *known)):
+            return f"the new version reads files at {where}: a pattern may match the old ones"
+    return None
 
 
 def _paired(old: dict[str, Any], new: dict[str, Any]) -> dict[str, str]:
