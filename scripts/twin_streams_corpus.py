@@ -35,20 +35,21 @@ from headgate.gateway.kafka_streams.application import EntryPoint
 from headgate.gateway.kafka_streams.jvm import JvmRequest, StreamsJvm, start_jvm
 from headgate.gateway.process.jars import streams_class_path
 from headgate.gateway.process.java import java
-from headgate.rules.compare.twin_findings import with_twin
+from headgate.rules.compare.twin_findings import can_lower, with_twin
 from headgate.rules.compare.twin_streams_findings import STREAMS_RULES
 from headgate.usecases.compare.compare_versions import compare_versions
 from headgate.usecases.rehearsal.one_version import Side
 from headgate.usecases.rehearsal.twin_kafka_streams import (
     BROKER,
     Servers,
+    StreamsTwin,
     StreamsTwinOptions,
     run_streams_twin,
 )
 
 CASES = Path(__file__).parents[1] / "tests" / "cases"
 RECORDER = CASES / "streams_fresh" / "recorder"
-PULLS = ("streams_pulls", "streams_pulls_later")
+PULLS = ("streams_pulls", "streams_pulls_later", "streams_pulls_third")
 GROUPS = ("streams_fresh", "streams_more", "streams_kinds", *PULLS)
 _STRINGS = "org.apache.kafka.common.serialization.Serdes$StringSerde"
 _SERDES = {"default.key.serde": _STRINGS, "default.value.serde": _STRINGS}
@@ -57,7 +58,7 @@ _SERVED = 40
 _AROUND = {
     "wiped": "disk wiped",
     "renamed": "application id changed",
-    "grown": "topics added or grown",
+    "grown": "topics or partitions added",
 }
 
 
@@ -121,17 +122,13 @@ class Runner:
         known |= {"rules": rules.outcome.word, "error_class": truth.get("error_class")}
         begun = time.monotonic()
         try:
-            found = run_streams_twin(
-                self._side(upgrade, "before"),
-                self._side(upgrade, "after"),
-                options=StreamsTwinOptions(
-                    rows=400, scratch=self._work, samples=self._samples(upgrade)
-                ),
-                servers=self._servers(),
-            )
+            found = self._run(upgrade, f"{upgrade.name}_", seed=7)
         except HeadgateError as error:
             return Scored(**known, twin="error", both=rules.outcome.word, why=str(error))
-        both = with_twin(rules, found.verdict, *found.versions, STREAMS_RULES)
+        again = None
+        if can_lower(rules, found.verdict, *found.versions):
+            again = self._run(upgrade, f"{upgrade.name}_again_", seed=8).verdict
+        both = with_twin(rules, found.verdict, *found.versions, STREAMS_RULES, again=again)
         refusal = found.verdict.refusal
         return Scored(
             **known,
@@ -142,9 +139,19 @@ class Runner:
             seconds=time.monotonic() - begun,
         )
 
-    def _side(self, upgrade: Upgrade, side: str) -> Side:
+    def _run(self, upgrade: Upgrade, prefix: str, seed: int) -> StreamsTwin:
+        """Run it with topics of this prefix."""
+        return run_streams_twin(
+            self._side(upgrade, "before", prefix),
+            self._side(upgrade, "after", prefix),
+            options=StreamsTwinOptions(
+                rows=400, seed=seed, scratch=self._work, samples=self._samples(upgrade, prefix)
+            ),
+            servers=self._servers(),
+        )
+
+    def _side(self, upgrade: Upgrade, side: str, prefix: str) -> Side:
         own = upgrade.before if side == "before" else upgrade.after
-        prefix = f"{upgrade.name}_"
         where = {"twin.case": upgrade.name, "twin.prefix": prefix}
         return Side(
             what=EntryPoint("TwinCase", side),
@@ -153,17 +160,16 @@ class Runner:
             settings=_SERDES | own | where,
         )
 
-    def _samples(self, upgrade: Upgrade) -> list[Path]:
+    def _samples(self, upgrade: Upgrade, prefix: str) -> list[Path]:
         """Return a file of the records that a pull request's old version got, none for others."""
         if upgrade.folder.parent.name not in PULLS:
             return []
         argv = [java(), "-cp", f"{self._classes}:{streams_class_path()}", "TwinCase", upgrade.name]
         told = subprocess.run(argv, check=True, capture_output=True, text=True).stdout
         rows = (line.split("\t") for line in told.splitlines())
-        file = self._work / f"{upgrade.name}.jsonl"
+        file = self._work / f"{prefix}.jsonl"
         records = (
-            {"topic": f"{upgrade.name}_{topic}", "key": key, "value": value}
-            for topic, key, value in rows
+            {"topic": f"{prefix}{topic}", "key": key, "value": value} for topic, key, value in rows
         )
         file.write_text("".join(f"{json.dumps(r)}\n" for r in records), encoding="utf-8")
         return [file]
@@ -210,13 +216,13 @@ def section(group: str, found: Sequence[Scored], around: dict[str, str]) -> str:
     for title, some in (
         ("Changes of code and settings that files can decide", [s for s in code if _is_told(s)]),
         ("Changes of code and settings that they can't", [s for s in code if not _is_told(s)]),
-        ("Changes around the code, which rules judge: disk wiped, id changed, topics grown",
+        ("Changes outside the code, which rules judge: disk wiped, id changed, topics added",
          [s for s in run if around[s.name]]),
     ):  # fmt: skip
         if some:
             lines += [f"**{title} ({len(some)})**", "", *summary(some), ""]
     lines += [
-        "| upgrade | around the code | recorded | rules | twin run | both |",
+        "| upgrade | outside the code | recorded | rules | twin run | both |",
         "|---|---|---|---|---|---|",
         *(_row(s, around[s.name]) for s in found),
     ]

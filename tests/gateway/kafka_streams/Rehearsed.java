@@ -4,6 +4,7 @@ import org.apache.kafka.common.serialization.Serdes;
 import org.apache.kafka.streams.KafkaStreams;
 import org.apache.kafka.streams.StreamsBuilder;
 import org.apache.kafka.streams.Topology;
+import org.apache.kafka.streams.kstream.Aggregator;
 import org.apache.kafka.streams.kstream.Consumed;
 import org.apache.kafka.streams.kstream.Grouped;
 import org.apache.kafka.streams.kstream.KStream;
@@ -38,6 +39,23 @@ public class Rehearsed {
         out(counted(in(b).filter((k, v) -> !v.isEmpty()), "counts"));
         return b.build(settings);
     }
+
+    static Topology summed(Aggregator<String, String, Long> add) {
+        StreamsBuilder b = new StreamsBuilder();
+        out(in(b).groupByKey(Grouped.with(Serdes.String(), Serdes.String())).aggregate(() -> 0L, add,
+            Materialized.<String, Long, org.apache.kafka.streams.state.KeyValueStore<org.apache.kafka.common.utils.Bytes, byte[]>>as("counts")
+                .withKeySerde(Serdes.String()).withValueSerde(Serdes.Long())));
+        return b.build();
+    }
+
+    /** Counts by a function of its own. */
+    public static Topology added() { return summed((k, v, n) -> n + 1); }
+
+    /** The same in other words: no description shows it. */
+    public static Topology addedOtherwise() { return summed((k, v, n) -> Math.addExact(n, 1L)); }
+
+    /** Another meaning: no description shows it, either. */
+    public static Topology lengths() { return summed((k, v, n) -> n + 10 * v.length() + 1); }
 
     /** Another name: the counts begin anew. */
     public static Topology renamed() {

@@ -22,9 +22,9 @@ def twin(rehearsed_jar, tmp_path, monkeypatch):
     scratch = tmp_path / "scratch"
     scratch.mkdir()
 
-    def call(after: str, *more: str):
+    def call(after: str, *more: str, before: str = "Rehearsed#counts"):
         jars = ["--before-jar", str(rehearsed_jar), "--jar", str(rehearsed_jar)]
-        given = ["--before", "Rehearsed#counts", "--after", after, "--scratch", str(scratch)]
+        given = ["--before", before, "--after", after, "--scratch", str(scratch)]
         done = CliRunner().invoke(headgate, ["rehearse", *jars, *given, *LEAST, *more])
         assert list(scratch.iterdir()) == []
         return done
@@ -63,6 +63,24 @@ def test_a_refusal_has_the_engines_class(twin):
     found = json.loads(done.stdout)
     assert found["outcome"] == found["engine"]["outcome"] == "refuses"
     assert found["engine"]["error_class"] == "org.apache.kafka.streams.errors.StreamsException"
+
+
+@pytest.mark.long
+def test_a_function_in_other_words_is_answered_by_two_runs(twin):
+    more = (*SERDE, "--format", "json")
+    done = twin("Rehearsed#addedOtherwise", *more, before="Rehearsed#added")
+    assert done.exit_code == 0, done.output
+    found = json.loads(done.stdout)
+    assert [one["rule"] for one in found["lowered"]] == ["KST000"]
+    assert len(set(found["lowered"][0]["seeds"])) == 2
+
+
+@pytest.mark.long
+def test_a_function_with_another_meaning_stays_open(twin):
+    done = twin("Rehearsed#lengths", *SERDE, "--format", "json", before="Rehearsed#added")
+    assert done.exit_code == 1, done.output
+    found = json.loads(done.stdout)
+    assert (found["outcome"], found["lowered"]) == ("unknown", [])
 
 
 def test_a_sample_needs_no_serdes_and_is_masked(twin, tmp_path):

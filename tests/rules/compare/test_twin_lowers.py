@@ -4,7 +4,7 @@ from dataclasses import replace
 
 import pytest
 
-from headgate.model.twin import OperatorRows, TwinVerdict
+from headgate.model.twin import Equivalence, OperatorRows, TwinVerdict
 from headgate.model.version import Engine, OperatorKind, StatefulOperator, Version
 from headgate.rules.compare.twin_findings import can_lower, with_twin
 from headgate.rules.core.report import Finding, Location, Outcome, Report
@@ -64,3 +64,60 @@ def test_rows_that_are_too_few_leave_the_rules_their_outcome():
         assert ("TWN003" in {f.rule for f in found.findings}) == (outcome is Outcome.UNKNOWN)
     nothing = with_twin(Report(findings=()), replace(thin, is_thin=False), VERSION, VERSION)
     assert nothing.report.outcome is Outcome.UNKNOWN
+
+
+STORE = OperatorRows(operator_id=-1, operator="store counts", rows_before=40, rows_after=40)
+TOPIC = OperatorRows(operator_id=-1, operator="output topic out", rows_before=3, rows_after=3)
+STREAMS = TwinVerdict(
+    outcome="resumes",
+    why="equal",
+    rows=674,
+    rows_out=60,
+    seed=7,
+    operators=(STORE, TOPIC),
+    streams_version="4.3.1",
+    is_exact=True,
+)
+QUESTION = replace(FINDING, rule="KST000", outcome=Outcome.UNKNOWN, question="Which of these?")
+
+
+def test_two_equal_runs_of_kafka_streams_answer_what_a_description_leaves_open():
+    assert lowered(QUESTION, STREAMS, replace(STREAMS, seed=8)) == (Outcome.RESUMES, [(7, 8)])
+
+
+@pytest.mark.parametrize(
+    ("finding", "run"),
+    [
+        # Topics, waiting records and settings aren't in a run.
+        (replace(QUESTION, rule="KST020"), STREAMS),
+        (replace(QUESTION, rule="KST042"), STREAMS),
+        # A rule that knows is not overruled.
+        (replace(FINDING, rule="KST010"), STREAMS),
+        (QUESTION, replace(STREAMS, mixed=True)),
+        # Only the last value of each key is equal.
+        (QUESTION, replace(STREAMS, is_exact=False)),
+        (QUESTION, replace(STREAMS, rows_out=29)),
+        (QUESTION, replace(STREAMS, operators=(replace(STORE, rows_after=None),))),
+    ],
+)
+def test_what_a_run_does_not_show_stays_open(finding, run):
+    assert lowered(finding, run, replace(run, seed=8)) == (finding.outcome, [])
+
+
+def test_one_query_to_the_optimizer_needs_no_rows():
+    same = Equivalence(plan=True)
+    verdict = TwinVerdict(outcome="resumes", why="same", equivalence=same)
+    assert not can_lower(Report(findings=(FINDING,)), verdict, VERSION, VERSION)
+    found = with_twin(Report(findings=(FINDING,)), verdict, VERSION, VERSION)
+    assert found.report.outcome is Outcome.RESUMES
+    of_setting = replace(FINDING, rule="CFG007")
+    found = with_twin(Report(findings=(of_setting,)), verdict, VERSION, VERSION)
+    assert found.report.outcome is Outcome.SILENTLY_WRONG
+
+
+def test_a_key_by_a_function_of_the_user_is_not_lowered():
+    """Made texts reach what a plan shows: a tab, which only the function removes, they don't."""
+    clean = replace(FINDING, outcome=Outcome.UNKNOWN, question="Same key?", before=["clean(s0.p)"])
+    hidden = replace(VERSION, user_functions=("clean",))
+    found = with_twin(Report(findings=(clean,)), EQUAL, hidden, VERSION, again=AGAIN)
+    assert found.report.outcome is Outcome.UNKNOWN

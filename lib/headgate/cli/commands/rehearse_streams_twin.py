@@ -23,7 +23,9 @@ def rehearse_streams_twin(streams: Mapping[str, Any], given: Mapping[str, Any]) 
         from headgate.views.reports.twin_streams import streams_twin_json
 
         emit_json(
-            streams_twin_json(found.report, found.verdict, found.disagreements, found.versions)
+            streams_twin_json(
+                found.report, found.verdict, found.disagreements, found.versions, found.lowered
+            )
         )
     else:
         from headgate.views.reports.comparison import comparison_document

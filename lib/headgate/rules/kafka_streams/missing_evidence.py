@@ -45,6 +45,7 @@ _WHAT_DOES_THE_NEW = (
     "KST000",
     remedies=(_REHEARSE_THE_UPGRADE,),
     questions=(_WHAT_DOES_THE_NEW, _WHAT_DOES_THE_NEW_VERSION),
+    is_of_state=True,
 )
 def nothing_visible_changed(c: StreamsComparison) -> Iterator[RuleResult]:
     """The evidence of both versions is equal, so the upgrade changes something that

@@ -40,7 +40,7 @@ _DOES_GIVE_EACH = (
 )
 
 
-@streams_rule("KST010", remedies=(_IF_KEYS_DIFFER,), questions=(_DOES_GIVE_EACH,))
+@streams_rule("KST010", remedies=(_IF_KEYS_DIFFER,), questions=(_DOES_GIVE_EACH,), is_of_state=True)
 def key_operators_changed(c: StreamsComparison) -> Iterator[RuleResult]:
     """The operators that set the keys of a store's records changed. Topology#describe() doesn't
     show how they compute a key.
@@ -175,7 +175,7 @@ _IS_STILL_THE_SAME = (
 )
 
 
-@streams_rule("KST012", remedies=(_IF_ITS_KIND,), questions=(_IS_STILL_THE_SAME,))
+@streams_rule("KST012", remedies=(_IF_ITS_KIND,), questions=(_IS_STILL_THE_SAME,), is_of_state=True)
 def table_kind_may_differ(c: StreamsComparison) -> Iterator[RuleResult]:
     """The operators directly after the store now handle keys differently, as if a table became
     windowed under its old name. Topology#describe() doesn't show the kind or types of a store.
@@ -291,7 +291,12 @@ _HAS_IT_TIMESTAMPS = (
 )
 
 
-@streams_rule("KST013", remedies=(_IF_THEY_DONT,), questions=(_DO_AND_KEEP, _HAS_IT_TIMESTAMPS))
+@streams_rule(
+    "KST013",
+    remedies=(_IF_THEY_DONT,),
+    questions=(_DO_AND_KEEP, _HAS_IT_TIMESTAMPS),
+    is_of_state=True,
+)
 def operator_kind_changed(c: StreamsComparison) -> Iterator[RuleResult]:
     """The store keeps its name, but another kind of operator fills it.
 

@@ -26,7 +26,7 @@ from headgate.gateway.kafka_streams.state_directory import StateDirectory, read_
 from headgate.model.kafka_streams import StreamsApplication
 from headgate.model.twin import TwinVerdict
 from headgate.model.version import Engine, Version
-from headgate.rules.compare.twin_findings import Disagreement, with_twin
+from headgate.rules.compare.twin_findings import Disagreement, Lowered, can_lower, with_twin
 from headgate.rules.compare.twin_streams_findings import STREAMS_RULES
 from headgate.rules.core.report import Report
 from headgate.twin.generate_records import RecordFeed
@@ -57,12 +57,17 @@ _ORDERED = {
 
 @dataclass(frozen=True, slots=True)
 class StreamsTwin:
-    """What rules and engine say of both versions together, and what Kafka Streams did with them."""
+    """What rules and engine say of both versions together, and what Kafka Streams did with them.
+
+    `again` is a second run with other records, `lowered` are questions of rules that both answered.
+    """
 
     report: Report
     verdict: TwinVerdict
     disagreements: tuple[Disagreement, ...]
     versions: tuple[Version, Version]
+    again: TwinVerdict | None = None
+    lowered: tuple[Lowered, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -99,10 +104,24 @@ def run_streams_twin(
     """Return the verdict on `after` as the next version of `before`.
 
     No cluster is reached, nothing is written outside a scratch folder. `servers` run already: many
-    small runs share them. CaptureError for what a version did wrong or if nothing says what to
-    generate, RefusedError if it left its broker, UnreachableError if a broker does not answer.
+    small runs share them, and none of those is repeated. CaptureError for what a version did wrong
+    or if nothing says what to generate, RefusedError if it left its broker, UnreachableError if a
+    broker does not answer.
     """
     options = options or StreamsTwinOptions()
+    verdict, versions = _once(before, after, options, say, servers)
+    report, again = compare_read(*versions), None
+    if servers is None and can_lower(report, verdict, *versions):
+        say("repeating both versions with other records")
+        other = replace(options, seed=options.seed + 1)
+        again, _ = _once(before, after, other, say, None)
+    both = with_twin(report, verdict, *versions, STREAMS_RULES, again=again)
+    return StreamsTwin(both.report, verdict, both.disagreements, versions, again, both.lowered)
+
+
+def _once(
+    before: Side, after: Side, options: StreamsTwinOptions, say: Say, servers: Servers | None
+) -> tuple[TwinVerdict, tuple[Version, Version]]:
     begun = time.monotonic()
     old, new = (replace(s, settings=_ORDERED | dict(s.settings)) for s in (before, after))
     with scratch_folder(PREFIX, options.scratch) as folder, ExitStack() as stack:
@@ -116,8 +135,7 @@ def run_streams_twin(
         streams_version=trial.release,
         is_sampled=run.is_sampled,
     )
-    both = with_twin(compare_read(*trial.versions), verdict, *trial.versions, STREAMS_RULES)
-    return StreamsTwin(both.report, verdict, both.disagreements, trial.versions)
+    return verdict, trial.versions
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,7 +8,7 @@ from typing import Any
 
 from headgate.model.twin import TwinVerdict
 from headgate.model.version import Version
-from headgate.rules.compare.twin_findings import Disagreement
+from headgate.rules.compare.twin_findings import Disagreement, Lowered
 from headgate.rules.core.report import Report
 from headgate.text.numbers import plural
 from headgate.views.reports.document import Document, Section
@@ -20,12 +20,13 @@ def streams_twin_json(
     verdict: TwinVerdict,
     disagreements: Sequence[Disagreement],
     versions: tuple[Version, Version],
+    lowered: Sequence[Lowered] = (),
 ) -> dict[str, Any]:
     """Return the object that a twin run prints, with stores and topics in the place of operators.
 
     `where` of a counterexample is the node of the finding that it belongs to.
     """
-    plain = twin_json(report, verdict, disagreements, versions)
+    plain = twin_json(report, verdict, disagreements, versions, lowered)
     plain["engine"]["streams_version"] = verdict.streams_version
     plain["coverage"]["sample"] = verdict.is_sampled
     plain["coverage"]["operators"] = [

@@ -134,7 +134,13 @@ StreamsCheck = Callable[[StreamsComparison], Iterable[RuleResult]]
 
 @dataclass(frozen=True, slots=True)
 class StreamsRule(NamedRule):
-    """A named check of one aspect of two versions of an application."""
+    """A named check of one aspect of two versions of an application.
+
+    `is_of_state`: only the code can answer its question, so that a twin run can. Never of settings,
+    topics, and records that wait in them: a twin run has none.
+    """
+
+    is_of_state: bool = False
 
     def run(self, comparison: StreamsComparison) -> Iterator[Finding]:
         """Yield one finding for every verdict of the check."""
@@ -143,7 +149,7 @@ class StreamsRule(NamedRule):
 
 
 def streams_rule(
-    code: str, source: str = MEASURED, **texts: Texts
+    code: str, source: str = MEASURED, *, is_of_state: bool = False, **texts: Texts
 ) -> Callable[[StreamsCheck], StreamsRule]:
     """Turn a check into a `StreamsRule`; `texts` are `remedies` and `questions`."""
-    return declared(StreamsRule, code, source, **texts)
+    return declared(StreamsRule, code, source, is_of_state=is_of_state, **texts)
