@@ -81,20 +81,30 @@ def test_a_change_of_several_pipelines(jobs, monkeypatch):
     assert whole["outcome"] == "silently_wrong"
 
 
-def test_a_baseline_of_other_code_gets_no_twin_run(jobs):
+@pytest.fixture
+def baseline(jobs):
+    """The clone, whose base has a baseline of its own code."""
     captured = CliRunner().invoke(
         headgate, ["capture", "jobs.swapped:build", "-o", "swapped.headgate.json"]
     )
     assert captured.exit_code == 0, captured.stderr
     jobs.git("checkout", "-q", "main")
     jobs.commit()
-    jobs.git("checkout", "-q", "-B", "work")
-    jobs.file("jobs/swapped.py", SUMS.replace("'v', 'w'", "'w', 'v'"))
+    return jobs
+
+
+@pytest.mark.long
+def test_a_baseline_of_the_bases_code_gets_a_twin_run(baseline):
+    baseline.git("checkout", "-q", "-B", "work")
+    baseline.file("jobs/swapped.py", SUMS.replace("'v', 'w'", "'w', 'v'"))
     (one,) = [p for p in asked()[0].values() if p["changed"]]
     assert (one["compared_with"], one["twin"]) == ("baseline", "ran")
     assert one["outcome"] == "silently_wrong"
+
+
+def test_a_baseline_of_other_code_gets_no_twin_run(baseline):
+    jobs = baseline
     # Another version was merged since the baseline was captured.
-    jobs.git("checkout", "-q", "main")
     jobs.file("jobs/swapped.py", SUMS.replace("'v', 'w'", "'v', 'v'"))
     jobs.commit()
     jobs.git("checkout", "-q", "-B", "work")

@@ -45,7 +45,9 @@ class Pipeline:
 
     `group` is the application id of a Kafka Streams application or a consumer group's id.
     `topics` are the inputs of a consumer group, where it is to be reset on topics that it has
-    not committed yet. `entry_point` is `module:function`, importable from the file's folder.
+    not committed yet. `entry_point` is `module:function`, importable from the file's folder, or
+    `CLASS#method` in the `jar` of a Kafka Streams application; `properties` is a file with its
+    settings, `records` one of records for twin runs.
     `watch` is where `headgate.watch` writes: a folder or URI, or `kafka:TOPIC`; `query` is the
     query's name or id where several share it. `line` is where the table stands in the file.
     `inputs` are globs of files that it is made of beside its code, relative to the file's folder;
@@ -67,6 +69,8 @@ class Pipeline:
     query: str | None = None
     inputs: tuple[str, ...] | None = None
     jar: str | None = None
+    properties: str | None = None
+    records: str | None = None
     commands: Commands = Commands()
     line: int = 0
     declared: str | None = None

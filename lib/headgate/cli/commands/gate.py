@@ -45,8 +45,15 @@ def _files(
     type=click.Choice(["auto", "always", "never"]),
     default="auto",
     show_default=True,
-    help="Twin runs of Spark pipelines: if a change touches state or the rules can't decide "
-    "(auto), of all changed pipelines (always), or none (never).",
+    help="Twin runs: if a change touches state or the rules can't decide (auto), of all changed "
+    "pipelines (always), or none (never).",
+)
+@click.option(
+    "--base-jars",
+    type=click.Path(exists=True, file_okay=False, path_type=Path),
+    metavar="FOLDER",
+    help="Folder with the jars of Kafka Streams applications as built from the base, by file name "
+    "or by path in the repository.",
 )
 @click.option(
     "--timeout",
@@ -76,6 +83,7 @@ def _files(
 def command(
     base: str,
     twin: str,
+    base_jars: Path | None,
     timeout: float,
     closing: frozenset[str],
     files: tuple[tuple[str, Path], ...],
@@ -90,7 +98,7 @@ def command(
     from headgate.usecases.gate.run_twins import TwinChoice
 
     settings = click.get_current_context().find_object(Settings) or Settings()
-    options = GateOptions(TwinChoice(twin), timeout)
+    options = GateOptions(TwinChoice(twin), timeout, base_jars)
     report = gate(base, config=settings.config, options=options, say=say_begun())
     for form, file in files:
         _write(file, _written(report, form, closing, settings.config))

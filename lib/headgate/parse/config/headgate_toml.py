@@ -41,6 +41,7 @@ FILE_SYSTEMS = {
 }
 _HOST = re.compile(r"(?:[\w.-]+|\[[0-9a-f:.]+\])(?::\d{1,5})?")
 _ENTRY_POINT = re.compile(r"[\w.]+:\w+")
+_TOPOLOGY = re.compile(r"[\w.$]+#\w+")
 
 
 def parse(
@@ -217,6 +218,7 @@ def _pipeline(table: Table, folder: PurePath) -> Pipeline:
     table.allow(
         *("name", "engine", "owner", "description", "checkpoint", "group"),
         *("entry_point", "topics", "evidence", "watch", "query", "commands", "inputs", "jar"),
+        *("properties", "records"),
     )
     name = _name(table)
     engine = Engine(table.choice("engine", [e.value for e in Engine]))
@@ -241,13 +243,15 @@ def _pipeline(table: Table, folder: PurePath) -> Pipeline:
         description=table.text("description"),
         checkpoint=_located(checkpoint, folder) if checkpoint else None,
         group=group,
-        entry_point=_entry_point(table),
+        entry_point=_entry_point(table, engine),
         topics=table.texts("topics"),
         evidence=tuple(_located(path, folder) for path in table.texts("evidence")),
         watch=_watch(table, engine, folder),
         query=_query(table, engine),
         inputs=_inputs(table),
         jar=_jar(table, engine, folder),
+        properties=_of_streams(table, "properties", engine, folder),
+        records=_of_streams(table, "records", engine, folder),
         commands=commands,
         line=table.line(),
     )
@@ -324,6 +328,13 @@ def _jar(table: Table, engine: Engine, folder: PurePath) -> str | None:
     return _located(jar, folder) if jar else None
 
 
+def _of_streams(table: Table, key: str, engine: Engine, folder: PurePath) -> str | None:
+    path = table.text(key)
+    if path is not None and engine is not Engine.KAFKA_STREAMS:
+        table.fail(key, f"`{key}` is only for Kafka Streams, not for {engine.value}")
+    return _located(path, folder) if path else None
+
+
 def _query(table: Table, engine: Engine) -> str | None:
     query = table.text("query")
     if query is not None and engine is not Engine.SPARK:
@@ -331,8 +342,11 @@ def _query(table: Table, engine: Engine) -> str | None:
     return query
 
 
-def _entry_point(table: Table) -> str | None:
+def _entry_point(table: Table, engine: Engine) -> str | None:
     entry_point = table.text("entry_point")
-    if entry_point is not None and not _ENTRY_POINT.fullmatch(entry_point):
-        table.fail("entry_point", f"expected module:function, found {entry_point!r}")
+    form, shown = _ENTRY_POINT, "module:function"
+    if engine is Engine.KAFKA_STREAMS:
+        form, shown = _TOPOLOGY, "CLASS#method, such as com.acme.Orders#topology"
+    if entry_point is not None and not form.fullmatch(entry_point):
+        table.fail("entry_point", f"expected {shown}, found {entry_point!r}")
     return entry_point

@@ -24,7 +24,7 @@ _PACKAGES = {"site-packages", "dist-packages"}
 # What of a pipeline's table decides which version runs, and on which state.
 _SETTINGS = (
     *("engine", "checkpoint", "group", "entry_point", "topics", "evidence", "watch", "query"),
-    *("inputs", "jar"),
+    *("inputs", "jar", "properties"),
 )
 
 
@@ -202,7 +202,7 @@ class _Search:
             return frozenset(), []
         paths, reasons = self._files(pipeline)
         reasons += self._inputs(pipeline)
-        if pipeline.entry_point:
+        if pipeline.entry_point and pipeline.engine is Engine.SPARK:
             followed = self._follow(pipeline.entry_point.partition(":")[0])
             paths |= followed.paths
             reasons += [f"can't follow all imports: {text}" for text in followed.unresolved]
@@ -215,9 +215,9 @@ class _Search:
         return frozenset(paths), list(dict.fromkeys((*said, *reasons)))
 
     def _files(self, pipeline: Pipeline) -> tuple[set[str], list[str]]:
-        """Return jar and evidence in the repository, and what is there but unknown to git."""
+        """Return jar, settings and evidence in the repository, and what git doesn't know there."""
         paths, reasons = set(), []
-        for location in filter(None, (pipeline.jar, *pipeline.evidence)):
+        for location in filter(None, (pipeline.jar, pipeline.properties, *pipeline.evidence)):
             path = self._base.path(location)
             if path is None:
                 continue

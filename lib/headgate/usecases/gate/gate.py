@@ -24,7 +24,7 @@ from headgate.usecases.gate.find_changes import (
     find_changes,
     requirements_file,
 )
-from headgate.usecases.gate.kafka_streams import compare_descriptions
+from headgate.usecases.gate.kafka_streams import JarRuns, compare_descriptions
 from headgate.usecases.gate.old_version import OldVersion, find_old_version
 from headgate.usecases.gate.run_twins import Pair, TwinChoice, TwinRuns
 from headgate.usecases.gate.sides import (
@@ -80,10 +80,14 @@ def _offline(context: Context, scratch: Path) -> Context:
 
 @dataclass(frozen=True, slots=True)
 class GateOptions:
-    """Which changed pipelines get a twin run, and how many seconds each of them may take."""
+    """Which changed pipelines get a twin run, and how many seconds each of them may take.
+
+    `base_jars` is a folder with the jars of the base, if they aren't in the repository.
+    """
 
     twin: TwinChoice = TwinChoice.AUTO
     seconds: float = 120.0
+    base_jars: Path | None = None
 
 
 class _Check:
@@ -151,13 +155,27 @@ class _Check:
         return known
 
     def _described(self, found: FoundChange, old: OldVersion, folder: Path) -> Gated:
-        """Compare what the files of the repository say of a pipeline without a function."""
+        """Compare what the repository has of a pipeline without a function: texts, and jars."""
+        open_: tuple[str, ...] = ()
         try:
             compared = compare_descriptions(self._context, self._base, found, old, folder)
+            one, open_ = replace(self._gated(found, old), report=compared.report), compared.open
         except HeadgateError as error:
-            return self._gated(found, old, error=with_next_step(error))
-        one = self._gated(found, old)
-        return replace(one, report=compared.report, open=(*one.open, *compared.open))
+            one = self._gated(found, old, error=with_next_step(error))
+        if self._options.twin is not TwinChoice.NEVER:
+            one = self._jars(folder).judge(one, found, old, self._say)
+        # Whether a text is still the jar's doesn't matter once the jars themselves were asked.
+        return one if one.twin or one.said else replace(one, open=(*one.open, *open_))
+
+    def _jars(self, folder: Path) -> JarRuns:
+        return JarRuns(
+            context=self._context,
+            base=self._base,
+            folder=folder,
+            jars=self._options.base_jars,
+            scratch=self._scratch,
+            seconds=self._options.seconds,
+        )
 
     def _judge_code(
         self, code: list[tuple[FoundChange, OldVersion]], folder: Path
@@ -289,8 +307,8 @@ def _is_in_base(found: FoundChange, base: Base) -> bool:
     if found.before is not None:
         return True
     pipeline = found.pipeline
-    if not pipeline.entry_point:
-        paths = [base.path(e) for e in pipeline.evidence]
+    if not (pipeline.entry_point and pipeline.engine is Engine.SPARK):
+        paths = [base.path(e) for e in (*pipeline.evidence, *filter(None, [pipeline.jar]))]
         return any(p and any(f"{f}/".startswith(f"{p}/") for f in base.had) for p in paths)
     module = pipeline.entry_point.partition(":")[0].replace(".", "/")
     ends = (f"/{module}.py", f"/{module}/__init__.py")

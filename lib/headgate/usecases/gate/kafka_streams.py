@@ -1,18 +1,32 @@
-"""Compare the descriptions of an application that the repository has: no jar is started."""
+"""Compare the descriptions of an application that the repository has, and run both its jars."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+import zipfile
+from collections.abc import Callable
+from dataclasses import dataclass, replace
 from pathlib import Path
 
-from headgate.errors import EvidenceError
+from headgate.errors import EvidenceError, HeadgateError, with_next_step
 from headgate.model.registered_pipelines import Pipeline
 from headgate.model.version import Engine
+from headgate.rules.compare.gated import ComparedWith, Gated
+from headgate.rules.compare.twin_findings import with_twin
+from headgate.rules.compare.twin_streams_findings import STREAMS_RULES
 from headgate.rules.core.report import Report
 from headgate.usecases.compare.compare_versions import read_side, report_on
 from headgate.usecases.context import Context
 from headgate.usecases.gate.find_changes import Base, FoundChange
 from headgate.usecases.gate.old_version import OldVersion
+from headgate.usecases.rehearsal.properties_file import read_settings
+from headgate.usecases.rehearsal.rehearse_kafka_streams import StreamsOptions
+from headgate.usecases.rehearsal.twin_kafka_streams import (
+    StreamsTwin,
+    StreamsTwinOptions,
+    run_streams_twin,
+)
+
+Say = Callable[[str], None]
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,3 +91,120 @@ def _open(base: Base, found: FoundChange, paths: list[str]) -> tuple[str, ...]:
         f"The application changed ({code[0]}), but its description {', '.join(paths)} didn't. "
         "Is it still the output of Topology#describe()?",
     )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class JarRuns:
+    """Where both versions' jars are, and how long each start may take.
+
+    `folder` is the base as it was checked out, `jars` the folder with its jars if they are built.
+    """
+
+    context: Context
+    base: Base
+    folder: Path
+    jars: Path | None
+    scratch: Path
+    seconds: float
+
+    def judge(self, one: Gated, found: FoundChange, old: OldVersion, say: Say) -> Gated:
+        """Return the verdict on the descriptions with what both jars did; else it says why not."""
+        pipeline = found.pipeline
+        if not (pipeline.jar and pipeline.entry_point and pipeline.engine is Engine.KAFKA_STREAMS):
+            return one
+        if old.other_code and old.compared_with is not ComparedWith.BASE:
+            note = f"No twin run: {old.name} isn't the jar of the base ({old.other_code})."
+            return replace(one, twin_note=note)
+        try:
+            jars = self._old_jar(found), _there(Path(pipeline.jar))
+            if _contents(jars[0]) == _contents(jars[1]) and not self._has_other_settings(found):
+                note = "Both jars have the same files, and the settings are equal."
+                return replace(one, report=None, error=None, said=note)
+            ran = self._run(found, jars, say)
+        except HeadgateError as error:
+            return replace(one, twin_note=f"No twin run: {with_next_step(error)}")
+        report = report_on(
+            old.version or ran.versions[0],
+            ran.versions[1],
+            context=self.context,
+            evidence=(),
+            pipeline=one.pipeline,
+        )
+        both = with_twin(report, ran.verdict, *ran.versions, STREAMS_RULES, again=ran.again)
+        return replace(
+            one,
+            error=None,
+            report=both.report,
+            twin=ran.verdict,
+            versions=ran.versions,
+            disagreements=both.disagreements,
+            lowered=both.lowered,
+        )
+
+    def _old_jar(self, found: FoundChange) -> Path:
+        """Return the base's jar; EvidenceError if there is none."""
+        jar = (found.before or found.pipeline).jar or found.pipeline.jar or ""
+        path = self.base.path(jar)
+        places = [self.folder / path] if path else []
+        if self.jars is not None:
+            places += [self.jars / path] if path else []
+            places.append(self.jars / Path(jar).name)
+        there = next((p for p in places if p.is_file()), None)
+        if there is None:
+            raise EvidenceError(
+                f"the base has no {path or jar}. Build it from the base, and pass its folder with "
+                "--base-jars"
+            )
+        return there
+
+    def _has_other_settings(self, found: FoundChange) -> bool:
+        files = self._properties(found)
+        texts = [f.read_bytes() if f and f.is_file() else b"" for f in files]
+        return bool(found.settings) or texts[0] != texts[1]
+
+    def _properties(self, found: FoundChange) -> tuple[Path | None, Path | None]:
+        """Return both versions' files of settings."""
+        before, after = (found.before or found.pipeline).properties, found.pipeline.properties
+        path = self.base.path(before) if before else None
+        old = self.folder / path if path else before
+        return Path(old) if old else None, Path(after) if after else None
+
+    def _run(self, found: FoundChange, jars: tuple[Path, Path], say: Say) -> StreamsTwin:
+        pipeline = found.pipeline
+        sides = []
+        for known, jar, file in zip(
+            (found.before or pipeline, pipeline), jars, self._properties(found), strict=True
+        ):
+            entry = known.entry_point or pipeline.entry_point or ""
+            options = StreamsOptions(settings=read_settings(file) if file else {})
+            sides.append(options.side(entry, [jar], known.group or pipeline.name))
+        return run_streams_twin(
+            *sides,
+            options=StreamsTwinOptions(
+                seconds=self.seconds,
+                samples=[Path(pipeline.records)] if pipeline.records else (),
+                scratch=self.scratch,
+            ),
+            say=lambda text: say(f"{pipeline.name}: {text}"),
+        )
+
+
+def _there(jar: Path) -> Path:
+    if not jar.is_file():
+        raise EvidenceError(f"{jar} doesn't exist: build it before this check")
+    return jar
+
+
+def _contents(jar: Path) -> frozenset[tuple[str, int]]:
+    """Return name and checksum of each file; the manifest names the build, and no code."""
+    try:
+        with zipfile.ZipFile(jar) as opened:
+            return frozenset(
+                (f.filename, f.CRC) for f in opened.infolist() if not _is_about_build(f.filename)
+            )
+    except (OSError, zipfile.BadZipFile) as error:
+        raise EvidenceError(f"{jar} can't be read as a jar: {error}") from None
+
+
+def _is_about_build(name: str) -> bool:
+    return name == "META-INF/MANIFEST.MF" or name.endswith("/") or "META-INF/maven/" in name

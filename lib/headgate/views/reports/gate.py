@@ -22,6 +22,7 @@ from headgate.views.reports.document import (
     first_sentence,
 )
 from headgate.views.reports.twin import twin_facts, with_twin_section
+from headgate.views.reports.twin_streams import streams_twin_json, with_streams_section
 from headgate.views.reports.verdict_line import is_mixed
 from headgate.views.scene.outcome_words import GLYPHS, MIXED_GLYPH, WORDS
 
@@ -159,7 +160,8 @@ def _part(one: Gated, fail_on: Collection[str], reasons: Mapping[str, str]) -> D
             scope=known.scope,
         )
     if one.twin is not None:
-        document = with_twin_section(document, one.twin, one.disagreements)
+        section = with_streams_section if one.twin.streams_version else with_twin_section
+        document = section(document, one.twin, one.disagreements)
     about = Section(title="About", lines=tuple(_about(one)))
     return replace(
         document,
@@ -227,8 +229,13 @@ def gate_json(report: GateReport) -> dict[str, Any]:
 def _report_json(one: Gated) -> dict[str, Any] | None:
     if one.report is None:
         return None
-    twin = twin_facts(one.twin, one.disagreements, one.versions, one.lowered) if one.twin else {}
-    return report_json(one.report) | twin
+    if one.twin is None:
+        return report_json(one.report)
+    if one.twin.streams_version and one.versions:
+        return streams_twin_json(one.report, one.twin, one.disagreements, one.versions, one.lowered)
+    return report_json(one.report) | twin_facts(
+        one.twin, one.disagreements, one.versions, one.lowered
+    )
 
 
 def _pipeline_json(one: Gated) -> dict[str, Any]:
