@@ -219,7 +219,7 @@ def test_only_what_lies_beside_the_configuration_is_started(tmp_path):
     context = Context(Registry(path=str(tmp_path / "headgate.toml")), "sqlite://", tmp_path)
     assert startable(context, " sales.orders:v1 ") == "sales.orders:v1"
     for function in ("os:getcwd", "../sales/orders:v1", "sales.gone:v1", "outside:f", "sales", ""):
-        with pytest.raises(EvidenceError, match="Pages can't start"):
+        with pytest.raises(EvidenceError, match="the console can't call"):
             startable(context, function)
 
 

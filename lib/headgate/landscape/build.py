@@ -17,7 +17,8 @@ from headgate.model.topology import Edge
 from headgate.model.version import Version
 
 NOT_READ = (
-    "Kafka was not read: the landscape shows only topics of pipelines, without groups and lag."
+    "Headgate didn't read the Kafka cluster: the landscape shows only the topics of registered "
+    "pipelines, without groups and lag."
 )
 
 

@@ -102,7 +102,7 @@ def _passes_location(facts: Facts) -> Answered | None:
 
 def _local(facts: Facts) -> Answered:
     if facts.remote:
-        return missing(f"`{facts.pipeline.checkpoint}` is on a remote file system.")
+        return missing(f"Needs a local checkpoint: `{facts.pipeline.checkpoint}` is remote.")
     return _without_checkpoint(facts) or met("The checkpoint is a folder on this machine.")
 
 

@@ -39,7 +39,7 @@ def test_text_names_pipelines_consumers_and_loose_ends_and_says_that_kafka_was_n
     assert "sales" in result.stdout
     assert "position unknown" in result.stdout
     assert "Topics without consumers (2)" in result.stdout
-    assert "warning: Kafka was not read" in result.stderr
+    assert "warning: Headgate didn't read the Kafka cluster" in result.stderr
     assert "warning" not in result.stdout
 
 

@@ -153,7 +153,9 @@ class Switchboard:
                 return Answer(True, True, f"{name} runs")
             if wanted.started.wait(0.1) and wanted.child and not wanted.child.running:
                 return Answer(
-                    False, False, wanted.child.last_words() or f"{name} ended immediately"
+                    False,
+                    False,
+                    wanted.child.last_words() or f"{name} exited right after its start",
                 )
             time.sleep(0.1)
         return Answer(

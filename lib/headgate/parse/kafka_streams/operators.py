@@ -68,7 +68,7 @@ def _processor(
         if word and len(found.users[node.topology, store]) == 1:
             return word, f"the store {store}"
     if word := _by_place(node, found, joints):
-        return word, "the position in the topology"
+        return word, "its position in the topology"
     return (
         "stateful_processor" if node.stores else "processor"
     ), "unknown: the node has a custom name"

@@ -96,13 +96,16 @@ def unnamed_repartition(s: Subject) -> Iterator[Problem]:
 def _repartition(found: Repartition) -> Problem:
     base = found.name.removesuffix("-repartition")
     if found.kind is not InternalKind.REPARTITION:
-        how = "Drain the topics of the foreign-key join, then name the join with TableJoined.as."
+        how = (
+            "Stop the producers, and let the application process the topics of the foreign-key "
+            "join. Then name the join with TableJoined.as."
+        )
     else:
         how = (
             f'Set the current name explicitly: Grouped.as("{base}") or '
-            f'Repartitioned.as("{base}"). The topic of an aggregation is named after its '
-            "store. A join (Joined.as, StreamJoined.withName) adds a suffix, so its topic changes: "
-            "first stop the producers and let the old topic drain."
+            f'Repartitioned.as("{base}"). For an aggregation, name its store with Materialized.as. '
+            "For a join (Joined.as, StreamJoined.withName), the name of the topic changes: first "
+            "stop the producers, and let the application process the old topic to its end."
         )
     return Problem(
         severity=Severity.MEDIUM,

@@ -87,8 +87,9 @@ def startable(context: Context, function: str) -> str:
     if is_named and any(f.is_file() and _is_within(str(f), str(folder)) for f in files):
         return text
     raise EvidenceError(
-        f"Pages can't start {text or 'nothing'}: use a module:function whose module is in "
-        f"{folder}, the folder of headgate.toml, or run `headgate rehearse` on the server"
+        f"the console can't call {text or 'an empty name'}: it accepts only module:function with "
+        f"the module in {folder}, the folder of headgate.toml. For other modules, run "
+        "`headgate rehearse` on the server"
     )
 
 

@@ -161,7 +161,7 @@ def _nothing(signs: Signs) -> str:
     if life is not None and life.closed:
         return f"{life.closed}; no report since"
     if life is not None and life.told_at:
-        return f"no report since {_clock(life.told_at)}, not even of the query's end"
+        return f"no report since {_clock(life.told_at)}, and no report that the query ended"
     if signs.begun is not None:
         batch, at = signs.begun
         return (

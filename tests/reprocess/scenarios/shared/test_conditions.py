@@ -69,7 +69,7 @@ def test_a_local_query_that_has_all_of_it_lacks_nothing(name):
         ),
         ("from-scratch", with_start(REMOTE, "x ${HEADGATE_CHECKPOINT}"), "passes", State.MET),
         ("from-scratch", REMOTE, "The plan reads it.", State.UNKNOWN),
-        ("repair", REMOTE, "is on a remote file system", State.MISSING),
+        ("repair", REMOTE, "is remote", State.MISSING),
         (
             "decommission",
             replace(LOCAL, checkpoint=None),

@@ -154,7 +154,7 @@ class DeleteBackupTopics(StepBase):
     def verify(self, applier: Applier, was: PriorState) -> None:
         """Fail where one is left."""
         if left := applier.kafka.shapes(self.topics.values()):
-            raise StepError(f"{name_list(left)} could not be deleted")
+            raise StepError(f"backup topic {name_list(left)} still exists after the delete request")
 
 
 def backup_topic_name(run: str, topic: str) -> str:

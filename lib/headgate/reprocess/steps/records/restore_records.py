@@ -124,7 +124,7 @@ class ConfigureTopics(StepBase):
     configs: dict[str, dict[str, str]]
 
     def describe(self) -> str:
-        return f"restore the settings of {name_list(self.configs)}"
+        return f"restore the topic settings of {name_list(self.configs)}"
 
     def check(self, inspector: Inspector, *, again: bool = False) -> None:
         """Refuse where a topic is missing."""
