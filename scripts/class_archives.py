@@ -55,7 +55,8 @@ def folder() -> Path:
     release = real_home() / "release"
     digest = hashlib.sha256(Path(__file__).read_bytes() + IVY_FILE.read_bytes())
     digest.update(release.read_bytes() if release.is_file() else b"")
-    digest.update(f"{real_home()} {spark.origin}".encode())
+    # Through links, so that two trees with one environment don't remove each other's.
+    digest.update(f"{real_home()} {Path(spark.origin).resolve()}".encode())
     digest.update((Path(spark.origin).with_name("version.py")).read_bytes())
     return CACHE / digest.hexdigest()[:12]
 

@@ -22,7 +22,10 @@ settings.load_profile("headgate")
 # A test's Java lives for seconds: the second compiler would cost more than it gives back.
 JVM = "-XX:+UseSerialGC -XX:-UsePerfData -XX:TieredStopAtLevel=1"
 CHROMIUM = "HEADGATE_CHROMIUM"
-_BROWSERS = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable")
+_BROWSERS = (
+    *("chromium-headless-shell", "chromium", "chromium-browser"),
+    *("google-chrome", "google-chrome-stable"),
+)
 
 # Members of streams groups hear of their tasks by heartbeats, every 5 s unless configured, and one
 # that is killed in the midst of a rebalance counts as a member for 45 s.

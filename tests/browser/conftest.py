@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import socket
 import subprocess
@@ -85,7 +86,7 @@ def _serve(registry: Path) -> Iterator[str]:
             yield f"http://127.0.0.1:{port}"
         finally:
             server.terminate()
-            server.wait(20)
+            server.wait(60)
 
 
 def _wait(address: str, server: subprocess.Popen[bytes]) -> None:
@@ -110,10 +111,40 @@ def browser(chromium: str) -> Iterator[Any]:
         running.close()
 
 
+class Windows:
+    """Profiles by size, colours and what else was asked for, each for all tests.
+
+    A new profile would compile Streamlit's code once more, which takes longer than most pages.
+    """
+
+    def __init__(self, browser: Any) -> None:
+        self._browser, self._profiles = browser, {}
+
+    def open(self, **wish: Any) -> Any:
+        """Return a new page."""
+        key = json.dumps(wish, sort_keys=True)
+        if key not in self._profiles:
+            self._profiles[key] = self._browser.new_context(**wish)
+        return self._profiles[key].new_page()
+
+    @staticmethod
+    def forget(page: Any) -> None:
+        """Close a page, and leave nothing behind that the next one would find."""
+        page.evaluate("localStorage.clear()")
+        page.context.clear_cookies()
+        page.close()
+
+
+@pytest.fixture(scope="session")
+def windows(browser: Any) -> Windows:
+    """The profiles of the browser."""
+    return Windows(browser)
+
+
 @pytest.fixture
-def visit(browser: Any, console: str) -> Iterator[Callable[..., Any]]:
+def visit(windows: Windows, console: str) -> Iterator[Callable[..., Any]]:
     """Open a path in a new window; at the end nothing may have been complained about."""
-    contexts, complaints = [], []
+    pages, complaints = [], []
 
     def open_(
         path: str,
@@ -123,11 +154,9 @@ def visit(browser: Any, console: str) -> Iterator[Callable[..., Any]]:
         scheme: str = "light",
         **more: Any,
     ) -> Any:
-        context = browser.new_context(
-            viewport={"width": size[0], "height": size[1]}, color_scheme=scheme, **more
-        )
-        contexts.append(context)
-        page = context.new_page()
+        view = {"width": size[0], "height": size[1]}
+        page = windows.open(viewport=view, color_scheme=scheme, **more)
+        pages.append(page)
         page.set_default_timeout(30_000)
         page.on("pageerror", lambda error: complaints.append(str(error)))
         page.on("console", lambda m: m.type == "error" and complaints.append(m.text))
@@ -136,8 +165,8 @@ def visit(browser: Any, console: str) -> Iterator[Callable[..., Any]]:
         return page
 
     yield open_
-    for context in contexts:
-        context.close()
+    for page in pages:
+        windows.forget(page)
     # Streamlit looks for its own address below a deep link's path first, and goes on.
     assert [c for c in complaints if "status of 404" not in c] == []
 

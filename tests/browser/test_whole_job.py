@@ -125,7 +125,7 @@ def test_the_two_versions_are_compared(stack, visit, shoot):
         page = visit(f"compare?pipeline={SPARK}", scheme=scheme)
         verdict = page.locator(".hg-verdict").first
         verdict.wait_for(timeout=60_000)
-        assert "refuse" in verdict.inner_text().lower()
+        assert "fails to start" in verdict.inner_text().lower()
         # The findings' sentences come a moment after their list.
         window = page.locator(".st-key-details").get_by_text(re.compile("window", re.IGNORECASE))
         window.first.wait_for(timeout=30_000)

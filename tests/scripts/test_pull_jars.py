@@ -78,6 +78,7 @@ def written(broker, topic, number):
 
 
 @pytest.mark.kafka
+@pytest.mark.long
 def test_both_versions_run_and_do_what_was_recorded(jars, broker, kafka_admin, unique, tmp_path):
     from confluent_kafka import Producer
     from confluent_kafka.admin import NewTopic

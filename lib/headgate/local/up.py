@@ -36,7 +36,7 @@ CONSOLE, WORKER = "console", "worker"
 PORT = 8501
 # A wheel has the console's files in the package, a clone at its top (pyproject.toml).
 _CLONE, _INSTALLED = Path(__file__).parents[3], Path(__file__).parents[1] / "console"
-_PAGE_LIMIT = 60.0
+_PAGE_LIMIT = 180.0
 _WORKER_GRACE = 30.0
 _TURN = 0.5
 _OF_DISKS = (errno.ENOSPC, errno.EDQUOT, errno.EROFS, errno.EACCES, errno.EFBIG)

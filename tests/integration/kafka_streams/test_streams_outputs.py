@@ -27,6 +27,7 @@ def end_of_output(app):
         return kafka.begin_end([part])[part][1]
 
 
+@pytest.mark.long
 def test_windows_of_before_the_point_overwrite_correct_results_and_its_undo_counts_from_zero(
     tmp_path, broker, class_path
 ):

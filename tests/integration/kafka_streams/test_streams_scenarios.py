@@ -73,6 +73,7 @@ def test_a_record_that_kills_it_is_skipped(team, app):
     app.must_have_read(app.read()[at + 1 :])
 
 
+@pytest.mark.long
 def test_nothing_is_left_of_one_that_is_decommissioned_and_its_undo_brings_all_back(app):
     is_decommissioned_and_comes_back(app)
 

@@ -125,6 +125,7 @@ def test_it_goes_on_where_it_was_and_a_refused_version_says_why(started, home):
     started.end(signal.SIGKILL)
 
 
+@pytest.mark.long
 def test_it_comes_up_after_it_was_killed_and_ends_while_it_starts(started, home):
     started.address("Kafka")
     started.wait(lambda: len(descendants(started.process.pid)) > 6)

@@ -21,13 +21,15 @@ RUNS = "grep -qs '^State:[[:space:]]*[^ZX[:space:]]' /proc/$(cat member.pid)/sta
 def commands(broker, group, topic):
     """Slow ones, so that a kill finds them at work; a start while it runs leaves `twice`.
 
-    They leave `stopping`, `starting` and `started` where they are so far.
+    They leave `stopping`, `starting` and `started` where they are so far. While `hold` is there,
+    the stop doesn't end.
     """
     member = f"nohup {sys.executable} {MEMBER} {broker} {group} {topic} > member.log 2>&1 &"
     return {
         "start": f"{RUNS} && echo >> twice; touch starting; sleep 0.5; {member}"
         " echo $! > member.pid; touch started; sleep 2",
-        "stop": "touch stopping; sleep 0.5; kill $(cat member.pid);"
+        "stop": "touch stopping; while [ -e hold ]; do sleep 0.1; done;"
+        " sleep 0.5; kill $(cat member.pid);"
         f" while {RUNS}; do sleep 0.1; done; sleep 0.5",
         "status": f"{RUNS} && exit 0 || exit 3",
     }
@@ -162,10 +164,12 @@ def test_a_killed_worker_s_question_to_a_person_still_waits(team, worker, groups
 
 def test_a_worker_that_is_asked_to_end_leaves_the_run_to_the_next(team, worker, billing):
     file, _ = team.plan("billing")
+    (team.folder / "hold").touch()
     first, store = worker(), team.store()
     run = team.run("apply", str(file), "--detach")["run"]
     wait_for(lambda: begun(store, run, 0))
     first.terminate()
+    (team.folder / "hold").unlink()
     assert first.wait(40) == 0
     assert store.runs.get(run).state is RunState.RUNNING
     worker()
@@ -208,6 +212,7 @@ def test_a_failing_command_fails_the_run_and_a_resume_uses_the_mended_one(
     assert alive.poll() is None
 
 
+@pytest.mark.long
 def test_a_failed_run_can_be_undone_instead(team, worker, broker, groups, billing):
     group, orders = billing
     before = groups.committed(group)
@@ -231,9 +236,11 @@ def test_a_cancelled_run_stops_at_a_safe_place(team, worker, groups, billing):
     worker()
     file, _ = team.plan("billing")
     store = team.store()
+    (team.folder / "hold").touch()
     run = team.run("apply", str(file), "--detach")["run"]
     wait_for(lambda: begun(store, run, 0))
     cancel_run(team.context, run, by="ann")
+    (team.folder / "hold").unlink()
     assert wait_for(lambda: ended(store, run)) is RunState.CANCELLED
     assert groups.committed(group) == before
     team.run("undo", run)
@@ -245,9 +252,11 @@ def test_a_cancelled_run_stops_at_a_safe_place(team, worker, groups, billing):
 def test_two_runs_on_one_group_are_not_active_at_once(team, worker, billing):
     file, _ = team.plan("billing")
     worker()
+    (team.folder / "hold").touch()
     run = team.run("apply", str(file), "--detach")["run"]
     refused = team.run("apply", str(file), code=3)
     assert run in refused["error"]
+    (team.folder / "hold").unlink()
     store = team.store()
     assert wait_for(lambda: ended(store, run), 120) is RunState.DONE
 
@@ -255,12 +264,14 @@ def test_two_runs_on_one_group_are_not_active_at_once(team, worker, billing):
 def test_ctrl_c_detaches(team, worker, billing):
     file, _ = team.plan("billing")
     worker()
+    (team.folder / "hold").touch()
     store = team.store()
     process = team.popen("apply", str(file), "--format", "json")
     row = wait_for(lambda: store.runs.list())[0]
     wait_for(lambda: begun(store, row.id, 0))
     os.kill(process.pid, signal.SIGINT)
     out, err = process.communicate(timeout=30)
+    (team.folder / "hold").unlink()
     assert process.returncode == 0 and f"run {row.id} continues" in err
     assert json.loads(out)["run"] == row.id
     assert wait_for(lambda: ended(store, row.id), 120) is RunState.DONE
