@@ -353,6 +353,7 @@ public final class Recorder {
         PullCases.load();
         KindCases.load();
         LaterCases.load();
+        ThirdCases.load();
         List<Future<?>> all = new ArrayList<>();
         for (Case c : Cases.ALL) {
             if (!wanted.isEmpty() && !wanted.contains(c.name)) continue;

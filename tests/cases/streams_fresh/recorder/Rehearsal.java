@@ -18,6 +18,7 @@ public final class Rehearsal {
         PullCases.load();
         KindCases.load();
         LaterCases.load();
+        ThirdCases.load();
     }
 
     static Case named(String name) {
