@@ -17,7 +17,11 @@ from headgate.gateway.process.java import java
 ROOT = Path(__file__).parents[2]
 CASES = ROOT / "tests" / "cases"
 RECORDER = CASES / "streams_fresh" / "recorder"
-GROUPS = {"streams_pulls": "PullCases.java", "streams_pulls_later": "LaterCases.java"}
+GROUPS = {
+    "streams_pulls": "PullCases.java",
+    "streams_pulls_later": "LaterCases.java",
+    "streams_pulls_third": "ThirdCases.java",
+}
 
 
 @pytest.mark.parametrize("group", GROUPS)

@@ -2,7 +2,9 @@ import java.time.Duration;
 import java.util.Map;
 import org.apache.kafka.streams.StreamsBuilder;
 import org.apache.kafka.streams.kstream.*;
+import org.apache.kafka.streams.processor.api.ContextualFixedKeyProcessor;
 import org.apache.kafka.streams.processor.api.ContextualProcessor;
+import org.apache.kafka.streams.processor.api.FixedKeyRecord;
 import org.apache.kafka.streams.processor.api.Record;
 import org.apache.kafka.streams.state.KeyValueStore;
 import org.apache.kafka.streams.state.Stores;
@@ -105,8 +107,8 @@ final class ThirdTown extends PullParts {
     /** visits: ticket -> room,minutes; rooms: room -> floor. */
     static final class VisitsByProcessor {
         /** Adds the minutes to those of the room. */
-        static final class Add extends ContextualProcessor<String, String, String, Long> {
-            public void process(Record<String, String> r) {
+        static final class Add extends ContextualFixedKeyProcessor<String, String, Long> {
+            public void process(FixedKeyRecord<String, String> r) {
                 KeyValueStore<String, Long> store = context().getStateStore("minutes-of-room");
                 Long old = store.get(r.key());
                 store.put(r.key(), (old == null ? 0 : old) + number(r.value(), 1));
@@ -127,7 +129,7 @@ final class ThirdTown extends PullParts {
 
         static void after(StreamsBuilder b, String p) {
             b.addStateStore(Stores.keyValueStoreBuilder(Stores.persistentKeyValueStore("minutes-of-room"), TEXT, NUMBER));
-            floors(b.<String, String>stream(p + "visits").selectKey((k, v) -> field(v, 0)).repartition(Repartitioned.as("room")).process(Add::new, "minutes-of-room"), b, p);
+            floors(b.<String, String>stream(p + "visits").selectKey((k, v) -> field(v, 0)).repartition(Repartitioned.as("room")).processValues(Add::new, "minutes-of-room"), b, p);
         }
     }
 

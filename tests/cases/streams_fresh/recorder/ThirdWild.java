@@ -67,7 +67,7 @@ final class ThirdWild extends PullParts {
 
         static void sizes(KTable<String, Long> berths, String p) {
             publish(berths, p + "berth-tons");
-            publish(berths.groupBy((k, v) -> KeyValue.pair(v >= 100 ? "busy" : "calm", v), Grouped.with("size", TEXT, NUMBER)).count(kept("berths-of-size", NUMBER)), p + "sizes");
+            publish(berths.groupBy((k, v) -> KeyValue.pair(v >= 100 ? "busy" : v > 0 ? "calm" : "empty", v), Grouped.with("size", TEXT, NUMBER)).count(kept("berths-of-size", NUMBER)), p + "sizes");
         }
 
         static void before(StreamsBuilder b, String p) { sizes(berths(b, p), p); }
