@@ -9,7 +9,9 @@ HeadgateError                        exit 2 on the command line unless said othe
 ├── ConfigError                      a setting is none that its client takes
 ├── SetupError                       something that the set-up brings is missing here
 ├── CaptureError                     a module:function did not yield a streaming query
+│   ├── JarError                     a jar can't be read, or lacks the named class or method
 │   └── BuildError                   the function failed, or did not return, in a twin run
+│       └── LimitError               it needed more memory or disk space than a twin run may use
 ├── PlanFileError                    a plan's file is damaged or was changed by hand
 ├── ScenarioError                    no scenario has that name, or it does not take that option
 ├── RenameError                      --rename is not KIND:OLD=NEW, or names nothing that is there
@@ -33,9 +35,10 @@ from typing import ClassVar
 
 _ADVICE = re.compile(
     r"`headgate |--[a-z]|did you mean|known are"
-    r"|(?:^|[:;.,] |\b(?:or|and|then) )(?:add|ask|capture|change|check|choose|correct|declare|free"
-    r"|give|install|leave|make|move|name|pass|put|raise|register|reload|remove|restart|say|select"
-    r"|set|start|stop|take|try|undo|update|use|wait|write"
+    r"|(?:^|[:;.,] |\b(?:or|and|then) )(?:add|ask|build|capture|change|check|choose|correct"
+    r"|create|declare|free|give|install|keep|leave|let|make|move|name|pass|put|raise|register"
+    r"|reload|remove|restart|restore|review|say|see|select|set|start|stop|take|try|undo|update"
+    r"|upload|use|wait|write"
     r"|(?:plan|run)(?= (?:`|again|it|the|this)))\b",
     re.IGNORECASE,
 )
@@ -143,10 +146,25 @@ class CaptureError(HeadgateError):
     )
 
 
+class JarError(CaptureError):
+    """A jar can't be read, or lacks the class or method that was named."""
+
+    next_step = (
+        "Check --jar and CLASS#method (`jar` and `entry_point` in headgate.toml), and build the "
+        "jar again."
+    )
+
+
 class BuildError(CaptureError):
     """A version's own function failed, or did not return, so a twin run can't decide anything."""
 
     next_step = "Build the query without sources, servers and tables, or raise --timeout."
+
+
+class LimitError(BuildError):
+    """A version needed more memory or disk space than a twin run may use, so it was ended."""
+
+    next_step = "Use fewer rows (--rows), or rehearse with a checkpoint."
 
 
 class PlanFileError(HeadgateError):

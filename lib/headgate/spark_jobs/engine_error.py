@@ -6,6 +6,7 @@ the engine refused by is on one of the causes.
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 from typing import Any
 
@@ -43,6 +44,8 @@ _AROUND = (
 )
 _AROUND_TEXT = ("No space left on device", "Disk quota exceeded", "UnsupportedFileSystemException")
 _AROUND_ENDS = ("AuthorizationException",)
+_TRACEBACK = "Traceback (most recent call last)"
+_ERROR = re.compile(r"[A-Za-z_][\w.]*(?:: .*)?")
 _LONGEST = 2000
 
 
@@ -120,7 +123,17 @@ def _name(thrown: Any) -> str:
 
 def _message(thrown: Any) -> str:
     text = str(thrown.getMessage() or "")
+    if _TRACEBACK in text:
+        return f"a Python function failed: {_last_error(text)}"
     return _line(text.partition("\n\nJVM stacktrace")[0]) or _name(thrown)
+
+
+def _last_error(text: str) -> str:
+    """Return the error at the end of a Python worker's traceback, ours without its class."""
+    lines = text.rpartition(_TRACEBACK)[2].splitlines()
+    last = next((x for x in reversed(lines) if _ERROR.fullmatch(x)), text)
+    name, _, said = last.partition(": ")
+    return _line(said if name.endswith("EffectError") else last)
 
 
 def _line(text: str) -> str:

@@ -1,7 +1,8 @@
-"""Keep a version's function from reaching anything outside its scratch folder.
+"""Keep a version's code from reaching anything outside its scratch folder.
 
-Python reports connections and writes to audit hooks before they happen. A library in C that opens
-its own sockets (librdkafka, libpq) reports nothing, so credentials are withheld as well.
+Python reports connections, writes and started programs to audit hooks before they happen. A library
+in C that opens its own sockets (librdkafka, libpq) reports nothing, so credentials are withheld as
+well; nor does `os.mkfifo`. A SQL script of JVM code isn't heard either.
 """
 
 from __future__ import annotations
@@ -22,20 +23,36 @@ _WRITES = os.O_WRONLY | os.O_RDWR | os.O_CREAT | os.O_TRUNC | os.O_APPEND
 # The arguments of each event that are paths.
 _CHANGES = {
     "os.mkdir": 1, "os.remove": 1, "os.rename": 2, "os.rmdir": 1, "os.truncate": 1,
-    "os.link": 2, "os.symlink": 2,
+    "os.link": 2, "os.symlink": 2, "os.chmod": 1, "os.chown": 1, "os.utime": 1, "os.setxattr": 1,
+    "sqlite3.connect": 1,
 }  # fmt: skip
+_ADDRESSES = {"socket.connect": 1, "socket.bind": 1, "socket.sendto": 1, "socket.sendmsg": 1}
+_PROGRAMS = frozenset({
+    "subprocess.Popen", "os.system", "os.exec", "os.posix_spawn", "os.spawn", "os.fork",
+    "os.forkpty", "pty.spawn",
+})  # fmt: skip
+# Files below /dev/shm are memory that other programs see.
+_DEVICES = frozenset(
+    f"/dev/{name}"
+    for name in ("null", "zero", "full", "tty", "random", "urandom", "stdout", "stderr")
+)
+WHILE_BUILDING = "while it builds the query"
 
 
 class EffectError(CaptureError, PermissionError):
-    """What a function tried while its query was built; code that can do without it goes on."""
+    """What a function tried; code that can do without it continues."""
 
 
 @dataclass
 class EffectGuard:
-    """Refuses connections and writes while it is armed; files below `roots` may be written."""
+    """Refuses connections, writes and programs while it is armed.
+
+    Files below `roots` may be written. `when` says in its errors when the function tried.
+    """
 
     roots: list[str] = field(default_factory=list)
     is_armed: bool = False
+    when: str = WHILE_BUILDING
 
     def install(self) -> None:
         """Watch this process from now on; there is no way back."""
@@ -48,8 +65,10 @@ class EffectGuard:
     def _hear(self, event: str, args: tuple[Any, ...]) -> None:
         if not self.is_armed:
             return
-        if event == "socket.connect":
-            self._check_address(args[1])
+        if event in _ADDRESSES:
+            self._check_address(args[_ADDRESSES[event]], event.partition(".")[2])
+        elif event in _PROGRAMS:
+            self._check_program(args)
         elif event == "socket.getaddrinfo":
             self._check_address((args[0], args[1]))
         elif event == "open":
@@ -60,14 +79,24 @@ class EffectGuard:
             for path in args[: _CHANGES[event]]:
                 self._check_path(path)
 
-    def _check_address(self, address: Any) -> None:
+    def _check_program(self, args: tuple[Any, ...]) -> None:
+        if _is_of_bridge():
+            return
+        name = f" {args[0]}" if args and isinstance(args[0], str) else ""
+        raise EffectError(
+            f"the function starts a program{name} {self.when}, but a twin run starts none: move it "
+            "into foreachBatch, or pass its result in"
+        )
+
+    def _check_address(self, address: Any, verb: str = "connect") -> None:
         if not isinstance(address, tuple) or _is_of_bridge():
             return
         host, port = (part.decode() if isinstance(part, bytes) else part for part in address[:2])
         if host is None or (port in (None, 0) and str(host).startswith(_LOOPBACK)):
             return
+        does = "listens on" if verb == "bind" else "connects to"
         raise EffectError(
-            f"the function connects to {host}:{port} while it builds the query, but a twin run "
+            f"the function {does} {host}:{port} {self.when}, but a twin run "
             "reaches no server: connect in foreachBatch, or pass the data in"
         )
 
@@ -75,11 +104,14 @@ class EffectGuard:
         if not isinstance(path, (str, bytes, os.PathLike)):
             return
         real = os.path.realpath(os.fsdecode(path))
-        if real.startswith((*self.roots, "/dev/", "/proc/")) or f"{real}{os.sep}" in self.roots:
+        if os.fsdecode(path) == ":memory:":
+            return
+        is_device = real in _DEVICES or real.startswith(("/dev/fd/", "/dev/pts/", "/proc/"))
+        if is_device or real.startswith(tuple(self.roots)) or f"{real}{os.sep}" in self.roots:
             return
         raise EffectError(
-            f"the function writes {real} while it builds the query, but a twin run writes nothing "
-            "outside its scratch folder: move the write into foreachBatch"
+            f"the function writes {real} {self.when}, but a twin run writes nothing outside its "
+            "scratch folder: move the write into foreachBatch"
         )
 
 

@@ -174,6 +174,8 @@ class TwinVersion:
                     found["late"] = str(query.status().message())
                     return
                 time.sleep(_POLL_S)
+            # However short the batches were, the last one's plan is still there.
+            plans.note(query)
             query.stop()
             failed = query.exception()
             if failed.isDefined():
@@ -196,10 +198,15 @@ class TwinVersion:
         from pyspark.sql import SparkSession
 
         from headgate.spark_jobs.capture_query import SETTINGS
+        from headgate.spark_jobs.guarded_workers import SCRATCH
 
         own = {
             "spark.sql.warehouse.dir": str(self.scratch / "warehouse"),
             "spark.local.dir": str(self.scratch / "local"),
+            "spark.python.daemon.module": "headgate.spark_jobs.guarded_workers",
+            f"spark.executorEnv.{SCRATCH}": str(self.scratch),
+            # Two tasks share it: so much for each Python worker.
+            "spark.executor.pyspark.memory": "4g",
             "spark.sql.shuffle.partitions": "2",
             "spark.sql.streaming.numRecentProgressUpdates": "100",
             # Else the reader drops rows before a filter counts them.

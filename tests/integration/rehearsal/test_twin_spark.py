@@ -145,6 +145,9 @@ def test_a_change_inside_a_function_is_seen_by_its_words(twin):
         ("connects", "twin_queries.py:\\d+: the function connects to localhost:9 while"),
         ("writes_a_file", "the function writes .*/written-by-a-twin while"),
         ("writes_a_batch", "the function writes a batch .INSERT."),
+        ("starts_a_program", "the function starts a program touch while"),
+        ("writes_a_database", "the function writes .*/written-by-a-twin while"),
+        ("listens", "the function listens on 0.0.0.0:0 while"),
     ],
 )
 def test_a_version_that_can_not_be_built_is_unknown(twin, after, said):
@@ -153,6 +156,22 @@ def test_a_version_that_can_not_be_built_is_unknown(twin, after, said):
     assert re.search(f"twin_queries:{after} failed at|twin_queries:{after} at", found.verdict.why)
     assert re.search(said, found.verdict.why) and "\n" not in found.verdict.why
     assert "without sources, servers and tables?" in found.report.findings[0].question
+    assert not (FOLDER / "written-by-a-twin").exists()
+
+
+@pytest.mark.parametrize(
+    ("after", "said"),
+    [
+        ("writes_for_each_row", "the function writes .*/written-by-a-twin while it processes"),
+        ("connects_for_each_row", "the function connects to 192.0.2.1:5432 while it processes"),
+        ("starts_a_program_for_each_row", "the function starts a program true while it processes"),
+        ("needs_memory_for_each_row", "MemoryError"),
+    ],
+)
+def test_a_function_of_rows_reaches_nothing_outside(twin, after, said):
+    found = twin("base", after)
+    assert (found.verdict.outcome, found.report.outcome.word) == ("unknown", "unknown")
+    assert re.search(said, found.verdict.why), found.verdict.why
     assert not (FOLDER / "written-by-a-twin").exists()
 
 
@@ -181,10 +200,17 @@ def test_values_of_a_sample_are_never_shown(twin, tmp_path):
 def test_a_rule_about_state_is_lowered_by_two_runs(twin):
     found = twin("keyed", "keyed_otherwise")
     (lowered,) = found.lowered
-    assert (lowered.rule, lowered.rules.word, lowered.seeds) == ("AGG001", "unknown", (7, 8))
+    assert (lowered.rule, lowered.seeds) == ("AGG001", (7, 8))
+    assert lowered.rules.word == "silently_wrong"
     assert found.report.outcome.word == "resumes"
     assert "two twin runs (seeds 7 and 8)" in found.report.findings[0].why
-    assert found.disagreements == ()
+    assert [d.rule for d in found.disagreements] == ["AGG001"]
+
+
+def test_a_rule_about_a_function_of_the_user_is_not_lowered(twin):
+    found = twin("upper_key", "upper_key_by_function")
+    assert (found.verdict.outcome, found.lowered) == ("resumes", ())
+    assert found.report.outcome.word == "unknown"
 
 
 def test_a_version_that_fails_on_rows_decides_nothing(twin):

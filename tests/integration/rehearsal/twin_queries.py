@@ -2,6 +2,8 @@
 
 import contextlib
 import socket
+import sqlite3
+import subprocess
 from pathlib import Path
 
 from pyspark.sql import functions as F
@@ -160,14 +162,25 @@ def fixed_price(spark):
 
 
 def keyed(spark):
-    key = F.expr("upper(note)").alias("key")
+    colour = F.when(F.col("note") == "gold", "yellow").when(F.col("note") == "ruby", "red")
+    key = F.concat_ws("-", "k", colour.otherwise("other")).alias("key")
     return _sums(spark, F.sum("v").alias("a"), F.sum("w").alias("b"), key=key)
 
 
 def keyed_otherwise(spark):
-    upper = F.udf(lambda note: None if note is None else note.upper(), "string")
+    colours = F.create_map(F.lit("gold"), F.lit("yellow"), F.lit("ruby"), F.lit("red"))
+    colour = F.coalesce(colours[F.col("note")], F.lit("other"))
+    key = F.concat_ws("-", "k", colour).alias("key")
+    return _sums(spark, F.sum("v").alias("a"), F.sum("w").alias("b"), key=key)
+
+
+def upper_key(spark, upper=F.upper):
     key = upper("note").alias("key")
     return _sums(spark, F.sum("v").alias("a"), F.sum("w").alias("b"), key=key)
+
+
+def upper_key_by_function(spark):
+    return upper_key(spark, F.udf(lambda note: None if note is None else note.upper(), "string"))
 
 
 def connects(spark):
@@ -189,6 +202,51 @@ def writes_a_file(spark):
 def writes_a_batch(spark):
     spark.sql("INSERT OVERWRITE DIRECTORY '/data/written' USING json SELECT 1 AS n")
     return base(spark)
+
+
+def starts_a_program(spark):
+    subprocess.run(["touch", "written-by-a-twin"], check=True)
+    return base(spark)
+
+
+def writes_a_database(spark):
+    sqlite3.connect("written-by-a-twin").execute("create table t (n int)")
+    return base(spark)
+
+
+def listens(spark):
+    with socket.socket() as server:
+        server.bind(("0.0.0.0", 0))
+    return base(spark)
+
+
+def _with_function(spark, work):
+    checked = F.udf(work, "int")
+    return _sums(spark, F.sum(checked("v")).alias("a"), F.sum("w").alias("b"))
+
+
+def writes_for_each_row(spark):
+    def work(v):
+        Path("written-by-a-twin").write_text(str(v))
+        return v
+
+    return _with_function(spark, work)
+
+
+def connects_for_each_row(spark):
+    def work(v):
+        socket.create_connection(("192.0.2.1", 5432), timeout=1)
+        return v
+
+    return _with_function(spark, work)
+
+
+def starts_a_program_for_each_row(spark):
+    return _with_function(spark, lambda v: subprocess.call(["true"]) + (v or 0))
+
+
+def needs_memory_for_each_row(spark):
+    return _with_function(spark, lambda v: len(bytearray(16 << 30)) and v)
 
 
 def returns_rows(spark):

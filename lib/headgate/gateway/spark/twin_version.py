@@ -14,13 +14,22 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from headgate.errors import BuildError, CaptureError, RunCancelledError, UnreachableError
+from headgate.errors import (
+    BuildError,
+    CaptureError,
+    LimitError,
+    RunCancelledError,
+    UnreachableError,
+)
+from headgate.gateway.process.usage import Limits
 from headgate.gateway.spark.run_job import Checkout, ended_early, jars_hint, joined_jars
 
 _PROGRAM = "headgate.spark_jobs.twin_version"
 _POLL_S = 0.02
 # Beside the time that a run may take: files are listed, and replies written.
 _AROUND_S = 10.0
+# Of one version's processes, and of all that both write. A run of one aggregation takes 1 GB.
+MEMORY, DISK = 6 << 30, 4 << 30
 
 
 class TwinProcess:
@@ -29,6 +38,7 @@ class TwinProcess:
     def __init__(self, folder: Path, checkout: Checkout) -> None:
         """Start it; `folder` is an empty one for its own files. Nothing is awaited."""
         self.folder, self.jars = folder, joined_jars()
+        self._limits = Limits(MEMORY, DISK)
         self._numbers = itertools.count()
         folder.mkdir(parents=True)
         request = folder / "request.json"
@@ -65,6 +75,14 @@ class TwinProcess:
             self._process.stdin.flush()
         return reply
 
+    def check(self, what: str, folder: Path) -> None:
+        """End it and raise LimitError if it uses too much; `folder` is where the run writes."""
+        try:
+            self._limits.check(what, self.pid, (self.folder, folder))
+        except LimitError:
+            self.__exit__()
+            raise
+
     def ended(self, what: str) -> str | None:
         """Return how the process ended, None while it runs."""
         code = self._process.poll()
@@ -86,6 +104,7 @@ class TwinVersion:
     """A version in a process; each call returns what gives its reply, so that both work at once.
 
     A reply raises BuildError for what the function did wrong or if it did not return in time,
+    LimitError if it needs too much memory or disk space,
     CaptureError if there is no such function, UnreachableError if the process ended or did not
     answer in time.
     """
@@ -136,6 +155,7 @@ class TwinVersion:
                 raise RunCancelledError(f"the twin run of {self.entry_point} was cancelled")
             if (ended := self._process.ended(what)) and not path.is_file():
                 raise UnreachableError(ended)
+            self._process.check(self.entry_point, self.into.parent)
             if time.monotonic() > self._setting.deadline + _AROUND_S:
                 if not self._is_built:
                     raise BuildError(f"{self.entry_point} did not return in time")
