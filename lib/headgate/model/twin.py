@@ -106,13 +106,13 @@ class TwinVerdict:
 
     `refusal` has `error_class`, `condition` and `message` of a start that failed. `why` is one
     sentence, `question` what would decide an UNKNOWN. `mixed`: history mixes old and new meaning.
-    `is_exact`: Kafka Streams wrote the same records and left the same stores as from scratch, not
-    only the same last values. `is_scaled`: the only sign of a wrong result is that values differ in
-    keys of one row, so one function may have got another expression. `is_thin`: an UNKNOWN where
+    `is_exact`: states and outputs are equal, not only of the same meaning (Spark) or with the same
+    last values (Kafka Streams). `is_scaled`: the only sign of a wrong result is that values differ
+    in keys of one row, so one function may have got another expression. `is_thin`: an UNKNOWN where
     all rows went well, and only too few or too equal ones reached a store or the output. `rows`
     counts what was generated for A and B, `left_out` are columns that time or chance fill.
-    `spark_version` or `streams_version` is the engine's release. `is_sampled`: records came from a
-    sample.
+    `spark_version` or `streams_version` is the engine's release. `is_sampled`: rows or records came
+    from a sample.
     """
 
     outcome: TwinOutcome

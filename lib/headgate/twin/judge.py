@@ -69,8 +69,9 @@ def _verdict(run: Experiment) -> TwinVerdict:
             outcome="resumes",
             why=f"state ({plural(keys, 'key')}) and output ({plural(len(run.own.rows), 'row')}) "
             "are equal",
+            is_exact=True,
         )
-    return _told(found[0], [s.why for s in found])
+    return replace(_told(found[0], [s.why for s in found]), mixed=any(s.mixed for s in found))
 
 
 def _told(said: Said, why: Sequence[str]) -> TwinVerdict:

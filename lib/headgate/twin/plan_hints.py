@@ -380,7 +380,9 @@ _VOLATILE = {
     **dict.fromkeys(("CurrentTimestamp", "Now", "LocalTimestamp"), "current_timestamp()"),
     **dict.fromkeys(("CurrentBatchTimestamp", "UnixTimestampNow"), "current_timestamp()"),
     **dict.fromkeys(("CurrentDate", "Curdate"), "current_date()"),
+    "CurrentTime": "current_time()",
     **dict.fromkeys(("Rand", "Randn", "Shuffle"), "rand()"),
+    **{"RandStr": "randstr()", "Uniform": "uniform()", "SparkPartitionID": "spark_partition_id()"},
     **dict.fromkeys(("Uuid",), "uuid()"),
     "MonotonicallyIncreasingID": "monotonically_increasing_id()",
 }

@@ -6,8 +6,8 @@ import pytest
 
 from headgate.model.twin import Equivalence, OperatorRows, TwinVerdict
 from headgate.model.version import Engine, OperatorKind, StatefulOperator, Version
-from headgate.rules.compare.twin_findings import can_lower, with_twin
-from headgate.rules.core.report import Finding, Location, Outcome, Report
+from headgate.rules.compare.twin_findings import can_lower, with_twin, worst_of
+from headgate.rules.core.report import Finding, Location, Outcome, Report, StateEffect
 
 OPERATOR = StatefulOperator(kind=OperatorKind.AGGREGATE, node="a", operator_id=0)
 VERSION = Version(engine=Engine.SPARK, stateful=(OPERATOR,))
@@ -121,3 +121,38 @@ def test_a_key_by_a_function_of_the_user_is_not_lowered():
     hidden = replace(VERSION, user_functions=("clean",))
     found = with_twin(Report(findings=(clean,)), EQUAL, hidden, VERSION, again=AGAIN)
     assert found.report.outcome is Outcome.UNKNOWN
+
+
+@pytest.mark.parametrize("name", ["clean", "<lambda>"])
+def test_every_name_of_a_user_function_is_found(name):
+    finding = replace(FINDING, before=[f"{name}(s0.p)"])
+    assert not can_lower(
+        Report(findings=(finding,)), EQUAL, replace(VERSION, user_functions=(name,)), VERSION
+    )
+
+
+def test_a_failure_that_only_the_second_run_shows_counts():
+    worse = replace(AGAIN, outcome="silently_wrong")
+    assert worst_of(EQUAL, worse) == (worse, None)
+    thin = replace(AGAIN, outcome="unknown")
+    assert worst_of(EQUAL, thin) == (EQUAL, thin)
+    assert worst_of(EQUAL, None) == (EQUAL, None)
+
+
+def test_results_of_another_form_are_not_called_the_same_state():
+    report = Report(findings=(FINDING,))
+    both = with_twin(report, EQUAL, VERSION, VERSION, again=AGAIN).report
+    assert "wrote the same results" in both.findings[0].why
+    exact = [replace(v, is_exact=True) for v in (EQUAL, AGAIN)]
+    both = with_twin(report, exact[0], VERSION, VERSION, again=exact[1]).report
+    assert "left the same state" in both.findings[0].why
+
+
+def test_an_outcome_that_stays_the_rules_is_listed_as_a_disagreement():
+    mixed = replace(FINDING, outcome=Outcome.RESUMES, state_effect=StateEffect.MIXED)
+    wrong = replace(EQUAL, outcome="silently_wrong", is_scaled=True)
+    found = with_twin(Report(findings=(mixed,)), wrong, VERSION, VERSION)
+    assert found.report.outcome is Outcome.RESUMES
+    assert [(d.rules, d.engine) for d in found.disagreements] == [
+        (Outcome.RESUMES, Outcome.SILENTLY_WRONG)
+    ]

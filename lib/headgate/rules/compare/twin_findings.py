@@ -125,7 +125,7 @@ def twin_run_undecided(verdict: TwinVerdict, location: Location) -> RuleResult:
 
 
 RULES: tuple[TwinRule, ...] = (engine_refuses, engine_writes_wrong_results, twin_run_undecided)
-_RULE_OF = {
+SPARK_RULES = {
     "refuses": engine_refuses,
     "silently_wrong": engine_writes_wrong_results,
     "unknown": twin_run_undecided,
@@ -138,7 +138,7 @@ def with_twin(
     verdict: TwinVerdict,
     before: Version,
     after: Version,
-    rules: Mapping[str, TwinRule] = _RULE_OF,
+    rules: Mapping[str, TwinRule] = SPARK_RULES,
     *,
     again: TwinVerdict | None = None,
 ) -> WithTwin:
@@ -152,20 +152,19 @@ def with_twin(
     did the same with rows that are too few to say so. `rules` are those of the engine, by the
     verdict's outcome.
     """
-    if verdict.is_scaled and _is_mixed(report):
-        return WithTwin(report)
-    if verdict.is_thin and report.outcome is not Outcome.UNKNOWN:
-        return WithTwin(report)
     engine = _OUTCOMES[verdict.outcome]
     replaced = {x.node for v in (before, after) for x in (*(v.sources or ()), v.sink) if x}
     disagreements = tuple(_disagreements(report, engine, replaced - {None}))
+    is_theirs = verdict.is_scaled and _is_mixed(report)
+    if is_theirs or (verdict.is_thin and report.outcome is not Outcome.UNKNOWN):
+        return WithTwin(report, disagreements)
     if again is not None or _is_one_query(verdict):
         report, lowered = _lower(report, verdict, again or verdict, (before, after))
         return WithTwin(report, disagreements, lowered)
     rule = rules.get(verdict.outcome)
     if rule is None or _is_said(report, verdict):
         return WithTwin(report, disagreements)
-    finding = rule.of(verdict, _location(verdict, before, after))
+    finding = rule.of(verdict, location_of(verdict, before, after))
     return WithTwin(replace(report, findings=(finding, *report.findings)), disagreements)
 
 
@@ -178,6 +177,18 @@ def can_lower(report: Report, verdict: TwinVerdict, before: Version, after: Vers
     return not _is_one_query(verdict) and any(
         _refutes(f, verdict, (before, after)) for f in report.findings
     )
+
+
+def worst_of(
+    verdict: TwinVerdict, again: TwinVerdict | None
+) -> tuple[TwinVerdict, TwinVerdict | None]:
+    """Return the verdict of two runs: the second one's if only that one shows a failure.
+
+    Then nothing is left that could lower a finding.
+    """
+    if again is not None and _OUTCOMES[again.outcome] > Outcome.UNKNOWN:
+        return again, None
+    return verdict, again
 
 
 # Hours and days of two zones differ for few times of a day only.
@@ -228,7 +239,8 @@ def _calls_user_function(finding: Finding, versions: tuple[Version, Version]) ->
     """Whether an expression hides in user code: made texts don't reach all that it does."""
     names = {name for version in versions for name in version.user_functions}
     said = f"{finding.before} {finding.after}"
-    return any(re.search(rf"\b{re.escape(name)}\(", said) for name in names)
+    # The name of a lambda function begins with a bracket: no word boundary is before it.
+    return any(re.search(rf"(?<!\w){re.escape(name)}\(", said) for name in names)
 
 
 def _fills_stores(verdict: TwinVerdict) -> bool:
@@ -254,7 +266,9 @@ def _lower(
 ) -> tuple[Report, tuple[Lowered, ...]]:
     """Return the report with refuted findings as RESUMES, which keep what the rule says."""
     seeds = (verdict.seed, again.seed)
-    said = _ONE_QUERY if _is_one_query(verdict) else _LOWERED.format(*seeds)
+    said = (_EQUAL if verdict.is_exact and again.is_exact else _ALIKE).format(*seeds)
+    if _is_one_query(verdict):
+        said = _ONE_QUERY
     findings, lowered = [], []
     for finding in report.findings:
         if all(_refutes(finding, v, versions) for v in (verdict, again)):
@@ -273,7 +287,11 @@ def _lower(
 
 
 _ONE_QUERY = "Both versions are the same query to Spark's optimizer."
-_LOWERED = "Both versions left the same state in two twin runs (seeds {} and {})."
+_EQUAL = "Both versions left the same state in two twin runs (seeds {} and {})."
+_ALIKE = (
+    "In two twin runs (seeds {} and {}), the new version wrote the same results from the old "
+    "version's state as from its own."
+)
 
 
 def _is_mixed(report: Report) -> bool:
@@ -303,7 +321,8 @@ def _disagreements(
             yield Disagreement(finding.rule, finding.outcome, engine, is_replaced)
 
 
-def _location(verdict: TwinVerdict, before: Version, after: Version) -> Location:
+def location_of(verdict: TwinVerdict, before: Version, after: Version) -> Location:
+    """Return the nodes of the counterexample's operator or output; without one, of the sinks."""
     example = verdict.counterexample
     if example is not None and "topic" in example.key:
         return Location(*(_sink_of(v, example.key["topic"]) for v in (before, after)))
@@ -325,7 +344,13 @@ def node_of(version: Version, operator_id: int) -> str | None:
 
 
 def example_words(example: Counterexample) -> str:
-    """Return a counterexample in one sentence."""
+    """Return a counterexample in one sentence; one of Kafka Streams has the topic in its key."""
+    if "topic" in example.key:
+        return (
+            f"Example: for key {example.key.get('key')}, the new version writes "
+            f"{_written(example.before)} to {example.key['topic']} after the restart, and "
+            f"{_written(example.after)} from scratch."
+        )
     if example.kind == "output":
         return (
             f"Example: with the old version's checkpoint the new version writes {example.before}, "
@@ -337,6 +362,10 @@ def example_words(example: Counterexample) -> str:
         f"Example: for key {key} the old version left {example.before!r}{column}; the new version "
         f"would have {_would_have(example)}."
     )
+
+
+def _written(value: object) -> str:
+    return "no record" if value is None else str(value)
 
 
 def _would_have(example: Counterexample) -> str:

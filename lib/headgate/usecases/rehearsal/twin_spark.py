@@ -10,14 +10,20 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from headgate.errors import BuildError
+from headgate.errors import BuildError, LimitError, UnreachableError
 from headgate.gateway.files.scratch_folders import scratch_folder
 from headgate.gateway.spark.rehearsal import evidence
 from headgate.gateway.spark.run_job import Checkout
 from headgate.gateway.spark.twin_version import TwinProcess, TwinSetting, TwinVersion
 from headgate.model.twin import TwinVerdict
 from headgate.model.version import Engine, Version
-from headgate.rules.compare.twin_findings import Disagreement, Lowered, can_lower, with_twin
+from headgate.rules.compare.twin_findings import (
+    Disagreement,
+    Lowered,
+    can_lower,
+    with_twin,
+    worst_of,
+)
 from headgate.rules.core.report import Report
 from headgate.twin.generate_rows import USUAL_ROWS
 from headgate.usecases.compare.compare_versions import compare_read
@@ -121,6 +127,7 @@ class _Run:
         versions = _versions(folder, self.context, has_offsets=trial.reads_files)
         report = compare_read(*versions) if all(v.evidence for v in versions) else Report()
         again = self._again() if can_lower(report, verdict, *versions) else None
+        verdict, again = worst_of(verdict, again)
         verdict = replace(verdict, seconds=time.monotonic() - self.begun)
         found = with_twin(report, verdict, *versions, again=again)
         return TwinRun(
@@ -134,10 +141,17 @@ class _Run:
             hints=trial.hints.plain(),
         )
 
-    def _again(self) -> TwinVerdict:
-        """Run the experiment on other rows: a rule is only refuted by two runs."""
+    def _again(self) -> TwinVerdict | None:
+        """Run the experiment on other rows: a rule is only refuted by two runs.
+
+        None if this run fails or is late: then nothing is lowered, and the first run counts.
+        """
         self.say("repeating the run with other rows")
-        return self._trial(self.folder / "second", self.options.seed + 1).verdict()
+        try:
+            return self._trial(self.folder / "second", self.options.seed + 1).verdict()
+        except (BuildError, UnreachableError) as error:
+            self.say(f"the second run failed, so no finding is lowered: {error}")
+            return None
 
     def _trial(self, folder: Path, seed: int) -> Trial:
         setting = TwinSetting(
@@ -160,6 +174,13 @@ class _Run:
 
 
 def _not_built(error: BuildError, seed: int) -> TwinVerdict:
+    if isinstance(error, LimitError):
+        return TwinVerdict(
+            outcome="unknown",
+            why=str(error),
+            question="Does it end with fewer rows (--rows)?",
+            seed=seed,
+        )
     return TwinVerdict(
         outcome="unknown",
         why=f"building the query failed: {error}",
