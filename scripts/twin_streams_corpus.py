@@ -35,7 +35,7 @@ from headgate.gateway.kafka_streams.application import EntryPoint
 from headgate.gateway.kafka_streams.jvm import JvmRequest, StreamsJvm, start_jvm
 from headgate.gateway.process.jars import streams_class_path
 from headgate.gateway.process.java import java
-from headgate.rules.compare.twin_findings import can_lower, with_twin
+from headgate.rules.compare.twin_findings import can_lower, with_twin, worst_of
 from headgate.rules.compare.twin_streams_findings import STREAMS_RULES
 from headgate.usecases.compare.compare_versions import compare_versions
 from headgate.usecases.rehearsal.one_version import Side
@@ -125,17 +125,18 @@ class Runner:
             found = self._run(upgrade, f"{upgrade.name}_", seed=7)
         except HeadgateError as error:
             return Scored(**known, twin="error", both=rules.outcome.word, why=str(error))
-        again = None
-        if can_lower(rules, found.verdict, *found.versions):
-            again = self._run(upgrade, f"{upgrade.name}_again_", seed=8).verdict
-        both = with_twin(rules, found.verdict, *found.versions, STREAMS_RULES, again=again)
-        refusal = found.verdict.refusal
+        verdict, again = found.verdict, None
+        if can_lower(rules, verdict, *found.versions):
+            second = self._run(upgrade, f"{upgrade.name}_again_", seed=8).verdict
+            verdict, again = worst_of(verdict, second)
+        both = with_twin(rules, verdict, *found.versions, STREAMS_RULES, again=again)
+        refusal = verdict.refusal
         return Scored(
             **known,
-            twin=found.verdict.outcome,
+            twin=verdict.outcome,
             both=both.report.outcome.word,
             twin_class=refusal.error_class if refusal else None,
-            why=found.verdict.why,
+            why=verdict.why,
             seconds=time.monotonic() - begun,
         )
 

@@ -40,13 +40,15 @@ def test_a_sample_is_for_both_engines(tmp_path):
     assert "isn't a file" in rehearse(*jars, "--sample", "orders=missing.jsonl")
 
 
-@pytest.mark.parametrize("option", ["--sample", "--sample-from", "--disagreements"])
-def test_what_only_a_twin_run_or_only_spark_has_is_refused_elsewhere(option, tmp_path):
+@pytest.mark.parametrize("option", ["--sample", "--sample-from"])
+def test_what_only_a_twin_run_has_is_refused_elsewhere(option, tmp_path):
     copy = ("--checkpoint", str(tmp_path), "--after", "m:f")
-    if option != "--disagreements":
-        assert f"{option} is for a run of both versions" in rehearse(*copy, option, "x")
-    if option != "--sample":
-        jar = tmp_path / "a.jar"
-        jar.touch()
-        jars = ("--before-jar", str(jar), "--jar", str(jar), "--after", "A")
-        assert f"{option} is for Spark" in rehearse(*jars, option, "x")
+    assert f"{option} is for a twin run" in rehearse(*copy, option, "x")
+
+
+def test_records_of_a_cluster_are_only_for_spark(tmp_path):
+    jar = tmp_path / "a.jar"
+    jar.touch()
+    jars = ("--before-jar", str(jar), "--jar", str(jar), "--after", "A")
+    said = rehearse(*jars, "--sample-from", "x")
+    assert "--sample-from is only for Spark: pass records with --sample" in said

@@ -48,6 +48,12 @@ public class Rehearsed {
         return b.build();
     }
 
+    /** Code of the application fails before there is a topology. */
+    public static Topology raises() { throw new IllegalStateException("no catalogue at db:5432"); }
+
+    /** Code of the application never returns. */
+    public static Topology waits() throws InterruptedException { Thread.sleep(3_600_000); return counts(); }
+
     /** Counts by a function of its own. */
     public static Topology added() { return summed((k, v, n) -> n + 1); }
 

@@ -146,13 +146,29 @@ def test_properties_are_read_as_java_reads_them(tmp_path):
 
 
 @pytest.mark.parametrize(
-    "line", ["{", "[]", '{"key": "k"}', '{"topic": "t", "partition": -1}', '{"topic": "t", "x": 1}']
+    "line",
+    [
+        "{",
+        "[]",
+        '{"key": "k"}',
+        '{"topic": "t", "partition": -1}',
+        '{"topic": "t", "x": 1}',
+        '{"topic": "t", "key_base64": "no base64!"}',
+        '{"topic": "t", "key": "k", "key_base64": "aw=="}',
+    ],
 )
 def test_a_record_that_is_none_is_said_with_its_line(line, tmp_path):
     file = tmp_path / "in.jsonl"
     file.write_text('{"topic": "t"}\n\n' + line + "\n")
     with pytest.raises(EvidenceError, match=r"in\.jsonl:3: expected"):
         given_records(file)
+
+
+def test_bytes_that_are_no_text_are_given_in_base64(tmp_path):
+    file = tmp_path / "in.jsonl"
+    file.write_text('{"topic": "t", "key": "k", "value_base64": "AAAAAQI="}\n')
+    (record,) = given_records(file)
+    assert (record.key, record.value) == (b"k", b"\x00\x00\x00\x01\x02")
 
 
 def test_a_state_directory_is_found_from_its_root_and_from_the_application(tmp_path):

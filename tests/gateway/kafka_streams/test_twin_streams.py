@@ -65,6 +65,25 @@ def test_a_refusal_has_the_engines_class(twin):
     assert found["engine"]["error_class"] == "org.apache.kafka.streams.errors.StreamsException"
 
 
+@pytest.mark.parametrize(
+    ("before", "after", "said"),
+    [
+        ("Rehearsed#counts", "Rehearsed#raises", "new version Rehearsed#raises can't be built"),
+        ("Rehearsed#raises", "Rehearsed#counts", "old version Rehearsed#raises can't be built"),
+        ("Rehearsed#counts", "Rehearsed#waits", "has not returned a topology after 8 s"),
+    ],
+)
+def test_a_version_whose_code_fails_or_waits_is_unknown(twin, tmp_path, before, after, said):
+    file = tmp_path / "disagree.json"
+    more = ("--format", "json", "--timeout", "8", "--disagreements", str(file))
+    done = twin(after, *SERDE, *more, before=before)
+    assert done.exit_code == 1, done.output
+    found = json.loads(done.stdout)
+    assert (found["outcome"], found["engine"]["outcome"]) == ("unknown", "unknown")
+    assert said in found["engine"]["why"] and found["engine"]["question"]
+    assert json.loads(file.read_text())["engine"]["outcome"] == "unknown"
+
+
 @pytest.mark.long
 def test_a_function_in_other_words_is_answered_by_two_runs(twin):
     more = (*SERDE, "--format", "json")

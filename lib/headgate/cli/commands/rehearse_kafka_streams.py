@@ -114,7 +114,7 @@ _OF_STREAMS = {name: f"--{name.replace('_', '-')}" for name in _NAMES} | {
 }  # fmt: skip
 _OF_ANY_TWIN = {"sample": "--sample", "sample_from": "--sample-from"}
 _OF_CLUSTER = {name: _OF_STREAMS[name] for name in ("records", "offline", "max_changelog")}
-_OF_SPARK_TWIN = {"sample_from": "--sample-from", "disagreements": "--disagreements"}
+_OF_SPARK_TWIN = {"sample_from": "--sample-from"}
 _OF_SPARK = {
     "checkpoint": "--checkpoint",
     "query": "--query",
@@ -162,8 +162,8 @@ def _check(streams: Mapping[str, Any], given: Mapping[str, Any]) -> None:
             )
         if not given["checkpoint"] and not given["before"]:
             raise click.UsageError(
-                "Give --checkpoint (Spark), --state-dir (Kafka Streams), or --before for a run of "
-                "both versions on generated rows."
+                "Give --checkpoint (Spark), --state-dir (Kafka Streams), or --before for a twin "
+                "run (both versions on generated rows)."
             )
         return
     if used := _used(_OF_SPARK, given):
@@ -179,12 +179,9 @@ def _check_twin(streams: Mapping[str, Any], given: Mapping[str, Any], *, is_twin
     """Raise UsageError for a twin run's options where there is none, or one of another engine."""
     is_copy = streams["state_dir"] is not None or given["checkpoint"]
     if is_copy and (used := _used(_OF_ANY_TWIN, given)):
-        raise click.UsageError(
-            f"{used} is for a run of both versions on generated rows: leave out --checkpoint and "
-            "--state-dir."
-        )
+        raise click.UsageError(f"{used} is for a twin run: leave out --checkpoint and --state-dir.")
     if is_twin and (used := _used(_OF_SPARK_TWIN, given)):
-        raise click.UsageError(f"{used} is for Spark: give records with --sample.")
+        raise click.UsageError(f"{used} is only for Spark: pass records with --sample.")
 
 
 def _used(names: Mapping[str, str], given: Mapping[str, Any]) -> str:

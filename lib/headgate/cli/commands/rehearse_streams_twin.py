@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from headgate.cli.shared.options import current_context, emit_json, say_begun
-from headgate.cli.shared.terminal import show_document
+from headgate.cli.commands.rehearse_twin import show_twin
+from headgate.cli.shared.options import say_begun
 
 if TYPE_CHECKING:
     from headgate.usecases.rehearsal.twin_kafka_streams import StreamsTwin
@@ -17,25 +17,9 @@ if TYPE_CHECKING:
 
 def rehearse_streams_twin(streams: Mapping[str, Any], given: Mapping[str, Any]) -> int:
     """Run both versions, print the report, and return the exit code of the check."""
-    found = _run(streams, given)
-    closing = given["closing"]
-    if given["output"] == "json":
-        from headgate.views.reports.twin_streams import streams_twin_json
-
-        emit_json(
-            streams_twin_json(
-                found.report, found.verdict, found.disagreements, found.versions, found.lowered
-            )
-        )
-    else:
-        from headgate.views.reports.comparison import comparison_document
-        from headgate.views.reports.twin_streams import with_streams_section
-
-        document = comparison_document(found.report, fail_on=closing)
-        document = with_streams_section(document, found.verdict, found.disagreements)
-        rules_url = current_context().registry.rules_url
-        show_document(document, given["output"], rules_url=rules_url)
-    return 1 if found.report.closes(closing) else 0
+    return show_twin(
+        _run(streams, given), given["closing"], given["output"], given["disagreements"]
+    )
 
 
 def _run(streams: Mapping[str, Any], given: Mapping[str, Any]) -> StreamsTwin:

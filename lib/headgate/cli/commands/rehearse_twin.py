@@ -11,7 +11,8 @@ from headgate.cli.shared.terminal import show_document
 from headgate.errors import EvidenceError
 
 if TYPE_CHECKING:
-    from headgate.usecases.rehearsal.twin_spark import TwinOptions
+    from headgate.usecases.rehearsal.twin_kafka_streams import StreamsTwin
+    from headgate.usecases.rehearsal.twin_spark import TwinOptions, TwinRun
 
 
 def rehearse_twin(
@@ -24,16 +25,18 @@ def rehearse_twin(
 ) -> int:
     """Run both versions, print the report, and return the exit code of the check."""
     from headgate.usecases.rehearsal.twin_spark import run_twin
-    from headgate.views.reports.twin import twin_json
 
     context = current_context()
-    found = run_twin(
-        before,
-        after,
-        context=context,
-        options=options,
-        say=say_begun(),
-    )
+    found = run_twin(before, after, context=context, options=options, say=say_begun())
+    return show_twin(found, closing, output, disagreements)
+
+
+def show_twin(
+    found: TwinRun | StreamsTwin, closing: frozenset[str], output: str, disagreements: Path | None
+) -> int:
+    """Print what both versions did, write the file for a bug report, and return the exit code."""
+    from headgate.views.reports.twin import twin_json
+
     plain = twin_json(
         found.report, found.verdict, found.disagreements, found.versions, found.lowered
     )
@@ -49,7 +52,7 @@ def rehearse_twin(
 
         document = comparison_document(found.report, fail_on=closing)
         document = with_twin_section(document, found.verdict, found.disagreements)
-        show_document(document, output, rules_url=context.registry.rules_url)
+        show_document(document, output, rules_url=current_context().registry.rules_url)
     if found.disagreements and disagreements is None:
         say_begun()(
             "rules and engine disagree: --disagreements FILE writes a file for a bug report"
@@ -61,4 +64,6 @@ def _write(file: Path, found: dict[str, Any]) -> None:
     try:
         file.write_text(json.dumps(found, indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
     except OSError as error:
-        raise EvidenceError(f"{file} can't be written: {error.strerror}") from None
+        raise EvidenceError(
+            f"{file} can't be written: {error.strerror}. Check the folder"
+        ) from None

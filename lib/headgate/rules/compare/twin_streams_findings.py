@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from headgate.model.twin import Counterexample, TwinVerdict
-from headgate.rules.compare.twin_findings import TwinRule
+from headgate.model.twin import TwinVerdict
+from headgate.rules.compare.twin_findings import TwinRule, example_words
 from headgate.rules.core.report import Location, Outcome, Rollback, StateEffect
 from headgate.rules.core.rule import RuleResult, declared
 
@@ -47,7 +47,7 @@ def streams_writes_wrong_results(verdict: TwinVerdict, location: Location) -> Ru
         location=location,
         before=example.before if example else None,
         after=example.after if example else None,
-        because=f"{_sentence(verdict.why)}{f' {streams_example(example)}' if example else ''}",
+        because=f"{_sentence(verdict.why)}{f' {example_words(example)}' if example else ''}",
         rollback=Rollback.UNKNOWN,
         remedy=_KEEP,
         scenario="from-scratch",
@@ -80,19 +80,6 @@ STREAMS_RULES = {
     "silently_wrong": streams_writes_wrong_results,
     "unknown": streams_twin_run_undecided,
 }
-
-
-def streams_example(example: Counterexample) -> str:
-    """Return a counterexample in one sentence."""
-    return (
-        f"Example: for key {example.key.get('key')}, the new version writes "
-        f"{_written(example.before)} to {example.key.get('topic')} after the restart, and "
-        f"{_written(example.after)} from scratch."
-    )
-
-
-def _written(value: object) -> str:
-    return "no record" if value is None else str(value)
 
 
 def _sentence(text: str) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import base64
 from pathlib import Path
 from typing import Any
 
@@ -9,15 +10,19 @@ from headgate.errors import EvidenceError
 from headgate.gateway.kafka.read_records import Record
 from headgate.text.json_text import read_json
 
-_FIELDS = frozenset({"topic", "partition", "key", "value", "timestamp", "headers"})
+_BASE64 = "_base64"
+_FIELDS = frozenset(
+    {"topic", "partition", "key", "value", "timestamp", "headers"}
+    | {f"{name}{_BASE64}" for name in ("key", "value")}
+)
 _EXPECTED = (
     'expected {"topic": "...", "key": "...", "value": "...", "partition": 0, "timestamp": ms}; only'
-    " topic is required"
+    " topic is required. For bytes that aren't text, use key_base64 and value_base64"
 )
 
 
 def given_records(file: Path) -> list[Record]:
-    """Return the records of a file; keys and values are text, and null deletes.
+    """Return the records of a file; keys and values are text or base64, and null deletes.
 
     Without a partition, the key decides as it does for Java's producer. EvidenceError with the line
     where one is no such object.
@@ -45,8 +50,8 @@ def _record(line: str, location: str) -> Record:
         topic=plain["topic"],
         partition=plain.get("partition", -1),
         offset=-1,
-        key=_bytes(plain.get("key")),
-        value=_bytes(plain.get("value")),
+        key=_part(plain, "key"),
+        value=_part(plain, "value"),
         timestamp=plain.get("timestamp"),
         headers=tuple((str(k), _bytes(str(v))) for k, v in headers.items()),
     )
@@ -55,12 +60,26 @@ def _record(line: str, location: str) -> Record:
 def _fits(plain: dict[str, Any]) -> bool:
     numbers = [plain.get("partition", 0), plain.get("timestamp") or 0]
     texts = [plain.get("key"), plain.get("value")]
+    coded = {name: plain.get(f"{name}{_BASE64}") for name in ("key", "value")}
     return (
         isinstance(plain.get("topic"), str)
         and all(isinstance(n, int) and n >= 0 for n in numbers)
         and all(t is None or isinstance(t, str) for t in texts)
+        and all(c is None or (plain.get(n) is None and _is_base64(c)) for n, c in coded.items())
         and isinstance(plain.get("headers") or {}, dict)
     )
+
+
+def _is_base64(text: object) -> bool:
+    try:
+        return isinstance(text, str) and base64.b64decode(text, validate=True) is not None
+    except ValueError:
+        return False
+
+
+def _part(plain: dict[str, Any], name: str) -> bytes | None:
+    coded = plain.get(f"{name}{_BASE64}")
+    return _bytes(plain.get(name)) if coded is None else base64.b64decode(coded)
 
 
 def _bytes(text: str | None) -> bytes | None:

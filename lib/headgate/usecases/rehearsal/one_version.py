@@ -8,7 +8,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
-from headgate.errors import CaptureError, UnreachableError
+from headgate.errors import BuildError, CaptureError
 from headgate.gateway.kafka.read_records import Record
 from headgate.gateway.kafka_broker.rehearsal_broker import RehearsalBroker, live_keys
 from headgate.gateway.kafka_streams.application import ByMain, ByTopology, EntryPoint, Refused
@@ -137,8 +137,8 @@ def opened(
     """Start the JVM, and learn the topology; a refusal to build it stands in `refused`.
 
     `warm` is a JVM with the side's classes that serves several topologies, and is not ended.
-    Raises CaptureError for what the entry does wrong, UnreachableError where its method has not
-    returned after `seconds`. The JVM is gone at the end.
+    Raises CaptureError for what the entry does wrong, BuildError where its method has not returned
+    after `seconds`. The JVM is gone at the end.
     """
     places = {
         "bootstrap": broker.address,
@@ -162,7 +162,7 @@ def opened(
             found.refused = error.causes
         except TimeoutError:
             what = f"{side.what} has not returned a topology after {seconds:g} s"
-            raise UnreachableError(f"{what}: check whether the code waits for something") from None
+            raise BuildError(f"{what}: check whether the code waits for something") from None
         if description is not None:
             found.version = _version(side, description, folder)
         yield found

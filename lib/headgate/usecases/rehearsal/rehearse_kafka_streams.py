@@ -82,7 +82,10 @@ class StreamsOptions:
         """Return the version that `text` names; CaptureError where it can't be started safely."""
         what = entry(text)
         if what is None:
-            raise CaptureError(f"{text} is neither CLASS#method nor CLASS")
+            raise CaptureError(
+                f"{text} is neither CLASS#method nor CLASS: pass, for example, "
+                "com.acme.Orders#topology"
+            )
         said = " ".join((*self.arguments, *self.env.values(), *self.jvm_options))
         if what.method is None and (lacking := [p for p in _NEEDED if p not in said]):
             raise CaptureError(

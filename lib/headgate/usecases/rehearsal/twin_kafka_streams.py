@@ -16,8 +16,9 @@ from concurrent.futures import ThreadPoolExecutor
 from contextlib import AbstractContextManager, ExitStack
 from dataclasses import dataclass, field, replace
 from pathlib import Path
+from typing import Any
 
-from headgate.errors import CaptureError, EvidenceError
+from headgate.errors import BuildError, CaptureError, EvidenceError, UnreachableError
 from headgate.gateway.files.scratch_folders import scratch_folder
 from headgate.gateway.kafka.topics import TopicPart
 from headgate.gateway.kafka_broker.rehearsal_broker import RehearsalBroker
@@ -26,7 +27,13 @@ from headgate.gateway.kafka_streams.state_directory import StateDirectory, read_
 from headgate.model.kafka_streams import StreamsApplication
 from headgate.model.twin import TwinVerdict
 from headgate.model.version import Engine, Version
-from headgate.rules.compare.twin_findings import Disagreement, Lowered, can_lower, with_twin
+from headgate.rules.compare.twin_findings import (
+    Disagreement,
+    Lowered,
+    can_lower,
+    with_twin,
+    worst_of,
+)
 from headgate.rules.compare.twin_streams_findings import STREAMS_RULES
 from headgate.rules.core.report import Report
 from headgate.twin.generate_records import RecordFeed
@@ -42,6 +49,8 @@ from headgate.usecases.rehearsal.twin_world import World
 
 PREFIX = "headgate-streams-twin-"
 USUAL_ID = "headgate-twin"
+# What Kafka Streams itself raises, as it would anywhere; all else may only fail here.
+_OF_KAFKA = "org.apache.kafka."
 Say = Callable[[str], None]
 # An extractor may name topics that no description does.
 BROKER = {"auto.create.topics.enable": "true"}
@@ -60,6 +69,7 @@ class StreamsTwin:
     """What rules and engine say of both versions together, and what Kafka Streams did with them.
 
     `again` is a second run with other records, `lowered` are questions of rules that both answered.
+    `plans` are both descriptions, `hints` what records were made from: types by topic.
     """
 
     report: Report
@@ -68,6 +78,8 @@ class StreamsTwin:
     versions: tuple[Version, Version]
     again: TwinVerdict | None = None
     lowered: tuple[Lowered, ...] = ()
+    plans: tuple[str, str] = ("", "")
+    hints: Mapping[str, Any] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -104,38 +116,75 @@ def run_streams_twin(
     """Return the verdict on `after` as the next version of `before`.
 
     No cluster is reached, nothing is written outside a scratch folder. `servers` run already: many
-    small runs share them, and none of those is repeated. CaptureError for what a version did wrong
-    or if nothing says what to generate, RefusedError if it left its broker, UnreachableError if a
-    broker does not answer.
+    small runs share them, and none of those is repeated. A version whose code fails or does not
+    return is UNKNOWN. CaptureError if there is no such method or if nothing says what to generate,
+    RefusedError if it left its broker, UnreachableError if a broker does not answer.
     """
     options = options or StreamsTwinOptions()
-    verdict, versions = _once(before, after, options, say, servers)
-    report, again = compare_read(*versions), None
+    verdict, versions, plans = _once(before, after, options, say, servers)
+    report, again = _compared(versions), None
     if servers is None and can_lower(report, verdict, *versions):
         say("repeating both versions with other records")
         other = replace(options, seed=options.seed + 1)
-        again, _ = _once(before, after, other, say, None)
+        again = _again(before, after, other, say)
+        verdict, again = worst_of(verdict, again)
     both = with_twin(report, verdict, *versions, STREAMS_RULES, again=again)
-    return StreamsTwin(both.report, verdict, both.disagreements, versions, again, both.lowered)
+    return StreamsTwin(
+        both.report,
+        verdict,
+        both.disagreements,
+        versions,
+        again,
+        both.lowered,
+        plans,
+        {"serdes": dict(options.serdes), "rows": options.rows},
+    )
+
+
+def _compared(versions: tuple[Version, Version]) -> Report:
+    """Return what the rules say; nothing of a version that could not be built."""
+    return compare_read(*versions) if all(v.evidence for v in versions) else Report()
+
+
+def _again(before: Side, after: Side, options: StreamsTwinOptions, say: Say) -> TwinVerdict | None:
+    """Return the second run's verdict, None if it failed: then the first run counts."""
+    try:
+        return _once(before, after, options, say, None)[0]
+    except (CaptureError, UnreachableError) as error:
+        say(f"the second run failed, so no question is answered: {error}")
+        return None
 
 
 def _once(
     before: Side, after: Side, options: StreamsTwinOptions, say: Say, servers: Servers | None
-) -> tuple[TwinVerdict, tuple[Version, Version]]:
+) -> tuple[TwinVerdict, tuple[Version, Version], tuple[str, str]]:
     begun = time.monotonic()
     old, new = (replace(s, settings=_ORDERED | dict(s.settings)) for s in (before, after))
     with scratch_folder(PREFIX, options.scratch) as folder, ExitStack() as stack:
         trial = _Trial((old, new), options, say, _Rooms(folder, options, stack, servers))
-        run = trial.run()
+        try:
+            verdict = judge_streams(trial.run())
+        except BuildError as error:
+            verdict = TwinVerdict(
+                outcome="unknown",
+                why=str(error),
+                question="Does the method build its topology without servers and files?",
+            )
+        plans = (_description(folder / "old-a"), _description(folder / "new-a"))
     verdict = replace(
-        judge_streams(run),
+        verdict,
         seed=options.seed,
         rows=trial.written,
         seconds=time.monotonic() - begun,
         streams_version=trial.release,
-        is_sampled=run.is_sampled,
+        is_sampled=bool(options.samples),
     )
-    return verdict, trial.versions
+    return verdict, trial.versions, plans
+
+
+def _description(folder: Path) -> str:
+    file = folder / "evidence" / "describe.txt"
+    return file.read_text(encoding="utf-8") if file.is_file() else ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -269,10 +318,13 @@ class _Trial:
         return world.left(found.side.application_id, ran)
 
     def _learn(self, old: Opened, new: Opened) -> None:
-        """Keep what the descriptions say; CaptureError if the old version can't be built."""
+        """Keep what the descriptions say; BuildError if a version's own code fails."""
         if old.version is None or old.version.streams is None:
             said = old.refused[0] if old.refused else "it creates no KafkaStreams instance"
-            raise CaptureError(f"the old version {old.side.what} can't be built: {said}")
+            raise BuildError(f"the old version {old.side.what} can't be built: {said}")
+        if new.refused and not new.refused[-1].startswith(_OF_KAFKA):
+            said = new.refused[-1]
+            raise BuildError(f"the new version {new.side.what} can't be built: {said}")
         self.versions = (old.version, new.version or self.versions[1])
 
     @property

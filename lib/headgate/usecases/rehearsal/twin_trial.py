@@ -92,6 +92,7 @@ class Trial:
             seed=self.wish.seed,
             rows=rows,
             spark_version=str(studies[1]["spark_version"]),
+            is_sampled=self.origins is not None,
         )
 
     def _equivalence(self, studies: Sequence[dict[str, Any]]) -> Equivalence:

@@ -22,7 +22,6 @@ from headgate.views.reports.document import (
     first_sentence,
 )
 from headgate.views.reports.twin import twin_facts, with_twin_section
-from headgate.views.reports.twin_streams import streams_twin_json, with_streams_section
 from headgate.views.reports.verdict_line import is_mixed
 from headgate.views.scene.outcome_words import GLYPHS, MIXED_GLYPH, WORDS
 
@@ -160,8 +159,7 @@ def _part(one: Gated, fail_on: Collection[str], reasons: Mapping[str, str]) -> D
             scope=known.scope,
         )
     if one.twin is not None:
-        section = with_streams_section if one.twin.streams_version else with_twin_section
-        document = section(document, one.twin, one.disagreements)
+        document = with_twin_section(document, one.twin, one.disagreements)
     about = Section(title="About", lines=tuple(_about(one)))
     return replace(
         document,
@@ -231,8 +229,6 @@ def _report_json(one: Gated) -> dict[str, Any] | None:
         return None
     if one.twin is None:
         return report_json(one.report)
-    if one.twin.streams_version and one.versions:
-        return streams_twin_json(one.report, one.twin, one.disagreements, one.versions, one.lowered)
     return report_json(one.report) | twin_facts(
         one.twin, one.disagreements, one.versions, one.lowered
     )

@@ -1,4 +1,4 @@
-"""A twin run as JSON, and as a section of the report."""
+"""A twin run as JSON, and as a section of the report: Spark's rows, or Kafka Streams' records."""
 
 from __future__ import annotations
 
@@ -8,7 +8,6 @@ from dataclasses import asdict, replace
 from typing import Any
 
 from headgate.model.twin import (
-    Counterexample,
     Equivalence,
     FilterRows,
     OperatorRows,
@@ -16,7 +15,7 @@ from headgate.model.twin import (
     TwinVerdict,
 )
 from headgate.model.version import Version
-from headgate.rules.compare.twin_findings import Disagreement, Lowered, node_of
+from headgate.rules.compare.twin_findings import Disagreement, Lowered, location_of, node_of
 from headgate.rules.core.report import Location, Report
 from headgate.text.numbers import plural
 from headgate.views.reports.comparison_json import report_json
@@ -25,7 +24,10 @@ from headgate.views.scene.outcome_words import WORDS
 
 # What Spark adds to every join and filter.
 _OF_OPTIMIZER = re.compile(r"isnotnull\([^()]*\)|AND|[() ]")
-_REPLACED = " A twin run replaces sources and sinks, so it doesn't show this."
+_REPLACED = (
+    " This rule is about a source or sink. A twin run replaces them, so its outcome doesn't refute "
+    "the rule."
+)
 ENGINE_WORDS = {
     "refuses": "the new version fails to start",
     "silently_wrong": "the new version runs, but its results are wrong",
@@ -51,8 +53,14 @@ def twin_facts(
     versions: tuple[Version, Version] | None,
     lowered: Sequence[Lowered] = (),
 ) -> dict[str, Any]:
-    """Return what a twin run adds to the object of a comparison."""
+    """Return what a twin run adds to the object of a comparison.
+
+    For Kafka Streams, stores and output topics are in the place of operators.
+    """
     refusal = verdict.refusal
+    release = {"spark_version": verdict.spark_version}
+    if verdict.streams_version:
+        release["streams_version"] = verdict.streams_version
     return {
         "engine": {
             "outcome": verdict.outcome,
@@ -65,13 +73,14 @@ def twin_facts(
             "why": verdict.why,
             "mixed": verdict.mixed,
             "left_out": list(verdict.left_out),
-            "spark_version": verdict.spark_version,
+            **release,
             "seconds": round(verdict.seconds, 1),
         },
-        "counterexample": _example_json(verdict.counterexample, versions),
+        "counterexample": _example_json(verdict, versions),
         "coverage": {
             "seed": verdict.seed,
             "rows": verdict.rows,
+            "sample": verdict.is_sampled,
             "operators": [_operator_json(o, versions) for o in verdict.operators],
             "filters": [_filter_json(f) for f in verdict.filters],
         },
@@ -92,12 +101,17 @@ def twin_facts(
 
 
 def _operator_json(rows: OperatorRows, versions: tuple[Version, Version] | None) -> dict[str, Any]:
-    before, after = (node_of(v, rows.operator_id) for v in versions) if versions else (None, None)
-    return {
-        "id": after or before or str(rows.operator_id),
+    counts = {
         "operator": rows.operator,
         "rows_before": rows.rows_before or 0,
         "rows_after": rows.rows_after or 0,
+    }
+    if rows.operator_id < 0:
+        return {"id": rows.operator} | counts
+    before, after = (node_of(v, rows.operator_id) for v in versions) if versions else (None, None)
+    return {
+        "id": after or before or str(rows.operator_id),
+        **counts,
         "reached_before": rows.reached_before,
         "reached_after": rows.reached_after,
     }
@@ -134,13 +148,12 @@ def _filter_json(rows: FilterRows) -> dict[str, Any]:
 
 
 def _example_json(
-    example: Counterexample | None, versions: tuple[Version, Version] | None
+    verdict: TwinVerdict, versions: tuple[Version, Version] | None
 ) -> dict[str, Any] | None:
+    example = verdict.counterexample
     if example is None:
         return None
-    nodes = Location()
-    if versions and example.operator_id is not None:
-        nodes = Location(*(node_of(v, example.operator_id) for v in versions))
+    nodes = location_of(verdict, *versions) if versions else Location()
     return {
         "where": nodes.after or nodes.before,
         "store": example.store,
@@ -171,6 +184,12 @@ def twin_lines(verdict: TwinVerdict, disagreements: Sequence[Disagreement]) -> I
     if verdict.equivalence:
         yield equivalence_words(verdict.equivalence)
     for operator in verdict.operators:
+        if operator.operator_id < 0:
+            yield (
+                f"{operator.operator}: {_records(operator.rows_before)} in the old version, "
+                f"{_records(operator.rows_after)} in the new version."
+            )
+            continue
         yield (
             f"Operator {operator.operator_id} ({operator.operator}): "
             f"{_count(operator.rows_before, operator.reached_before)} in the old version, "
@@ -187,12 +206,22 @@ def twin_lines(verdict: TwinVerdict, disagreements: Sequence[Disagreement]) -> I
         names = ", ".join(verdict.left_out)
         yield f"Not compared (values from the clock or random functions): {names}."
     if verdict.rows:
-        yield (
-            f"{plural(verdict.rows, 'generated row')} (seed {verdict.seed}), "
-            f"{plural(verdict.rows_out, 'row')} of output after the restart, "
-            f"{verdict.seconds:.0f} s on Spark {verdict.spark_version}."
-        )
+        yield _made(verdict)
     yield from disagreement_lines(disagreements)
+
+
+def _made(verdict: TwinVerdict) -> str:
+    engine, unit = f"Spark {verdict.spark_version}", "row"
+    if verdict.streams_version:
+        engine, unit = f"Kafka Streams {verdict.streams_version}", "record"
+    made = "sampled" if verdict.is_sampled else "generated"
+    if verdict.is_sampled and not verdict.streams_version:
+        made = "sampled and generated"
+    return (
+        f"{plural(verdict.rows, f'{made} {unit}')} (seed {verdict.seed}), "
+        f"{plural(verdict.rows_out, unit)} of output after the restart, "
+        f"{verdict.seconds:.0f} s on {engine}."
+    )
 
 
 def disagreement_lines(disagreements: Sequence[Disagreement]) -> Iterator[str]:
@@ -233,6 +262,10 @@ def _count(rows: int | None, reached: int | None) -> str:
         return "no state"
     came = "" if reached is None else f"{plural(reached, 'row')} reached it and "
     return f"{came}{plural(rows, 'row')} changed its state"
+
+
+def _records(rows: int | None) -> str:
+    return "not there" if rows is None else plural(rows, "record")
 
 
 def _passed(rows: tuple[int, int] | None) -> str:
