@@ -7,7 +7,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from headgate.errors import EvidenceError, HeadgateError, with_next_step
+from headgate.errors import EvidenceError, HeadgateError, UnreachableError, with_next_step
 from headgate.model.registered_pipelines import Pipeline
 from headgate.model.version import Engine
 from headgate.rules.compare.gated import ComparedWith, Gated
@@ -18,6 +18,7 @@ from headgate.usecases.compare.compare_versions import read_side, report_on
 from headgate.usecases.context import Context
 from headgate.usecases.gate.find_changes import Base, FoundChange
 from headgate.usecases.gate.old_version import OldVersion
+from headgate.usecases.gate.run_twins import failed_run
 from headgate.usecases.rehearsal.properties_file import read_settings
 from headgate.usecases.rehearsal.rehearse_kafka_streams import StreamsOptions
 from headgate.usecases.rehearsal.twin_kafka_streams import (
@@ -121,6 +122,8 @@ class JarRuns:
                 note = "Both jars have the same files, and the settings are equal."
                 return replace(one, report=None, error=None, said=note)
             ran = self._run(found, jars, say)
+        except UnreachableError as error:
+            return failed_run(one, error, STREAMS_RULES)
         except HeadgateError as error:
             return replace(one, twin_note=f"No twin run: {with_next_step(error)}")
         report = report_on(

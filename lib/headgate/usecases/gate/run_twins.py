@@ -2,20 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from contextlib import ExitStack
 from dataclasses import dataclass, replace
 from enum import StrEnum
 from pathlib import Path
 
-from headgate.errors import HeadgateError, with_next_step
+from headgate.errors import HeadgateError, UnreachableError, with_next_step
 from headgate.gateway.spark.twin_version import TwinProcess
 from headgate.model.registered_pipelines import Pipeline
+from headgate.model.twin import TwinVerdict
 from headgate.model.version import Version
 from headgate.parse.evidence.version_file import dump, fingerprint, load
 from headgate.rules.compare.gated import ComparedWith, Gated
-from headgate.rules.compare.twin_findings import with_twin
-from headgate.rules.core.report import Outcome, Report
+from headgate.rules.compare.twin_findings import SPARK_RULES, TwinRule, with_twin
+from headgate.rules.core.report import Location, Outcome, Report
 from headgate.rules.core.upstream import feeding_state
 from headgate.usecases.compare.compare_versions import report_on
 from headgate.usecases.context import Context
@@ -76,9 +77,14 @@ class TwinRuns:
             return replace(one, twin_note=f"No twin run: {self._sides.problem}")
         try:
             found = self._run(pair, say)
+        except UnreachableError as error:
+            self._end()
+            return failed_run(one, error)
         except HeadgateError as error:
             self._end()
-            return replace(one, twin_note=f"The twin run failed: {with_next_step(error)}")
+            return replace(one, twin_note=f"No twin run: {with_next_step(error)}")
+        if any(p.ended(pair.pipeline.name) for p in self._processes or ()):
+            self._end()
         return self._with_run(one, pair, found)
 
     def _is_wanted(self, report: Report, pair: Pair) -> bool:
@@ -139,6 +145,25 @@ class TwinRuns:
             disagreements=both.disagreements,
             lowered=both.lowered,
         )
+
+
+def failed_run(
+    one: Gated, error: UnreachableError, rules: Mapping[str, TwinRule] = SPARK_RULES
+) -> Gated:
+    """Return a pipeline that needed a twin run and got none as UNKNOWN: it isn't shown to be safe.
+
+    A failure that the rules found stays the outcome.
+    """
+    note = f"The twin run failed: {with_next_step(error)}"
+    asked = TwinVerdict(
+        outcome="unknown",
+        why=f"the twin run failed: {error}",
+        question="Does a twin run end with a longer --timeout, or on a larger machine?",
+    )
+    finding = rules["unknown"].of(asked, Location())
+    report = one.report or Report()
+    worst_first = sorted((*report.findings, finding), key=lambda f: -f.outcome)
+    return replace(one, report=replace(report, findings=tuple(worst_first)), twin_note=note)
 
 
 def _as_kept(version: Version) -> Version:
