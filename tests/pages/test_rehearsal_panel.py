@@ -14,7 +14,7 @@ import streamlit as st
 
 from console_seed import orders_v2
 from headgate.errors import EvidenceError, RunCancelledError
-from headgate.model.registered_pipelines import Registry
+from headgate.model.registered_pipelines import Pipeline, Registry
 from headgate.model.rehearsal import (
     Batch,
     BatchKind,
@@ -219,6 +219,16 @@ def test_only_what_lies_beside_the_configuration_is_started(tmp_path):
     context = Context(Registry(path=str(tmp_path / "headgate.toml")), "sqlite://", tmp_path)
     assert startable(context, " sales.orders:v1 ") == "sales.orders:v1"
     for function in ("os:getcwd", "../sales/orders:v1", "sales.gone:v1", "outside:f", "sales", ""):
+        with pytest.raises(EvidenceError, match="the console can't call"):
+            startable(context, function)
+
+
+def test_other_functions_of_a_registered_module_are_started(tmp_path):
+    pipeline = Pipeline(name="demo", engine=Engine.SPARK, entry_point="shop.demo.orders:v1")
+    registry = Registry(path=str(tmp_path / "headgate.toml"), pipelines=(pipeline,))
+    context = Context(registry, "sqlite://", tmp_path)
+    assert startable(context, "shop.demo.orders:v2") == "shop.demo.orders:v2"
+    for function in ("shop.demo:v1", "shop.demo.orders", "orders:v2"):
         with pytest.raises(EvidenceError, match="the console can't call"):
             startable(context, function)
 

@@ -1,7 +1,8 @@
 """Ask what a rehearsal is to start: which versions, on which checkpoint, with which batch.
 
-A page starts only functions of modules that lie beside headgate.toml, and reads only checkpoints
-that it names: whoever sees a page must not be able to run anything else that the server can.
+A page starts only functions of modules that are beside headgate.toml or that it registers, and
+reads only checkpoints that it names: whoever sees a page must not be able to run anything else
+that the server can.
 """
 
 from __future__ import annotations
@@ -30,8 +31,8 @@ _EXPLAINED = {
     "none": "Checks the plan, the state and its schema, but not offsets and topics",
 }
 _NEW = (
-    "The registered or captured function, or another `module:function` in the folder of "
-    "headgate.toml."
+    "The registered or captured function, or another `module:function` in the same module or in "
+    "the folder of headgate.toml."
 )
 _OLD = (
     "Headgate runs the old version on the same input to compare the outputs, then on the copy "

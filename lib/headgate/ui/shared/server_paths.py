@@ -52,8 +52,8 @@ def _allowed_web(context: Context, place: str) -> str:
     if {shown, f"{shown}:{port}"} & set(registry.console_hosts):
         if is_internal(host):
             raise EvidenceError(
-                f"{shown} resolves to an address of this machine or a link-local address. List "
-                "the address in `allowed_hosts` of [console], not the name."
+                f"{shown} resolves to an address of this machine or a link-local address. Add "
+                "the address to `allowed_hosts` of [console] instead of the name."
             )
         return place
     raise EvidenceError(
@@ -77,19 +77,23 @@ def _origin(place: str) -> tuple[str, int] | None:
 def startable(context: Context, function: str) -> str:
     """Return a `module:function` that a page may start; EvidenceError where it may not.
 
-    Its module lies beside headgate.toml: what else the server could import is nobody's pipeline.
+    Its module is beside headgate.toml, or a registered pipeline's: what else the server could
+    import is nobody's pipeline.
     """
     text = function.strip()
-    module = text.partition(":")[0].replace(".", "/")
+    name = text.partition(":")[0]
+    known = {(p.entry_point or "").partition(":")[0] for p in context.registry.pipelines}
+    module = name.replace(".", "/")
     folder = Path(context.registry.path or "headgate.toml").resolve().parent
     files = (folder / f"{module}.py", folder / module / "__init__.py")
     is_named = re.fullmatch(r"\w+(\.\w+)*:\w+", text) is not None
-    if is_named and any(f.is_file() and _is_within(str(f), str(folder)) for f in files):
+    is_beside = any(f.is_file() and _is_within(str(f), str(folder)) for f in files)
+    if is_named and (is_beside or name in known):
         return text
     raise EvidenceError(
-        f"the console can't call {text or 'an empty name'}: it accepts only module:function with "
-        f"the module in {folder}, the folder of headgate.toml. For other modules, run "
-        "`headgate rehearse` on the server"
+        f"the console can't call {text or 'an empty name'}: it accepts only module:function, and "
+        f"only modules in {folder}, the folder of headgate.toml, or of a registered `entry_point`. "
+        "For other modules, run `headgate rehearse` on the server"
     )
 
 
