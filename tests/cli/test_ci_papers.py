@@ -11,6 +11,8 @@ from click.testing import CliRunner
 
 from headgate.cli.main import headgate
 from headgate.parse.config.headgate_toml import parse
+from headgate.views.reports.document import Document, Level
+from headgate.views.reports.document_markdown import markdown_text, marker
 
 ROOT = Path(__file__).parents[2]
 PAPER = (ROOT / "docs" / "ci.md").read_text(encoding="utf-8")
@@ -60,6 +62,16 @@ GATES = [
 def test_the_gate_has_the_options_of_the_action_and_the_guide(command):
     known = {o for p in headgate.get_command(None, "gate").params for o in p.opts}
     assert set(re.findall(r"--[a-z-]+", command)) <= known
+
+
+@pytest.mark.parametrize(("paper", "name"), [("ci.md", "diff"), ("guides/gate.md", "gate")])
+def test_a_workflow_finds_its_own_comment_by_the_line_that_the_report_ends_with(paper, name):
+    text = (ROOT / "docs" / paper).read_text(encoding="utf-8")
+    assert f'contains("{marker(f"headgate {name}")}")' in text
+    report = Document(
+        command=f"headgate {name}", level=Level.NOTE, title="t", items=(), passed="p"
+    )
+    assert markdown_text(report).endswith(f"\n{marker(f'headgate {name}')}\n")
 
 
 def test_the_action_gives_no_secret_to_the_code():

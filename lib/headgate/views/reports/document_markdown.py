@@ -28,7 +28,8 @@ def markdown_text(document: Document, rules_url: str | None = None) -> str:
     """Return a verdict in one line, a table (worst first), and everything else folded below.
 
     `rules_url` is the folder of the rules' pages. The text fits into a comment: what is too much
-    is left out and counted.
+    is left out and counted. The last line names the command and isn't shown: by it a workflow
+    finds its comment again.
     """
     out: list[str] = []
     size = 0
@@ -40,7 +41,13 @@ def markdown_text(document: Document, rules_url: str | None = None) -> str:
             )
             break
         out.append(block)
+    out.append(f"\n{marker(document.command)}")
     return "\n".join(out) + "\n"
+
+
+def marker(command: str) -> str:
+    """Return the line that no reader sees."""
+    return f"<!-- {command} -->"
 
 
 def _blocks(document: Document, rules_url: str | None) -> Iterator[str]:
