@@ -169,13 +169,14 @@ def _outputs(scenario: Scenario) -> Iterator[str]:
     told = {e: d for (name, e), d in STATEMENTS.items() if name == scenario.name}
     yield from ("", "Effects of the run and its undo on outputs:")
     for engine, declared in told.items():
-        yield from ("", f"*{ENGINES[engine]}*", "", "| if | run | undo |", "|---|---|---|")
+        yield from ("", f"*{ENGINES[engine]}*", "", "| condition | run | undo |", "|---|---|---|")
         yield from map(_statement, declared.statements)
 
 
 def _statement(said: Statement) -> str:
     only = " and ".join(fact.value for fact in Fact if fact in said.when)
     never = " or ".join(fact.value for fact in Fact if fact in said.unless)
+    never = never.replace(" or records are ", " or ")
     when = ", ".join(text for text in (only, f"unless {never}" if never else "") if text)
     texts = (text.format(**_GAPS) for text in (said.run, said.undo))
     return f"| {' | '.join(map(_one_line, (when or 'always', *texts)))} |"

@@ -189,7 +189,10 @@ def _announce(home: Path, port: int, supervisor: Supervisor, say: Say) -> None:
             say(f"\nConsole  {address}      Ctrl-C stops all processes.\nLogs     {home / 'logs'}")
             return
         time.sleep(0.1)
-    raise UnreachableError(f"the console did not answer at {address} within {_PAGE_LIMIT:.0f} s")
+    raise UnreachableError(
+        f"the console did not answer at {address} within {_PAGE_LIMIT:.0f} s. See its log "
+        f"{home / 'logs' / 'console.log'}"
+    )
 
 
 def _stay(supervisor: Supervisor, wait: Callable[[], None], say: Say) -> None:

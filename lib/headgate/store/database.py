@@ -13,6 +13,7 @@ from sqlalchemy import event
 from sqlalchemy.engine import Connection, Engine
 
 from headgate.errors import StoreError, UnreachableError
+from headgate.store.unusable import unusable
 from headgate.text.private_files import private_file, private_folder
 
 BUSY_SECONDS = 30.0
@@ -130,7 +131,10 @@ def _make_private(file: Path) -> None:
     try:
         private_folder(folder)
     except OSError as error:
-        raise UnreachableError(f"the store's folder {folder} can't be created: {error}") from None
+        raise UnreachableError(
+            f"the store's folder {folder} can't be created: {error.strerror}. Check your "
+            "permission there, or `url` of [store] in headgate.toml"
+        ) from None
     # SQLite gives its journals the mode of the file.
     with suppress(OSError):
         for name in (file.name, f"{file.name}-wal", f"{file.name}-shm"):
@@ -158,6 +162,6 @@ def _ours(url: sa.URL) -> Iterator[None]:
     try:
         yield
     except (sa.exc.OperationalError, sa.exc.InterfaceError) as error:
-        raise UnreachableError(f"the store {url} does not respond: {error.orig}") from error
+        raise unusable(url, url.get_backend_name() == "sqlite", error.orig) from error
     except sa.exc.DatabaseError as error:
         raise StoreError(f"database error in the store {url}: {error.orig}") from error

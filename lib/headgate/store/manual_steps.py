@@ -44,7 +44,8 @@ class Questions:
             found = _open(_read(entries_in(connection, run)))
             if found is None:
                 raise RefusedError(
-                    f"run {run} isn't waiting for a manual step: there is nothing to confirm"
+                    f"run {run} isn't waiting for a manual step: there is nothing to confirm. "
+                    f"`headgate runs {run}` shows its steps"
                 )
             said = {"attempt": found.attempt, "word": found.word, "by": by}
             write_entry(connection, run, found.position, Event.CONFIRMED, said)

@@ -42,7 +42,8 @@ class Runs:
             row = _get(connection, run)
             if row.state not in (RunState.FAILED, RunState.CANCELLED):
                 raise RefusedError(
-                    f"run {run} is {row.state}: only a failed or cancelled run can resume"
+                    f"run {run} is {row.state}: only a failed or cancelled run can resume. "
+                    f"`headgate runs {run}` shows its steps"
                 )
             _refuse_if_busy(connection, _resources(connection, run), but=run)
             values = {"state": RunState.QUEUED.value, "attempt": row.attempt + 1}
@@ -54,7 +55,10 @@ class Runs:
         with self._database.writing() as connection:
             row = _get(connection, run)
             if not row.state.is_active:
-                raise RefusedError(f"run {run} is {row.state}: there is nothing to cancel")
+                raise RefusedError(
+                    f"run {run} is {row.state}: there is nothing to cancel. `headgate runs {run}` "
+                    "shows its steps"
+                )
             _update(connection, run, cancel_requested=True)
             _audit(connection, run, by=by, action="cancel", pipeline=row.pipeline)
 

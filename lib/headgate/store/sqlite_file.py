@@ -8,7 +8,8 @@ from contextlib import contextmanager
 from pathlib import Path
 from urllib.parse import quote
 
-from headgate.errors import StoreError, UnreachableError
+from headgate.errors import StoreError
+from headgate.store.unusable import unusable
 
 _BUSY_SECONDS = 30.0
 
@@ -73,6 +74,6 @@ class SqliteFile:
         try:
             yield
         except sqlite3.OperationalError as error:
-            raise UnreachableError(f"the store {self._url} does not respond: {error}") from error
+            raise unusable(self._url, True, error) from error
         except sqlite3.DatabaseError as error:
             raise StoreError(f"database error in the store {self._url}: {error}") from error

@@ -75,7 +75,8 @@ def _serve(options: argparse.Namespace) -> int:
     slot = Slot(store.database, options.slot)
     if not _take(slot):
         raise RefusedError(
-            f"another worker already holds {slot.name} of the store {store.database.url}"
+            f"another worker already holds {slot.name} of the store {store.database.url}. Stop "
+            "that worker, or choose another slot with --slot"
         )
     worker = Worker(options.config, store, slot, idle_exit=options.idle_exit)
     for number in (signal.SIGTERM, signal.SIGINT):

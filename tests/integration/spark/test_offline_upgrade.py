@@ -170,7 +170,7 @@ def test_an_upgrade_goes_on_with_the_state_and_back_byte_for_byte(pipeline):
     said = [n["message"] for n in pipeline.team.run("runs", done["run"])["progress"]]
     # The plan is the judged one; what `foreachBatch` calls is in no plan, which is said.
     (seen,) = [note for note in said if note.startswith("Headgate can't verify that counts")]
-    assert "a plan doesn't show the code of each" in seen, seen
+    assert "Spark's query plan doesn't show the code of each" in seen, seen
     assert seen.endswith("shows match the checked version"), seen
     pipeline.wait_until_read()
     assert pipeline.results("counts", "only_known") == Counter(pipeline.sent)

@@ -240,7 +240,7 @@ def test_metadata_is_written_with_the_id_that_is_known(copy_of, broken):
     own = json.loads((folder / "metadata").read_text())["id"]
     (folder / "metadata").unlink() if broken is None else (folder / "metadata").write_bytes(broken)
     looked = looked_at(folder)
-    assert not looked.edits and "--query-id" in looked.left[0].what
+    assert not looked.edits and "--query-id" in looked.left[0].instead
     looked = looked_at(folder, Known(query_id=own))
     assert paths(looked) == [("metadata", False)]
     assert json.loads((repaired(folder, looked) / "metadata").read_text()) == {"id": own}

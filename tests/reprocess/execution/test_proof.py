@@ -72,7 +72,7 @@ def test_without_a_status_logs_that_moved_just_now_refuse(lab, monkeypatch):
     age(made.folder, 10)
     prove_stopped(applier, "q", checkpoint=location)
     (made.folder / "ck" / "offsets" / "5").write_text("v1")
-    with pytest.raises(RefusedError, match="changed 0 s ago, so the query still runs"):
+    with pytest.raises(RefusedError, match="changed 0 s ago, so the query may still run"):
         prove_stopped(applier, "q", checkpoint=location)
     monkeypatch.setattr(
         applier.processes,

@@ -86,7 +86,9 @@ def test_a_run_that_is_asked_to_stop_says_where_it_will():
     told = stands(RunState.RUNNING, ["done", "running", "waiting"], cancel=True)
     assert "Step 2 is in progress (record" in told
     assert stands(RunState.RUNNING, ["done", "running", "waiting"]) == ""
-    assert "will end the run at once" in stands(RunState.QUEUED, ["waiting"] * 3, cancel=True)
+    assert "The worker ends the run without changes" in stands(
+        RunState.QUEUED, ["waiting"] * 3, cancel=True
+    )
 
 
 def test_a_run_that_is_done_needs_no_word():

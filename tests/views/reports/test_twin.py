@@ -42,7 +42,7 @@ def test_filters_and_operators_stand_in_lines_without_what_spark_adds():
         "Filter (isnotnull(k) AND (k = x)): 4 of 9 rows passed in the old version, no such filter "
         "in the new version."
     ]
-    assert lines[-1].endswith("A twin run replaces sources and sinks, so it doesn't show this.")
+    assert lines[-1].endswith("A twin run replaces them, so its outcome doesn't refute the rule.")
 
 
 def test_catalyst_is_one_line():

@@ -30,7 +30,10 @@ _WORDS = ("execute", "dry_run", "detach", "output", "application_id", "config_fi
 )
 @click.option("--config-file", metavar="FILE", help="Old name of --command-config.")
 @click.option(
-    "--input-topics", multiple=True, metavar="TOPIC,...", help="Input topics of the application."
+    "--input-topics",
+    multiple=True,
+    metavar="TOPIC,...",
+    help="Input topics whose offsets are reset (default: none, so no offset changes).",
 )
 @click.option(
     "--intermediate-topics",

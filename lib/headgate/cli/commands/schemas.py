@@ -59,7 +59,7 @@ _fail = click.option(
     show_default=True,
     metavar="LIST",
     callback=fail_on(EFFECTS),
-    help="Effects of findings that fail the check (exit 1); `none` never fails.",
+    help="Effects that fail the check (exit 1), separated by commas; `none` never fails it.",
 )
 
 

@@ -77,7 +77,8 @@ class CheckpointAdapter:
             with seen(location, self._context.registry.file_systems) as folder:
                 return read_rewind(folder, batch)
         except (OSError, ValueError) as error:
-            raise EvidenceError(f"{location} can't be read: {error}") from error
+            step = "" if isinstance(error, OSError) else ". Run `headgate plan repair`"
+            raise EvidenceError(f"{location} can't be read: {error}{step}") from error
 
     def snapshot_size(self, location: str) -> SnapshotSize:
         """Return how large a snapshot of the checkpoint is, and what of it takes room."""
@@ -129,7 +130,10 @@ class CheckpointAdapter:
                     entry_point, folder / "checkpoint", folder / "out", wish, importable=importable
                 )
             except CaptureError as error:
-                raise RefusedError(f"{entry_point} can't be rehearsed: {error}") from error
+                raise RefusedError(
+                    f"{entry_point} can't be rehearsed: {str(error).rstrip('.')}. Check "
+                    "`entry_point` in headgate.toml, then run `headgate plan` again"
+                ) from error
         engine = found.engine
         return Proof(
             outcome=engine.outcome.value,

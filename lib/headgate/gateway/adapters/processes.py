@@ -103,7 +103,10 @@ class ProcessAdapter:
             )
         while who is None:
             if waited >= PERSON_SECONDS:
-                raise RefusedError(f"nobody confirmed the manual step within a day: {request}")
+                raise RefusedError(
+                    f"nobody confirmed the manual step within a day: {request}. Plan the scenario "
+                    "again, and confirm the step with `headgate confirm RUN`"
+                )
             self._context.pause(_LOOK)
             waited, who = waited + _LOOK, self._context.ask(word, request)
         self._context.note(f"{who} confirmed: {request}")

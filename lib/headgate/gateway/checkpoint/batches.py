@@ -58,7 +58,7 @@ def offsets_of(folder: Path, batch: int) -> OffsetLog:
     try:
         return read_offsets(path.read_bytes())
     except (OSError, ValueError) as error:
-        raise EvidenceError(f"{path} can't be read: {_reason(error)}") from error
+        raise _unreadable(path, error) from error
 
 
 def commit_of(folder: Path, batch: int) -> CommitLog:
@@ -67,7 +67,7 @@ def commit_of(folder: Path, batch: int) -> CommitLog:
     try:
         return read_commit(path.read_bytes())
     except (OSError, ValueError) as error:
-        raise EvidenceError(f"{path} can't be read: {_reason(error)}") from error
+        raise _unreadable(path, error) from error
 
 
 def file_source_offsets(folder: Path, batch: int) -> Iterator[tuple[str, int]]:
@@ -105,6 +105,12 @@ def _modified(path: Path) -> int | None:
         return path.stat().st_mtime_ns // 1_000_000
     except OSError:
         return None
+
+
+def _unreadable(path: Path, error: OSError | ValueError) -> EvidenceError:
+    if isinstance(error, OSError):
+        return EvidenceError(f"{path} can't be read: {_reason(error)}")
+    return EvidenceError(f"{path} can't be read: {_reason(error)}. Run `headgate plan repair`")
 
 
 def _reason(error: Any) -> str:

@@ -164,7 +164,8 @@ def _one(file: FileLocation, target: Path | None) -> tuple[str, int] | None:
     except PermissionError as error:
         raise EvidenceError(f"no permission to read {file.name}: {error}") from error
     except OSError as error:
-        raise UnreachableError(f"{file.name} can't be read: {error}") from error
+        step = "" if is_uri(file.name) else ". Check the disk or mount, then try again"
+        raise UnreachableError(f"{file.name} can't be read: {error}{step}") from error
 
 
 def _through(stream: BinaryIO, target: Path | None) -> tuple[str, int]:

@@ -31,6 +31,8 @@ from headgate.reprocess.ports.source_offsets import (
 )
 from headgate.text.json_text import read_json
 
+_RESTORE = "Restore the file from a copy, or use `headgate plan from-scratch`"
+
 
 def read_position(folder: Path) -> QueryPosition | None:
     """Return where the checkpoint's sources are, None where there is no checkpoint.
@@ -113,7 +115,8 @@ def files_read(folder: Path, name: str, entry: int, before: int | None) -> Itera
         value = _loose(line)
         if not isinstance(value, dict) or not isinstance(value.get("path"), str):
             raise EvidenceError(
-                f"an entry of {folder / 'sources' / name} has no file path: {line[:80]!r}"
+                f"an entry of {folder / 'sources' / name} has no file path: {line[:80]!r}. "
+                f"{_RESTORE}"
             )
         later = entry < value["batchId"] != READ_BEFORE
         if not later and (before is None or int(value["timestamp"]) < before):
@@ -134,7 +137,8 @@ def _log_lines(log: Path, entry: int) -> Iterator[str]:
         later = min((n for n in compacts if n > entry), default=None)
         if later is None:
             raise EvidenceError(
-                f"{log / gone[0]} is missing, so Headgate can't list the files that were read"
+                f"{log / gone[0]} is missing, so Headgate can't list the files that were read. "
+                f"{_RESTORE}"
             )
         files = [f"{later}.compact"]
     for name in files:
@@ -266,4 +270,4 @@ def _parsed(file: Path, read: Any) -> Any:
     except OSError as error:
         raise EvidenceError(f"{file} can't be read: {error.strerror}") from error
     except ValueError as error:
-        raise EvidenceError(f"{file} is damaged: {error}") from error
+        raise EvidenceError(f"{file} is damaged: {error}. {_RESTORE}") from error

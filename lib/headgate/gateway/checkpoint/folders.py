@@ -27,7 +27,7 @@ def local_path(location: str) -> Path:
     if parts.scheme not in ("", "file") or parts.netloc not in ("", "localhost"):
         raise RefusedError(
             f"{location} is on a remote file system, where Headgate can't rename a folder "
-            "atomically: use a local checkpoint"
+            "atomically: use a path on this machine, local or mounted"
         )
     path = unquote(parts.path) if parts.scheme else location
     return Path(path).resolve()
@@ -72,7 +72,8 @@ def _query_id(text: str, path: Path) -> str:
         return str(found["id"])
     except (ValueError, KeyError, TypeError):
         raise EvidenceError(
-            f"{path} isn't a checkpoint's `metadata` file: it has no query id"
+            f"{path} isn't a checkpoint's `metadata` file: it has no query id. Run `headgate plan "
+            "repair`"
         ) from None
 
 
@@ -136,9 +137,9 @@ def _json(text: str) -> Any:
 def _fixed(folder: Path) -> str | None:
     """Return why the folder can't be renamed within its parent, None where it can."""
     if folder.is_mount():
-        return "the folder is a mount point, which can't be renamed"
+        return "the folder is a mount point, which can't be renamed. Use a folder below it"
     if not os.access(folder.parent, os.W_OK | os.X_OK):
-        return f"this user has no permission to write to {folder.parent}"
+        return f"Headgate has no permission to write to {folder.parent}. Give its user write access"
     return None
 
 
@@ -152,7 +153,10 @@ def tree_hash(path: Path, *, whole: bool = True) -> str | None:
     try:
         return _tree_hash(path, whole) if path.is_dir() else None
     except OSError as error:
-        raise RefusedError(f"{error.filename or path} can't be read: {error.strerror}") from error
+        raise RefusedError(
+            f"{error.filename or path} can't be read: {error.strerror}. Check Headgate's "
+            "permission to read it and the disk, then try again"
+        ) from error
 
 
 def _tree_hash(path: Path, whole: bool) -> str:

@@ -55,14 +55,20 @@ def changing(location: str) -> Iterator[None]:
     try:
         yield
     except PermissionError as error:
-        raise RefusedError(f"no permission to write {shown}: {error}") from error
+        raise RefusedError(
+            f"no permission to write {shown}: {error}. Give Headgate write access, or correct the "
+            "keys under [file_systems] in headgate.toml"
+        ) from error
     except FileNotFoundError as error:
         raise RefusedError(
             f"{shown} changed during the copy: stop the process that writes to the checkpoint, "
             "then try again"
         ) from error
     except (OSError, ValueError) as error:
-        raise UnreachableError(f"{shown} could not be written: {error}") from error
+        raise UnreachableError(
+            f"{shown} could not be written: {error}. Check the address and [file_systems] in "
+            "headgate.toml, then try again"
+        ) from error
 
 
 def open_changes(location: str, settings: Settings) -> tuple[Changes, str]:
@@ -259,7 +265,10 @@ def _finish(
         names = sorted(hashes)
         wrong_ones = [n for n, bad in zip(names, pool.map(differs, names), strict=True) if bad]
     if wrong_ones:
-        raise RefusedError(f"{target}/{wrong_ones[0]} differs from the file that Headgate wrote")
+        raise RefusedError(
+            f"{target}/{wrong_ones[0]} differs from the file that Headgate wrote: another process "
+            "writes there. Stop that process, then try again"
+        )
     document = {"schema": 1, **facts, "files": files}
     changes.write(path + MANIFEST, json.dumps(document, indent=1).encode())
 

@@ -144,7 +144,8 @@ def _make(
         file = folder / name
         if not file.resolve().is_relative_to(folder.resolve()):
             raise EvidenceError(
-                f"{place.name} lists a file outside the checkpoint folder: {name!r}"
+                f"{place.name} lists a file outside the checkpoint folder: {name!r}. Remove this "
+                "file from the storage"
             )
         file.parent.mkdir(parents=True, exist_ok=True)
         _write(file, data.get(name), one)

@@ -131,7 +131,8 @@ def _entry(path: Path) -> tuple[dict[str, object], ...]:
     try:
         return read_sink_entry(path.read_bytes())
     except (OSError, ValueError) as error:
-        raise EvidenceError(f"{path} can't be read: {error}") from error
+        step = "" if isinstance(error, OSError) else ". Restore the file from a copy"
+        raise EvidenceError(f"{path} can't be read: {error}{step}") from error
 
 
 def _relative(address: str, target: Path) -> str | None:

@@ -69,14 +69,18 @@ class Web:
                 "a web page, such as a login page" if "html" in kind else f"{kind} instead of JSON"
             )
             raise EvidenceError(
-                f"{self._named(path)} returned {what}, so it isn't Spark's REST API"
+                f"{self._named(path)} returned {what}, so it isn't Spark's REST API. Pass the "
+                "address of a Spark UI (http://host:4040) or History Server"
             ) from None
 
     def download(self, path: str, into: IO[bytes], most: int) -> None:
         """Write what is at a path into a file; raises like `json`."""
         with self._answer(path, None) as answer:
             if "html" in answer.headers.get("content-type", ""):
-                raise EvidenceError(f"{self._named(path)} returned a web page instead of a file")
+                raise EvidenceError(
+                    f"{self._named(path)} returned a web page instead of a file: pass the path of "
+                    "the event log instead"
+                )
             size = 0
             for chunk in _chunks(answer):
                 size += len(chunk)
@@ -131,7 +135,8 @@ class Web:
             raise NotFoundError(f"{self._named(path)} not found{said}")
         if code >= 500:
             raise UnreachableError(
-                f"{self._named(path)} failed with HTTP status {code}{_said(answer)}"
+                f"{self._named(path)} failed with HTTP status {code}{_said(answer)}. See the "
+                "server's log, then try again"
             )
         if code != 200:
             raise EvidenceError(
@@ -182,7 +187,10 @@ def _chunks(answer: requests.Response) -> Iterator[bytes]:
     deadline = time.monotonic() + WHOLE
     for chunk in answer.iter_content(_CHUNK):
         if time.monotonic() > deadline:
-            raise UnreachableError(f"{answer.url.partition('?')[0]} took longer than {WHOLE:.0f} s")
+            raise UnreachableError(
+                f"{answer.url.partition('?')[0]} took longer than {WHOLE:.0f} s: pass the path of "
+                "the event log instead"
+            )
         yield chunk
 
 

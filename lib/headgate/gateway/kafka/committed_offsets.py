@@ -104,7 +104,10 @@ def _refuse_unknown(kafka: Kafka, parts: Iterable[TopicPart]) -> None:
     known = kafka.identities({topic for topic, _ in wanted})
     unknown = sorted((t, p) for t, p in wanted if t not in known or not 0 <= p < known[t][1])
     if unknown:
-        raise RefusedError(f"Partitions not found: {_names(unknown)}. No offset was changed")
+        raise RefusedError(
+            f"Partitions not found: {_names(unknown)}. No offset was changed. Check the topic, "
+            "then run `headgate plan` again"
+        )
 
 
 def _alter(

@@ -125,7 +125,10 @@ class JavaAdmin:
             raise self._translate(cause_of(error)) from None
         except (Py4JNetworkError, Py4JError, ConnectionError) as error:
             self.close()
-            raise UnreachableError(f"the process of Kafka's Java client ended: {error}") from None
+            raise UnreachableError(
+                f"the local Java process of Kafka's client ended: {error}. Try again. If it ends "
+                "again, check this machine's memory"
+            ) from None
 
     def _connected(self) -> Any:
         with self._lock:

@@ -112,7 +112,10 @@ def _polled(consumer: Any, bootstrap: str, left: dict[TopicPart, int]) -> Iterat
         if messages:
             heard = time.monotonic()
         elif time.monotonic() - heard > _SILENT_S:
-            raise UnreachableError(f"Kafka at {bootstrap} sent no records for {_SILENT_S:.0f} s")
+            raise UnreachableError(
+                f"Kafka at {bootstrap} sent no records for {_SILENT_S:.0f} s. Check that each "
+                "partition has a leader, then try again"
+            )
         for message in messages:
             part = (message.topic(), message.partition())
             error = message.error()

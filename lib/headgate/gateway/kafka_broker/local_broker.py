@@ -98,7 +98,10 @@ def wait_until_it_answers(
             return bool(admin.list_topics(timeout=1).cluster_id == cluster)
         except KafkaException:
             time.sleep(0.05)
-    raise UnreachableError(f"the Kafka broker at {address} did not respond within {seconds:.0f} s")
+    raise UnreachableError(
+        f"the local Kafka broker at {address} did not respond within {seconds:.0f} s. See its log "
+        f"{child.program.log}"
+    )
 
 
 def _is_taken(log: Path) -> bool:

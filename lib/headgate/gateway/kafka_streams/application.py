@@ -18,7 +18,7 @@ from typing import Any
 
 from py4j.protocol import Py4JError, Py4JJavaError
 
-from headgate.errors import CaptureError
+from headgate.errors import CaptureError, JarError
 from headgate.gateway.kafka_streams.jvm import StreamsJvm, chain_of
 
 ENTRY = re.compile(r"(?P<type>[A-Za-z_$][\w$]*(?:\.[A-Za-z_$][\w$]*)*)(?:#(?P<method>\w+))?$")
@@ -145,12 +145,12 @@ class ByTopology:
                 ) from None
             raise Refused(causes) from None
         if made is None:
-            raise CaptureError(f"{what} returned null instead of a Topology")
+            raise CaptureError(f"{what} returned null. Make it return a Topology")
         kind = made.getClass().getName()
         if kind == "org.apache.kafka.streams.StreamsBuilder":
             return self._from(made)
         if not self._jvm.load("org.apache.kafka.streams.Topology").isInstance(made):
-            raise CaptureError(f"{what} returned a {kind} instead of a Topology")
+            raise CaptureError(f"{what} returned a {kind}. Make it return a Topology")
         return made
 
     def _from(self, builder: Any) -> Any:
@@ -198,7 +198,10 @@ class ByMain:
             )
             self._main.setAccessible(True)
         except Py4JJavaError:
-            raise CaptureError(f"{what.type} has no method main(String[])") from None
+            raise CaptureError(
+                f"{what.type} has no method main(String[]): pass CLASS#method, a static method "
+                "that returns the Topology"
+            ) from None
         self._arguments = arguments
         self._causes: tuple[str, ...] = ()
 
@@ -310,12 +313,10 @@ def _method(jvm: StreamsJvm, what: EntryPoint, properties: Any) -> tuple[Any, li
         except Py4JJavaError:
             continue
         if not jvm.java.java.lang.reflect.Modifier.isStatic(method.getModifiers()):
-            raise CaptureError(f"{what} isn't static: a rehearsal can only call a static method")
+            raise CaptureError(f"{what} isn't static. Make the method static")
         method.setAccessible(True)
         return method, [properties] if takes else []
-    raise CaptureError(
-        f"{what.type} has no method {what.method}() or {what.method}(Properties or Map)"
-    )
+    raise JarError(f"{what.type} has no method {what.method}() or {what.method}(Properties or Map)")
 
 
 def _named(constants: Any, name: str) -> Any:

@@ -29,7 +29,7 @@ from typing import Any
 from py4j.java_gateway import GatewayParameters
 from py4j.protocol import Py4JError, Py4JJavaError
 
-from headgate.errors import CaptureError, UnreachableError
+from headgate.errors import CaptureError, JarError, UnreachableError
 from headgate.gateway.process.child_process import Child, Program, launch
 from headgate.gateway.process.clean_environment import clean_environment
 from headgate.gateway.process.jars import broker_class_path, streams_class_path
@@ -82,12 +82,12 @@ class StreamsJvm:
         return self.gateway.jvm
 
     def load(self, name: str) -> Any:
-        """Return a class; CaptureError where it is not on the class path."""
+        """Return a class; JarError where it is not on the class path."""
         try:
             return self.java.java.lang.Class.forName(name)
         except Py4JJavaError as error:
             chain = chain_of(error.java_exception)
-            raise CaptureError(f"{name} can't be loaded from the jars: {chain[0]}") from None
+            raise JarError(f"{name} can't be loaded from the jars: {chain[0]}") from None
 
     def words(self, values: Sequence[str], kind: str = "java.lang.Object") -> Any:
         """Return a Java array of that class with these values."""
@@ -160,7 +160,7 @@ def _has_streams(jar: Path) -> bool:
         with zipfile.ZipFile(jar) as archive:
             return _STREAMS in archive.NameToInfo
     except (OSError, zipfile.BadZipFile) as error:
-        raise CaptureError(f"{jar} can't be read as a jar: {error}") from None
+        raise JarError(f"{jar} can't be read as a jar: {error}") from None
 
 
 def class_files(jars: Sequence[Path], type_: str, most: int = 200) -> Iterator[bytes]:
@@ -179,7 +179,7 @@ def class_files(jars: Sequence[Path], type_: str, most: int = 200) -> Iterator[b
                 inside = sorted(n for n in names_ if n.startswith(package))
                 yield from (archive.read(n) for n in inside[:most])
         except (OSError, zipfile.BadZipFile) as error:
-            raise CaptureError(f"{jar} can't be read as a jar: {error}") from None
+            raise JarError(f"{jar} can't be read as a jar: {error}") from None
 
 
 def _properties(folder: Path) -> Iterator[str]:
@@ -206,10 +206,14 @@ def _hello(child: Child) -> tuple[int, str]:
                 return int(first), second
         if not child.running:
             raise CaptureError(
-                f"Java failed to start: {child.last_words() or 'it printed no error'}"
+                f"Java failed to start: {child.last_words() or 'it printed no error'}. Check "
+                "--jvm-option and this machine's memory"
             )
         time.sleep(0.05)
-    raise UnreachableError(f"Java did not start within {_HELLO_S:.0f} s")
+    raise UnreachableError(
+        f"Java did not start within {_HELLO_S:.0f} s. Check this machine's load and memory, then "
+        "try again"
+    )
 
 
 def chain_of(thrown: Any) -> tuple[str, ...]:

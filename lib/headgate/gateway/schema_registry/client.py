@@ -190,7 +190,8 @@ class SchemaRegistry:
             raise self._answered(error, what) from None
         except OAuthTokenError as error:
             raise UnreachableError(
-                f"No OAuth token for {self._lower}: {mask_text(_line(error))}"
+                f"No OAuth token for {self._lower}: {mask_text(_line(error))}. Check "
+                "[schema_registry.config] in headgate.toml"
             ) from None
         except HeadgateError:
             raise

@@ -20,6 +20,10 @@ from headgate.gateway.spark.run_job import (
 TIMEOUT_S = 180.0
 # Of each further one: Spark has started by then.
 _MORE_S = 60.0
+_ENDLESS = (
+    ", so Headgate ended the process. Check whether the function waits for something, and this "
+    "machine's load"
+)
 
 _ENTRY_POINT = re.compile(r"[\w.]+:\w+")
 PIECES = ("explain.txt", "formatted.txt", "logical.json", "capture.json", "conf.json")
@@ -109,6 +113,7 @@ def _run(
             what=what,
             environment=checkout.environment(),
             python=checkout.interpreter,
+            hint=_ENDLESS,
         )
     except UnreachableError as error:
         return error

@@ -68,7 +68,9 @@ def export(
     wish = {"checkpoint": str(checkpoint), "batch": batch, "folder": str(into)}
     found = _run("headgate.spark_jobs.export_state", wish, folder, checkpoint, cancelled)
     if not found:
-        raise RefusedError(f"{checkpoint} has no state to export")
+        raise RefusedError(
+            f"{checkpoint} has no state to export: plan again without --export-state"
+        )
     short = [one["folder"] for one in found if one["rows"] != one.pop("rows_read")]
     if short:
         raise StepError(f"the row count of {', '.join(short)} in {into} differs from the state")
@@ -100,7 +102,10 @@ def open_stores(
 def _last_commit(checkpoint: Path) -> int:
     names = [p.name for p in (checkpoint / "commits").glob("*") if p.name.isdecimal()]
     if not names:
-        raise RefusedError(f"{checkpoint} has no committed batch, so it has no state")
+        raise RefusedError(
+            f"{checkpoint} has no committed batch, so it has no state. Let the query complete a "
+            "batch first"
+        )
     return max(map(int, names))
 
 
@@ -135,7 +140,10 @@ def _run(
         shutil.rmtree(folder, ignore_errors=True)
     if isinstance(found, dict):
         condition = f"{found['condition']}: " if found["condition"] else ""
-        raise RefusedError(f"{what} failed: {condition}{found['error']}")
+        raise RefusedError(
+            f"{what} failed: {condition}{found['error'].rstrip('.')}. Run `headgate plan repair` "
+            "to check the checkpoint"
+        )
     rows: list[dict[str, Any]] = found
     return rows
 

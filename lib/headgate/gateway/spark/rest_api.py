@@ -73,18 +73,22 @@ def _application(web: Web, address: RestAddress) -> tuple[dict[str, Any], str | 
         listed = web.json("/api/v1/applications")
     except NotFoundError as error:
         raise EvidenceError(
-            f"{web.base} has no Spark REST API: expected the address of an application's UI"
-            " or of a History Server"
+            f"{web.base} has no Spark REST API: pass the address of a Spark UI (http://host:4040) "
+            "or History Server"
         ) from error
     found = [a for a in listed if _is_application(a)] if isinstance(listed, list) else []
     if not isinstance(listed, list) or len(found) != len(listed):
         raise EvidenceError(
-            f"{web.base}/api/v1/applications does not return a list of Spark applications"
+            f"{web.base}/api/v1/applications does not return a list of Spark applications: pass "
+            "the address of a Spark UI (http://host:4040) or History Server"
         )
     if address.application is not None:
         found = [a for a in found if a["id"] == address.application] or _one(web, address)
     elif not found:
-        raise EvidenceError(f"{web.base} lists no Spark application")
+        raise EvidenceError(
+            f"{web.base} lists no Spark application: check spark.history.fs.logDirectory of the "
+            "History Server, or pass the path of the event log"
+        )
     if len(found) > 1:
         raise EvidenceError(_several(web.base, found))
     return found[0], address.attempt or _newest_attempt(found[0])
@@ -133,7 +137,10 @@ def _event_log(
             logs = zipped_logs(archive, path)
             return logs.read(keep) if logs is not None else None
     except (zipfile.BadZipFile, EOFError) as error:
-        raise EvidenceError(f"{path}/logs can't be read as an archive: {error}") from error
+        raise EvidenceError(
+            f"{path}/logs can't be read as an archive: {error}. Pass the path of the event log "
+            "instead"
+        ) from error
 
 
 def _live(web: Web, application: Mapping[str, Any], location: str, path: str) -> EventLog:
@@ -158,7 +165,8 @@ def _live(web: Web, application: Mapping[str, Any], location: str, path: str) ->
         )
     except ValueError as error:
         raise EvidenceError(
-            f"{path} didn't return a response of Spark's REST API: {error}"
+            f"{path} didn't return a response of Spark's REST API: {error}. Pass the path of the "
+            "event log instead"
         ) from error
 
 
@@ -173,7 +181,10 @@ def _executions(web: Web, location: str) -> Iterator[Mapping[str, Any]]:
         }
         page = web.json(f"{location}/sql", params)
         if not isinstance(page, list):
-            raise EvidenceError(f"{web.base}{location}/sql does not return a list of executions")
+            raise EvidenceError(
+                f"{web.base}{location}/sql does not return a list of executions: pass the path of "
+                "the event log instead"
+            )
         yield from (e for e in page if isinstance(e, dict))
         if len(page) < _PAGE:
             return

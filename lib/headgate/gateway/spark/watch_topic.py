@@ -72,7 +72,10 @@ class WatchTopic:
         """Assign what has something new; return the end of each such partition."""
         metadata = self._metadata(consumer)
         if metadata.error is not None:
-            raise EvidenceError(f"{self._name}: {metadata.error.str()}")
+            raise EvidenceError(
+                f"{self._name}: {metadata.error.str()}. Check `watch` in headgate.toml and the "
+                "topic's ACLs"
+            )
         bounds = {n: self._bounds(consumer, n) for n in metadata.partitions}
         new = [n for n in bounds if n not in self._next]
         begins = self._begins(consumer, {n: bounds[n] for n in new})

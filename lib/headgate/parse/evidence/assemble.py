@@ -67,7 +67,7 @@ def assemble(found: Gathered, *, query: str | None = None) -> Version:
         else:
             made[0] = completed(made[0], version, path)
     if not made:
-        raise EvidenceError("no evidence was given")
+        raise EvidenceError("no evidence was given: pass a path, an address or a pipeline's name")
     return mask_record(replace(made[0], warnings=few(made[0].warnings)))
 
 
@@ -292,7 +292,7 @@ def completed(version: Version, other: Version, path: str) -> Version:
     if version.engine is not other.engine:
         raise EvidenceError(
             f"{path} is from {other.engine.value}, but the other evidence is from "
-            f"{version.engine.value}"
+            f"{version.engine.value}. Give the evidence of one engine only"
         )
     changes: dict[str, Any] = {
         f.name: getattr(other, f.name)

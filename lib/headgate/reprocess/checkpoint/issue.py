@@ -12,7 +12,7 @@ from headgate.reprocess.checkpoint.files import Edit
 class CheckpointIssue:
     """`what` is one sentence; `edits` get over it, or `scenario` does where there are none.
 
-    `risk` is what the repair does beside it.
+    `risk` is what the repair does beside it, `instead` an option that makes it repairable.
     """
 
     code: str
@@ -20,6 +20,7 @@ class CheckpointIssue:
     edits: tuple[Edit, ...] = ()
     scenario: str | None = None
     risk: str | None = None
+    instead: str | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -24,16 +24,15 @@ def metadata(found: CheckpointFiles, known: Known) -> CheckpointIssue | None:
     except UNREADABLE:
         pass
     there = "metadata" in found.names
-    what = f"`metadata` {'cannot be read' if there else 'is missing'}: the query fails to start"
+    fault = "can't be read" if there else "is missing"
+    what = f"`metadata` {fault}, so the query fails to start"
     if not (found.logged or found.committed):
         return None
     if known.query_id is None:
         return CheckpointIssue(
             code="metadata",
-            what=(
-                f"{what}, and no stored version has the query id: pass the `id` from the "
-                "query's progress or logs with --query-id"
-            ),
+            what=f"{what}, and no stored version has the query id",
+            instead="Pass the `id` from the query's progress or logs with --query-id",
             scenario="new-checkpoint",
         )
     text = json.dumps({"id": known.query_id}, separators=(",", ":"))

@@ -13,6 +13,11 @@ from headgate.model.version import Version
 FAIL_ON = ("refuses", "silently_wrong", "unknown")
 WORDS = (*FAIL_ON, "mixed", "no_effect")
 NEVER = "none"
+_SHOWN = {
+    "refuses": "fails to start",
+    "silently_wrong": "wrong results",
+    "no_effect": "no effect",
+}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -34,7 +39,8 @@ class Judged:
 
     def sentence(self) -> str:
         """Return the finding, what it asks, and what gets over it."""
-        parts = [f"{self.rule} ({self.outcome}): {self.why.rstrip('.')}"]
+        shown = _SHOWN.get(self.outcome, self.outcome)
+        parts = [f"{self.rule} ({shown}): {self.why.rstrip('.')}"]
         if self.question:
             parts.append(f"open question: {self.question}")
         if self.scenario:

@@ -142,7 +142,7 @@ def _untold(judged: Version, running: Version, told: _Told) -> Iterator[str]:
     names = [f.name for f in judged.functions] or list(judged.user_functions)
     by_code = [o.kind.value for o in judged.stateful or () if o.kind in _BY_CODE]
     if named := [*names, *by_code]:
-        yield f"a plan doesn't show the code of {', '.join(dict.fromkeys(named))}"
+        yield f"Spark's query plan doesn't show the code of {', '.join(dict.fromkeys(named))}"
     if any(_in_other_words(n) for n in judged.topology.nodes if is_stateless(n)):
         yield "a running query's plan shows subqueries and metadata columns in another form"
     old, new = judged.engine_version, running.engine_version

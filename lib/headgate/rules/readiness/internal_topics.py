@@ -16,9 +16,14 @@ _DAY_MS = 86_400_000
 _JOINS = ("join_window", "stream_join", "stream_outer_join", "stream_left_join")
 
 
-_SET_ON_IT_WITH = (
-    "Set {fix} on the topic with kafka-configs. Deleted records can't be restored, so compare "
-    "the state with its input topics before the next restoration."
+_COMPACT_THE_CHANGELOG = (
+    "Set cleanup.policy=compact on the changelog with kafka-configs. Deleted records can't be "
+    "restored: check the state against its input topics before the next restoration, or rebuild "
+    "it with `headgate plan from-scratch`."
+)
+_KEEP_ALL_RECORDS = (
+    "Set retention.ms=-1 on the repartition topic with kafka-configs. If records were deleted "
+    "before they were read, reprocess the input topics with `headgate plan from-point`."
 )
 
 
@@ -26,7 +31,7 @@ _SET_ON_IT_WITH = (
     "RDY088",
     "measured on Kafka Streams 4.3.1; documentation: Managing Streams Application Topics",
     Engine.KAFKA_STREAMS,
-    remedies=(_SET_ON_IT_WITH,),
+    remedies=(_COMPACT_THE_CHANGELOG, _KEEP_ALL_RECORDS),
 )
 def internal_topic_altered(s: Subject) -> Iterator[Problem]:
     """The settings of an internal topic were altered. Kafka Streams creates compacted changelogs,
@@ -42,22 +47,29 @@ def internal_topic_altered(s: Subject) -> Iterator[Problem]:
             and policy == "delete"
             and not _of_join(topic.name, s)
         ):
-            what, fix = f"The changelog {topic.name} is not compacted.", "cleanup.policy=compact"
+            what = (
+                f"The changelog {topic.name} isn't compacted: brokers delete old records, so the "
+                "next restoration loses state."
+            )
+            remedy = _COMPACT_THE_CHANGELOG
         elif (
             topic.kind is InternalKind.REPARTITION
             and policy == "delete"
             and keeps is not None
             and keeps >= 0
         ):
-            what = f"The repartition topic {topic.name} keeps records for only {span(keeps)}."
-            fix = "retention.ms=-1"
+            what = (
+                f"The repartition topic {topic.name} keeps records for only {span(keeps)}: unread "
+                "records are lost if the application stops for longer."
+            )
+            remedy = _KEEP_ALL_RECORDS
         else:
             continue
         yield Problem(
             severity=Severity.HIGH,
             location=_node(topic.name, s),
             what=what,
-            remedy=_SET_ON_IT_WITH.format(fix=fix),
+            remedy=remedy,
             keeps_state=True,
         )
 

@@ -61,13 +61,16 @@ def _younger(cluster: Cluster, parts: list[Logged]) -> bool | None:
 
 
 _ONCE = (
-    "Restore the records from another copy. If they are permanently lost and you can skip "
-    "them, start once with failOnDataLoss=false, or start with a new checkpoint and starting "
-    "offsets."
+    "With failOnDataLoss=true (the default): restore the records from another copy. If they are "
+    "permanently lost and you can skip them, start once with failOnDataLoss=false, or start with "
+    "a new checkpoint and starting offsets."
 )
 
 
-_RESTORE_THE_LOST = "Restore the lost records from another copy and reprocess them."
+_RESTORE_THE_LOST = (
+    "With failOnDataLoss=false: Spark skips the lost records. Restore them from another copy and "
+    "reprocess them."
+)
 
 
 @rule(

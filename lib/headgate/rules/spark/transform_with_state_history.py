@@ -60,9 +60,11 @@ def _came_back(
         location=pair.location,
         before=schemas[-1].value.describe(),
         after=store.value_schema.describe() if store.value_schema else None,
-        because=f"State variable `{store.store}` existed before with another schema."
+        because=f"State variable `{store.store}` was removed earlier, and is declared again with "
+        "another schema."
         if error
-        else f"State variable `{store.store}` existed before.",
+        else f"State variable `{store.store}` was removed earlier. Declared again, it starts with "
+        "its old values, unless they were deleted.",
         error_class=error,
         remedy=_GIVE_THE_VARIABLE if error else _GIVE_THE_VARIABLE_A_NAME,
         scenario="from-scratch" if error else None,

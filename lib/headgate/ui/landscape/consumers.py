@@ -26,7 +26,7 @@ FEW = 12
 SOURCES = {"group": "committed offsets", "checkpoint": "checkpoint", "progress": "progress"}
 STATES = {
     PositionState.OK: "in range",
-    PositionState.NO_OFFSET: "not read yet",
+    PositionState.NO_OFFSET: "no stored offset",
     PositionState.DATA_LOST: "records lost",
     PositionState.BEYOND_END: "after the latest offset",
     PositionState.NOT_LISTED: "partition not in Kafka",

@@ -101,7 +101,10 @@ def _write(folder: Path, name: PurePosixPath, content: bytes) -> str:
         target.parent.mkdir(parents=True, exist_ok=True)
         target.write_bytes(content)
     except OSError as error:
-        raise EvidenceError(f"{name.name} can't be stored: {error.strerror or error}") from error
+        raise EvidenceError(
+            f"{name.name} can't be stored: {error.strerror or error}. Check the free disk space "
+            "of the console's temporary folder"
+        ) from error
     return str(folder / name.parts[0])
 
 
@@ -112,7 +115,9 @@ def _unpacked(folder: Path, name: str, content: bytes) -> Path:
             _unpack(folder, name, content)
         except (zipfile.BadZipFile, NotImplementedError, RuntimeError, OSError, EOFError) as error:
             reason = " ".join(str(error).split())[:120]
-            raise EvidenceError(f"{name} is a zip that can't be unpacked: {reason}") from error
+            raise EvidenceError(
+                f"{name} is a zip that can't be unpacked: {reason}. Upload the files without a zip"
+            ) from error
     inside = [p for p in folder.iterdir() if p.name not in ("__MACOSX", ".DS_Store")]
     return inside[0] if len(inside) == 1 and inside[0].is_dir() else folder
 
@@ -128,7 +133,8 @@ def _unpack(folder: Path, name: str, content: bytes) -> None:
         for member in members:
             if PurePosixPath(member.filename).is_absolute() or ".." in member.filename:
                 raise EvidenceError(
-                    f"{name} has a file with a path outside its folder: {member.filename}"
+                    f"{name} has a file with a path outside its folder: {member.filename}. Remove "
+                    "it from the zip"
                 )
         folder.mkdir(parents=True)
         archive.extractall(folder)

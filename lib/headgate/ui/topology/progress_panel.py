@@ -106,7 +106,7 @@ def _nothing(chosen: Chosen) -> None:
     how = f", or set `evidence` of {chosen.pipeline} in headgate.toml" if chosen.pipeline else ""
     st.html(
         markup.empty(
-            "No batches of this query",
+            "No batch metrics for this query",
             "Plans and checkpoints have no batch metrics. Choose + to add query progress as "
             f"JSON, an event log, or the folder of `headgate.watch`{how}.",
         )

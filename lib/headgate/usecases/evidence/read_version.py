@@ -107,7 +107,8 @@ def _gather(place: FileLocation, found: Gathered) -> None:
         piece = _event_log(rolling_log(place, files), found)
         if not piece.value.events:
             raise EvidenceError(
-                f"{place.name} is an event log, but Headgate can't read any of its events"
+                f"{place.name} is an event log, but Headgate can't read any of its events. Check "
+                "that its files are complete"
             )
         found.pieces.append(piece)
         return

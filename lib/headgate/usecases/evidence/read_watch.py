@@ -76,7 +76,10 @@ def read_newest(location: str, context: Context) -> Watched:
         return _newest_of_topic(location, context)
     place = find(location, context.registry.file_systems)
     if place is None:
-        raise EvidenceError(f"{location} not found: no watch has written to it yet")
+        raise EvidenceError(
+            f"{location} not found: no watch has written to it yet. Start the query with "
+            "`headgate.watch`, or correct `watch` in headgate.toml"
+        )
     if not place.is_folder:
         raise EvidenceError(
             f"{location} is a file, but a watch writes to a folder: correct `watch`"

@@ -162,7 +162,10 @@ def approved_now(
         assert plan.pipeline is not None
         now = fresh_plan(store, inspector, plan.scenario, plan.pipeline, plan.options, but=but)
     if not plan.can_apply:
-        raise RefusedError("the plan is blocked: " + _sentences(plan.blockers))
+        raise RefusedError(
+            f"the plan is blocked: {_sentences(plan.blockers).rstrip('.')}. Correct this, then run "
+            "`headgate plan` again"
+        )
     if not now.steps:
         # Nothing to compare with: the reason says more than that all preconditions are gone.
         raise RefusedError(_sentences(now.blockers))

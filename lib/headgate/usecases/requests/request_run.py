@@ -16,8 +16,12 @@ def ask_for_plan(context: Context, plan: Plan, *, reason: str, by: str) -> str:
     if not reason.strip():
         raise ScenarioError("a request needs a reason for the approver: give one with --reason")
     if not plan.can_apply or plan.pipeline is None:
-        why = "; ".join(plan.blockers) or "there is nothing to do"
-        raise RefusedError(f"the plan is blocked: {why}")
+        if not plan.blockers:
+            raise RefusedError("the plan has no steps. Choose another scenario or other options")
+        why = "; ".join(plan.blockers).rstrip(".")
+        raise RefusedError(
+            f"the plan is blocked: {why}. Correct this, then run `headgate request` again"
+        )
     new = NewRequest(
         scenario=plan.scenario,
         pipeline=plan.pipeline,

@@ -15,5 +15,8 @@ def confirm_run(context: Context, run: str, *, by: str) -> Question:
     with closing(open_store(context.store_url)) as store:
         row = store.runs.get(run)
         if not row.state.is_active:
-            raise RefusedError(f"run {run} is {row.state}: it no longer waits for a manual step")
+            raise RefusedError(
+                f"run {run} is {row.state}: it no longer waits for a manual step. `headgate runs "
+                f"{run}` shows its steps"
+            )
         return store.questions.confirm(run, by=by, pipeline=row.pipeline)

@@ -46,22 +46,24 @@ def describe_run_state(
 
 def _active(row: RunRow, steps: Sequence[Step], states: Sequence[str]) -> Iterator[str]:
     if row.state is RunState.QUEUED:
-        yield "No step has started: the worker will end the run at once."
+        yield "No step has started. The worker ends the run without changes."
         return
     yield _done(states)
     now = next((n for n, state in enumerate(states) if state == "running"), None)
     if now is not None:
         yield (
-            f"Step {now + 1} is in progress ({steps[now].describe()}): the run stops at this "
-            "step's next wait, or when the step is done."
+            f"Step {now + 1} is in progress ({steps[now].describe()}). The run stops when this "
+            "step ends, or earlier if the step waits."
         )
+    else:
+        yield "The run stops before its next step."
 
 
 def _active_back(row: RunRow, states: Sequence[str]) -> Iterator[str]:
     back = states.count("undone")
     yield f"The run was blocked. Steps rolled back so far: {back}."
     if row.cancel_requested:
-        yield "The rollback stops at its next wait, or before the next step."
+        yield "The rollback stops before its next step, or earlier if the current step waits."
 
 
 def _done(states: Sequence[str]) -> str:

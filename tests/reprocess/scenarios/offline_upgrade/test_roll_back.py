@@ -66,7 +66,7 @@ def test_a_roll_back_that_waits_for_a_person_is_cancelled_and_says_where_that_le
     assert question.request == "Start q"
     assert "Steps rolled back so far: 1." in stands(here, run)
     here.store.runs.request_cancel(run, by="ann")
-    assert "The rollback stops at its next wait" in stands(here, run)
+    assert "The rollback stops before its next step" in stands(here, run)
     thread.join(30)
     assert ended == [(RunState.CANCELLED, "the rollback of the run was cancelled")]
     here.store.runs.finish(

@@ -92,7 +92,7 @@ def test_a_closed_gate_shows_the_findings_and_what_gets_over_them(query):
     here = query("agg_add_column")
     plan = upgrade_of(here)
     assert not plan.steps
-    assert "(refuses)" in plan.blockers[0]
+    assert "(fails to start)" in plan.blockers[0]
     assert "use `headgate plan from-scratch`" in plan.blockers[0]
 
 
@@ -100,13 +100,13 @@ def test_another_version_than_ran_does_not_open_the_gate(query):
     here = query("agg_add_column")
     # The new version compared with itself: only the state knows that something else ran.
     plan = upgrade_of(here, before=str(here.case / "after"))
-    assert not plan.steps and "(refuses)" in plan.blockers[0]
+    assert not plan.steps and "(fails to start)" in plan.blockers[0]
 
 
 def test_what_the_gate_lets_pass_is_a_risk(query):
     plan = upgrade_of(query("agg_add_column"), **{"fail-on": "none"})
     assert plan.can_apply, plan.blockers
-    assert any("(refuses)" in risk for risk in plan.risks)
+    assert any("(fails to start)" in risk for risk in plan.risks)
 
 
 @pytest.mark.parametrize("given", ["refuse", ",", "none,refuses"])
@@ -145,7 +145,7 @@ def test_the_gate_looks_again_after_the_stop(query):
     plan = upgrade_of(here)
     # A batch of the old version that came between made the log go back.
     (here.folder / "ck" / "metadata").unlink()
-    with pytest.raises(RefusedError, match="the check fails: CKP001"):
+    with pytest.raises(RefusedError, match="fails the check on the stopped state of q: CKP001"):
         plan.steps[1].apply(here.applier(), {})
 
 

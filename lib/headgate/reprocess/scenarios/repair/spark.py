@@ -151,10 +151,13 @@ def _reasons(request: PlanRequest, found: CheckpointFiles, looked: CheckpointChe
 
 def _beyond(request: PlanRequest, found: CheckpointFiles, issue: CheckpointIssue) -> str:
     way = _way(request, found, issue)
-    what = issue.what.rstrip(".")
-    if way is None:
-        return f"can't be repaired: {what}"
-    return f"can't be repaired: {what}. Use `headgate plan {way}`"
+    parts = [f"can't be repaired: {issue.what.rstrip('.')}"]
+    if issue.instead is not None:
+        parts.append(issue.instead)
+    if way is not None:
+        use = "If it is lost, use" if issue.instead is not None else "Use"
+        parts.append(f"{use} `headgate plan {way}`")
+    return ". ".join(parts)
 
 
 def _way(request: PlanRequest, found: CheckpointFiles, issue: CheckpointIssue) -> str | None:

@@ -75,9 +75,9 @@ def group_risks(group: Group) -> list[str]:
     risks = []
     if static := [m.instance_id for m in group.members or () if m.instance_id]:
         risks.append(
-            f"static members of {group.id}: {len(static)} ({name_list(static)}). After a stop, a "
-            "static member stays in the group until session.timeout.ms expires. If that takes "
-            f"longer than {STOP_SECONDS:.0f} s, the run fails"
+            f"group {group.id} has static members ({name_list(static)}). After the stop, each "
+            "stays in the group until its session.timeout.ms expires. If that takes longer than "
+            f"{STOP_SECONDS:.0f} s, the run fails"
         )
     if group.pending:
         risks.append(

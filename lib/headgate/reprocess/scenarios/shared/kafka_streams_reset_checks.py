@@ -80,7 +80,10 @@ def _of_named(seen: ResetFacts) -> Iterator[str]:
         return
     for topic in seen.wish.internal or ():
         if topic not in seen.topics:
-            yield f"topic {topic} does not exist"
+            yield (
+                f"--internal-topics: topic {topic} not found. Correct its name, or remove it from "
+                "the option"
+            )
         elif topic in {*seen.inputs, *seen.intermediate}:
             yield (
                 f"--internal-topics: {topic} is also an input or intermediate topic, so it can't "

@@ -215,7 +215,7 @@ def _watermark_risks(position: QueryPosition, operators: Sequence[_Operator]) ->
         return
     at = iso(datetime.fromtimestamp(position.watermark_ms / 1000, UTC))
     again = any(h in _TIMED for op in operators for h in op.holders if op.mode is not Mode.COMPLETE)
-    more = " A closed window or group is emitted again with a value that is too small."
+    more = " A closed window or group is emitted again, without its earlier records."
     yield (
         f"The watermark ({at}) restarts: late records that would have been dropped are "
         f"processed.{more if again else ''}"

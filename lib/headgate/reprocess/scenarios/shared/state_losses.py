@@ -61,11 +61,11 @@ _NEVER_FROM = (
 )
 _OVERWRITTEN = (
     "Loss: {what} will restart from zero. The next record overwrites an emitted result with a "
-    "value that is too small."
+    "value that lacks the earlier records."
 )
 _OVERWRITTEN_FROM = (
     "Loss: {what} will be recomputed only from records from {point} on. If there were earlier "
-    "records, the new value is too small and overwrites the correct result."
+    "records, the new value lacks them and overwrites the correct result."
 )
 _GONE = (
     "Loss: {what} will disappear from the result. Each restarts from zero with the next record "
@@ -73,7 +73,7 @@ _GONE = (
 )
 _GONE_FROM = (
     "Loss: {what} will be recomputed only from records from {point} on. Without such records "
-    "they disappear from the result. If there were earlier records, the new value is too small."
+    "they disappear from the result. If there were earlier records, the new value lacks them."
 )
 
 LOSSES: Mapping[tuple[Holder, Mode], Loss] = {

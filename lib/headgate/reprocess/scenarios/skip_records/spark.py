@@ -141,13 +141,14 @@ def _end(span: Span, files: CheckpointFiles, batch: int) -> int:
     if others := unreadable_sources(log):
         raise RefusedError(
             f"sources that aren't Kafka, or whose offset format is unknown: {others}. Headgate "
-            "can't keep the positions of these sources when it changes the batch"
+            "can't keep the positions of these sources when it changes the batch. Change the "
+            "query's code to filter the record instead"
         )
     location = f"{span.topic}[{span.partition}]"
     if (readers := readers_of(log, span.topic, span.partition)) > 1:
         raise RefusedError(
             f"{readers} of the query's sources read {location}: Headgate can't distinguish their "
-            "offsets"
+            "offsets. Change the query's code to filter the record instead"
         )
     end = end_in(log, span.topic, span.partition)
     if end is None:

@@ -72,11 +72,12 @@ def _quiet(inspector: Inspector, pipeline: str | None, location: str) -> None:
     found = inspector.checkpoints.read(location)
     if found is None or found.quiet_seconds is None:
         return
-    if found.quiet_seconds < min(quiet_needed(found), QUIET_MAX):
+    wait = min(quiet_needed(found), QUIET_MAX) - found.quiet_seconds
+    if wait > 0:
         raise RefusedError(
             f"{pipeline or 'the query'} must stay stopped, but the logs of checkpoint {location} "
-            f"changed {found.quiet_seconds:.0f} s ago, so the query still runs. Stop it, then try "
-            "again"
+            f"changed {found.quiet_seconds:.0f} s ago, so the query may still run. Stop it. If it "
+            f"is already stopped, try again in {wait:.0f} s"
         )
 
 

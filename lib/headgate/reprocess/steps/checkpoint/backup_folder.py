@@ -41,12 +41,13 @@ class RestoreFolder(StepBase):
         kept = applier.folders.tree_hash(self.aside)
         if kept is None and applier.folders.tree_hash(self.place) != self.hash:
             raise RefusedError(
-                f"the backup of the old {self.thing} is missing: {self.aside} not found"
+                f"the backup of the old {self.thing} is missing: {self.aside} not found. Restore "
+                "that folder from your own backup, then undo the run again"
             )
         if kept is not None and kept != self.hash:
             raise RefusedError(
                 f"the backup {self.aside} of the old {self.thing} was changed after the run moved "
-                "it there, so Headgate doesn't restore it"
+                "it there. Restore that folder from your own backup, then undo the run again"
             )
         return {self.key: beside(self.place, self.word, applier.run)}
 

@@ -144,7 +144,7 @@ class RehearseNewCheckpoint(StepBase):
         if proof.outcome != "resumes":
             raise RefusedError(
                 f"the rehearsal of {self.entry_point} on a copy of the new checkpoint failed: "
-                f"{proof.why}"
+                f"{proof.why.rstrip('.')}. Correct the query, then run `headgate plan` again"
             )
         applier.note(f"Spark started the query on the copy and read {proof.rows_in or 0} rows")
 
@@ -286,5 +286,5 @@ def _bind_draft(applier: Applier, draft: str) -> PriorState:
     """Return a draft's name as `copy` and its hash as `made`; refuse where it is missing."""
     made = applier.folders.tree_hash(draft)
     if made is None:
-        raise RefusedError(f"new checkpoint {draft} not found")
+        raise RefusedError(f"new checkpoint {draft} not found. Run `headgate plan` again")
     return {"copy": draft, "made": made}

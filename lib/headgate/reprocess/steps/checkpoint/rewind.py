@@ -170,12 +170,13 @@ def check_whole(inspector: Inspector, location: str, batch: int) -> None:
     found = inspector.checkpoints.rewind(location, batch)
     if found.missing:
         raise RefusedError(
-            f"checkpoint {location} can't be rewound to batch {batch}: {found.missing[0]}"
+            f"checkpoint {location} can't be rewound to batch {batch}: {found.missing[0]}. Choose "
+            "another batch with --batch"
         )
     if found.lost_inputs:
         raise RefusedError(
             f"the input file {found.lost_inputs[0]} no longer exists, but batches after batch "
-            f"{batch} have read it"
+            f"{batch} have read it. Restore the file, or choose a later batch with --batch"
         )
 
 

@@ -133,7 +133,8 @@ class RestoreSinkLog(StepBase):
         if not applier.folders.exists(old):
             if applier.folders.tree_hash(log) != self.hash:
                 raise RefusedError(
-                    f"the backup of the sink log of {self.target} is missing: {old} not found"
+                    f"the backup of the sink log of {self.target} is missing: {old} not found. "
+                    "Restore that folder from your own backup, then undo the run again"
                 )
             return {"fresh": _aside(self.target, "after", applier.run), "files": []}
         return {

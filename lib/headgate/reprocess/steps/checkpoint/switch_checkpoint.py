@@ -188,7 +188,9 @@ class StartAtCheckpoint(StartPipeline):
         try:
             StartPipeline.verify(self, applier, was)
         except StepError as error:
-            raise RefusedError(f"{error} (checkpoint {self.checkpoint})") from None
+            raise RefusedError(
+                f"{error} on checkpoint {self.checkpoint}. See its log for the cause"
+            ) from None
         self._check_old(applier, was)
 
     def _is_up(self, applier: Applier, was: PriorState) -> bool:
@@ -199,8 +201,8 @@ class StartAtCheckpoint(StartPipeline):
         now = _head_of(applier.checkpoints.read(self.old))
         if now != was["old"]:
             raise RefusedError(
-                f"{self.pipeline} runs on the old checkpoint {self.old}, at batch {now[-1]}: its "
-                "start command must pass HEADGATE_CHECKPOINT as checkpointLocation"
+                f"{self.pipeline} runs on the old checkpoint {self.old}, at batch {now[-1]}. "
+                "Change its start command: pass HEADGATE_CHECKPOINT as checkpointLocation"
             )
 
 

@@ -41,12 +41,13 @@ class AbortTransaction(StepBase):
         found = self._found(inspector)
         if found is None and not again:
             raise RefusedError(
-                f"transaction {self.transaction} is no longer open: there is nothing to do"
+                f"transaction {self.transaction} is no longer open, so it can't be aborted. Run "
+                "`headgate plan repair` again for what is left"
             )
         if found is not None and not self._is_same(found):
             raise RefusedError(
                 f"transaction {self.transaction} was opened again, by another or a restarted "
-                "producer, so Headgate doesn't abort it"
+                "producer, so Headgate doesn't abort it. Run `headgate plan repair` again"
             )
 
     def is_applied(self, applier: Applier, was: PriorState) -> bool:

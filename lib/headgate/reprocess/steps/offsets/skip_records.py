@@ -110,6 +110,7 @@ def outside(at: int | None, first: int, next_: int) -> str | None:
         )
     if at >= next_:
         return (
-            f"the position is offset {at}, already past the range to skip: there is nothing to skip"
+            f"the position is offset {at}, already past the range: there is nothing to skip. "
+            "Choose later offsets with --records"
         )
     return None

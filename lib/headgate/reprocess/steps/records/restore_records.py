@@ -81,7 +81,8 @@ class RestoreRecords(StepBase):
         wanted = {*lost, *lost.values()}
         if gone := wanted - inspector.kafka.shapes(wanted).keys():
             raise RefusedError(
-                f"topic {name_list(gone)} not found, so Headgate can't restore records"
+                f"topic {name_list(gone)} not found, so Headgate can't restore records. Create the "
+                "topic again, then undo the run again"
             )
 
     def bind(self, applier: Applier) -> PriorState:
@@ -129,7 +130,10 @@ class ConfigureTopics(StepBase):
     def check(self, inspector: Inspector, *, again: bool = False) -> None:
         """Refuse where a topic is missing."""
         if gone := self.configs.keys() - inspector.kafka.shapes(self.configs).keys():
-            raise RefusedError(f"topic {name_list(gone)} does not exist")
+            raise RefusedError(
+                f"topic {name_list(gone)} not found, so Headgate can't restore its settings. "
+                "Create the topic again, then undo the run again"
+            )
 
     def bind(self, applier: Applier) -> PriorState:
         """Read the settings that they have now."""

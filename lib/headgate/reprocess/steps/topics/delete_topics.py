@@ -281,7 +281,10 @@ class CreateTopics(StepBase):
     def check(self, inspector: Inspector, *, again: bool = False) -> None:
         """Refuse where a name is taken."""
         if not again and (taken := inspector.kafka.shapes(self.topics)):
-            raise RefusedError(f"topic {name_list(taken)} already exists")
+            raise RefusedError(
+                f"topic {name_list(taken)} already exists. Check who created it, then run "
+                "`headgate plan` again"
+            )
 
     def apply(self, applier: Applier, was: PriorState) -> None:
         """Make those that are missing."""

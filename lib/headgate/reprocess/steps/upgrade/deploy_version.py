@@ -48,7 +48,12 @@ class RecheckVersion(StepBase):
                 f"{self.after} is now a different version. Run `headgate plan` again"
             )
         if now.closed:
-            raise RefusedError("the check fails: " + "; ".join(f.sentence() for f in now.closed))
+            found = "; ".join(f.sentence() for f in now.closed)
+            raise RefusedError(
+                f"{self.after} fails the check on the stopped state of {self.pipeline}: "
+                f"{found.rstrip('.')}. Change the new version, or accept the finding in "
+                "headgate.toml, then run `headgate plan` again"
+            )
         if more := new_codes(now, self.approved):
             raise StalePlanError(
                 "the check has findings that were not approved: "

@@ -38,7 +38,9 @@ class StartVersion(StartPipeline):
         try:
             StartPipeline.verify(self, applier, was)
         except StepError as error:
-            raise RefusedError(f"starting the new version failed: {error}") from None
+            raise RefusedError(
+                f"starting the new version failed: {error}. See its log for the cause"
+            ) from None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -96,7 +98,9 @@ class VerifyVersion(StepBase):
                 why = applier.processes.driver_status(self.pipeline).why
                 raise RefusedError(
                     f"the new version of {self.pipeline} ended before it completed its first "
-                    "batch" + (f": {why}" if why else "; see its log for the cause")
+                    "batch"
+                    + (f": {why.rstrip('.')}" if why else "")
+                    + ". See its log for the cause"
                 )
             is_begun = now.last_offset_batch != now.last_commit_batch
             if not is_begun and wait.seconds >= IDLE_SECONDS and not _has_input(applier, now):
@@ -136,7 +140,7 @@ class VerifyVersion(StepBase):
             if wait.ended >= STOPPED_SECONDS and now == before:
                 raise RefusedError(
                     f"the new version of {self.pipeline} ended before its group committed new "
-                    "offsets"
+                    "offsets. See its log for the cause"
                 )
             if wait.seconds >= PROVE_SECONDS:
                 how = "has no members" if not has_members else "does not continue to read"
