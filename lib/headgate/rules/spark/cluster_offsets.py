@@ -61,14 +61,14 @@ def _younger(cluster: Cluster, parts: list[Logged]) -> bool | None:
 
 
 _ONCE = (
-    "With failOnDataLoss=true (the default): restore the records from another copy. If they are "
+    "If failOnDataLoss is true (default), restore the records from another copy. If they are "
     "permanently lost and you can skip them, start once with failOnDataLoss=false, or start with "
     "a new checkpoint and starting offsets."
 )
 
 
 _RESTORE_THE_LOST = (
-    "With failOnDataLoss=false: Spark skips the lost records. Restore them from another copy and "
+    "If failOnDataLoss is false, Spark skips the lost records. Restore them from another copy and "
     "reprocess them."
 )
 
