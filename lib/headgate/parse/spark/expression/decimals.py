@@ -42,6 +42,25 @@ def _digits(term: Term, kind: Any) -> tuple[int, int] | None:
     return None
 
 
+_OF_WHOLE = {"byte": 3, "short": 5, "integer": 10, "long": 20}
+
+
+def is_kept(kind: Any, to: Any) -> bool | None:
+    """Whether a cast from or to a decimal never gives null; None if none of both is one.
+
+    `to` needs room for all values. Source: `Cast.forceNullable` and `canNullSafeCastToDecimal`.
+    """
+    old, new = (_DECIMAL.fullmatch(str(k)) for k in (kind, to))
+    if old and new:
+        room = int(new[1]) - int(new[2]) - int(old[1]) + int(old[2])
+        return room >= 0 and int(new[2]) >= int(old[2])
+    if new and kind in _OF_WHOLE:
+        return int(new[1]) - int(new[2]) >= _OF_WHOLE[kind]
+    if new:
+        return False if kind in ("float", "double") else None
+    return to not in _OF_WHOLE if old and to is not None else None
+
+
 def rounded(term: Term, value: Any) -> str | None:
     """Return the type of a decimal that is rounded to places after the point."""
     match = _DECIMAL.fullmatch(str(value))

@@ -13,16 +13,18 @@ from typing import Any
 from headgate.parse.spark.explain.arguments import whole
 from headgate.parse.spark.explain.printed_plan import TypedColumn
 from headgate.parse.spark.expression import decimals
+from headgate.parse.spark.expression.function_types import (
+    any_null,
+    element,
+    nullable,
+    plain,
+    result,
+)
 from headgate.parse.spark.expression.term import Term
 from headgate.parse.spark.expression.type_names import struct_field
 
 UNKNOWN = TypedColumn(None, None)
 Attributes = Callable[[int], TypedColumn | None]
-
-
-def words(text: str) -> frozenset[str]:
-    """Return the words of a table that is written as one text."""
-    return frozenset(text.split())
 
 
 _SQL_WORDS = {
@@ -31,83 +33,13 @@ _SQL_WORDS = {
     "smallint": "short",
     "tinyint": "byte",
 }
-_RANK = ("byte", "short", "integer", "long", "float", "double")
-_RESULT = {
-    "string": "upper lower ucase lcase trim ltrim rtrim concat concat_ws substring substr replace "
-    "regexp_replace regexp_extract date_format lpad rpad initcap md5 sha1 sha2 base64 hex "
-    "translate repeat format_string from_unixtime get_json_object left right substring_index "
-    "reverse soundex overlay typeof",
-    "integer": "length char_length year month day dayofmonth dayofweek dayofyear weekofyear "
-    "weekday quarter hour minute second ascii instr locate datediff hash bit_length",
-    "long": "unix_timestamp unscaledvalue xxhash64 crc32",
-    "double": "sqrt exp ln log log10 pow power sin cos tan radians degrees",
-    "boolean": "isnull isnotnull isnan not startswith endswith contains",
-    "timestamp": "date_trunc to_timestamp current_timestamp",
-    "date": "to_date date_add date_sub add_months last_day next_day",
-}
-_TEXTS = {"type": "array", "elementType": "string", "containsNull": False}
-_TYPE_OF: dict[str, Any] = {
-    "split": _TEXTS,
-    **{name: kind for kind, names in _RESULT.items() for name in names.split()},
-}
-_AS_FIRST = frozenset(
-    [
-        "coalesce",
-        "nvl",
-        "ifnull",
-        "greatest",
-        "least",
-        "abs",
-        "negative",
-        "positive",
-        "-",
-        "+",
-        "knownnullable",
-        "knownnotnull",
-        "knownfloatingpointnormalized",
-        "normalizenanandzero",
-        "promote_precision",
-    ]
-)
-_NEVER_NULL = frozenset(
-    [
-        "isnull",
-        "isnotnull",
-        "isnan",
-        "hash",
-        "xxhash64",
-        "struct",
-        "named_struct",
-        "knownnotnull",
-        "typeof",
-    ]
-)
-_ALWAYS_NULLABLE = frozenset(
-    [
-        "regexp_extract",
-        "to_date",
-        "from_unixtime",
-        "unix_timestamp",
-        "get_json_object",
-        "next_day",
-        "last_day",
-        "date_trunc",
-        "trunc",
-        "knownnullable",
-        "to_timestamp",
-        "ln",
-        "log",
-        "log10",
-        "ascii",
-    ]
-)
-# Their other arguments may be null: those are left out, or printed.
-_NULL_AS_FIRST = frozenset(["concat_ws", "format_string"])
-_ALL_NULL = frozenset(["coalesce", "nvl", "ifnull", "greatest", "least"])
+_WHOLE = ("byte", "short", "integer", "long")
+_RANK = (*_WHOLE, "float", "double")
 _COMPARISONS = frozenset(
     ["=", "==", "<", "<=", ">", ">=", "AND", "OR", "LIKE", "ILIKE", "RLIKE", "IN"]
 )
 _CONVERTED = {"TimestampType": "timestamp", "TimestampNTZType": "timestamp_ntz", "LongType": "long"}
+_DATE = re.compile(r"\d{4}-\d\d-\d\d(?: \d\d:\d\d:\d\d(?:\.\d+)?)?")
 _FRACTION = re.compile(r"-?\d+\.\d+")
 _TIME = {"type": "timestamp", "nullable": True, "metadata": {}}
 WINDOW = {
@@ -152,6 +84,8 @@ def _item(term: Term, base: TypedColumn) -> TypedColumn:
     At a place that is computed, ANSI mode decides, which the text does not show. Source:
     `GetArrayItem.nullable`.
     """
+    if isinstance(base.type, dict) and base.type.get("type") == "map":
+        return TypedColumn(element(base.type), True)
     array = base.type if isinstance(base.type, dict) and base.type.get("type") == "array" else {}
     fixed = bool(array) and whole(term.args[1].text) is not None and term.args[0].name != "array"
     return TypedColumn(array.get("elementType"), True if fixed else None)
@@ -172,7 +106,8 @@ def _literal(text: str) -> TypedColumn:
         return TypedColumn("boolean", False)
     if (number := whole(text)) is not None:
         return TypedColumn("integer" if abs(number) < 2**31 else "long", False)
-    if _FRACTION.fullmatch(text):
+    # A date, and a text that looks like one, are printed in the same way.
+    if _FRACTION.fullmatch(text) or _DATE.fullmatch(text):
         return TypedColumn(None, False)
     return TypedColumn("string", False)
 
@@ -182,10 +117,14 @@ def _cast(inner: TypedColumn, to: Any) -> TypedColumn:
         return TypedColumn(to, inner.nullable)
     if to in (inner.type, "string"):
         return TypedColumn(to, False)
-    if inner.type in ("boolean", *_RANK) and to in _RANK:
-        return TypedColumn(to, False)
-    if inner.type == "string" and to not in (None, "binary"):
-        return TypedColumn(to, True)
+    if (kept := decimals.is_kept(inner.type, to)) is not None:
+        return TypedColumn(to, not kept)
+    if inner.type in ("boolean", *_RANK) and to in ("boolean", *_RANK):
+        # Not a number, and infinity, are no whole numbers.
+        is_fraction = inner.type in ("float", "double")
+        return TypedColumn(to, is_fraction and to in _WHOLE)
+    if inner.type == "string" and to is not None:
+        return TypedColumn(to, to != "binary")
     if (inner.type, to) in (("timestamp", "date"), ("date", "timestamp")):
         return TypedColumn(to, False)
     return TypedColumn(to, None)
@@ -199,33 +138,29 @@ def _field(base: TypedColumn, name: str) -> TypedColumn:
     return TypedColumn(found["type"], any_null([base.nullable, found.get("nullable")]))
 
 
-def any_null(values: list[bool | None]) -> bool | None:
-    """Return whether one of several can be null; None where that hangs on an unknown one."""
-    if any(values):
-        return True
-    return None if None in values else False
-
-
 def _call(term: Term, attributes: Attributes) -> TypedColumn:
-    name = term.name.lower()
-    if name in ("window", "session_window"):
+    name = plain(term.name)
+    if name in ("window", "sessionwindow"):
         return TypedColumn(WINDOW, False)
+    if name == "some":
+        # An option of the function, such as Some(UTC).
+        return TypedColumn(None, False)
     parts = [typed(a, attributes) for a in term.args]
-    if name in ("struct", "named_struct"):
+    if name in ("struct", "namedstruct"):
         return _struct(term, parts)
-    if name == "from_json":
+    if name == "fromjson":
         return _parsed(term)
-    if name in ("round", "bround") and parts and (decimal := decimals.rounded(term, parts[0].type)):
-        return TypedColumn(decimal, parts[0].nullable or None)
+    if name in ("round", "bround") and parts and "decimal" in str(parts[0].type):
+        return TypedColumn(decimals.rounded(term, parts[0].type), True)
     if name == "size" and len(parts) == 2:
         # With `true` the size of null is -1, which is no null.
         kept = term.args[1].text == "true"
         return TypedColumn("integer", False if kept else parts[0].nullable)
+    if name == "size" and parts and parts[0].nullable:
+        return TypedColumn("integer", None)
     if name == "precisetimestampconversion" and len(parts) == 3:
         return TypedColumn(_CONVERTED.get(term.args[2].text), parts[0].nullable)
-    known = name in _TYPE_OF or name in _AS_FIRST
-    kind = _TYPE_OF.get(name) or (parts[0].type if name in _AS_FIRST and parts else None)
-    return TypedColumn(kind, _null_of_call(name, known, [p.nullable for p in parts]))
+    return TypedColumn(result(name, parts), nullable(name, parts))
 
 
 def _parsed(term: Term) -> TypedColumn:
@@ -235,20 +170,6 @@ def _parsed(term: Term) -> TypedColumn:
     if not fields or None in fields:
         return TypedColumn(None, True)
     return TypedColumn({"type": "struct", "fields": fields}, True)
-
-
-def _null_of_call(name: str, known: bool, parts: list[bool | None]) -> bool | None:
-    if name in _NEVER_NULL:
-        return False
-    if name in _ALWAYS_NULLABLE:
-        return True
-    if not known:
-        return None
-    if name in _NULL_AS_FIRST:
-        return parts[0] if parts else None
-    if name in _ALL_NULL:
-        return False if False in parts else None if None in parts else True
-    return any_null(parts)
 
 
 def _struct(term: Term, parts: list[TypedColumn]) -> TypedColumn:

@@ -14,9 +14,10 @@ from typing import Any
 
 from headgate.parse.spark.explain.arguments import first_bracket, listed, split
 from headgate.parse.spark.explain.printed_plan import Plan, PlanNode, TypedColumn
+from headgate.parse.spark.expression.function_types import any_null
 from headgate.parse.spark.expression.parse import parse
 from headgate.parse.spark.expression.term import Term
-from headgate.parse.spark.expression.types import UNKNOWN, any_null, typed
+from headgate.parse.spark.expression.types import UNKNOWN, typed
 from headgate.parse.spark.operators.facts import conjuncts
 from headgate.parse.spark.operators.relation import column
 
