@@ -11,12 +11,11 @@ from headgate.parse.kafka_streams.described import DescribedNode
 _ARROWS = {"source": {"-->"}, "processor": {"-->", "<--"}, "sink": {"<--"}}
 """The arrows that each kind of node is printed with; `none` stands for no neighbour."""
 _HEADINGS = ("Sub-topology: ", "Sub-topologies:", "Global Stores:", "GlobalStore: ")
-# Names that only the engine gives: a user may end a topic in `-repartition`, too.
+# A user may end a topic in `-repartition`, too. That is rarer than a text that breaks off there.
 _OF_ENGINE = re.compile(
-    r"\d{10}-repartition$|^KTABLE-FK-JOIN-SUBSCRIPTION-(REGISTRATION|RESPONSE)-\d{10}-topic$"
+    r"-repartition$|^KTABLE-FK-JOIN-SUBSCRIPTION-(REGISTRATION|RESPONSE)-\d{10}-topic$"
 )
 _SINKS_OF_ENGINE = {
-    "-repartition-sink": "-repartition",
     "-subscription-registration-sink": "-subscription-registration-topic",
     "-subscription-response-sink": "-subscription-response-topic",
 }
