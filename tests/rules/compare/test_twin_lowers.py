@@ -156,3 +156,31 @@ def test_an_outcome_that_stays_the_rules_is_listed_as_a_disagreement():
     assert [(d.rules, d.engine) for d in found.disagreements] == [
         (Outcome.RESUMES, Outcome.SILENTLY_WRONG)
     ]
+
+
+SCHEMA = replace(FINDING, rule="STA003", outcome=Outcome.UNKNOWN, question="Which schema?")
+
+
+@pytest.mark.parametrize("changed", [{}, {"mixed": True}, {"outcome": "silently_wrong"}])
+def test_any_start_answers_which_schema_the_new_version_plans(changed):
+    run = replace(EQUAL, **changed)
+    found = with_twin(Report(findings=(SCHEMA,)), run, VERSION, VERSION)
+    assert [(one.rule, one.seeds) for one in found.lowered] == [("STA003", (7,))]
+    wrong = run.outcome == "silently_wrong"
+    assert found.report.outcome is (Outcome.SILENTLY_WRONG if wrong else Outcome.RESUMES)
+    assert not can_lower(Report(findings=(SCHEMA,)), run, VERSION, VERSION)
+
+
+@pytest.mark.parametrize(
+    ("finding", "run"),
+    [
+        (SCHEMA, replace(EQUAL, outcome="unknown", question="?", why="late")),
+        (SCHEMA, replace(EQUAL, operators=(replace(ROWS, rows_after=None),))),
+        (SCHEMA, replace(EQUAL, operators=())),
+        (replace(SCHEMA, location=Location("sink", "sink")), EQUAL),
+        (replace(SCHEMA, rule="STA004"), EQUAL),
+    ],
+)
+def test_without_a_start_of_the_operator_the_schema_stays_open(finding, run):
+    found = with_twin(Report(findings=(finding,)), run, VERSION, VERSION)
+    assert found.lowered == () and found.report.outcome is Outcome.UNKNOWN

@@ -47,11 +47,11 @@ class Disagreement:
 
 @dataclass(frozen=True, slots=True)
 class Lowered:
-    """A finding that two runs refuted: the rule, its own outcome, and the seeds of both runs."""
+    """A finding that runs refuted or answered: the rule, its own outcome, and the runs' seeds."""
 
     rule: str
     rules: Outcome
-    seeds: tuple[int, int]
+    seeds: tuple[int, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -146,26 +146,28 @@ def with_twin(
 
     A twin raises the outcome. It lowers a finding only if `again`, a run on other rows, shows the
     same (see `can_lower`): what rows did not reach, no engine has shown. Or if Spark's optimizer
-    makes one query of both versions.
+    makes one query of both versions. A question about the state's schema is answered by any start
+    on the old version's checkpoint, as Spark compares both schemas before the first row.
     If values only differ because one function got another expression, which the rules say of the
     operator, the outcome stays theirs: history mixes both. It stays theirs, too, if both versions
     did the same with rows that are too few to say so. `rules` are those of the engine, by the
     verdict's outcome.
     """
+    report, started = _answer_by_start(report, verdict, (before, after))
     engine = _OUTCOMES[verdict.outcome]
     replaced = {x.node for v in (before, after) for x in (*(v.sources or ()), v.sink) if x}
     disagreements = tuple(_disagreements(report, engine, replaced - {None}))
     is_theirs = verdict.is_scaled and _is_mixed(report)
     if is_theirs or (verdict.is_thin and report.outcome is not Outcome.UNKNOWN):
-        return WithTwin(report, disagreements)
+        return WithTwin(report, disagreements, started)
     if again is not None or _is_one_query(verdict):
         report, lowered = _lower(report, verdict, again or verdict, (before, after))
-        return WithTwin(report, disagreements, lowered)
+        return WithTwin(report, disagreements, (*started, *lowered))
     rule = rules.get(verdict.outcome)
     if rule is None or _is_said(report, verdict):
-        return WithTwin(report, disagreements)
+        return WithTwin(report, disagreements, started)
     finding = rule.of(verdict, location_of(verdict, before, after))
-    return WithTwin(replace(report, findings=(finding, *report.findings)), disagreements)
+    return WithTwin(replace(report, findings=(finding, *report.findings)), disagreements, started)
 
 
 # So many rows and keys of an operator make a coincidence unlikely; fewer refute nothing.
@@ -215,13 +217,7 @@ def _refutes(finding: Finding, verdict: TwinVerdict, versions: tuple[Version, Ve
         return is_open and verdict.is_exact and _fills_stores(verdict)
     if _OTHER_ZONE.search(f"{finding.before} {finding.after}"):
         return False
-    nodes = (finding.location.before, finding.location.after)
-    ids = {
-        o.operator_id
-        for version, node in zip(versions, nodes, strict=True)
-        for o in version.stateful or ()
-        if node is not None and o.node == node
-    }
+    nodes, ids = (finding.location.before, finding.location.after), _ids(finding, versions)
     exercised = {
         o.operator_id
         for o in verdict.operators
@@ -273,20 +269,57 @@ def _lower(
     for finding in report.findings:
         if all(_refutes(finding, v, versions) for v in (verdict, again)):
             lowered.append(Lowered(finding.rule, finding.outcome, seeds))
-            finding = replace(
-                finding,
-                outcome=Outcome.RESUMES,
-                state_effect=StateEffect.EXACT,
-                why=f"{said} The rule expected otherwise: {finding.why}",
-                question=None,
-                error_class=None,
-            )
+            why = f"{said} The rule expected otherwise: {finding.why}"
+            finding = replace(_as_resumes(finding, why), state_effect=StateEffect.EXACT)
         findings.append(finding)
+    return _sorted(report, findings), tuple(lowered)
+
+
+def _answer_by_start(
+    report: Report, verdict: TwinVerdict, versions: tuple[Version, Version]
+) -> tuple[Report, tuple[Lowered, ...]]:
+    """Return the report with the questions answered that a start on the old checkpoint answers."""
+    from headgate.rules.spark.codes import RULES as SPARK_RULES
+
+    codes = {rule.code for rule in SPARK_RULES if rule.is_of_start}
+    has_started = verdict.outcome in ("resumes", "silently_wrong") and verdict.rows > 0
+    ran = {o.operator_id for o in verdict.operators if None not in (o.rows_before, o.rows_after)}
+    findings, lowered = [], []
+    for finding in report.findings:
+        is_open = finding.rule in codes and finding.outcome is Outcome.UNKNOWN
+        if has_started and is_open and len(ids := _ids(finding, versions)) > 0 and ids <= ran:
+            lowered.append(Lowered(finding.rule, finding.outcome, (verdict.seed,)))
+            why = f"{_STARTED.format(verdict.seed)} The rule didn't know: {finding.why}"
+            finding = _as_resumes(finding, why)
+        findings.append(finding)
+    return _sorted(report, findings), tuple(lowered)
+
+
+def _ids(finding: Finding, versions: tuple[Version, Version]) -> set[int | None]:
+    """Return the ids of the operators that a finding is about."""
+    nodes = (finding.location.before, finding.location.after)
+    return {
+        o.operator_id
+        for version, node in zip(versions, nodes, strict=True)
+        for o in version.stateful or ()
+        if node is not None and o.node == node
+    }
+
+
+def _as_resumes(finding: Finding, why: str) -> Finding:
+    return replace(finding, outcome=Outcome.RESUMES, why=why, question=None, error_class=None)
+
+
+def _sorted(report: Report, findings: list[Finding]) -> Report:
     ordered = sorted(findings, key=lambda f: f.outcome, reverse=True)
-    return replace(report, findings=tuple(ordered)), tuple(lowered)
+    return replace(report, findings=tuple(ordered))
 
 
 _ONE_QUERY = "Both versions are the same query to Spark's optimizer."
+_STARTED = (
+    "Spark started the new version on a checkpoint of the old version (twin run, seed {}), so "
+    "their state schemas fit."
+)
 _EQUAL = "Both versions left the same state in two twin runs (seeds {} and {})."
 _ALIKE = (
     "In two twin runs (seeds {} and {}), the new version wrote the same results from the old "

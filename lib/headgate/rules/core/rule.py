@@ -115,10 +115,12 @@ class Rule(NamedRule):
 
     `is_of_state`: it only judges what state means, so a twin run can refute it. Never of settings,
     time zones, state store providers, formats of files, sources and sinks: a twin replaces them,
-    or few rows don't show them.
+    or few rows don't show them. `is_of_start`: any start on a checkpoint of the old version answers
+    its question.
     """
 
     is_of_state: bool = False
+    is_of_start: bool = False
 
     def run(self, comparison: Comparison) -> Iterator[Finding]:
         """Yield one finding for every verdict of the check."""
@@ -132,14 +134,19 @@ class Rule(NamedRule):
 
 
 def rule(
-    code: str, source: str = SOURCE_OF_VERSION, *, is_of_state: bool = False, **texts: Texts
+    code: str,
+    source: str = SOURCE_OF_VERSION,
+    *,
+    is_of_state: bool = False,
+    is_of_start: bool = False,
+    **texts: Texts,
 ) -> Callable[[Check], Rule]:
     """Turn a check into a `Rule`; its docstring is the reason that users read.
 
     `source` is a page of the documentation or a proposal; `measured` becomes the Spark version
     that restarts were measured on. `texts` are `remedies` and `questions`.
     """
-    return declared(Rule, code, source, is_of_state=is_of_state, **texts)
+    return declared(Rule, code, source, is_of_state=is_of_state, is_of_start=is_of_start, **texts)
 
 
 def declared(

@@ -179,7 +179,13 @@ _WHICH_STATE_SCHEMA = (
 )
 
 
-@rule("STA003", _DOC, remedies=(_CAPTURE_BOTH_VERSIONS,), questions=(_WHICH_STATE_SCHEMA,))
+@rule(
+    "STA003",
+    _DOC,
+    remedies=(_CAPTURE_BOTH_VERSIONS,),
+    questions=(_WHICH_STATE_SCHEMA,),
+    is_of_start=True,
+)
 def schema_not_known(c: Comparison) -> Iterator[RuleResult]:
     """Explain text shows neither the types nor the nullability of stored fields."""
     for pair in c.operators:
