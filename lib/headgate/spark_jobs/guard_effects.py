@@ -2,7 +2,10 @@
 
 Python reports connections, writes and started programs to audit hooks before they happen. A library
 in C that opens its own sockets (librdkafka, libpq) reports nothing, so credentials are withheld as
-well; nor does `os.mkfifo`. A SQL script of JVM code isn't heard either.
+well; nor does `os.mkfifo`.
+
+Spark also starts this module in the place of `pyspark.daemon` (`spark.python.daemon.module`): the
+workers that run user functions are forks of it, so they have its guard.
 """
 
 from __future__ import annotations
@@ -36,6 +39,8 @@ _DEVICES = frozenset(
     f"/dev/{name}"
     for name in ("null", "zero", "full", "tty", "random", "urandom", "stdout", "stderr")
 )
+# Names the folder that Python workers may write to.
+SCRATCH = "HEADGATE_TWIN_SCRATCH"
 WHILE_BUILDING = "while it builds the query"
 
 
@@ -129,3 +134,18 @@ def _callers() -> Iterator[str]:
             yield file
             return
         frame = frame.f_back  # type: ignore[assignment]
+
+
+def serve_workers() -> None:
+    """Guard this process, then start Spark's Python workers until it ends."""
+    from pyspark.daemon import manager
+
+    guard = EffectGuard(when="while it processes rows")
+    guard.allow(Path(os.environ[SCRATCH]))
+    guard.install()
+    guard.is_armed = True
+    manager()
+
+
+if __name__ == "__main__":
+    serve_workers()

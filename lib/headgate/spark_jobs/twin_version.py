@@ -22,7 +22,7 @@ from typing import Any
 
 from headgate.errors import BuildError, CaptureError
 from headgate.spark_jobs.engine_error import java_error, refusal_of
-from headgate.spark_jobs.guard_effects import EffectGuard
+from headgate.spark_jobs.guard_effects import SCRATCH, EffectGuard
 from headgate.spark_jobs.own_process import (
     check_importable,
     end,
@@ -198,12 +198,11 @@ class TwinVersion:
         from pyspark.sql import SparkSession
 
         from headgate.spark_jobs.capture_query import SETTINGS
-        from headgate.spark_jobs.guarded_workers import SCRATCH
 
         own = {
             "spark.sql.warehouse.dir": str(self.scratch / "warehouse"),
             "spark.local.dir": str(self.scratch / "local"),
-            "spark.python.daemon.module": "headgate.spark_jobs.guarded_workers",
+            "spark.python.daemon.module": "headgate.spark_jobs.guard_effects",
             f"spark.executorEnv.{SCRATCH}": str(self.scratch),
             # Two tasks share it: so much for each Python worker.
             "spark.executor.pyspark.memory": "4g",
