@@ -206,7 +206,9 @@ def _contents(jar: Path) -> frozenset[tuple[str, int]]:
                 (f.filename, f.CRC) for f in opened.infolist() if not _is_about_build(f.filename)
             )
     except (OSError, zipfile.BadZipFile) as error:
-        raise EvidenceError(f"{jar} can't be read as a jar: {error}") from None
+        raise EvidenceError(
+            f"{jar} can't be read as a jar ({error}): build the jar again"
+        ) from None
 
 
 def _is_about_build(name: str) -> bool:

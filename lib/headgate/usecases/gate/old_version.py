@@ -83,7 +83,8 @@ def _baseline(base: Base, found: FoundChange, path: str) -> OldVersion:
     if version.engine is not found.pipeline.engine:
         raise EvidenceError(
             f"{path} is a version of {version.engine.value}, but headgate.toml registers "
-            f"{found.pipeline.name} for {found.pipeline.engine.value}"
+            f"{found.pipeline.name} for {found.pipeline.engine.value}: correct `engine`, or "
+            "capture the baseline again"
         )
     day = f" of {version.captured_at[:10]}" if version.captured_at else ""
     return OldVersion(

@@ -88,7 +88,9 @@ def _read(file: Path) -> Rows:
         rows = _parquet(file) if is_parquet else _text(file.read_text(encoding="utf-8"), file)
         return [row for _, row in zip(range(_MOST_ROWS), rows, strict=False)]
     except (OSError, UnicodeDecodeError, csv.Error) as error:
-        raise EvidenceError(f"{file} can't be read as a sample: {error}") from None
+        raise EvidenceError(
+            f"{file} can't be read as a sample ({error}): use JSON lines, CSV or Parquet"
+        ) from None
 
 
 def _parquet(file: Path) -> Iterator[dict[str, Any]]:
@@ -99,7 +101,9 @@ def _parquet(file: Path) -> Iterator[dict[str, Any]]:
             for row in batch.to_pylist():
                 yield {k: v if isinstance(v, bytes) else _json(v) for k, v in row.items()}
     except ArrowException as error:
-        raise EvidenceError(f"{file} can't be read as a sample: {error}") from None
+        raise EvidenceError(
+            f"{file} can't be read as a sample ({error}): use JSON lines, CSV or Parquet"
+        ) from None
 
 
 def _json(value: Any) -> Any:
@@ -119,7 +123,9 @@ def _text(text: str, file: Path) -> Iterator[dict[str, Any]]:
             except ValueError:
                 row = None
             if not isinstance(row, dict):
-                raise EvidenceError(f"{file}:{number}: expected one JSON object a line")
+                raise EvidenceError(
+                    f"{file}:{number}: expected one JSON object a line: correct or remove this line"
+                )
             yield row
 
 

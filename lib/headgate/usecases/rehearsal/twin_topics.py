@@ -49,7 +49,7 @@ def inputs_of(
     choice = _Choice(apps, sides, serdes, sample)
     topics = tuple(choice.rows(name) for name in sorted(choice.names()))
     if not topics:
-        raise CaptureError("neither version reads a topic from outside, so nothing can be compared")
+        raise CaptureError("neither version reads a topic from outside: check CLASS#method")
     written = {t for app in apps for t in sinks(app) if not looks_internal(t)}
     return Inputs(topics=topics, outputs=frozenset(written - {t.name for t in topics}))
 

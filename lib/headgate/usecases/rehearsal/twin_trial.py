@@ -106,7 +106,7 @@ class Trial:
     def _feed(self, studies: Sequence[dict[str, Any]]) -> Feed:
         sources = _sources(studies)
         if not any(s.is_streaming for s in sources):
-            raise CaptureError("neither version reads a stream: a twin run needs one")
+            raise CaptureError("neither version reads a stream: pass functions that read one")
         twins = _paired(*studies)
         streams = sum(s.is_streaming and s.folder not in twins for s in sources)
         scale = self.wish.rows / USUAL_ROWS
