@@ -68,9 +68,7 @@ def test_the_gate_has_the_options_of_the_action_and_the_guide(command):
 def test_a_workflow_finds_its_own_comment_by_the_line_that_the_report_ends_with(paper, name):
     text = (ROOT / "docs" / paper).read_text(encoding="utf-8")
     assert f'contains("{marker(f"headgate {name}")}")' in text
-    report = Document(
-        command=f"headgate {name}", level=Level.NOTE, title="t", items=(), passed="p"
-    )
+    report = Document(command=f"headgate {name}", level=Level.NOTE, title="t", items=(), passed="p")
     assert markdown_text(report).endswith(f"\n{marker(f'headgate {name}')}\n")
 
 

@@ -33,6 +33,14 @@ def _judge(old, new):
         ("upper(trim(s0.d))", "trim(upper(s0.d))"),
         ("CASE(isnull(s0.d), none, s0.d)", "coalesce(s0.d, none)"),
         ("concat_ws(, s0.d)", "coalesce(s0.d, )"),
+        ("cast(s0.ts as date)", "cast(date_trunc(day, s0.ts, Some(UTC)) as date)"),
+        ("cast(s0.ts as date)", "cast(date_trunc(HOUR, s0.ts, Some(UTC)) as date)"),
+        ("to_date(s0.ts, None, Some(UTC), true)", "cast(date_trunc(dd, s0.ts) as date)"),
+        ("trunc(cast(s0.ts as date), MM)", "cast(date_trunc(MONTH, s0.ts, Some(UTC)) as date)"),
+        ("hour(s0.ts, Some(UTC))", "extract(HOUR, s0.ts)"),
+        ("dayofweek(cast(s0.ts as date))", "date_part(dow, cast(s0.ts as date))"),
+        ("left(s0.k, 3)", "substring(s0.k, 1, 3)"),
+        ("timestamp_seconds(s0.v)", "cast(s0.v as timestamp)"),
     ],
 )
 def test_functions_that_give_the_same_text_keep_the_state(old, new):
@@ -74,6 +82,9 @@ def test_functions_that_differ_for_null_alone(old, new):
         ("concat(s0.k, s0.d)", "concat(s0.d, s0.k)"),
         ("concat(s0.k, -, s0.d)", "concat_ws(+, s0.k, s0.d)"),
         ("substring(cast(s0.v as string), 1, 10)", "cast(s0.v as string)"),
+        ("cast(date_trunc(MONTH, s0.ts) as date)", "cast(s0.ts as date)"),
+        ("trunc(cast(s0.ts as date), MM)", "trunc(cast(s0.ts as date), YEAR)"),
+        ("extract(HOUR, s0.ts)", "minute(s0.ts)"),
     ],
 )
 def test_other_texts_are_other_keys(old, new):

@@ -121,18 +121,27 @@ def _named(makers: frozenset[str]) -> str:
     return ", ".join(words.get(m, m.replace("_", " ")) for m in sorted(makers))
 
 
+_TABLE_OPERATORS = ("KTABLE-FILTER", "KTABLE-MAPVALUES", "KTABLE-TRANSFORMVALUES")
+_TABLE_AGGREGATES = ("KTABLE-AGGREGATE", "KTABLE-REDUCE")
+_AGGREGATES = frozenset({"aggregate", "reduce", "count"})
 _IF_OLD_RECORDS = (
     "If the new operators must also apply to old records, replay the inputs under a new "
     "application id."
 )
+_DO_THEY_DROP = (
+    "Do the changed operators drop rows of the table, or change them? If so, {now} subtracts other "
+    "rows than it added before the start, so its results are wrong."
+)
 
 
-@streams_rule("KST011", remedies=(_IF_OLD_RECORDS,))
+@streams_rule("KST011", remedies=(_IF_OLD_RECORDS,), questions=(_DO_THEY_DROP,))
 def value_operators_changed(c: StreamsComparison) -> Iterator[RuleResult]:
     """The state keeps the values that the old operators computed from earlier records. The new
     operators process only new records.
 
-    The results mix both, and differ from the results of either version.
+    The results mix both, and differ from the results of either version. An aggregation of a table
+    also subtracts the old value of each row that changes: a row that a new filter drops, or that a
+    new operator changes, is never subtracted as it was added.
     """
     for pair, was, now in kept(c):
         first, then = c.flow_before.users(was)[:1], c.flow_after.users(now)[:1]
@@ -140,15 +149,41 @@ def value_operators_changed(c: StreamsComparison) -> Iterator[RuleResult]:
             continue
         old, new = _words(c.flow_before, first[0]), _words(c.flow_after, then[0])
         if old != new:
+            of_table = _changes_table(c, first[0], then[0]) and len(old) != len(new)
             yield RuleResult(
-                outcome=Outcome.RESUMES,
+                outcome=Outcome.UNKNOWN if of_table else Outcome.RESUMES,
                 state_effect=StateEffect.MIXED,
                 location=pair.location,
                 before=old,
                 after=new,
                 because=f"The operators before the store {now.name} changed.",
+                question=_DO_THEY_DROP.format(now=now.name) if of_table else None,
                 remedy=_IF_OLD_RECORDS,
             )
+
+
+def _changes_table(c: StreamsComparison, first: Key, then: Key) -> bool:
+    """Say whether another number of operators drops or changes rows of an aggregated table."""
+    node = c.flow_after.nodes[then]
+    if node.operator not in _AGGREGATES and not then[1].startswith(_TABLE_AGGREGATES):
+        return False
+    return _of_table(c.flow_before, first) != _of_table(c.flow_after, then)
+
+
+def _of_table(flow: Flow, start: Key) -> Counter[str]:
+    """Count what drops or changes rows of the table that an operator aggregates.
+
+    Behind `to_stream` there are no rows to take back. An operator with a name of its own isn't
+    known to be one of a table.
+    """
+    ahead, seen = [*flow.above[start]], set[Key]()
+    while ahead:
+        key = ahead.pop()
+        if key not in seen and flow.nodes[key].operator != "to_stream":
+            seen.add(key)
+            ahead.extend(flow.above[key])
+    kinds = (kind for _, name in seen for kind in _TABLE_OPERATORS if name.startswith(kind))
+    return Counter(kinds)
 
 
 def _words(flow: Flow, start: Key) -> list[str]:

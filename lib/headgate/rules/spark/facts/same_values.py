@@ -25,6 +25,19 @@ _FINER = {
     "MINUTE": "sSAnN",
     "SECOND": "SAnN",
 }
+_UNITS = {
+    **dict.fromkeys(("MONTH", "MM", "MON"), "MONTH"),
+    **dict.fromkeys(("YEAR", "YYYY", "YY"), "YEAR"),
+    "QUARTER": "QUARTER",
+    "WEEK": "WEEK",
+}
+_EXTRACTED = {
+    **{p: p for p in ("year", "quarter", "month", "hour", "minute")},
+    **dict.fromkeys(("day", "dayofmonth", "d", "days"), "dayofmonth"),
+    **dict.fromkeys(("week", "weekofyear", "w", "weeks"), "weekofyear"),
+    **dict.fromkeys(("dow", "dayofweek"), "dayofweek"),
+    **dict.fromkeys(("doy", "dayofyear"), "dayofyear"),
+}
 _CASES = ("lower", "upper")
 
 Write = Callable[[Sequence[str]], str | None]
@@ -68,9 +81,37 @@ def _cast(value: str, kind: str) -> str:
     name, inside = found or ("", "")
     if kind == "string" and name == "cast" and inside.endswith(" as date"):
         return f"date_format({inside.removesuffix(' as date')}, yyyy-MM-dd)"
+    if kind == "date" and (day := _day_of(name, inside)) is not None:
+        return day
     if kind == "string" and name in _PARTS:
         return f"date_format({_instant(inside)}, {_PARTS[name]})"
     return f"cast({value} as {kind})"
+
+
+def _day_of(name: str, inside: str) -> str | None:
+    """Return the date of a time that was truncated; None if it wasn't."""
+    if name == "cast" and inside.endswith(" as timestamp"):
+        whole = inside.removesuffix(" as timestamp")
+        kind, dated = call_of(whole) or ("", "")
+        return whole if kind == "cast" and dated.endswith(" as date") else None
+    if name != "date_trunc":
+        return None
+    unit, _, instant = inside.partition(", ")
+    if unit.upper() in _FINER:
+        return f"cast({instant} as date)"
+    return _trunc((f"cast({instant} as date)", unit))
+
+
+def _trunc(args: Sequence[str]) -> str | None:
+    """Return the first day of a month, a quarter, a year or a week, with one name of the unit."""
+    unit = _UNITS.get(args[1].upper()) if len(args) == 2 else None
+    return f"trunc({args[0]}, {unit})" if unit else None
+
+
+def _extract(args: Sequence[str]) -> str | None:
+    """Read `extract(hour, x)` as `hour(x)`."""
+    part = _EXTRACTED.get(args[0].lower()) if len(args) == 2 else None
+    return f"{part}({args[1]})" if part else None
 
 
 def _instant(value: str) -> str:
@@ -97,7 +138,8 @@ def _date_format(args: Sequence[str]) -> str | None:
 
 
 def _to_date(args: Sequence[str]) -> str | None:
-    return f"cast({args[0]} as date)" if len(args) == 1 else None
+    is_plain = len(args) == 1 or list(args[1:]) == ["true"]
+    return _cast(args[0], "date") if is_plain else None
 
 
 def _date_trunc(args: Sequence[str]) -> str | None:
@@ -179,8 +221,15 @@ _WAYS: dict[str, Write] = {
     "case": _when,
     "concat_ws": _concat_ws,
     "date_format": _date_format,
+    "date_part": _extract,
     "date_trunc": _date_trunc,
+    "extract": _extract,
     "from_unixtime": _from_unixtime,
+    "left": lambda args: (
+        _substring(x) or f"substring({', '.join(x)})"
+        if len(x := [args[0], "1", *args[1:]]) == 3
+        else None
+    ),
     "ltrim": _trimmed("rtrim"),
     # A column of the row that a lateral subquery belongs to.
     "outer": lambda args: args[0] if len(args) == 1 else None,
@@ -190,6 +239,8 @@ _WAYS: dict[str, Write] = {
     "substring": _substring,
     "substring_index": _first_part,
     "to_date": _to_date,
+    "timestamp_seconds": lambda args: f"cast({args[0]} as timestamp)",
+    "trunc": _trunc,
     "translate": _translate,
     **{case: _case_of(case) for case in _CASES},
 }
