@@ -109,7 +109,7 @@ def test_what_the_version_after_was_captured_from_is_what_is_started(open_page, 
     assert chosen.value == "sales.orders:v2"
     assert chosen.options == ["sales.orders:v1", "sales.orders:v2"]
     old = at.selectbox(key=CompareKey.REHEARSE_BEFORE)
-    assert (old.value, old.options[1:]) == (NONE, chosen.options)
+    assert (old.value, old.options[1:]) == ("sales.orders:v1", chosen.options)
     # Each choice says what it is for.
     for what in ("The registered or captured function", "to test the rollback", "A hash verifies"):
         assert what in shown(at)

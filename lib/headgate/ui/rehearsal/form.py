@@ -14,6 +14,7 @@ from pathlib import Path
 import streamlit as st
 
 from headgate.errors import EvidenceError, HeadgateError
+from headgate.gateway.files.evidence_files import is_uri
 from headgate.model.registered_pipelines import Pipeline
 from headgate.model.version import Version
 from headgate.ui.rehearsal.queue import Order
@@ -67,10 +68,10 @@ def ask_order(
         chosen = _pick("New version", functions, last.after if last else usual, _NEW,
                        CompareKey.REHEARSE_AFTER)  # fmt: skip
     with old:
-        was = (last.before or NONE) if last else _usual_old(before, usual or pipeline.entry_point)
+        was = (last.before or NONE) if last else _usual_old(pipeline, before, usual)
         control = _pick("Old version", (NONE, *functions), was, _OLD, CompareKey.REHEARSE_BEFORE)
     with place:
-        named = (p for p in registered(context, pipeline.name) if not Path(p).is_file())
+        named = (p for p in registered(context, pipeline.name) if _may_be_checkpoint(p))
         places = (*named, GENERATED)
         was_there = (last.checkpoint or GENERATED) if last else None
         checkpoint = _pick("Checkpoint", places, was_there, _COPY, CompareKey.REHEARSE_CHECKPOINT)
@@ -104,10 +105,15 @@ def _functions(
     return tuple(dict.fromkeys(f for f in found if f))
 
 
-def _usual_old(before: Version | None, new: str | None) -> str:
-    """Return the old version's function where it is known and another one."""
-    found = captured_function(before)
-    return found if found and found != new else NONE
+def _may_be_checkpoint(place: str) -> bool:
+    """Whether a registered place is a checkpoint; a remote one isn't asked."""
+    return is_uri(place) or (Path(place) / "offsets").is_dir()
+
+
+def _usual_old(pipeline: Pipeline, before: Version | None, new: str | None) -> str:
+    """Return the old version's function, else the registered one, if it isn't the new one."""
+    found = captured_function(before) or pipeline.entry_point
+    return found if found and found != (new or pipeline.entry_point) else NONE
 
 
 def _pick(word: str, options: Sequence[str], usual: str | None, why: str, key: str) -> str | None:
