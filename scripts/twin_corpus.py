@@ -223,8 +223,22 @@ def section(corpus: Path, found: Sequence[Scored]) -> str:
             f"| {s.name} | {' | '.join(WORDS[w] for w in (s.recorded, s.rules, s.twin, s.both))} |"
             for s in found
         ),
+        *_left_out(corpus),
     ]
     return "\n".join(lines) + "\n"
+
+
+def _left_out(corpus: Path) -> Iterator[str]:
+    """Yield the names of recorded cases that are not run, with the reason."""
+    every = {file.parent for file in corpus.glob("*/outcome.json")}
+    coded = {case for case in every if code(case, "after").is_file()}
+    for title, some in (
+        ("No code", every - coded),
+        ("Files can't decide", coded - set(cases(corpus))),
+    ):
+        if some:
+            yield ""
+            yield f"{title} ({len(some)}): {', '.join(sorted(c.name for c in some))}."
 
 
 def page(sections: Sequence[str], before: str, head: str = HEAD) -> str:
