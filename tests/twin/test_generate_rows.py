@@ -1,6 +1,10 @@
 """Rows are the same for the same seed, and have what the plans compare."""
 
 import json
+import os
+import subprocess
+import sys
+from pathlib import Path
 
 from headgate.twin.generate_rows import SIZES_A, SIZES_B, RowMaker, SourceRows
 from headgate.twin.plan_hints import Hints
@@ -32,6 +36,26 @@ def test_a_seed_gives_the_same_rows_and_another_seed_others():
     assert first != other
     assert [len(b["in"]) for b in first.a] == list(SIZES_A)
     assert [len(b["in"]) for b in first.b] == list(SIZES_B)
+
+
+def test_a_seed_gives_the_same_rows_in_any_process():
+    code = (
+        "import sys, hashlib; sys.path[:0] = sys.argv[1:]; import test_generate_rows as t;"
+        "feed = t.RowMaker(t.hints(), 1).feed([t.STREAM]);"
+        "print(hashlib.sha256(repr((feed.a, feed.b)).encode()).hexdigest())"
+    )
+    here = Path(__file__).parent
+    said = {
+        subprocess.run(
+            (sys.executable, "-c", code, str(here), str(here.parent)),
+            env=os.environ | {"PYTHONHASHSEED": seed},
+            capture_output=True,
+            text=True,
+            check=True,
+        ).stdout
+        for seed in ("1", "2")
+    }
+    assert len(said) == 1
 
 
 def test_rows_are_json_of_their_schema():

@@ -1,5 +1,10 @@
 """A twin run's lines and the file for a bug report."""
 
+import json
+from dataclasses import replace
+
+import pytest
+
 from headgate.model.twin import (
     Counterexample,
     Equivalence,
@@ -11,8 +16,17 @@ from headgate.model.twin import (
 from headgate.model.version import Engine, Version
 from headgate.rules.compare.twin_findings import Disagreement, Lowered, with_twin
 from headgate.rules.core.report import Outcome, Report
+from headgate.views.reports.comparison import comparison_document
 from headgate.views.reports.disagreements import disagreement_file
-from headgate.views.reports.twin import equivalence_words, twin_json, twin_lines
+from headgate.views.reports.document_junit import junit_text
+from headgate.views.reports.document_markdown import markdown_text
+from headgate.views.reports.document_sarif import sarif_data
+from headgate.views.reports.twin import (
+    equivalence_words,
+    twin_json,
+    twin_lines,
+    with_twin_section,
+)
 
 NONE = Version(engine=Engine.SPARK)
 EXAMPLE = Counterexample(kind="state", operator_id=0, key={"k": "Ada"}, before="Ada", after="Bob")
@@ -70,3 +84,28 @@ def test_a_file_for_a_bug_report_has_plans_and_no_values():
     assert file["hints"] == {"words": ["x"]} and file["coverage"]["seed"] == 7
     assert file["findings"][0]["rule"] == "TWN002"
     assert "Ada" not in repr(file) and "Bob" not in repr(file)
+
+
+WRITERS = {
+    "markdown": markdown_text,
+    "sarif": lambda document: json.dumps(sarif_data(document), ensure_ascii=False),
+    "junit": junit_text,
+}
+OF_STREAMS = replace(
+    VERDICT,
+    streams_version="4.3.1",
+    counterexample=Counterexample(
+        kind="output", key={"topic": "totals", "key": "Ada"}, before="17", after="18"
+    ),
+)
+
+
+@pytest.mark.parametrize("form", WRITERS)
+@pytest.mark.parametrize(
+    ("verdict", "values"), [(VERDICT, ("Ada", "Bob")), (OF_STREAMS, ("Ada", "17", "18", "totals"))]
+)
+def test_every_report_has_the_counterexample(form, verdict, values):
+    found = with_twin(Report(), verdict, NONE, NONE)
+    document = with_twin_section(comparison_document(found.report), verdict, found.disagreements)
+    text = WRITERS[form](document)
+    assert all(value in text for value in values), text

@@ -173,7 +173,7 @@ def _changes_table(c: StreamsComparison, first: Key, then: Key) -> bool:
 def _of_table(flow: Flow, start: Key) -> Counter[str]:
     """Count what drops or changes rows of the table that an operator aggregates.
 
-    Behind `to_stream` there are no rows to take back. An operator with a name of its own isn't
+    Behind `to_stream` no old row is subtracted. An operator with a name of its own isn't
     known to be one of a table.
     """
     ahead, seen = [*flow.above[start]], set[Key]()
