@@ -86,7 +86,12 @@ def _serve(registry: Path) -> Iterator[str]:
             yield f"http://127.0.0.1:{port}"
         finally:
             server.terminate()
-            server.wait(60)
+            try:
+                server.wait(60)
+            except subprocess.TimeoutExpired:
+                # On a busy machine it may take longer to say goodbye to its pages.
+                server.kill()
+                server.wait()
 
 
 def _wait(address: str, server: subprocess.Popen[bytes]) -> None:

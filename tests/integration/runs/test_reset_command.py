@@ -55,7 +55,7 @@ OURS = {
     "scope_foreign_input": (3, "APP does not read APP_out2"),
     "scope_input_typo_only": (3, "topic APP_inx does not exist"),
     "scope_internal_as_input": (3, "APP-g-repartition is an internal topic of APP"),
-    "scope_internal_missing": (3, "topic APP-nope-changelog does not exist"),
+    "scope_internal_missing": (3, "topic APP-nope-changelog not found"),
     "scope_output_as_input": (3, "APP does not read APP_out"),
 }
 
