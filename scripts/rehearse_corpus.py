@@ -7,7 +7,7 @@ A case is a folder with before/checkpoint, after/query.py (how the query was wri
 and outcome.json. Its input data is not kept: it is made again so that the next batch reaches the
 operator. Cases whose checkpoint was changed by hand, or that need two queries at once, can't be
 rehearsed and are left out with the reason. With --rollback the old version is started afterwards
-on the copy that the new one touched, and the table says whether that ends as recorded, too.
+on the copy that the new one changed, and the table says whether that ends as recorded, too.
 CORPUS is REHEARSE_CORPUS, else what is kept under `tests/cases/rehearsal`.
 """
 
@@ -36,9 +36,15 @@ TABLE = ROOT / "docs" / "rehearsal_agreement.md"
 LEFT_OUT = (
     (re.compile(r"^ck_"), "its checkpoint was changed by hand between the versions"),
     (re.compile(r"^(bluegreen_|same_checkpoint_)"), "it needs two queries at once"),
-    (re.compile(r"^sink_file_(new_checkpoint|rewind)"), "what counts is the sink's own folder"),
-    (re.compile(r"^state_repartition_"), "its state was repartitioned by a tool in between"),
-    (re.compile(r"_nofail$|^kafka_retention"), "records were deleted in the topic meanwhile"),
+    (
+        re.compile(r"^sink_file_(new_checkpoint|rewind)"),
+        "its result depends on the sink's own folder",
+    ),
+    (re.compile(r"^state_repartition_"), "a tool repartitioned its state between the versions"),
+    (
+        re.compile(r"_nofail$|^kafka_retention"),
+        "records of its topic were deleted between the versions",
+    ),
 )
 _NOT_LEFT_OUT = {"kafka_topic_remove_nofail"}
 
@@ -219,16 +225,24 @@ def row(case: Path, found: dict[str, Any]) -> dict[str, Any]:
         "engine": engine["outcome"] + (f" {_said(engine)}" if _said(engine) else ""),
         "ours": our_verdict(case),
         "agrees": engine["outcome"] == expected and _same_class(recorded, engine),
-        "rows": f"{engine.get('rows_in')} → {engine.get('rows_out')}",
+        "rows": _rows(engine),
         "message": engine.get("message"),
     } | (_rollback(recorded, found["rollback"]) if found.get("rollback") else {})
 
 
+def _rows(engine: dict[str, Any]) -> str:
+    """Return `rows in → rows out`, a dash if no batch ran."""
+    counts = [engine.get("rows_in"), engine.get("rows_out")]
+    if counts == [None, None]:
+        return "–"
+    return " → ".join("?" if n is None else str(n) for n in counts)
+
+
 def _rollback(recorded: dict[str, Any], tried: dict[str, Any]) -> dict[str, Any]:
-    """Return what the table shows of the way back; recorded is only whether it ran at once."""
+    """Return what the table shows of the rollback; recorded is only whether it ran at once."""
     was = {True: "runs", False: "fails", None: "not tried"}[recorded["rollback_ok"]]
     error = str(recorded["rollback"] or "").rpartition("FAILS ")[2] if was == "fails" else ""
-    found = {"resumes": "runs", "refuses": "fails"}.get(tried["outcome"], "not proven")
+    found = {"resumes": "runs", "refuses": "fails"}.get(tried["outcome"], "not verified")
     said = "on no rows" if found == "runs" and not tried["rows_in"] else tried["error_class"] or ""
     return {
         "rollback": {
@@ -259,39 +273,40 @@ def table(rows: Sequence[dict[str, Any]], left: Sequence[tuple[str, str]], sourc
     """Return the table as Markdown, dated; what disagrees comes first."""
     agreed = sum(r["agrees"] for r in rows)
     lines = [
-        "# Rehearsals against what was recorded",
+        "# Rehearsals compared with recorded restarts",
         "",
         f"{datetime.now(UTC):%Y-%m-%d}, {source}. Written by `make rehearse-all`.",
         "",
-        f"{agreed} of {len(rows)} rehearsals end as the recorded restart did, with the same error"
-        f" where it is a refusal. {len(left)} cases can't be rehearsed. A restart that was recorded"
-        " as silently wrong or without effect starts and takes its batch: the engine reports"
-        " no more.",
+        f"{agreed} of {len(rows)} rehearsals end as the recorded restart did. If Spark failed to"
+        " start the query, it failed with the same error. If a restart was recorded as"
+        " `silently_wrong` or `no_effect`, Spark resumes in the rehearsal: it reports no error."
+        f" {len(left)} cases can't be rehearsed.",
         "",
-        "| case | recorded | engine in the rehearsal | `diff` | rows | |",
+        "| case | recorded | Spark in the rehearsal | `headgate diff` | rows in → out | |",
         "|---|---|---|---|---|---|",
     ]
     lines += [_line(r) for r in sorted(rows, key=lambda r: (r["agrees"], r["case"]))]
     lines += _rollback_table([r for r in rows if "rollback" in r])
-    lines += ["", "| not rehearsed | why |", "|---|---|"]
+    lines += ["", "| not rehearsed | reason |", "|---|---|"]
     lines += [f"| {case} | {why} |" for case, why in left]
     return "\n".join(lines) + "\n"
 
 
 def _rollback_table(rows: Sequence[dict[str, Any]]) -> list[str]:
-    """Return the table of the way back; empty where it was not tried."""
+    """Return the table of the rollbacks; empty if none was tried."""
     if not rows:
         return []
     agreed = sum(r["rollback"]["agrees"] for r in rows)
     lines = [
         "",
-        "## The way back",
+        "## Rollbacks",
         "",
-        f"In {len(rows)} of them the old version was started on the copy that the new one had"
-        f" touched; {agreed} end as recorded. Proven is what the rules call safe, repairable"
-        " (refused, and it ran once what stands beside it was deleted) or lost.",
+        f"In {len(rows)} rehearsals, the old version was started on the copy that the new version"
+        f" had changed. {agreed} of these rollbacks end as recorded. A rollback is `safe` (the old"
+        " version runs), `repairable` (it runs after the listed files were deleted) or `lost`.",
         "",
-        "| case | recorded | in the rehearsal | proven | the rules | deleted | |",
+        "| case | recorded | in the rehearsal | verified | expected by the rules | deleted files"
+        " | |",
         "|---|---|---|---|---|---|---|",
     ]
     for found in sorted(rows, key=lambda r: (r["rollback"]["agrees"], r["case"])):
@@ -369,7 +384,7 @@ def _options() -> argparse.Namespace:
     parser.add_argument("--only", nargs="*", default=[], help="names of cases")
     parser.add_argument("--table", help="where the table goes")
     parser.add_argument("--results", help="a file of rows; what it holds is not run again")
-    parser.add_argument("--rollback", action="store_true", help="try the way back, too")
+    parser.add_argument("--rollback", action="store_true", help="try the rollback, too")
     parser.add_argument("--timeout", type=int, default=300, help="seconds for each")
     return parser.parse_args()
 

@@ -29,10 +29,10 @@ _MARKUP = re.compile(r"([*_<\[\]])")
 _MEASURED = "measured"
 _FIELD = re.compile(r"(?<!\$)\{\w+(?:[!:][^{}]*)?\}")
 _SEVERITIES = {
-    "HIGH": "`high`: data or state is lost, or the pipeline stays down",
-    "MEDIUM": "`medium`: a reset, an upgrade or a failover takes long, writes duplicates or needs "
-    "manual steps",
-    "LOW": "`low`: extra work that you can prepare for",
+    "HIGH": "`high`: records or state are lost, results are wrong, or the pipeline stays down",
+    "MEDIUM": "`medium`: after a reset, an upgrade, a failover or a fault: a long recovery, "
+    "duplicate or wrong results, or manual steps",
+    "LOW": "`low`: a smaller risk, or extra work that you can plan",
 }
 _OUTCOMES = {
     Outcome.REFUSES: "`refuses`: the new version fails to start, or fails in its first batch",
@@ -50,7 +50,14 @@ _EFFECTS = {
 }
 _COMMANDS = {
     "Readiness": "headgate check PIPELINE",
-    "Schemas": "headgate schemas diff --before orders-1.avsc --after orders-2.avsc",
+    "Schemas": "headgate schemas check orders --new orders-2.avsc",
+}
+# By the first digit of a rule about two schemas: the endings of the old and the new file.
+_SCHEMA_FILES = {
+    "0": ("avsc", "json"),
+    "1": ("avsc", "avsc"),
+    "2": ("proto", "proto"),
+    "3": ("json", "json"),
 }
 _DIFF = "headgate diff --before pipelines/orders.headgate.json --after sales.orders:build"
 _NOTHING = "No action needed."
@@ -106,7 +113,7 @@ def _page(rule: NamedRule, kind: str) -> str:
         lines += ["", "## What it asks", "", *(f"- {_shown(q)}" for q in rule.questions)]
     lines += ["", "## What to do", ""]
     lines += [f"- {_shown(text)}" for text in rule.remedies] or [_NOTHING]
-    lines += ["", f"    {_command(kind)}"]
+    lines += ["", "To check again:", "", "```sh", _command(rule, kind), "```"]
     if kind in ("Spark", "Kafka Streams", "Any engine", "Readiness"):
         lines += ["", "To accept a finding, add it to `headgate.toml`:", ""]
         lines += ["```toml", "[[accept]]", f'rule = "{rule.code}"']
@@ -163,10 +170,15 @@ def _escaped(text: str) -> str:
 def _shown(template: str) -> str:
     """Return a remedy or a question with `...` for what the case fills in."""
     text = _FIELD.sub("...", template).replace("{{", "{").replace("}}", "}")
-    return text.replace("....", "...")
+    text = text.replace("....", "...").removeprefix("... ")
+    return text[:1].upper() + text[1:]
 
 
-def _command(kind: str) -> str:
+def _command(rule: NamedRule, kind: str) -> str:
+    files = _SCHEMA_FILES.get(rule.code.removeprefix("SCH")[:1]) if kind == "Schemas" else None
+    if files is not None:
+        old, new = files
+        return f"headgate schemas diff --before orders-1.{old} --after orders-2.{new}"
     return _COMMANDS.get(kind, _STREAMS if kind == "Kafka Streams" else _DIFF)
 
 

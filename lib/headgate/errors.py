@@ -192,7 +192,8 @@ class RenameError(HeadgateError):
 class SchemaError(HeadgateError):
     """A topic's schema cannot be read, lacks what it imports, or is not there at all."""
 
-    next_step = "Check the schema file, or the subject in the schema registry."
+    # Every message about a subject of a schema registry says by itself what to do.
+    next_step = "Check the path and the content of the schema file."
 
 
 class NotFoundError(HeadgateError):

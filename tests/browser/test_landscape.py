@@ -52,7 +52,7 @@ def test_a_way_is_lit_and_the_rest_dimmed(scheme, size, visit, shoot):
         scheme=scheme, size=size,
     )  # fmt: skip
     ready(page)
-    page.get_by_text("There is no other path between them.").wait_for()
+    page.get_by_text("This is the only path.").wait_for()
     way = {"topic:orders", "pipeline:orders-by-city", "topic:city-revenue-v2"}
     until(lambda: lit(page) == way)
     shoot(page, f"landscape-way-{scheme}-{size[0]}")
@@ -100,7 +100,8 @@ def test_consumers_stand_side_by_side(scheme, size, live, visit, shoot):
 @pytest.mark.kafka
 def test_a_spark_query_that_lost_records_says_so(live, visit, shoot):
     page = visit("?view=consumers&reader=orders-by-city%20payments", at=live)
-    page.get_by_text("records at 25 offsets were deleted unread").first.wait_for(timeout=90_000)
+    lost = page.get_by_text("Kafka deleted records at 25 offsets before they were read")
+    lost.first.wait_for(timeout=90_000)
     page.get_by_text("checkpoint", exact=True).first.wait_for()
     page.locator(".js-plotly-plot .legendtext").first.wait_for()
     page.locator(".st-key-consumers canvas").first.wait_for()

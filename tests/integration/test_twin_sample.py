@@ -30,7 +30,7 @@ def test_json_lines_csv_and_parquet_are_the_same_rows(tmp_path):
     [
         ('{"k": 1}\n[]\n', "{file}", ":2: expected one JSON object a line"),
         ("other\n1\n", "{file}", "has none of the columns of /data/orders .k, v."),
-        ("k\n1\n", "order={file}", "no source order.*orders"),
+        ("k\n1\n", "order={file}", "has no source order.*orders"),
         ("k\n1\n", "/no/such/file", "can't be read as a sample"),
         ("PAR1 and no more", "{file}", "can't be read as a sample"),
     ],

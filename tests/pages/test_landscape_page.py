@@ -68,7 +68,7 @@ def test_a_way_is_told_stop_by_stop(open_page, seeded):
         "landscape", level="pipelines", node="topic:orders", trace="path",
         to="topic:city-revenue-v2",
     )  # fmt: skip
-    assert "There is no other path between them." in text(at)
+    assert "This is the only path." in text(at)
     assert "orders-by-city (pipeline)" in buttons(at)
     back = open_page(
         "landscape", node="topic:city-revenue-v2", trace="path", to="topic:orders"

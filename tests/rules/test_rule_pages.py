@@ -45,6 +45,6 @@ def test_a_page_says_what_it_notices_what_it_can_say_and_how_it_is_known(rule, p
     bad = ("refuses", "silently_wrong", "high", "incompatible", "unknown")
     assert "No action needed" not in to_do or not any(f"`{word}`" in said for word in bad)
     assert "## What it does" in page and "## Source" in page
-    assert "    headgate " in page
+    assert "To check again:\n\n```sh\nheadgate " in page
     words = " ".join(page.split())
     assert all(sentence in words for sentence in rule.why.split(". ")[:1])

@@ -160,6 +160,7 @@ _SENTENCES = {
         "lost {lost} offsets in {location}: Kafka deleted the records before they were read"
     ),
     PositionState.BEYOND_END: (
-        "has an offset after the latest offset of {location}: the topic was recreated or truncated"
+        "has an offset after the latest offset of {location}: the topic was probably recreated or "
+        "truncated"
     ),
 }

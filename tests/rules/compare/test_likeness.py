@@ -29,7 +29,7 @@ TOLD = ("explain.txt", "capture.json", "logical.json")
 CHANGED = {
     "agg_min_to_max": "(max(s0.v) -> min(s0.v), AGG002)",
     "agg_add_column": "STA002",
-    "agg_key_rename": "The output no longer has kk",
+    "agg_key_rename": "The output no longer has the field kk",
     "agg_map_add": "Stateless operator project was removed (v -> none, TRF001)",
     "dedup_within_wm_delay": "(1 minutes -> 10 seconds, WMK002)",
     "kafka_topic_change": "KAF001",

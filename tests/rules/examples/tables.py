@@ -222,16 +222,20 @@ def _schema(tests: Any, code: str, direction: Any, before: Any, after: Any) -> E
     (speaks, *_) = (f for f in tests.found(before, after, direction) if f.rule == code)
     case = "tests/rules/topic_schemas/test_schema_rules.py"
     said = speaks.why.removesuffix(WHY[code]).strip()
-    reads, its = _READS[direction.name], _READS[allowed[2].name]
+    reads, its = _FAILS[direction.name], _READS[allowed[2].name]
     return {
         "reported": side(f"{case}, {code}", _schemas(before, after), change=reads, said=said),
         "passes": side(f"{case}, ALLOWED", _schemas(*allowed[:2]), change=its),
     }
 
 
+_FAILS = {
+    "BACKWARD": "The new schema can't read the old schema's records correctly",
+    "FORWARD": "The old schema can't read the new schema's records correctly",
+}
 _READS = {
-    "BACKWARD": "The new schema reads what the old one wrote",
-    "FORWARD": "The old schema reads what the new one wrote",
+    "BACKWARD": "The new schema reads the old schema's records correctly",
+    "FORWARD": "The old schema reads the new schema's records correctly",
 }
 
 

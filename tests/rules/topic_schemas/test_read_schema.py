@@ -83,7 +83,15 @@ def test_the_fields_of_a_json_schema_follow_references_once():
         ('["int", "int"]', "isn't an Avro schema"),
         ('{"type": "object", "properties": {"a": {"type": "nope"}}}', "isn't a JSON Schema"),
         ('{"$ref": "other.json"}', "references other.json, which was not found"),
-        ('{"properties": {"a": {"$ref": "#/nowhere"}}}', "#/nowhere"),
+        (
+            '{"properties": {"a": {"$ref": "#/nowhere"}}}',
+            "references #/nowhere, which it doesn't define. Correct the $ref",
+        ),
+        ('{"$ref": "other.json#/a"}', "references other.json, which was not found"),
+        (
+            '{"$ref": "https://x.org/a.json"}',
+            "https://x.org/a.json, which Headgate doesn't download",
+        ),
         ("message A { string x = 1 }", "isn't a Protobuf schema: line 1"),
         ("message A {", "isn't a Protobuf schema"),
         ("nonsense", "isn't a Protobuf schema"),

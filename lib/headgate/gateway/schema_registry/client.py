@@ -121,7 +121,8 @@ class SchemaRegistry:
         except NotFoundError:
             raise SchemaError(
                 f"{name} references version {version} of {subject} ({reference.name}), but"
-                f" {self._lower} has no such version: register it again, or declare the schema file"
+                f" {self._lower} has no such version: register it again, or set `schema` of the"
+                " topic in headgate.toml to a schema file"
             ) from None
 
     def mode(self, subject: str) -> Mode:

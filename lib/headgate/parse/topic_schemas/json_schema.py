@@ -119,10 +119,7 @@ def read_json(given: SchemaText) -> TopicSchema:
         tree = follow(JsonNode(data, resolver))
         _check_references(tree, given.name)
     except _LostError as error:
-        raise SchemaError(
-            f"{given.name} references {error}, which was not found: put {error} next to "
-            f"{given.name}"
-        ) from None
+        raise SchemaError(_lost(str(error), given, own)) from None
     except RecursionError:
         raise SchemaError(f"{given.name} is nested too deeply for Headgate") from None
     fields = tuple(f for f, _ in zip(fields_of(tree), range(MOST_FIELDS), strict=False))
@@ -134,6 +131,24 @@ _DRAFT7 = "http://json-schema.org/draft-07/schema#"
 
 class _LostError(Exception):
     """A reference leads nowhere."""
+
+
+def _lost(reference: str, given: SchemaText, own: str) -> str:
+    """Return what a reference that leads nowhere needs: another $ref, or a file."""
+    name, base = given.name, reference.partition("#")[0]
+    if base in ("", own) and not given.references:
+        return f"{name} references {reference}, which it doesn't define. Correct the $ref"
+    if base in ("", own, *(known for known, _ in given.references)):
+        return (
+            f"{name}, or a schema that it references, has a $ref to {reference}, which doesn't "
+            "exist. Correct the $ref"
+        )
+    if ":" in base:
+        return (
+            f"{name} references {reference}, which Headgate doesn't download. Save that schema "
+            f"next to {name}, and reference it by file name"
+        )
+    return f"{name} references {base}, which was not found: put {base} next to {name}"
 
 
 def _load(text: str, name: str) -> Any:

@@ -52,8 +52,9 @@ def judge_rollback(report: Report, back: RollbackTrial) -> Judged:
 
 
 def _why(back: RollbackTrial) -> str:
-    return (
+    why = (
         back.note
         or back.message
         or "the old version did not finish its start on the copy that the new version had changed"
     )
+    return why.rstrip(".")

@@ -9,7 +9,7 @@ from headgate.rules.core.report import Location, Outcome, Rollback, StateEffect
 from headgate.rules.core.rule import RuleResult
 from headgate.rules.kafka_streams.facts.rule import STATE_EXCEPTION, StreamsComparison, streams_rule
 
-GUIDE = "documentation: Kafka Streams upgrade guide"
+GUIDE = "Kafka documentation: Streams upgrade guide"
 Release = tuple[int, int]
 
 

@@ -27,7 +27,7 @@ _STOPPING = frozenset({
 _SKIPPING = frozenset(
     {"LogAndContinueExceptionHandler", "LogAndContinueProcessingExceptionHandler"}
 )
-_GUIDE = "documentation: Configuring a Streams Application"
+_GUIDE = "Kafka documentation: Configuring a Streams Application"
 
 
 _SET_AND_NEWER = (

@@ -21,7 +21,7 @@ FEW_BATCHES = 10
 SHORT_MS = 3_600_000
 """A fault of a deployment is seldom noticed in less than an hour."""
 _FILE_SYSTEM = "spark.hadoop.fs.defaultFS"
-_GUIDE = "documentation: Spark Structured Streaming programming guide, Recovering from Failures"
+_GUIDE = "Spark documentation: Structured Streaming programming guide, Recovering from Failures"
 _TEMPORARY = re.compile(r"^(/private)?(/var)?/tmp/|^/var/folders/|/temporary-[0-9a-f]{8}-")
 _SCHEME = re.compile(r"^(?P<scheme>[a-zA-Z][a-zA-Z0-9+.-]+):")
 _MOVE = (
@@ -154,7 +154,7 @@ _FOR_A_DAY = f"{_SET_TO_THE_TIME}. To cover one day, keep {{batches:,}} batches.
 
 @rule(
     "RDY033",
-    "measured on Spark 4.2.0; documentation: spark.sql.streaming.minBatchesToRetain",
+    "measured on Spark 4.2.0; Spark documentation: spark.sql.streaming.minBatchesToRetain",
     Engine.SPARK,
     remedies=(_FOR_SOME_TIME, _FOR_A_DAY),
 )

@@ -20,7 +20,7 @@ _STANDBYS = "num.standby.replicas"
 _GUARANTEE = "processing.guarantee"
 _STATE_DIR = "state.dir"
 _TEMPORARY = re.compile(r"^(/private)?(/var)?/tmp(/|$)")
-_GUIDE = "documentation: Configuring a Streams Application"
+_GUIDE = "Kafka documentation: Configuring a Streams Application"
 
 
 _SET_AND_RUN = (
@@ -162,7 +162,7 @@ _BEFORE_THE_UPGRADE = (
 
 @rule(
     "RDY084",
-    "documentation: Kafka Streams upgrade guide, 4.0; proposal: KIP-732",
+    "Kafka documentation: Streams upgrade guide, 4.0; proposal: KIP-732",
     Engine.KAFKA_STREAMS,
     remedies=(_BEFORE_THE_UPGRADE,),
 )
@@ -189,7 +189,7 @@ _IS_AN_UPGRADE = "Is an upgrade in progress?"
 
 @rule(
     "RDY085",
-    "documentation: Kafka Streams upgrade guide",
+    "Kafka documentation: Streams upgrade guide",
     Engine.KAFKA_STREAMS,
     remedies=(_ONCE_ALL_INSTANCES,),
     questions=(_IS_AN_UPGRADE,),

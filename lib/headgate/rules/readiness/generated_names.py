@@ -39,7 +39,7 @@ _ = f"{{how}} {_TOGETHER}"
 
 @rule(
     "RDY001",
-    "measured on Kafka Streams 4.3.1; documentation: Naming Operators",
+    "measured on Kafka Streams 4.3.1; Kafka documentation: Naming Operators",
     Engine.KAFKA_STREAMS,
     remedies=(_,),
 )
@@ -78,7 +78,7 @@ def _store(store: StreamsStore) -> Problem:
 
 @rule(
     "RDY002",
-    "measured on Kafka Streams 4.3.1; documentation: Naming Operators",
+    "measured on Kafka Streams 4.3.1; Kafka documentation: Naming Operators",
     Engine.KAFKA_STREAMS,
     remedies=(_,),
 )

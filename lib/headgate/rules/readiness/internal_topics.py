@@ -29,7 +29,7 @@ _KEEP_ALL_RECORDS = (
 
 @rule(
     "RDY088",
-    "measured on Kafka Streams 4.3.1; documentation: Managing Streams Application Topics",
+    "measured on Kafka Streams 4.3.1; Kafka documentation: Managing Streams Application Topics",
     Engine.KAFKA_STREAMS,
     remedies=(_COMPACT_THE_CHANGELOG, _KEEP_ALL_RECORDS),
 )
@@ -84,7 +84,8 @@ _IS_THE_LONGEST = "Is the longest window plus its grace period at most {span}?"
 
 @rule(
     "RDY089",
-    "measured on Kafka Streams 4.3.1; documentation: windowstore.changelog.additional.retention.ms",
+    "measured on Kafka Streams 4.3.1; Kafka documentation: "
+    "windowstore.changelog.additional.retention.ms",
     Engine.KAFKA_STREAMS,
     remedies=(_IF_WINDOWS_AND_GRACE,),
     questions=(_IS_THE_LONGEST,),
@@ -124,7 +125,7 @@ _IS_THE_NUMBER = "Is the number of keys limited?"
 
 @rule(
     "RDY090",
-    "documentation: Kafka Streams DSL, Aggregating",
+    "Kafka documentation: Streams DSL, Aggregating",
     Engine.KAFKA_STREAMS,
     remedies=(_IF_KEYS_KEEP,),
     questions=(_IS_THE_NUMBER,),

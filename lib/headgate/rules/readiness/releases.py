@@ -38,7 +38,7 @@ _COPY_THE_CHECKPOINT = (
 
 @rule(
     "RDY060",
-    "documentation: Spark versioning policy (18 months of fixes)",
+    "Spark documentation: versioning policy (18 months of fixes)",
     Engine.SPARK,
     remedies=(_COPY_THE_CHECKPOINT,),
 )
@@ -67,7 +67,7 @@ _TAKE_THE_NEXT = "Upgrade to the next bug-fix release in a rolling restart."
 
 @rule(
     "RDY061",
-    "documentation: Kafka Streams upgrade guide",
+    "Kafka documentation: Streams upgrade guide",
     Engine.KAFKA_STREAMS,
     remedies=(_TAKE_THE_NEXT,),
 )

@@ -13,7 +13,7 @@ from headgate.rules.readiness.facts.state_retention import Bound, bound_of, keep
 from headgate.rules.readiness.facts.subject import Subject
 from headgate.rules.readiness.internal_topics import policy_of, retention_ms
 
-_KAFKA = "documentation: Kafka topic configuration, retention and log compaction"
+_KAFKA = "Kafka documentation: topic configuration, retention and log compaction"
 
 
 _RAISE_THE_TOPICS = (

@@ -69,7 +69,7 @@ _RAISE_RETENTION_MS = (
 
 @rule(
     "RDY111",
-    "documentation: Kafka topic configuration, retention.ms; the estimate is Headgate's",
+    "Kafka documentation: topic configuration, retention.ms; the estimate is Headgate's",
     remedies=(_RAISE_RETENTION_MS,),
 )
 def unread_records_expire_soon(s: Subject) -> Iterator[Problem]:
@@ -120,7 +120,7 @@ _SINCE_WHEN_IS_IT_STOPPED = "Since when has the pipeline been stopped?"
 
 @rule(
     "RDY112",
-    "documentation: Kafka broker configuration, offsets.retention.minutes",
+    "Kafka documentation: broker configuration, offsets.retention.minutes",
     remedies=(_KEEP, _RAISE_ON_THE_BROKERS),
     questions=(_SINCE_WHEN_IS_IT_STOPPED,),
 )

@@ -140,7 +140,7 @@ _REMOVE_THE_SETTING_AND_LET = (
 
 @rule(
     "RDY043",
-    "documentation: Spark SQL, generic file source options",
+    "Spark documentation: Spark SQL, generic file source options",
     Engine.SPARK,
     remedies=(_REMOVE_THE_SETTING_AND_LET,),
 )
@@ -164,7 +164,7 @@ _SET_THE_SCHEMA = "In the query's code, set the schema that printSchema() shows 
 
 @rule(
     "RDY045",
-    "documentation: Spark SQL, spark.sql.streaming.schemaInference",
+    "Spark documentation: Spark SQL, spark.sql.streaming.schemaInference",
     Engine.SPARK,
     remedies=(_SET_THE_SCHEMA,),
 )
@@ -191,7 +191,7 @@ _SET_FALSE_FOR = f"Set {_SPECULATION}=false for this application."
 @rule(
     "RDY044",
     (
-        "documentation: Spark configuration, speculation; otherwise a recommendation of Headgate, "
+        "Spark documentation: configuration, speculation; otherwise a recommendation of Headgate, "
         "not measured"
     ),
     Engine.SPARK,

@@ -10,7 +10,7 @@ from headgate.rules.readiness.facts.report import Problem, Severity
 from headgate.rules.readiness.facts.rule import rule
 from headgate.rules.readiness.facts.subject import Subject
 
-_GUIDE = "documentation: Spark Structured Streaming programming guide"
+_GUIDE = "Spark documentation: Structured Streaming programming guide"
 
 
 _WRITE_BY_THE_ROWS = (
@@ -115,7 +115,8 @@ _DO_THE_RECORDS = "Do the records have a key that identifies the result?"
 
 @rule(
     "RDY053",
-    "documentation: Structured Streaming and Kafka integration guide; measured on Spark 4.2.0",
+    "Spark documentation: Structured Streaming and Kafka integration guide; measured on "
+    "Spark 4.2.0",
     Engine.SPARK,
     remedies=(_SELECT_A_KEY,),
     questions=(_DO_THE_RECORDS,),

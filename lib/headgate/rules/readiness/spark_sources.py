@@ -10,8 +10,8 @@ from headgate.rules.readiness.facts.report import Problem, Severity
 from headgate.rules.readiness.facts.rule import rule
 from headgate.rules.readiness.facts.subject import Subject
 
-_KAFKA = "documentation: Structured Streaming and Kafka integration guide"
-_FILES = "documentation: Spark Structured Streaming programming guide, Input Sources"
+_KAFKA = "Spark documentation: Structured Streaming and Kafka integration guide"
+_FILES = "Spark documentation: Structured Streaming programming guide, Input Sources"
 _LIMITS = {
     "kafka": ("maxOffsetsPerTrigger",),
     "file": ("maxFilesPerTrigger", "maxBytesPerTrigger"),
@@ -166,7 +166,7 @@ _READ_WITH_MODE = (
 
 @rule(
     "RDY025",
-    "documentation: Spark SQL, JSON and CSV data source options",
+    "Spark documentation: Spark SQL, JSON and CSV data source options",
     Engine.SPARK,
     remedies=(_READ_WITH_MODE,),
 )

@@ -19,7 +19,7 @@ from headgate.rules.spark.facts.pinned_settings import PARTITIONS, PROVIDER, sto
 MANY_ROWS = 1_000_000
 LARGE_BYTES = 1_000_000_000
 """From here on Spark's in-memory provider is a burden: its rows stand in the executors' heap."""
-_GUIDE = "documentation: Spark Structured Streaming programming guide"
+_GUIDE = "Spark documentation: Structured Streaming programming guide"
 _NO_FUNCTION = "Does the function remove a key's state once it no longer needs it?"
 _BY_KIND = {
     OperatorKind.DEDUPLICATE: (

@@ -154,14 +154,18 @@ def partitions_deleted(c: Comparison) -> Iterator[RuleResult]:
         gone = [str(p) for p in _all_logged(c, pair) if p.now is None]
         topics = _matching_no_more(pair, cluster)
         if gone or (topics and not loses_data_silently(pair.after)):
-            yield _lost(pair, f"Kafka no longer has {listed([*gone, *topics])}.", ())
+            yield _lost(
+                pair,
+                f"These topics or partitions no longer exist: {listed([*gone, *topics])}.",
+                (),
+            )
         elif topics:
             yield RuleResult(
                 outcome=Outcome.RESUMES,
                 state_effect=exact(c),
                 location=pair.location,
                 before=topics,
-                because=f"Kafka no longer has {listed(topics)}: unread records are lost.",
+                because=f"These topics no longer exist: {listed(topics)}. Unread records are lost.",
             )
 
 
@@ -256,12 +260,12 @@ def _recreated(
 
 _WHY = {
     Recreated.LIKELY: (
-        "In {topic}, records before the checkpoint's offset have later timestamps than the batch "
-        "that reached this offset."
+        "Topic {topic} was probably recreated: records before the checkpoint's offset are newer "
+        "than the batch that reached this offset."
     ),
     Recreated.SINCE_STORED: (
-        "Topic {topic} has a different id than when this version was stored. Headgate has "
-        "not checked whether the query has read the new topic."
+        "Topic {topic} was recreated after this version was stored: its topic id differs. Headgate "
+        "hasn't checked whether the query has already read the new topic."
     ),
 }
 

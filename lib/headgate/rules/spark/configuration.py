@@ -274,7 +274,7 @@ def sink_evolution(c: Comparison) -> Iterator[RuleResult]:
         )
 
 
-@rule("CFG009", "Spark's documentation of the setting; partly measured")
+@rule("CFG009", "Spark's documentation of each setting; some settings measured on Spark 4.2.0")
 def other_setting(c: Comparison) -> Iterator[RuleResult]:
     """The checkpoint doesn't pin this setting, so the new value takes effect.
 

@@ -39,7 +39,7 @@ def field_removed(c: Comparison) -> Iterator[RuleResult]:
         yield _resumes(
             c,
             change,
-            f"The output no longer has {change.name}.",
+            f"The output no longer has the field {change.name}.",
             _FIND_THE_OUTPUTS,
         )
 
@@ -59,7 +59,7 @@ def field_type(c: Comparison) -> Iterator[RuleResult]:
         yield _resumes(
             c,
             change,
-            f"The type of {change.name} changed.",
+            f"The type of the output field {change.name} changed.",
             _FIND_THE_OUTPUTS_CONSUMERS,
         )
 
@@ -106,7 +106,7 @@ def column_source_changed(c: Comparison) -> Iterator[RuleResult]:
             yield _resumes(
                 c,
                 change,
-                f"{change.name} is computed from a different column.",
+                f"The output field {change.name} is computed from a different column.",
                 _MAKE_SURE_THAT_THE_CHANGE,
             )
 
@@ -134,7 +134,7 @@ def csv_positions(c: Comparison) -> Iterator[RuleResult]:
         location=c.sink_location,
         before=old,
         after=new,
-        because="The order of the columns changed.",
+        because="The positions of the columns in the CSV files changed.",
         remedy=_ADD_COLUMNS_ONLY,
     )
 
@@ -163,7 +163,7 @@ def mixed_parquet(c: Comparison) -> Iterator[RuleResult]:
                 location=c.sink_location,
                 before=f"{was.name}: {was.type}",
                 after=f"{now.name}: {now.type}",
-                because="Old and new files can't be read together.",
+                because=f"No schema reads the column {now.name} of both old and new files.",
                 remedy=_GIVE_THE_COLUMN,
             )
 
@@ -197,7 +197,7 @@ def binary_layout(c: Comparison) -> Iterator[RuleResult]:
             location=c.sink_location,
             before=shown_schema(was.declared) or _described(was.schema),
             after=shown_schema(now.declared) or _described(now.schema),
-            because=f"The schema that {was.writer} writes into {was.column} changed.",
+            because=f"The schema that {was.writer} writes into the column {was.column} changed.",
             rollback=Rollback.SAFE,
             remedy=_GIVE_CONSUMERS_THE_NEW,
         )

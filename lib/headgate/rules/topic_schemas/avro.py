@@ -109,7 +109,7 @@ def enum_symbol_missing(pair: Pair) -> Iterator[Breach]:
     """Reading a record fails if the reading enum lacks its symbol and has no default symbol."""
     if _same_kind(pair, "enum") and (lost := _lost_symbols(pair)) and not _enum_default(pair):
         reader, writer = pair.reader.symbols, pair.writer.symbols
-        because = f"The enum of the reading schema lacks {', '.join(lost)}."
+        because = f"The enum of the reading schema lacks the symbol {', '.join(lost)}."
         yield Breach(pair.path, ", ".join(reader), ", ".join(writer), because)
 
 
@@ -184,7 +184,7 @@ def default_replaces_value(pair: Pair) -> Iterator[Breach]:
     for field, other in counterparts(pair):
         if other is None and field.has_default:
             path = f"{pair.path}.{field.name}" if pair.path else field.name
-            yield Breach(path, type_name(field.type), None, "The field is removed.")
+            yield Breach(path, type_name(field.type), None, "The new schema lacks this field.")
 
 
 @rule(
@@ -196,7 +196,7 @@ def default_replaces_value(pair: Pair) -> Iterator[Breach]:
 def symbol_read_as_default(pair: Pair) -> Iterator[Breach]:
     """A consumer gets the enum's default symbol for every symbol that its enum lacks."""
     if _same_kind(pair, "enum") and (lost := _lost_symbols(pair)) and (word := _enum_default(pair)):
-        because = f"{', '.join(lost)} is read as {word}."
+        because = f"Consumers read {', '.join(lost)} as {word}."
         yield Breach(
             pair.path, ", ".join(pair.reader.symbols), ", ".join(pair.writer.symbols), because
         )

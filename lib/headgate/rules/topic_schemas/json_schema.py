@@ -337,10 +337,10 @@ def exclusion_widened(pair: Pair) -> Iterator[Breach]:
     ),
 )
 def tuple_items_changed(pair: Pair) -> Iterator[Breach]:
-    """Tuple items are compared by position.
+    """Tuple items are compared by position: the reading schema rejects items that it newly
+    restricts.
 
-    The reading schema rejects items that it newly restricts. If it accepts no additional items, it
-    also rejects items that it no longer lists.
+    If it accepts no additional items, it also rejects items that it no longer lists.
     """
     if not (both := _plain(pair)):
         return

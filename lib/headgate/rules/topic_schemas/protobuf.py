@@ -221,7 +221,7 @@ def default_replaces_value(pair: Pair) -> Iterator[Breach]:
     written = sides[1].message.by_number()
     for f in sides[0].message.fields:
         if f.number not in written and f.label != "required":
-            yield Breach(pair.at(f.name), f.shown, None, "The field is removed.")
+            yield Breach(pair.at(f.name), f.shown, None, "The new schema lacks this field.")
 
 
 @rule(

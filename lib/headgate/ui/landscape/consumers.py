@@ -110,7 +110,9 @@ def _overview(landscape: Landscape, found: Sequence[Consumer]) -> None:
     if landscape.at is None:
         st.html(
             markup.say(
-                "Kafka cluster state not read: latest offsets and groups are missing.", "unknown"
+                "Kafka cluster state not read, so latest offsets and undeclared groups are "
+                "missing.",
+                "unknown",
             )
         )
     behind = [c for c in found if c.lag]
@@ -131,11 +133,17 @@ def _overview(landscape: Landscape, found: Sequence[Consumer]) -> None:
 def _sentence(consumer: Consumer) -> str:
     location = f"{consumer.name} on {consumer.topic}"
     if consumer.lost:
-        return f"{location}: records at {exact(consumer.lost)} offsets were deleted unread."
-    return (
-        f"{location}: the position is after the latest offset. The topic was recreated or "
-        "truncated."
+        return (
+            f"{location}: Kafka deleted records at {exact(consumer.lost)} offsets before they were "
+            "read. Raise the topic's retention, and restore the records from another copy."
+        )
+    said = (
+        f"{location}: the position is after the latest offset, so the topic was probably recreated "
+        "or truncated. Check the topic"
     )
+    if not consumer.declared:
+        return f"{said}. To set new offsets with Headgate, register the group in headgate.toml."
+    return f"{said}, then set new offsets (Reprocess: From an offset or time)."
 
 
 def _detail(consumer: Consumer) -> None:
@@ -166,7 +174,7 @@ def _detail(consumer: Consumer) -> None:
          exact(p.lag), STATES[p.state])
         for p in consumer.positions
     ]  # fmt: skip
-    st.html(markup.table(("Partition", "Begin", "Position", "End", "Lag", "State"), rows))
+    st.html(markup.table(("Partition", "Earliest", "Position", "Latest", "Lag", "State"), rows))
 
 
 def _why_nothing(consumer: Consumer) -> str:
@@ -175,6 +183,7 @@ def _why_nothing(consumer: Consumer) -> str:
     if consumer.kind == "spark":
         return (
             "The position is unknown: Spark commits no offsets to Kafka, and Headgate has read no "
-            "checkpoint or progress of this query."
+            "checkpoint or progress of this query. Set `checkpoint` of the pipeline in "
+            "headgate.toml."
         )
-    return "No committed offset of this group is known."
+    return "This group has no known committed offset of this topic."

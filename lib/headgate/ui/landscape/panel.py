@@ -15,7 +15,7 @@ from headgate.landscape.landscape import (
     PartitionLag,
 )
 from headgate.landscape.paths import Reach, downstream, ids_of, path_between, upstream
-from headgate.text.numbers import ago, count, duration, exact
+from headgate.text.numbers import ago, count, duration, exact, plural
 from headgate.ui.shared import markup
 from headgate.ui.shared.address_state import select, selected
 from headgate.ui.shared.choose_one import choose, switch
@@ -83,7 +83,7 @@ def _overview(landscape: Landscape, sketch: Sketch, seen: ClusterSnapshot, close
     if seen.problem:
         st.html(markup.say(seen.problem, "unknown"))
     elif seen.cluster is None:
-        st.html(markup.quiet("Kafka has not responded yet."))
+        st.html(markup.quiet("Kafka has not responded yet, so lags and topic sizes are missing."))
     if closed:
         st.html(
             markup.quiet(
@@ -95,11 +95,15 @@ def _overview(landscape: Landscape, sketch: Sketch, seen: ClusterSnapshot, close
         for pipeline, first in drawn[:LISTED]:
             _overview_row(pipeline, first)
     if len(drawn) > LISTED:
-        st.html(markup.quiet(f"And {len(drawn) - LISTED} more pipelines. Narrow the selector."))
+        st.html(
+            markup.quiet(
+                f"And {plural(len(drawn) - LISTED, 'more pipeline')}. Narrow the selector."
+            )
+        )
     if landscape.at:
         st.html(markup.quiet(f"Kafka cluster state read {ago(landscape.at)}."))
     if notes := [w for w in landscape.warnings if w != seen.problem]:
-        more = [f"And {len(notes) - LISTED} more notes."] if len(notes) > LISTED else []
+        more = [f"And {plural(len(notes) - LISTED, 'more note')}."] if len(notes) > LISTED else []
         st.html(markup.section("Notes") + markup.bullets([*notes[:LISTED], *more]))
 
 
@@ -150,7 +154,7 @@ def _topic(topic: LandscapeTopic) -> None:
         for reader in topic.readers
     ]
     rows: Rows = [
-        ("In Kafka", {True: None, False: "no such topic", None: "not read"}[topic.exists]),
+        ("In Kafka", {True: None, False: "topic not found", None: "not read"}[topic.exists]),
         ("Partitions", topic.partitions),
         ("Records", exact(topic.records) if topic.records is not None else None),
         ("Retention", duration(topic.retention_ms) if topic.retention_ms is not None else None),
@@ -291,7 +295,10 @@ def _reach(reach: Reach, title: str, *, tell: bool) -> None:
         owners: Rows = [(owner, _some(names)) for owner, names in reach.owners]
         st.html(markup.section("Owners to notify") + (markup.facts(owners) or ""))
         if reach.unowned:
-            text = f"No owner set: {', '.join(reach.unowned[:LISTED_NAMES])}."
+            text = (
+                f"No owner set: {', '.join(reach.unowned[:LISTED_NAMES])}. Set `owner` in "
+                "headgate.toml."
+            )
             st.html(markup.say(text, "unknown"))
 
 
@@ -320,7 +327,7 @@ def _way(landscape: Landscape, sketch: Sketch, node_id: str) -> None:
     elif path.has_more:
         st.html(markup.quiet("This is the shortest path; there are others."))
     else:
-        st.html(markup.quiet("There is no other path between them."))
+        st.html(markup.quiet("This is the only path."))
     ids = {n.id for n in sketch.nodes}
     with st.container(key="way", gap=None):
         for number, stop in enumerate(path.stops or path.back_stops):

@@ -21,8 +21,8 @@ def landscape_loose(landscape: Landscape) -> None:
         with st.container(key="selector-problem"):
             st.html(
                 markup.say(
-                    "Kafka cluster state not read: only resources that pipelines name are known. "
-                    "Groups, sizes and unused topics are missing.",
+                    "Kafka cluster state not read, so this page lists only topics that pipelines "
+                    "name. Groups, sizes and unused topics are missing.",
                     "unknown",
                 )
             )
@@ -86,7 +86,8 @@ def _internal(topics: Sequence[LandscapeTopic]) -> None:
             "Internal topics without a known owner",
             len(topics),
             "topic",
-            f"The names are those of Kafka Streams internal topics. The owner is unknown.{total}",
+            "These topics have names of Kafka Streams internal topics, but Headgate doesn't know "
+            f"which application owns them.{total}",
         )
         if topics:
             _table(

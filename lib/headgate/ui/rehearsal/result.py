@@ -28,7 +28,8 @@ _BACK = {
     Rollback.SAFE: ("A rollback works.", "resumes"),
     Rollback.REPAIRABLE: ("A rollback works after a repair.", "unknown"),
     Rollback.LOST: ("A rollback fails.", "refuses"),
-    Rollback.UNKNOWN: ("The rollback was not verified.", "unknown"),
+    # The sentence of the judgement says that it was not verified, and why.
+    Rollback.UNKNOWN: ("", "unknown"),
 }
 _IN_TABLES = ("Batch ", "State ", "Old version", "Original")
 _ROWS = 5
@@ -78,7 +79,8 @@ def _rollback(report: Report, engine: EngineVerdict) -> str:
     if engine.rollback is None:
         return ""
     word, tone = _BACK[rollback_of(engine.rollback)]
-    return markup.say(f"{word} {judge_rollback(report, engine.rollback).why}", tone)
+    why = judge_rollback(report, engine.rollback).why
+    return markup.say(f"{word} {why}".strip(), tone)
 
 
 def _batches(engine: EngineVerdict) -> Iterator[dict[str, Any]]:

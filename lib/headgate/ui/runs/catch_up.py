@@ -96,7 +96,8 @@ def _look(context: Context, detail: RunDetail) -> None:
     if last is None:
         st.html(
             markup.quiet(
-                "The progress is unknown: no Kafka is configured, or the position is unknown."
+                "The progress is unknown: bootstrap_servers under [kafka] is not set in "
+                "headgate.toml, or Headgate can't read the pipeline's position."
             )
         )
         return
@@ -123,7 +124,10 @@ def _rate(first: Look, last: Look) -> str:
     found = pace(first, last)
     if found is None:
         return "measured at the next update"
-    return f"reads {count(round(found.reads))} records/s, {count(round(found.arrives))}/s arrive"
+    return (
+        f"{count(round(found.reads))} records/s read, {count(round(found.arrives))} records/s "
+        "written"
+    )
 
 
 def _left(first: Look, last: Look) -> str:

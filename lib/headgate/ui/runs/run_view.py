@@ -146,7 +146,12 @@ def _remarks(detail: RunDetail) -> None:
         since = ago(row.created_at).removesuffix(" ago")
         st.html(markup.quiet(f"Waiting for a worker for {since}. `headgate up` starts one."))
     if row.cancel_requested and row.state.is_active:
-        st.html(markup.say("Cancel requested.", "unknown"))
+        st.html(
+            markup.say(
+                "Cancel requested. The run stops after the current step, or while it waits.",
+                "unknown",
+            )
+        )
     if detail.stands:
         st.html(markup.bullets(detail.stands))
 

@@ -33,8 +33,9 @@ def allowed(context: Context, address: str) -> str:
     if "\0" not in place and any(_is_within(place, root) for root in registered(context)):
         return place
     raise EvidenceError(
-        f"Pages can't read {place}: it isn't a checkpoint or evidence in headgate.toml. Add it "
-        "there, upload it, or run `headgate topology` on the server"
+        f"the console doesn't read {place}, because no pipeline in headgate.toml has it as "
+        "`checkpoint` or `evidence`. Add it to `evidence` of a pipeline in headgate.toml, upload "
+        "it, or run `headgate topology` on the server"
     )
 
 
@@ -42,7 +43,7 @@ def _allowed_web(context: Context, place: str) -> str:
     """Return an address whose host somebody named; whoever sees a page must not reach others."""
     origin = _origin(place)
     if origin is None:
-        raise EvidenceError(f"{place} has no host: use the form http://host:4040")
+        raise EvidenceError(f"the address {place} has no host: use the form http://host:4040")
     registry = context.registry
     named = {w for p in registry.pipelines for w in (p.checkpoint, p.watch, *p.evidence) if w}
     if origin in map(_origin, named):
@@ -52,13 +53,15 @@ def _allowed_web(context: Context, place: str) -> str:
     if {shown, f"{shown}:{port}"} & set(registry.console_hosts):
         if is_internal(host):
             raise EvidenceError(
-                f"{shown} resolves to an address of this machine or a link-local address. Add "
-                "the address to `allowed_hosts` of [console] instead of the name."
+                f"the console doesn't read from {shown}, because this name resolves to an address "
+                "of the console's own machine or a link-local address. In headgate.toml, replace "
+                f"{shown} in `allowed_hosts` of [console] by the address itself"
             )
         return place
     raise EvidenceError(
-        f"the console may not read from {shown}:{port}. Set `evidence` to this address in "
-        "headgate.toml, or add the host to `allowed_hosts` of [console]."
+        f"the console doesn't read from {shown}:{port}, because headgate.toml doesn't allow it. "
+        "In headgate.toml, add this address to `evidence` of a pipeline, or add the host to "
+        "`allowed_hosts` of [console]"
     )
 
 

@@ -45,7 +45,10 @@ def save(uploads: Sequence[Upload]) -> tuple[str, ...]:
     if not contents:
         return ()
     if len(contents) > MOST:
-        raise EvidenceError(f"more than {MOST} files: give the folder to `headgate capture`")
+        raise EvidenceError(
+            f"the upload has more than {MOST:,} files. Run `headgate capture FOLDER -o FILE`, and "
+            "upload FILE"
+        )
     digest = hashlib.sha256()
     for name, content in contents:
         digest.update(f"{name}\0{len(content)}\0".encode() + content)
@@ -127,8 +130,8 @@ def _unpack(folder: Path, name: str, content: bytes) -> None:
         members = archive.infolist()
         if len(members) > MOST or sum(m.file_size for m in members) > LARGEST:
             raise EvidenceError(
-                f"{name} unpacks to more than {LARGEST >> 20} MB or {MOST} files: run `headgate "
-                "capture` on the machine that stores it"
+                f"{name} unpacks to more than {LARGEST >> 20} MB or {MOST:,} files. Run `headgate "
+                "capture FOLDER -o FILE` on the unpacked folder, and upload FILE"
             )
         for member in members:
             if PurePosixPath(member.filename).is_absolute() or ".." in member.filename:

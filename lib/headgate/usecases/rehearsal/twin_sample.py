@@ -12,7 +12,7 @@ from typing import Any
 from headgate.errors import EvidenceError
 from headgate.gateway.kafka.connect import open_kafka
 from headgate.gateway.kafka.read_records import Record, read_records
-from headgate.text.numbers import instead
+from headgate.text.numbers import instead, name_list
 from headgate.twin.samples import fitted
 from headgate.usecases.context import Context
 
@@ -49,8 +49,9 @@ def sampled_rows(
         if rows is None:
             columns = ", ".join(f["name"] for f in source["schema"]["fields"])
             raise EvidenceError(
-                f"{file} has none of the columns of {source['location']} ({columns}): "
-                "give the rows of that source, or name another with --sample SOURCE=FILE"
+                f"sample file {file} has none of the columns of source {source['location']} "
+                f"({columns}). Use a file with rows of this source, or choose another source with "
+                "--sample SOURCE=FILE"
             )
         found.setdefault(source["folder"], []).extend(rows)
     if wish.pipeline is not None:
@@ -72,12 +73,15 @@ def _source(name: str | None, sources: Sequence[Mapping[str, Any]]) -> Mapping[s
         if len(sources) == 1:
             return sources[0]
         listed = ", ".join(names)
-        raise EvidenceError(f"--sample needs a source, as --sample SOURCE=FILE: one of {listed}")
+        raise EvidenceError(
+            "the query has several sources. Pass --sample SOURCE=FILE, where SOURCE is one of "
+            f"{listed}"
+        )
     for source in sources:
         location = str(source["location"])
         if name in (location, Path(location).name, *location.split(",")):
             return source
-    raise EvidenceError(f"--sample: no source {name}{instead(name, names)}")
+    raise EvidenceError(f"--sample: the query has no source {name}{instead(name, names)}")
 
 
 def _read(file: Path) -> Rows:
@@ -133,11 +137,15 @@ def _from_topics(
     wish: SampleWish, sources: Sequence[Mapping[str, Any]], context: Context | None
 ) -> dict[str, Rows]:
     if context is None:
-        raise EvidenceError("--sample-from needs a headgate.toml: register the pipeline there")
+        raise EvidenceError(
+            "--sample-from: no headgate.toml found. Register the pipeline in headgate.toml"
+        )
     context.registered(str(wish.pipeline))
     topics = {t: s for s in sources if s["kind"] == "kafka" for t in s["location"].split(",")}
     if not topics:
-        raise EvidenceError("--sample-from: the version reads no Kafka topic by name; use --sample")
+        raise EvidenceError(
+            "--sample-from: the version subscribes to no Kafka topic by name. Use --sample FILE"
+        )
     found: dict[str, Rows] = {}
     with open_kafka(context.registry) as kafka:
         seen = kafka.topics(frozenset(topics))
@@ -151,7 +159,9 @@ def _from_topics(
             rows = fitted([_row(record)], source["schema"]) or []
             found.setdefault(source["folder"], []).extend(rows)
     if not found:
-        raise EvidenceError(f"--sample-from: no records in {', '.join(topics)}; use --sample")
+        raise EvidenceError(
+            f"--sample-from: no records found in {name_list(topics)}. Use --sample FILE"
+        )
     return found
 
 

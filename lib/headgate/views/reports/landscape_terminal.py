@@ -184,7 +184,9 @@ def note(consumer: Consumer) -> str:
 
 REMARKS = {
     PositionState.DATA_LOST: "records were deleted before they were read",
-    PositionState.BEYOND_END: "position is after the latest offset: topic recreated or truncated",
+    PositionState.BEYOND_END: (
+        "position is after the latest offset: topic probably recreated or truncated"
+    ),
     PositionState.NOT_LISTED: "Kafka doesn't have this partition",
     PositionState.NO_OFFSET: "some partitions have no stored offset",
 }

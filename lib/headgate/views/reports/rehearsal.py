@@ -26,8 +26,8 @@ from headgate.text.numbers import size
 from headgate.views.reports.comparison_json import report_json
 
 HEADLINES = {
-    EngineOutcome.REFUSES: "The engine fails to start",
-    EngineOutcome.RESUMES: "The engine resumes",
+    EngineOutcome.REFUSES: "Spark fails to start the query",
+    EngineOutcome.RESUMES: "Spark resumes the query",
     EngineOutcome.UNKNOWN: "The rehearsal has no result",
 }
 STAGES = {

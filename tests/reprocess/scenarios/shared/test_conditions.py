@@ -130,7 +130,13 @@ def test_a_local_query_that_has_all_of_it_lacks_nothing(name):
         (
             "repartition",
             replace(LOCAL, version=None),
-            "no stored version of the pipeline contains it",
+            "the pipeline has no stored version",
+            State.UNKNOWN,
+        ),
+        (
+            "repartition",
+            replace(LOCAL, version=replace(LOCAL.version, engine_version=None)),
+            "the pipeline's newest version doesn't record it",
             State.UNKNOWN,
         ),
         (

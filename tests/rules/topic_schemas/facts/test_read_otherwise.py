@@ -97,7 +97,7 @@ def record(*fields):
         (record(("a", "long")), record(("renamed", "long")), ()),
         (record(("a", "long"), ("b", "int")), record(("a", "long")), ()),
         (record(("a", "long")), record(("a", "long"), ("b", "int")),
-         ("b is read but not written.",)),
+         ("The query reads b, but no producer writes it.",)),
         (record(("a", "string")), record(("a", ["null", "string"])),
          ("a is written as string and read as null | string.",)),
     ],

@@ -43,7 +43,15 @@ def _is_new_enough(facts: Facts) -> Answered:
     runs = facts.version.engine_version if facts.version else None
     known = _number(runs)
     if known is None:
-        return unknown("Spark version unknown: no stored version of the pipeline contains it.")
+        why = (
+            "the pipeline's newest version doesn't record it"
+            if facts.version
+            else "the pipeline has no stored version"
+        )
+        return unknown(
+            f"Spark release unknown: {why}. Add an event log or a capture, which contain the "
+            "release."
+        )
     return (
         met(f"The query runs on Spark {runs}.")
         if known >= _FIRST
@@ -129,7 +137,9 @@ def _blockers(
             "new-checkpoint"
         )
     if position.pinned.get(PARTITIONS) == str(wanted):
-        blockers.append(f"nothing to do: the state already has {wanted} partitions")
+        blockers.append(
+            f"the state already has {wanted} partitions. Choose another number with --partitions"
+        )
     if version and (known := _number(version.engine_version)) and known < _FIRST:
         blockers.append(
             f"the query runs on Spark {version.engine_version}, but repartitioning needs Spark "
@@ -137,7 +147,9 @@ def _blockers(
             "wrote"
         )
     if position.batch is None:
-        blockers.append("no batch has completed: there is no state to repartition")
+        blockers.append(
+            "no batch has completed, so there is no state to repartition. Wait for the first batch"
+        )
     if position.begun is not None and stopped:
         blockers.append(
             f"batch {position.begun} is uncommitted: let the query finish it, or remove it with "
@@ -181,8 +193,8 @@ def _risks(version: Version | None) -> list[str]:
             )
     if version is None or version.engine_version is None:
         risks.append(
-            "the query's Spark version is unknown. A release older than 4.2 may be unable to "
-            "read a checkpoint that Spark 4.2 wrote"
+            "the query's Spark release is unknown. If it is older than 4.2, it may be unable to "
+            "read the new checkpoint, which Spark 4.2 writes"
         )
     return risks
 

@@ -112,7 +112,10 @@ def check_command(inspector: Inspector, pipeline: str, word: str, planned: str |
     """Refuse where the registered command is not the one that was shown in the plan."""
     registered = inspector.processes.registered(pipeline)
     if registered is None:
-        raise StalePlanError(f"{pipeline} is no longer registered in headgate.toml")
+        raise StalePlanError(
+            f"{pipeline} is no longer registered in headgate.toml. Register the pipeline, then run "
+            "`headgate plan` again"
+        )
     now = getattr(registered.commands, word)
     if now != planned:
         raise StalePlanError(
@@ -150,7 +153,7 @@ def _refuse_other_topics(
 ) -> None:
     for name, facts in sorted(planned.items()):
         if name not in now:
-            raise RefusedError(f"topic {name} no longer exists. Make a new plan")
+            raise RefusedError(f"topic {name} no longer exists. Run `headgate plan` again")
         topic_id, partitions = now[name]
         if topic_id != facts["id"]:
             raise StalePlanError(
@@ -220,5 +223,5 @@ def active_reason(inspector: Inspector, group_id: str) -> str:
         )
     return (
         f"group {group_id} is {group.state}, so Headgate can't verify that it has no members. "
-        "Stop its consumers, then try again"
+        "Stop the group's consumers, then try again"
     )

@@ -67,7 +67,11 @@ class RestoreFolder(StepBase):
     def verify(self, applier: Applier, was: PriorState) -> None:
         """Fail where a byte differs."""
         if applier.folders.tree_hash(self.place) != self.hash:
-            raise StepError(f"{self.place} differs from its original content")
+            raise StepError(
+                f"the restored {self.thing} {self.place} differs from the original: another "
+                "process probably writes to it. Stop that process, and restore the folder from "
+                "your own backup"
+            )
 
 
 class CopyRemoval(StepBase):
@@ -93,7 +97,9 @@ class CopyRemoval(StepBase):
     def verify(self, applier: Applier, was: PriorState) -> None:
         """Fail where it is still there."""
         if applier.folders.exists(self.folder):
-            raise StepError(f"the copy {self.folder} could not be removed")
+            raise StepError(
+                f"Headgate couldn't remove the copy {self.folder}. Remove that folder by hand"
+            )
 
 
 def beside(place: str, word: str, run: str) -> str:
@@ -107,5 +113,6 @@ def check_kept(applier: Applier, place: str, was: PriorState) -> None:
     if applier.folders.tree_hash(was["aside"]) != was["hash"]:
         raise StepError(
             f"the backup {was['aside']} differs from the old {place}: another process still "
-            "writes to it. Stop that process, then try again"
+            f"writes to it. Stop that process, restore {was['aside']} from your own backup, then "
+            f"run `headgate undo {applier.run}`"
         )

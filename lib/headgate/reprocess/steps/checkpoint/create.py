@@ -16,6 +16,7 @@ from headgate.reprocess.steps.checkpoint.backup_folder import CopyRemoval, besid
 from headgate.reprocess.steps.checkpoint.source_succession import Take, begin, first_blockers
 from headgate.reprocess.steps.checkpoint.swap import CheckpointSwap, check_query
 from headgate.reprocess.steps.offsets.target import Target, TargetKind
+from headgate.text.numbers import plural
 
 DRAFT = "new"
 
@@ -47,9 +48,10 @@ class CreateCheckpoint(StepBase):
             TargetKind.CURRENT: "the end of the last committed batch",
             TargetKind.BEGINNING: "the earliest available input",
         }.get(self.target.place) or self.target.describe()
-        count = len(self.takes)
-        sources = "source" if count == 1 else "sources"
-        return f"create a checkpoint without state for {count} {sources} that starts at {location}"
+        return (
+            f"create a checkpoint without state for {plural(len(self.takes), 'source')} that "
+            f"starts at {location}"
+        )
 
     def check(self, inspector: Inspector, *, again: bool = False) -> None:
         """Refuse where the query runs (again), or a topic or the checkpoint is not the planned."""
@@ -146,7 +148,9 @@ class RehearseNewCheckpoint(StepBase):
                 f"the rehearsal of {self.entry_point} on a copy of the new checkpoint failed: "
                 f"{proof.why.rstrip('.')}. Correct the query, then run `headgate plan` again"
             )
-        applier.note(f"Spark started the query on the copy and read {proof.rows_in or 0} rows")
+        applier.note(
+            f"Spark started the query on the copy and read {plural(proof.rows_in or 0, 'row')}"
+        )
 
     def verify(self, applier: Applier, was: PriorState) -> None:
         """The rehearsal was the proof."""
@@ -217,7 +221,7 @@ class InstallNewCheckpoint(StepBase):
         was = _bind_draft(applier, beside(self.place, DRAFT, applier.run))
         if applier.folders.exists(self.place):
             raise RefusedError(
-                f"{self.place} already exists: choose a folder that doesn't exist yet"
+                f"the folder {self.place} already exists: choose a folder that doesn't exist yet"
             )
         return was
 
@@ -234,8 +238,9 @@ class InstallNewCheckpoint(StepBase):
         """Fail where something else stands there."""
         if not self.is_applied(applier, was):
             raise StepError(
-                f"{self.place} differs from the new checkpoint: another process writes to it. "
-                "Stop that process, then try again"
+                f"checkpoint {self.place} differs from the new checkpoint: another process writes "
+                f"to it. Stop that process, run `headgate undo {applier.run}`, then `headgate "
+                "plan` again"
             )
 
     def undo(self, was: PriorState) -> tuple[Step, ...]:
@@ -277,8 +282,8 @@ class MoveNewCheckpointToBackup(StepBase):
         """Fail where it still stands there."""
         if applier.folders.exists(self.place):
             raise StepError(
-                f"{self.place} was recreated: another process writes to it. Stop that process, "
-                "then try again"
+                f"checkpoint {self.place} was recreated: another process writes to it. Stop that "
+                "process, move the recreated folder away, then resume the run"
             )
 
 
@@ -286,5 +291,7 @@ def _bind_draft(applier: Applier, draft: str) -> PriorState:
     """Return a draft's name as `copy` and its hash as `made`; refuse where it is missing."""
     made = applier.folders.tree_hash(draft)
     if made is None:
-        raise RefusedError(f"new checkpoint {draft} not found. Run `headgate plan` again")
+        raise RefusedError(
+            f"the new checkpoint {draft} no longer exists. Run `headgate plan` again"
+        )
     return {"copy": draft, "made": made}

@@ -79,7 +79,10 @@ class CopyRemoteCheckpoint(StepBase):
             raise StepError(wrong)
         found = applier.checkpoints.read(self.place)
         if found is None or (self.batch is not None and found.head != (self.batch, self.batch)):
-            raise StepError(f"the copy {self.place} doesn't end at batch {self.batch}")
+            end = "has no readable logs"
+            if self.batch is not None:
+                end = f"doesn't end at batch {self.batch}"
+            raise StepError(f"the copy {self.place} of checkpoint {self.checkpoint} {end}")
 
     def undo(self, was: PriorState) -> tuple[Step, ...]:
         """Delete the copy, unless a query has used it."""
@@ -181,4 +184,4 @@ class ReadRemoteState(StepBase):
 def check_free(inspector: Inspector, place: str) -> None:
     """Refuse where something stands at a new place by now."""
     if not inspector.remote_checkpoints.is_free(place):
-        raise StalePlanError(f"location {place} already exists. Run `headgate plan` again")
+        raise StalePlanError(f"the location {place} already exists. Run `headgate plan` again")

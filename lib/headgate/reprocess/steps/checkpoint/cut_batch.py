@@ -102,7 +102,7 @@ class CutCopy(StepBase):
         if files is None or at is None:
             raise RefusedError(
                 f"Headgate can no longer read `offsets/{last}` of checkpoint {self.checkpoint}. "
-                "Make a new plan"
+                "Run `headgate plan` again"
             )
         text = files.files[f"offsets/{last}"].decode()
         moved = with_end(text, self.topic, self.partition, self.end)
@@ -135,7 +135,8 @@ class CutCopy(StepBase):
         how = f"{self.pipeline} continued to batch {last}, up to offset {was['from']} of {location}"
         if self.is_read(was):
             return (
-                f"{how}. The query has processed the record without an error, so nothing is skipped"
+                f"{how}. The query has processed the record without an error, so the run skips "
+                "nothing"
             )
         return f"{how}. The run skips only the remaining records of the range"
 
@@ -149,7 +150,7 @@ class CutCopy(StepBase):
             location = f"{self.topic}[{self.partition}]"
             raise StepError(
                 f"the copy {was['copy']} ends at offset {at} of {location}, not at offset "
-                f"{self.end}"
+                f"{self.end}. Resume the run to copy the checkpoint again"
             )
         check_whole(applier, was["copy"], self._last(was))
 
@@ -222,14 +223,19 @@ class SwapCutCheckpoint(CheckpointSwap):
         at = found.offsets.get(self.topic, {}).get(self.partition) if found else None
         if at is None or at < self.end:
             raise StepError(
-                f"the copy {was['copy']} no longer exists, so the checkpoint was not replaced"
+                f"the copy {was['copy']} no longer exists, so checkpoint {self.checkpoint} was not "
+                f"replaced. Run `headgate undo {applier.run}`, then `headgate plan` again"
             )
 
     def verify_new(self, applier: Applier, was: PriorState) -> None:
         """Fail where it does not end at the batch of the copy."""
         found, batch = applier.checkpoints.read(self.checkpoint), self._last(was)
         if found is None or found.last_commit_batch != batch:
-            raise StepError(f"checkpoint {self.checkpoint} doesn't end at batch {batch}")
+            raise StepError(
+                f"checkpoint {self.checkpoint} doesn't end at batch {batch} after the swap: "
+                "another process writes to it. Stop that process, then run `headgate undo "
+                f"{applier.run}`"
+            )
 
     def undo(self, was: PriorState) -> tuple[Step, ...]:
         """Restore the original checkpoint."""

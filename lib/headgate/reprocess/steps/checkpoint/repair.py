@@ -15,6 +15,7 @@ from headgate.reprocess.steps.base.step import PriorState, Step, check_entry_poi
 from headgate.reprocess.steps.base.verify_stopped import prove_stopped
 from headgate.reprocess.steps.checkpoint.backup_folder import CopyRemoval, beside
 from headgate.reprocess.steps.checkpoint.swap import CheckpointSwap
+from headgate.text.numbers import plural
 
 REPAIRED = "repaired"
 _START_ONLY = "no record was unread, so the rehearsal verified only the start, not a batch"
@@ -66,13 +67,14 @@ class RepairCopy(StepBase):
                 "writes to it. Stop that process, then try again"
             )
         found = applier.checkpoints.files(was["copy"])
-        wrong = check_checkpoint(found, Known()) if found else None
-        if wrong is None or not wrong.is_sound:
-            what = (
-                "; ".join(f.what for f in (*wrong.issues, *wrong.left))
-                if wrong
-                else "the copy no longer exists"
+        if found is None:
+            raise StepError(
+                f"the repaired copy {was['copy']} no longer exists. Resume the run to copy the "
+                "checkpoint again"
             )
+        wrong = check_checkpoint(found, Known())
+        if not wrong.is_sound:
+            what = "; ".join(f.what for f in (*wrong.issues, *wrong.left))
             raise StepError(f"the repaired copy {was['copy']} still has faults: {what}")
 
     def undo(self, was: PriorState) -> tuple[Step, ...]:
@@ -123,7 +125,9 @@ class VerifyRepair(StepBase):
         copy = beside(self.checkpoint, REPAIRED, applier.run)
         proof = applier.checkpoints.rehearse(copy, self.entry_point)
         if proof.outcome == "resumes":
-            said = f"the query read {proof.rows_in} rows" if proof.rows_in else _START_ONLY
+            said = (
+                f"the query read {plural(proof.rows_in, 'row')}" if proof.rows_in else _START_ONLY
+            )
             applier.note(f"Spark resumed on the copy: {said}")
             return
         word = "does not start" if proof.outcome == "refuses" else "did not complete its batch"

@@ -80,14 +80,18 @@ class RepartitionState(StepBase):
             )
         old, new = applier.checkpoints.read(self.checkpoint), applier.checkpoints.read(was["draft"])
         if old is None or new is None or old.last_commit_batch is None:
-            raise StepError(f"the repartitioned copy {was['draft']} not found")
+            raise StepError(
+                f"the repartitioned copy {was['draft']} no longer exists. Resume the run to create "
+                "it again"
+            )
         end = old.last_commit_batch + 1
         position = applier.checkpoints.query_position(was["draft"])
         pinned = position.pinned.get(PARTITIONS) if position else None
         if new.head != (end, end) or pinned != str(self.partitions):
             raise StepError(
-                f"{was['draft']} should end at batch {end} with {self.partitions} partitions, but "
-                f"its offset and commit logs end at batches {new.head}, with {pinned} partitions"
+                f"the repartitioned copy {was['draft']} should end at batch {end} with "
+                f"{self.partitions} partitions. But its offset log ends at batch {new.head[0]}, "
+                f"its commit log at batch {new.head[1]}, with {pinned} partitions"
             )
 
     def undo(self, was: PriorState) -> tuple[Step, ...]:
@@ -119,7 +123,8 @@ class ExportState(StepBase):
         """Decide where it is built; refuse a folder that is there already."""
         if applier.folders.exists(self.folder):
             raise RefusedError(
-                f"{self.folder} already exists: choose a folder that doesn't exist yet"
+                f"the export folder {self.folder} already exists: choose a folder that doesn't "
+                "exist yet"
             )
         return {"draft": beside(self.folder, EXPORT, applier.run)}
 
@@ -138,13 +143,17 @@ class ExportState(StepBase):
             )
             if left := one.get("timers_left"):
                 applier.note(
-                    f"{left} timers are not exported: handleInitialState must register them again"
+                    f"timers that are not exported: {left}. handleInitialState of the new version "
+                    "must register them again"
                 )
 
     def verify(self, applier: Applier, was: PriorState) -> None:
         """Fail where it is not there."""
         if not self.is_applied(applier, was):
-            raise StepError(f"exported state {self.folder} not found")
+            raise StepError(
+                f"the exported state {self.folder} no longer exists. Resume the run to export it "
+                "again"
+            )
 
     def undo(self, was: PriorState) -> tuple[Step, ...]:
         """Delete an incomplete export; a complete export is kept."""

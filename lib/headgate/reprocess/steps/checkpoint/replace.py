@@ -110,8 +110,8 @@ class ReplaceCheckpoint(CheckpointSwap):
         """Fail where the new place is not empty."""
         if applier.checkpoints.read(self.checkpoint) is not None:
             raise StepError(
-                f"a query was started on {self.checkpoint} and created a checkpoint. Stop the "
-                "query, then try again"
+                f"a query was started on {self.checkpoint} and created a checkpoint there. Stop "
+                f"the query, run `headgate undo {applier.run}`, then `headgate plan` again"
             )
 
 

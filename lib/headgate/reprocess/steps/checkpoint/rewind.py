@@ -137,9 +137,9 @@ class ReadState(StepBase):
         """Refuse where something wrote to the original while the copy was read."""
         if applier.folders.tree_hash(self.checkpoint) != was["hash"]:
             raise RefusedError(
-                f"checkpoint {self.checkpoint} changed while Headgate read its copy: a Spark "
-                "session outlives the query and still writes to it. Stop the whole Spark "
-                "application"
+                f"checkpoint {self.checkpoint} changed while Headgate read its copy: the Spark "
+                "session of the stopped query probably still runs and writes to it. Stop the "
+                "whole Spark application, then run `headgate plan` again"
             )
 
 
@@ -184,8 +184,8 @@ def check_end(applier: Applier, location: str, batch: int) -> None:
     """Fail where the logs of a checkpoint do not both end at the batch."""
     found = applier.checkpoints.read(location)
     if found is None or found.head != (batch, batch):
-        at = found.head if found else None
+        begun, done = found.head if found else (None, None)
         raise StepError(
-            f"{location} should end at batch {batch}, but its offset and commit logs end at "
-            f"batches {at}"
+            f"checkpoint {location} should end at batch {batch}, but its offset log ends at batch "
+            f"{begun} and its commit log at batch {done}"
         )

@@ -57,7 +57,7 @@ class CutSinkLog(StepBase):
         found = inspector.sinks.log(self.target, self.batch)
         if found is None:
             raise RefusedError(
-                f"no {LOG} found in file sink {self.target}. Run `headgate plan` again"
+                f"the sink log {self.target}/{LOG} was not found. Run `headgate plan` again"
             )
         if found.problem is not None:
             raise RefusedError(found.problem)
@@ -156,7 +156,11 @@ class RestoreSinkLog(StepBase):
     def verify(self, applier: Applier, was: PriorState) -> None:
         """Fail where the log is not what it was, or a file is not back."""
         if applier.folders.tree_hash(f"{self.target}/{LOG}") != self.hash:
-            raise StepError(f"{self.target}/{LOG} differs from its original content")
+            raise StepError(
+                f"the restored sink log {self.target}/{LOG} differs from the original: another "
+                "query probably writes to it. Stop that query, and restore the folder from your "
+                "own backup"
+            )
         absent = [
             name for name in self.files if not applier.folders.exists(f"{self.target}/{name}")
         ]

@@ -82,7 +82,8 @@ class CheckpointSwap(StepBase):
         if not applier.folders.exists(was["aside"]):
             if not applier.folders.exists(was["copy"]):
                 raise StepError(
-                    f"the copy {was['copy']} no longer exists, so the checkpoint was not replaced"
+                    f"the copy {was['copy']} no longer exists, so checkpoint {self.checkpoint} was "
+                    f"not replaced. Run `headgate undo {applier.run}`, then `headgate plan` again"
                 )
             prove_stopped(applier, self.pipeline, checkpoint=self.checkpoint)
             applier.folders.move(self.checkpoint, was["aside"])
@@ -98,8 +99,9 @@ class CheckpointSwap(StepBase):
         """Fail where a byte differs from the copy, whose hash is in `was` as `made`."""
         if applier.folders.tree_hash(self.checkpoint) != was["made"]:
             raise StepError(
-                f"{self.checkpoint} differs from the new checkpoint: another process writes to "
-                "it. Stop that process, then try again"
+                f"checkpoint {self.checkpoint} differs from the copy that replaced it: another "
+                f"process writes to it. Stop that process, run `headgate undo {applier.run}`, then "
+                "`headgate plan` again"
             )
 
     def undo(self, was: PriorState) -> tuple[Step, ...]:
@@ -166,7 +168,7 @@ def check_movable(inspector: Inspector, location: str, query_id: str) -> None:
     """Refuse where the checkpoint is missing, another query's, or can't be moved aside."""
     found = check_query(inspector, location, query_id)
     if found.fixed:
-        raise RefusedError(f"checkpoint {location} can't be replaced: {found.fixed}")
+        raise RefusedError(f"Headgate can't replace checkpoint {location}: {found.fixed}")
 
 
 def check_query(inspector: Inspector, location: str, query_id: str) -> Checkpoint:

@@ -108,12 +108,17 @@ class SwitchToOldCheckpoint(StepBase):
             return (
                 (
                     f"{self.pipeline} no longer uses checkpoint {self.place}, so Headgate can't "
-                    "undo the switch"
+                    f"undo the switch. Set `checkpoint` of {self.pipeline} in headgate.toml to the "
+                    "checkpoint to use"
                 ),
             )
         now = inspector.remote_checkpoints.listing_hash(self.checkpoint)
         if now is None:
-            return (f"the old checkpoint {self.checkpoint} not found",)
+            return (
+                f"the old checkpoint {self.checkpoint} was not found. Restore it from your own "
+                f"backup, or set `checkpoint` of {self.pipeline} in headgate.toml to the "
+                "checkpoint to use",
+            )
         if now != self.hash:
             return (
                 (
@@ -189,7 +194,7 @@ class StartAtCheckpoint(StartPipeline):
             StartPipeline.verify(self, applier, was)
         except StepError as error:
             raise RefusedError(
-                f"{error} on checkpoint {self.checkpoint}. See its log for the cause"
+                f"{error} on checkpoint {self.checkpoint}. See the log of {self.pipeline}"
             ) from None
         self._check_old(applier, was)
 

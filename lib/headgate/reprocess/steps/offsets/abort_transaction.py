@@ -42,7 +42,7 @@ class AbortTransaction(StepBase):
         if found is None and not again:
             raise RefusedError(
                 f"transaction {self.transaction} is no longer open, so it can't be aborted. Run "
-                "`headgate plan repair` again for what is left"
+                "`headgate plan repair` again"
             )
         if found is not None and not self._is_same(found):
             raise RefusedError(
@@ -74,7 +74,7 @@ class AbortTransaction(StepBase):
 
     def remains(self, inspector: Inspector, was: PriorState) -> tuple[str, ...] | None:
         """Its records, which no reader of committed ones ever gets."""
-        return (f"the transaction {self.transaction} stays aborted",)
+        return (f"the undo can't restore the aborted transaction {self.transaction}",)
 
     def _found(self, inspector: Inspector) -> Transaction | None:
         parts = [

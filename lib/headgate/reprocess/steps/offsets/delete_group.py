@@ -62,7 +62,8 @@ class DeleteGroup(StepBase):
         """Fail where it is there: somebody joined or committed."""
         if not is_gone(applier, self.group):
             raise StepError(
-                f"group {self.group} was recreated: a consumer uses it. Stop it, then try again"
+                f"group {self.group} was recreated: a consumer uses it. Stop the consumer, then "
+                "resume the run"
             )
 
     def undo(self, was: PriorState) -> tuple[Step, ...]:
@@ -111,8 +112,8 @@ class RestoreGroup(StepBase):
             return ()
         return (
             (
-                f"offsets of group {self.group} on {name_list(lost)} are not restored, because "
-                "restored records have new offsets"
+                f"the undo doesn't restore the offsets of group {self.group} on {name_list(lost)}, "
+                "because the topic was deleted or recreated and its records have other offsets"
             ),
         )
 
@@ -139,7 +140,10 @@ class RestoreGroup(StepBase):
     def verify(self, applier: Applier, was: PriorState) -> None:
         """Fail where an offset is another one."""
         if not self.is_applied(applier, was):
-            raise StepError(f"the old offsets of group {self.group} are not restored")
+            raise StepError(
+                f"group {self.group} doesn't have its old offsets: a consumer probably commits "
+                "offsets. Stop the group's consumers, then resume the run"
+            )
 
     def _wanted(self, inspector: Inspector) -> Mapping[tuple[str, int], Commit]:
         return {

@@ -79,8 +79,8 @@ def _of(
         old = [p for p, at in unread.items() if (f := first.get(p)) is None or at < f]
         if old:
             yield (
-                f"undo within {hours} h: topic {topic.name} keeps records for "
-                f"{keeps / _HOUR_MS:g} h, and the records at {len(old)} old offsets expire by then"
+                f"undo within {hours} h: topic {topic.name} keeps records for {keeps / _HOUR_MS:g} "
+                f"h, and the records at {plural(len(old), 'old offset')} expire by then"
             )
             return
 
@@ -199,9 +199,12 @@ class RestoreOffsets(StepBase):
         names = ", ".join(sorted(self.topics))
         gone = sum(m.to is None for m in self.moves)
         absent = (
-            f"; {gone} of these partitions had no offset before, so their offset is deleted"
-            if gone
-            else ""
+            ""
+            if not gone
+            else "; 1 of these partitions had no offset before the run, so its offset is deleted"
+            if gone == 1
+            else f"; {gone} of these partitions had no offset before the run, so their offsets are "
+            "deleted"
         )
         return (
             f"restore the offsets of group {self.group} on {plural(len(self.moves), 'partition')} "
@@ -246,9 +249,11 @@ class RestoreOffsets(StepBase):
         """Refuse where a topic is another one, or the group is active and stays so."""
         topics = topic_facts(inspector.kafka.topics(self.topics))
         found = [
-            f"topic {name} was recreated since the run, or its number of partitions changed"
+            f"topic {name} was recreated since the run, or its number of partitions changed, so "
+            "Headgate can't restore its old offsets. Set offsets with `headgate plan from-point`"
             if name in topics
-            else f"topic {name} no longer exists"
+            else f"topic {name} no longer exists, so its old offsets can't be restored. Create the "
+            "topic, then set offsets with `headgate plan from-point`"
             for name, facts in sorted(self.topics.items())
             if topics.get(name) != facts
         ]
@@ -346,7 +351,9 @@ def _prove(applier: Applier, group_id: str, moves: Iterable[Move]) -> None:
         if now.get((m.topic, m.partition)) != m.to
     ]
     if wrong:
-        raise StepError(f"{group_id}: " + "; ".join(wrong[:_SHOWN]))
+        raise StepError(
+            f"group {group_id} doesn't have the planned offsets: " + "; ".join(wrong[:_SHOWN])
+        )
 
 
 def _word(commit: Commit | None) -> str:

@@ -120,7 +120,9 @@ def find(
         log = logs.get(part)
         if log is None:
             if part[0] in topics:
-                found.blockers.append(f"topic {part[0]} has no partition {part[1]}")
+                found.blockers.append(
+                    f"topic {part[0]} has no partition {part[1]}. Choose an existing partition"
+                )
             continue
         if log.begin is None or log.end is None:
             found.blockers.append(
@@ -137,7 +139,9 @@ def find(
         say_cut(found, target)
     unknown = sorted(listed.keys() - set(wanted))
     found.blockers.extend(
-        f"{_name(part)} has a listed offset, but this partition isn't selected" for part in unknown
+        f"{_name(part)} has a listed offset, but this partition isn't selected. Remove it from the "
+        "list of offsets"
+        for part in unknown
     )
     return found
 
@@ -250,8 +254,8 @@ class _Finder:
         if at != wished:
             end = "earliest" if at == self.begin else "latest"
             self.found.risks.append(
-                f"{_name(self.part)} moves by {at - self.committed:+d} instead of {by:+d}: the "
-                f"{end} offset is reached"
+                f"{_name(self.part)} moves by {at - self.committed:+d} instead of {by:+d}, to its "
+                f"{end} offset"
             )
         self._to(at)
 
@@ -263,10 +267,14 @@ def read_rows(rows: Iterable[str], *, option: str) -> tuple[Listed, ...]:
         listed = _row(row, f"--{option}, line {number}")
         key = (listed.topic, listed.partition)
         if key in found:
-            raise ScenarioError(f"--{option}, line {number}: {_name(key)} is listed twice")
+            raise ScenarioError(
+                f"--{option}, line {number}: {_name(key)} is listed twice. Remove one row"
+            )
         found[key] = listed
     if not found:
-        raise ScenarioError(f"--{option}: no row of TOPIC,PARTITION,OFFSET found")
+        raise ScenarioError(
+            f"--{option}: no offset found. Write one row TOPIC,PARTITION,OFFSET a partition"
+        )
     return tuple(found[key] for key in sorted(found))
 
 

@@ -106,7 +106,8 @@ class ResumeProcessing(StepBase):
         _follows(applier, self.pipeline, Status.RUNS)
         if applier.processes.status(self.pipeline) is Status.PAUSED:
             raise StepError(
-                f"the status of {self.pipeline} is still paused after its resume command"
+                f"the status of {self.pipeline} is still paused after its resume command. Check "
+                "that the command reaches every process"
             )
 
     def undo(self, was: PriorState) -> tuple[Step, ...]:

@@ -175,7 +175,8 @@ class StartStep(StepBase):
             wait.look(self.pipeline)
             if wait.seconds >= START_SECONDS or wait.ended >= STOPPED_SECONDS:
                 raise StepError(
-                    f"{self.pipeline} is not running {wait.seconds:.0f} s after its start"
+                    f"{self.pipeline} is not running {wait.seconds:.0f} s after its start. See "
+                    f"the log of {self.pipeline}"
                 )
             wait.pause()
 

@@ -46,7 +46,10 @@ class RestoreRecords(StepBase):
         needed = self._lost(inspector).values()
         gone = needed - inspector.kafka.shapes(needed).keys()
         return (
-            ((f"the backed-up records are missing: topic {name_list(gone)} not found"),)
+            (
+                f"backup topics not found: {name_list(gone)}. Without them, Headgate can't restore "
+                "the records. Recreate them from another copy, then undo the run again",
+            )
             if gone
             else ()
         )
@@ -57,8 +60,8 @@ class RestoreRecords(StepBase):
         if not backup:
             return ()
         risks = [
-            f"records restored to {name_list(backup)} get new offsets: offsets stored outside "
-            "Kafka now point to other records"
+            f"records restored to {name_list(backup)} get new offsets, so offsets that are stored "
+            "outside Kafka point to other records"
         ]
         held = {n: t.records for n, t in inspector.kafka.topics(backup).items() if t.records}
         risks += [
@@ -68,7 +71,8 @@ class RestoreRecords(StepBase):
         for name, groups in sorted(inspector.kafka.topic_readers(backup).items()):
             if groups:
                 risks.append(
-                    f"{name_list(groups)} gets duplicates of the records restored to {name}"
+                    f"consumers of {name} get duplicates of the restored records: "
+                    f"{name_list(groups)}"
                 )
         return tuple(risks)
 
@@ -154,7 +158,10 @@ class ConfigureTopics(StepBase):
         effects_now = applier.kafka.shapes(self.configs)
         wrong = [n for n, c in self.configs.items() if effects_now[n].configs != c]
         if wrong:
-            raise StepError(f"settings of {name_list(wrong)} differ from the plan")
+            raise StepError(
+                f"topic settings differ from the plan: {name_list(wrong)}. Correct the settings, "
+                "then resume the run"
+            )
 
     def undo(self, was: PriorState) -> tuple[Step, ...]:
         """Restore the earlier settings."""

@@ -12,7 +12,7 @@ from headgate.reprocess.steps.base.group_liveness import check_gone_or_inactive
 from headgate.reprocess.steps.base.step import PriorState, check_topics
 from headgate.reprocess.steps.base.verify_stopped import prove_stopped
 from headgate.reprocess.steps.base.wait import Wait
-from headgate.text.numbers import name_list
+from headgate.text.numbers import name_list, plural
 
 # How long an application may take to join its group and to make its internal topics, and for how
 # long a status of `stopped` means that it has ended.
@@ -69,7 +69,8 @@ class AddPartitions(StepBase):
         wrong = [n for n, t in self.topics.items() if now.get(n) != (t["id"], self.to)]
         if wrong:
             raise StepError(
-                f"topics that were recreated or don't have {self.to} partitions: {name_list(wrong)}"
+                f"topics that were recreated or don't have {self.to} partitions: "
+                f"{name_list(wrong)}. Check these topics, then run `headgate plan` again"
             )
 
     def remains(self, inspector: Inspector, was: PriorState) -> tuple[str, ...]:
@@ -89,7 +90,8 @@ class AddPartitions(StepBase):
         other = [n for n, t in self.topics.items() if n not in now or now[n][0] != t["id"]]
         if other:
             raise StalePlanError(
-                f"topics that were deleted or recreated since the plan was made: {name_list(other)}"
+                "topics that were deleted or recreated since the plan was made: "
+                f"{name_list(other)}. Run `headgate plan` again"
             )
         return [name for name in self.topics if now[name][1] < self.to]
 
@@ -145,7 +147,7 @@ class VerifyPartitions(StepBase):
 
     def _said(self, applier: Applier) -> str:
         now = {name: count for name, (_, count) in applier.kafka.identities(self.topics).items()}
-        said = [f"{name} has {count} partitions" for name, count in sorted(now.items())]
+        said = [f"{name} has {plural(count, 'partition')}" for name, count in sorted(now.items())]
         fixed = [name for name, count in sorted(now.items()) if count != self.to]
         why = (
             (f"; the code or another input sets the number of partitions of {name_list(fixed)}")

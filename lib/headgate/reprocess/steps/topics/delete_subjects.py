@@ -68,8 +68,8 @@ class DeleteSubjects(StepBase):
         """Fail where one is there: something registers its schemas again."""
         if left := applier.schemas.subjects(self.subjects):
             raise StepError(
-                f"subjects were registered again right after deletion: {name_list(left)}. Stop "
-                "the producers that register them, then try again"
+                f"the schema registry has schemas of {name_list(left)} again, right after their "
+                "deletion. Stop the producers that register them, then run `headgate plan` again"
             )
 
     def undo(self, was: PriorState) -> tuple[Step, ...]:
@@ -94,12 +94,15 @@ class RestoreSubjects(StepBase):
     levels: dict[str, str] = field(default_factory=dict)
 
     def describe(self) -> str:
-        return f"register the schemas of {name_list(self.versions)} again"
+        return (
+            f"register the old schemas of {name_list(self.versions)} again in the schema registry"
+        )
 
     def risks(self, inspector: Inspector) -> tuple[str, ...]:
         """Say what may differ."""
         return (
-            f"versions of {name_list(self.versions)} may get new numbers; the schemas are the same",
+            f"the schemas of {name_list(self.versions)} are the same, but their version numbers in "
+            "the schema registry may be new. Check clients that use version numbers",
         )
 
     def is_applied(self, applier: Applier, was: PriorState) -> bool:
@@ -128,16 +131,23 @@ class RestoreSubjects(StepBase):
 
     def verify(self, applier: Applier, was: PriorState) -> None:
         """Fail where a subject has others; say which schemas got another id."""
+        names = name_list(self.versions)
         if not self._has_schemas(applier):
-            raise StepError(f"the old schemas of {name_list(self.versions)} are not restored")
+            raise StepError(
+                f"the schema registry doesn't have exactly the old schemas of {names}. Stop the "
+                "producers that register other schemas, delete these subjects in the schema "
+                "registry, then resume the run"
+            )
         if not self._has_levels(applier):
             raise StepError(
-                f"the old compatibility levels of {name_list(self.versions)} are not restored"
+                f"the schema registry doesn't have the old compatibility levels of {names}. Resume "
+                "the run to set them again"
             )
         before = {name: [v["id"] for v in versions] for name, versions in self.versions.items()}
         now = ids_of(applier, self.versions)
         if other := [name for name, ids in before.items() if now.get(name) != ids]:
-            applier.note(f"schemas of {name_list(other)} have new ids: {now}")
+            ids = "; ".join(f"{name}: {', '.join(map(str, now.get(name, ())))}" for name in other)
+            applier.note(f"the schema registry gave the old schemas new ids ({ids})")
 
 
 def ids_of(inspector: Inspector, names: Iterable[str]) -> dict[str, list[int]]:

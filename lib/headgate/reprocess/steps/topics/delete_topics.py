@@ -105,8 +105,8 @@ class DeleteTopics(StepBase):
         """Fail where one of them is there: something makes it anew when it is gone."""
         if left := applier.kafka.shapes(self.topics):
             raise StepError(
-                f"topics were recreated right after deletion: {name_list(left)}. A client still "
-                "uses them: stop the client, then try again"
+                f"a client recreated {name_list(left)} right after the deletion. Stop the client, "
+                "then run `headgate plan` again"
             )
 
     def undo(self, was: PriorState) -> tuple[Step, ...]:
@@ -214,7 +214,10 @@ class RestoreTopics(StepBase):
         made = [s for s in self.shapes if s["name"] not in now or now[s["name"]].id != s["id"]]
         wrong = [s["name"] for s in made if not _is_like(now.get(s["name"]), s)]
         if wrong:
-            raise StepError(f"topics were recreated with different settings: {name_list(wrong)}")
+            raise StepError(
+                "partitions, replication or settings of recreated topics differ from the deleted "
+                f"topics: {name_list(wrong)}. Correct them, then resume the run"
+            )
 
     def _missing(self, applier: Applier, was: PriorState) -> list[TopicShape]:
         since = {s["id"] for s in was["since"]}
@@ -297,7 +300,10 @@ class CreateTopics(StepBase):
         """Fail where one is missing, or is another one."""
         now = applier.kafka.shapes(self.topics)
         if wrong := [n for n, s in self.topics.items() if not _is_like(now.get(n), s)]:
-            raise StepError(f"topics differ from the plan after their creation: {name_list(wrong)}")
+            raise StepError(
+                "partitions, replication or settings of new topics differ from the plan: "
+                f"{name_list(wrong)}. Correct them, then resume the run"
+            )
 
     def undo(self, was: PriorState) -> tuple[Step, ...]:
         """Keep the new topics and their records."""

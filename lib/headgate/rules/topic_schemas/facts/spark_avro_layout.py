@@ -81,10 +81,12 @@ def _of_record(
         yield from _differences(mine.type, theirs.type, here, depth + 1, seen)
     more, fewer = read.fields[len(names) :], written.fields[len(read.fields) :]
     for field in more:
-        yield f"{f'{path}.' if path else ''}{field.name} is read but not written."
+        yield (
+            f"The query reads {f'{path}.' if path else ''}{field.name}, but no producer writes it."
+        )
     # What follows the last field of the record itself is not looked at.
     for field in fewer if path else ():
-        yield f"{path}.{field.name} is written but not read."
+        yield f"Producers write {path}.{field.name}, but the query's schema lacks it."
 
 
 def _of_union(
