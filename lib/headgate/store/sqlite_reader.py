@@ -261,8 +261,13 @@ def _no_run(run: str) -> NotFoundError:
 def _values(row: sqlite3.Row) -> dict[str, Any]:
     values: dict[str, Any] = dict(row)
     values["state"] = RunState(values["state"])
-    values["cancel_requested"] = bool(values["cancel_requested"])
+    for name in _BOOLEANS & values.keys():
+        values[name] = None if values[name] is None else bool(values[name])
     return values
+
+
+# SQLite has no booleans: it keeps them as 0 and 1.
+_BOOLEANS = {f.name for f in fields(RunRow) if str(f.type).startswith("bool")}
 
 
 def _entry(row: sqlite3.Row) -> JournalEntry:
