@@ -54,6 +54,8 @@ def write(found: Mapping[str, Example]) -> None:
         mine = {
             r.code: found[r.code] for r in sorted(rules, key=lambda r: r.code) if r.code in found
         }
+        if not mine:
+            continue
         text = json.dumps(mine, indent=1, ensure_ascii=False)
         path_of(kind).write_text(f"{text}\n", encoding="utf-8")
 
