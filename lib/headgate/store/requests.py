@@ -56,7 +56,10 @@ class Requests:
                     f"{row.asked_by} created request {request}: another person must approve it"
                 )
             if row.plan_hash != run.plan_hash:
-                raise StalePlanError(f"request {request} was made for a different plan")
+                raise StalePlanError(
+                    f"the plan of request {request} changed after it was requested. Cancel it, "
+                    "then run `headgate plan` and `headgate request` again"
+                )
             made = insert_run(connection, run, by=row.asked_by)
             _decide(connection, row, RequestState.APPROVED, by=by, reason=reason, run=made)
         return made

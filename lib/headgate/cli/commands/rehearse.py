@@ -28,7 +28,7 @@ def _settings(_: click.Context, __: click.Parameter, given: tuple[str, ...]) -> 
 
 
 @click.command("rehearse")
-@click.option("--checkpoint", metavar="DIR", help="Spark: checkpoint folder or remote address.")
+@click.option("--checkpoint", metavar="DIR", help="Spark: path or URI of the checkpoint.")
 @click.option(
     "--after",
     required=True,

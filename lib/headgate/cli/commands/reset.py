@@ -105,7 +105,9 @@ _WORDS = ("execute", "dry_run", "detach", "output", "application_id", "config_fi
 @click.option("--execute", is_flag=True, help="Run the reset (default: only show the plan).")
 @click.option("--dry-run", is_flag=True, help="Only show the plan (the default).")
 @click.option(
-    "--detach", is_flag=True, help="With --execute: print the run and return without waiting."
+    "--detach",
+    is_flag=True,
+    help="With --execute: queue the run, print its id and return.",
 )
 @format_option()
 def command(**given: Any) -> int:

@@ -179,7 +179,10 @@ def draft_path(path: str) -> Path:
 def check_named(path: str) -> None:
     """Copies and removals stay within names that end in a run's id, whatever a plan says."""
     if not any(_is_ours(part) for part in Path(path).parts[1:]):
-        raise StepError(f"Headgate changes only paths that a run creates, not {path}")
+        raise StepError(
+            f"{path} was not changed: no run creates a path with such a name. Run `headgate plan` "
+            "again"
+        )
 
 
 def _is_ours(part: str) -> bool:

@@ -157,7 +157,7 @@ def judge_streams(report: Report, engine: StreamsVerdict) -> Judged:
     if report.outcome is Outcome.SILENTLY_WRONG:
         return Judged(
             Agreement.AGREE,
-            (f"Rules and engine agree: the new version runs, but no longer reads {names}."),
+            (f"Rules and engine agree: the new version runs, but no longer reads store {names}."),
         )
     if report.outcome in (Outcome.RESUMES, Outcome.NO_EFFECT):
         why = f"The new version runs, but no longer reads {names}. The rules expect no data loss."

@@ -73,7 +73,7 @@ def _advice(worst: Outcome, first: Finding | None, report: Report) -> str:
     if worst is Outcome.UNKNOWN and first is not None:
         return f"Answer first: {first.question}"
     if is_mixed(report):
-        return "The new version resumes, but results mix the old and the new meaning."
+        return "The new version resumes, but results mix the old and the new logic."
     if worst is Outcome.NO_EFFECT:
         return (
             "The new version resumes. Some changes have no effect, because the state keeps the "

@@ -90,8 +90,8 @@ OPTIONS = (
 SCENARIO = Scenario(
     name="offline-upgrade",
     title="Offline upgrade",
-    what="Stop the pipeline, check the new version, back up for a rollback, start the new "
-    "version, verify that it works.",
+    what="Stop the pipeline, check the new version, back up the state for a rollback, start the "
+    "new version, verify that it works.",
     build=build,
     options=OPTIONS,
     support={

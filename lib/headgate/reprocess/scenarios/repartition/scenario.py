@@ -23,7 +23,7 @@ def build(request: PlanRequest) -> Plan:
     """Return the plan for the pipeline's engine."""
     wanted = request.options["partitions"]
     if not 0 < wanted <= _MOST:
-        raise ScenarioError(f"--partitions: expected a number from 1, found {wanted}")
+        raise ScenarioError(f"--partitions: expected a number from 1 to {_MOST}, found {wanted}")
     if request.pipeline.engine is Engine.SPARK:
         return repartition_spark.build(request)
     return repartition_streams.build(request)

@@ -222,9 +222,9 @@ def _of_state(seen: ResetFacts) -> Iterator[str]:
         )
     else:
         yield (
-            "Headgate does not clear local state on the instances' disks. An instance that keeps "
-            "it counts reprocessed records twice. Register a `clean` command, or clear it and "
-            "pass --local-state-cleared INSTANCE"
+            "Headgate does not delete local state on the instances' disks. An instance that keeps "
+            "its old state counts reprocessed records twice. Register a `clean` command, or delete "
+            "the local state yourself and pass --local-state-cleared INSTANCE"
         )
 
 

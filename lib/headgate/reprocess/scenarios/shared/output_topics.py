@@ -55,7 +55,8 @@ OPTIONS = (
     Option(
         name="back-up-outputs",
         ask="Back up the records, so that an undo can restore them?",
-        help="Copy the records to backup topics before they are deleted; an undo restores them.",
+        help="Copy the records of the output topics to backup topics before the run deletes them; "
+        "an undo restores them.",
         kind=Kind.FLAG,
         engines=_ENGINES,
         after=("outputs",),

@@ -48,8 +48,9 @@ class AwaitTransactions(StepBase):
         """Refuse where one is still open."""
         if pending := self._pending(applier):
             raise RefusedError(
-                f"{self.application} has pending transactions, so one of its processes still "
-                f"runs: {_named(pending)}. Stop the process, or abort the transaction"
+                f"{self.application} has pending transactions: {_named(pending)}. One of its "
+                "processes still runs, or was just killed. Stop it, or abort the transactions with "
+                "`kafka-transactions.sh abort`"
             )
 
     def _pending(self, applier: Applier) -> list[Transaction]:
