@@ -211,9 +211,9 @@ def section(corpus: Path, found: Sequence[Scored]) -> str:
     lines = [
         f"## {corpus.name}",
         "",
-        f"{datetime.now(UTC):%Y-%m-%d}: {len(run)} changes of `tests/cases/{corpus.name}` ran, "
+        f"{datetime.now(UTC):%Y-%m-%d}: {len(run)} changes of `tests/cases/{corpus.name}`, "
         f"{mean:.1f} s each",
-        f"in a warm session. {len(found) - len(run)} have no code that runs.",
+        f"in a warm session. Code that did not run: {len(found) - len(run)}.",
         "",
         *summary(found),
         "",
