@@ -29,7 +29,7 @@ def test_json_lines_csv_and_parquet_are_the_same_rows(tmp_path):
     ("text", "given", "said"),
     [
         ('{"k": 1}\n[]\n', "{file}", ":2: expected one JSON object a line"),
-        ("other\n1\n", "{file}", "has none of the columns of /data/orders .k, v."),
+        ("other\n1\n", "{file}", "has none of the columns of source /data/orders .k, v."),
         ("k\n1\n", "order={file}", "has no source order.*orders"),
         ("k\n1\n", "/no/such/file", "can't be read as a sample"),
         ("PAR1 and no more", "{file}", "can't be read as a sample"),
@@ -44,7 +44,7 @@ def test_a_sample_that_fits_nothing_is_one_sentence(tmp_path, text, given, said)
 def test_several_sources_need_a_name(tmp_path):
     (tmp_path / "s").write_text("k\nAda\n")
     sources = [ORDERS, ORDERS | {"folder": "g", "location": "/data/refunds"}]
-    with pytest.raises(EvidenceError, match=r"SOURCE=FILE: one of /data/orders, /data/refunds"):
+    with pytest.raises(EvidenceError, match=r"SOURCE is one of /data/orders, /data/refunds"):
         sampled_rows(SampleWish((str(tmp_path / "s"),)), sources, None)
     found = sampled_rows(SampleWish((f"refunds={tmp_path / 's'}",)), sources, None)
     assert found == {"g": [{"k": "Ada"}]}
