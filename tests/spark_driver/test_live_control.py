@@ -95,7 +95,7 @@ def test_a_driver_stops_its_query_between_two_batches_and_the_stop_is_proven(
         assert not running.isActive
         step.verify(applier, was)
         found = applier.checkpoints.read(str(tmp_path / "ck"))
-        # Batches follow each other at once: the next may have begun, and is done again.
+        # Batches follow each other at once: the next may be uncommitted, and is reprocessed.
         assert found.last_offset_batch - found.last_commit_batch in (0, 1)
         assert applier.processes.driver_status("q").status is Status.STOPPED
         assert not list((tmp_path / "watch" / FOLDER).iterdir())

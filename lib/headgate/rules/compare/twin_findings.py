@@ -101,7 +101,7 @@ def engine_writes_wrong_results(verdict: TwinVerdict, location: Location) -> Rul
         location=location,
         before=example.before if example else None,
         after=example.after if example else None,
-        because=f"{_sentence(verdict.why)}{f' {example_words(example)}' if example else ''}",
+        because=f"{sentence(verdict.why)}{f' {example_words(example)}' if example else ''}",
         rollback=Rollback.LOST,
         remedy=_NEW_CHECKPOINT,
         scenario="from-scratch",
@@ -118,7 +118,7 @@ def twin_run_undecided(verdict: TwinVerdict, location: Location) -> RuleResult:
     return RuleResult(
         outcome=Outcome.UNKNOWN,
         location=location,
-        because=_sentence(verdict.why),
+        because=sentence(verdict.why),
         question=_DECIDES.format(question=verdict.question),
         remedy=_CHECK_BY_HAND,
     )
@@ -408,5 +408,6 @@ def _would_have(example: Counterexample) -> str:
     return repr(example.after) + ("" if same else f" in column {example.columns[1]}")
 
 
-def _sentence(text: str) -> str:
+def sentence(text: str) -> str:
+    """Return a reason as a sentence: with a capital letter and a full stop."""
     return f"{text[:1].upper()}{text[1:]}."

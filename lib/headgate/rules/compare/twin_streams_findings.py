@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from headgate.model.twin import TwinVerdict
-from headgate.rules.compare.twin_findings import TwinRule, example_words
+from headgate.rules.compare.twin_findings import TwinRule, example_words, sentence
 from headgate.rules.core.report import Location, Outcome, Rollback, StateEffect
 from headgate.rules.core.rule import RuleResult, declared
 
@@ -47,7 +47,7 @@ def streams_writes_wrong_results(verdict: TwinVerdict, location: Location) -> Ru
         location=location,
         before=example.before if example else None,
         after=example.after if example else None,
-        because=f"{_sentence(verdict.why)}{f' {example_words(example)}' if example else ''}",
+        because=f"{sentence(verdict.why)}{f' {example_words(example)}' if example else ''}",
         rollback=Rollback.UNKNOWN,
         remedy=_KEEP,
         scenario="from-scratch",
@@ -64,7 +64,7 @@ def streams_twin_run_undecided(verdict: TwinVerdict, location: Location) -> Rule
     return RuleResult(
         outcome=Outcome.UNKNOWN,
         location=location,
-        because=_sentence(verdict.why),
+        because=sentence(verdict.why),
         question=_DECIDES.format(question=verdict.question),
         remedy=_REHEARSE,
     )
@@ -80,7 +80,3 @@ STREAMS_RULES = {
     "silently_wrong": streams_writes_wrong_results,
     "unknown": streams_twin_run_undecided,
 }
-
-
-def _sentence(text: str) -> str:
-    return f"{text[:1].upper()}{text[1:]}."

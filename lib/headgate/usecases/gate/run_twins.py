@@ -16,7 +16,7 @@ from headgate.model.version import Version
 from headgate.parse.evidence.version_file import dump, fingerprint, load
 from headgate.rules.compare.gated import ComparedWith, Gated
 from headgate.rules.compare.twin_findings import SPARK_RULES, TwinRule, with_twin
-from headgate.rules.core.report import Location, Outcome, Report
+from headgate.rules.core.report import Finding, Location, Outcome, Report
 from headgate.rules.core.upstream import feeding_state
 from headgate.usecases.compare.compare_versions import report_on
 from headgate.usecases.context import Context
@@ -136,10 +136,9 @@ class TwinRuns:
             )
         assert report is not None
         both = with_twin(report, found.verdict, *found.versions, again=found.again)
-        findings = tuple(sorted(both.report.findings, key=lambda f: -f.outcome))
         return replace(
             one,
-            report=replace(both.report, findings=findings),
+            report=_worst_first(both.report, both.report.findings),
             twin=found.verdict,
             versions=found.versions,
             disagreements=both.disagreements,
@@ -162,8 +161,12 @@ def failed_run(
     )
     finding = rules["unknown"].of(asked, Location())
     report = one.report or Report()
-    worst_first = sorted((*report.findings, finding), key=lambda f: -f.outcome)
-    return replace(one, report=replace(report, findings=tuple(worst_first)), twin_note=note)
+    report = _worst_first(report, (*report.findings, finding))
+    return replace(one, report=report, twin_note=note)
+
+
+def _worst_first(report: Report, findings: tuple[Finding, ...]) -> Report:
+    return replace(report, findings=tuple(sorted(findings, key=lambda f: -f.outcome)))
 
 
 def _as_kept(version: Version) -> Version:

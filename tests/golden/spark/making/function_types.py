@@ -1,6 +1,6 @@
 """Record the types of Spark's functions: `python tests/golden/spark/making/function_types.py`.
 
-Each expression of the recorded file is planned anew, over columns with and without nulls, with ANSI
+Each expression of the recorded file is planned again over columns with and without nulls, with ANSI
 mode on and off; what the analysed and the optimized plan print, as text and as JSON, gets the
 type and the nullability that Spark says. Writes tests/golden/functions/spark_4.2.0.json.
 """
