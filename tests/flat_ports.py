@@ -3,4 +3,4 @@
 
 class FlatPorts:
     kafka = schemas = processes = checkpoints = state = sinks = property(lambda self: self)
-    remote_checkpoints = evidence = folders = records = property(lambda self: self)
+    remote_checkpoints = evidence = folders = records = spark_jobs = property(lambda self: self)

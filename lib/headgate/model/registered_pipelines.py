@@ -117,6 +117,14 @@ class DeclaredTopic:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class SparkSettings:
+    """`[spark]`: the master that runs on data use, and Spark's settings, which may be secrets."""
+
+    master: str = "local[*]"
+    config: dict[str, str] = field(default_factory=dict, repr=False)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Registry:
     """Everything that `headgate.toml` says; `path` is the file, None for an empty registry.
 
@@ -144,6 +152,7 @@ class Registry:
     console_hosts: tuple[str, ...] = ()
     console_metrics: bool = False
     requirements: str | None = None
+    spark: SparkSettings = SparkSettings()
 
     def topic(self, name: str) -> DeclaredTopic:
         """Return what is declared of a topic; of most nothing is."""

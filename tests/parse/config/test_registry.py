@@ -3,7 +3,7 @@
 import pytest
 
 from headgate.errors import RegistryError
-from headgate.model.registered_pipelines import Commands
+from headgate.model.registered_pipelines import Commands, SparkSettings
 from headgate.model.version import Engine
 from headgate.parse.config.headgate_toml import parse
 
@@ -202,3 +202,17 @@ def test_a_wrong_watch_is_said_at_its_line(text, line, says):
     with pytest.raises(RegistryError, match=says) as caught:
         read(text)
     assert caught.value.line == line
+
+
+def test_spark_runs_locally_unless_a_master_and_settings_are_given():
+    assert read(GROUP).spark == SparkSettings(master="local[*]", config={})
+    text = '[spark]\nmaster = "spark://h:7077"\n[spark.config]\n"spark.jars" = "${JAR}"\n'
+    found = parse(text, path="/team/headgate.toml", env={"JAR": "/j.jar"}).spark
+    assert found == SparkSettings(master="spark://h:7077", config={"spark.jars": "/j.jar"})
+    assert "j.jar" not in repr(found)
+
+
+def test_a_master_among_the_settings_is_said_at_its_line():
+    with pytest.raises(RegistryError, match="write it as `master` under") as caught:
+        read('[spark.config]\n"spark.master" = "local"\n')
+    assert caught.value.line == 2

@@ -13,6 +13,7 @@ from headgate.gateway.adapters.record_backup import RecordBackupAdapter
 from headgate.gateway.adapters.run_context import RunContext
 from headgate.gateway.adapters.schema_registry import SchemaAdapter
 from headgate.gateway.adapters.sinks import SinkAdapter
+from headgate.gateway.adapters.spark_jobs import SparkJobAdapter
 from headgate.gateway.adapters.state import StateAdapter
 from headgate.gateway.adapters.verdicts import EvidenceAdapter
 from headgate.model.registered_pipelines import Registry
@@ -35,6 +36,7 @@ class LiveInspector:
         self.sinks = SinkAdapter(context)
         self.remote_checkpoints = RemoteCheckpointAdapter(context)
         self.evidence = EvidenceAdapter()
+        self.spark_jobs = SparkJobAdapter(context)
 
     def close(self) -> None:
         """Let go of the connections."""

@@ -17,6 +17,7 @@ from headgate.model.registered_pipelines import (
     DeclaredTopic,
     Pipeline,
     Registry,
+    SparkSettings,
 )
 from headgate.model.version import Engine
 from headgate.parse.config.pipeline_commands import read_commands
@@ -75,7 +76,7 @@ def _syntax_error(error: tomllib.TOMLDecodeError, text: str, source: str) -> Reg
 def _registry(top: Table, path: PurePath) -> Registry:
     top.allow(
         *("kafka", "store", "pipeline", "file_systems", "accept", "docs"),
-        *("schema_registry", "topics", "runs", "console", "gate"),
+        *("schema_registry", "topics", "runs", "console", "gate", "spark"),
     )
     gate = top.table("gate", "[gate]").allow("requirements")
     requirements = gate.text("requirements")
@@ -97,7 +98,16 @@ def _registry(top: Table, path: PurePath) -> Registry:
         console_hosts=_console_hosts(_console(top)),
         console_metrics=_console(top).flag("metrics"),
         requirements=_located(requirements, path.parent) if requirements else None,
+        spark=_spark(top),
     )
+
+
+def _spark(top: Table) -> SparkSettings:
+    spark = top.table("spark", "[spark]").allow("master", "config")
+    config = spark.table("config", "[spark.config]").settings()
+    if "spark.master" in config:
+        spark.table("config", "").fail("spark.master", "write it as `master` under [spark]")
+    return SparkSettings(master=spark.text("master") or SparkSettings().master, config=config)
 
 
 def _console(top: Table) -> Table:

@@ -15,6 +15,7 @@ from headgate.reprocess.ports.processes import ProcessApplier, ProcessInspector
 from headgate.reprocess.ports.record_backup import RecordBackupApplier
 from headgate.reprocess.ports.schema_registry import SchemaApplier, SchemaInspector
 from headgate.reprocess.ports.sinks import SinkApplier, SinkInspector
+from headgate.reprocess.ports.spark_jobs import SparkJobApplier, SparkJobInspector
 from headgate.reprocess.ports.state import StateApplier, StateInspector
 from headgate.reprocess.ports.verdict import EvidenceInspector
 
@@ -54,6 +55,10 @@ class Inspector(Protocol):
     def evidence(self) -> EvidenceInspector:
         """Versions and verdicts."""
 
+    @property
+    def spark_jobs(self) -> SparkJobInspector:
+        """Spark programs that process data."""
+
 
 class Applier(Inspector, Protocol):
     """What steps may do, on top of what plans may ask; StepError where it does not work."""
@@ -85,6 +90,10 @@ class Applier(Inspector, Protocol):
     @property
     def remote_checkpoints(self) -> RemoteCheckpointApplier:
         """Checkpoints on remote file systems."""
+
+    @property
+    def spark_jobs(self) -> SparkJobApplier:
+        """Spark programs that process data."""
 
     @property
     def folders(self) -> FolderApplier:

@@ -1,0 +1,100 @@
+"""How runs have Spark process data: a program beside the worker, or on a cluster."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from headgate.errors import RunCancelledError, StepError
+from headgate.gateway.adapters.run_context import RunContext
+from headgate.reprocess.ports.spark_jobs import JobOutcome, JobResult, SparkJob
+from headgate.text.secrets import mask_text
+
+_POLL_SECONDS = 0.2
+# How long a program of a cancelled run may take until its next safe place, such as a batch's end.
+STOP_SECONDS = 60.0
+_GONE_SECONDS = 30.0
+
+
+class SparkJobAdapter:
+    """Runs programs of `spark_jobs/data`; see `reprocess.ports.spark_jobs`."""
+
+    def __init__(self, context: RunContext) -> None:
+        self._context = context
+
+    def master(self) -> str:
+        """Return where programs run."""
+        return self._context.registry.spark.master
+
+    def run(
+        self, job: SparkJob, on_report: Callable[[Mapping[str, Any]], None] = lambda _report: None
+    ) -> JobResult:
+        """Run a program and return its result; see the port."""
+        # What starts processes is imported only where one is started.
+        from headgate.gateway.spark.run_job import ended_early
+        from headgate.gateway.spark.submit_job import ProgressFile, Submission
+
+        at = self._context
+        submission = Submission(
+            program=job.program,
+            arguments=job.arguments,
+            config=job.config,
+            spark=at.registry.spark,
+            folder=at.folder,
+            report=at.run_folder / "spark" / job.program,
+            mark=f"{at.run}:spark:{job.program}",
+        )
+        _end_earlier(submission.mark, at.pause)
+        child, lines = submission.start(), ProgressFile(submission.report)
+        try:
+            while child.running:
+                self._tell(lines.new(), on_report)
+                self._pause(submission.ask_to_stop, child, job)
+            self._tell(lines.new(), on_report)
+            found = submission.result()
+        finally:
+            code = child.finish(0)
+            _end_earlier(submission.mark, time.sleep)
+        if found is None:
+            raise StepError(ended_early(job.what, code, submission.log))
+        return JobResult(JobOutcome(found["outcome"]), found["facts"], found["error"] or "")
+
+    def _pause(self, ask_to_stop: Callable[[], None], child: Any, job: SparkJob) -> None:
+        """Wait a little; a cancelled run first lets the program come to a safe place."""
+        try:
+            self._context.pause(_POLL_SECONDS)
+        except RunCancelledError:
+            ask_to_stop()
+            deadline = time.monotonic() + STOP_SECONDS
+            while child.running and time.monotonic() < deadline:
+                time.sleep(_POLL_SECONDS)
+            how = "was ended" if child.running else "stopped"
+            raise RunCancelledError(f"the run was cancelled, and {job.what} {how}") from None
+
+    def _tell(self, reports: Any, on_report: Callable[[Mapping[str, Any]], None]) -> None:
+        for report in reports:
+            if "done" in report:
+                total = report.get("total")
+                self._context.progress(report["done"], total, report.get("unit", "records"))
+            if note := report.get("note"):
+                self._context.note(mask_text(note))
+            on_report(report)
+
+
+def _end_earlier(mark: str, pause: Callable[[float], None]) -> None:
+    """Kill what is left of the program and wait until it is gone: two would write one checkpoint.
+
+    StepError if something of it does not end.
+    """
+    from headgate.gateway.process.shell_commands import end_marked
+
+    waited = 0.0
+    while end_marked(mark):
+        if waited >= _GONE_SECONDS:
+            raise StepError(
+                "an earlier Spark program of this run doesn't end. Check this machine's load, then "
+                "resume the run"
+            )
+        pause(_POLL_SECONDS)
+        waited += _POLL_SECONDS

@@ -1,0 +1,158 @@
+"""Start a program of `spark_jobs/data` on the configured master, and read what it reports."""
+
+from __future__ import annotations
+
+import json
+import os
+import sys
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from importlib.util import find_spec
+from pathlib import Path
+from typing import Any
+
+from headgate.gateway.process.child_process import Child, Program, launch
+from headgate.gateway.process.shell_commands import MARK
+from headgate.gateway.spark.run_job import joined_jars, program_environment
+from headgate.model.registered_pipelines import SparkSettings
+from headgate.text.private_files import private_folder
+
+PROGRAMS = "headgate.spark_jobs.data"
+_FOLDER = Path(__file__).resolve().parents[2] / "spark_jobs" / "data"
+PROGRESS, RESULT, STOP, LOG = "progress.jsonl", "result.json", "stop", "spark.log"
+# What Spark does unless [spark.config] says otherwise.
+_DEFAULTS = {"spark.ui.enabled": "false", "spark.log.level": "WARN"}
+_LOOPBACK = {"spark.driver.host": "127.0.0.1", "spark.driver.bindAddress": "127.0.0.1"}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Submission:
+    """A program, its arguments and settings; `report` is the folder that it reports to.
+
+    `folder` is where the pipelines' code is imported from. `mark` is in the environment of all
+    its processes, by which what is left of them is found.
+    """
+
+    program: str
+    arguments: tuple[str, ...]
+    spark: SparkSettings
+    config: Mapping[str, str] = field(default_factory=dict)
+    folder: Path
+    report: Path
+    mark: str
+
+    def start(self) -> Child:
+        """Start it; it dies with the calling thread. The report's folder is made anew."""
+        private_folder(self.report)
+        for name in (PROGRESS, RESULT, STOP, LOG):
+            (self.report / name).unlink(missing_ok=True)
+        properties = self.report / "spark.properties"
+        properties.touch(mode=0o600)
+        properties.write_text(as_properties(self._settings()), encoding="utf-8")
+        return launch(
+            Program(
+                name=self.program,
+                argv=self._command(properties),
+                log=self.report / LOG,
+                env=self._environment(properties),
+                inherits=False,
+                cwd=self.folder,
+            )
+        )
+
+    def ask_to_stop(self) -> None:
+        """Ask it to stop at its next safe place."""
+        (self.report / STOP).touch()
+
+    def result(self) -> dict[str, Any] | None:
+        """Return what it wrote at its end, None if it has written nothing."""
+        file = self.report / RESULT
+        return json.loads(file.read_text(encoding="utf-8")) if file.is_file() else None
+
+    @property
+    def log(self) -> Path:
+        """Where the output of program and Spark goes."""
+        return self.report / LOG
+
+    @property
+    def _is_local(self) -> bool:
+        return self.spark.master.startswith("local")
+
+    def _command(self, properties: Path) -> tuple[str, ...]:
+        more = (*self.arguments, "--report", str(self.report))
+        if self._is_local:
+            return (sys.executable, "-P", "-m", f"{PROGRAMS}.{self.program}", *more)
+        program = str(_FOLDER / f"{self.program}.py")
+        return (_spark_submit(), "--properties-file", str(properties), program, *more)
+
+    def _environment(self, properties: Path) -> dict[str, str]:
+        found = program_environment([self.folder], with_credentials=True)
+        found |= {MARK: self.mark}
+        if self._is_local:
+            # Quoted as a shell would; the path is ours.
+            return found | {
+                "PYSPARK_SUBMIT_ARGS": f"--properties-file '{properties}' pyspark-shell"
+            }
+        if "SPARK_LOCAL_IP" not in os.environ:
+            found.pop("SPARK_LOCAL_IP", None)
+        return found | {"PYSPARK_DRIVER_PYTHON": sys.executable}
+
+    def _settings(self) -> dict[str, str]:
+        jars = joined_jars()
+        own = _DEFAULTS | (_LOOPBACK if self._is_local else self._shared())
+        found = own | dict(self.config) | self.spark.config | {"spark.master": self.spark.master}
+        given = found.get("spark.jars", "")
+        return found | {"spark.jars": ",".join(filter(None, (given, jars)))}
+
+    def _shared(self) -> dict[str, str]:
+        """Return where executors import the pipelines' code from, if they see the same folders."""
+        found = filter(None, (str(self.folder), os.environ.get("PYTHONPATH")))
+        return {"spark.executorEnv.PYTHONPATH": os.pathsep.join(found)}
+
+
+class ProgressFile:
+    """Reads the lines that a program appends, each once."""
+
+    def __init__(self, folder: Path) -> None:
+        self._file = folder / PROGRESS
+        self._at = 0
+
+    def new(self) -> Iterator[dict[str, Any]]:
+        """Yield what was reported since the last call; half a line is left for the next."""
+        if not self._file.is_file():
+            return
+        with self._file.open("rb") as file:
+            file.seek(self._at)
+            for line in file:
+                if not line.endswith(b"\n"):
+                    return
+                self._at += len(line)
+                yield json.loads(line)
+
+
+def as_properties(settings: Mapping[str, str]) -> str:
+    """Return settings as `java.util.Properties` reads them."""
+    return "".join(f"{_key(k)}={_escaped(v)}\n" for k, v in sorted(settings.items()))
+
+
+def _key(text: str) -> str:
+    return _escaped(text).replace("=", "\\=").replace(":", "\\:").replace(" ", "\\ ")
+
+
+def _escaped(text: str) -> str:
+    found = text.replace("\\", "\\\\").replace("\n", "\\n").replace("\r", "\\r")
+    found = f"\\{found}" if found.startswith((" ", "\t", "\f")) else found
+    units = (c if c.isascii() else c.encode("utf-16-be") for c in found)
+    return "".join(u if isinstance(u, str) else _unicode(u) for u in units)
+
+
+def _unicode(units: bytes) -> str:
+    return "".join(f"\\u{units[i] << 8 | units[i + 1]:04x}" for i in range(0, len(units), 2))
+
+
+def _spark_submit() -> str:
+    """Return the script of the Spark that PySpark brings, or that SPARK_HOME names."""
+    spec = find_spec("pyspark")
+    own = (spec.submodule_search_locations or []) if spec else []
+    homes = [os.environ.get("SPARK_HOME"), *own]
+    return next(str(p) for h in homes if h and (p := Path(h) / "bin" / "spark-submit").is_file())

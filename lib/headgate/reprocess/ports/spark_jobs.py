@@ -1,0 +1,68 @@
+"""Spark programs that process data for a step, in processes of their own."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from enum import StrEnum
+from typing import Any, Protocol
+
+
+class JobOutcome(StrEnum):
+    """How a program ended: STOPPED before its end because it was asked to or its time was over."""
+
+    DONE = "done"
+    STOPPED = "stopped"
+    FAILED = "failed"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SparkJob:
+    """The module `program` of `headgate.spark_jobs.data` and its command-line `arguments`.
+
+    `what` names the work in messages, such as "the bounded run of orders". `config` are Spark
+    settings that it needs; those of `[spark.config]` win.
+    """
+
+    program: str
+    arguments: tuple[str, ...]
+    what: str
+    config: Mapping[str, str] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class JobResult:
+    """What a program says of itself at its end; `error` is one line, empty unless it FAILED.
+
+    `facts` are the program's own JSON values, also of one that failed: what was done until then.
+    """
+
+    outcome: JobOutcome
+    facts: Mapping[str, Any]
+    error: str = ""
+
+
+class SparkJobInspector(Protocol):
+    """What a plan may ask of them."""
+
+    def master(self) -> str:
+        """Return where programs run: `[spark] master`, `local[*]` unless it is configured."""
+
+
+class SparkJobApplier(SparkJobInspector, Protocol):
+    """What a step may do with them."""
+
+    def run(
+        self, job: SparkJob, on_report: Callable[[Mapping[str, Any]], None] = lambda _report: None
+    ) -> JobResult:
+        """Run a program and return what it wrote as its result.
+
+        It runs with the worker's environment (credentials included), in the folder of
+        headgate.toml, on the configured master. Each progress report goes to `on_report`. Its
+        `done`, `total` and `unit`, and its `note`, are shown on the Runs page already.
+
+        The program dies with the worker. Whoever resumes the run starts it again from its own
+        checkpoint: what is left of an earlier process is ended first. A cancelled run asks the
+        program to stop at its next safe place, kills it after a while, and raises
+        RunCancelledError. StepError: it died without a result; the message has its last words.
+        """
