@@ -56,6 +56,7 @@ class SparkJobAdapter:
         finally:
             code = child.finish(0)
             _end_earlier(submission.mark, time.sleep)
+            submission.forget_settings()
         if found is None:
             raise StepError(ended_early(job.what, code, submission.log))
         return JobResult(JobOutcome(found["outcome"]), found["facts"], found["error"] or "")

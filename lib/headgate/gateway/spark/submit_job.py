@@ -20,6 +20,7 @@ from headgate.text.private_files import private_folder
 PROGRAMS = "headgate.spark_jobs.data"
 _FOLDER = Path(__file__).resolve().parents[2] / "spark_jobs" / "data"
 PROGRESS, RESULT, STOP, LOG = "progress.jsonl", "result.json", "stop", "spark.log"
+PROPERTIES = "spark.properties"
 # What Spark does unless [spark.config] says otherwise.
 _DEFAULTS = {"spark.ui.enabled": "false", "spark.log.level": "WARN"}
 _LOOPBACK = {"spark.driver.host": "127.0.0.1", "spark.driver.bindAddress": "127.0.0.1"}
@@ -46,7 +47,7 @@ class Submission:
         private_folder(self.report)
         for name in (PROGRESS, RESULT, STOP, LOG):
             (self.report / name).unlink(missing_ok=True)
-        properties = self.report / "spark.properties"
+        properties = self.report / PROPERTIES
         properties.touch(mode=0o600)
         properties.write_text(as_properties(self._settings()), encoding="utf-8")
         return launch(
@@ -63,6 +64,10 @@ class Submission:
     def ask_to_stop(self) -> None:
         """Ask it to stop at its next safe place."""
         (self.report / STOP).touch()
+
+    def forget_settings(self) -> None:
+        """Delete the file with the settings, which may be secrets, once nothing reads it."""
+        (self.report / PROPERTIES).unlink(missing_ok=True)
 
     def result(self) -> dict[str, Any] | None:
         """Return what it wrote at its end, None if it has written nothing."""
