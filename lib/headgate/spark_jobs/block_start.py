@@ -92,10 +92,11 @@ class UnstartedQuery(StreamingQuery):  # type: ignore[misc]
     processAllAvailable = explain = stop
 
 
-def intercept_starts() -> list[Unstarted]:
+def intercept_starts(*, refuse_writes: bool = True) -> list[Unstarted]:
     """Make `start` and `toTable` collect into the list that is returned, and waits return at once.
 
-    Batch writes are refused: nothing that a capture calls may leave a trace.
+    Batch writes are refused unless the query is to run for real: nothing that a capture calls may
+    leave a trace.
     """
     global _waits
     _waits = iter(range(_MOST_WAITS))
@@ -118,7 +119,8 @@ def intercept_starts() -> list[Unstarted]:
     DataStreamWriter.start = _positional(start, "path")
     DataStreamWriter.toTable = _positional(to_table, "tableName")
     _intercept_waits()
-    _refuse_batch_writes()
+    if refuse_writes:
+        _refuse_batch_writes()
     return seen
 
 

@@ -1,0 +1,143 @@
+"""Let a query end at offsets that are found once, at its first start, and kept in a file.
+
+The file is `{"schema": 1, "sources": {"0": {"bound": {topic: {partition: offset}}, "begin": ...}},
+"started": bool, "seconds": float}`. A query that was killed and is started again with the same file
+ends at the same offsets, whatever was written to the topics since. `seconds` is the time that it
+has used, `started` says that `begin` is where its first batch began.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+from pathlib import Path
+from typing import Any
+
+from headgate.errors import CaptureError
+from headgate.spark_jobs.data.bound_table import compile_table
+from headgate.spark_jobs.spark_reflection import elements, set_field
+
+Offsets = dict[str, dict[str, int]]
+_END = "allDataForTriggerAvailableNow"
+_WAIT_MS = 200
+
+
+class BoundsFile:
+    """The offsets at which a run ends, by the number of a source, and the seconds it has used."""
+
+    def __init__(self, path: Path) -> None:
+        self._path = path
+        found = json.loads(path.read_text(encoding="utf-8")) if path.is_file() else {}
+        self.sources: dict[str, dict[str, Offsets]] = found.get("sources", {})
+        self.seconds: float = found.get("seconds", 0.0)
+        self.started: bool = found.get("started", False)
+
+    def write(self) -> None:
+        """Write it so that a crash leaves the old one or the new one."""
+        self._path.parent.mkdir(parents=True, exist_ok=True)
+        draft = self._path.with_name(f"{self._path.name}.part")
+        found = {"schema": 1, "sources": self.sources, "started": self.started}
+        text = json.dumps(found | {"seconds": self.seconds})
+        with draft.open("w", encoding="utf-8") as file:
+            file.write(text)
+            file.flush()
+            os.fsync(file.fileno())
+        draft.replace(self._path)
+
+    @property
+    def bounds(self) -> dict[int, Offsets]:
+        """Where each source ends."""
+        return {int(number): s["bound"] for number, s in self.sources.items()}
+
+    @property
+    def begins(self) -> dict[int, Offsets]:
+        """Where each source was when the run began."""
+        return {int(number): s["begin"] for number, s in self.sources.items()}
+
+
+class BoundSources:
+    """Stands before the Kafka sources of a query that is not started yet.
+
+    `at_once` is the largest number of offsets in a batch, None for the query's own. CaptureError
+    if a source isn't Kafka: nothing else can be bound.
+    """
+
+    def __init__(self, spark: Any, df: Any, at_once: int | None) -> None:
+        self._jvm = spark._jvm
+        queue = self._jvm.java.util.concurrent.LinkedBlockingQueue
+        self._made, self._ready = queue(), queue()
+        self._stopping = self._jvm.java.util.concurrent.atomic.AtomicBoolean(False)
+        self.count = 0
+        replaced = {"minoffsetspertrigger": "", "maxtriggerdelay": ""}
+        if at_once is not None:
+            replaced |= {"maxoffsetspertrigger": str(at_once)}
+        self._stand_before(df, self._jvm.java.util.HashMap(replaced))
+
+    def _stand_before(self, df: Any, replaced: Any) -> None:
+        constructor = compile_table(self._jvm)
+        plans = df._jdf.logicalPlan(), df._jdf.queryExecution().analyzed()
+        tables: dict[int, Any] = {}
+        for leaf in (leaf for plan in plans for leaf in elements(plan.collectLeaves())):
+            kind = str(leaf.getClass().getSimpleName())
+            if not kind.startswith("StreamingRelation") or _is_bound(leaf):
+                continue
+            name = str(leaf.sourceName()) if kind == "StreamingRelationV2" else kind
+            if name != "kafka":
+                raise CaptureError(
+                    f"the source {name} isn't Kafka, so its end can't be set: use from-point or "
+                    "run the query with Trigger.AvailableNow"
+                )
+            same = int(self._jvm.System.identityHashCode(leaf))
+            if same not in tables:
+                tables[same] = self._table(constructor, leaf.table(), replaced)
+            set_field(leaf, "table", tables[same])
+
+    def _table(self, constructor: Any, table: Any, replaced: Any) -> Any:
+        given = (table, self.count, replaced, self._made, self._ready, self._stopping)
+        self.count += 1
+        return constructor.newInstance(_array(self._jvm, given))
+
+    def stop(self) -> None:
+        """Give the query no further data, so that it ends between two batches."""
+        self._stopping.set(True)
+
+    def bind(self, query: Any, bounds: BoundsFile) -> None:
+        """Set where each source of a query ends that was just started; find it at first.
+
+        Returns early if the query ends before that.
+        """
+        units = self._jvm.java.util.concurrent.TimeUnit.MILLISECONDS
+        done = 0
+        while done < self.count and query.isActive():
+            handed = self._made.poll(_WAIT_MS, units)
+            if handed is None:
+                continue
+            self._bind_one(str(handed[0]), handed[1], bounds)
+            done += 1
+            self._ready.put(True)
+
+    def _bind_one(self, number: str, stream: Any, bounds: BoundsFile) -> None:
+        convert = self._jvm.org.apache.spark.sql.kafka010.JsonUtils
+        known = bounds.sources.get(number)
+        if known is not None:
+            set_field(stream, _END, convert.partitionOffsets(json.dumps(known["bound"])))
+            return
+        # As the stream itself asks: its own servers, topics and isolation level.
+        latest = stream.kafkaOffsetReader().fetchLatestOffsets(self._jvm.scala.Option.empty())
+        set_field(stream, _END, latest)
+        bounds.sources[number] = {
+            "bound": json.loads(convert.partitionOffsets(latest)),
+            "begin": json.loads(stream.initialOffset().json()),
+        }
+        bounds.write()
+
+
+def _is_bound(leaf: Any) -> bool:
+    if str(leaf.getClass().getSimpleName()) != "StreamingRelationV2":
+        return False
+    return str(leaf.table().getClass().getName()) == "BoundTable"
+
+
+def _array(jvm: Any, values: tuple[Any, ...]) -> Any:
+    """Return a Java array of objects."""
+    return jvm.java.util.ArrayList(list(values)).toArray()

@@ -1,0 +1,5 @@
+"""Fixtures of Spark's integration tests."""
+
+from standalone_cluster import standalone_cluster
+
+__all__ = ["standalone_cluster"]
