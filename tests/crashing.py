@@ -75,6 +75,7 @@ class CrashingApplier(LiveApplier):
         ),
         "sinks": ("copy_log",),
         "remote_checkpoints": ("copy", "create", "delete", "switch"),
+        "spark_jobs": ("run",),
     }
 
     def __init__(self, context: RunContext) -> None:

@@ -45,6 +45,7 @@ reprocess/scenarios/from_scratch reprocess/scenarios/new_checkpoint
 + reprocess/scenarios/offline_upgrade reprocess/scenarios/repartition
 + reprocess/scenarios/repair reprocess/scenarios/skip_records reprocess/scenarios/decommission
 + reprocess/scenarios/pause reprocess/scenarios/reset
++ reprocess/scenarios/bounded
 reprocess/execution
 store
 gateway/process

@@ -25,6 +25,7 @@ may touch.
 
 from __future__ import annotations
 
+from scenes.bounded import BoundedGroup, BoundedSpark, BoundedStreams
 from scenes.consumer_group.decommission import DecommissionGroup
 from scenes.consumer_group.from_point import FromPointGroup
 from scenes.consumer_group.from_scratch import FromScratchGroup
@@ -77,6 +78,9 @@ SCENES: tuple[type[Scene], ...] = (
     SkipRecordsGroup,
     SkipRecordsSpark,
     SkipRecordsStreams,
+    BoundedGroup,
+    BoundedSpark,
+    BoundedStreams,
 )
 
 __all__ = ["SCENES", "Scene", "scene"]

@@ -168,6 +168,19 @@ def _if_asked(*words: str) -> Callable[[Facts], Answered]:
     return ask
 
 
+def no_entry_point(pipeline: Pipeline) -> str:
+    """Say that the registry has no function to call."""
+    return f"headgate.toml sets no `entry_point` for {pipeline.name}: add it as MODULE:FUNCTION"
+
+
+def _entry_point(facts: Facts) -> Answered:
+    given = facts.pipeline.entry_point
+    if given is None:
+        return missing("headgate.toml sets no `entry_point` for this pipeline.")
+    return met(f"Entry point: `{given}`.")
+
+
+ENTRY_POINT = Condition(need="an `entry_point` (MODULE:FUNCTION)", ask=_entry_point)
 CHECKPOINT = Condition(need="a checkpoint", ask=_checkpoint)
 PASSES_LOCATION = Condition(
     need=(

@@ -63,6 +63,14 @@ class KafkaAdapter:
         """Return each partition's first offset at or after a time (Unix milliseconds)."""
         return self.cluster.offsets_for_times(dict.fromkeys(parts, at))
 
+    def first_records(self, ranges: Mapping[TopicPart, tuple[int, int]]) -> Mapping[TopicPart, int]:
+        """Return the offset of the first record in each range; see the port."""
+        # Imported here: hardly a run reads records.
+        from headgate.gateway.kafka.read_records import first_records
+
+        registry = self._context.registry
+        return first_records(str(registry.bootstrap_servers), registry.kafka, ranges)
+
     def group(self, group_id: str) -> Group:
         """Return a group with its committed offsets."""
         return self.cluster.describe_group(group_id)

@@ -85,6 +85,19 @@ def read_records(
     return found
 
 
+def first_records(
+    bootstrap: str, config: Mapping[str, str], ranges: Mapping[TopicPart, tuple[int, int]]
+) -> dict[TopicPart, int]:
+    """Return the offset of the first committed record in each range that has one."""
+    found: dict[TopicPart, int] = {}
+    for part, bounds in ranges.items():
+        with closing(each_record(bootstrap, config, {part: bounds})) as records:
+            first = next(records, None)
+        if first is not None:
+            found[part] = first.offset
+    return found
+
+
 def each_record(
     bootstrap: str, config: Mapping[str, str], ranges: Mapping[TopicPart, tuple[int, int]]
 ) -> Generator[Record]:

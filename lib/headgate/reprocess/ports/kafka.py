@@ -48,6 +48,14 @@ class KafkaInspector(Protocol):
         None where there is no such record.
         """
 
+    def first_records(
+        self, ranges: Mapping[tuple[str, int], tuple[int, int]]
+    ) -> Mapping[tuple[str, int], int]:
+        """Return the offset of the first record from (inclusive) to (exclusive) of each partition.
+
+        Markers and records of aborted transactions are none; a partition without one is left out.
+        """
+
     def shapes(self, names: Iterable[str]) -> Mapping[str, TopicShape]:
         """Return the shapes of those of the topics that exist; RefusedError where one is hidden."""
 

@@ -92,6 +92,8 @@ _STEP_CLASSES = {
     "verify_partitions": "topics.add_partitions:VerifyPartitions",
     "export_state": "checkpoint.repartition_state:ExportState",
     "rehearse_new_checkpoint": "checkpoint.create:RehearseNewCheckpoint",
+    "run_bounded": "checkpoint.run_bounded:RunBounded",
+    "run_to_offsets": "process.run_to_offsets:RunToOffsets",
 }
 
 

@@ -27,7 +27,9 @@ KAFKA = SourcePosition(name="0", kind=SourceKind.KAFKA)
 POSITION = QueryPosition(batch=7, sources=(KAFKA,), operators=("stateStoreSave",), pinned=ROCKSDB)
 EVERY = Commands(**dict.fromkeys(("stop", "start", "status", "deploy", "rollback"), "true"))
 LOCAL = Facts(
-    pipeline=Pipeline(name="q", engine=Engine.SPARK, checkpoint="/ck", commands=EVERY),
+    pipeline=Pipeline(
+        name="q", engine=Engine.SPARK, checkpoint="/ck", commands=EVERY, entry_point="m:f"
+    ),
     version=Version(engine=Engine.SPARK, topology=Topology(), engine_version="4.2.0"),
     checkpoint=Checkpoint(location="/ck", query_id="id", last_commit_batch=7),
     position=POSITION,

@@ -348,6 +348,36 @@ STATEMENTS: Mapping[tuple[str, Engine], Declared] = {
     ("pause", _SPARK): Declared(statements=_PAUSE, remains=False),
     ("pause", _STREAMS): Declared(statements=_PAUSE, remains=False),
     ("pause", _GROUP): Declared(statements=_PAUSE, remains=False),
+    ("bounded", _SPARK): Declared(
+        statements=(
+            _ONCE,
+            says(
+                run="Results of the unread records are written to {to}, as in normal operation. If "
+                "a batch is interrupted, its results may be written twice."
+            ),
+            _STAYS,
+            _SAME_AGAIN,
+            _DROPPED,
+        )
+    ),
+    ("bounded", _STREAMS): Declared(
+        statements=(
+            _ONCE,
+            says(
+                run="Results of the unread records are written to {to}, as in normal operation.",
+                undo="Offsets and state are kept as they are after the run. No record is "
+                "processed twice.",
+            ),
+            _STAYS,
+        )
+    ),
+    ("bounded", _GROUP): Declared(
+        statements=(
+            _ONCE,
+            says(run="{name} processes the unread records, as in normal operation."),
+            _DONE_STAYS,
+        )
+    ),
 }
 """Every scenario and engine that a plan with steps exists for, the reset command's among them."""
 

@@ -1,0 +1,154 @@
+"""Bounded run of a consumer group or a Kafka Streams application, by its registered commands."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+
+from headgate.model.cluster import Group, GroupType, Topic
+from headgate.model.kafka_streams import looks_internal
+from headgate.model.version import Engine
+from headgate.reprocess.plan import Plan
+from headgate.reprocess.scenario import PlanRequest
+from headgate.reprocess.scenarios.bounded.options import (
+    end_risks,
+    read_limit,
+    start_after,
+    time_risks,
+)
+from headgate.reprocess.scenarios.shared import common
+from headgate.reprocess.steps.base.step import Step, topic_facts
+from headgate.reprocess.steps.offsets.partition_offsets import commits_of, shown
+from headgate.reprocess.steps.offsets.record_offsets import RecordOffsets
+from headgate.reprocess.steps.process.run_to_offsets import RunToOffsets
+from headgate.reprocess.steps.upgrade.deploy_version import BackUpOffsets
+from headgate.text.numbers import name_list
+
+_TYPES = {
+    Engine.CONSUMER_GROUP: (GroupType.CLASSIC, GroupType.CONSUMER),
+    Engine.KAFKA_STREAMS: (GroupType.CLASSIC, GroupType.STREAMS),
+}
+
+
+def build(request: PlanRequest) -> Plan:
+    """Return the plan: stop, keep the offsets, run to the bound and stop, start again if asked."""
+    pipeline, inspector = request.pipeline, request.inspector
+    commands = pipeline.commands
+    if missing := [w for w in ("start", "stop") if getattr(commands, w) is None]:
+        return request.block(
+            f"{pipeline.name} has no {' and no '.join(missing)} command. Register it in "
+            "headgate.toml"
+        )
+    group = inspector.kafka.group(str(pipeline.group))
+    positions = {part: commit.offset for part, commit in commits_of(group).items()}
+    wanted = _inputs(request, positions)
+    topics = inspector.kafka.topics(wanted)
+    run = RunToOffsets(
+        pipeline=pipeline.name,
+        group=group.id,
+        topics=topic_facts(topics),
+        start=str(commands.start),
+        stop=str(commands.stop),
+        has_status=commands.status is not None,
+        drains=pipeline.engine is Engine.KAFKA_STREAMS,
+        suspend=commands.suspend,
+        reenable=commands.reenable,
+        time_limit=read_limit(request, "time-limit"),
+        offsets=tuple(
+            shown(name, part.number, positions.get((name, part.number)), part.end)
+            for name, topic in sorted(topics.items())
+            for part in topic.partitions
+        ),
+    )
+    stop = common.stop_step(pipeline)
+    return Plan(
+        scenario=request.scenario,
+        pipeline=pipeline.name,
+        steps=(stop, _keep(request, group, topics), run, *start_after(request, stop)),
+        preconditions={
+            "cluster_id": inspector.kafka.cluster_id(),
+            "group": {"id": group.id, "type": group.type.value},
+            "topics": topic_facts(topics),
+            "commands": common.command_facts(pipeline),
+        },
+        impact={
+            "records": dict.fromkeys(sorted(topics), 0),
+            "total": 0,
+            "to_read": _unread(topics, positions),
+        },
+        risks=(*_risks(request, topics, positions), *common.group_risks(group)),
+        blockers=tuple(_blockers(request, group, wanted, topics)),
+        options=dict(request.options),
+        resources=(f"group:{group.id}",),
+    )
+
+
+def _inputs(request: PlanRequest, positions: Mapping[tuple[str, int], int]) -> set[str]:
+    """Return the input topics: those with offsets, and registered ones, internal topics apart."""
+    mine = f"{request.pipeline.group}-"
+    is_streams = request.pipeline.engine is Engine.KAFKA_STREAMS
+    found = {topic for topic, _ in positions} | set(request.pipeline.topics)
+    return {t for t in found if not (is_streams and t.startswith(mine) and looks_internal(t))}
+
+
+def _keep(request: PlanRequest, group: Group, topics: Mapping[str, Topic]) -> Step:
+    """Keep the offsets for an undo; not of an application, whose state no undo restores."""
+    if request.pipeline.engine is Engine.KAFKA_STREAMS:
+        return RecordOffsets(group=group.id)
+    return BackUpOffsets(
+        pipeline=request.pipeline.name,
+        group=group.id,
+        group_type=group.type.value,
+        topics=topic_facts(topics),
+    )
+
+
+def _unread(
+    topics: Mapping[str, Topic], positions: Mapping[tuple[str, int], int]
+) -> dict[str, int]:
+    return {
+        name: sum(
+            max((p.end or 0) - positions.get((name, p.number), p.begin or 0), 0)
+            for p in topic.partitions
+        )
+        for name, topic in sorted(topics.items())
+    }
+
+
+def _risks(
+    request: PlanRequest, topics: Mapping[str, Topic], positions: Mapping[tuple[str, int], int]
+) -> Iterator[str]:
+    name = request.pipeline.name
+    yield (
+        f"while records keep arriving, {name} also processes some that are later than the latest "
+        "offsets of the run's start, until it is stopped"
+    )
+    new = [
+        f"{t}[{p.number}]"
+        for t, topic in sorted(topics.items())
+        for p in topic.partitions
+        if (t, p.number) not in positions and p.end != p.begin
+    ]
+    if new:
+        yield (
+            f"{name_list(new)} have records, but no committed offset. auto.offset.reset of {name} "
+            "decides where it starts; with `latest`, the run may not end. Pass --time-limit"
+        )
+    if request.pipeline.engine is Engine.KAFKA_STREAMS:
+        yield "an undo doesn't restore offsets, because it can't restore the state that fits them"
+    yield from end_risks(request)
+    yield from time_risks(request)
+
+
+def _blockers(
+    request: PlanRequest, group: Group, wanted: set[str], topics: Mapping[str, Topic]
+) -> Iterator[str]:
+    yield from common.topic_blockers(wanted, topics)
+    if not wanted:
+        yield (
+            f"group {group.id} has no committed offsets, and headgate.toml sets no `topics` for "
+            "this pipeline: add them"
+        )
+    if group.state != "dead" and group.type not in _TYPES[request.pipeline.engine]:
+        yield (
+            f"group {group.id} is of type {group.type}: check `engine` and `group` in headgate.toml"
+        )

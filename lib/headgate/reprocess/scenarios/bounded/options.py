@@ -1,0 +1,47 @@
+"""What the engines share: the limits, and what becomes of the pipeline after the run."""
+
+from __future__ import annotations
+
+from headgate.errors import ScenarioError
+from headgate.model.registered_pipelines import Pipeline
+from headgate.reprocess.scenario import PlanRequest
+from headgate.reprocess.steps.base.step import Step
+from headgate.reprocess.steps.process.stop_start import StopPipeline, start_or_ask
+
+
+def read_limit(request: PlanRequest, name: str) -> int | None:
+    """Return a limit, None without one; ScenarioError unless it is 1 or more."""
+    value = request.options.get(name)
+    if value is not None and value < 1:
+        raise ScenarioError(f"--{name}: expected 1 or more, found {value}")
+    return value
+
+
+def start_after(request: PlanRequest, stop: StopPipeline) -> tuple[Step, ...]:
+    """Return the step that starts the pipeline after the run, if that was asked for."""
+    return (start_or_ask(stop),) if request.options.get("start-after") else ()
+
+
+def end_risks(request: PlanRequest) -> list[str]:
+    """Say whether the pipeline runs after the run."""
+    pipeline = request.pipeline
+    if request.options.get("start-after"):
+        return [f"{pipeline.name} is started after the run, and processes later records"]
+    return [f"{pipeline.name} stays stopped after the run{_suspended(pipeline)}"]
+
+
+def _suspended(pipeline: Pipeline) -> str:
+    if pipeline.commands.suspend is None:
+        return ""
+    return ", and its restarts stay suspended. An undo re-enables them"
+
+
+def time_risks(request: PlanRequest) -> list[str]:
+    """Say what the time limit means."""
+    limit = read_limit(request, "time-limit")
+    if limit is None:
+        return []
+    return [
+        f"if {limit} s aren't enough, the run ends as cancelled. `headgate resume` continues to "
+        "the same offsets"
+    ]

@@ -1,0 +1,67 @@
+"""Bounded run: process up to the offsets that exist now, then stop."""
+
+from __future__ import annotations
+
+from headgate.model.version import Engine
+from headgate.reprocess.conditions import ALL_KAFKA, ENTRY_POINT, LOCAL, Condition, commands
+from headgate.reprocess.plan import Plan
+from headgate.reprocess.scenario import Kind, Option, PlanRequest, Scenario, needs
+from headgate.reprocess.scenarios.bounded import consumer_group, spark
+
+_SPARK = frozenset({Engine.SPARK})
+
+
+def build(request: PlanRequest) -> Plan:
+    """Return the plan for the pipeline's engine."""
+    if request.pipeline.engine is Engine.SPARK:
+        return spark.build(request)
+    return consumer_group.build(request)
+
+
+_COMMANDS = Condition(need="`start` and `stop` commands", ask=commands("start", "stop"))
+
+SCENARIO = Scenario(
+    name="bounded",
+    title="Bounded run",
+    what="Process up to the offsets that exist now, then stop.",
+    build=build,
+    options=(
+        Option(
+            name="max-records",
+            ask="How many records per batch at most?",
+            help="Most records in a batch (default: what the query sets). Without a limit, the "
+            "first batch takes all unread records.",
+            kind=Kind.NUMBER,
+            metavar="COUNT",
+            engines=_SPARK,
+        ),
+        Option(
+            name="time-limit",
+            ask="Stop after how many seconds?",
+            help="Time limit in seconds (default: none). The run stops cleanly, and "
+            "`headgate resume` continues to the same offsets.",
+            kind=Kind.NUMBER,
+            metavar="SECONDS",
+        ),
+        Option(
+            name="start-after",
+            ask="Start the pipeline after the run?",
+            help="Start the pipeline after the run. Without this option, it stays stopped.",
+            kind=Kind.FLAG,
+        ),
+    ),
+    support={
+        Engine.SPARK: needs(
+            ENTRY_POINT,
+            LOCAL,
+            ALL_KAFKA,
+            note="Headgate calls the entry point in its own process, with its checkpoint and sink.",
+        ),
+        Engine.KAFKA_STREAMS: needs(
+            _COMMANDS, note="It may process later records before it is stopped."
+        ),
+        Engine.CONSUMER_GROUP: needs(
+            _COMMANDS, note="It may process later records before it is stopped."
+        ),
+    },
+)

@@ -1,0 +1,145 @@
+"""Bounded run of a Spark query: Headgate's own program, on the real checkpoint and sink."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import asdict
+
+from headgate.errors import RefusedError
+from headgate.reprocess.conditions import no_entry_point
+from headgate.reprocess.plan import Plan
+from headgate.reprocess.ports.checkpoints import Checkpoint
+from headgate.reprocess.ports.source_offsets import QueryPosition, SourceKind
+from headgate.reprocess.scenario import PlanRequest
+from headgate.reprocess.scenarios.bounded.options import (
+    end_risks,
+    read_limit,
+    start_after,
+    time_risks,
+)
+from headgate.reprocess.scenarios.shared import common
+from headgate.reprocess.steps.checkpoint.run_bounded import RunBounded
+from headgate.reprocess.steps.upgrade.deploy_version import BackUpCheckpoint
+from headgate.text.numbers import name_list
+
+
+def build(request: PlanRequest) -> Plan:
+    """Return the plan: stop, keep the checkpoint, run to the bound, start again if asked."""
+    pipeline, inspector = request.pipeline, request.inspector
+    if pipeline.entry_point is None:
+        return request.block(no_entry_point(pipeline))
+    found = inspector.checkpoints.read(pipeline.checkpoint) if pipeline.checkpoint else None
+    position = (
+        inspector.checkpoints.query_position(pipeline.checkpoint) if pipeline.checkpoint else None
+    )
+    if found is None or position is None:
+        return request.block(common.no_checkpoint(pipeline))
+    if found.remote:
+        raise RefusedError(
+            f"checkpoint {found.location} is remote, and Headgate can restore only a local one: "
+            "run the query with Trigger.AvailableNow instead"
+        )
+    stop = common.stop_step(pipeline, checkpoint=found.location)
+    what = {
+        "pipeline": pipeline.name,
+        "checkpoint": found.location,
+        "query_id": found.query_id,
+    }
+    run = RunBounded(
+        **what,
+        entry_point=pipeline.entry_point,
+        query=pipeline.query,
+        max_records=read_limit(request, "max-records"),
+        time_limit=read_limit(request, "time-limit"),
+    )
+    unread = _unread(request, position)
+    return Plan(
+        scenario=request.scenario,
+        pipeline=pipeline.name,
+        steps=(stop, BackUpCheckpoint(**what), run, *start_after(request, stop)),
+        preconditions={
+            "checkpoint": {"location": found.location, "query_id": found.query_id},
+            "commands": common.command_facts(pipeline),
+            "master": inspector.spark_jobs.master(),
+        },
+        impact={
+            "records": dict.fromkeys(unread or {}, 0),
+            "total": 0,
+            **({"to_read": unread} if unread is not None else {}),
+            "snapshot": asdict(inspector.checkpoints.snapshot_size(found.location)),
+        },
+        risks=tuple(_risks(request, unread)),
+        blockers=tuple(_blockers(request, found, position)),
+        options=dict(request.options),
+        resources=(f"checkpoint:{found.location}",),
+    )
+
+
+def _unread(request: PlanRequest, position: QueryPosition) -> dict[str, int] | None:
+    """Return by topic how many offsets are unread now, None without a cluster to ask."""
+    inspector = request.inspector
+    at = {
+        (topic, number): offset
+        for source in position.sources
+        for topic, parts in source.offsets.items()
+        for number, offset in parts.items()
+    }
+    if not at or not inspector.kafka.has_cluster():
+        return None
+    topics = inspector.kafka.topics({topic for topic, _ in at})
+    return {
+        name: sum(
+            max((p.end or 0) - at.get((name, p.number), p.begin or 0), 0) for p in topic.partitions
+        )
+        for name, topic in sorted(topics.items())
+    }
+
+
+def _blockers(request: PlanRequest, found: Checkpoint, position: QueryPosition) -> Iterator[str]:
+    yield from common.must_be_stopped(request.pipeline, request.inspector)
+    if found.fixed:
+        yield f"Headgate can't restore {found.location}: {found.fixed}"
+    others = [s.name for s in position.sources if s.kind is not SourceKind.KAFKA]
+    if others:
+        yield (
+            f"sources that aren't Kafka: {name_list(others)}. Their end can't be set: run the "
+            "query with Trigger.AvailableNow instead"
+        )
+
+
+def _risks(request: PlanRequest, unread: dict[str, int] | None) -> Iterator[str]:
+    pipeline = request.pipeline
+    yield (
+        f"{pipeline.entry_point} runs with the worker's credentials and writes to its own sink. An "
+        "undo can't delete what it wrote"
+    )
+    yield (
+        "the end offsets are found once, when the query starts in the run. Records that arrive "
+        "later aren't processed"
+    )
+    if not _has_limit(request):
+        count = "all unread records" if unread is None else f"{sum(unread.values())} records"
+        yield (
+            f"no limit is known for a batch: the first batch takes {count}, which can exceed "
+            "memory. Pass --max-records"
+        )
+    if request.version is not None and request.version.watermarks:
+        yield (
+            "the watermark advances at the speed of the run. Records that are later than its "
+            "delay are dropped: keep batches small with --max-records"
+        )
+    if not request.inspector.spark_jobs.master().startswith("local"):
+        yield (
+            f"the run uses {request.inspector.spark_jobs.master()}: its executors must be able to "
+            "import the query's code"
+        )
+    yield from end_risks(request)
+    yield from time_risks(request)
+
+
+def _has_limit(request: PlanRequest) -> bool:
+    if request.options.get("max-records") is not None:
+        return True
+    sources = (request.version.sources if request.version else None) or ()
+    given = [{k.lower() for k in source.options} for source in sources]
+    return bool(given) and all("maxoffsetspertrigger" in options for options in given)

@@ -1,0 +1,163 @@
+"""Bounded run: what it asks, its steps on every engine, and what stands in its way."""
+
+from dataclasses import replace
+
+import pytest
+
+from flat_ports import FlatPorts
+from headgate.errors import ScenarioError
+from headgate.model.cluster import Group, GroupOffset, GroupType, Partition, Topic
+from headgate.model.registered_pipelines import Commands, Pipeline
+from headgate.model.restore_points import SnapshotSize
+from headgate.model.version import Engine
+from headgate.reprocess.ports.checkpoints import Checkpoint
+from headgate.reprocess.ports.processes import DriverStatus, Status
+from headgate.reprocess.ports.source_offsets import QueryPosition, SourceKind, SourcePosition
+from headgate.reprocess.scenarios.build import build_plan
+from headgate.reprocess.steps import load_step
+
+COMMANDS = Commands(start="run", stop="halt", status="ask", suspend="hold", reenable="free")
+KAFKA = SourcePosition(name="0", kind=SourceKind.KAFKA, offsets={"orders": {0: 40, 1: 10}})
+
+
+class World(FlatPorts):
+    """One registered pipeline that has read 50 of 120 records of `orders`."""
+
+    def __init__(self, engine, **fields):
+        given = {"entry_point": "m:f", "checkpoint": "/ck"} if engine is Engine.SPARK else {}
+        given |= {"group": "app"} if engine is not Engine.SPARK else {}
+        self.pipeline = Pipeline(name="p", engine=engine, commands=COMMANDS, **(given | fields))
+        self.sources = (KAFKA,)
+        self.found = Checkpoint(location="/ck", query_id="q", last_commit_batch=3)
+        self.type = GroupType.CLASSIC
+        self.offsets = {("orders", 0): 40, ("orders", 1): 10}
+        self.runs_on = "local[*]"
+
+    def registered(self, name):
+        return self.pipeline
+
+    def pipelines(self):
+        return (self.pipeline,)
+
+    def place(self, checkpoint):
+        return checkpoint
+
+    def read(self, location):
+        return self.found
+
+    def query_position(self, location):
+        return QueryPosition(batch=3, sources=self.sources)
+
+    def snapshot_size(self, location):
+        return SnapshotSize(bytes=10, copied=2, files=3)
+
+    def status(self, name):
+        return Status.RUNS
+
+    def driver_status(self, name):
+        return DriverStatus(Status.UNKNOWN)
+
+    def has_cluster(self):
+        return True
+
+    def cluster_id(self):
+        return "c"
+
+    def master(self):
+        return self.runs_on
+
+    def topics(self, names):
+        parts = (Partition(number=0, begin=0, end=90), Partition(number=1, begin=0, end=30))
+        return {n: Topic(name=n, id="1", partitions=parts) for n in names}
+
+    def group(self, name):
+        offsets = tuple(GroupOffset(topic=t, partition=p, offset=o)
+                        for (t, p), o in self.offsets.items())  # fmt: skip
+        return Group(id=name, type=self.type, state="stable", members=(), offsets=offsets)
+
+
+def actions(plan):
+    return [step.action for step in plan.steps]
+
+
+def test_spark_keeps_the_checkpoint_runs_to_the_bound_and_stays_stopped():
+    plan = build_plan("bounded", "p", World(Engine.SPARK), {"max-records": 500, "time-limit": 60})
+    assert plan.can_apply, plan.blockers
+    assert actions(plan) == ["stop_pipeline", "back_up_checkpoint", "run_bounded"]
+    run = plan.steps[-1]
+    assert (run.entry_point, run.query_id, run.max_records, run.time_limit) == ("m:f", "q", 500, 60)
+    assert load_step(run.action, run.details()) == run
+    assert plan.impact["to_read"] == {"orders": 70} and plan.impact["total"] == 0
+    assert "restarts stay suspended" in " ".join(plan.risks)
+    assert not any("first batch" in risk for risk in plan.risks)
+    assert all(step.undoable for step in plan.steps)
+
+
+def test_a_first_batch_without_a_limit_is_a_risk_with_its_size():
+    plan = build_plan("bounded", "p", World(Engine.SPARK))
+    assert any("the first batch takes 70 records" in risk for risk in plan.risks)
+
+
+def test_another_master_is_named_and_a_precondition():
+    world = World(Engine.SPARK)
+    world.runs_on = "spark://h:7077"
+    plan = build_plan("bounded", "p", world)
+    assert plan.preconditions["master"] == "spark://h:7077"
+    assert any("executors must be able to import" in risk for risk in plan.risks)
+
+
+@pytest.mark.parametrize("engine", [Engine.CONSUMER_GROUP, Engine.KAFKA_STREAMS])
+def test_a_group_runs_to_the_bound_by_its_commands(engine):
+    plan = build_plan("bounded", "p", World(engine), {"start-after": True})
+    assert plan.can_apply, plan.blockers
+    is_streams = engine is Engine.KAFKA_STREAMS
+    keep = "record_offsets" if is_streams else "back_up_offsets"
+    assert actions(plan) == ["stop_pipeline", keep, "run_to_offsets", "start_pipeline"]
+    run = plan.steps[2]
+    assert run.drains is is_streams
+    assert [(m["partition"], m["from"], m["to"]) for m in run.offsets] == [(0, 40, 90), (1, 10, 30)]
+    assert load_step(run.action, run.details()) == run
+    assert plan.impact["to_read"] == {"orders": 70}
+
+
+def test_internal_topics_of_an_application_are_no_inputs():
+    world = World(Engine.KAFKA_STREAMS)
+    world.offsets[("app-by-city-repartition", 0)] = 3
+    plan = build_plan("bounded", "p", world)
+    assert set(plan.steps[2].topics) == {"orders"}
+
+
+def test_a_partition_without_an_offset_is_a_risk():
+    world = World(Engine.CONSUMER_GROUP)
+    del world.offsets[("orders", 1)]
+    risks = " ".join(build_plan("bounded", "p", world).risks)
+    assert "orders[1] have records, but no committed offset" in risks
+
+
+def blockers(world, **options):
+    return " ".join(build_plan("bounded", "p", world, options).blockers)
+
+
+def test_what_stands_in_its_way():
+    assert "no `entry_point`" in blockers(World(Engine.SPARK, entry_point=None))
+    world = World(Engine.SPARK)
+    world.sources = (KAFKA, SourcePosition(name="1", kind=SourceKind.FILES))
+    assert "sources that aren't Kafka: 1" in blockers(world)
+    world.found = replace(world.found, remote=True)
+    assert "is remote" in blockers(world)
+    world.found = None
+    assert "not found" in blockers(world)
+    world = World(Engine.CONSUMER_GROUP)
+    world.pipeline = replace(world.pipeline, commands=Commands(stop="halt"))
+    assert "has no start command" in blockers(world)
+    world = World(Engine.CONSUMER_GROUP)
+    world.type = GroupType.STREAMS
+    assert "is of type streams" in blockers(world)
+    world = World(Engine.CONSUMER_GROUP)
+    world.offsets = {}
+    assert "has no committed offsets" in blockers(world)
+
+
+def test_a_limit_of_nothing_is_an_error():
+    with pytest.raises(ScenarioError, match="--time-limit: expected 1 or more, found 0"):
+        build_plan("bounded", "p", World(Engine.SPARK), {"time-limit": 0})
