@@ -39,13 +39,22 @@ def test_costs_are_told_without_steps(registered):
     assert "stop returns" not in output
 
 
-def test_json_has_the_impact_alone(registered):
+def test_json_has_the_fields_of_the_contract(registered):
     code, output = run("from-scratch", "returns", "--format", "json")
-    document = json.loads(output)
     assert code == 0
-    assert document["schema"] == 1
-    assert "steps" not in document
-    assert document["impact"]["snapshot"]["bytes"] > 0
+    document = json.loads(output)
+    unknown = document.pop("unknown")
+    assert document == {
+        "schema": 1,
+        "scenario": "from-scratch",
+        "pipeline": "returns",
+        "can_apply": True,
+        "blockers": [],
+        "records": None,
+        "bytes": None,
+        "seconds": None,
+    }
+    assert [text.partition(":")[0] for text in unknown] == ["records", "bytes", "duration"]
 
 
 def test_what_may_not_be_done_is_refused_with_its_reason(registered):

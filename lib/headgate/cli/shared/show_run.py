@@ -13,6 +13,7 @@ from headgate.store.rows import StepProgress
 from headgate.usecases.context import Context
 from headgate.usecases.runs.read_catch_up import Look, look_at, pace
 from headgate.usecases.runs.read_run import RunDetail, kept_until
+from headgate.views.words.estimate import truth, truth_words
 from headgate.views.words.progress import amount_words, count_words, left_words
 
 _EVERY_SECONDS = 2.0
@@ -40,6 +41,8 @@ def show_run(
         emit_json({**_detail_json(detail), "kept_until": kept, "catch_up": caught_up})
         return
     show(detail, output=output)
+    if words := truth_words(truth(detail.row, detail.plan.impact, detail.counts)):
+        say(f"Estimated duration: {words}.")
     if until is not None:
         say(f"Snapshots for an undo are kept until {until:%Y-%m-%d %H:%M} UTC.")
     if detail.waits_for is not None:
@@ -67,6 +70,7 @@ def _detail_json(detail: RunDetail) -> dict[str, Any]:
         "request": detail.request.id if detail.request else None,
         "waits_for": asdict(detail.waits_for) if detail.waits_for else None,
         "audit": [asdict(entry) for entry in detail.audit],
+        **truth(detail.row, detail.plan.impact, detail.counts),
         "plan": detail.plan.document(),
     }
 

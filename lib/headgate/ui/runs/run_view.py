@@ -27,6 +27,7 @@ from headgate.usecases.runs.read_catch_up import can_catch_up
 from headgate.usecases.runs.read_run import RunDetail, StepView, kept_until, read_run
 from headgate.usecases.runs.resume_run import resume_run
 from headgate.usecases.runs.undo_run import plan_undo, undo_run
+from headgate.views.words.estimate import truth, truth_words
 from headgate.views.words.progress import count_words
 from headgate.views.words.run_columns import took
 
@@ -84,6 +85,7 @@ def _head(context: Context, detail: RunDetail) -> None:
                 ("Requested", f"{short_time(_asked_at(detail))} by {row.created_by}"),
                 *_decision(detail),
                 ("Duration", took(row.started_at, row.ended_at)),
+                ("Estimate", truth_words(truth(row, detail.plan.impact, detail.counts))),
                 ("Attempt", row.attempt if row.attempt > 1 else None),
                 ("Undo possible", _kept(context, detail)),
                 ("Undone by", [Code(r) for r in detail.undone_by]),

@@ -11,7 +11,7 @@ from headgate.store import open_store
 from headgate.usecases.compare.connect_verdicts import with_judge
 from headgate.usecases.context import Context
 from headgate.usecases.reprocess.rebuild_plan import approved_now
-from headgate.usecases.runs.apply_plan import new_run
+from headgate.usecases.runs.apply_plan import estimated, new_run
 
 
 def approve_request(
@@ -34,7 +34,7 @@ def approve_request(
                 f"the plan of request {request} isn't the plan that you reviewed: review the "
                 "request again"
             )
-        now = approved_now(store, inspector, plan)
+        now = estimated(context, approved_now(store, inspector, plan))
         context.before_queueing()
         return store.requests.approve(request, new_run(now), by=by, reason=reason)
 

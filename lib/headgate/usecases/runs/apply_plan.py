@@ -5,6 +5,7 @@ from __future__ import annotations
 from contextlib import closing
 
 from headgate.gateway.adapters.live import LiveInspector
+from headgate.reprocess.estimate import PROCESSING
 from headgate.reprocess.plan import UNDO, Plan, dump_plan
 from headgate.store.rows import NewRun
 from headgate.store.sqlite_reader import open_soonest
@@ -28,9 +29,19 @@ def apply_plan(context: Context, plan: Plan, *, by: str) -> str:
             )
         ) as inspector,
     ):
-        now = approved_now(store, inspector, plan)
+        now = estimated(context, approved_now(store, inspector, plan))
         context.before_queueing()
         return store.runs.enqueue(new_run(now), by=by, action="apply")
+
+
+def estimated(context: Context, plan: Plan) -> Plan:
+    """Return the plan with its estimate, which is stored before the run starts."""
+    if plan.scenario not in PROCESSING:
+        return plan
+    # Imported here: an estimate reads the store and the landscape, and most plans have none.
+    from headgate.usecases.reprocess.estimate_run import with_estimate
+
+    return with_estimate(context, plan)
 
 
 def new_run(plan: Plan) -> NewRun:

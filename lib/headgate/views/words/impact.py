@@ -12,6 +12,9 @@ from headgate.text.numbers import duration, exact, plural, size
 SHOWN = 12
 """Of many names a line lists only the first."""
 
+OF_CATCH_UP = ("Records reprocessed", "Records to read", "Duration")
+"""What the estimate of a run that processes records itself says in its own lines."""
+
 
 def impact_lines(plan: Plan) -> list[tuple[str, str]]:
     """Return name and sentence of everything that is known of a plan's cost."""

@@ -1,0 +1,144 @@
+"""Estimate how many records a run processes and when it ends, from earlier runs of its kind."""
+
+from __future__ import annotations
+
+from contextlib import closing
+from dataclasses import dataclass, replace
+from datetime import datetime
+from statistics import median
+from typing import TYPE_CHECKING, Any
+
+from headgate.reprocess.estimate import ESTIMATE, PROCESSING, Estimate
+from headgate.reprocess.impact import again
+from headgate.reprocess.plan import Plan
+from headgate.store.rows import RunFilter, RunState
+from headgate.usecases.context import Context
+from headgate.usecases.reprocess.estimate_cost import with_costs
+
+if TYPE_CHECKING:
+    from headgate.store import Store
+    from headgate.store.rows import RunRow
+
+_RECORDS = "records"
+_RUNS = 10
+# Of one measured rate: how far the truth usually is from it, without earlier runs to say.
+_SPREAD = 0.25
+
+
+@dataclass(frozen=True, slots=True)
+class PastRun:
+    """One earlier run: seconds in all, and records per second while it processed."""
+
+    records: int
+    seconds: float
+    rate: float
+
+    @property
+    def startup(self) -> float:
+        """Seconds that the records don't explain."""
+        return max(self.seconds - self.records / self.rate, 0.0)
+
+
+def estimate_plan(context: Context, plan: Plan) -> Estimate:
+    """Return the estimate of a plan that has its measured costs (`with_costs`)."""
+    unread = _unread(plan)
+    records = unread if plan.scenario in PROCESSING else again(plan.impact)
+    if not plan.steps:
+        return Estimate(unknown=("the plan is blocked",))
+    unknown = [] if records is not None else ["records: no topic shows how many are unread"]
+    size = plan.impact.get("bytes_total")
+    if size is None:
+        unknown.append(f"bytes: {_why(plan.impact.get('bytes_how'))}")
+    found = Estimate(records=records, bytes=size)
+    if plan.scenario not in PROCESSING:
+        return _of_rate(plan, found, unknown)
+    past = _past(context, plan)
+    if records is None or not past:
+        return _of_rate(plan, found, [*unknown, "start-up: no earlier run has measured it"])
+    return _of_past(replace(found, unknown=tuple(unknown)), records, past)
+
+
+def with_estimate(context: Context, plan: Plan) -> Plan:
+    """Return the plan with its estimate if the run itself processes records, else as it is.
+
+    An estimate that was stored stays: it was made before.
+    """
+    if plan.scenario not in PROCESSING or not plan.steps or ESTIMATE in plan.impact:
+        return plan
+    costed = plan if "seconds_how" in plan.impact else with_costs(context, plan)
+    kept = estimate_plan(context, costed).kept()
+    return replace(plan, impact={**costed.impact, ESTIMATE: kept})
+
+
+def _unread(plan: Plan) -> int | None:
+    return sum(plan.impact["to_read"].values()) if "to_read" in plan.impact else None
+
+
+def _why(how: Any) -> str:
+    return str(how or "the plan doesn't show what is read").removeprefix("unknown: ")
+
+
+def _of_rate(plan: Plan, found: Estimate, unknown: list[str]) -> Estimate:
+    """Estimate from the rate that the pipeline itself reports."""
+    seconds = plan.impact.get("seconds")
+    if seconds is None:
+        why = _why(plan.impact.get("seconds_how"))
+        return replace(found, unknown=(*unknown, f"duration: {why}"))
+    return replace(
+        found,
+        expected=round(seconds, 1),
+        low=round(seconds * (1 - _SPREAD), 1),
+        high=round(seconds * (1 + _SPREAD), 1),
+        unknown=tuple(unknown),
+        how=str(plan.impact["seconds_how"]),
+    )
+
+
+def _of_past(found: Estimate, records: int, past: tuple[PastRun, ...]) -> Estimate:
+    """Estimate by the medians of earlier runs; the range holds all that they would say."""
+    startup = median(p.startup for p in past)
+    rate = median(p.rate for p in past)
+    expected = startup + records / rate
+    each = [p.startup + records / p.rate for p in past]
+    low, high = min(*each, expected * (1 - _SPREAD)), max(*each, expected * (1 + _SPREAD))
+    count = f"{len(past)} earlier runs" if len(past) > 1 else "one earlier run"
+    return replace(
+        found,
+        expected=round(expected, 1),
+        low=round(low, 1),
+        high=round(high, 1),
+        startup=round(startup, 1),
+        how=f"{rate:.0f} records/s and start-up measured in {count}",
+    )
+
+
+def _past(context: Context, plan: Plan) -> tuple[PastRun, ...]:
+    """Return earlier runs of this scenario and pipeline that have counted records, newest first."""
+    # Imported here: most plans aren't estimated from runs.
+    from headgate.store import open_store
+
+    wanted = RunFilter(pipeline=plan.pipeline, scenario=plan.scenario, states=(RunState.DONE,))
+    with closing(open_store(context.store_url)) as store:
+        rows = store.runs.list(wanted, limit=_RUNS)
+        return tuple(p for row in rows if (p := past_run(store, row)) is not None)
+
+
+def past_run(store: Store, row: RunRow | Any) -> PastRun | None:
+    """Return what a finished run shows; None if it has not counted at least twice."""
+    took = seconds_of(row)
+    counts = [c for c in store.progress.of(row.id) if c.unit == _RECORDS and c.done]
+    if took is None or not counts:
+        return None
+    count = max(counts, key=lambda c: c.done)
+    # The first count comes after the first batch: what it holds took its share of the start.
+    if not count.rate or count.done <= count.first_done:
+        return None
+    return PastRun(count.done, took, count.rate)
+
+
+def seconds_of(row: Any) -> float | None:
+    """Return how long a run took, None if it has not ended."""
+    if not row.started_at or not row.ended_at:
+        return None
+    began, ended = (datetime.fromisoformat(t) for t in (row.started_at, row.ended_at))
+    return (ended - began).total_seconds()

@@ -1,0 +1,115 @@
+"""An estimate comes from earlier runs, is stored before the run, and stands beside the truth."""
+
+from __future__ import annotations
+
+from contextlib import closing
+
+import pytest
+import sqlalchemy as sa
+
+from headgate.reprocess.estimate import ESTIMATE, read_estimate
+from headgate.reprocess.plan import Plan, dump_plan
+from headgate.reprocess.steps.offsets.record_offsets import RecordOffsets
+from headgate.store import open_store
+from headgate.store.rows import NewRun, RunState, StepProgress
+from headgate.store.tables import RUNS, STEP_PROGRESS
+from headgate.text.numbers import exact
+from headgate.usecases.context import open_context
+from headgate.usecases.reprocess.estimate_run import estimate_plan, with_estimate
+from headgate.views.words.estimate import estimate_lines, truth, truth_words
+
+STEPS = (RecordOffsets(group="g"),)
+
+
+def plan(**impact):
+    given = {"to_read": {"orders": 6000}, "records": {"orders": 0}, "total": 0,
+             "bytes_total": 60_000, "bytes_how": "measured", "seconds": None,
+             "seconds_how": "unknown: nobody reports a rate"}  # fmt: skip
+    return Plan(scenario="bounded", pipeline="p", steps=STEPS, impact=given | impact)
+
+
+@pytest.fixture
+def context(tmp_path):
+    file = tmp_path / "headgate.toml"
+    file.write_text('[[pipeline]]\nname = "p"\nengine = "consumer-group"\ngroup = "g"\n')
+    return open_context(str(file))
+
+
+def add_run(context, *, took, records, rate, scenario="bounded", state=RunState.DONE):
+    """Store a run of 2026 that took so many seconds, and processed at such a rate."""
+    with closing(open_store(context.store_url)) as store:
+        made = plan()
+        new = NewRun(scenario=scenario, pipeline="p", plan_hash=made.hash, plan=dump_plan(made),
+                     resources=())  # fmt: skip
+        run = store.runs.enqueue(new, by="ann", action="apply")
+        begun, ended = "2026-01-01T00:00:00+00:00", f"2026-01-01T00:{took // 60:02}:{took % 60:02}"
+        values = {"state": state.value, "started_at": begun, "ended_at": f"{ended}+00:00"}
+        counted = round((records - 100) / rate)
+        with store.database.writing() as connection:
+            connection.execute(sa.update(RUNS).where(RUNS.c.id == run).values(**values))
+            count = StepProgress(
+                run=run, position=0, unit="records", done=records, total=records, first_done=100,
+                first_at="2026-01-01T00:00:10+00:00",
+                at=f"2026-01-01T00:{(10 + counted) // 60:02}:{(10 + counted) % 60:02}+00:00",
+            )  # fmt: skip
+            names = [c.name for c in STEP_PROGRESS.columns]
+            row = {n: getattr(count, n) for n in names if hasattr(count, n)}
+            connection.execute(sa.insert(STEP_PROGRESS).values(**row))
+        return run
+
+
+def test_medians_of_earlier_runs_give_the_duration_with_start_up_apart(context):
+    # At 100/s, 50/s and 100/s, beside 20, 30 and 40 s of start-up.
+    add_run(context, took=61, records=4100, rate=100)
+    add_run(context, took=112, records=4100, rate=50)
+    add_run(context, took=81, records=4100, rate=100)
+    add_run(context, took=9, records=4100, rate=4000, state=RunState.FAILED)
+    found = estimate_plan(context, plan())
+    assert (found.records, found.bytes, found.unknown) == (6000, 60_000, ())
+    assert found.startup == 30.0
+    assert found.expected == 30 + 6000 / 100
+    assert found.low == pytest.approx(67.5) and found.high == 30 + 6000 / 50
+    lines = dict(estimate_lines(found))
+    assert lines["Records"] == f"{exact(6000)} records, about 60 kB"
+    assert lines["Start-up"] == "about 30 s of the duration"
+    assert lines["Duration"].endswith("measured in 3 earlier runs")
+
+
+def test_without_earlier_runs_the_duration_is_unknown_with_the_reason(context):
+    found = estimate_plan(context, plan())
+    assert found.expected is None and found.document()["seconds"] is None
+    assert found.unknown == (
+        "start-up: no earlier run has measured it",
+        "duration: nobody reports a rate",
+    )
+
+
+def test_a_reported_rate_gives_a_range(context):
+    found = estimate_plan(context, plan(seconds=100.0, seconds_how="60 records/s are read"))
+    assert (found.expected, found.low, found.high) == (100.0, 75.0, 125.0)
+
+
+def test_it_is_stored_with_the_plan_once_and_read_back(context):
+    add_run(context, took=61, records=4100, rate=100)
+    stored = with_estimate(context, plan())
+    add_run(context, took=161, records=4100, rate=10)
+    assert with_estimate(context, stored) == stored
+    found = read_estimate(stored.impact)
+    assert found == estimate_plan(context, plan()) or found.expected == 80.0
+    assert stored.hash == plan().hash, "an estimate isn't part of what is approved"
+
+
+def test_the_truth_of_a_run_stands_beside_its_estimate(context):
+    add_run(context, took=60, records=4100, rate=100)
+    stored = with_estimate(context, plan())
+    run = add_run(context, took=118, records=6000, rate=100)
+    with closing(open_store(context.store_url)) as store:
+        told = truth(store.runs.get(run), stored.impact, store.progress.of(run))
+    expected = stored.impact[ESTIMATE]["seconds"]["expected"]
+    assert told["truth"] == {
+        "records": 6000,
+        "seconds": 118.0,
+        "error": pytest.approx(118 / expected - 1),
+    }
+    assert truth_words(told) == "about 79 s; took 118 s, 49% longer"
+    assert truth_words({}) is None
