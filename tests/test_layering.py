@@ -63,7 +63,7 @@ views/scene
 views/words views/charts views/exports views/reports
 usecases
 usecases/evidence
-usecases/activity
+usecases/activity usecases/restore_points
 usecases/compare usecases/landscape
 usecases/check usecases/reprocess usecases/rehearsal
 usecases/runs usecases/gate

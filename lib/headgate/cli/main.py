@@ -43,6 +43,9 @@ COMMANDS = {
     "batches": CommandEntry(
         "headgate.cli.commands.batches:command", "List the batches that a query can rewind to."
     ),
+    "restore-points": CommandEntry(
+        "headgate.cli.commands.restore_points:command", "List, make or delete restore points."
+    ),
     "apply": CommandEntry("headgate.cli.commands.apply:command", "Apply a plan."),
     "undo": CommandEntry("headgate.cli.commands.undo:command", "Undo a run."),
     "resume": CommandEntry(

@@ -13,6 +13,19 @@ KEEP_SNAPSHOTS = timedelta(days=14)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class PointSchedule:
+    """How often restore points of a pipeline are made, how long kept, and how large they may be.
+
+    `every` None: none are made. `max_bytes` bounds all points of one pipeline together, files that
+    they share counted once.
+    """
+
+    every: timedelta | None = None
+    keep: timedelta = timedelta(days=7)
+    max_bytes: int = 100 << 30
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Commands:
     """How to stop, start and ask for a pipeline, each None where not given.
 
@@ -52,6 +65,7 @@ class Pipeline:
     query's name or id where several share it. `line` is where the table stands in the file.
     `inputs` are globs of files that it is made of beside its code, relative to the file's folder;
     None if it doesn't say. `jar` is the application's, absolute.
+    `restore_points` is its own schedule, None where that of the file holds.
     `declared` is the file's `checkpoint` where a run has led the query to another one, which then
     stands in `checkpoint`; None otherwise.
     """
@@ -74,6 +88,7 @@ class Pipeline:
     commands: Commands = Commands()
     line: int = 0
     declared: str | None = None
+    restore_points: PointSchedule | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -135,6 +150,7 @@ class Registry:
     `console_metrics` says whether the console serves metrics.
     `keep_snapshots` is how long after its end a run's snapshots are kept for its undo.
     `requirements` is the file, absolute, that says which packages the pipelines' code needs.
+    `restore_points` is how often points are made where a pipeline doesn't say otherwise.
     """
 
     path: str | None = None
@@ -153,6 +169,11 @@ class Registry:
     console_metrics: bool = False
     requirements: str | None = None
     spark: SparkSettings = SparkSettings()
+    restore_points: PointSchedule = PointSchedule()
+
+    def point_schedule(self, pipeline: Pipeline) -> PointSchedule:
+        """Return how often restore points of the pipeline are made."""
+        return pipeline.restore_points or self.restore_points
 
     def topic(self, name: str) -> DeclaredTopic:
         """Return what is declared of a topic; of most nothing is."""

@@ -1,4 +1,4 @@
-"""What a checkpoint could be gone back to: its batches, and what stands against one of them."""
+"""What a pipeline could be gone back to: batches, restore points, and what stands against them."""
 
 from __future__ import annotations
 
@@ -78,3 +78,61 @@ class SnapshotSize:
     files: int
     bytes: int
     copied: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RestorePoint:
+    """Offsets of a pipeline, and the checkpoint of a Spark query, kept at the end of a batch.
+
+    `made_at` is ISO 8601 in UTC. `source` is the checkpoint, or the group whose committed offsets
+    these are. `location` is the kept checkpoint: None for a group, whose point has offsets only.
+    `planned_ms`, `committed_ms` and `watermark_ms` are those of the batch, in milliseconds since
+    1970. `files` and `bytes` are those of the kept checkpoint, `seconds` is how long it took to
+    make. `fingerprint` is that of the pipeline's version then, None if none was stored. `sink` is
+    the folder of a file sink, whose log at the batch is in `sink_log`.
+    """
+
+    id: str
+    pipeline: str
+    made_at: str
+    source: str
+    location: str | None = None
+    query_id: str | None = None
+    batch: int | None = None
+    planned_ms: int | None = None
+    committed_ms: int | None = None
+    watermark_ms: int | None = None
+    offsets: Mapping[str, Mapping[int, int]] = field(default_factory=dict)
+    other_sources: int = 0
+    files: int = 0
+    bytes: int = 0
+    seconds: float = 0.0
+    fingerprint: str | None = None
+    sink: str | None = None
+    sink_log: str | None = None
+
+    @property
+    def as_batch(self) -> LoggedBatch:
+        """The batch that it ends at; ValueError if it has offsets only."""
+        if self.batch is None:
+            raise ValueError(f"restore point {self.id} has offsets only")
+        return LoggedBatch(
+            number=self.batch,
+            planned_ms=self.planned_ms,
+            committed_ms=self.committed_ms,
+            watermark_ms=self.watermark_ms,
+            offsets=self.offsets,
+            other_sources=self.other_sources,
+        )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PointCheck:
+    """Whether a point's state could be read: `at` is ISO 8601, `problem` None if all of it could.
+
+    A point without state has nothing to read: its files are there with their sizes.
+    """
+
+    at: str
+    problem: str | None = None
+    rows: int | None = None

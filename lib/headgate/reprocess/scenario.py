@@ -13,6 +13,7 @@ from typing import Any
 from headgate.model.activity import Position
 from headgate.model.cluster import Topic
 from headgate.model.registered_pipelines import Pipeline
+from headgate.model.restore_points import RestorePoint
 from headgate.model.version import Engine, Version
 from headgate.reprocess.conditions import Condition
 from headgate.reprocess.plan import Plan
@@ -100,6 +101,14 @@ def no_positions(_topics: Mapping[str, Topic]) -> Mapping[tuple[str, int], Posit
     return {}
 
 
+PointsOf = Callable[[str], tuple[RestorePoint, ...]]
+
+
+def no_points(_pipeline: str) -> tuple[RestorePoint, ...]:
+    """Return none: where no store is, nothing knows of restore points."""
+    return ()
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PlanRequest:
     """What a plan is built from: the question, the pipeline, and the world that may be asked.
@@ -108,7 +117,8 @@ class PlanRequest:
     the sources. `options` holds the answers that were given, by name, read and checked. `others`
     are the stored versions of other pipelines, by name, where it is a Kafka Streams application:
     what they own or read is not deleted. `known` returns where a group was last, by partition, as
-    far as the topics still hold that.
+    far as the topics still hold that. `points` returns the restore points of any pipeline by its
+    name, oldest first.
     """
 
     scenario: str
@@ -118,6 +128,7 @@ class PlanRequest:
     options: Mapping[str, Any] = field(default_factory=dict)
     others: Mapping[str, Version] = field(default_factory=dict)
     known: LastPositions = no_positions
+    points: PointsOf = no_points
 
     def block(self, *reasons: str) -> Plan:
         """Return a plan without steps that says why there are none."""

@@ -268,3 +268,11 @@ class Question:
     request: str
     asked_at: str
     by: str | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PointTry:
+    """The newest try to make a restore point of a pipeline; `error` is why it failed, or None."""
+
+    at: str
+    error: str | None = None

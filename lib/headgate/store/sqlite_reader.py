@@ -34,6 +34,7 @@ from headgate.store.sqlite_file import SqliteFile
 
 if TYPE_CHECKING:
     from headgate.model.activity import Activity
+    from headgate.model.restore_points import RestorePoint
     from headgate.model.version import Version
     from headgate.store.store import Store
 
@@ -56,6 +57,7 @@ class SqliteReader:
         self.audit = _Audit(file)
         self.checkpoint_locations = _CheckpointLocations(file)
         self.activity = _Activities(file)
+        self.restore_points = _RestorePoints(file)
 
     def close(self) -> None:
         """Close the connection."""
@@ -243,6 +245,23 @@ class _Activities:
 
         rows = self._file.rows("SELECT pipeline, document FROM activity")
         return {r["pipeline"]: msgspec.json.decode(r["document"], type=Activity) for r in rows}
+
+
+class _RestorePoints:
+    def __init__(self, file: SqliteFile) -> None:
+        self._file = file
+
+    def of(self, pipeline: str) -> tuple[RestorePoint, ...]:
+        """Return the points of a pipeline, oldest first."""
+        query = "SELECT document FROM restore_points WHERE pipeline = ? ORDER BY made_at, id"
+        rows = self._file.rows(query, pipeline)
+        if not rows:
+            return ()
+        import msgspec
+
+        from headgate.model.restore_points import RestorePoint
+
+        return tuple(msgspec.json.decode(row["document"], type=RestorePoint) for row in rows)
 
 
 def _fitting(which: RunFilter) -> tuple[str, list[str]]:

@@ -10,6 +10,7 @@ from headgate.store.journal import Journal
 from headgate.store.manual_steps import Questions
 from headgate.store.migrate import migrate
 from headgate.store.requests import Requests
+from headgate.store.restore_points import RestorePoints
 from headgate.store.runs import Runs
 from headgate.store.step_progress import Progresses
 from headgate.store.versions import Versions
@@ -29,6 +30,7 @@ class Store:
         self.audit = Audit(database)
         self.activity = Activities(database)
         self.checkpoint_locations = CheckpointLocations(database)
+        self.restore_points = RestorePoints(database)
 
     def close(self) -> None:
         """Close the connections."""

@@ -132,3 +132,23 @@ LOCATIONS = sa.Table(
     sa.Column("run", sa.Text, nullable=False),
     sa.Column("at", sa.Text, nullable=False),
 )
+
+RESTORE_POINTS = sa.Table(
+    "restore_points",
+    METADATA,
+    sa.Column("id", sa.Text, primary_key=True),
+    sa.Column("pipeline", sa.Text, nullable=False, index=True),
+    sa.Column("made_at", sa.Text, nullable=False),
+    sa.Column("document", sa.Text, nullable=False),
+    sa.Column("checked_at", sa.Text),
+    sa.Column("problem", sa.Text),
+    sa.Column("rows", sa.BigInteger),
+)
+
+RESTORE_POINT_TRIES = sa.Table(
+    "restore_point_tries",
+    METADATA,
+    sa.Column("pipeline", sa.Text, primary_key=True),
+    sa.Column("at", sa.Text, nullable=False),
+    sa.Column("error", sa.Text),
+)

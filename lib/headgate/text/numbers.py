@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable
 from datetime import UTC, datetime
 
@@ -33,6 +34,18 @@ def size(number: float | None) -> str:
             return f"{number:.3g} {unit}"
         number /= 1000
     return f"{number:.3g} TB"
+
+
+_SIZE = re.compile(r"(?P<count>\d{1,6}(?:\.\d{1,3})?)\s*(?P<unit>[kmgt]?b)", re.IGNORECASE)
+_SIZES = {"b": 1, "kb": 1000, "mb": 1000**2, "gb": 1000**3, "tb": 1000**4}
+
+
+def read_size(text: str) -> int:
+    """Return the bytes of a size such as `50 GB`, decimal; ValueError where it is none."""
+    found = _SIZE.fullmatch(text.strip())
+    if found is None:
+        raise ValueError(f"expected a size such as `50 GB`, found {text!r}")
+    return int(float(found["count"]) * _SIZES[found["unit"].lower()])
 
 
 def instead(name: str, known: Iterable[str]) -> str:

@@ -7,8 +7,16 @@ from datetime import UTC, datetime, timedelta
 
 from headgate.errors import ScenarioError
 
-_DURATION = re.compile(r"(?P<count>\d{1,5})\s*(?P<unit>hours?|days?|weeks?|[hdw])")
-_UNITS = {"h": timedelta(hours=1), "d": timedelta(days=1), "w": timedelta(weeks=1)}
+_DURATION = re.compile(
+    r"(?P<count>\d{1,5})\s*(?P<unit>seconds?|minutes?|hours?|days?|weeks?|[smhdw])"
+)
+_UNITS = {
+    "s": timedelta(seconds=1),
+    "m": timedelta(minutes=1),
+    "h": timedelta(hours=1),
+    "d": timedelta(days=1),
+    "w": timedelta(weeks=1),
+}
 
 
 def read_duration(text: str) -> timedelta:

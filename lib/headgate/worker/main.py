@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import contextlib
 import gc
 import logging
 import os
@@ -21,6 +22,7 @@ from headgate.text.numbers import size
 from headgate.usecases.activity.check_pipelines import look_at_pipelines
 from headgate.usecases.context import Context, open_context
 from headgate.usecases.evidence.refresh_versions import refresh_versions
+from headgate.usecases.restore_points.due_points import check_due_points, make_due_points
 from headgate.usecases.runs.clean_runs import clean_between_runs
 from headgate.worker.runner import Runner
 
@@ -37,6 +39,9 @@ _LOOK_AT_SECONDS = 10.0
 _COMMANDS_EVERY = 6
 # Snapshots are kept for days: it does not matter when within an hour they go.
 _FIRST_CLEAN_SECONDS, _CLEAN_SECONDS = 60.0, 3600.0
+# What is due is seen within this time; a look costs a few rows of the store.
+_POINT_SECONDS, _CHECK_SECONDS = 5.0, 10.0
+_NICE = 10
 _GRACE_SECONDS = 30.0
 _LOOK_SECONDS = 5.0
 _TRIES = 5
@@ -103,6 +108,12 @@ def _take(slot: Slot) -> bool:
     return False
 
 
+def _step_back() -> None:
+    """Let queries on this machine go first: of this thread, and of the programs that it starts."""
+    with contextlib.suppress(OSError):
+        os.setpriority(os.PRIO_PROCESS, threading.get_native_id(), _NICE)
+
+
 class Worker:
     """Holds a slot, starts the workflows of queued runs, re-reads the pipelines' versions."""
 
@@ -142,6 +153,8 @@ class Worker:
             threading.Thread(target=self._refresh, daemon=True).start()
             threading.Thread(target=self._look_at, daemon=True).start()
             threading.Thread(target=self._clean, daemon=True).start()
+            threading.Thread(target=self._keep_points, daemon=True).start()
+            threading.Thread(target=self._check_points, daemon=True).start()
         self._loop()
         return self._end()
 
@@ -242,6 +255,26 @@ class Worker:
     def _clean_now(self) -> None:
         for found in clean_between_runs(self._open_context(), by=self._slot.name):
             LOG.info("run %s: removed %s, %s", found.run, found.path, size(found.bytes))
+
+    def _keep_points(self) -> None:
+        """Make restore points that are due."""
+        _step_back()
+        while not self._ending.wait(_POINT_SECONDS):
+            self._guarded(self._make_points)
+
+    def _make_points(self) -> None:
+        for said in make_due_points(self._open_context()):
+            LOG.info("%s", said)
+
+    def _check_points(self) -> None:
+        """Have Spark read the state of new points, one after the other."""
+        _step_back()
+        while not self._ending.wait(_CHECK_SECONDS):
+            self._guarded(self._check_new_points)
+
+    def _check_new_points(self) -> None:
+        for said in check_due_points(self._open_context()):
+            LOG.info("%s", said)
 
     def _end(self) -> int:
         self._runner.stopping.set()

@@ -24,7 +24,7 @@ from headgate.gateway.checkpoint.remote_view import logs_seen, seen
 from headgate.gateway.checkpoint.rewind_copy import copy_to_batch
 from headgate.gateway.checkpoint.rewind_facts import file_sizes, read_rewind
 from headgate.gateway.files.addresses import is_remote
-from headgate.model.restore_points import LoggedBatch, Rewind, SnapshotSize
+from headgate.model.restore_points import LoggedBatch, RestorePoint, Rewind, SnapshotSize
 from headgate.reprocess.checkpoint.files import CheckpointFiles, Edit
 from headgate.reprocess.ports.checkpoints import Checkpoint, Proof
 from headgate.reprocess.ports.source_offsets import Beginning, QueryPosition
@@ -71,14 +71,25 @@ class CheckpointAdapter:
         with seen(location, self._context.registry.file_systems) as folder:
             return read_batches(folder)
 
-    def rewind(self, location: str, batch: int) -> Rewind:
+    def rewind(self, location: str, batch: int, point: str | None = None) -> Rewind:
         """Return what stands against the end of `batch`."""
+        settings = self._context.registry.file_systems
         try:
-            with seen(location, self._context.registry.file_systems) as folder:
-                return read_rewind(folder, batch)
+            with seen(location, settings) as live:
+                if point is None:
+                    return read_rewind(live, batch)
+                with seen(point, settings) as folder:
+                    return read_rewind(folder, batch, live)
         except (OSError, ValueError) as error:
             step = "" if isinstance(error, OSError) else ". Run `headgate plan repair`"
             raise EvidenceError(f"{location} can't be read: {error}{step}") from error
+
+    def point_damage(self, point: RestorePoint) -> str | None:
+        """Return which file of a restore point is gone or has another size."""
+        # Imported here: hardly a plan asks.
+        from headgate.gateway.checkpoint.points import damage
+
+        return damage(point, self._context.registry.file_systems)
 
     def snapshot_size(self, location: str) -> SnapshotSize:
         """Return how large a snapshot of the checkpoint is, and what of it takes room."""
@@ -157,7 +168,13 @@ class CheckpointAdapter:
         remove_tree(draft_path(draft))
 
     def copy_to_batch(
-        self, location: str, batch: int, to: str, *, query_id: str | None = None
+        self,
+        location: str,
+        batch: int,
+        to: str,
+        *,
+        query_id: str | None = None,
+        point: str | None = None,
     ) -> None:
         """Make `to` the checkpoint as it was at the end of `batch`."""
         check_named(to)
@@ -166,7 +183,15 @@ class CheckpointAdapter:
             self._context.progress(done, None, "files")
             self._context.pause(0)
 
-        copy_to_batch(local_path(location), Path(to), batch, query_id=query_id, tell=tell)
+        place = local_path(location)
+        copy_to_batch(
+            local_path(point) if point else place,
+            Path(to),
+            batch,
+            query_id=query_id,
+            stands_at=str(place) if point else None,
+            tell=tell,
+        )
 
 
 def draft_path(path: str) -> Path:

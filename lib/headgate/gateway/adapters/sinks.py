@@ -21,9 +21,9 @@ class SinkAdapter:
     def __init__(self, context: RunContext) -> None:
         self._context = context
 
-    def log(self, target: str, batch: int) -> SinkLog | None:
+    def log(self, target: str, batch: int, kept: str | None = None) -> SinkLog | None:
         """Return a file sink's log seen from the end of `batch`, None where there is none."""
-        return spark_metadata.read_sink_log(self._local(target), batch)
+        return spark_metadata.read_sink_log(self._local(target), batch, _path(kept))
 
     def newest_batch(self, target: str) -> int | None:
         """Return the newest batch in a file sink's log, None if the folder has no log."""
@@ -32,15 +32,19 @@ class SinkAdapter:
         place = find(target, self._context.registry.file_systems)
         return spark_metadata.newest_of(names(place, FOLDER)) if place and place.is_folder else None
 
-    def later_files(self, target: str, batch: int) -> list[str]:
+    def later_files(self, target: str, batch: int, kept: str | None = None) -> list[str]:
         """Return the output files, relative to the folder, of the sink's later batches."""
-        return list(spark_metadata.later_files(local_path(target), batch))
+        return list(spark_metadata.later_files(local_path(target), batch, _path(kept)))
 
-    def copy_log(self, target: str, batch: int, to: str) -> None:
+    def copy_log(self, target: str, batch: int, to: str, kept: str | None = None) -> None:
         """Make `to` the sink's log as it was at the end of `batch`."""
         check_named(to)
-        spark_metadata.copy_sink_log(local_path(target), batch, Path(to))
+        spark_metadata.copy_sink_log(local_path(target), batch, Path(to), _path(kept))
 
     def _local(self, target: str) -> Path:
         path = local_path(target) if urlsplit(target).scheme else self._context.folder / target
         return path.resolve()
+
+
+def _path(kept: str | None) -> Path | None:
+    return Path(kept) if kept else None

@@ -38,6 +38,7 @@ class Order:
     """What to copy where; `expected` is the hash that the source's listing must have.
 
     With `batch` the copy ends at that batch; `query_id` is written in place of the query's own.
+    `only` are the names of files to copy; None: all that belong to the batch.
     """
 
     source: str
@@ -46,6 +47,7 @@ class Order:
     expected: str
     batch: int | None = None
     query_id: str | None = None
+    only: frozenset[str] | None = None
 
 
 @contextmanager
@@ -94,18 +96,18 @@ def copy_remote_checkpoint(order: Order, settings: Settings, tell: Tell = lambda
         _check_unchanged(order, before)
         with seen(order.source, settings) as shadow:
             try:
-                edited = _edited(shadow, order)
+                found = edited(shadow, order)
             except ValueError as error:
                 raise StepError(f"{order.source} can't be copied: {error}") from error
-            kept = {n: f for n, f in before.items() if n in edited.names}
-            _copy(changes, (source, target), kept, edited.own, tell)
-            for name, data in sorted(edited.own.items()):
+            kept = {n: f for n, f in before.items() if n in found.names}
+            copy_files(changes, (source, target), kept, found.own, tell)
+            for name, data in sorted(found.own.items()):
                 changes.write(f"{target}/{name}", data)
-            small = {n: (shadow / n).read_bytes() for n in edited.names if is_small(n)}
+            small = {n: (shadow / n).read_bytes() for n in found.names if is_small(n)}
         _check_unchanged(order, changes.stored(source))
-        sizes = {n: f.size for n, f in kept.items()} | {n: len(d) for n, d in edited.own.items()}
+        sizes = {n: f.size for n, f in kept.items()} | {n: len(d) for n, d in found.own.items()}
         facts = {"source": order.source, "batch": order.batch, "run": order.run}
-        _finish(changes, target, order.target, facts, sizes, small | edited.own)
+        finish(changes, target, order.target, facts, sizes, small | found.own)
 
 
 def write_place(
@@ -117,7 +119,7 @@ def write_place(
         for name, data in sorted(files.items()):
             changes.write(f"{path}/{name}", data)
         sizes = {name: len(data) for name, data in files.items()}
-        _finish(changes, path, target, facts, sizes, files)
+        finish(changes, path, target, facts, sizes, files)
 
 
 def copy_issue(target: str, settings: Settings) -> str | None:
@@ -174,14 +176,14 @@ def sizes_of(location: str, settings: Settings) -> list[int]:
 
 
 @dataclass(frozen=True, slots=True)
-class _Edited:
+class Edited:
     """The names that a copy has, and the files among them that are not the source's own."""
 
     names: frozenset[str]
     own: dict[str, bytes]
 
 
-def _edited(shadow: Path, order: Order) -> _Edited:
+def edited(shadow: Path, order: Order) -> Edited:
     """Edit the shadow as the copy is to be; only what differs then has to be written."""
     batch = order.batch
     before = {
@@ -194,25 +196,29 @@ def _edited(shadow: Path, order: Order) -> _Edited:
     if order.query_id is not None:
         rename_query(shadow / "metadata", order.query_id)
     kept = {n for n in _names(shadow) if batch is None or is_kept(Path(n), batch)}
+    if order.only is not None:
+        # What cutting a source's log has made is none of the names that were listed before.
+        kept &= {*order.only, *(kept - before.keys())}
     own = {
         n: data
         for n in kept
         if is_small(n) and before.get(n) != (data := (shadow / n).read_bytes())
     }
-    return _Edited(frozenset(kept), own)
+    return Edited(frozenset(kept), own)
 
 
 def _names(folder: Path) -> list[str]:
     return sorted(p.relative_to(folder).as_posix() for p in folder.rglob("*") if p.is_file())
 
 
-def _copy(
+def copy_files(
     changes: Changes,
     places: tuple[str, str],
     kept: Mapping[str, Stored],
     own: Mapping[str, bytes],
     tell: Tell,
 ) -> None:
+    """Copy the files of `kept` that are not `own` and not there yet, from one place to another."""
     source, target = places
     there = changes.stored(target)
     whole = sum(one.size for one in kept.values())
@@ -243,7 +249,7 @@ def _check_unchanged(order: Order, now: Mapping[str, Stored]) -> None:
         )
 
 
-def _finish(
+def finish(
     changes: Changes,
     path: str,
     target: str,

@@ -51,9 +51,12 @@ def copy_to_batch(
     batch: int,
     *,
     query_id: str | None = None,
+    stands_at: str | None = None,
     tell: Tell = lambda _: None,
 ) -> None:
     """Make `target` the checkpoint as it was at the end of `batch`, forced to disk.
+
+    `stands_at` is where the copy is moved to if `source` is a restore point and not the checkpoint.
 
     What an earlier try left there goes first. `query_id` is written in place of the query's own.
     `tell` hears after every thousandth file how many there are, and may raise. StepError where the
@@ -70,7 +73,9 @@ def copy_to_batch(
         _copy_folder(work, Path())
         for name, last in work.logs.items():
             cut_source_log(target / "sources" / name, last)
-        if any(foreign_schema_files(source)):
+        if stands_at is not None:
+            point_to(target, stands_at)
+        elif any(foreign_schema_files(source)):
             point_to(target, str(source))
         if query_id is not None:
             rename_query(target / "metadata", query_id)

@@ -16,7 +16,7 @@ from headgate.gateway.checkpoint.batches import commits, file_source_offsets, lo
 from headgate.model.restore_points import Rewind
 from headgate.parse.spark.checkpoint.reader import batches
 from headgate.parse.spark.checkpoint.source_log import read_source_entry
-from headgate.parse.spark.checkpoint.state_versions import Ids, needed
+from headgate.parse.spark.checkpoint.state_versions import Ids, needed, version_of
 from headgate.text.json_text import read_json
 
 _SCHEMA_FILE = re.compile(rb'"([^"]*?)(/state/\d+/_stateSchema/[^"]*)"')
@@ -31,15 +31,19 @@ class _Store:
     folder: Path
 
 
-def read_rewind(folder: Path, batch: int) -> Rewind:
-    """Return what stands against the end of `batch`; every file that is needed is looked for."""
+def read_rewind(folder: Path, batch: int, live: Path | None = None) -> Rewind:
+    """Return what stands against the end of `batch`; every file that is needed is looked for.
+
+    `live` is the query's own checkpoint where `folder` is a restore point of it: what later batches
+    have read is in its logs.
+    """
     stores = list(_stores(folder))
     ids = _Ids(folder)
     with ThreadPoolExecutor(_AT_ONCE) as pool:
         found = pool.map(lambda s: _missing(s, batch + 1, ids.of(s, batch)), stores)
         missing = [text for text in found if text is not None]
     sizes = [size for _, size in file_sizes(folder)]
-    inputs = list(_later_inputs(folder, batch))
+    inputs = list(_later_inputs(folder, batch, live or folder))
     return Rewind(
         batch=batch,
         missing=(*_logs(folder, batch), *_partitions(folder), *_few(missing)),
@@ -50,6 +54,37 @@ def read_rewind(folder: Path, batch: int) -> Rewind:
         stores=len(stores),
         foreign_schema_files=tuple(sorted(set(foreign_schema_files(folder)))),
     )
+
+
+@dataclass(frozen=True, slots=True)
+class StoreFiles:
+    """The files that a store is loaded from, or what is `missing`; `oldest` is their version."""
+
+    files: tuple[Path, ...] = ()
+    oldest: int = 0
+    missing: str | None = None
+
+
+def store_files(folder: Path, batch: int) -> Iterator[StoreFiles]:
+    """Yield for each store the files that its state at the end of `batch` is loaded from."""
+    ids = _Ids(folder)
+    for store in _stores(folder):
+        found = needed((p.name for p in store.folder.iterdir()), batch + 1, ids.of(store, batch))
+        if lacks := _missing(store, batch + 1, ids.of(store, batch)):
+            yield StoreFiles(missing=lacks)
+            continue
+        names = [*([found.snapshot] if found.snapshot else []), *found.changes]
+        files = [store.folder / name for name in names]
+        if found.snapshot is not None and found.snapshot.endswith(".zip"):
+            files += _table_paths(store.folder, store.folder / found.snapshot)
+        versions = [v for name in names if (v := version_of(name)) is not None]
+        yield StoreFiles(tuple(files), min(versions, default=batch + 1))
+
+
+def _table_paths(folder: Path, archive: Path) -> Iterator[Path]:
+    for name in _table_files(archive):
+        place = folder / "SSTs" / name
+        yield place if place.is_file() else folder / "logs" / name
 
 
 def file_sizes(folder: Path) -> Iterator[tuple[Path, int]]:
@@ -164,10 +199,10 @@ def _metadata_file(operator: Path) -> Path:
     return later / str(numbers[-1]) if numbers else operator / "_metadata" / "metadata"
 
 
-def _later_inputs(folder: Path, batch: int) -> Iterator[str]:
+def _later_inputs(folder: Path, batch: int, live: Path) -> Iterator[str]:
     """Yield the files that a file source has taken after the batch, by their address."""
     for source, last in file_source_offsets(folder, batch):
-        for path, number in _entries(folder / "sources" / source).items():
+        for path, number in _entries(live / "sources" / source).items():
             if number > last:
                 yield path
 

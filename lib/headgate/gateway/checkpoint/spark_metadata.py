@@ -17,14 +17,18 @@ from headgate.parse.spark.checkpoint.spark_metadata import FOLDER
 _COMPACT = ".compact"
 
 
-def read_sink_log(target: Path, batch: int) -> SinkLog | None:
-    """Return the log seen from the end of `batch`, None where the folder has none."""
+def read_sink_log(target: Path, batch: int, kept: Path | None = None) -> SinkLog | None:
+    """Return the log seen from the end of `batch`, None where the folder has none.
+
+    `kept` is the log as a restore point kept it at that batch: where Spark has compacted the
+    entries since, only that tells which files are of earlier batches.
+    """
     log = target / FOLDER
     if not log.is_dir():
         return None
     later = [n for n in _numbers(log) if n > batch]
-    problem = _problem(log, batch) if later else None
-    files = 0 if problem else sum(1 for _ in later_files(target, batch))
+    problem = log_problem(kept or log, batch) if later else None
+    files = 0 if problem else sum(1 for _ in later_files(target, batch, kept))
     return SinkLog(target=str(target), later=tuple(later), files=files, problem=problem)
 
 
@@ -39,13 +43,15 @@ def newest_of(names: Iterable[str]) -> int | None:
     return max((_number(n) for n in names if batches([n.removesuffix(_COMPACT)])), default=None)
 
 
-def later_files(target: Path, batch: int) -> Iterator[str]:
+def later_files(target: Path, batch: int, kept: Path | None = None) -> Iterator[str]:
     """Yield the files of output, relative to `target`, that batches after this one wrote."""
     log = target / FOLDER
     if not log.is_dir():
         return
     before: set[str] = set()
     after: dict[str, None] = {}
+    if kept is not None:
+        before = {str(f["path"]) for n in _names(kept) for f in _entry(kept / n)}
     for name in _names(log):
         found = [str(f["path"]) for f in _entry(log / name)]
         if _number(name) <= batch:
@@ -57,10 +63,10 @@ def later_files(target: Path, batch: int) -> Iterator[str]:
             yield path
 
 
-def copy_sink_log(target: Path, batch: int, to: Path) -> None:
+def copy_sink_log(target: Path, batch: int, to: Path, kept: Path | None = None) -> None:
     """Make `to` the log as it was at the end of `batch`; what an earlier try left goes first."""
     remove_tree(to)
-    log = target / FOLDER
+    log = kept or target / FOLDER
     try:
         to.mkdir(parents=True)
         for entry in log.iterdir():
@@ -96,7 +102,7 @@ def _crc(path: Path) -> Path:
     return path.with_name(f".{path.name}.crc")
 
 
-def _problem(log: Path, batch: int) -> str | None:
+def log_problem(log: Path, batch: int) -> str | None:
     """Return why the log can't end at the batch: its newest `.compact` and all after must be there.
 
     A compacted file does not say which batch wrote a file, so a later one can't be taken apart.

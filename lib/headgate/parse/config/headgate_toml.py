@@ -16,11 +16,13 @@ from headgate.model.registered_pipelines import (
     Accept,
     DeclaredTopic,
     Pipeline,
+    PointSchedule,
     Registry,
     SparkSettings,
 )
 from headgate.model.version import Engine
 from headgate.parse.config.pipeline_commands import read_commands
+from headgate.parse.config.restore_points import read_own_schedule, read_schedule
 from headgate.parse.config.toml_lines import TomlLines
 from headgate.parse.config.toml_table import Table
 from headgate.text.times import read_duration
@@ -77,17 +79,19 @@ def _registry(top: Table, path: PurePath) -> Registry:
     top.allow(
         *("kafka", "store", "pipeline", "file_systems", "accept", "docs"),
         *("schema_registry", "topics", "runs", "console", "gate", "spark"),
+        "restore_points",
     )
     gate = top.table("gate", "[gate]").allow("requirements")
     requirements = gate.text("requirements")
     kafka = top.table("kafka", "[kafka]").allow("bootstrap_servers", "config")
     store = top.table("store", "[store]").allow("url")
+    points = read_schedule(top)
     return Registry(
         path=str(path),
         bootstrap_servers=kafka.text("bootstrap_servers", interpolate=True),
         kafka=_kafka_config(kafka),
         store_url=_store_url(store, path.parent),
-        pipelines=_pipelines(top, path.parent),
+        pipelines=_pipelines(top, path.parent, points),
         rules_url=_rules_url(top),
         accepts=tuple(_accept(t) for t in top.tables("accept", "[[accept]]")),
         file_systems=_file_systems(top),
@@ -99,6 +103,7 @@ def _registry(top: Table, path: PurePath) -> Registry:
         console_metrics=_console(top).flag("metrics"),
         requirements=_located(requirements, path.parent) if requirements else None,
         spark=_spark(top),
+        restore_points=points,
     )
 
 
@@ -211,11 +216,11 @@ def _located(path: str, folder: PurePath) -> str:
     return os.path.normpath(folder / path)
 
 
-def _pipelines(top: Table, folder: PurePath) -> tuple[Pipeline, ...]:
+def _pipelines(top: Table, folder: PurePath, points: PointSchedule) -> tuple[Pipeline, ...]:
     seen: dict[str, int] = {}
     pipelines = []
     for table in top.tables("pipeline", "[[pipeline]]"):
-        pipeline = _pipeline(table, folder)
+        pipeline = _pipeline(table, folder, points)
         if pipeline.name in seen:
             first = seen[pipeline.name]
             table.fail("name", f"pipeline {pipeline.name!r} is already defined on line {first}")
@@ -224,11 +229,11 @@ def _pipelines(top: Table, folder: PurePath) -> tuple[Pipeline, ...]:
     return tuple(pipelines)
 
 
-def _pipeline(table: Table, folder: PurePath) -> Pipeline:
+def _pipeline(table: Table, folder: PurePath, points: PointSchedule) -> Pipeline:
     table.allow(
         *("name", "engine", "owner", "description", "checkpoint", "group"),
         *("entry_point", "topics", "evidence", "watch", "query", "commands", "inputs", "jar"),
-        *("properties", "records"),
+        *("properties", "records", "restore_points"),
     )
     name = _name(table)
     engine = Engine(table.choice("engine", [e.value for e in Engine]))
@@ -264,6 +269,7 @@ def _pipeline(table: Table, folder: PurePath) -> Pipeline:
         records=_of_streams(table, "records", engine, folder),
         commands=commands,
         line=table.line(),
+        restore_points=read_own_schedule(table, points),
     )
 
 

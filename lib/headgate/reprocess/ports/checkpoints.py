@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Protocol
 
-from headgate.model.restore_points import LoggedBatch, Rewind, SnapshotSize
+from headgate.model.restore_points import LoggedBatch, RestorePoint, Rewind, SnapshotSize
 from headgate.reprocess.checkpoint.files import CheckpointFiles, Edit
 from headgate.reprocess.ports.source_offsets import Beginning, QueryPosition
 
@@ -79,8 +79,14 @@ class CheckpointInspector(Protocol):
     def batches(self, location: str) -> tuple[LoggedBatch, ...]:
         """Return the batches that both logs of a checkpoint hold, oldest first."""
 
-    def rewind(self, location: str, batch: int) -> Rewind:
-        """Return what stands against going back to the end of `batch`."""
+    def rewind(self, location: str, batch: int, point: str | None = None) -> Rewind:
+        """Return what stands against going back to the end of `batch`.
+
+        `point` is a restore point at that batch: state and logs are then those that it has.
+        """
+
+    def point_damage(self, point: RestorePoint) -> str | None:
+        """Return which file of a restore point is gone or has another size; None: none is."""
 
     def snapshot_size(self, location: str) -> SnapshotSize:
         """Return how large a snapshot of a checkpoint is, and what of it takes room."""
@@ -123,9 +129,16 @@ class CheckpointApplier(CheckpointInspector, Protocol):
         """Remove a draft; fine if it is gone."""
 
     def copy_to_batch(
-        self, location: str, batch: int, to: str, *, query_id: str | None = None
+        self,
+        location: str,
+        batch: int,
+        to: str,
+        *,
+        query_id: str | None = None,
+        point: str | None = None,
     ) -> None:
         """Make `to` the checkpoint as it was at the end of `batch`; state is linked, not copied.
 
         What an earlier try left at `to` goes. `query_id` is put in place of the query's own.
+        `point` is the restore point to copy from in place of the checkpoint.
         """

@@ -10,8 +10,11 @@ from headgate.model.restore_points import SinkLog
 class SinkInspector(Protocol):
     """What a plan may ask of them; no answer is cached."""
 
-    def log(self, target: str, batch: int) -> SinkLog | None:
-        """Return a file sink's log seen from the end of `batch`, None where there is none."""
+    def log(self, target: str, batch: int, kept: str | None = None) -> SinkLog | None:
+        """Return a file sink's log seen from the end of `batch`, None where there is none.
+
+        `kept` is the log that a restore point kept at that batch.
+        """
 
     def newest_batch(self, target: str) -> int | None:
         """Return the newest batch in a file sink's log, None if the folder has no log.
@@ -23,8 +26,8 @@ class SinkInspector(Protocol):
 class SinkApplier(SinkInspector, Protocol):
     """What a step may do to them; StepError where it does not work."""
 
-    def later_files(self, target: str, batch: int) -> list[str]:
+    def later_files(self, target: str, batch: int, kept: str | None = None) -> list[str]:
         """Return the files that a file sink's batches after this one wrote, relative to it."""
 
-    def copy_log(self, target: str, batch: int, to: str) -> None:
+    def copy_log(self, target: str, batch: int, to: str, kept: str | None = None) -> None:
         """Make `to` the file sink's log as it was at the end of `batch`."""

@@ -12,7 +12,15 @@ from headgate.model.version import Version
 from headgate.reprocess.answers import read_answers
 from headgate.reprocess.plan import RESET, Plan
 from headgate.reprocess.ports.inspector import Inspector
-from headgate.reprocess.scenario import Answer, LastPositions, PlanRequest, Scenario, no_positions
+from headgate.reprocess.scenario import (
+    Answer,
+    LastPositions,
+    PlanRequest,
+    PointsOf,
+    Scenario,
+    no_points,
+    no_positions,
+)
 from headgate.reprocess.scenarios.shared import common
 from headgate.reprocess.scenarios.shared.output_statements import with_statements
 from headgate.text.numbers import instead
@@ -74,13 +82,15 @@ def build_plan(
     version: Version | None = None,
     others: Mapping[str, Version] | None = None,
     known: LastPositions = no_positions,
+    points: PointsOf = no_points,
 ) -> Plan:
     """Return the plan of `scenario` for a registered pipeline, with or without blockers.
 
     `version` is the newest stored one, where there is one, `others` those of other Kafka Streams
-    applications, `known` where its group was last. ScenarioError for a scenario that there
-    is none of and for options that it does not take, NotFoundError for a pipeline that is not
-    registered, UnreachableError where the world does not answer.
+    applications, `known` where its group was last, `points` restore points by pipeline.
+    ScenarioError for a scenario that there is none of and for options that it does not take,
+    NotFoundError for a pipeline that is not registered, UnreachableError where the world does not
+    answer.
     """
     registered = inspector.processes.registered(pipeline)
     declared = _scenario(scenario)
@@ -94,6 +104,7 @@ def build_plan(
         version=version,
         others=others or {},
         known=known,
+        points=points,
     )
     support = declared.support[registered.engine]
     if support.answer is Answer.REFUSED:

@@ -47,7 +47,14 @@ def fresh_plan(
         version, unread = described(inspector, pipeline)
     known = _known(store, inspector.processes.registered(pipeline))
     plan = build_plan(
-        scenario, pipeline, inspector, options, version=version, others=others, known=known
+        scenario,
+        pipeline,
+        inspector,
+        options,
+        version=version,
+        others=others,
+        known=known,
+        points=store.restore_points.of,
     )
     touching = [r for name in plan.resources for r in store.runs.touching(name) if r.id != but]
     active = {r.id: r for r in touching if r.state.is_active}

@@ -17,9 +17,11 @@ from headgate.reprocess.scenarios.shared import kafka_streams_options
 from headgate.reprocess.scenarios.shared.consumer_group_offsets import OffsetsRequest, move_group
 from headgate.reprocess.steps.offsets.partition_offsets import committed
 from headgate.reprocess.steps.offsets.target import Listed, Silent, Target, TargetKind, read_rows
+from headgate.text.numbers import name_list
 from headgate.text.times import ago, iso, milliseconds, moment
 
 _POINT = "point"
+_RESTORE_POINT = "restore-point"
 _POINTS = {
     "to-earliest": TargetKind.BEGINNING,
     "to-latest": TargetKind.END,
@@ -29,6 +31,8 @@ _POINTS = {
 
 def build(request: PlanRequest) -> Plan:
     """Return the plan; a duration ago is a time from here on, so that the plan stays the same."""
+    if (id := request.options.get(_RESTORE_POINT)) is not None:
+        return _of_point(request, str(id))
     request = resolved(request)
     if request.pipeline.engine is Engine.KAFKA_STREAMS:
         return from_point_streams.build(request, target_of(request))
@@ -45,6 +49,39 @@ def build(request: PlanRequest) -> Plan:
         topics, only = _of_list(target.listed)
     chosen = {name: numbers for name, numbers in only.items() if numbers}
     return move_group(request, OffsetsRequest(target=target, topics=topics, only=chosen))
+
+
+def _of_point(request: PlanRequest, id: str) -> Plan:
+    """Return the plan of the offsets that a restore point has; its time and state are named."""
+    name, points = request.pipeline.name, request.points(request.pipeline.name)
+    point = next((p for p in points if p.id == id), None)
+    if point is None:
+        known = name_list([p.id for p in reversed(points)]) if points else "none"
+        return request.block(f"{name} has no restore point {id}; restore points: {known}")
+    rows = [
+        f"{topic},{number},{offset}"
+        for topic, parts in sorted(point.offsets.items())
+        if not _is_internal(topic, request)
+        for number, offset in sorted(parts.items())
+    ]
+    options = {k: v for k, v in request.options.items() if k != _RESTORE_POINT}
+    plan = build(replace(request, options=options | {"to-offsets": rows}))
+    # The id stays: the plan is built again from it, and a point never changes.
+    plan = replace(plan, options=dict(request.options))
+    if not plan.steps or request.pipeline.engine is not Engine.KAFKA_STREAMS:
+        return plan
+    risk = (
+        f"restore point {id} has offsets only: Kafka Streams keeps no old state. Stores start "
+        f"empty, and results lack all records before the offsets of {point.made_at}"
+    )
+    return replace(plan, risks=(*plan.risks, risk))
+
+
+def _is_internal(topic: str, request: PlanRequest) -> bool:
+    """Whether Kafka Streams itself made the topic: a reset deletes it, and starts nowhere in it."""
+    own = topic.startswith(f"{request.pipeline.group}-")
+    is_streams = request.pipeline.engine is Engine.KAFKA_STREAMS
+    return is_streams and own and topic.endswith(("-repartition", "-changelog"))
 
 
 def _spark(request: PlanRequest, target: Target, only: dict[str, list[int]]) -> Plan:
@@ -203,6 +240,16 @@ OPTIONS = (
         metavar="GROUP",
         one_of=_POINT,
         required=True,
+    ),
+    Option(
+        name=_RESTORE_POINT,
+        ask="Start at the offsets of which restore point?",
+        help="Id of the restore point whose offsets to start at; `headgate restore-points` lists "
+        "them.",
+        metavar="ID",
+        one_of=_POINT,
+        required=True,
+        engines=frozenset({Engine.CONSUMER_GROUP, Engine.KAFKA_STREAMS}),
     ),
     Option(
         name="no-record",

@@ -112,7 +112,7 @@ def _kept(topics: Mapping[str, Topic]) -> Iterator[str]:
 
 def _watermark_gone_back(batch: LoggedBatch, batches: tuple[LoggedBatch, ...]) -> str | None:
     """Say that the watermark goes back too: results may differ where records were dropped."""
-    last = batches[-1].watermark_ms
+    last = batches[-1].watermark_ms if batches else None
     if not batch.watermark_ms or not last or last <= batch.watermark_ms:
         return None
     return (

@@ -6,8 +6,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from typing import Any
 
-from headgate.errors import ScenarioError
-from headgate.model.restore_points import LoggedBatch, Rewind
+from headgate.model.restore_points import LoggedBatch, RestorePoint, Rewind
 from headgate.model.version import Engine
 from headgate.reprocess import remote_checkpoint
 from headgate.reprocess.conditions import BATCH_DONE, CHECKPOINT, COPIES_STATE
@@ -15,13 +14,16 @@ from headgate.reprocess.plan import Plan
 from headgate.reprocess.ports.checkpoints import Checkpoint
 from headgate.reprocess.scenario import Kind, Option, PlanRequest, Scenario, needs, refused
 from headgate.reprocess.scenarios.rewind.inputs import Inputs, read_inputs
+from headgate.reprocess.scenarios.rewind.points import POINT, Choice, choose
+from headgate.reprocess.scenarios.rewind.points import blockers as point_blockers
+from headgate.reprocess.scenarios.rewind.points import risks as point_risks
 from headgate.reprocess.scenarios.shared import common
 from headgate.reprocess.scenarios.shared.sink_replay import SINKS, SinkPlan, plan_sink
 from headgate.reprocess.steps.base.step import Step
 from headgate.reprocess.steps.checkpoint.create_remote import CopyRemoteCheckpoint, ReadRemoteState
 from headgate.reprocess.steps.checkpoint.rewind import CopyToBatch, ReadState, SwapCheckpoint
 from headgate.reprocess.steps.process.stop_start import start_or_ask
-from headgate.text.times import from_milliseconds, iso, milliseconds, moment
+from headgate.text.times import from_milliseconds, iso
 
 _WHEN = "batch"
 
@@ -35,36 +37,50 @@ class _Found:
     rewind: Rewind
     inputs: Inputs
     sink: SinkPlan
+    point: RestorePoint | None = None
 
 
 def build(request: PlanRequest) -> Plan:
     """Return the plan: stop, copy to the batch, read the state, cut the sink, change, start.
 
-    A time becomes the batch that it means, so that the plan stays the same.
+    A time becomes the batch or the restore point that it means, so that the plan stays the same.
     """
     pipeline, inspector = request.pipeline, request.inspector
     checkpoint = inspector.checkpoints.read(pipeline.checkpoint) if pipeline.checkpoint else None
     if checkpoint is None:
         return request.block(common.no_checkpoint(pipeline))
     batches = inspector.checkpoints.batches(checkpoint.location)
-    batch = _chosen(request, batches)
-    if isinstance(batch, str):
-        return request.block(batch)
-    options = {k: v for k, v in request.options.items() if k != "at"} | {"batch": batch.number}
-    request = replace(request, options=options)
+    chosen = choose(request, checkpoint, batches)
+    if isinstance(chosen, str):
+        return request.block(chosen)
+    batch, point = chosen.batch, chosen.point
+    request = replace(request, options=_resolved(request, chosen))
+    later = next((b.planned_ms for b in batches if b.number == batch.number + 1), None)
+    last = checkpoint.last_offset_batch or batch.number
     found = _Found(
         checkpoint=checkpoint,
         batch=batch,
-        rewind=inspector.checkpoints.rewind(checkpoint.location, batch.number),
+        rewind=inspector.checkpoints.rewind(
+            checkpoint.location, batch.number, point.location if point else None
+        ),
         inputs=read_inputs(inspector, checkpoint, batch, batches),
         sink=plan_sink(
             request,
             batch.number,
-            checkpoint.last_offset_batch or batch.number,
-            since=next((b.planned_ms for b in batches if b.number == batch.number + 1), None),
+            max(last, batch.number),
+            since=later or (point.committed_ms if point else None),
+            point=point,
         ),
+        point=point,
     )
     return _plan(request, found)
+
+
+def _resolved(request: PlanRequest, chosen: Choice) -> dict[str, Any]:
+    kept = {k: v for k, v in request.options.items() if k not in ("at", "batch", POINT)}
+    if chosen.point is not None:
+        return kept | {POINT: chosen.point.id}
+    return kept | {"batch": chosen.batch.number}
 
 
 def _plan(request: PlanRequest, found: _Found) -> Plan:
@@ -79,12 +95,13 @@ def _plan(request: PlanRequest, found: _Found) -> Plan:
             "batch": _ends(found.batch),
             "checkpoint": {"location": at.location, "query_id": at.query_id},
             "commands": common.command_facts(pipeline),
+            **({"restore_point": found.point.location} if found.point else {}),
         },
         impact={
             "records": found.inputs.again,
             "total": sum(found.inputs.again.values()),
             "input_files": found.rewind.input_files,
-            "batches": (at.last_offset_batch or found.batch.number) - found.batch.number,
+            "batches": max((at.last_offset_batch or 0) - found.batch.number, 0),
             # The copy links the state: what takes room is what the query writes anew.
             "snapshot": {
                 "files": found.rewind.files,
@@ -101,35 +118,9 @@ def _plan(request: PlanRequest, found: _Found) -> Plan:
         resources=(
             *(f"checkpoint:{p}" for p in (at.location, place) if p),
             *found.sink.resources,
+            *((f"point:{found.point.id}",) if found.point else ()),
         ),
     )
-
-
-def _chosen(request: PlanRequest, batches: tuple[LoggedBatch, ...]) -> LoggedBatch | str:
-    """Return the batch that a number or a time means, or why there is none."""
-    if not batches:
-        return "no batch has completed: there is nothing to rewind to"
-    reach = _reach(batches)
-    if (at := request.options.get("at")) is not None:
-        when = milliseconds(moment(at, option="at"))
-        before = [b for b in batches if b.planned_ms is not None and b.planned_ms <= when]
-        return before[-1] if before else f"no batch was planned at or before {at}; {reach}"
-    number = request.options["batch"]
-    if number < 0:
-        raise ScenarioError(f"--batch of {request.scenario}: expected 0 or more, found {number}")
-    same = [b for b in batches if b.number == number]
-    return (
-        same[0]
-        if same
-        else f"batch {number} must be in the offset log and in the commit log, but isn't in both; "
-        f"{reach}"
-    )
-
-
-def _reach(batches: tuple[LoggedBatch, ...]) -> str:
-    first, last = batches[0], batches[-1]
-    at = f" ({_iso(first.planned_ms)} to {_iso(last.planned_ms)})" if first.planned_ms else ""
-    return f"available batches: {first.number} to {last.number}{at}"
 
 
 def _steps(request: PlanRequest, found: _Found) -> tuple[Step, ...]:
@@ -152,8 +143,13 @@ def _steps(request: PlanRequest, found: _Found) -> tuple[Step, ...]:
         new_query_id=found.sink.new_query_id,
         files=found.rewind.files,
         bytes=found.rewind.size,
+        **_of_point(found),
     )
-    read = ReadState(checkpoint=at.location, batch=batch.number)
+    read = ReadState(
+        checkpoint=at.location,
+        batch=batch.number,
+        point_location=found.point.location if found.point else None,
+    )
     return (
         stop,
         copy,
@@ -178,6 +174,7 @@ def _steps_elsewhere(request: PlanRequest, found: _Found, place: str) -> tuple[S
         offsets=tuple(_moves(at, batch)),
         bytes=found.rewind.size,
         files=found.rewind.files,
+        **_of_point(found),
     )
     read = ReadRemoteState(place=place, batch=batch.number)
     again = bool(sum(found.inputs.again.values()))
@@ -188,6 +185,12 @@ def _steps_elsewhere(request: PlanRequest, found: _Found, place: str) -> tuple[S
         *found.sink.steps,
         *remote_checkpoint.switch_and_start(stop, at, place, fresh=again, made=True),
     )
+
+
+def _of_point(found: _Found) -> dict[str, Any]:
+    if found.point is None:
+        return {}
+    return {"point": found.point.id, "point_location": found.point.location}
 
 
 def _moves(at: Checkpoint, batch: LoggedBatch) -> Iterator[dict[str, Any]]:
@@ -206,7 +209,7 @@ def _blockers(request: PlanRequest, found: _Found) -> list[str]:
     at, batch = found.checkpoint, found.batch
     blockers = [*common.must_be_stopped(request.pipeline, request.inspector)]
     blockers += common.shared_checkpoint(request.pipeline, request.inspector)
-    if batch.number == at.last_offset_batch:
+    if batch.number == at.last_offset_batch and _is_same_query(found):
         blockers.append(f"batch {batch.number} is the last batch, so there is nothing to rewind")
     if at.remote:
         blockers += remote_checkpoint.blockers(request.pipeline)
@@ -218,11 +221,17 @@ def _blockers(request: PlanRequest, found: _Found) -> list[str]:
             f"{len(lost)} of {found.rewind.input_files} files that later batches read no longer "
             f"exist, such as {lost[0]}: their records would be missing. Choose a later batch"
         )
+    blockers += point_blockers(request, at, found.point)
     return [*blockers, *found.inputs.blockers, *found.sink.blockers]
+
+
+def _is_same_query(found: _Found) -> bool:
+    return found.point is None or found.point.query_id == found.checkpoint.query_id
 
 
 def _risks(request: PlanRequest, found: _Found) -> list[str]:
     risks = [*found.inputs.risks, *found.sink.risks]
+    risks += point_risks(request, found.checkpoint, found.point)
     if found.rewind.foreign_schema_files:
         risks.append(
             f"{found.checkpoint.location} is a copy: its state metadata points to the schema files "
@@ -258,6 +267,14 @@ OPTIONS = (
         help="Rewind to the last batch that was planned at or before this time (default zone: "
         "UTC).",
         metavar="TIME",
+        one_of=_WHEN,
+        required=True,
+    ),
+    Option(
+        name=POINT,
+        ask="Rewind to which restore point?",
+        help="Id of the restore point to rewind to; `headgate restore-points` lists them.",
+        metavar="ID",
         one_of=_WHEN,
         required=True,
     ),

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from headgate.errors import RefusedError
+from headgate.model.restore_points import RestorePoint
 from headgate.model.sinks import SINK_FORMATS, BatchIds, SinkFormat, is_one_place, sink_format
 from headgate.reprocess.scenario import PlanRequest
 from headgate.reprocess.steps.base.step import Step
@@ -29,10 +30,17 @@ class SinkPlan:
     new_query_id: bool = False
 
 
-def plan_sink(request: PlanRequest, batch: int, last: int, since: int | None) -> SinkPlan:
+def plan_sink(
+    request: PlanRequest,
+    batch: int,
+    last: int,
+    since: int | None,
+    point: RestorePoint | None = None,
+) -> SinkPlan:
     """Return what the batches after `batch`, up to `last`, need when their numbers come again.
 
     `since` is when the first of them was planned (Unix milliseconds), None where nothing tells.
+    `point` is the restore point that ends at `batch`: it may have the log of a file sink.
     """
     new_id = bool(request.options.get("new-query-id"))
     sink, location = sink_of(request), sink_place(request)
@@ -40,7 +48,7 @@ def plan_sink(request: PlanRequest, batch: int, last: int, since: int | None) ->
     if reasons := contradictions(request):
         return SinkPlan(blockers=reasons)
     if sink.is_files:
-        return _files(request, batch, location, new_id=new_id)
+        return _files(request, batch, location, point, new_id=new_id)
     match sink.batch_ids:
         case BatchIds.UNKNOWN:
             return SinkPlan(blockers=(unknown_sink(request, sink),))
@@ -109,11 +117,23 @@ def without_log(location: str) -> str:
     return f"{location} has no _spark_metadata, so no file sink writes there: check the folder"
 
 
-def _files(request: PlanRequest, batch: int, location: str | None, *, new_id: bool) -> SinkPlan:
+def _files(
+    request: PlanRequest,
+    batch: int,
+    location: str | None,
+    point: RestorePoint | None,
+    *,
+    new_id: bool,
+) -> SinkPlan:
     if location is None:
         return SinkPlan(blockers=(NO_FOLDER,))
+    kept = None
     try:
         found = request.inspector.sinks.log(location, batch)
+        is_its = point is not None and point.sink_log and is_one_place(point.sink or "", location)
+        if point is not None and found is not None and found.problem is not None and is_its:
+            kept = point.sink_log
+            found = request.inspector.sinks.log(location, batch, kept)
     except RefusedError:
         return SinkPlan(
             blockers=(
@@ -132,6 +152,7 @@ def _files(request: PlanRequest, batch: int, location: str | None, *, new_id: bo
         batch=batch,
         later=len(found.later),
         files=found.files,
+        kept=kept,
     )
     return SinkPlan(
         steps=(cut,) if found.later else (),

@@ -22,7 +22,8 @@ class CopyRemoteCheckpoint(StepBase):
 
     `bytes` and `files` are those of the whole checkpoint. `at` says when the batch was, `offsets`
     is the preview, each partition with `topic`, `partition`, `from` and `to`. `new_query_id` says
-    that the copy gets an id of its own.
+    that the copy gets an id of its own. `point` is the id of the restore point that is copied in
+    place of the checkpoint, and `point_location` where it is.
     """
 
     action: ClassVar[str] = "copy_remote_checkpoint"
@@ -39,13 +40,21 @@ class CopyRemoteCheckpoint(StepBase):
     offsets: tuple[dict[str, Any], ...] = ()
     bytes: int | None = None
     files: int | None = None
+    point: str | None = None
+    point_location: str | None = None
+
+    @property
+    def source(self) -> str:
+        """What is copied."""
+        return self.point_location or self.checkpoint
 
     def describe(self) -> str:
         end = "" if self.batch is None else f", up to the end of batch {self.batch}"
         at = f" ({self.at})" if self.at else ""
         new = " with a new query id" if self.new_query_id else ""
         much = f": {size(self.bytes)} in {self.files} files" if self.bytes is not None else ""
-        return f"copy the checkpoint {self.checkpoint} to {self.place}{end}{at}{new}{much}"
+        what = f"restore point {self.point}" if self.point else f"the checkpoint {self.checkpoint}"
+        return f"copy {what} to {self.place}{end}{at}{new}{much}"
 
     def check(self, inspector: Inspector, *, again: bool = False) -> None:
         """Refuse where the query runs (again), or the new place is taken."""
@@ -57,7 +66,7 @@ class CopyRemoteCheckpoint(StepBase):
     def bind(self, applier: Applier) -> PriorState:
         """Take the listing that the old place must keep; a new query id follows from the run's."""
         made = str(uuid5(NAMESPACE_URL, applier.run)) if self.new_query_id else None
-        return {"hash": applier.remote_checkpoints.listing_hash(self.checkpoint), "query_id": made}
+        return {"hash": applier.remote_checkpoints.listing_hash(self.source), "query_id": made}
 
     def is_applied(self, applier: Applier, was: PriorState) -> bool:
         """Return whether the copy is whole, as its manifest says."""
@@ -66,7 +75,7 @@ class CopyRemoteCheckpoint(StepBase):
     def apply(self, applier: Applier, was: PriorState) -> None:
         """Copy what is not copied yet."""
         applier.remote_checkpoints.copy(
-            self.checkpoint,
+            self.source,
             self.place,
             expected=str(was["hash"]),
             batch=self.batch,
@@ -82,11 +91,11 @@ class CopyRemoteCheckpoint(StepBase):
             end = "has no readable logs"
             if self.batch is not None:
                 end = f"doesn't end at batch {self.batch}"
-            raise StepError(f"the copy {self.place} of checkpoint {self.checkpoint} {end}")
+            raise StepError(f"the copy {self.place} of checkpoint {self.source} {end}")
 
     def undo(self, was: PriorState) -> tuple[Step, ...]:
         """Delete the copy, unless a query has used it."""
-        return (DeleteRemoteCheckpoint(place=self.place, source=self.checkpoint),)
+        return (DeleteRemoteCheckpoint(place=self.place, source=self.source),)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -26,7 +26,8 @@ class CopyToBatch(StepBase):
     `planned_at`, `committed_at` and `watermark` are times in ISO 8601; `offsets` is the preview,
     each partition with `topic`, `partition`, `from` and `to`. `last` is the batch that the query
     is at, `input_files` how many files come again. `new_query_id` says that the copy gets an id of
-    its own.
+    its own. `point` is the id of the restore point that is copied in place of the checkpoint, and
+    `point_location` where it is.
     """
 
     action: ClassVar[str] = "copy_to_batch"
@@ -48,6 +49,8 @@ class CopyToBatch(StepBase):
     new_query_id: bool = False
     files: int = 0
     bytes: int = 0
+    point: str | None = None
+    point_location: str | None = None
 
     def describe(self) -> str:
         facts = {
@@ -57,8 +60,9 @@ class CopyToBatch(StepBase):
         }
         at = ", ".join(f"{word} {time}" for word, time in facts.items() if time)
         new = " with a new query id" if self.new_query_id else ""
+        what = f"restore point {self.point}" if self.point else f"checkpoint {self.checkpoint}"
         return (
-            f"copy checkpoint {self.checkpoint} ({size(self.bytes)}, state as hard links){new} "
+            f"copy {what} ({size(self.bytes)}, state as hard links){new} "
             f"up to the end of batch {self.batch}{f' ({at})' if at else ''}{self._again()}"
         )
 
@@ -74,7 +78,7 @@ class CopyToBatch(StepBase):
         """Refuse where the query runs, or something of the batch was cleaned up meanwhile."""
         prove_stopped(inspector, self.pipeline, checkpoint=self.checkpoint)
         check_query(inspector, self.checkpoint, self.query_id)
-        check_whole(inspector, self.checkpoint, self.batch)
+        check_whole(inspector, self.checkpoint, self.batch, self.point_location)
 
     def bind(self, applier: Applier) -> PriorState:
         """Decide where the copy goes; a new query id follows from the run's."""
@@ -84,7 +88,11 @@ class CopyToBatch(StepBase):
     def apply(self, applier: Applier, was: PriorState) -> None:
         """Copy; what an earlier try left goes first."""
         applier.checkpoints.copy_to_batch(
-            self.checkpoint, self.batch, was["copy"], query_id=was.get("query_id")
+            self.checkpoint,
+            self.batch,
+            was["copy"],
+            query_id=was.get("query_id"),
+            point=self.point_location,
         )
 
     def verify(self, applier: Applier, was: PriorState) -> None:
@@ -103,6 +111,8 @@ class ReadState(StepBase):
 
     Meanwhile nothing may change in the checkpoint: a session that outlives its query writes
     snapshots of the old state, and would write them into what takes the checkpoint's place.
+    `point_location` is the restore point that was copied: the copy has its files as links, but
+    names schema files where it is to be, so the point itself is read.
     """
 
     action: ClassVar[str] = "read_state"
@@ -110,6 +120,7 @@ class ReadState(StepBase):
     undoable: ClassVar[bool] = True
     checkpoint: str
     batch: int
+    point_location: str | None = None
 
     def describe(self) -> str:
         return f"read the state at batch {self.batch} with Spark's own state reader"
@@ -123,7 +134,7 @@ class ReadState(StepBase):
 
     def apply(self, applier: Applier, was: PriorState) -> None:
         """Read it; nothing is changed."""
-        for store in applier.state.read(was["copy"], self.batch):
+        for store in applier.state.read(self.point_location or was["copy"], self.batch):
             rows = (
                 "unknown (Spark's state reader can't read this format)"
                 if store.rows is None
@@ -165,13 +176,13 @@ class SwapCheckpoint(CheckpointSwap):
         check_end(applier, self.checkpoint, self.batch)
 
 
-def check_whole(inspector: Inspector, location: str, batch: int) -> None:
+def check_whole(inspector: Inspector, location: str, batch: int, point: str | None = None) -> None:
     """Refuse where what the end of the batch needs is not there."""
-    found = inspector.checkpoints.rewind(location, batch)
+    found = inspector.checkpoints.rewind(location, batch, point)
     if found.missing:
         raise RefusedError(
-            f"checkpoint {location} can't be rewound to batch {batch}: {found.missing[0]}. Choose "
-            "another batch with --batch"
+            f"checkpoint {point or location} can't be rewound to batch {batch}: "
+            f"{found.missing[0]}. Choose another batch with --batch"
         )
     if found.lost_inputs:
         raise RefusedError(

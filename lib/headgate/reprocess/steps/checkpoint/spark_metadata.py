@@ -22,7 +22,8 @@ class CutSinkLog(StepBase):
 
     A file sink skips a batch that its log has: the new run's output would be dropped without a
     word. What is put aside stays on the same file system, in a hidden folder of the output. `later`
-    and `files` are how much that is, 0 where nobody looked.
+    and `files` are how much that is, 0 where nobody looked. `kept` is the log as a restore point
+    has it, where Spark has compacted the entries of that batch since.
     """
 
     action: ClassVar[str] = "cut_sink_log"
@@ -34,6 +35,7 @@ class CutSinkLog(StepBase):
     batch: int
     later: int = 0
     files: int = 0
+    kept: str | None = None
 
     def describe(self) -> str:
         size = (
@@ -54,7 +56,7 @@ class CutSinkLog(StepBase):
         prove_stopped(inspector, self.pipeline)
         if again:
             return
-        found = inspector.sinks.log(self.target, self.batch)
+        found = inspector.sinks.log(self.target, self.batch, self.kept)
         if found is None:
             raise RefusedError(
                 f"the sink log {self.target}/{LOG} was not found. Run `headgate plan` again"
@@ -67,7 +69,7 @@ class CutSinkLog(StepBase):
         log = str(PurePosixPath(self.target) / LOG)
         return {
             "aside": _aside(self.target, "before", applier.run),
-            "files": applier.sinks.later_files(self.target, self.batch),
+            "files": applier.sinks.later_files(self.target, self.batch, self.kept),
             "hash": applier.folders.tree_hash(log),
         }
 
@@ -75,7 +77,7 @@ class CutSinkLog(StepBase):
         """Make the shorter log, change it for the longer one, then move the files."""
         log, old, new = _places(self.target, was["aside"])
         if not applier.folders.exists(old):
-            applier.sinks.copy_log(self.target, self.batch, new)
+            applier.sinks.copy_log(self.target, self.batch, new, self.kept)
             applier.folders.move(log, old)
         if not applier.folders.exists(log):
             applier.folders.move(new, log)

@@ -1,0 +1,111 @@
+"""`headgate restore-points PIPELINE`: the points that a pipeline can go back to."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import click
+
+from headgate.cli.shared.options import current_context, emit_json, format_option
+from headgate.cli.shared.terminal import say
+from headgate.gateway.process.system_user import system_user
+from headgate.text.numbers import plural, short_time, size
+from headgate.usecases.context import Context
+from headgate.usecases.restore_points.check_point import check_named
+from headgate.usecases.restore_points.list_points import PointList, PointRow, list_points
+from headgate.usecases.restore_points.make_point import create_point
+from headgate.usecases.restore_points.remove_points import remove_point
+
+
+@click.command("restore-points")
+@click.argument("pipeline")
+@click.option(
+    "--create", is_flag=True, help="Make a restore point now; the pipeline keeps running."
+)
+@click.option("--verify", metavar="ID", help="Id of a restore point whose state to read now.")
+@click.option("--delete", metavar="ID", help="Id of the restore point to delete.")
+@format_option()
+def command(
+    pipeline: str, create: bool, verify: str | None, delete: str | None, output: str
+) -> int:
+    """List the restore points of PIPELINE, newest first, for `plan rewind --restore-point ID`.
+
+    Times are in UTC. The worker makes points if headgate.toml has [restore_points].
+    """
+    if sum(map(bool, (create, verify, delete))) > 1:
+        raise click.UsageError("give only one of --create, --verify and --delete")
+    context = current_context()
+    effect = _act(context, pipeline, create=create, verify=verify, delete=delete)
+    found = list_points(context, pipeline)
+    if output == "json":
+        emit_json({**found.as_json(), **effect})
+    else:
+        _say(found, effect)
+    return 1 if effect.get("verify_problem") else 0
+
+
+def _act(
+    context: Context, pipeline: str, *, create: bool, verify: str | None, delete: str | None
+) -> dict[str, Any]:
+    if create:
+        point, is_new = create_point(context, pipeline, by=system_user())
+        return {"created": point.id if is_new else None, "newest": point.id}
+    if delete is not None:
+        return {"deleted": remove_point(context, pipeline, delete, by=system_user()).id}
+    if verify is not None:
+        return {"verified": verify, "verify_problem": check_named(context, pipeline, verify)}
+    return {}
+
+
+def _say(found: PointList, effect: dict[str, Any]) -> None:
+    for line in _effect_lines(effect):
+        say(line)
+    if not found.points:
+        say(f"No restore points of {found.pipeline} yet. Make one with --create.")
+    for row in found.points:
+        say(_line(row))
+    if found.points:
+        say(
+            f"{plural(len(found.points), 'restore point')}, {size(found.held_bytes)} on disk now, "
+            f"{size(found.bytes)} at most (limit {size(found.max_bytes)})"
+        )
+    if found.error:
+        say(f"The newest try failed at {short_time(found.tried_at)}: {found.error}")
+
+
+def _effect_lines(effect: dict[str, Any]) -> list[str]:
+    lines = []
+    if "created" in effect and effect["created"] is None:
+        lines.append(f"Nothing changed since restore point {effect['newest']}.")
+    elif "created" in effect:
+        lines.append(f"Restore point {effect['created']} is made.")
+    if "deleted" in effect:
+        lines.append(f"Restore point {effect['deleted']} is deleted.")
+    if "verified" in effect:
+        problem = effect["verify_problem"]
+        said = f"can't be used: {problem}" if problem else "is verified"
+        lines.append(f"Restore point {effect['verified']} {said}.")
+    return lines
+
+
+def _line(row: PointRow) -> str:
+    parts = [row.id, short_time(row.time)]
+    parts.append(f"batch {row.batch}" if row.batch is not None else "offsets only")
+    if row.location is not None:
+        parts += [size(row.bytes), verified_text(row)]
+    parts.append(kafka_text(row))
+    return "  ".join(parts)
+
+
+def verified_text(row: PointRow) -> str:
+    """Return when the point was verified, or that it was not."""
+    if row.problem:
+        return f"damaged: {row.problem}"
+    return f"verified {short_time(row.verified_at)}" if row.verified_at else "not verified"
+
+
+def kafka_text(row: PointRow) -> str:
+    """Return whether Kafka still holds the records after the point."""
+    if row.in_kafka is None:
+        return f"Kafka: unknown{f' ({row.kafka})' if row.kafka else ''}"
+    return "in Kafka" if row.in_kafka else f"not in Kafka: {row.kafka}"

@@ -1,0 +1,230 @@
+"""Where the restore points of a checkpoint are, on any file system: made, listed, removed.
+
+Local ones are in `.NAME.headgate-points/` beside the checkpoint, where a link can reach them,
+remote ones below `NAME.headgate-points/`. A point `ID` is whole if `ID.json` is there: it is
+written last and removed first, so that what a killed worker left is known and goes.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+
+import msgspec
+
+from headgate.errors import EvidenceError, HeadgateError, StepError
+from headgate.gateway.checkpoint import spark_metadata
+from headgate.gateway.checkpoint.folders import local_path, remove_tree, sync, write_file
+from headgate.gateway.checkpoint.point_copy import FilesGoneError, Kept, file_table, keep_newest
+from headgate.gateway.files.addresses import is_remote
+from headgate.gateway.files.evidence_files import Settings
+from headgate.model.restore_points import RestorePoint
+
+_SUFFIX = ".headgate-points"
+_PART = ".part-"
+_SINK = ".sink"
+
+
+class PointDocument(msgspec.Struct, frozen=True, kw_only=True):
+    """What `ID.json` holds: the point, and the bytes of each of its files."""
+
+    point: RestorePoint
+    sizes: dict[str, int]
+
+
+def points_folder(checkpoint: str) -> str:
+    """Return where the points of a checkpoint are."""
+    if is_remote(checkpoint):
+        return checkpoint.rstrip("/") + _SUFFIX
+    path = local_path(checkpoint)
+    return str(path.with_name(f".{path.name}{_SUFFIX}"))
+
+
+def point_location(checkpoint: str, id: str) -> str:
+    """Return where a point's copy of the checkpoint is."""
+    return f"{points_folder(checkpoint)}/{id}"
+
+
+def keep(checkpoint: str, id: str, settings: Settings) -> Kept:
+    """Keep the newest batch as the point `id`; without `record` it does not count yet."""
+    location = point_location(checkpoint, id)
+    if is_remote(checkpoint):
+        from headgate.gateway.checkpoint.remote_point import keep_remote
+
+        return keep_remote(checkpoint, location, settings)
+    source, target = local_path(checkpoint), Path(location)
+    draft = target.with_name(f"{_PART}{id}")
+    found = keep_newest(source, draft, target)
+    try:
+        draft.rename(target)
+        sync(target.parent)
+    except OSError as error:
+        raise StepError(f"{draft} could not be moved to {target}: {error.strerror}") from error
+    return found
+
+
+def keep_sink_log(checkpoint: str, id: str, target: str, batch: int) -> str | None:
+    """Keep a file sink's log as it is at the batch; None where its folder has none.
+
+    FilesGoneError where a file of it is gone already.
+    """
+    folder = local_path(target)
+    if spark_metadata.newest_batch(folder) is None:
+        return None
+    to = Path(f"{point_location(checkpoint, id)}{_SINK}")
+    try:
+        spark_metadata.copy_sink_log(folder, batch, to)
+        problem = spark_metadata.log_problem(to, batch)
+    except (StepError, FileNotFoundError) as error:
+        raise FilesGoneError(target, batch, error) from error
+    if problem:
+        raise FilesGoneError(target, batch, problem)
+    return str(to)
+
+
+def record(point: RestorePoint, sizes: dict[str, int], settings: Settings) -> None:
+    """Write the point's document: from here on it counts."""
+    if point.location is None:
+        return
+    data = msgspec.json.encode(PointDocument(point=point, sizes=sizes))
+    if is_remote(point.location):
+        from headgate.gateway.checkpoint.remote_point import write_document
+
+        write_document(f"{point.location}.json", data, settings)
+    else:
+        write_file(Path(f"{point.location}.json"), data.decode())
+
+
+def recorded(checkpoint: str, settings: Settings) -> dict[str, RestorePoint]:
+    """Return the whole points of a checkpoint by id, whoever made them."""
+    folder = points_folder(checkpoint)
+    if is_remote(checkpoint):
+        from headgate.gateway.checkpoint.remote_point import stored_points
+
+        names = [n for n in stored_points(folder, settings) if _is_document(n)]
+    else:
+        names = [p.name for p in _entries(Path(folder)) if _is_document(p.name)]
+    documents = (_document(f"{folder}/{name.removesuffix('.json')}", settings) for name in names)
+    return {d.point.id: d.point for d in documents if d is not None}
+
+
+def _is_document(name: str) -> bool:
+    is_json = name.endswith(".json") and not name.endswith(".manifest.json")
+    return is_json and "/" not in name and not name.startswith(".")
+
+
+def remove_leftovers(checkpoint: str, settings: Settings) -> None:
+    """Remove what has no document; only for who holds the lock of the pipeline's points."""
+    whole = recorded(checkpoint, settings).keys()
+    folder = points_folder(checkpoint)
+    if is_remote(checkpoint):
+        from headgate.gateway.checkpoint.remote_point import id_of, remove_point, stored_points
+
+        for id in {id_of(n) for n in stored_points(folder, settings)} - whole:
+            remove_point(f"{folder}/{id}", settings)
+        return
+    for entry in _entries(Path(folder)):
+        if entry.is_dir() and entry.name.removesuffix(_SINK) not in whole:
+            remove_tree(entry)
+
+
+def remove(point: RestorePoint, settings: Settings) -> None:
+    """Remove a point: its document first. Fine if it is gone."""
+    if point.location is None:
+        return
+    if is_remote(point.location):
+        from headgate.gateway.checkpoint.remote_point import remove_point
+
+        remove_point(point.location, settings)
+        return
+    path = Path(point.location)
+    Path(f"{path}.json").unlink(missing_ok=True)
+    remove_tree(path)
+    remove_tree(Path(f"{path}{_SINK}"))
+
+
+def damage(point: RestorePoint, settings: Settings) -> str | None:
+    """Return which of the point's files is gone or has another size; None: all are as they were."""
+    if point.location is None:
+        return None
+    document = _document(point.location, settings)
+    if document is None:
+        return f"restore point {point.id} is gone: {point.location}.json not found"
+    if is_remote(point.location):
+        from headgate.gateway.checkpoint.remote_point import stored_points
+
+        there = stored_points(point.location, settings)
+    else:
+        there = dict(file_table(Path(point.location)))
+    for name, size in document.sizes.items():
+        if there.get(name) != size:
+            now = f"has {there[name]} bytes, not {size}" if name in there else "is missing"
+            return f"{point.location}/{name} {now}"
+    return None
+
+
+def distinct_bytes(points: Iterable[RestorePoint]) -> int:
+    """Return how many bytes points take at most: a file that several share counts once.
+
+    Files that the checkpoint still has count, too: they stay when Spark deletes them there.
+    """
+    seen: dict[tuple[int, int], int] = {}
+    copies = 0
+    for point in points:
+        if point.location is None:
+            continue
+        if is_remote(point.location):
+            copies += point.bytes
+            continue
+        for found in _stats(Path(point.location)):
+            seen[found.st_dev, found.st_ino] = found.st_size
+    return copies + sum(seen.values())
+
+
+def held_bytes(points: Iterable[RestorePoint]) -> int:
+    """Return how many bytes only these points hold: what removing all of them frees."""
+    links: dict[tuple[int, int], list[int]] = {}
+    copies = 0
+    for point in points:
+        if point.location is None:
+            continue
+        if is_remote(point.location):
+            copies += point.bytes
+            continue
+        for found in _stats(Path(point.location)):
+            key = (found.st_dev, found.st_ino)
+            entry = links.setdefault(key, [found.st_size, found.st_nlink, 0])
+            entry[2] += 1
+    return copies + sum(size for size, links_, ours in links.values() if links_ <= ours)
+
+
+def _stats(folder: Path) -> Iterator[os.stat_result]:
+    for root, _, names in os.walk(folder):
+        for name in names:
+            try:
+                yield os.lstat(os.path.join(root, name))  # noqa: PTH118
+            except FileNotFoundError:
+                continue
+
+
+def _entries(folder: Path) -> list[Path]:
+    try:
+        return sorted(folder.iterdir())
+    except FileNotFoundError:
+        return []
+    except OSError as error:
+        raise EvidenceError(f"{folder} can't be read: {error.strerror}") from error
+
+
+def _document(location: str, settings: Settings) -> PointDocument | None:
+    try:
+        if is_remote(location):
+            from headgate.gateway.checkpoint.remote_point import read_document
+
+            data = read_document(f"{location}.json", settings)
+        else:
+            data = Path(f"{location}.json").read_bytes()
+        return msgspec.json.decode(data, type=PointDocument)
+    except (HeadgateError, OSError, msgspec.MsgspecError):
+        return None

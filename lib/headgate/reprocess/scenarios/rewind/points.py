@@ -1,0 +1,158 @@
+"""Which restore point a rewind goes back to, and what is to be said of it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+from headgate.errors import ScenarioError
+from headgate.model.restore_points import LoggedBatch, RestorePoint
+from headgate.reprocess.ports.checkpoints import Checkpoint
+from headgate.reprocess.scenario import PlanRequest
+from headgate.reprocess.scenarios.shared.sink_replay import sink_of
+from headgate.text.times import from_milliseconds, iso, milliseconds, moment
+
+POINT = "restore-point"
+_NAMED = 3
+
+
+@dataclass(frozen=True, slots=True)
+class Choice:
+    """The batch to go back to, and the restore point that has it; None: the checkpoint itself."""
+
+    batch: LoggedBatch
+    point: RestorePoint | None = None
+
+
+def choose(
+    request: PlanRequest, checkpoint: Checkpoint, batches: Sequence[LoggedBatch]
+) -> Choice | str:
+    """Return what a number, a time or a point means, or why there is none.
+
+    The checkpoint's own logs come first. Points of another query id have other numbers: only who
+    names one gets it.
+    """
+    points = tuple(p for p in request.points(request.pipeline.name) if p.location is not None)
+    own = tuple(p for p in points if p.query_id == checkpoint.query_id)
+    if (id := request.options.get(POINT)) is not None:
+        named = next((p for p in points if p.id == id), None)
+        return Choice(named.as_batch, named) if named else _no_point(request, str(id), points)
+    if not batches and not own:
+        return "no batch has completed: there is nothing to rewind to"
+    if (at := request.options.get("at")) is not None:
+        return _at(str(at), batches, own)
+    return _numbered(request, checkpoint, batches, own)
+
+
+def _at(at: str, batches: Sequence[LoggedBatch], own: Sequence[RestorePoint]) -> Choice | str:
+    when = milliseconds(moment(at, option="at"))
+    logged = [b for b in batches if b.planned_ms is not None and b.planned_ms <= when]
+    if logged:
+        return Choice(logged[-1])
+    kept = [p for p in own if p.planned_ms is not None and p.planned_ms <= when]
+    if kept:
+        point = max(kept, key=lambda p: p.planned_ms or 0)
+        return Choice(point.as_batch, point)
+    return f"no batch was planned at or before {at}; {reach(batches, own)}"
+
+
+def _numbered(
+    request: PlanRequest,
+    checkpoint: Checkpoint,
+    batches: Sequence[LoggedBatch],
+    own: Sequence[RestorePoint],
+) -> Choice | str:
+    number = request.options["batch"]
+    if number < 0:
+        raise ScenarioError(f"--batch of {request.scenario}: expected 0 or more, found {number}")
+    point = next((p for p in reversed(own) if p.batch == number), None)
+    same = next((b for b in batches if b.number == number), None)
+    if same is not None and point is not None:
+        # Spark removes state sooner than logs: then only the point has it.
+        found = request.inspector.checkpoints.rewind(checkpoint.location, number)
+        return Choice(same, point if found.missing else None)
+    if same is not None:
+        return Choice(same)
+    if point is not None:
+        return Choice(point.as_batch, point)
+    return (
+        f"batch {number} must be in the offset log and in the commit log, but isn't in both; "
+        f"{reach(batches, own)}"
+    )
+
+
+def reach(batches: Sequence[LoggedBatch], points: Sequence[RestorePoint]) -> str:
+    """Say what there is: the logs' batches, and the points before them."""
+    said = []
+    if batches:
+        first, last = batches[0], batches[-1]
+        at = f" ({_iso(first.planned_ms)} to {_iso(last.planned_ms)})" if first.planned_ms else ""
+        said.append(f"available batches: {first.number} to {last.number}{at}")
+    if points:
+        said.append(f"restore points: {_named(points)}")
+    return "; ".join(said)
+
+
+def _no_point(request: PlanRequest, id: str, points: Sequence[RestorePoint]) -> str:
+    name = request.pipeline.name
+    if not points:
+        return (
+            f"{name} has no restore point {id}. Set [restore_points] in headgate.toml to make some"
+        )
+    return f"{name} has no restore point {id}; restore points: {_named(points)}"
+
+
+def _named(points: Sequence[RestorePoint]) -> str:
+    newest = [f"{p.id} (batch {p.batch})" for p in reversed(points)][:_NAMED]
+    more = len(points) - len(newest)
+    return ", ".join(newest) + (f" and {more} more" if more > 0 else "")
+
+
+def blockers(
+    request: PlanRequest, checkpoint: Checkpoint, point: RestorePoint | None
+) -> Iterable[str]:
+    """Yield why a point can't be used: damaged, or of another query whose numbers a sink has."""
+    if point is None:
+        return
+    if damage := request.inspector.checkpoints.point_damage(point):
+        yield f"restore point {point.id} is damaged: {damage.rstrip('.')}. Choose another point"
+    sink = sink_of(request)
+    if point.query_id != checkpoint.query_id and sink.is_files:
+        yield (
+            f"restore point {point.id} is from query {point.query_id}, but the file sink has the "
+            f"batch numbers of query {checkpoint.query_id}. Spark would drop output without an "
+            "error. Use from-point with a new output"
+        )
+
+
+def risks(
+    request: PlanRequest, checkpoint: Checkpoint, point: RestorePoint | None
+) -> Iterable[str]:
+    """Yield what changed since the point was made."""
+    if point is None:
+        return
+    if point.query_id != checkpoint.query_id:
+        yield (
+            f"restore point {point.id} is from query {point.query_id}: the checkpoint was "
+            f"recreated since, and now belongs to query {checkpoint.query_id}. Batch numbers "
+            f"start again at {(point.batch or 0) + 1}"
+        )
+    if _has_changed(request, point):
+        name = request.pipeline.name
+        yield (
+            f"{name} changed since restore point {point.id} was made. Spark may fail to start, or "
+            f"give wrong results, on the old state. Compare the versions with `headgate diff`"
+        )
+
+
+def _has_changed(request: PlanRequest, point: RestorePoint) -> bool:
+    if point.fingerprint is None or request.version is None:
+        return False
+    # Imported here: hardly a plan is one to a restore point.
+    from headgate.parse.evidence.version_file import fingerprint
+
+    return fingerprint(request.version) != point.fingerprint
+
+
+def _iso(at: int | None) -> str | None:
+    return iso(from_milliseconds(at)) if at else None

@@ -1,0 +1,1 @@
+"""Restore points: made while a pipeline runs, checked, listed, removed."""

@@ -1,0 +1,66 @@
+"""Check a restore point: its files are there with their sizes, and Spark can read its state."""
+
+from __future__ import annotations
+
+from contextlib import closing
+
+from headgate.errors import NotFoundError, RefusedError
+from headgate.gateway.adapters.run_context import RunContext
+from headgate.gateway.adapters.state import StateAdapter
+from headgate.gateway.checkpoint import points as stored
+from headgate.gateway.checkpoint.folders import remove_tree
+from headgate.model.restore_points import RestorePoint
+from headgate.store import Store, open_store
+from headgate.usecases.context import Context
+
+
+def check_next(context: Context, pipeline: str) -> tuple[str, str | None] | None:
+    """Check the newest point that nobody checked; return its id and what is wrong, or None.
+
+    Older ones that a newer point has overtaken are left for a check by hand: a read of the state
+    costs a start of Spark.
+    """
+    with closing(open_store(context.store_url)) as store:
+        points = [p for p in store.restore_points.of(pipeline) if p.location is not None]
+        if not points or points[-1].id in store.restore_points.checks(pipeline):
+            return None
+    return points[-1].id, check_point(context, points[-1])
+
+
+def check_point(context: Context, point: RestorePoint) -> str | None:
+    """Check a point now, and record it; return what is wrong, None: nothing.
+
+    Where Spark could not be started the point stays unchecked: that is an error of this machine.
+    """
+    problem, rows = stored.damage(point, context.registry.file_systems), None
+    if problem is None and point.location is not None and point.batch is not None:
+        work = RunContext(
+            registry=context.registry, home=context.home, run=f"restore-point-{point.id}"
+        )
+        try:
+            found = StateAdapter(work).read(point.location, point.batch)
+            rows = sum(store.rows or 0 for store in found)
+        except RefusedError as error:
+            problem = str(error)
+        finally:
+            remove_tree(work.run_folder)
+    with closing(open_store(context.store_url)) as store:
+        store.restore_points.checked(point.id, problem=problem, rows=rows)
+    return problem
+
+
+def check_named(context: Context, pipeline: str, id: str) -> str | None:
+    """Check the point of this id; NotFoundError where the pipeline has none."""
+    context.registered(pipeline)
+    with closing(open_store(context.store_url)) as store:
+        return check_point(context, find_point(store, pipeline, id))
+
+
+def find_point(store: Store, pipeline: str, id: str) -> RestorePoint:
+    """Return the point of this id; NotFoundError where the pipeline has none."""
+    found = next((p for p in store.restore_points.of(pipeline) if p.id == id), None)
+    if found is None:
+        raise NotFoundError(
+            f"{pipeline} has no restore point {id}: `headgate restore-points {pipeline}` lists them"
+        )
+    return found

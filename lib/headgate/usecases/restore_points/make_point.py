@@ -1,0 +1,196 @@
+"""Make a restore point of one pipeline, without stopping it."""
+
+from __future__ import annotations
+
+import time
+from contextlib import closing
+from dataclasses import replace
+
+from headgate.errors import HeadgateError, RefusedError, ScenarioError, StepError
+from headgate.gateway.adapters.live import LiveInspector
+from headgate.gateway.checkpoint import points as stored
+from headgate.gateway.checkpoint.point_copy import FilesGoneError
+from headgate.gateway.files.addresses import is_remote
+from headgate.model.registered_pipelines import Pipeline
+from headgate.model.restore_points import RestorePoint
+from headgate.model.version import Engine, Version
+from headgate.parse.evidence.version_file import fingerprint
+from headgate.store import Store, open_store
+from headgate.store.clock import now
+from headgate.store.queueing import new_id
+from headgate.text.numbers import size
+from headgate.usecases.context import Context, needs_file
+from headgate.usecases.restore_points.lock import locked
+from headgate.usecases.restore_points.remove_points import remove_expired
+
+_TRIES = 3
+
+
+def make_point(context: Context, pipeline: str) -> RestorePoint:
+    """Make a point of the newest committed batch, or of the group's offsets, and return it.
+
+    Where the newest point is of that batch already, it is returned. Points that are too old or too
+    many for `[restore_points]` are removed. The try is recorded. NotFoundError, ScenarioError where
+    the pipeline has nothing to keep, StepError where files are gone too fast or don't fit.
+    """
+    needs_file(context)
+    found = context.registered(pipeline)
+    with closing(open_store(context.store_url)) as store:
+        try:
+            with locked(context, pipeline):
+                point = _made(context, store, found)
+        except HeadgateError as error:
+            store.restore_points.tried(pipeline, str(error))
+            raise
+        store.restore_points.tried(pipeline, None)
+        return point
+
+
+def create_point(context: Context, pipeline: str, *, by: str) -> tuple[RestorePoint, bool]:
+    """Make a point because somebody asks for it; also return whether it is a new one."""
+    context.registered(pipeline)
+    with closing(open_store(context.store_url)) as store:
+        before = {p.id for p in store.restore_points.of(pipeline)}
+        point = make_point(context, pipeline)
+        if is_new := point.id not in before:
+            store.audit.add(by=by, action="create restore point", pipeline=pipeline, point=point.id)
+    return point, is_new
+
+
+def _made(context: Context, store: Store, pipeline: Pipeline) -> RestorePoint:
+    newest = (store.restore_points.of(pipeline.name) or (None,))[-1]
+    if pipeline.engine is not Engine.SPARK:
+        return _of_group(context, store, pipeline, newest)
+    if pipeline.checkpoint is None:
+        raise ScenarioError(
+            f"{pipeline.name} has no `checkpoint` in headgate.toml, so Headgate can't make a "
+            "restore point"
+        )
+    adopt(context, store, pipeline)
+    return _of_checkpoint(context, store, pipeline, newest)
+
+
+def adopt(context: Context, store: Store, pipeline: Pipeline) -> None:
+    """Add points that are whole but not in the store, and remove what was left half-made."""
+    assert pipeline.checkpoint is not None
+    settings = context.registry.file_systems
+    for point in stored.recorded(pipeline.checkpoint, settings).values():
+        if point.pipeline == pipeline.name:
+            store.restore_points.add(point)
+    stored.remove_leftovers(pipeline.checkpoint, settings)
+
+
+def _of_checkpoint(
+    context: Context, store: Store, pipeline: Pipeline, newest: RestorePoint | None
+) -> RestorePoint:
+    assert pipeline.checkpoint is not None
+    begun = time.monotonic()
+    with closing(LiveInspector(context.registry, context.home)) as inspector:
+        checkpoint = inspector.checkpoints.read(pipeline.checkpoint)
+        if checkpoint is None:
+            raise ScenarioError(f"no checkpoint found at {pipeline.checkpoint}")
+        is_same = newest is not None and newest.query_id == checkpoint.query_id
+        if newest is not None and is_same and newest.batch == checkpoint.last_commit_batch:
+            return newest
+        id, sizes = _kept(context, pipeline)
+        location = stored.point_location(pipeline.checkpoint, id)
+        batch = inspector.checkpoints.batches(location)[-1]
+        query_id = inspector.checkpoints.read(location)
+    version = store.versions.running(pipeline.name)
+    point = RestorePoint(
+        id=id,
+        pipeline=pipeline.name,
+        made_at=now(),
+        source=checkpoint.location,
+        location=location,
+        query_id=query_id.query_id if query_id else None,
+        batch=batch.number,
+        planned_ms=batch.planned_ms,
+        committed_ms=batch.committed_ms,
+        watermark_ms=batch.watermark_ms,
+        offsets=batch.offsets,
+        other_sources=batch.other_sources,
+        files=len(sizes),
+        bytes=sum(sizes.values()),
+        fingerprint=fingerprint(version) if version else None,
+    )
+    point = _with_sink(pipeline.checkpoint, point, version)
+    point = replace(point, seconds=round(time.monotonic() - begun, 3))
+    if not _fits(context, store, pipeline, point):
+        stored.remove(point, context.registry.file_systems)
+        most = context.registry.point_schedule(pipeline).max_bytes
+        raise StepError(
+            f"a restore point of {pipeline.name} needs {size(point.bytes)}, but `max_size` under "
+            f"[restore_points] is {size(most)}. Raise `max_size`"
+        )
+    stored.record(point, sizes, context.registry.file_systems)
+    store.restore_points.add(point)
+    return point
+
+
+def _kept(context: Context, pipeline: Pipeline) -> tuple[str, dict[str, int]]:
+    """Keep the newest batch under a new id; a copy that lost a race with the query is retried."""
+    assert pipeline.checkpoint is not None
+    for left in reversed(range(_TRIES)):
+        id = new_id()
+        try:
+            return id, stored.keep(pipeline.checkpoint, id, context.registry.file_systems).sizes
+        except FilesGoneError:
+            stored.remove_leftovers(pipeline.checkpoint, context.registry.file_systems)
+            if not left:
+                raise
+    raise AssertionError
+
+
+def _with_sink(checkpoint: str, point: RestorePoint, version: Version | None) -> RestorePoint:
+    """Keep the log of a local file sink too: Spark compacts it, and then it can't be cut."""
+    sink = version.sink if version else None
+    if sink is None or not sink.traits.is_files or not sink.place or is_remote(sink.place):
+        return point
+    try:
+        assert point.batch is not None
+        kept = stored.keep_sink_log(checkpoint, point.id, sink.place, point.batch)
+    except (FilesGoneError, RefusedError):
+        # The rewind then says whether the live log can still be cut.
+        return point
+    return replace(point, sink=sink.place, sink_log=kept) if kept else point
+
+
+def _fits(context: Context, store: Store, pipeline: Pipeline, point: RestorePoint) -> bool:
+    """Remove older points until all fit; False where this one alone does not."""
+    most = context.registry.point_schedule(pipeline).max_bytes
+    if stored.distinct_bytes([point]) > most:
+        return False
+    remove_expired(context, store, pipeline, extra=point)
+    return stored.distinct_bytes([*store.restore_points.of(pipeline.name), point]) <= most
+
+
+def _of_group(
+    context: Context, store: Store, pipeline: Pipeline, newest: RestorePoint | None
+) -> RestorePoint:
+    assert pipeline.group is not None
+    with closing(LiveInspector(context.registry, context.home)) as inspector:
+        group = inspector.kafka.group(pipeline.group)
+    offsets: dict[str, dict[int, int]] = {}
+    for one in sorted(group.offsets, key=lambda o: (o.topic, o.partition)):
+        if one.offset is not None:
+            offsets.setdefault(one.topic, {})[one.partition] = one.offset
+    if not offsets:
+        raise ScenarioError(
+            f"group {pipeline.group} has no committed offsets, so there is nothing to keep. Start "
+            f"{pipeline.name} once"
+        )
+    if newest is not None and newest.offsets == offsets:
+        return newest
+    version = store.versions.running(pipeline.name)
+    point = RestorePoint(
+        id=new_id(),
+        pipeline=pipeline.name,
+        made_at=now(),
+        source=pipeline.group,
+        offsets=offsets,
+        fingerprint=fingerprint(version) if version else None,
+    )
+    store.restore_points.add(point)
+    remove_expired(context, store, pipeline)
+    return point
