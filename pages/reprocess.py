@@ -17,6 +17,7 @@ from headgate.ui.reprocess.batch_choice import choose_batch
 from headgate.ui.reprocess.impact_panel import impact_tiles
 from headgate.ui.reprocess.option_words import as_asked
 from headgate.ui.reprocess.plan_view import plan_consequences, plan_steps, plan_verdict
+from headgate.ui.reprocess.point_choice import choose_point
 from headgate.ui.reprocess.scenario_choice import choose_scenario, chosen_scenario, other_scenario
 from headgate.ui.reprocess.scenario_form import ask_options, unanswered
 from headgate.ui.runs.run_view import run_view
@@ -73,6 +74,7 @@ def _wizard(context: Context, pipeline: Pipeline, scenario: Scenario) -> None:
         actions = st.container(horizontal=True, horizontal_alignment="right")
     answers = ask_options(scenario, pipeline.engine)
     choose_batch(context, pipeline, scenario)
+    choose_point(context, pipeline, scenario)
     asked = (scenario.name, pipeline.name, answers)
     is_open = unanswered(scenario, pipeline.engine, answers)
     plan = None if is_open else _plan(context, asked, anew=_is_anew(actions))

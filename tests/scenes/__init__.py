@@ -51,6 +51,7 @@ from scenes.spark.offline_upgrade import OfflineUpgradeSpark
 from scenes.spark.repair import RepairSpark
 from scenes.spark.repartition import RepartitionSpark
 from scenes.spark.rewind import RewindSpark
+from scenes.spark.rewind_point import RewindPointSpark
 from scenes.spark.skip_records import SkipRecordsSpark
 
 SCENES: tuple[type[Scene], ...] = (
@@ -81,6 +82,7 @@ SCENES: tuple[type[Scene], ...] = (
     BoundedGroup,
     BoundedSpark,
     BoundedStreams,
+    RewindPointSpark,
 )
 
 __all__ = ["SCENES", "Scene", "scene"]

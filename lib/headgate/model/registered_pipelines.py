@@ -22,7 +22,7 @@ class PointSchedule:
 
     every: timedelta | None = None
     keep: timedelta = timedelta(days=7)
-    max_bytes: int = 100 << 30
+    max_bytes: int = 100 * 10**9
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

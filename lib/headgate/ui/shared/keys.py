@@ -111,6 +111,7 @@ class ReprocessKey(StrEnum):
     PLAN = "reprocess_plan"
     AGAIN = "reprocess_again"
     BATCHES = "reprocess_batches"
+    POINTS = "reprocess_points"
     ASK = "reprocess_ask"
     NAME = "reprocess_name"
     REASON = "reprocess_reason"

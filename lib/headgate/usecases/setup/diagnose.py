@@ -18,7 +18,7 @@ from headgate.model.version import Engine
 from headgate.reprocess.scenarios.shared.common import shared_checkpoint
 from headgate.store import open_store
 from headgate.store.worker_slots import Slot
-from headgate.text.numbers import plural
+from headgate.text.numbers import plural, size
 from headgate.usecases.activity.check_pipelines import look_at_pipelines
 from headgate.usecases.context import Context, open_context
 from headgate.usecases.evidence.read_cluster import read_cluster
@@ -26,6 +26,7 @@ from headgate.usecases.evidence.read_registered import read_registered
 from headgate.usecases.evidence.read_version import read_version
 from headgate.usecases.evidence.topic_schemas import VALUE, open_schema_registry, subject_of
 from headgate.usecases.reprocess.rebuild_plan import strange_checkpoint
+from headgate.usecases.restore_points.list_points import PointList, list_points
 
 PYTHON = (3, 11)
 
@@ -75,6 +76,7 @@ def _all(config: str | None) -> Iterator[Check]:
             yield _checkpoint(context, pipeline)
         if pipeline.engine is Engine.SPARK and (pipeline.evidence or not pipeline.checkpoint):
             yield _evidence(context, pipeline)
+    yield from _restore_points(context)
     yield from _activity(context)
 
 
@@ -258,6 +260,40 @@ def _evidence(context: Context, pipeline: Pipeline) -> Check:
     if version is None:
         return _note(name, "no batch has completed yet", "start the pipeline once")
     return _ok(name, plural(len(version.topology.nodes), "node"))
+
+
+def _restore_points(context: Context) -> Iterator[Check]:
+    """Say how restore points get on, of the pipelines that should have some."""
+    for pipeline in context.registry.pipelines:
+        if context.registry.point_schedule(pipeline).every is None:
+            continue
+        name = f"restore points of {pipeline.name}"
+        try:
+            found = list_points(context, pipeline.name)
+        except HeadgateError as error:
+            yield _failed(name, error, None)
+            continue
+        yield _of_points(name, found)
+
+
+def _of_points(name: str, found: PointList) -> Check:
+    newest = found.points[0] if found.points else None
+    if found.error:
+        return _note(name, f"the newest try failed: {found.error.rstrip('.')}", _MORE_POINTS)
+    if damaged := next((p for p in found.points if p.problem), None):
+        said = f"restore point {damaged.id} is damaged: {(damaged.problem or '').rstrip('.')}"
+        remedy = f"delete it: `headgate restore-points {found.pipeline} --delete {damaged.id}`"
+        return _note(name, said, remedy)
+    if newest is None:
+        return _note(name, "no restore point was made yet", "start `headgate up`")
+    if newest.in_kafka is False:
+        remedy = "raise retention.ms of the topic, or make restore points more often"
+        return _note(name, f"Kafka can't replay after the newest point: {newest.kafka}", remedy)
+    count = plural(len(found.points), "restore point")
+    return _ok(name, f"{count}, {size(found.held_bytes)} on disk (limit {size(found.max_bytes)})")
+
+
+_MORE_POINTS = "correct this, then run `headgate restore-points PIPELINE --create`"
 
 
 def _activity(context: Context) -> Iterator[Check]:

@@ -1,0 +1,315 @@
+"""Restore points of a checkpoint that is written and cleaned meanwhile; limits, expiry, crashes."""
+
+import signal
+import subprocess
+import sys
+import time
+from contextlib import closing, contextmanager
+from dataclasses import replace
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+
+import msgspec
+import pytest
+import sqlalchemy as sa
+
+from checkpoint_writer import Writer
+from headgate.errors import NotFoundError, RefusedError, RegistryError, StepError
+from headgate.gateway.checkpoint.folders import tree_hash
+from headgate.gateway.checkpoint.points import damage, points_folder
+from headgate.gateway.checkpoint.rewind_facts import read_rewind
+from headgate.model.registered_pipelines import PointSchedule
+from headgate.store import open_store
+from headgate.store.rows import NewRun
+from headgate.store.tables import RESTORE_POINT_TRIES, RESTORE_POINTS
+from headgate.usecases.context import open_context
+from headgate.usecases.restore_points.due_points import make_due_points
+from headgate.usecases.restore_points.list_points import list_points, newest_point_before
+from headgate.usecases.restore_points.make_point import make_point
+from headgate.usecases.restore_points.remove_points import remove_point
+
+TOML = """\
+[restore_points]
+every = "1h"
+keep = "2 days"
+max_size = "{most}"
+[[pipeline]]
+name = "q"
+engine = "spark"
+checkpoint = "ck"
+"""
+TESTS = Path(__file__).parents[2]
+
+
+def context_of(folder, most="1 GB", more=""):
+    (folder / "headgate.toml").write_text(TOML.format(most=most) + more)
+    return open_context(str(folder / "headgate.toml"))
+
+
+@pytest.fixture
+def context(tmp_path):
+    return context_of(tmp_path)
+
+
+@pytest.fixture
+def writer(tmp_path):
+    made = Writer(tmp_path / "ck")
+    for _ in range(8):
+        made.add()
+    return made
+
+
+@contextmanager
+def program(*args):
+    process = subprocess.Popen([sys.executable, *map(str, args)])
+    try:
+        yield process
+    finally:
+        process.kill()
+        process.wait()
+
+
+def contents(location):
+    """Each partition's newest state in a point, as the writer wrote it."""
+    found = {}
+    for store in sorted(Path(location).glob("state/0/[0-9]*")):
+        names = sorted(store.iterdir(), key=lambda p: int(p.stem))
+        found[int(store.name)] = names[-1].read_bytes().rstrip(b".")
+    return found
+
+
+def assert_whole(point):
+    assert read_rewind(Path(point.location), point.batch).missing == ()
+    assert damage(point, {}) is None
+    at = point.batch + 1
+    assert contents(point.location) == {n: f"{n}/{at}".encode() for n in range(4)}
+    assert point.offsets == {"t": {0: 10 * at}}
+
+
+def test_points_of_a_checkpoint_that_changes_meanwhile_are_whole(tmp_path, context):
+    """Each batch deletes the files that the one four before it needed."""
+    with program(TESTS / "checkpoint_writer.py", tmp_path / "ck", 0.01):
+        points, deadline = {}, time.monotonic() + 60
+        while len(points) < 30 and time.monotonic() < deadline:
+            if (tmp_path / "ck/commits/5").exists() or points:
+                point = make_point(context, "q")
+                points[point.id] = point
+    assert len(points) == 30
+    batches = [p.batch for p in points.values()]
+    assert batches == sorted(set(batches))
+    assert batches[-1] - batches[0] > 10
+    for point in points.values():
+        assert_whole(point)
+
+
+def test_a_point_has_only_what_its_batch_needs_and_links_the_state(writer, context):
+    point = make_point(context, "q")
+    folder = Path(point.location)
+    names = sorted(p.relative_to(folder).as_posix() for p in folder.rglob("*") if p.is_file())
+    # Version 8 is loaded from snapshot 6 and two deltas.
+    files = ("6.snapshot", "7.delta", "8.delta")
+    state = [f"state/0/{n}/{name}" for n in range(4) for name in files]
+    logs = [f"{log}/{batch}" for log in ("commits", "offsets") for batch in (5, 6, 7)]
+    assert names == sorted([*logs, *state, "metadata", "state/0/_metadata/metadata"])
+    assert all((folder / name).stat().st_nlink == 2 for name in state)
+    assert all((folder / name).stat().st_nlink == 1 for name in logs)
+
+
+def test_nothing_new_is_no_new_point(writer, context):
+    first = make_point(context, "q")
+    assert make_point(context, "q") == first
+    writer.add()
+    assert make_point(context, "q").batch == first.batch + 1
+
+
+def test_a_point_outlives_the_checkpoint_and_its_disk_use_shows(writer, context):
+    point = make_point(context, "q")
+    before = list_points(context, "q")
+    assert before.held_bytes < before.bytes
+    was = tree_hash(Path(point.location))
+    for _ in range(20):
+        writer.add()
+    after = list_points(context, "q")
+    assert after.bytes == before.bytes
+    assert after.held_bytes == after.bytes
+    assert tree_hash(Path(point.location)) == was
+    assert_whole(point)
+
+
+@pytest.mark.parametrize("attempt", range(6))
+def test_a_killed_process_leaves_nothing_that_counts(attempt, tmp_path, context):
+    Writer(tmp_path / "ck", partitions=400).add()
+    program_text = (
+        "import sys; from headgate.usecases.context import open_context;"
+        "from headgate.usecases.restore_points.make_point import make_point;"
+        "context = open_context(sys.argv[1]); print('go', flush=True); make_point(context, 'q')"
+    )
+    process = subprocess.Popen(
+        [sys.executable, "-c", program_text, str(tmp_path / "headgate.toml")],
+        stdout=subprocess.PIPE,
+    )
+    assert process.stdout is not None
+    process.stdout.readline()
+    folder = Path(points_folder(str(tmp_path / "ck")))
+    deadline = time.monotonic() + 30
+    while not any(folder.glob(".part-*")) and process.poll() is None:
+        assert time.monotonic() < deadline
+    time.sleep(0.05 * attempt)
+    process.send_signal(signal.SIGKILL)
+    process.wait()
+    for row in list_points(context, "q").points:
+        assert Path(f"{row.location}.json").exists()
+    point = make_point(context, "q")
+    assert damage(point, {}) is None
+    assert read_rewind(Path(point.location), point.batch).missing == ()
+    ids = {row.id for row in list_points(context, "q").points}
+    left = {p.name.removesuffix(".json") for p in folder.iterdir()}
+    assert left == ids
+    assert len(ids) == 1
+
+
+def test_the_oldest_points_go_when_the_limit_is_reached(tmp_path):
+    writer = Writer(tmp_path / "ck", size=10_000)
+    context = context_of(tmp_path, most="400 kB")
+    made = []
+    for _ in range(8):
+        for _ in range(4):
+            writer.add()
+        made.append(make_point(context, "q"))
+        found = list_points(context, "q")
+        assert found.held_bytes <= found.bytes <= 400_000
+    kept = [row.id for row in found.points]
+    assert kept == [p.id for p in reversed(made)][: len(kept)]
+    assert 1 < len(kept) < 8
+    assert not any(Path(p.location).exists() for p in made if p.id not in kept)
+
+
+def test_a_point_that_alone_is_too_large_fails_and_is_reported(tmp_path):
+    writer = Writer(tmp_path / "ck", size=10_000)
+    context = context_of(tmp_path, most="30 kB")
+    writer.add()
+    with pytest.raises(StepError, match="Raise `max_size`"):
+        make_point(context, "q")
+    found = list_points(context, "q")
+    assert found.points == ()
+    assert "max_size" in found.error
+    folder = Path(points_folder(str(tmp_path / "ck")))
+    assert not folder.exists() or list(folder.iterdir()) == []
+
+
+def _aged(context, point, days):
+    at = (datetime.now(UTC) - timedelta(days=days)).isoformat()
+    document = msgspec.json.encode(replace(point, made_at=at)).decode()
+    with closing(open_store(context.store_url)) as store, store.database.writing() as connection:
+        mine = RESTORE_POINTS.c.id == point.id
+        values = {"made_at": at, "document": document}
+        connection.execute(sa.update(RESTORE_POINTS).where(mine).values(**values))
+
+
+def _due(context):
+    with closing(open_store(context.store_url)) as store, store.database.writing() as connection:
+        connection.execute(sa.delete(RESTORE_POINT_TRIES))
+    return list(make_due_points(context))
+
+
+def test_points_expire_but_not_the_newest_nor_one_that_a_run_uses(writer, context):
+    made = []
+    for _ in range(4):
+        writer.add()
+        made.append(make_point(context, "q"))
+    for point in made:
+        _aged(context, point, days=3)
+    new = NewRun(
+        scenario="rewind",
+        pipeline="q",
+        plan_hash="h",
+        plan="{}",
+        resources=(f"point:{made[1].id}",),
+    )
+    with closing(open_store(context.store_url)) as store:
+        run = store.runs.enqueue(new, by="ann", action="apply")
+    with pytest.raises(RefusedError, match=run):
+        remove_point(context, "q", made[1].id, by="ann")
+    # Nothing new was committed: the newest stays, however old.
+    said = _due(context)
+    left = {row.id for row in list_points(context, "q").points}
+    assert left == {made[1].id, made[3].id}
+    assert any("expired" in line for line in said)
+    assert [p.id for p in made if Path(p.location).exists()] == [made[1].id, made[3].id]
+
+
+def test_points_are_made_when_due(writer, context):
+    assert any("batch 7" in line for line in make_due_points(context))
+    writer.add()
+    assert list(make_due_points(context)) == []
+    assert any("batch 8" in line for line in _due(context))
+
+
+def test_a_new_store_finds_the_points(writer, context):
+    point = make_point(context, "q")
+    for file in context.home.glob("headgate.db*"):
+        file.unlink()
+    writer.add()
+    make_point(context, "q")
+    assert point.id in {row.id for row in list_points(context, "q").points}
+
+
+def test_delete(writer, context):
+    point = make_point(context, "q")
+    remove_point(context, "q", point.id, by="ann")
+    assert list_points(context, "q").points == ()
+    assert list(Path(points_folder(point.source)).iterdir()) == []
+    with pytest.raises(NotFoundError, match=point.id):
+        remove_point(context, "q", point.id, by="ann")
+
+
+def test_the_newest_point_at_or_before_a_time(writer, context):
+    made = []
+    for _ in range(3):
+        writer.add()
+        made.append(make_point(context, "q"))
+    times = [datetime.fromtimestamp(p.planned_ms / 1000, UTC) for p in made]
+    assert newest_point_before(context, "q", times[1]) == made[1]
+    assert newest_point_before(context, "q", times[2] - timedelta(milliseconds=1)) == made[1]
+    assert newest_point_before(context, "q", times[0] - timedelta(milliseconds=1)) is None
+
+
+def test_damage_is_found(writer, context):
+    point = make_point(context, "q")
+    file = Path(point.location) / "state/0/2/7.delta"
+    file.unlink()
+    assert damage(point, {}) == f"{file} is missing"
+    file.write_bytes(b"short")
+    assert damage(point, {}) == f"{file} has 5 bytes, not 100"
+
+
+@pytest.mark.parametrize(
+    ("line", "every"),
+    [
+        ("restore_points = false\n", None),
+        ('restore_points = { every = "15 minutes" }\n', timedelta(minutes=15)),
+        ("", timedelta(hours=1)),
+    ],
+)
+def test_a_pipeline_has_its_own_schedule(tmp_path, line, every):
+    context = context_of(tmp_path, more=line)
+    found = context.registry.point_schedule(context.registered("q"))
+    expected = PointSchedule(every=every, keep=timedelta(days=2), max_bytes=10**9)
+    assert found == expected
+
+
+@pytest.mark.parametrize(
+    ("text", "error"),
+    [
+        ('keep = "1 day"', "need `every`"),
+        ('every = "soon"', "expected a duration"),
+        ('every = "0 h"', "longer than 0"),
+        ('every = "2h"\nkeep = "1h"', "at least as long"),
+        ('every = "2h"\nmax_size = "many"', "expected a size"),
+        ('every = "2h"\nevry = "1h"', "did you mean 'every'"),
+    ],
+)
+def test_a_wrong_schedule_is_named(tmp_path, text, error):
+    (tmp_path / "headgate.toml").write_text(f"[restore_points]\n{text}\n")
+    with pytest.raises(RegistryError, match=error):
+        open_context(str(tmp_path / "headgate.toml"))
