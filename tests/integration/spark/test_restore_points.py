@@ -128,7 +128,10 @@ class Stream:
         self._thread.join()
 
 
-@pytest.mark.parametrize("provider", PROVIDERS)
+@pytest.mark.parametrize(
+    "provider",
+    ["hdfs", "changelog", *(pytest.param(p, marks=pytest.mark.long) for p in ("rocksdb", "ids"))],
+)
 def test_points_of_a_running_query_are_exact_and_can_be_gone_back_to(
     provider, spark, team, topic, produce, broker
 ):
