@@ -15,7 +15,8 @@ from __future__ import annotations
 
 import os
 import shutil
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -31,10 +32,9 @@ from headgate.gateway.checkpoint.copy import point_to
 from headgate.gateway.checkpoint.folders import (
     check_room,
     is_state_data,
-    own_like,
     read_checkpoint,
     remove_tree,
-    sync_tree,
+    sync,
 )
 from headgate.gateway.checkpoint.rewind_copy import cut_source_log, is_kept
 from headgate.gateway.checkpoint.rewind_facts import read_rewind, store_files
@@ -112,15 +112,29 @@ def keep_batch(source: Path, draft: Path, batch: int, stands_at: Path) -> Kept:
     found = read_checkpoint(str(draft))
     if found is None or found.head != (batch, batch):
         raise FilesGoneError(source, batch, "its logs don't end at this batch")
-    sizes = dict(file_table(draft))
+    sizes = {name: found.st_size for name, found in file_table(draft)}
     return Kept(batch=batch, sizes=sizes, linked=linked)
 
 
-def file_table(folder: Path) -> Iterator[tuple[str, int]]:
-    """Yield each file below a folder with its bytes, by name."""
-    for path in sorted(folder.rglob("*")):
-        if path.is_file() and not path.is_symlink():
-            yield path.relative_to(folder).as_posix(), path.stat().st_size
+def file_table(folder: Path) -> Iterator[tuple[str, os.stat_result]]:
+    """Yield each file below a folder by its path in there, with what the file system says of it.
+
+    What is removed meanwhile is left out.
+    """
+    yield from _table(os.fspath(folder), "")
+
+
+def _table(folder: str, base: str) -> Iterator[tuple[str, os.stat_result]]:
+    try:
+        entries = list(os.scandir(folder))
+    except FileNotFoundError:
+        return
+    for entry in entries:
+        if entry.is_dir(follow_symlinks=False):
+            yield from _table(entry.path, f"{base}{entry.name}/")
+        elif entry.is_file(follow_symlinks=False):
+            with suppress(FileNotFoundError):
+                yield base + entry.name, entry.stat(follow_symlinks=False)
 
 
 def _is_gone(error: OSError | shutil.Error) -> bool:
@@ -135,23 +149,46 @@ def _copy(source: Path, draft: Path, batch: int, stands_at: Path) -> bool:
     linked = _can_link(source, draft)
     if not linked:
         check_room(source, draft.parent)
-    made: set[Path] = set()
+    folders, copies = {Path()}, []
     for relative in wanted:
-        folder = relative.parent
-        if folder not in made:
-            (draft / folder).mkdir(parents=True, exist_ok=True)
-            made.add(folder)
-        _keep(source / relative, draft / relative, linked and is_state_data(relative))
-        crc = relative.with_name(f".{relative.name}.crc")
-        if (source / crc).is_file():
-            _keep(source / crc, draft / crc, linked and is_state_data(crc))
-    _partition_folders(source, draft)
+        if relative.parent not in folders:
+            (draft / relative.parent).mkdir(parents=True, exist_ok=True)
+            folders |= {relative.parent, *relative.parent.parents}
+        for name in (relative, relative.with_name(f".{relative.name}.crc")):
+            if name is relative or (source / name).is_file():
+                link = linked and is_state_data(name)
+                _keep(source / name, draft / name, link)
+                copies += [] if link else [name]
+    folders |= set(_partition_folders(source, draft))
     for name, last in dict(file_source_offsets(draft, batch)).items():
         cut_source_log(draft / "sources" / name, last)
     point_to(draft, str(stands_at))
-    own_like(draft, source)
-    sync_tree(draft)
+    _own_like(source, draft, (*folders, *copies))
+    _force(draft)
     return linked
+
+
+def _own_like(source: Path, draft: Path, names: Iterable[Path]) -> None:
+    """Give what was made here the owner that it has in the checkpoint; a link has it already."""
+    for name in names:
+        with suppress(FileNotFoundError):
+            wanted, found = (source / name).lstat(), (draft / name).lstat()
+            if (found.st_uid, found.st_gid) != (wanted.st_uid, wanted.st_gid):
+                os.chown(draft / name, wanted.st_uid, wanted.st_gid, follow_symlinks=False)
+
+
+def _force(draft: Path) -> None:
+    """Force copied files to disk, then the folder.
+
+    A folder of each partition would cost a write of the journal each. Names that a loss of power
+    takes all the same are found: the point's document has every name and size.
+    """
+    for log in (*LOGS, "sources"):
+        for path in (draft / log).rglob("*"):
+            if path.is_file():
+                sync(path)
+    sync(draft / "metadata")
+    sync(draft)
 
 
 def _keep(source: Path, target: Path, link: bool) -> None:
@@ -205,8 +242,10 @@ def _others(source: Path, folder: Path) -> Iterator[Path]:
             yield inner
 
 
-def _partition_folders(source: Path, draft: Path) -> None:
-    """Make the folders of partitions that have no file yet: their number is looked for."""
+def _partition_folders(source: Path, draft: Path) -> Iterator[Path]:
+    """Make the folders of partitions that have no file yet, and yield them all."""
     for folder in source.glob("state/*/*"):
         if folder.name.isdecimal() and folder.is_dir():
-            (draft / folder.relative_to(source)).mkdir(parents=True, exist_ok=True)
+            name = folder.relative_to(source)
+            (draft / name).mkdir(parents=True, exist_ok=True)
+            yield name

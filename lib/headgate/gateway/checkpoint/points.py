@@ -7,8 +7,7 @@ written last and removed first, so that what a killed worker left is known and g
 
 from __future__ import annotations
 
-import os
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from pathlib import Path
 
 import msgspec
@@ -156,7 +155,7 @@ def damage(point: RestorePoint, settings: Settings) -> str | None:
 
         there = stored_points(point.location, settings)
     else:
-        there = dict(file_table(Path(point.location)))
+        there = {name: at.st_size for name, at in file_table(Path(point.location))}
     for name, size in document.sizes.items():
         if there.get(name) != size:
             now = f"has {there[name]} bytes, not {size}" if name in there else "is missing"
@@ -177,7 +176,7 @@ def distinct_bytes(points: Iterable[RestorePoint]) -> int:
         if is_remote(point.location):
             copies += point.bytes
             continue
-        for found in _stats(Path(point.location)):
+        for _, found in file_table(Path(point.location)):
             seen[found.st_dev, found.st_ino] = found.st_size
     return copies + sum(seen.values())
 
@@ -192,20 +191,11 @@ def held_bytes(points: Iterable[RestorePoint]) -> int:
         if is_remote(point.location):
             copies += point.bytes
             continue
-        for found in _stats(Path(point.location)):
+        for _, found in file_table(Path(point.location)):
             key = (found.st_dev, found.st_ino)
             entry = links.setdefault(key, [found.st_size, found.st_nlink, 0])
             entry[2] += 1
     return copies + sum(size for size, links_, ours in links.values() if links_ <= ours)
-
-
-def _stats(folder: Path) -> Iterator[os.stat_result]:
-    for root, _, names in os.walk(folder):
-        for name in names:
-            try:
-                yield os.lstat(os.path.join(root, name))  # noqa: PTH118
-            except FileNotFoundError:
-                continue
 
 
 def _entries(folder: Path) -> list[Path]:
