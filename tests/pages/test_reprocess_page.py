@@ -17,6 +17,8 @@ from headgate.reprocess.steps.offsets.target import Target, TargetKind
 from headgate.ui.reprocess import offsets_table
 from headgate.ui.reprocess.scenario_form import choice_key
 from headgate.ui.shared.keys import ReprocessKey
+from headgate.usecases.context import open_context
+from headgate.usecases.restore_points.make_point import make_point
 
 REFUSED = [
     (name, engine, scenario.support[engine].why)
@@ -185,3 +187,16 @@ def test_an_option_needs_nothing_that_the_scenario_does_not_ask():
 
     assert all(check(s, o) for s in SCENARIOS.values() for o in s.options)
     assert Kind.CHOICE in {o.kind for o in SCENARIOS["from-point"].options if o.after}
+
+
+def test_restore_points_are_listed_where_one_can_be_chosen(open_page, seeded):
+    add_stopped_pipeline(seeded)
+    point = make_point(open_context(str(seeded)), "returns")
+    at = open_page("reprocess", pipeline="returns", scenario="rewind")
+    (points,) = (e for e in at.expander if "restore point" in e.label)
+    assert points.label.startswith("1 restore point, ")
+    shown = points.dataframe[0].value
+    assert list(shown["Restore point"]) == [point.id]
+    assert list(shown["Batch"]) == [str(point.batch)]
+    at = open_page("reprocess", pipeline="returns", scenario="from-scratch")
+    assert not [e for e in at.expander if "restore point" in e.label]

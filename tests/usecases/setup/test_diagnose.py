@@ -4,6 +4,10 @@ from pathlib import Path
 
 import pytest
 
+from checkpoint_writer import Writer
+from headgate.errors import StepError
+from headgate.usecases.context import open_context
+from headgate.usecases.restore_points.make_point import make_point
 from headgate.usecases.setup.diagnose import State, diagnose
 
 
@@ -102,3 +106,20 @@ def test_evidence_is_read_as_the_worker_reads_it(write):
     assert found["evidence of orders"].state is State.OK
     wrong = found["evidence of x"]
     assert wrong.exit_code == 2 and "set `query` of x in headgate.toml" in wrong.message
+
+
+def test_restore_points_that_fail_are_a_note(write, tmp_path):
+    pipeline = '[[pipeline]]\nname = "city"\nengine = "spark"\ncheckpoint = "ck"\n'
+    name, most = "restore points of city", "[restore_points]\nevery = '1h'\nmax_size = '{}'\n"
+    assert name not in by_name(diagnose(write(pipeline)))
+    config = write(most.format("1 kB") + pipeline)
+    assert by_name(diagnose(config))[name].message == "no restore point was made yet"
+    Writer(tmp_path / "ck", size=1000).add()
+    with pytest.raises(StepError):
+        make_point(open_context(config), "city")
+    check = by_name(diagnose(config))[name]
+    assert check.state is State.NOTE and "Raise `max_size`" in check.message
+    config = write(most.format("1 MB") + pipeline)
+    make_point(open_context(config), "city")
+    check = by_name(diagnose(config))[name]
+    assert check.state is State.OK and check.message.startswith("1 restore point, ")

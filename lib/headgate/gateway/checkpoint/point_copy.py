@@ -161,7 +161,8 @@ def _copy(source: Path, draft: Path, batch: int, stands_at: Path) -> bool:
                 copies += [] if link else [name]
     folders |= set(_partition_folders(source, draft))
     for log, last in dict(file_source_offsets(draft, batch)).items():
-        cut_source_log(draft / "sources" / log, last)
+        if (draft / "sources" / log).is_dir():
+            cut_source_log(draft / "sources" / log, last)
     point_to(draft, str(stands_at))
     _own_like(source, draft, (*folders, *copies))
     _force(draft)
