@@ -128,9 +128,10 @@ class RestorePoint:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PointCheck:
-    """Whether a point's state could be read: `at` is ISO 8601, `problem` None if all of it could.
+    """Whether a point is whole: `at` is ISO 8601, `problem` what is damaged, None if nothing is.
 
-    A point without state has nothing to read: its files are there with their sizes.
+    `rows` are those of all its state, 0 without state. None: Spark's state reader doesn't know a
+    store's format, so only the files and their sizes were checked.
     """
 
     at: str

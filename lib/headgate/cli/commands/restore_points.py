@@ -101,7 +101,11 @@ def verified_text(row: PointRow) -> str:
     """Return when the point was verified, or that it was not."""
     if row.problem:
         return f"damaged: {row.problem}"
-    return f"verified {short_time(row.verified_at)}" if row.verified_at else "not verified"
+    if row.verified_at is None:
+        return "not verified"
+    # Spark's reader doesn't know every format of state.
+    word = "verified" if row.rows is not None else "only files verified"
+    return f"{word} {short_time(row.verified_at)}"
 
 
 def kafka_text(row: PointRow) -> str:

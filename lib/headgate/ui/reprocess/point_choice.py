@@ -79,7 +79,8 @@ def frame(rows: Sequence[PointRow]) -> pd.DataFrame:
 def _verified(row: PointRow) -> str:
     if row.problem:
         return "Damaged"
-    return short_time(row.verified_at) if row.verified_at else ""
+    only = "" if row.rows is not None else "Only files, "
+    return f"{only}{short_time(row.verified_at)}" if row.verified_at else ""
 
 
 def _in_kafka(row: PointRow) -> str:

@@ -39,7 +39,8 @@ def check_point(context: Context, point: RestorePoint) -> str | None:
         )
         try:
             found = StateAdapter(work).read(point.location, point.batch)
-            rows = sum(store.rows or 0 for store in found)
+            counts = [store.rows for store in found]
+            rows = None if None in counts else sum(n for n in counts if n is not None)
         except RefusedError as error:
             problem = str(error)
         finally:

@@ -44,7 +44,7 @@ def check_due_points(context: Context) -> Iterator[str]:
             continue
         if checked is not None:
             point, problem = checked
-            yield f"restore point {point} of {pipeline.name}: {problem or 'state can be read'}"
+            yield f"restore point {point} of {pipeline.name}: {problem or 'verified'}"
 
 
 def _one(context: Context, pipeline: Pipeline) -> Iterator[str]:
