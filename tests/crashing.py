@@ -69,6 +69,7 @@ class CrashingApplier(LiveApplier):
             *("configure_topic", "delete_records", "add_partitions"),
         ),
         "records": ("back_up", "restore"),
+        "dead_letters": ("redrive", "forget"),
         "checkpoints": (
             *("copy_beside", "edit_copy", "remove_beside", "create", "delete_draft"),
             "copy_to_batch",

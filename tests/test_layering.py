@@ -18,7 +18,7 @@ errors
 text
 model
 parse/spark/explain parse/spark/checkpoint parse/config parse/topic_schemas parse/kafka_streams
-+ parse/python landscape twin
++ parse/python parse/kafka landscape twin
 parse/spark/expression parse/spark/session
 parse/spark/plan_json parse/spark/operators
 parse/spark/state parse/spark/event_log
@@ -46,6 +46,7 @@ reprocess/scenarios/from_scratch reprocess/scenarios/new_checkpoint
 + reprocess/scenarios/repair reprocess/scenarios/skip_records reprocess/scenarios/decommission
 + reprocess/scenarios/pause reprocess/scenarios/reset
 + reprocess/scenarios/bounded
++ reprocess/scenarios/dead_letters
 reprocess/execution
 store
 gateway/process

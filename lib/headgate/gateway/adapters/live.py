@@ -6,6 +6,7 @@ from pathlib import Path
 
 from headgate.gateway.adapters.checkpoint_location import RemoteCheckpointAdapter
 from headgate.gateway.adapters.checkpoints import CheckpointAdapter
+from headgate.gateway.adapters.dead_letters import DeadLetterAdapter
 from headgate.gateway.adapters.folders import FolderAdapter
 from headgate.gateway.adapters.kafka import KafkaAdapter
 from headgate.gateway.adapters.processes import ProcessAdapter
@@ -37,6 +38,7 @@ class LiveInspector:
         self.remote_checkpoints = RemoteCheckpointAdapter(context)
         self.evidence = EvidenceAdapter()
         self.spark_jobs = SparkJobAdapter(context)
+        self.dead_letters = DeadLetterAdapter(context, self.kafka)
 
     def close(self) -> None:
         """Let go of the connections."""

@@ -20,10 +20,10 @@ from headgate.errors import StepError
 from headgate.gateway.kafka.cluster import Kafka
 from headgate.gateway.kafka.read_records import Record, each_record
 from headgate.gateway.kafka.write_records import Watch, name_of, write_in_order
+from headgate.parse.kafka.dead_letters import BACKED_UP_FROM
 from headgate.reprocess.ports.record_backup import Digest, Span
 
-# The last header of a backed-up record: topic, partition and offset that it had.
-WHERE = "headgate.backup.from"
+WHERE = BACKED_UP_FROM
 
 
 def _no_watch(_done: int) -> None:

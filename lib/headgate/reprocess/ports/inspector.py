@@ -9,6 +9,7 @@ from headgate.reprocess.ports.checkpoint_location import (
     RemoteCheckpointInspector,
 )
 from headgate.reprocess.ports.checkpoints import CheckpointApplier, CheckpointInspector
+from headgate.reprocess.ports.dead_letters import DeadLetterApplier, DeadLetterInspector
 from headgate.reprocess.ports.folders import FolderApplier
 from headgate.reprocess.ports.kafka import KafkaApplier, KafkaInspector
 from headgate.reprocess.ports.processes import ProcessApplier, ProcessInspector
@@ -59,6 +60,10 @@ class Inspector(Protocol):
     def spark_jobs(self) -> SparkJobInspector:
         """Spark programs that process data."""
 
+    @property
+    def dead_letters(self) -> DeadLetterInspector:
+        """Dead letter topics."""
+
 
 class Applier(Inspector, Protocol):
     """What steps may do, on top of what plans may ask; StepError where it does not work."""
@@ -102,6 +107,10 @@ class Applier(Inspector, Protocol):
     @property
     def records(self) -> RecordBackupApplier:
         """Records in backup topics."""
+
+    @property
+    def dead_letters(self) -> DeadLetterApplier:
+        """Dead letter topics."""
 
     @property
     def run(self) -> str:

@@ -56,6 +56,7 @@ SCENARIOS = _Scenarios(
     "decommission",
     "pause",
     "bounded",
+    "dead-letters",
 )
 
 # The key of a run's impact under which stands what was approved.
@@ -67,7 +68,6 @@ PLANNED = (
     "incremental",
     "online-upgrade",
     "late-batch",
-    "dead-letters",
     "ab",
     "chain",
 )

@@ -94,6 +94,8 @@ _STEP_CLASSES = {
     "rehearse_new_checkpoint": "checkpoint.create:RehearseNewCheckpoint",
     "run_bounded": "checkpoint.run_bounded:RunBounded",
     "run_to_offsets": "process.run_to_offsets:RunToOffsets",
+    "redrive_records": "records.redrive_records:RedriveRecords",
+    "delete_retry_topic": "records.delete_retry_topic:DeleteRetryTopic",
 }
 
 

@@ -169,6 +169,20 @@ _LETS_GO = says(
 )
 _PAUSE = (_HELD, _GOES_ON, _AGAIN_IN_FLIGHT, _LETS_GO)
 
+_REDRIVE = (
+    says(
+        run="{name} processes the redriven records as new ones. Side effects of their first "
+        "attempt may happen twice.",
+    ),
+    says(run="Records stay in the dead letter topic; a later run does not redrive them again."),
+    says(
+        undo=(
+            "Records that were written to an existing topic can't be removed. Only a retry topic "
+            "that the run created is deleted."
+        ),
+    ),
+)
+
 _NEW_FORM = says(
     run="The new version continues at the old offsets. {to} holds results of both versions."
 )
@@ -378,6 +392,9 @@ STATEMENTS: Mapping[tuple[str, Engine], Declared] = {
             _DONE_STAYS,
         )
     ),
+    ("dead-letters", _SPARK): Declared(statements=_REDRIVE),
+    ("dead-letters", _STREAMS): Declared(statements=_REDRIVE),
+    ("dead-letters", _GROUP): Declared(statements=_REDRIVE),
 }
 """Every scenario and engine that a plan with steps exists for, the reset command's among them."""
 

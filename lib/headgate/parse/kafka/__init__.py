@@ -1,0 +1,1 @@
+"""What clients write into records of Kafka: headers of dead letters."""

@@ -1,0 +1,177 @@
+"""What can go wrong with a redrive, and what blocks it."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator, Mapping
+
+from headgate.model.cluster import Topic
+from headgate.model.dead_letters import UNKNOWN_REASON, Decision, Selection, Summary
+from headgate.model.version import Engine
+from headgate.reprocess.ports.processes import Status
+from headgate.reprocess.scenario import PlanRequest
+from headgate.reprocess.scenarios.dead_letters.redrive import Redrive
+from headgate.text.numbers import duration, name_list, plural
+
+# Dead letters younger than this suggest that their cause is not fixed.
+_RECENT_MS = 3_600_000
+
+
+def blockers_of(request: PlanRequest, found: Redrive) -> list[str]:
+    """Return why nothing can be redriven."""
+    chosen, counts, left = found.chosen, found.counts, found.left
+    if chosen.to in left:
+        return [f"topic {chosen.to} does not exist: correct --to, or create it with --create-topic"]
+    if not counts:
+        return [_nothing(chosen, found.summary, left)]
+    allowed = request.inspector.dead_letters.may_write(counts)
+    return [
+        f"Headgate may not write to {name}: its ACLs don't allow it. Grant the operation Write, "
+        "or choose another topic with --to"
+        for name, may in sorted(allowed.items())
+        if may is False
+    ]
+
+
+def _nothing(chosen: Selection, summary: Summary, left: Mapping[str, str]) -> str:
+    topic = chosen.topic
+    if not summary.read:
+        return f"{topic} has no records that can be read: nothing to redrive. Check --topic"
+    selected = summary.read - summary.count(Decision.UNSELECTED)
+    if not selected:
+        return (
+            f"none of the {plural(summary.read, 'record')} of {topic} is selected: change "
+            "--reason, --source-topic, --partitions, --from or --until"
+        )
+    if summary.count(Decision.NO_TARGET) or left:
+        why = "; ".join(f"{name}: {reason}" for name, reason in sorted(left.items()))
+        said = why or "no header says where the records failed"
+        return f"no record of {topic} has a topic to go to ({said}): choose a topic with --to"
+    if already := summary.count(Decision.ALREADY):
+        return (
+            f"{plural(already, 'record')} of {topic} were already redriven by an earlier run: pass "
+            "--again to redrive them once more"
+        )
+    return (
+        f"{plural(summary.count(Decision.GUARDED), 'record')} of {topic} were already redriven "
+        f"{chosen.max_attempts} times: fix the cause, or raise --max-attempts"
+    )
+
+
+def risks_of(request: PlanRequest, found: Redrive) -> Iterator[str]:
+    """Name what the run doesn't redrive, what comes twice, and what may be lost."""
+    chosen, summary, targets = found.chosen, found.summary, found.targets
+    yield from _sample_risks(chosen, summary)
+    yield from _left_risks(chosen, summary, found.left)
+    yield from _cause_risks(found.topic, summary)
+    yield from _reader_risks(request, targets)
+    yield from _target_risks(targets, chosen)
+    yield from _retention_risks(found)
+    yield from _pipeline_risks(request)
+
+
+def _sample_risks(chosen: Selection, summary: Summary) -> Iterator[str]:
+    if summary.is_sample:
+        yield (
+            f"the counts are of {summary.read} records, the earliest and latest of each partition; "
+            f"{chosen.topic} has at most {summary.offsets}. Use --count-all for exact counts"
+        )
+
+
+def _left_risks(chosen: Selection, summary: Summary, left: Mapping[str, str]) -> Iterator[str]:
+    if guarded := summary.count(Decision.GUARDED):
+        yield (
+            f"{plural(guarded, 'record')} reached --max-attempts {chosen.max_attempts} and will "
+            "not be redriven: they failed each time"
+        )
+    if unknown := summary.count(Decision.NO_TARGET):
+        yield (
+            f"{plural(unknown, 'record')} will not be redriven: no header says where they failed. "
+            "Use --to to choose a topic for them"
+        )
+    for name, why in sorted(left.items()):
+        yield (
+            f"{plural(summary.targets.get(name, 0), 'record')} of {name} will not be redriven: "
+            f"{why}. Use --to to choose another topic"
+        )
+    if summary.reasons.get(UNKNOWN_REASON):
+        yield (
+            f"{plural(summary.reasons[UNKNOWN_REASON], 'record')} have no known headers. If the "
+            "consumer doesn't keep Headgate's headers, --max-attempts can't stop a loop"
+        )
+
+
+def _cause_risks(topic: Topic, summary: Summary) -> Iterator[str]:
+    if summary.arrived:
+        yield (
+            f"{plural(summary.arrived, 'record')} arrived in {topic.name} while it was read: a "
+            "producer still writes to it. Check that the cause is fixed"
+        )
+    elif summary.newest is not None:
+        age = int(time.time() * 1000) - summary.newest
+        if 0 <= age < _RECENT_MS:
+            yield (
+                f"the newest dead letter is from {duration(max(age, 1000))} ago. Check that the "
+                "cause is fixed: otherwise redriven records fail again"
+            )
+
+
+def _reader_risks(request: PlanRequest, targets: Mapping[str, Topic]) -> Iterator[str]:
+    own = request.pipeline.group
+    readers = request.inspector.kafka.topic_readers(targets) if targets else {}
+    for name, groups in sorted(readers.items()):
+        if others := sorted(g for g in groups if g != own):
+            yield (
+                f"{name_list(others)} also read {name}: they get the redriven records a second "
+                "time if they processed them before. Use idempotent consumers, or a retry topic"
+            )
+        if own and targets and own not in groups:
+            yield (
+                f"group {own} of {request.pipeline.name} doesn't read {name}: the redriven records "
+                "wait until it does"
+            )
+
+
+def _target_risks(targets: Mapping[str, Topic], chosen: Selection) -> Iterator[str]:
+    for name, topic in sorted(targets.items()):
+        if topic.retention_ms is not None and topic.retention_ms >= 0:
+            yield (
+                f"redriven records keep their timestamps. {name} keeps records for "
+                f"{duration(topic.retention_ms)}, so old ones may expire before they are read"
+            )
+        if topic.cleanup_policy and "compact" in topic.cleanup_policy:
+            yield (f"{name} is compacted: a redriven record replaces a newer value of its key")
+    if chosen.to is None:
+        yield (
+            "redriven records come after newer records of their keys. Consumers that need the "
+            "order of a key may overwrite newer values"
+        )
+
+
+def _retention_risks(found: Redrive) -> Iterator[str]:
+    keep, oldest = found.topic.retention_ms, found.summary.oldest
+    if keep is None or keep < 0 or oldest is None:
+        return
+    left = oldest + keep - int(time.time() * 1000)
+    if left < sum(found.scaled.values()) / found.rate * 1000:
+        yield (
+            f"{found.topic.name} keeps records for {duration(keep)}: the oldest ones may expire "
+            "before they are redriven. Raise retention.ms or --rate first"
+        )
+
+
+def _pipeline_risks(request: PlanRequest) -> Iterator[str]:
+    name, engine = request.pipeline.name, request.pipeline.engine
+    has_status = request.pipeline.commands.status is not None
+    if has_status and request.inspector.processes.status(name) is Status.STOPPED:
+        yield f"{name} is stopped: the redriven records wait until it starts"
+    if engine is Engine.SPARK:
+        yield (
+            "redriven records keep their event time. Queries with a watermark drop those that are "
+            "older than the watermark"
+        )
+    elif engine is Engine.KAFKA_STREAMS:
+        yield (
+            "redriven records keep their timestamps. Windows drop those that are older than their "
+            "grace period"
+        )

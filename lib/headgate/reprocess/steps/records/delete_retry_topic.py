@@ -1,0 +1,70 @@
+"""Delete the retry topic that a run created, and mark its records as not redriven."""
+
+from __future__ import annotations
+
+from dataclasses import asdict, dataclass
+from typing import Any, ClassVar
+
+from headgate.errors import RefusedError, StepError
+from headgate.reprocess.ports.dead_letters import Ledger
+from headgate.reprocess.ports.inspector import Applier, Inspector
+from headgate.reprocess.ports.kafka import TopicShape
+from headgate.reprocess.steps.base.document import StepBase
+from headgate.reprocess.steps.base.step import PriorState
+from headgate.text.numbers import name_list
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DeleteRetryTopic(StepBase):
+    """Delete the retry topic with its records; the dead letters can be redriven again."""
+
+    action: ClassVar[str] = "delete_retry_topic"
+    symbol: ClassVar[str] = "-"
+    undoable: ClassVar[bool] = False
+    topic: str
+    dead_letters: str
+    ledger_topic: str
+    ledger_group: str
+
+    def describe(self) -> str:
+        return (
+            f"delete topic {self.topic} with its records, and mark them as not redriven in "
+            f"{self.dead_letters}"
+        )
+
+    def facts(self, inspector: Inspector) -> dict[str, Any]:
+        """The cluster must be the same one."""
+        return {"cluster_id": inspector.kafka.cluster_id()}
+
+    def risks(self, inspector: Inspector) -> tuple[str, ...]:
+        """Say what goes with the topic."""
+        return (f"the undo deletes {self.topic} with all its records, whoever wrote them",)
+
+    def check(self, inspector: Inspector, *, again: bool = False) -> None:
+        """Refuse where somebody reads it."""
+        readers = inspector.kafka.topic_readers([self.topic])[self.topic]
+        if active := sorted(group for group, is_active in readers.items() if is_active):
+            raise RefusedError(
+                f"topic {self.topic} still has active consumers: {name_list(active)}. Stop them "
+                "first"
+            )
+
+    def bind(self, applier: Applier) -> PriorState:
+        """Read which topic has the name now."""
+        return {"shapes": [asdict(s) for s in applier.kafka.shapes([self.topic]).values()]}
+
+    def is_applied(self, applier: Applier, was: PriorState) -> bool:
+        """Return whether it is gone: its records were unmarked before."""
+        return not applier.kafka.shapes([self.topic])
+
+    def apply(self, applier: Applier, was: PriorState) -> None:
+        """Unmark its records, then delete it."""
+        ledger = Ledger(topic=self.ledger_topic, group=self.ledger_group)
+        applier.dead_letters.forget(self.dead_letters, ledger, self.topic)
+        for shape in was["shapes"]:
+            applier.kafka.delete_topic(TopicShape(**shape))
+
+    def verify(self, applier: Applier, was: PriorState) -> None:
+        """Fail where it is still there."""
+        if applier.kafka.shapes([self.topic]):
+            raise StepError(f"topic {self.topic} still exists after the delete request")

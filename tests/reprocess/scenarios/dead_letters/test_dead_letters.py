@@ -1,0 +1,232 @@
+"""Dead letters: what the plan counts, leaves, blocks and warns of, without a broker."""
+
+import time
+from dataclasses import replace
+
+import pytest
+
+from flat_ports import FlatPorts
+from headgate.errors import ScenarioError
+from headgate.model.cluster import Partition, Topic
+from headgate.model.dead_letters import Convention, Decision, Summary
+from headgate.model.registered_pipelines import Commands, Pipeline
+from headgate.model.version import Engine
+from headgate.reprocess.ports.kafka import TopicShape
+from headgate.reprocess.ports.processes import Status
+from headgate.reprocess.scenarios.build import build_plan
+
+NOW = int(time.time() * 1000)
+DAY = 86_400_000
+FULL = Summary(
+    offsets=10,
+    read=10,
+    decided={Decision.REDRIVE: 6, Decision.GUARDED: 2, Decision.ALREADY: 1, Decision.UNSELECTED: 1},
+    reasons={"shop.Bad": 9},
+    sources={"orders": 9},
+    conventions={Convention.CONNECT: 9},
+    attempts={0: 7, 3: 2},
+    targets={"orders": 6},
+    oldest=NOW - 2 * DAY,
+    newest=NOW - DAY,
+)
+
+
+class World(FlatPorts):
+    """A cluster with `orders` and its dead letter topic."""
+
+    def __init__(self, summary=FULL, *, engine=Engine.CONSUMER_GROUP, names=("dead", "orders")):
+        self.pipeline = Pipeline(
+            name="billing", engine=engine, group="billing", checkpoint="/ck",
+            commands=Commands(status="check"),
+        )  # fmt: skip
+        self.summary, self.names = summary, names
+        self.readers = {"billing": True}
+        self.allowed, self.asked = True, []
+        self.retention = 7 * DAY
+        self.running = Status.RUNS
+
+    def registered(self, name):
+        return self.pipeline
+
+    def pipelines(self):
+        return (self.pipeline,)
+
+    def place(self, checkpoint):
+        return checkpoint
+
+    def status(self, name):
+        return self.running
+
+    def cluster_id(self):
+        return "c1"
+
+    def topics(self, names):
+        parts = (Partition(number=0, begin=0, end=5), Partition(number=1, begin=0, end=5))
+        return {
+            n: Topic(name=n, id=f"id-{n}", partitions=parts, retention_ms=self.retention)
+            for n in names
+            if n in self.names
+        }
+
+    def shapes(self, names):
+        return {
+            n: TopicShape(name=n, id=f"id-{n}", partitions=2, replication=1)
+            for n in names
+            if n in self.names
+        }
+
+    def topic_readers(self, names):
+        return dict.fromkeys(names, self.readers)
+
+    def may_write(self, names):
+        return dict.fromkeys(names, self.allowed)
+
+    def summarise(self, chosen, ledger, most):
+        self.asked.append((chosen, most))
+        return self.summary
+
+
+def plan_of(world, **options):
+    return build_plan("dead-letters", "billing", world, {"topic": "dead", **options})
+
+
+@pytest.mark.parametrize("engine", Engine)
+def test_each_engine_gets_one_step_that_is_not_undone(engine):
+    plan = plan_of(World(engine=engine))
+    assert plan.can_apply, plan.blockers
+    (step,) = plan.steps
+    assert not step.undoable and plan.outputs.remains
+    assert step.describe() == "redrive 6 records of dead to orders, 1000 records/s at most"
+    assert plan.impact["records"] == {"orders": 6} and plan.resources == ("topic:dead",)
+
+
+def test_the_counts_and_the_reasons_are_in_the_impact():
+    impact = plan_of(World()).impact
+    assert impact["dead_letters"]["at_max_attempts"] == 2
+    assert impact["dead_letters"]["already_redriven"] == 1
+    assert impact["reasons"] == {"shop.Bad": 9} and impact["attempts"] == {"0": 7, "3": 2}
+
+
+def test_the_options_become_the_selection():
+    world = World()
+    plan_of(
+        world,
+        **{
+            "reason": ["Bad"],
+            "source-topic": ["orders,clicks"],
+            "partitions": ["1,0"],
+            "from": "2026-01-01T00:00:00Z",
+            "until": "2026-01-02T00:00:00Z",
+            "max-attempts": 5,
+            "max-records": 7,
+            "again": True,
+            "count-all": True,
+        },
+    )
+    ((chosen, most),) = world.asked
+    assert most is None
+    assert (chosen.reasons, chosen.sources) == (("Bad",), ("orders", "clicks"))
+    assert (chosen.partitions, chosen.max_attempts, chosen.most) == ((0, 1), 5, 7)
+    assert chosen.until - chosen.since == DAY and chosen.again
+
+
+@pytest.mark.parametrize(
+    ("options", "said"),
+    [
+        ({"rate": 0}, "--rate of dead-letters: expected 1 or more, found 0"),
+        ({"max-attempts": -1}, "--max-attempts of dead-letters"),
+        ({"partitions": ["x"]}, "--partitions of dead-letters: expected numbers"),
+        (
+            {"from": "2026-01-02T00:00:00Z", "until": "2026-01-01T00:00:00Z"},
+            "--until of dead-letters: expected a time after --from",
+        ),
+    ],
+)
+def test_a_wrong_value_is_named(options, said):
+    with pytest.raises(ScenarioError, match=said):
+        plan_of(World(), **options)
+
+
+def summary(**decided):
+    kinds = {Decision[k]: n for k, n in decided.items()}
+    return Summary(offsets=4, read=sum(kinds.values()), decided=kinds)
+
+
+@pytest.mark.parametrize(
+    ("world", "options", "said"),
+    [
+        (World(names=("orders",)), {}, "topic dead does not exist: correct --topic"),
+        (World(), {"to": "dead"}, "is the dead letter topic itself"),
+        (World(), {"to": "retry"}, "create it with --create-topic"),
+        (World(), {"partitions": ["7"]}, "topic dead has no partition 7"),
+        (World(Summary()), {}, "no records that can be read"),
+        (World(summary(UNSELECTED=4)), {}, "none of the 4 records of dead is selected"),
+        (World(summary(ALREADY=4)), {}, "--again to redrive them once more"),
+        (World(summary(GUARDED=4)), {}, "raise --max-attempts"),
+        (World(summary(NO_TARGET=4)), {}, "choose a topic with --to"),
+        (World(names=("dead",)), {}, "orders: the topic does not exist"),
+    ],
+)
+def test_nothing_to_redrive_is_a_blocker_with_the_next_step(world, options, said):
+    plan = plan_of(world, **options)
+    assert not plan.can_apply and said in plan.blockers[0]
+
+
+def test_a_topic_that_may_not_be_written_blocks():
+    world = World()
+    world.allowed = False
+    assert "may not write to orders" in plan_of(world).blockers[0]
+    world.allowed = None
+    assert plan_of(world).can_apply
+
+
+def test_a_missing_retry_topic_is_created_and_its_undo_deletes_it():
+    retry = Summary(offsets=4, read=4, decided={Decision.REDRIVE: 4}, targets={"retry": 4})
+    plan = plan_of(World(retry), to="retry", **{"create-topic": True})
+    assert [s.action for s in plan.steps] == ["create_topics", "redrive_records"]
+    assert plan.steps[1].new_topic == "retry" and plan.steps[1].undoable
+    assert plan.steps[1].targets == {"retry": 2}
+
+
+def test_an_internal_topic_is_left():
+    name = "app-KSTREAM-AGGREGATE-STATE-STORE-0000000003-repartition"
+    found = Summary(
+        offsets=9, read=9, decided={Decision.REDRIVE: 9}, targets={"orders": 5, name: 4}
+    )
+    plan = plan_of(World(found, names=("dead", "orders", name)))
+    assert plan.impact["records"] == {"orders": 5}
+    assert plan.impact["dead_letters"]["without_target"] == 4
+    assert any("an internal topic of Kafka Streams" in risk for risk in plan.risks)
+
+
+def test_a_sample_says_so_and_estimates():
+    found = Summary(
+        offsets=1000, read=100, is_sample=True, decided={Decision.REDRIVE: 50},
+        targets={"orders": 50},
+    )  # fmt: skip
+    plan = plan_of(World(found))
+    assert plan.impact["records"] == {"orders": 500} and plan.impact["total"] == 500
+    assert any("the counts are of 100 records" in risk for risk in plan.risks)
+    assert plan_of(World(found), **{"max-records": 30}).impact["records"] == {"orders": 30}
+
+
+@pytest.mark.parametrize(
+    ("change", "said"),
+    [
+        ({"readers": {"billing": True, "audit": False}}, "audit also read orders"),
+        ({"readers": {}}, "group billing of billing doesn't read orders"),
+        ({"running": Status.STOPPED}, "billing is stopped"),
+        ({"retention": DAY}, "the oldest ones may expire before they are redriven"),
+        ({"summary": replace(FULL, arrived=3)}, "3 records arrived in dead"),
+        ({"summary": replace(FULL, newest=NOW)}, "Check that the cause is fixed"),
+        ({}, "will not be redriven: they failed each time"),
+    ],
+)
+def test_risks(change, said):
+    world = World()
+    for name, value in change.items():
+        setattr(world, name, value)
+    risks = plan_of(world).risks
+    assert any(said in risk for risk in risks), risks
+    if change:
+        assert not any(said in risk for risk in plan_of(World()).risks)
