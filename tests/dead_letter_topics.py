@@ -147,3 +147,23 @@ def own_headers(message) -> dict[str, str]:
     return {
         k.removeprefix(head): v.decode() for k, v in message.headers() or () if k.startswith(head)
     }
+
+
+def in_transactions(bootstrap: str, topic: str, dead: str, *, partition: int = 0) -> None:
+    """Write 10 letters in two transactions, and 5 in one that is aborted: they leave markers."""
+    producer = Producer({"bootstrap.servers": bootstrap, "transactional.id": f"letters-of-{dead}"})
+    producer.init_transactions(60)
+    for first, count, is_kept in ((0, 5, True), (100, 5, False), (5, 5, True)):
+        producer.begin_transaction()
+        for n in range(first, first + count):
+            producer.produce(
+                dead,
+                key=f"k{n % 5}".encode(),
+                value=json.dumps({"id": n}).encode(),
+                partition=partition,
+                timestamp=1_700_000_000_000 + n,
+                headers=connect(topic, n % 2, n),
+            )
+        # What is aborted before it is sent leaves nothing behind.
+        assert producer.flush(30) == 0
+        (producer.commit_transaction if is_kept else producer.abort_transaction)(60)

@@ -32,6 +32,7 @@ from scenes.consumer_group.from_scratch import FromScratchGroup
 from scenes.consumer_group.offline_upgrade import OfflineUpgradeGroup
 from scenes.consumer_group.repair import RepairGroup
 from scenes.consumer_group.skip_records import SkipRecordsGroup
+from scenes.dead_letters import DeadLettersGroup, DeadLettersSpark
 from scenes.kafka_streams.from_scratch import FromScratchStreams
 from scenes.kafka_streams.more import (
     DecommissionStreams,
@@ -83,6 +84,8 @@ SCENES: tuple[type[Scene], ...] = (
     BoundedSpark,
     BoundedStreams,
     RewindPointSpark,
+    DeadLettersGroup,
+    DeadLettersSpark,
 )
 
 __all__ = ["SCENES", "Scene", "scene"]

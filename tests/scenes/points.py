@@ -205,6 +205,7 @@ def _effects() -> Iterator[tuple[type, str]]:
     """Yield the methods of the adapters that are effects: what an applier has and no inspector."""
     from headgate.gateway.adapters.checkpoint_location import RemoteCheckpointAdapter
     from headgate.gateway.adapters.checkpoints import CheckpointAdapter
+    from headgate.gateway.adapters.dead_letters import DeadLetterAdapter
     from headgate.gateway.adapters.folders import FolderAdapter
     from headgate.gateway.adapters.kafka import KafkaAdapter
     from headgate.gateway.adapters.processes import ProcessAdapter
@@ -214,6 +215,7 @@ def _effects() -> Iterator[tuple[type, str]]:
     from headgate.gateway.adapters.state import StateAdapter
     from headgate.reprocess.ports.checkpoint_location import RemoteCheckpointApplier
     from headgate.reprocess.ports.checkpoints import CheckpointApplier
+    from headgate.reprocess.ports.dead_letters import DeadLetterApplier
     from headgate.reprocess.ports.folders import FolderApplier
     from headgate.reprocess.ports.kafka import KafkaApplier
     from headgate.reprocess.ports.processes import ProcessApplier
@@ -224,6 +226,7 @@ def _effects() -> Iterator[tuple[type, str]]:
 
     pairs = {
         CheckpointApplier: CheckpointAdapter,
+        DeadLetterApplier: DeadLetterAdapter,
         FolderApplier: FolderAdapter,
         KafkaApplier: KafkaAdapter,
         ProcessApplier: ProcessAdapter,

@@ -31,9 +31,9 @@ class DeadLetterAdapter:
         """Return what can be read now of the partitions: up to the first open transaction."""
         return inspect_dead_letters.stable_spans(self._kafka.cluster, topic, partitions)
 
-    def progress(self, ledger: Ledger, topic: str, run: str) -> Mapping[int, Progress]:
+    def progress(self, ledger: Ledger, run: str) -> Mapping[int, Progress]:
         """Return how far the run has come, by partition; empty before its first transaction."""
-        return redrive_records.read_progress(self._kafka.cluster, ledger, topic, run)
+        return redrive_records.read_progress(self._kafka.cluster, ledger, run)
 
     def redrive(
         self, selection: Selection, spans: Iterable[Span], ledger: Ledger, rate: int | None
@@ -43,7 +43,7 @@ class DeadLetterAdapter:
         work = redrive_records.Work(
             run=self._context.run, chosen=selection, ledger=ledger, rate=rate
         )
-        before = self.progress(ledger, selection.topic, self._context.run)
+        before = self.progress(ledger, self._context.run)
         done = sum(max(p.offset - s.begin, 0) for s in wanted if (p := before.get(s.partition)))
         total = sum(span.end - span.begin for span in wanted)
         redrive_records.redrive(

@@ -7,7 +7,7 @@ from contextlib import closing
 from headgate.gateway.kafka.cluster import Kafka
 from headgate.gateway.kafka.read_records import each_record
 from headgate.gateway.kafka.redrive_ledger import read_marks
-from headgate.gateway.kafka.redrive_records import produce, transaction, transactional
+from headgate.gateway.kafka.redrive_records import Failed, produce, transaction, transactional
 from headgate.parse.kafka.dead_letters import FROM
 from headgate.reprocess.ports.dead_letters import Ledger
 
@@ -30,7 +30,7 @@ def forget(kafka: Kafka, dead_letters: str, ledger: Ledger, retry_topic: str) ->
             if place.startswith(f"{dead_letters}-"):
                 partition, offset = map(int, place.removeprefix(f"{dead_letters}-").split("-"))
                 marks.put(partition, offset, redriven=False)
-    failed: list[str] = []
+    failed: list[Failed] = []
     with transaction(producer, failed):
         for key, value in marks.rows():
             produce(producer, ledger.topic, key, value, failed)

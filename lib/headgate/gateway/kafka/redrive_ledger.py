@@ -1,35 +1,51 @@
-"""Which records of a dead letter topic were redriven: a bit for each, in a compacted topic.
+"""Which records of a dead letter topic were redriven, and how far each run came: a compacted topic.
 
-A row of the ledger means that exactly the records whose bits are set were redriven, by whichever
-run: it is written in the transaction that writes those records. Its key is `PARTITION:BLOCK`, its
-value the bits of `BLOCK_RECORDS` offsets, lowest bit first. Compaction keeps the newest row of each
-key, so the topic grows by 512 bytes for each 4,096 offsets, and so does what is read of it.
+A row is written in the transaction of the records that it is about, so it holds exactly if they
+were written. `PARTITION:BLOCK` has the bits of `BLOCK_RECORDS` offsets, lowest bit first: a set bit
+is a redriven record, whichever run did it. `at:PARTITION` has the newest run's next offset and its
+counts, as JSON. Compaction keeps the newest row of each key, so the topic grows by 512 bytes for
+each 4,096 offsets, and so does what is read of it.
+
+Offsets of a group would do for the second kind, but in librdkafka 2.16
+`send_offsets_to_transaction` never returns if the broker restarts meanwhile, whatever its time-out
+[run: tests/gateway/kafka/test_redrive_dead_letters.py].
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import json
+from collections.abc import Iterator, Mapping
 from contextlib import closing
 
 from headgate.errors import StepError
 from headgate.gateway.kafka.cluster import Kafka
 from headgate.gateway.kafka.read_records import each_record
+from headgate.model.dead_letters import Decision
+from headgate.reprocess.ports.dead_letters import Progress
 
 BLOCK_RECORDS = 4_096
 _BYTES = BLOCK_RECORDS // 8
+_AT = b"at"
 Block = tuple[int, int]
 
 
 class Marks:
-    """The bits of a ledger; blocks that are `changed` wait to be written."""
+    """What a ledger says; blocks that are `changed` wait to be written.
+
+    `at` has by partition the newest run that came there, and its progress.
+    """
 
     def __init__(self) -> None:
         self._blocks: dict[Block, bytearray] = {}
         self.changed: set[Block] = set()
+        self.at: dict[int, tuple[str, Progress]] = {}
 
     def load(self, key: bytes | None, value: bytes | None) -> None:
         """Take a row of the ledger; StepError where it is none."""
         partition, _, block = (key or b"").partition(b":")
+        if partition == _AT and block.isdigit() and value is not None:
+            self.at[int(block)] = _read_progress(value)
+            return
         if not (partition.isdigit() and block.isdigit()) or value is None or len(value) != _BYTES:
             raise StepError(f"the ledger of redriven records has an unknown row {key!r}")
         self._blocks[int(partition), int(block)] = bytearray(value)
@@ -52,6 +68,20 @@ class Marks:
         for partition, block in sorted(self.changed):
             yield f"{partition}:{block}".encode(), bytes(self._blocks[partition, block])
         self.changed.clear()
+
+
+def progress_row(
+    run: str, partition: int, offset: int, counts: Mapping[Decision, int]
+) -> tuple[bytes, bytes]:
+    """Return key and value of the row that says how far a run has come in a partition."""
+    said = {"run": run, "offset": offset, **{d.value: n for d, n in counts.items()}}
+    return f"at:{partition}".encode(), json.dumps(said).encode()
+
+
+def _read_progress(value: bytes) -> tuple[str, Progress]:
+    said = json.loads(value)
+    counts = {d: int(said[d.value]) for d in Decision if d.value in said}
+    return str(said["run"]), Progress(offset=int(said["offset"]), counts=counts)
 
 
 def read_marks(kafka: Kafka, ledger: str) -> Marks:

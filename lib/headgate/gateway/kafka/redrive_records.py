@@ -1,22 +1,20 @@
-"""Redrive dead letters: records, ledger and offsets in one transaction, each exactly once."""
+"""Redrive dead letters: records, marks and progress in one transaction, each exactly once."""
 
 from __future__ import annotations
 
-import json
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import closing, contextmanager, suppress
 from dataclasses import dataclass, field
 from typing import Any
 
-from confluent_kafka import Consumer, KafkaException, Producer, TopicPartition
+from confluent_kafka import KafkaException, Producer
 
 from headgate.errors import ConfigError, StepError
 from headgate.gateway.kafka.cluster import Kafka
-from headgate.gateway.kafka.committed_offsets import read_offsets
 from headgate.gateway.kafka.errors import kafka_error
 from headgate.gateway.kafka.read_records import Record, each_record
-from headgate.gateway.kafka.redrive_ledger import Marks, read_marks
+from headgate.gateway.kafka.redrive_ledger import Marks, progress_row, read_marks
 from headgate.gateway.kafka.write_records import name_of
 from headgate.model.dead_letters import DeadLetter, Decision, Selection, decide, target_of
 from headgate.parse.kafka.dead_letters import ATTEMPTS, FROM, KEY, RUN, read_dead_letter
@@ -37,6 +35,8 @@ _TRANSACTIONAL = {
     "linger.ms": 5,
     "log_level": 0,
 }
+# Size of a record that was not delivered, and why.
+Failed = tuple[int, str]
 Pause = Callable[[float], None]
 Watch = Callable[[int], None]
 
@@ -63,23 +63,10 @@ class _Batch:
         self.looked = 0
 
 
-def read_progress(kafka: Kafka, ledger: Ledger, topic: str, run: str) -> dict[int, Progress]:
+def read_progress(kafka: Kafka, ledger: Ledger, run: str) -> dict[int, Progress]:
     """Return how far the run has come, by partition."""
-    found = {}
-    for (name, partition), at in read_offsets(kafka, ledger.group).items():
-        said = _said(at.metadata) if name == topic else {}
-        if at.offset is not None and said.pop("run", None) == run:
-            counts = {d: int(said[d.value]) for d in Decision if d.value in said}
-            found[partition] = Progress(offset=at.offset, counts=counts)
-    return found
-
-
-def _said(metadata: str | None) -> dict[str, Any]:
-    with suppress(ValueError):
-        found = json.loads(metadata or "")
-        if isinstance(found, dict):
-            return found
-    return {}
+    at = read_marks(kafka, ledger.topic).at
+    return {partition: done for partition, (whose, done) in at.items() if whose == run}
 
 
 def redrive(
@@ -89,7 +76,7 @@ def redrive(
 
     `pause` is called between transactions only, and may raise.
     """
-    # Ends what a killed try left open, so that ledger and offsets are what was committed.
+    # Ends what a killed try left open, so that the ledger is what was committed.
     producer = transactional(kafka, work.ledger)
     runner = _Runner(kafka, work, producer, pause, watch)
     runner.run(spans)
@@ -100,22 +87,12 @@ class _Runner:
         self._kafka, self._work, self._producer = kafka, work, producer
         self._pause, self._watch = pause, watch
         self._marks: Marks = read_marks(kafka, work.ledger.topic)
-        chosen = work.chosen
-        before = read_progress(kafka, work.ledger, chosen.topic, work.run)
+        before = {p: done for p, (run, done) in self._marks.at.items() if run == work.run}
         self._at = {p: done.offset for p, done in before.items()}
         self._counts = {p: dict(done.counts) for p, done in before.items()}
         self._batch = _Batch()
         self._most = _WRITES if work.rate is None else max(1, min(_WRITES, work.rate))
         self._began, self._written = time.monotonic(), 0
-        self._group = Consumer(
-            {
-                **kafka.config,
-                "bootstrap.servers": kafka.bootstrap,
-                "group.id": work.ledger.group,
-                "enable.auto.commit": False,
-                "log_level": 0,
-            }
-        )
 
     def run(self, spans: Iterable[Span]) -> None:
         """Read the spans, and commit their ends last."""
@@ -126,15 +103,12 @@ class _Runner:
         for span in wanted:
             begin = max(span.begin, begins[span.partition], self._at.get(span.partition, 0))
             ranges[topic, span.partition] = (min(begin, span.end), span.end)
-        try:
-            with closing(each_record(self._kafka.bootstrap, self._kafka.config, ranges)) as records:
-                self._each(records)
-            if not self._is_full:
-                # Behind the last record there may be only transactions' markers.
-                self._at |= {span.partition: span.end for span in wanted}
-            self._commit()
-        finally:
-            self._group.close()
+        with closing(each_record(self._kafka.bootstrap, self._kafka.config, ranges)) as records:
+            self._each(records)
+        if not self._is_full:
+            # Behind the last record there may be only transactions' markers.
+            self._at |= {span.partition: span.end for span in wanted}
+        self._commit()
 
     @property
     def _redriven(self) -> int:
@@ -174,32 +148,23 @@ class _Runner:
         self._pause(max(ahead, 0.0))
 
     def _commit(self) -> None:
-        """Write the batch, the ledger and the offsets in one transaction."""
+        """Write the batch, its marks and the progress in one transaction."""
         if not self._at:
             return
-        failed: list[str] = []
+        failed: list[Failed] = []
         with transaction(self._producer, failed):
             for record, letter in self._batch.records:
                 _produce(self._producer, self._moved(record, letter), failed)
-            for key, value in self._marks.rows():
+            for key, value in (*self._marks.rows(), *self._progress()):
                 produce(self._producer, self._work.ledger.topic, key, value, failed)
-            self._producer.send_offsets_to_transaction(
-                self._offsets(), self._group.consumer_group_metadata(), _SECONDS
-            )
         self._written += len(self._batch.records)
         self._watch(self._batch.looked)
         self._batch.clear()
 
-    def _offsets(self) -> list[TopicPartition]:
-        topic = self._work.chosen.topic
-        return [
-            TopicPartition(topic, partition, at, metadata=self._metadata(partition))
-            for partition, at in sorted(self._at.items())
-        ]
-
-    def _metadata(self, partition: int) -> str:
-        counts = {d.value: n for d, n in self._counts.get(partition, {}).items()}
-        return json.dumps({"run": self._work.run, **counts})
+    def _progress(self) -> Iterator[tuple[bytes, bytes]]:
+        for partition, offset in sorted(self._at.items()):
+            counts = self._counts.get(partition, {})
+            yield progress_row(self._work.run, partition, offset, counts)
 
     def _moved(self, record: Record, letter: DeadLetter) -> dict[str, Any]:
         """Return the record as it goes to its target, and how errors name it."""
@@ -241,21 +206,22 @@ def transactional(kafka: Kafka, ledger: Ledger) -> Any:
     """Return the one producer of the ledger: an older one of any run is fenced."""
     settings = {**kafka.config, **_TRANSACTIONAL, "bootstrap.servers": kafka.bootstrap}
     try:
-        producer = Producer({**settings, "transactional.id": ledger.group})
+        producer = Producer({**settings, "transactional.id": ledger.transactional_id})
     except KafkaException as error:
         raise ConfigError(f"[kafka.config]: {kafka_error(error).str()}") from None
     try:
         producer.init_transactions(_SECONDS)
     except KafkaException as error:
         raise StepError(
-            f"Kafka did not start a transaction for {ledger.group}: {kafka_error(error).str()}. "
-            "Check the ACLs of the transactional id, then resume the run"
+            f"Kafka did not start a transaction for {ledger.transactional_id}: "
+            f"{kafka_error(error).str()}. Check the ACLs of the transactional id, then resume the "
+            "run"
         ) from None
     return producer
 
 
 @contextmanager
-def transaction(producer: Any, failed: list[str]) -> Iterator[None]:
+def transaction(producer: Any, failed: list[Failed]) -> Iterator[None]:
     """Commit what the block writes, or abort all of it; `failed` has what wasn't delivered."""
     producer.begin_transaction()
     try:
@@ -265,12 +231,13 @@ def transaction(producer: Any, failed: list[str]) -> Iterator[None]:
             _commit(producer)
             return
     except KafkaException as error:
-        failed.append(f"a transaction failed: {kafka_error(error).str()}")
+        failed.append((-1, f"a transaction failed: {kafka_error(error).str()}"))
     except BaseException:
         _abort(producer)
         raise
     _abort(producer)
-    raise StepError(f"{failed[0]}. Nothing of its transaction was written: resume the run")
+    # Kafka refuses what came with a record that is too large, too: the largest one is to blame.
+    raise StepError(f"{max(failed)[1]}. Nothing of its transaction was written: resume the run")
 
 
 def _commit(producer: Any) -> None:
@@ -290,13 +257,14 @@ def _abort(producer: Any) -> None:
         producer.abort_transaction(_SECONDS)
 
 
-def _produce(producer: Any, made: Mapping[str, Any], failed: list[str]) -> None:
+def _produce(producer: Any, made: Mapping[str, Any], failed: list[Failed]) -> None:
     made = dict(made)
     name = made.pop("name")
 
     def delivered(error: Any, _: Any) -> None:
         if error is not None:
-            failed.append(f"{name} could not be written to {made['topic']}: {error.str()}")
+            said = f"{name} could not be written to {made['topic']}: {error.str()}"
+            failed.append((len(made["key"] or b"") + len(made["value"] or b""), said))
 
     while True:
         try:
@@ -307,7 +275,7 @@ def _produce(producer: Any, made: Mapping[str, Any], failed: list[str]) -> None:
             producer.poll(0.5)
 
 
-def produce(producer: Any, topic: str, key: bytes, value: bytes, failed: list[str]) -> None:
+def produce(producer: Any, topic: str, key: bytes, value: bytes, failed: list[Failed]) -> None:
     """Write a row of a ledger."""
     made = {"topic": topic, "key": key, "value": value, "partition": 0}
     _produce(producer, {**made, "name": f"row {key.decode()} of the ledger"}, failed)

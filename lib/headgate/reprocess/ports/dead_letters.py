@@ -14,12 +14,12 @@ from headgate.reprocess.ports.record_backup import Span
 class Ledger:
     """Where Kafka keeps what was redriven of a dead letter topic.
 
-    `topic` is a compacted topic with a bit for each redriven record, `group` the group whose
-    offsets say how far a run has come. Both are written in the transaction of the records.
+    `topic` is a compacted topic with a bit for each redriven record, and how far a run has come. It
+    is written in the transaction of the records, by the one producer that has `transactional_id`.
     """
 
     topic: str
-    group: str
+    transactional_id: str
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -45,7 +45,7 @@ class DeadLetterInspector(Protocol):
     def stable_spans(self, topic: str, partitions: Iterable[int]) -> tuple[Span, ...]:
         """Return what can be read now of the partitions: up to the first open transaction."""
 
-    def progress(self, ledger: Ledger, topic: str, run: str) -> Mapping[int, Progress]:
+    def progress(self, ledger: Ledger, run: str) -> Mapping[int, Progress]:
         """Return how far the run has come, by partition; empty before its first transaction."""
 
 

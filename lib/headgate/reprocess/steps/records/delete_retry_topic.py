@@ -24,7 +24,7 @@ class DeleteRetryTopic(StepBase):
     topic: str
     dead_letters: str
     ledger_topic: str
-    ledger_group: str
+    transactional_id: str
 
     def describe(self) -> str:
         return (
@@ -59,7 +59,7 @@ class DeleteRetryTopic(StepBase):
 
     def apply(self, applier: Applier, was: PriorState) -> None:
         """Unmark its records, then delete it."""
-        ledger = Ledger(topic=self.ledger_topic, group=self.ledger_group)
+        ledger = Ledger(topic=self.ledger_topic, transactional_id=self.transactional_id)
         applier.dead_letters.forget(self.dead_letters, ledger, self.topic)
         for shape in was["shapes"]:
             applier.kafka.delete_topic(TopicShape(**shape))

@@ -108,7 +108,7 @@ class RedriveRecords(StepBase):
 
     def is_applied(self, applier: Applier, was: PriorState) -> bool:
         """Return whether the run has come to the end of each partition, or to its limit."""
-        at = applier.dead_letters.progress(self.ledger, self.topic, was["run"])
+        at = applier.dead_letters.progress(self.ledger, was["run"])
         if self.most is not None and _total(at, Decision.REDRIVE) >= self.most:
             return True
         ends = {s.partition: s.end for s in _spans(was)}
@@ -132,7 +132,7 @@ class RedriveRecords(StepBase):
         """Fail where the run has not come to the end; report what it did, by partition."""
         if not self.is_applied(applier, was):
             raise StepError(f"not all records of {self.topic} were read. Resume the run")
-        at = applier.dead_letters.progress(self.ledger, self.topic, was["run"])
+        at = applier.dead_letters.progress(self.ledger, was["run"])
         applier.note(f"{self.topic}: {_said(at.values())}")
         for number, done in sorted(at.items()):
             if done.counts and len(at) > 1:
@@ -146,13 +146,13 @@ class RedriveRecords(StepBase):
             topic=self.new_topic,
             dead_letters=self.topic,
             ledger_topic=self.ledger.topic,
-            ledger_group=self.ledger.group,
+            transactional_id=self.ledger.transactional_id,
         )
         return (back,)
 
     def remains(self, inspector: Inspector, was: PriorState) -> tuple[str, ...] | None:
         """Say how much was written; empty where the run wrote nothing yet."""
-        at = inspector.dead_letters.progress(self.ledger, self.topic, was["run"])
+        at = inspector.dead_letters.progress(self.ledger, was["run"])
         written = _total(at, Decision.REDRIVE)
         if not written:
             return ()
@@ -170,7 +170,7 @@ def ledger_of(topic: str, topic_id: str) -> Ledger:
     would read it.
     """
     short = hashlib.sha256(f"{topic} {topic_id}".encode()).hexdigest()[:8]
-    return Ledger(topic=f"headgate-redriven-{short}", group=f"headgate-redrive-{topic}")
+    return Ledger(topic=f"headgate-redriven-{short}", transactional_id=f"headgate-redrive-{topic}")
 
 
 def _spans(was: PriorState) -> tuple[Span, ...]:
