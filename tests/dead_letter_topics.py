@@ -161,7 +161,7 @@ def in_transactions(bootstrap: str, topic: str, dead: str, *, partition: int = 0
                 key=f"k{n % 5}".encode(),
                 value=json.dumps({"id": n}).encode(),
                 partition=partition,
-                timestamp=1_700_000_000_000 + n,
+                timestamp=int(time.time() * 1000) - 7_200_000 + n,
                 headers=connect(topic, n % 2, n),
             )
         # What is aborted before it is sent leaves nothing behind.

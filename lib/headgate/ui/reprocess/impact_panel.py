@@ -10,8 +10,10 @@ import streamlit as st
 from headgate.reprocess.impact import MEASURED, again, not_undoable
 from headgate.reprocess.plan import UNDO, Plan
 from headgate.text.numbers import NONE, count, duration, exact, size
+from headgate.ui.reprocess.dead_letters_panel import dead_letters_panel
 from headgate.ui.shared import markup
 from headgate.views.reports.plan_outputs import what_remains
+from headgate.views.words.dead_letters import KEYS as LETTERS
 from headgate.views.words.impact import (
     copied_words,
     copy_words,
@@ -21,7 +23,7 @@ from headgate.views.words.impact import (
     snapshot_words,
 )
 
-_SHOWN = frozenset({"records", "total", "skipped", "to_read", "snapshot", *MEASURED})
+_SHOWN = frozenset({"records", "total", "skipped", "to_read", "snapshot", *MEASURED, *LETTERS})
 
 
 def impact_tiles(plan: Plan) -> None:
@@ -67,6 +69,7 @@ def _time(impact: Mapping[str, Any]) -> str:
 def impact_details(plan: Plan) -> None:
     """Show the numbers by topic, how they were found, and the readers by name."""
     impact = plan.impact
+    dead_letters_panel(impact)
     if rows := list(_by_topic(impact)):
         with_bytes = "bytes" in impact
         head = ("Topic", "Records", "About")[: 3 if with_bytes else 2]

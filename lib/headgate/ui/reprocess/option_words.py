@@ -27,6 +27,9 @@ _EXAMPLES = {
     "EVIDENCE": "file or folder",
     "LIST": "refuses,silently_wrong",
     "TEXT": "text",
+    "TOPIC": "topic name",
+    "source|TOPIC": "source, or orders-retry",
+    "PARTITION,...": "0 2",
 }
 
 

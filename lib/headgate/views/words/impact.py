@@ -8,6 +8,7 @@ from typing import Any
 from headgate.reprocess.impact import again, not_undoable
 from headgate.reprocess.plan import Plan
 from headgate.text.numbers import duration, exact, plural, size
+from headgate.views.words.dead_letters import dead_letter_lines
 
 SHOWN = 12
 """Of many names a line lists only the first."""
@@ -25,7 +26,9 @@ def impact_lines(plan: Plan) -> list[tuple[str, str]]:
     copy = copy_words(plan.impact)
     copies = [("Copying", copy)] if copy else []
     kept_lines = [*snapshot, *copies]
-    return [*_read_again(plan.impact), *_time(plan.impact), *kept_lines, *_after(plan), *undo]
+    letters = dead_letter_lines(plan.impact)
+    read = [*letters, *_read_again(plan.impact), *_time(plan.impact)]
+    return [*read, *kept_lines, *_after(plan), *undo]
 
 
 def _read_again(impact: Mapping[str, Any]) -> Iterator[tuple[str, str]]:

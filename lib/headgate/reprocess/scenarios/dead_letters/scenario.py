@@ -217,7 +217,7 @@ _OPTIONS = (
         ask="Only which partitions?",
         help="Only these partitions of the dead letter topic, such as 0,2.",
         kind=Kind.MANY,
-        metavar="0,2",
+        metavar="PARTITION,...",
     ),
     Option(
         name="from",
