@@ -47,15 +47,13 @@ def _nothing(chosen: Selection, summary: Summary, left: Mapping[str, str]) -> st
         why = "; ".join(f"{name}: {reason}" for name, reason in sorted(left.items()))
         said = why or "no header says where the records failed"
         return f"no record of {topic} has a topic to go to ({said}): choose a topic with --to"
-    if already := summary.count(Decision.ALREADY):
-        return (
-            f"{plural(already, 'record')} of {topic} were already redriven by an earlier run: pass "
-            "--again to redrive them once more"
-        )
-    return (
-        f"{plural(summary.count(Decision.GUARDED), 'record')} of {topic} were already redriven "
-        f"{chosen.max_attempts} times: fix the cause, or raise --max-attempts"
-    )
+    already, guarded = summary.count(Decision.ALREADY), summary.count(Decision.GUARDED)
+    done = f"already redriven by an earlier run: {plural(already, 'record')} of {topic}"
+    stuck = f"redriven {chosen.max_attempts} times without success: {plural(guarded, 'record')}"
+    if not guarded:
+        return f"{done}. Pass --again to redrive them once more"
+    said = f"{done}; {stuck}" if already else f"{stuck} of {topic}"
+    return f"{said}. Fix the cause, then raise --max-attempts"
 
 
 def risks_of(request: PlanRequest, found: Redrive) -> Iterator[str]:
@@ -96,7 +94,7 @@ def _left_risks(chosen: Selection, summary: Summary, left: Mapping[str, str]) ->
         )
     if summary.reasons.get(UNKNOWN_REASON):
         yield (
-            f"{plural(summary.reasons[UNKNOWN_REASON], 'record')} have no known headers. If the "
+            f"no known headers: {plural(summary.reasons[UNKNOWN_REASON], 'record')}. If the "
             "consumer doesn't keep Headgate's headers, --max-attempts can't stop a loop"
         )
 
@@ -136,14 +134,14 @@ def _target_risks(targets: Mapping[str, Topic], chosen: Selection) -> Iterator[s
     for name, topic in sorted(targets.items()):
         if topic.retention_ms is not None and topic.retention_ms >= 0:
             yield (
-                f"redriven records keep their timestamps. {name} keeps records for "
+                f"the redriven records keep their timestamps. {name} keeps records for "
                 f"{duration(topic.retention_ms)}, so old ones may expire before they are read"
             )
         if topic.cleanup_policy and "compact" in topic.cleanup_policy:
             yield (f"{name} is compacted: a redriven record replaces a newer value of its key")
     if chosen.to is None:
         yield (
-            "redriven records come after newer records of their keys. Consumers that need the "
+            "the redriven records come after newer records of their keys. Consumers that need the "
             "order of a key may overwrite newer values"
         )
 
@@ -167,11 +165,11 @@ def _pipeline_risks(request: PlanRequest) -> Iterator[str]:
         yield f"{name} is stopped: the redriven records wait until it starts"
     if engine is Engine.SPARK:
         yield (
-            "redriven records keep their event time. Queries with a watermark drop those that are "
-            "older than the watermark"
+            "the redriven records keep their event time. Queries with a watermark drop those that "
+            "are older than the watermark"
         )
     elif engine is Engine.KAFKA_STREAMS:
         yield (
-            "redriven records keep their timestamps. Windows drop those that are older than their "
-            "grace period"
+            "the redriven records keep their timestamps. Windows drop those that are older than "
+            "their grace period"
         )
