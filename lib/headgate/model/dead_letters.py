@@ -150,7 +150,6 @@ class Summary:
     newest: int | None = None
     oldest: int | None = None
     arrived: int = 0
-    positions: Mapping[str, int] = field(default_factory=dict)
 
     def count(self, decision: Decision) -> int:
         """Return how many of the records that were read are decided so."""
