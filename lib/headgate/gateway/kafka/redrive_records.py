@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from contextlib import closing, contextmanager, suppress
+from contextlib import closing, contextmanager
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -235,9 +235,9 @@ def transaction(producer: Any, failed: list[Failed]) -> Iterator[None]:
     except BaseException:
         _abort(producer)
         raise
-    _abort(producer)
     # Kafka refuses what came with a record that is too large, too: the largest one is to blame.
-    raise StepError(f"{max(failed)[1]}. Nothing of its transaction was written: resume the run")
+    reason = _abort(producer) or max(failed)[1]
+    raise StepError(f"{reason}. Nothing of its transaction was written: resume the run")
 
 
 def _commit(producer: Any) -> None:
@@ -251,10 +251,18 @@ def _commit(producer: Any) -> None:
     producer.commit_transaction(_SECONDS)
 
 
-def _abort(producer: Any) -> None:
-    # If Kafka doesn't answer, the next try of the run, or the time-out, aborts it.
-    with suppress(KafkaException):
+def _abort(producer: Any) -> str | None:
+    """Abort it; returns the reason if the producer is of no use any more, as a fenced one.
+
+    If Kafka doesn't answer, the next try of the run, or the time-out, aborts it.
+    """
+    try:
         producer.abort_transaction(_SECONDS)
+    except KafkaException as error:
+        failure = kafka_error(error)
+        if failure.fatal():
+            return f"another run redrives this topic, or Kafka failed: {failure.str()}"
+    return None
 
 
 def _produce(producer: Any, made: Mapping[str, Any], failed: list[Failed]) -> None:
