@@ -5,8 +5,7 @@
     python    .venv with the pinned packages of requirements-dev.txt, the package itself editable
     jars      .cache/jars/<hash of ivy.xml>, resolved by the Ivy that PySpark ships
     stores    .cache/stores/<hash>: servers that the tests of remote file systems read from, and
-              .cache/registry/<hash>: the schema registry that the tests of schemas ask, and
-              .cache/delta/<hash>: Delta Lake's jars for the tests of its sink
+              .cache/registry/<hash>: the schema registry that the tests of schemas ask
     postgres  .cache/postgres/<version>, where PostgreSQL is not installed: the tests of the store
     browser   a Chromium for the tests of the pages
 
@@ -30,11 +29,9 @@ from setting_up.jars import fetch_jars, has_jars
 from setting_up.java import check_java
 from setting_up.packages import has_packages, install_packages
 from setting_up.servers import (
-    fetch_delta,
     fetch_postgres,
     fetch_registry,
     fetch_stores,
-    has_delta,
     has_postgres,
     has_registry,
     has_stores,
@@ -47,7 +44,6 @@ def fetch_servers() -> None:
     for is_done, do in (
         (has_stores, fetch_stores),
         (has_registry, fetch_registry),
-        (has_delta, fetch_delta),
     ):
         if not is_done():
             do()
@@ -59,10 +55,7 @@ def main(stages: list[str]) -> None:
     known: dict[str, tuple[Callable[[], bool], Callable[[], object]]] = {
         "python": (has_packages, install_packages),
         "jars": (has_jars, fetch_jars),
-        "stores": (
-            lambda: has_stores() and has_registry() and has_delta(),
-            fetch_servers,
-        ),
+        "stores": (lambda: has_stores() and has_registry(), fetch_servers),
         "postgres": (has_postgres, fetch_postgres),
         "browser": (has_browser, install_browser),
     }

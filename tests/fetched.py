@@ -1,4 +1,4 @@
-"""Where the set-up put what tests ask: servers and jars."""
+"""Where the set-up put what tests ask: servers."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ SCRIPTS = Path(__file__).parents[1] / "scripts"
 
 
 def fetched(which: str) -> Path:
-    """Return the folder of the `stores`, the `registry` or `delta`; a test needs it."""
+    """Return the folder of the `stores` or the `registry`; a test needs it."""
     if str(SCRIPTS) not in sys.path:
         sys.path.append(str(SCRIPTS))
     folder: Path = getattr(import_module("setting_up.servers"), f"{which}_folder")()

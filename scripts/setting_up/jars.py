@@ -6,7 +6,7 @@ import hashlib
 import os
 from pathlib import Path
 
-from headgate.gateway.process.ivy import fetch
+from headgate.gateway.process.ivy import PARTS, fetch
 from headgate.gateway.process.ivy import resolve as ivy_resolve
 from setting_up.java import find_java
 from setting_up.shell import CACHE, ROOT, VENV, say, stop
@@ -26,7 +26,7 @@ def has_jars() -> bool:
 
 def fetch_jars() -> None:
     """Resolve `ivy.xml` into a folder of another name, and rename that one."""
-    say("fetching the jars of Spark's Kafka connector and of the broker (150 MB)")
+    say("fetching the jars of Spark's connectors and of the broker (170 MB)")
     if reason := fetch(jars_folder(), CACHE, resolve):
         stop(f"the jars could not be fetched: {reason}")
 
@@ -36,7 +36,7 @@ def resolve(
     cache: Path,
     log: Path,
     ivy_file: Path = IVY_FILE,
-    parts: tuple[str, ...] = ("spark", "broker", "streams"),
+    parts: tuple[str, ...] = PARTS,
     usual: Path | None = None,
 ) -> bool:
     """Let the Ivy of PySpark fill `partial`; `usual` is the settings file unless one is named."""

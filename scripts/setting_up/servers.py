@@ -1,4 +1,4 @@
-"""Fetch what tests ask: stores of files, a schema registry, Delta Lake, PostgreSQL."""
+"""Fetch what tests ask: stores of files, a schema registry, PostgreSQL."""
 
 from __future__ import annotations
 
@@ -15,8 +15,6 @@ from setting_up.shell import BIN, CACHE, ROOT, run, say, stop
 
 STORES = ROOT / "tests" / "stores"
 REGISTRY_FILE = STORES / "registry.xml"
-DELTA_FILE = STORES / "delta.xml"
-MOST_OF_DELTA = 20_000_000
 # A wheel that holds PostgreSQL's programs. Only they are taken, so that of one Python will do.
 POSTGRES = "0.1.4"
 
@@ -80,32 +78,6 @@ def fetch_registry() -> None:
             packed.extractall(partial)
     shutil.rmtree(partial / "registry")
     partial.rename(registry_folder())
-
-
-def delta_folder() -> Path:
-    """Return where Delta's jars of this file belong."""
-    return CACHE / "delta" / hashlib.sha256(DELTA_FILE.read_bytes()).hexdigest()[:12]
-
-
-def has_delta() -> bool:
-    """Whether they are there; the folder gets its name only once it is complete."""
-    return delta_folder().is_dir()
-
-
-def fetch_delta() -> None:
-    """Fetch Delta's jars by Ivy; what is larger than expected is not kept."""
-    say("fetching Delta Lake for the tests of its sink (14 MB)")
-    partial = delta_folder().with_suffix(".partial")
-    cache, log = CACHE / "ivy-delta", CACHE / "ivy-delta.log"
-    if not resolve(partial, cache, log, DELTA_FILE, ("delta",)):
-        stop(f"Delta Lake could not be fetched: {why_not(log)}; more is in {log}")
-    shutil.rmtree(cache, ignore_errors=True)
-    size = sum(jar.stat().st_size for jar in partial.rglob("*.jar"))
-    if size > MOST_OF_DELTA:
-        stop(
-            f"Delta Lake's jars hold {size:,} bytes, more than {MOST_OF_DELTA:,}: see {DELTA_FILE}"
-        )
-    partial.rename(delta_folder())
 
 
 def postgres_folder() -> Path:

@@ -10,8 +10,8 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner
 
-from fetched import fetched
 from headgate.cli.main import headgate
+from headgate.gateway.process.jars import delta_jars
 from headgate.usecases.evidence.read_version import read_version
 
 pytestmark = pytest.mark.spark
@@ -34,7 +34,7 @@ stop = "true"
 def written(tmp_path_factory):
     """The folder of the program that wrote to Delta, and the prices in the table at its end."""
     folder = tmp_path_factory.mktemp("delta")
-    jars = ",".join(map(str, sorted((fetched("delta") / "delta").glob("*.jar"))))
+    jars = ",".join(map(str, delta_jars()))
     done = subprocess.run(
         [sys.executable, str(PROGRAM), str(folder), jars], capture_output=True, text=True
     )

@@ -14,6 +14,8 @@ from pathlib import Path
 
 SETTINGS = "HEADGATE_IVY_SETTINGS"
 """Names an Ivy settings file, for example one with a mirror."""
+PARTS = ("spark", "broker", "streams", "delta", "jdbc")
+"""The configurations of `ivy.xml`, each a folder of jars."""
 
 
 def fetch(folder: Path, cache: Path, resolving: Callable[[Path, Path, Path], bool]) -> str | None:

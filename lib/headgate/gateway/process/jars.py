@@ -1,7 +1,8 @@
-"""Find the jars beside PySpark's own: Spark's Kafka connector, the broker with its admin client.
+"""Find the jars beside PySpark's own: Spark's connectors, the broker with its admin client.
 
-`ivy.xml` is resolved into `jars/<hash of that file>/{spark,broker,streams}` below `.cache` of the
-clone, else below the user's cache folder; HEADGATE_JARS names another folder that holds the three.
+`ivy.xml` is resolved into `jars/<hash of that file>/<part>`, one folder for each of PARTS, below
+`.cache` of the clone, else below the user's cache folder. HEADGATE_JARS names another folder that
+holds the parts.
 """
 
 from __future__ import annotations
@@ -14,18 +15,17 @@ from importlib.util import find_spec
 from pathlib import Path
 
 from headgate.errors import SetupError
-from headgate.gateway.process.ivy import fetch
+from headgate.gateway.process.ivy import PARTS, fetch
 from headgate.gateway.process.ivy import resolve as ivy_resolve
 from headgate.gateway.process.java import java
 
 ENVIRONMENT = "HEADGATE_JARS"
 IVY_FILE = Path(__file__).with_name("ivy.xml")
-PARTS = ("spark", "broker", "streams")
 _CLONE = Path(__file__).parents[4]
 
 
 def jars_folder() -> Path:
-    """Return the folder that holds `spark/`, `broker/` and `streams/`; it may not exist yet."""
+    """Return the folder that holds a folder for each of PARTS; it may not exist yet."""
     if given := os.environ.get(ENVIRONMENT):
         return Path(given)
     digest = hashlib.sha256(IVY_FILE.read_bytes()).hexdigest()[:12]
@@ -37,7 +37,7 @@ def fetch_jars(say: Callable[[str], None]) -> None:
     folder = jars_folder()
     if folder.is_dir():
         return
-    say("Fetching the jars of Kafka and of Spark's Kafka connector (150 MB, once).")
+    say("Fetching the jars of Kafka and of Spark's connectors (170 MB, once).")
     spark = find_spec("pyspark")
     folders = (spark.submodule_search_locations if spark else None) or []
     ivy = next(jar for f in folders for jar in Path(f, "jars").glob("ivy-*.jar"))
@@ -58,6 +58,16 @@ def _cache() -> Path:
 def spark_jars() -> tuple[Path, ...]:
     """Return the jars for `spark.jars`; SetupError where they are missing."""
     return _jars("spark")
+
+
+def delta_jars() -> tuple[Path, ...]:
+    """Return the jars that Spark needs for Delta tables; SetupError where they are missing."""
+    return _jars("delta")
+
+
+def jdbc_jars() -> tuple[Path, ...]:
+    """Return PostgreSQL's JDBC driver; SetupError where it is missing."""
+    return _jars("jdbc")
 
 
 def broker_class_path() -> str:
