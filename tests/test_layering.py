@@ -64,7 +64,7 @@ views/scene
 views/words views/charts views/exports views/reports
 usecases
 usecases/evidence
-usecases/activity usecases/restore_points
+usecases/activity usecases/restore_points usecases/outputs
 usecases/compare usecases/landscape
 usecases/check usecases/reprocess usecases/rehearsal
 usecases/runs usecases/gate
@@ -74,7 +74,7 @@ worker local/stack ui/shared
 local/demo
 local
 ui/evidence
-ui/topology ui/landscape ui/compare ui/rehearsal ui/reprocess
+ui/topology ui/landscape ui/compare ui/rehearsal ui/reprocess ui/compare_output
 ui/runs
 ui/requests
 cli/shared

@@ -16,6 +16,7 @@ HeadgateError                        exit 2 on the command line unless said othe
 ├── ScenarioError                    no scenario has that name, or it does not take that option
 ├── RenameError                      --rename is not KIND:OLD=NEW, or names nothing that is there
 ├── SchemaError                      a topic's schema cannot be read, or there is none
+├── OutputError                      an output can't be read, or not be compared by these columns
 ├── NotFoundError                    no pipeline, version, plan or run has that name
 ├── RefusedError                     a safety check said no; nothing was changed     exit 3
 │   └── StalePlanError               the world moved after the plan was built
@@ -194,6 +195,12 @@ class SchemaError(HeadgateError):
 
     # Every message about a subject of a schema registry says by itself what to do.
     next_step = "Check the path and the content of the schema file."
+
+
+class OutputError(HeadgateError):
+    """An output can't be read, or two outputs can't be compared by the columns that were given."""
+
+    next_step = "Check the address, its format and your permission to read it."
 
 
 class NotFoundError(HeadgateError):

@@ -31,6 +31,9 @@ COMMANDS = {
     "rehearse": CommandEntry(
         "headgate.cli.commands.rehearse:command", "Test a restart on a copied checkpoint."
     ),
+    "compare-output": CommandEntry(
+        "headgate.cli.commands.compare_output:command", "Compare the rows of two outputs."
+    ),
     "schemas": CommandEntry(
         "headgate.cli.commands.schemas:command", "Check a topic's schema and its consumers."
     ),

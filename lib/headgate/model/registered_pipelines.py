@@ -146,6 +146,8 @@ class Registry:
     `rules_url` is the folder of the rules' pages on the web. `file_systems` are the settings of
     remote ones by kind (`s3`, `abfs`, `gs`, `hdfs`); they hold secrets and are stored nowhere.
     `schema_registry` holds the settings of the schema registry's client, which may be secrets, too.
+    `jdbc` has the `url`, `user` and `password` of each declared database; it is stored nowhere.
+    `console_outputs` are the outputs that a page may compare: folders, and patterns of addresses.
     `console_hosts` are hosts that the pages may read evidence from beside those that it names;
     `console_metrics` says whether the console serves metrics.
     `keep_snapshots` is how long after its end a run's snapshots are kept for its undo.
@@ -165,6 +167,8 @@ class Registry:
     schema_registry: dict[str, str] = field(default_factory=dict, repr=False)
     topics: tuple[DeclaredTopic, ...] = ()
     keep_snapshots: timedelta = KEEP_SNAPSHOTS
+    jdbc: dict[str, dict[str, str]] = field(default_factory=dict, repr=False)
+    console_outputs: tuple[str, ...] = ()
     console_hosts: tuple[str, ...] = ()
     console_metrics: bool = False
     requirements: str | None = None

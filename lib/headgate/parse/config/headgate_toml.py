@@ -32,6 +32,8 @@ _URI = re.compile(r"[A-Za-z][A-Za-z0-9+.-]+:")
 _STORE = re.compile(r"(?P<scheme>[a-z][a-z0-9]*(?:\+[a-z0-9_]+)?)://(?P<rest>.*)", re.DOTALL)
 _NAME = re.compile(r"\w(?:[\w .-]*[\w-])?")
 _TOPIC = "kafka:"
+_ADDRESSES = (_TOPIC, "jdbc:")
+_DATABASE = re.compile(r"[\w-]+")
 _TOPIC_NAME = re.compile(r"[A-Za-z0-9._-]{1,249}")
 FILE_SYSTEMS = {
     "s3": (
@@ -78,7 +80,7 @@ def _syntax_error(error: tomllib.TOMLDecodeError, text: str, source: str) -> Reg
 def _registry(top: Table, path: PurePath) -> Registry:
     top.allow(
         *("kafka", "store", "pipeline", "file_systems", "accept", "docs"),
-        *("schema_registry", "topics", "runs", "console", "gate", "spark"),
+        *("schema_registry", "topics", "runs", "console", "gate", "spark", "jdbc"),
         "restore_points",
     )
     gate = top.table("gate", "[gate]").allow("requirements")
@@ -99,6 +101,8 @@ def _registry(top: Table, path: PurePath) -> Registry:
         schema_registry=_schema_settings(_schema_registry(top)),
         topics=_topics(top, path.parent),
         keep_snapshots=_keep_snapshots(top),
+        jdbc=_databases(top),
+        console_outputs=_console_outputs(_console(top), path.parent),
         console_hosts=_console_hosts(_console(top)),
         console_metrics=_console(top).flag("metrics"),
         requirements=_located(requirements, path.parent) if requirements else None,
@@ -116,7 +120,29 @@ def _spark(top: Table) -> SparkSettings:
 
 
 def _console(top: Table) -> Table:
-    return top.table("console", "[console]").allow("allowed_hosts", "metrics")
+    return top.table("console", "[console]").allow("allowed_hosts", "metrics", "outputs")
+
+
+def _console_outputs(console: Table, folder: PurePath) -> tuple[str, ...]:
+    """Return folders as absolute paths, and patterns of topics and tables as they are."""
+    given = console.texts("outputs")
+    return tuple(o if o.startswith(_ADDRESSES) else _located(o, folder) for o in given)
+
+
+def _databases(top: Table) -> dict[str, dict[str, str]]:
+    """Return what `[jdbc.NAME]` declares; `${NAME}` is replaced in all."""
+    databases = top.table("jdbc", "[jdbc.NAME]")
+    found = {}
+    for name in databases.data:
+        if not _DATABASE.fullmatch(name):
+            databases.fail(name, f"{name!r} isn't a valid name: use letters, digits, '_' and '-'")
+        table = databases.table(name, f"[jdbc.{name}]").allow("url", "user", "password")
+        given = {key: table.text(key, interpolate=True) for key in ("url", "user", "password")}
+        kept = {key: value for key, value in given.items() if value is not None}
+        if not kept.get("url", "").startswith("jdbc:"):
+            table.fail("url", f"[jdbc.{name}] needs `url`, such as jdbc:postgresql://HOST/DATABASE")
+        found[name] = kept
+    return found
 
 
 def _console_hosts(console: Table) -> tuple[str, ...]:

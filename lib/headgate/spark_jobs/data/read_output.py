@@ -1,0 +1,240 @@
+"""Read an output into a DataFrame: files, a Delta table, a range of a topic, a JDBC table.
+
+Only what was committed is read: the files that Spark's file sink lists in `_spark_metadata`, the
+newest version of a Delta table, the committed records of a topic. A range is fixed when it is
+first read: records that come later aren't part of it.
+"""
+
+from __future__ import annotations
+
+import csv
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from headgate.errors import OutputError, UnreachableError
+from headgate.spark_jobs.data.output_address import FileOutput, TableOutput, TopicOutput
+from headgate.spark_jobs.data.read_topic import read_topic
+
+DELTA_LOG, SINK_LOG = "_delta_log", "_spark_metadata"
+_CORRUPT = "_headgate_corrupt"
+_MAGIC = {b"PAR1": "parquet", b"ORC": "orc"}
+_ENDINGS = {
+    "json": "json",
+    "jsonl": "json",
+    "ndjson": "json",
+    "csv": "csv",
+    "tsv": "tsv",
+    "txt": "text",
+    "text": "text",
+    "log": "text",
+}
+_PACKED = ("gz", "bz2", "zst", "zstd", "snappy", "lz4", "deflate")
+# A driver that reads a whole table into memory, as PostgreSQL's does by default, fails on a large
+# one: this many rows at a time.
+_FETCH_ROWS = "10000"
+
+
+@dataclass(frozen=True, slots=True)
+class Connections:
+    """Settings of Kafka's Java client, and of each database: `url`, `user`, `password`."""
+
+    kafka: Mapping[str, str] = field(default_factory=dict, repr=False)
+    jdbc: Mapping[str, Mapping[str, str]] = field(default_factory=dict, repr=False)
+
+
+@dataclass(frozen=True, slots=True)
+class Output:
+    """An output's rows; `rows` is None if it has no data and so no columns.
+
+    `is_costly`: each pass over `rows` reads a server or decodes text, so keep them if you need two.
+    """
+
+    rows: Any
+    notes: tuple[str, ...] = ()
+    is_costly: bool = False
+
+
+def read_output(
+    spark: Any,
+    address: FileOutput | TopicOutput | TableOutput,
+    connections: Connections,
+    *,
+    keys: Sequence[str] = (),
+    newest: bool = False,
+) -> Output:
+    """Return an output's rows with its columns.
+
+    `keys` tells a CSV header from data, and whether a topic's record key is a column. `newest`
+    keeps a topic's newest record of each key. OutputError says what can't be read and why,
+    UnreachableError which server did not answer.
+    """
+    if isinstance(address, TopicOutput):
+        return _topic(spark, address, connections.kafka, keys, newest)
+    if isinstance(address, TableOutput):
+        return _table(spark, address, connections.jdbc)
+    return _files(spark, address.path, keys)
+
+
+def _topic(
+    spark: Any, address: TopicOutput, kafka: Mapping[str, str], keys: Sequence[str], newest: bool
+) -> Output:
+    found = read_topic(spark, address, kafka, keys=keys, newest=newest)
+    return Output(found.rows, found.notes, is_costly=True)
+
+
+def _table(spark: Any, address: TableOutput, known: Mapping[str, Mapping[str, str]]) -> Output:
+    settings = known.get(address.connection)
+    if settings is None:
+        raise OutputError(
+            f"no database {address.connection} is declared: add [jdbc.{address.connection}] with "
+            "`url` to headgate.toml"
+        )
+    name = f"jdbc:{address.connection}.{address.table}"
+    options = {"dbtable": address.table, "fetchsize": _FETCH_ROWS, "preferTimestampNTZ": "true"}
+    reader = spark.read.format("jdbc").options(**options, **settings)
+    try:
+        return Output(reader.load(), is_costly=True)
+    except Exception as error:
+        raise database_error(name, error) from error
+
+
+def database_error(name: str, error: Exception) -> OutputError | UnreachableError:
+    """Return what a database's driver said as one of ours."""
+    thrown = getattr(error, "java_exception", None) or getattr(error, "_origin", None)
+    while thrown is not None and not hasattr_java(thrown, "getSQLState"):
+        thrown = thrown.getCause()
+    if thrown is None:
+        reason = str(error).partition("\n")[0]
+        if "driver" in reason.lower():
+            reason = f"no JDBC driver for its url is installed ({reason})"
+        return OutputError(f"{name} can't be read: {reason}")
+    reason = " ".join(str(thrown.getMessage()).partition("\n")[0].split()).rstrip(".")
+    state = str(thrown.getSQLState() or "")
+    if state.startswith(("08", "57P")):
+        return UnreachableError(f"the database of {name} did not respond: {reason}")
+    return OutputError(f"{name} can't be read: {reason}")
+
+
+def hasattr_java(thrown: Any, method: str) -> bool:
+    """Whether a Java object has a method of that name."""
+    return any(str(m.getName()) == method for m in thrown.getClass().getMethods())
+
+
+def _files(spark: Any, path: str, keys: Sequence[str]) -> Output:
+    files = _Files(spark, path)
+    if not files.exists():
+        raise OutputError(f"{path} not found. Check the path")
+    if files.exists(DELTA_LOG):
+        return Output(_loaded(spark.read.format("delta"), path))
+    first = files.first()
+    if first is None:
+        return Output(None, (f"{path} has no data files, so it counts as empty.",))
+    format, options = _format(spark, files, first, keys)
+    reader = spark.read.format(format).options(**options)
+    try:
+        rows = _loaded(reader, path)
+    except OutputError as error:
+        if files.exists(SINK_LOG) and "UNABLE_TO_INFER_SCHEMA" in str(error):
+            return Output(None, (f"{path} has no committed files, so it counts as empty.",))
+        raise
+    if _CORRUPT in rows.columns:
+        raise OutputError(f"{path} isn't JSON: Spark expects one JSON object a line")
+    return Output(rows, is_costly=format in ("json", "csv"))
+
+
+def _loaded(reader: Any, path: str) -> Any:
+    try:
+        return reader.load(path)
+    except Exception as error:
+        reason = " ".join(str(error).partition("\n")[0].split()).rstrip(".")
+        if "data source: delta" in reason:
+            reason = "Delta Lake's jars are not here; run `make setup`, or pass them to Spark"
+        raise OutputError(f"{path} can't be read: {reason}") from error
+
+
+class _Files:
+    """The files below a path, in any file system that this Spark knows."""
+
+    def __init__(self, spark: Any, path: str) -> None:
+        self._path = path
+        self._java = spark._jvm.org.apache.hadoop.fs.Path
+        try:
+            self._root = self._java(path)
+            self._system = self._root.getFileSystem(spark._jsc.hadoopConfiguration())
+        except Exception as error:
+            reason = _reason(error)
+            raise OutputError(f"{path} can't be read: {reason}") from error
+
+    def exists(self, name: str = "") -> bool:
+        """Whether the path, or a file of this name in it, is there."""
+        try:
+            return bool(self._system.exists(self._java(self._root, name) if name else self._root))
+        except Exception as error:
+            raise UnreachableError(f"{self._path} can't be read: {_reason(error)}") from error
+
+    def first(self) -> str | None:
+        """Return the first file that is not empty; names with `_` or `.` first are no data."""
+        found = self._system.listFiles(self._root, True)
+        best = None
+        while found.hasNext():
+            status = found.next()
+            path = str(status.getPath().toString())
+            below = path.removeprefix(str(self._system.makeQualified(self._root).toString()))
+            hidden = any(
+                part.startswith(".") or (part.startswith("_") and "=" not in part)
+                for part in below.split("/")
+            )
+            if not hidden and status.getLen() > 0:
+                return path
+            best = best or None
+        return best
+
+    def head(self, path: str, count: int) -> bytes:
+        """Return the first bytes of a file."""
+        stream = self._system.open(self._java(path))
+        try:
+            read = (stream.read() for _ in range(count))
+            return bytes(byte for byte in read if byte >= 0)
+        finally:
+            stream.close()
+
+
+def _reason(error: Exception) -> str:
+    thrown = getattr(error, "java_exception", None)
+    said = str(thrown.getMessage() or thrown.toString()) if thrown is not None else str(error)
+    return " ".join(said.partition("\n")[0].split()).rstrip(".")
+
+
+def _format(
+    spark: Any, files: _Files, first: str, keys: Sequence[str]
+) -> tuple[str, dict[str, str]]:
+    """Return Spark's format of a file and the options to read it with."""
+    head = files.head(first, 4)
+    if by_magic := next((f for magic, f in _MAGIC.items() if head.startswith(magic)), None):
+        return by_magic, {}
+    endings = first.rpartition("/")[2].lower().split(".")[1:]
+    while endings and endings[-1] in _PACKED:
+        endings.pop()
+    format = _ENDINGS.get(endings[-1] if endings else "")
+    if format is None and head.lstrip().startswith(b"{"):
+        format = "json"
+    if format is None:
+        raise OutputError(
+            f"the format of {first} isn't known: expected Parquet, ORC, Delta Lake, or a file that "
+            "ends in .json, .csv, .tsv or .txt"
+        )
+    if format == "json":
+        return "json", {"columnNameOfCorruptRecord": _CORRUPT}
+    if format == "text":
+        return "text", {}
+    separator = "\t" if format == "tsv" else ","
+    header = _has_header(spark, first, separator, keys)
+    return "csv", {"header": str(header).lower(), "inferSchema": "true", "sep": separator}
+
+
+def _has_header(spark: Any, first: str, separator: str, keys: Sequence[str]) -> bool:
+    """Whether the first line names the key columns: Spark's sink writes no header by default."""
+    lines = spark.read.text(first).limit(1).collect()
+    cells = next(csv.reader([lines[0][0]], delimiter=separator), []) if lines else []
+    return bool(keys) and set(keys) <= set(cells)

@@ -1,0 +1,1 @@
+"""Outputs of pipelines: compare two of them."""

@@ -1,0 +1,70 @@
+"""Compare two outputs by key: which rows are missing, extra or different."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+from headgate.errors import OutputError
+from headgate.gateway.spark.compare_outputs import CompareRequest, OutputServers
+from headgate.gateway.spark.compare_outputs import compare_outputs as compare_by_spark
+from headgate.model.output_comparison import OutputComparison
+from headgate.spark_jobs.data.output_address import TableOutput, TopicOutput, parse_address
+from headgate.text.numbers import instead
+from headgate.usecases.context import Context
+
+
+def compare_request(
+    a: str,
+    b: str,
+    keys: Sequence[str],
+    *,
+    tolerance: float = 0.0,
+    ignore: Sequence[str] = (),
+    newest: bool = False,
+) -> CompareRequest:
+    """Return a request; OutputError if its options contradict each other or have no meaning."""
+    keys, ignore = _names(keys), _names(ignore)
+    if not keys:
+        raise OutputError("a comparison needs key columns: pass --keys, such as --keys id")
+    if both := [key for key in keys if key in ignore]:
+        raise OutputError(f"column {both[0]} is a key, so --ignore can't leave it out")
+    if not 0 <= tolerance < float("inf"):
+        raise OutputError(f"--tolerance must be a number from 0 up, found {tolerance:g}")
+    addresses = [parse_address(text) for text in (a, b)]
+    if newest and not any(isinstance(address, TopicOutput) for address in addresses):
+        raise OutputError("--newest is for topics: leave it out, or compare a kafka:TOPIC")
+    return CompareRequest(a=a, b=b, keys=keys, tolerance=tolerance, ignore=ignore, newest=newest)
+
+
+def compare_outputs(
+    wish: CompareRequest,
+    *,
+    context: Context,
+    say: Callable[[str], None] = lambda _: None,
+    cancelled: Callable[[], bool] = lambda: False,
+) -> OutputComparison:
+    """Return what differs; topics are of the registered cluster, tables of `[jdbc.NAME]`.
+
+    OutputError says what can't be read or compared, UnreachableError which server did not respond.
+    """
+    registry = context.registry
+    for text in (wish.a, wish.b):
+        address = parse_address(text)
+        if isinstance(address, TableOutput) and address.connection not in registry.jdbc:
+            names = instead(address.connection, registry.jdbc)
+            raise OutputError(
+                f"no database {address.connection} is declared: add [jdbc.{address.connection}] "
+                f"with `url` to headgate.toml{names}"
+            )
+        if isinstance(address, TopicOutput) and not registry.bootstrap_servers:
+            raise OutputError(
+                f"{text} needs a cluster: set `bootstrap_servers` under [kafka] in headgate.toml"
+            )
+    servers = OutputServers(
+        bootstrap=registry.bootstrap_servers, kafka=registry.kafka, jdbc=registry.jdbc
+    )
+    return compare_by_spark(wish, servers, say=say, cancelled=cancelled)
+
+
+def _names(given: Sequence[str]) -> list[str]:
+    return list(dict.fromkeys(name.strip() for name in given if name.strip()))
