@@ -84,6 +84,20 @@ class CompareKey(StrEnum):
     TWIN_NODE = "compare_twin_node"
 
 
+class OutputKey(StrEnum):
+    """Keys of the comparison of two outputs."""
+
+    A = "a"
+    B = "b"
+    KEYS = "keys"
+    IGNORE = "ignore"
+    TOLERANCE = "output_tolerance"
+    NEWEST = "output_newest"
+    GO = "output_compare"
+    CANCEL = "output_cancel"
+    DOWNLOAD = "output_download"
+
+
 class EvidenceKey(StrEnum):
     """Ends of the keys of a form for evidence; what the form is for stands before them."""
 

@@ -20,6 +20,7 @@ PAGES = {
     "landscape": "Landscape",
     "topology": "Topology",
     "compare": "Compare",
+    "compare_output": "Outputs",
     "reprocess": "Reprocess",
     "requests": "Requests",
     "runs": "Runs",

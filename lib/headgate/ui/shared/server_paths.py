@@ -4,14 +4,17 @@ from __future__ import annotations
 
 import os
 import re
+from fnmatch import fnmatchcase
 from pathlib import Path, PurePosixPath
 from urllib.parse import urlsplit
 
-from headgate.errors import EvidenceError
+from headgate.errors import EvidenceError, OutputError
 from headgate.gateway.files.evidence_files import is_uri
 from headgate.gateway.http.client import is_internal
+from headgate.spark_jobs.data.output_address import JDBC, KAFKA, FileOutput, parse_address
 from headgate.usecases.context import Context
 
+_ADDRESSES = (KAFKA, JDBC)
 WEB = ("http://", "https://")
 
 
@@ -75,6 +78,27 @@ def _origin(place: str) -> tuple[str, int] | None:
     if not place.startswith(WEB) or not parts.hostname:
         return None
     return parts.hostname, port or (443 if parts.scheme == "https" else 80)
+
+
+def comparable(context: Context, address: str) -> str:
+    """Return an output's address; OutputError where a page may not read it.
+
+    A page shows rows of an output, so [console] lists which: whoever sees it sees those.
+    """
+    text = address.strip()
+    parsed = parse_address(text)
+    outputs = context.registry.console_outputs
+    if isinstance(parsed, FileOutput):
+        is_allowed = any(_is_within(text, o) for o in outputs if not o.startswith(_ADDRESSES))
+    else:
+        name = text.partition("@")[0]
+        is_allowed = any(fnmatchcase(name, o) for o in outputs if o.startswith(_ADDRESSES))
+    if is_allowed:
+        return text
+    raise OutputError(
+        f"the console doesn't compare {text}, because headgate.toml doesn't allow it. Add it to "
+        "`outputs` of [console] in headgate.toml, or run `headgate compare-output` on the server"
+    )
 
 
 def startable(context: Context, function: str) -> str:

@@ -1,0 +1,47 @@
+"""Ask which outputs are compared, by which columns."""
+
+from __future__ import annotations
+
+import streamlit as st
+
+from headgate.errors import HeadgateError
+from headgate.ui.shared.error_message import show_problem
+from headgate.ui.shared.keys import OutputKey
+from headgate.ui.shared.server_paths import comparable
+from headgate.usecases.context import Context
+from headgate.usecases.outputs.compare_outputs import CompareRequest, compare_request
+
+_ADDRESS = "A path, kafka:TOPIC, kafka:TOPIC@FROM..TO or jdbc:NAME.TABLE"
+_KEYS = "Columns that identify a row, separated by commas."
+_IGNORE = "Columns that aren't compared, separated by commas."
+_TOLERANCE = "Numbers are equal if they differ by at most this (absolute)."
+_NEWEST = "Topics: compare only the newest record of each key, for output in update mode."
+
+
+def ask(context: Context) -> CompareRequest | None:
+    """Show the choices; return the request once it is made and allowed."""
+    left, right = st.columns(2, gap="medium")
+    a = left.text_input("Output A", key=OutputKey.A, placeholder=_ADDRESS, bind="query-params")
+    b = right.text_input("Output B", key=OutputKey.B, placeholder=_ADDRESS, bind="query-params")
+    by, without, near, last, go = st.columns(
+        [2, 2, 1.1, 1.5, 1.4], gap="small", vertical_alignment="bottom"
+    )
+    keys = by.text_input("Keys", key=OutputKey.KEYS, help=_KEYS, bind="query-params")
+    ignore = without.text_input(
+        "Ignored columns", key=OutputKey.IGNORE, help=_IGNORE, bind="query-params"
+    )
+    tolerance = near.number_input(
+        "Tolerance", min_value=0.0, value=0.0, step=0.01, format="%g", key=OutputKey.TOLERANCE,
+        help=_TOLERANCE,
+    )  # fmt: skip
+    newest = last.checkbox("Newest record only", key=OutputKey.NEWEST, help=_NEWEST)
+    if not go.button("Compare outputs", key=OutputKey.GO, icon=":material/play_arrow:"):
+        return None
+    try:
+        return compare_request(
+            comparable(context, a), comparable(context, b), keys.split(","),
+            tolerance=float(tolerance), ignore=ignore.split(","), newest=newest,
+        )  # fmt: skip
+    except HeadgateError as error:
+        show_problem(str(error).replace("pass --keys, such as --keys id", "name them under Keys"))
+        return None
