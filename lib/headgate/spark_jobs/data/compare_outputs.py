@@ -92,7 +92,8 @@ def _connections(path: str | None) -> Connections:
 
 
 def _compare(args: argparse.Namespace, say: Say) -> dict[str, Any]:
-    addresses = [parse_address(text) for text in (args.a, args.b)]
+    for text in (args.a, args.b):
+        parse_address(text)
     keys, ignored = _names(args.keys), _names(args.ignore)
     check(keys, ignored, args.tolerance)
     connections = _connections(args.connections)
@@ -100,14 +101,9 @@ def _compare(args: argparse.Namespace, say: Say) -> dict[str, Any]:
     spark = _session()
     try:
         outputs = []
-        for text, address in zip((args.a, args.b), addresses, strict=True):
+        for text in (args.a, args.b):
             say(f"Reading {text}")
-            outputs.append(_guarded(
-                text, address,
-                lambda a=address: read_output(
-                    spark, a, connections, keys=keys, newest=args.newest
-                ),
-            ))  # fmt: skip
+            outputs.append(_read(spark, text, connections, keys, args.newest))
         return _judge(spark, args, outputs, (keys, ignored), say)
     finally:
         spark.stop()
@@ -139,10 +135,13 @@ def _session() -> Any:
     return spark
 
 
-def _guarded(text: str, address: object, work: Callable[[], Any]) -> Any:
-    """Do `work`; what Spark says of an output becomes an error of ours."""
+def _read(
+    spark: Any, text: str, connections: Connections, keys: Sequence[str], newest: bool
+) -> Output:
+    """Read an output; what Spark says of it becomes an error of ours."""
+    address = parse_address(text)
     try:
-        return work()
+        return read_output(spark, address, connections, keys=keys, newest=newest)
     except HeadgateError:
         raise
     except Exception as error:

@@ -197,7 +197,7 @@ def _counted(pairs: DataFrame, what: Comparison) -> dict[str, Any]:
     samples = [_samples(k, what).alias(f"{word}_samples") for k, word in _KINDS.items()]
     row = rows.agg(*counts, *samples).first()
     assert row is not None
-    return row.asDict()
+    return dict(row.asDict())
 
 
 def _samples(kind: int, what: Comparison) -> Column:

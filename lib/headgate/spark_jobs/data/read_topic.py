@@ -14,6 +14,7 @@ from headgate.spark_jobs.data.output_address import EARLIEST, LATEST, TopicOutpu
 _PATIENCE_MS = "20000"
 _BYTES = "org.apache.kafka.common.serialization.ByteArrayDeserializer"
 _CORRUPT = "_headgate_corrupt"
+_MOST_OF_INT = (1 << 31) - 1
 KEY, VALUE = "key", "value"
 
 
@@ -179,9 +180,11 @@ def _at_time(
     spark: Any, consumer: Any, parts: Any, time: datetime, stable: Mapping[int, int]
 ) -> dict[int, int]:
     asked = spark._jvm.java.util.HashMap()
-    number = spark._jvm.java.lang.Long
+    moment = int(time.timestamp() * 1000)
+    if moment <= _MOST_OF_INT:  # py4j would pass it as an Integer, which Kafka doesn't take
+        raise OutputError(f"no topic has records of {time.isoformat()}: use {EARLIEST}")
     for part in parts:
-        asked.put(part, number.valueOf(int(time.timestamp() * 1000)))
+        asked.put(part, moment)
     found = consumer.offsetsForTimes(asked)
     at = {int(e.getKey().partition()): e.getValue() for e in found.entrySet()}
     return {p: stable[p] if hit is None else int(hit.offset()) for p, hit in at.items()}

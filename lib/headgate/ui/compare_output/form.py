@@ -5,11 +5,12 @@ from __future__ import annotations
 import streamlit as st
 
 from headgate.errors import HeadgateError
+from headgate.gateway.spark.compare_outputs import CompareRequest
 from headgate.ui.shared.error_message import show_problem
 from headgate.ui.shared.keys import OutputKey
 from headgate.ui.shared.server_paths import comparable
 from headgate.usecases.context import Context
-from headgate.usecases.outputs.compare_outputs import CompareRequest, compare_request
+from headgate.usecases.outputs.compare_outputs import compare_request
 
 _ADDRESS = "A path, kafka:TOPIC, kafka:TOPIC@FROM..TO or jdbc:NAME.TABLE"
 _KEYS = "Columns that identify a row, separated by commas."

@@ -12,9 +12,10 @@ from queue import SimpleQueue
 import streamlit as st
 
 from headgate.errors import RunCancelledError
+from headgate.gateway.spark.compare_outputs import CompareRequest
 from headgate.model.output_comparison import OutputComparison
 from headgate.usecases.context import Context
-from headgate.usecases.outputs.compare_outputs import CompareRequest, compare_outputs
+from headgate.usecases.outputs.compare_outputs import compare_outputs
 
 _WAITING = "Waiting for the end of another comparison"
 
