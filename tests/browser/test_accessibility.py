@@ -37,6 +37,7 @@ FULL = {
     "topology-history": ("topology?pipeline=orders-by-city&view=history", HEAD),
     "compare": ("compare?pipeline=orders-by-city", ".hg-verdict"),
     "compare-one": ("compare?pipeline=city-alerts", HEAD),
+    "outputs": ("compare_output", ".hg-empty"),
     "reprocess": ("reprocess?pipeline=returns", "[class*=st-key-scenario_card_]"),
     "reprocess-plan": ("reprocess?pipeline=returns&scenario=from-scratch", ".hg-steps"),
     "reprocess-form": ("reprocess?pipeline=billing&scenario=from-point", HEAD),
@@ -45,7 +46,7 @@ FULL = {
     "run": ("runs?run={run}", ".hg-steps"),
     "run-of-wizard": ("reprocess?pipeline=returns&run={run}", ".hg-steps"),
 }
-EMPTY = ("", "topology", "compare", "reprocess", "requests", "runs")
+EMPTY = ("", "topology", "compare", "compare_output", "reprocess", "requests", "runs")
 
 # What Streamlit's own widgets break, rule by rule: it can't be mended from here.
 STREAMLITS: dict[str, tuple[str, ...]] = {

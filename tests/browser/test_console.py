@@ -17,6 +17,7 @@ PAGES = {
     "landscape": "",
     "topology": "topology?pipeline=orders-by-city&version=1&node=aggregate-city",
     "compare": "compare?pipeline=orders-by-city",
+    "outputs": "compare_output?a=out/v1&b=kafka:totals&keys=id",
     "reprocess": "reprocess",
     "requests": "requests",
     "runs": "runs",

@@ -122,6 +122,8 @@ def written(broker, topic):
     four.flush(30)
     yield name
     four.abort_transaction(30)
+    for made in (one, two, three, four):
+        made.close()
 
 
 def test_only_committed_records_of_a_topic_are_read(read, written):
