@@ -21,11 +21,16 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
-from headgate.errors import HeadgateError, OutputError, UnreachableError
+from headgate.errors import HeadgateError, OutputError
 from headgate.spark_jobs.data.output_address import TableOutput, parse_address
-from headgate.spark_jobs.data.read_output import Connections, Output, database_error, read_output
+from headgate.spark_jobs.data.read_output import (
+    Connections,
+    Output,
+    database_error,
+    read_output,
+    spark_error,
+)
 from headgate.spark_jobs.data.run_as_child import run_as_child
-from headgate.spark_jobs.engine_error import refusal_of
 from headgate.text.near_names import near_names
 from headgate.text.secrets import mask_json, mask_text
 
@@ -120,7 +125,7 @@ def check(keys: Sequence[str], ignored: Sequence[str], tolerance: float) -> None
     if both := [k for k in keys if k in ignored]:
         raise OutputError(f"column {both[0]} is a key, so --ignore can't leave it out")
     if not 0 <= tolerance < float("inf"):
-        raise OutputError(f"--tolerance must be a number from 0 up, found {tolerance}")
+        raise OutputError(f"--tolerance must be a number from 0 up, found {tolerance:g}")
 
 
 def _session() -> Any:
@@ -147,13 +152,7 @@ def _read(
     except Exception as error:
         if isinstance(address, TableOutput):
             raise database_error(text, error) from error
-        raise _spark_error(f"{text} can't be read", error) from error
-
-
-def _spark_error(what: str, error: Exception) -> HeadgateError:
-    refusal = refusal_of(error)
-    said = f"{what}: {refusal.message}"
-    return UnreachableError(said) if refusal.is_around else OutputError(said)
+        raise spark_error(f"{text} can't be read", error) from error
 
 
 def _judge(
@@ -195,7 +194,7 @@ def _failed(args: argparse.Namespace, error: Exception) -> HeadgateError:
     for text in (args.a, args.b):
         if isinstance(parse_address(text), TableOutput) and "SQLException" in str(error):
             return database_error(text, error)
-    return _spark_error(f"{args.a} and {args.b} can't be compared", error)
+    return spark_error(f"{args.a} and {args.b} can't be compared", error)
 
 
 def _with_columns(outputs: Sequence[Output]) -> tuple[Any, Any]:

@@ -15,6 +15,7 @@ from typing import Any
 from headgate.errors import OutputError, UnreachableError
 from headgate.spark_jobs.data.output_address import FileOutput, TableOutput, TopicOutput
 from headgate.spark_jobs.data.read_topic import read_topic
+from headgate.spark_jobs.engine_error import causes, java_error, refusal_of
 
 DELTA_LOG, SINK_LOG = "_delta_log", "_spark_metadata"
 _CORRUPT = "_headgate_corrupt"
@@ -101,9 +102,7 @@ def _table(spark: Any, address: TableOutput, known: Mapping[str, Mapping[str, st
 
 def database_error(name: str, error: Exception) -> OutputError | UnreachableError:
     """Return what a database's driver said as one of ours."""
-    thrown = getattr(error, "java_exception", None) or getattr(error, "_origin", None)
-    while thrown is not None and not hasattr_java(thrown, "getSQLState"):
-        thrown = thrown.getCause()
+    thrown = next((t for t in causes(java_error(error)) if _has_state(t)), None)
     if thrown is None:
         reason = str(error).partition("\n")[0]
         if "driver" in reason.lower():
@@ -116,9 +115,9 @@ def database_error(name: str, error: Exception) -> OutputError | UnreachableErro
     return OutputError(f"{name} can't be read: {reason}")
 
 
-def hasattr_java(thrown: Any, method: str) -> bool:
-    """Whether a Java object has a method of that name."""
-    return any(str(m.getName()) == method for m in thrown.getClass().getMethods())
+def _has_state(thrown: Any) -> bool:
+    """Whether a Java exception is one of a database."""
+    return any(str(m.getName()) == "getSQLState" for m in thrown.getClass().getMethods())
 
 
 def _files(spark: Any, path: str, keys: Sequence[str]) -> Output:
@@ -147,10 +146,21 @@ def _loaded(reader: Any, path: str) -> Any:
     try:
         return reader.load(path)
     except Exception as error:
-        reason = " ".join(str(error).partition("\n")[0].split()).rstrip(".")
-        if "data source: delta" in reason:
-            reason = "Delta Lake's jars are not here; run `make setup`, or pass them to Spark"
-        raise OutputError(f"{path} can't be read: {reason}") from error
+        if "data source: delta" in str(error):
+            raise OutputError(
+                f"{path} is a Delta table, but Delta Lake's jars are not here. Run `make setup`, "
+                "or pass them to Spark"
+            ) from error
+        raise spark_error(f"{path} can't be read", error) from error
+
+
+def spark_error(what: str, error: Exception) -> OutputError | UnreachableError:
+    """Return what Spark said as one of ours; `what` could not be done."""
+    refusal = refusal_of(error)
+    reason = f"{refusal.condition}: " if refusal.condition else ""
+    said = refusal.message if reason[:-2] in refusal.message else f"{reason}{refusal.message}"
+    kind = UnreachableError if refusal.is_around else OutputError
+    return kind(f"{what}: {said.rstrip('.')}")
 
 
 class _Files:
@@ -176,7 +186,6 @@ class _Files:
     def first(self) -> str | None:
         """Return the first file that is not empty; names with `_` or `.` first are no data."""
         found = self._system.listFiles(self._root, True)
-        best = None
         while found.hasNext():
             status = found.next()
             path = str(status.getPath().toString())
@@ -187,8 +196,7 @@ class _Files:
             )
             if not hidden and status.getLen() > 0:
                 return path
-            best = best or None
-        return best
+        return None
 
     def head(self, path: str, count: int) -> bytes:
         """Return the first bytes of a file."""

@@ -8,6 +8,7 @@ from headgate.errors import OutputError
 from headgate.gateway.spark.compare_outputs import CompareRequest, OutputServers
 from headgate.gateway.spark.compare_outputs import compare_outputs as compare_by_spark
 from headgate.model.output_comparison import OutputComparison
+from headgate.spark_jobs.data.compare_outputs import check
 from headgate.spark_jobs.data.output_address import TableOutput, TopicOutput, parse_address
 from headgate.text.numbers import instead
 from headgate.usecases.context import Context
@@ -24,12 +25,7 @@ def compare_request(
 ) -> CompareRequest:
     """Return a request; OutputError if its options contradict each other or have no meaning."""
     keys, ignore = _names(keys), _names(ignore)
-    if not keys:
-        raise OutputError("a comparison needs key columns: pass --keys, such as --keys id")
-    if both := [key for key in keys if key in ignore]:
-        raise OutputError(f"column {both[0]} is a key, so --ignore can't leave it out")
-    if not 0 <= tolerance < float("inf"):
-        raise OutputError(f"--tolerance must be a number from 0 up, found {tolerance:g}")
+    check(keys, ignore, tolerance)
     addresses = [parse_address(text) for text in (a, b)]
     if newest and not any(isinstance(address, TopicOutput) for address in addresses):
         raise OutputError("--newest is for topics: leave it out, or compare a kafka:TOPIC")
