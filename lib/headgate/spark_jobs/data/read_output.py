@@ -34,6 +34,8 @@ _PACKED = ("gz", "bz2", "zst", "zstd", "snappy", "lz4", "deflate")
 # A driver that reads a whole table into memory, as PostgreSQL's does by default, fails on a large
 # one: this many rows at a time.
 _FETCH_ROWS = "10000"
+# Java's list of drivers lacks those of jars that Spark was given.
+_DRIVERS = {"jdbc:postgresql:": "org.postgresql.Driver"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,7 +95,10 @@ def _table(spark: Any, address: TableOutput, known: Mapping[str, Mapping[str, st
         )
     name = f"jdbc:{address.connection}.{address.table}"
     options = {"dbtable": address.table, "fetchsize": _FETCH_ROWS, "preferTimestampNTZ": "true"}
-    reader = spark.read.format("jdbc").options(**options, **settings)
+    for url, driver in _DRIVERS.items():
+        if settings["url"].startswith(url):
+            options["driver"] = driver
+    reader = spark.read.format("jdbc").options(**(options | dict(settings)))
     try:
         return Output(reader.load(), is_costly=True)
     except Exception as error:

@@ -55,8 +55,7 @@ def _content(context: Context, running: Running, was_busy: bool) -> None:
         return
     if was_busy:
         st.rerun(scope="app")  # The page need not look again every second.
-    wish = running.wish
-    st.html(markup.section("Last comparison") + markup.quiet(f"A: `{wish.a}`, B: `{wish.b}`"))
+    st.html(markup.section("Last comparison") + _request_words(running))
     try:
         show_comparison(running.result())
     except RunCancelledError as error:
@@ -65,12 +64,20 @@ def _content(context: Context, running: Running, was_busy: bool) -> None:
         show_problem(error)
 
 
+def _request_words(running: Running) -> str:
+    wish = running.wish
+    said = f"A: `{wish.a}`, B: `{wish.b}`, keys: `{', '.join(wish.keys)}`"
+    if wish.ignore:
+        said += f", ignored: `{', '.join(wish.ignore)}`"
+    return markup.quiet(said + (f", tolerance: {wish.tolerance:g}" if wish.tolerance else ""))
+
+
 def _progress(running: Running) -> None:
     _, text = running.said[-1]
     seconds = time.monotonic() - running.begun
     st.html(
         markup.section("Comparison")
-        + markup.quiet(f"A: `{running.wish.a}`, B: `{running.wish.b}`")
+        + _request_words(running)
         + markup.quiet(f"… {text} ({seconds:.0f} s)")
     )
     if running.stop.is_set():

@@ -24,7 +24,8 @@ def show_comparison(found: OutputComparison) -> None:
     """Show the whole of it."""
     tone, glyph = ("resumes", "✓") if found.equal else ("refuses", "≠")
     word = "Equal" if found.equal else "Different"
-    st.html(markup.verdict(glyph, word, headline(found), tone) + _tiles(found))
+    st.html(markup.verdict(glyph, word, headline(found), tone))
+    st.html(_tiles(found))
     if found.notes:
         st.html(markup.bullets(found.notes))
     differing = [c for c in found.columns if c.different]
