@@ -90,10 +90,16 @@ def _job(wish: CompareRequest, servers: OutputServers) -> DataJob:
 
 
 def _absolute(address: str) -> str:
-    """Return a local path as an absolute one: the program runs in a folder of its own."""
+    """Return a local path as an absolute one: the program runs in a folder of its own.
+
+    OutputError if it isn't there, before Spark is started.
+    """
     if address.startswith((_KAFKA, _JDBC)) or is_remote(address):
         return address
-    return str(Path(address.removeprefix("file://")).absolute())
+    path = Path(address.removeprefix("file://")).absolute()
+    if not path.exists():
+        raise OutputError(f"{address} not found. Check the path")
+    return str(path)
 
 
 def _part(address: str) -> str | None:

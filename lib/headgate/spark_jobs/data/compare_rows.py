@@ -10,7 +10,7 @@ sides can't make it endless. Only counts and a few samples come to the driver.
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import reduce
 from typing import Any
@@ -24,6 +24,7 @@ from headgate.spark_jobs.data.row_equality import can_be_key, canonical, is_floa
 _DIFFERENT, _MISSING, _EXTRA = 1, 2, 3
 _KINDS = {_DIFFERENT: "different", _MISSING: "missing", _EXTRA: "extra"}
 _BUCKETS = 1 << 16
+_ALL_FIELDS = {"ignoreNullFields": "false"}
 # The join may give as many rows as both sides have, and some: what the estimate is wrong by.
 _MOST_TIMES, _MOST_MORE = 2, 1_000_000
 
@@ -69,12 +70,26 @@ def compare_rows(a: DataFrame, b: DataFrame, what: Comparison) -> dict[str, Any]
     """
     left, right = _side(a, what, "a"), _side(b, what, "b")
     rows_a, rows_b, estimate = _sizes(left, right, what)
+    pairing, found = _joined, None
     if estimate <= _MOST_TIMES * max(rows_a, rows_b) + _MOST_MORE:
-        found = _counted(_joined(left, right, what), what)
-        if found["in_a"] == rows_a and found["in_b"] == rows_b:
-            return _result(found, what, rows_a, rows_b, has_duplicates=False)
-    found = _counted(_paired(left, right, what), what)
-    return _result(found, what, rows_a, rows_b, has_duplicates=True)
+        found = _counted(_judged(_joined(left, right, what), what), what)
+        # True as long as no key that both sides have stands in several rows of one.
+        if (found.pairs - found.extra, found.pairs - found.missing) != (rows_a, rows_b):
+            found = None
+    if found is None:
+        pairing = _paired
+        found = _counted(_judged(_paired(left, right, what), what), what)
+    return {
+        "rows": {"a": rows_a, "b": rows_b},
+        "missing": found.missing,
+        "extra": found.extra,
+        "different": found.different,
+        "columns": [
+            {"name": c.name, "different": found.columns[i]} for i, c in enumerate(what.columns)
+        ],
+        "samples": _samples(left, right, pairing, found, what),
+        "has_duplicates": pairing is _paired,
+    }
 
 
 def _side(rows: DataFrame, what: Comparison, side: str) -> DataFrame:
@@ -175,79 +190,107 @@ def _numbered(rows: DataFrame, by: list[str]) -> DataFrame:
     return rows.withColumn("nth", F.row_number().over(window))
 
 
-def _counted(pairs: DataFrame, what: Comparison) -> dict[str, Any]:
-    """Return the counts and the samples of pairs, in one pass over them."""
-    is_pair = F.col("is_a").isNotNull() & F.col("is_b").isNotNull()
+@dataclass(frozen=True, slots=True)
+class _Counts:
+    """Counts of pairs, and `(kind, hash of the key)` of the rows to show."""
+
+    pairs: int
+    missing: int
+    extra: int
+    different: int
+    columns: Sequence[int]
+    shown: Sequence[tuple[int, int]]
+
+
+def _judged(pairs: DataFrame, what: Comparison) -> DataFrame:
+    """Add `kind`, null for equal rows, whether each column differs, and the hash of the key."""
     flags = [
         (~same(F.col(f"a{i}"), F.col(f"b{i}"), c.kind_a, c.kind_b, what.tolerance)).alias(f"d{i}")
         for i, c in enumerate(what.columns)
     ]
-    names = [f"d{i}" for i in range(len(flags))]
     rows = pairs.select("*", *flags)
-    differs = reduce(Column.__or__, (F.col(n) for n in names), F.lit(False))
+    differs = reduce(Column.__or__, (F.col(f"d{i}") for i in range(len(flags))), F.lit(False))
     kind = (
         F.when(F.col("is_b").isNull(), _MISSING)
         .when(F.col("is_a").isNull(), _EXTRA)
         .when(differs, _DIFFERENT)
     )
-    rows = rows.withColumn("kind", kind)
-    counts = [F.count("is_a").alias("in_a"), F.count("is_b").alias("in_b")]
-    counts += [F.count_if(F.col("kind") == k).alias(word) for k, word in _KINDS.items()]
-    counts += [F.count_if(is_pair & F.col(n)).alias(n) for n in names]
-    samples = [_samples(k, what).alias(f"{word}_samples") for k, word in _KINDS.items()]
-    row = rows.agg(*counts, *samples).first()
-    assert row is not None
-    return dict(row.asDict())
+    return rows.withColumns({"kind": kind, "hash": F.xxhash64(*_keys(what))})
 
 
-def _samples(kind: int, what: Comparison) -> Column:
-    """Return the samples of a kind: the same ones in every run, as their keys' hashes say."""
-    is_kind = F.col("kind") == kind
-    keys = F.struct(*(F.col(f"k{i}").alias(f"{i}") for i in range(len(what.keys))))
-    options = {"ignoreNullFields": "false"}
-    parts = [F.to_json(keys, options).alias("key")]
-    for side in "ab":
-        values = [F.col(f"{side}{i}").alias(f"{i}") for i in range(len(what.columns))]
-        parts.append(F.to_json(F.struct(*values), options).alias(side) if values
-                     else F.lit("{}").alias(side))  # fmt: skip
-    flags = [F.col(f"d{i}") for i in range(len(what.columns))]
-    parts.append((F.array(*flags) if flags else F.array().cast("array<boolean>")).alias("flags"))
-    order = F.when(is_kind, F.xxhash64(*_keys(what)))
-    return F.max_by(F.when(is_kind, F.struct(*parts)), order, what.samples)
+def _counted(rows: DataFrame, what: Comparison) -> _Counts:
+    """Count in one pass, in few groups of numbers only: Spark compiles that into one loop.
+
+    Aggregates that hold whole rows made this pass several times as slow as the join.
+    """
+    is_pair = F.col("kind") == _DIFFERENT
+    flags = [f"d{i}" for i in range(len(what.columns))]
+    share = F.pmod(F.col("hash"), F.lit(max(what.samples, 1)))
+    # Of equal rows only the number counts: one group.
+    group = F.when(F.col("kind").isNotNull(), share).alias("share")
+    grouped = rows.groupBy("kind", group).agg(
+        F.count(F.lit(1)).alias("n"),
+        F.min("hash").alias("hash"),
+        *(F.count_if(is_pair & F.col(n)).alias(n) for n in flags),
+    )
+    found = grouped.collect()
+    counts = dict.fromkeys(_KINDS, 0)
+    for row in found:
+        if row["kind"] is not None:
+            counts[row["kind"]] += row["n"]
+    hashes = {k: sorted(r["hash"] for r in found if r["kind"] == k) for k in _KINDS}
+    return _Counts(
+        pairs=sum(row["n"] for row in found),
+        missing=counts[_MISSING],
+        extra=counts[_EXTRA],
+        different=counts[_DIFFERENT],
+        columns=[sum(row[n] for row in found) for n in flags],
+        shown=list(_chosen(hashes, what.samples)),
+    )
 
 
-def _result(
-    found: dict[str, Any], what: Comparison, rows_a: int, rows_b: int, *, has_duplicates: bool
-) -> dict[str, Any]:
-    return {
-        "rows": {"a": rows_a, "b": rows_b},
-        **{word: int(found[word]) for word in ("missing", "extra", "different")},
-        "columns": [
-            {"name": c.name, "different": int(found[f"d{i}"])} for i, c in enumerate(what.columns)
-        ],
-        "samples": list(_chosen(found, what)),
-        "has_duplicates": has_duplicates,
-    }
-
-
-def _chosen(found: dict[str, Any], what: Comparison) -> Iterator[dict[str, Any]]:
-    """Yield samples of each kind in turn, as many as wanted, grouped by kind."""
-    groups = {word: list(found[f"{word}_samples"] or ()) for word in _KINDS.values()}
-    share = dict.fromkeys(groups, 0)
-    for _ in range(what.samples):
-        open_ones = [w for w in groups if share[w] < len(groups[w])]
+def _chosen(hashes: dict[int, list[int]], most: int) -> Iterator[tuple[int, int]]:
+    """Yield rows of each kind in turn, as many as wanted, grouped by kind."""
+    share = dict.fromkeys(hashes, 0)
+    for _ in range(most):
+        open_ones = [kind for kind in hashes if share[kind] < len(hashes[kind])]
         if not open_ones:
             break
-        share[min(open_ones, key=lambda w: share[w])] += 1
-    for word, rows in groups.items():
-        for row in rows[: share[word]]:
-            yield _sample(word, row, what)
+        share[min(open_ones, key=lambda kind: share[kind])] += 1
+    for kind, found in hashes.items():
+        yield from ((kind, key) for key in found[: share[kind]])
+
+
+def _samples(
+    left: DataFrame,
+    right: DataFrame,
+    pairing: Callable[[DataFrame, DataFrame, Comparison], DataFrame],
+    found: _Counts,
+    what: Comparison,
+) -> list[dict[str, Any]]:
+    """Return the rows to show: those of their keys are paired once more, all others left out."""
+    if not found.shown:
+        return []
+    wanted = F.xxhash64(*_keys(what)).isin([key for _, key in found.shown])
+    rows = _judged(pairing(left.where(wanted), right.where(wanted), what), what)
+    keys = F.struct(*(F.col(f"k{i}").alias(f"{i}") for i in range(len(what.keys))))
+    texts = [F.to_json(keys, _ALL_FIELDS).alias("key")]
+    for side in "ab":
+        values = [F.col(f"{side}{i}").alias(f"{i}") for i in range(len(what.columns))]
+        text = F.to_json(F.struct(*values), _ALL_FIELDS) if values else F.lit("{}")
+        texts.append(text.alias(side))
+    flags = [F.col(f"d{i}") for i in range(len(what.columns))]
+    one_each = rows.where("kind IS NOT NULL").dropDuplicates(["kind", "hash"])
+    told = {
+        (row["kind"], row["hash"]): row
+        for row in one_each.select("kind", "hash", *texts, *flags).collect()
+    }
+    return [_sample(_KINDS[key[0]], told[key], what) for key in found.shown if key in told]
 
 
 def _sample(word: str, row: Any, what: Comparison) -> dict[str, Any]:
     names = [c.name for c in what.columns]
-    flags = row["flags"] if word == _KINDS[_DIFFERENT] else [True] * len(names)
-    shown = [i for i, flag in enumerate(flags) if flag]
+    shown = [i for i in range(len(names)) if word != _KINDS[_DIFFERENT] or row[f"d{i}"]]
     key = json.loads(row["key"])
     sides = {}
     for side, absent in (("a", _KINDS[_EXTRA]), ("b", _KINDS[_MISSING])):
