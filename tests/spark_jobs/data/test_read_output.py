@@ -44,11 +44,14 @@ def test_a_folder_of_files_is_recognised(spark, read, tmp_path, format):
     assert read(path)[:2] == ([("1", "x"), ("2", "y")], ["id", "name"])
 
 
-def test_csv_has_a_header_if_its_first_line_names_the_keys(read, tmp_path):
+def test_csv_has_a_header_unless_the_keys_are_spark_s_own_names(read, tmp_path):
     (tmp_path / "a.csv").write_text("id,name\n1,x\n2,y\n")
     assert read(f"{tmp_path}/a.csv")[:2] == ([("1", "x"), ("2", "y")], ["id", "name"])
     (tmp_path / "b.tsv").write_text("1\tx\n2\ty\n")
-    assert read(f"{tmp_path}/b.tsv")[:2] == ([("1", "x"), ("2", "y")], ["_c0", "_c1"])
+    assert read(f"{tmp_path}/b.tsv", keys=("_c0",))[:2] == (
+        [("1", "x"), ("2", "y")],
+        ["_c0", "_c1"],
+    )
     with gzip.open(tmp_path / "c.txt.gz", "wt") as file:
         file.write("one\ntwo\n")
     assert read(f"{tmp_path}/c.txt.gz")[:2] == ([("one",), ("two",)], ["value"])

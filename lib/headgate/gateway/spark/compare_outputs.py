@@ -33,7 +33,7 @@ class CompareRequest:
     ignore: Sequence[str] = ()
     newest: bool = False
     master: str = LOCAL
-    conf: Mapping[str, str] = field(default_factory=dict)
+    conf: Mapping[str, str] = field(default_factory=dict, repr=False)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

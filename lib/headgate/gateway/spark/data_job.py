@@ -13,6 +13,7 @@ from typing import Any
 
 from headgate.gateway.process.jars import delta_jars, jdbc_jars, spark_jars
 from headgate.gateway.spark.run_job import ended_early, program_environment, run_program
+from headgate.gateway.spark.submit_job import as_properties
 
 CONNECTIONS, LOG = "HEADGATE_CONNECTIONS", "HEADGATE_CHILD_LOG"
 LOCAL = "local[*]"
@@ -122,8 +123,12 @@ def _submit(job: DataJob, folder: Path) -> list[str]:
         **(_DELTA if "delta" in job.parts else {}),
         **job.conf,
     }
-    settings = [word for key, value in conf.items() for word in ("--conf", f"{key}={value}")]
+    # A file, since whoever lists processes sees their arguments; it goes with the folder.
+    properties = folder / "spark.properties"
+    properties.touch(mode=0o600)
+    properties.write_text(as_properties(conf), encoding="utf-8")
     joined = ("--jars", ",".join(jars)) if jars else ()
+    settings = ("--properties-file", str(properties))
     return ["--master", job.master, *joined, *settings, "pyspark-shell"]
 
 

@@ -7,7 +7,7 @@ first read: records that come later aren't part of it.
 
 from __future__ import annotations
 
-import csv
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
@@ -30,6 +30,7 @@ _ENDINGS = {
     "text": "text",
     "log": "text",
 }
+_UNNAMED = re.compile(r"_c\d+")
 _PACKED = ("gz", "bz2", "zst", "zstd", "snappy", "lz4", "deflate")
 # A driver that reads a whole table into memory, as PostgreSQL's does by default, fails on a large
 # one: this many rows at a time.
@@ -134,7 +135,7 @@ def _files(spark: Any, path: str, keys: Sequence[str]) -> Output:
     first = files.first()
     if first is None:
         return Output(None, (f"{path} has no data files, so it counts as empty.",))
-    format, options = _format(spark, files, first, keys)
+    format, options = _format(files, first, keys)
     reader = spark.read.format(format).options(**options)
     try:
         rows = _loaded(reader, path)
@@ -219,9 +220,7 @@ def _reason(error: Exception) -> str:
     return " ".join(said.partition("\n")[0].split()).rstrip(".")
 
 
-def _format(
-    spark: Any, files: _Files, first: str, keys: Sequence[str]
-) -> tuple[str, dict[str, str]]:
+def _format(files: _Files, first: str, keys: Sequence[str]) -> tuple[str, dict[str, str]]:
     """Return Spark's format of a file and the options to read it with."""
     head = files.head(first, 4)
     if by_magic := next((f for magic, f in _MAGIC.items() if head.startswith(magic)), None):
@@ -242,12 +241,10 @@ def _format(
     if format == "text":
         return "text", {}
     separator = "\t" if format == "tsv" else ","
-    header = _has_header(spark, first, separator, keys)
+    header = _has_header(keys)
     return "csv", {"header": str(header).lower(), "inferSchema": "true", "sep": separator}
 
 
-def _has_header(spark: Any, first: str, separator: str, keys: Sequence[str]) -> bool:
-    """Whether the first line names the key columns: Spark's sink writes no header by default."""
-    lines = spark.read.text(first).limit(1).collect()
-    cells = next(csv.reader([lines[0][0]], delimiter=separator), []) if lines else []
-    return bool(keys) and set(keys) <= set(cells)
+def _has_header(keys: Sequence[str]) -> bool:
+    """Whether the keys are names of a header: without one, Spark calls columns _c0, _c1..."""
+    return any(not _UNNAMED.fullmatch(key) for key in keys)

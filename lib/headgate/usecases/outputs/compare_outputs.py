@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 
 from headgate.errors import OutputError
 from headgate.gateway.spark.compare_outputs import CompareRequest, OutputServers
@@ -39,7 +40,9 @@ def compare_outputs(
     say: Callable[[str], None] = lambda _: None,
     cancelled: Callable[[], bool] = lambda: False,
 ) -> OutputComparison:
-    """Return what differs; topics are of the registered cluster, tables of `[jdbc.NAME]`.
+    """Return what differs, on the master of `[spark]`.
+
+    Topics are of the registered cluster, tables of `[jdbc.NAME]`.
 
     OutputError says what can't be read or compared, UnreachableError which server did not respond.
     """
@@ -59,6 +62,7 @@ def compare_outputs(
     servers = OutputServers(
         bootstrap=registry.bootstrap_servers, kafka=registry.kafka, jdbc=registry.jdbc
     )
+    wish = replace(wish, master=registry.spark.master, conf=registry.spark.config)
     return compare_by_spark(wish, servers, say=say, cancelled=cancelled)
 
 
