@@ -85,8 +85,10 @@ def test_spark_keeps_the_checkpoint_runs_to_the_bound_and_stays_stopped():
     assert plan.can_apply, plan.blockers
     assert actions(plan) == ["stop_pipeline", "back_up_checkpoint", "run_bounded"]
     run = plan.steps[-1]
-    assert (run.entry_point, run.query_id, run.max_records, run.time_limit) == ("m:f", "q", 500, 60)
-    assert load_step(run.action, run.details()) == run
+    told = run.details()
+    asked = {"entry_point": "m:f", "query_id": "q", "max_records": 500, "time_limit": 60}
+    assert {name: told[name] for name in asked} == asked
+    assert load_step(run.action, told) == run
     assert plan.impact["to_read"] == {"orders": 70} and plan.impact["total"] == 0
     assert "restarts stay suspended" in " ".join(plan.risks)
     assert not any("first batch" in risk for risk in plan.risks)
@@ -114,9 +116,11 @@ def test_a_group_runs_to_the_bound_by_its_commands(engine):
     keep = "record_offsets" if is_streams else "back_up_offsets"
     assert actions(plan) == ["stop_pipeline", keep, "run_to_offsets", "start_pipeline"]
     run = plan.steps[2]
-    assert run.drains is is_streams
-    assert [(m["partition"], m["from"], m["to"]) for m in run.offsets] == [(0, 40, 90), (1, 10, 30)]
-    assert load_step(run.action, run.details()) == run
+    told = run.details()
+    assert told["drains"] is is_streams
+    moves = [(m["partition"], m["from"], m["to"]) for m in told["offsets"]]
+    assert moves == [(0, 40, 90), (1, 10, 30)]
+    assert load_step(run.action, told) == run
     assert plan.impact["to_read"] == {"orders": 70}
 
 
@@ -124,7 +128,7 @@ def test_internal_topics_of_an_application_are_no_inputs():
     world = World(Engine.KAFKA_STREAMS)
     world.offsets[("app-by-city-repartition", 0)] = 3
     plan = build_plan("bounded", "p", world)
-    assert set(plan.steps[2].topics) == {"orders"}
+    assert set(plan.steps[2].details()["topics"]) == {"orders"}
 
 
 def test_a_partition_without_an_offset_is_a_risk():
