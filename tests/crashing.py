@@ -63,7 +63,10 @@ class QuickProcesses(ProcessAdapter):
 class CrashingApplier(LiveApplier):
     EFFECTS: ClassVar = {
         "processes": ("command", "manual_step"),
-        "folders": ("copy_tree", "move", "make_like", "remove_tree", "write_record", "move_files"),
+        "folders": (
+            *("copy_tree", "move", "make_like", "remove_tree", "remove_results"),
+            *("write_record", "move_files"),
+        ),
         "kafka": (
             *("alter_offsets", "delete_offsets", "create_topic", "delete_topic"),
             *("configure_topic", "delete_records", "add_partitions"),

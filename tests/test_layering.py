@@ -35,7 +35,7 @@ reprocess/ports
 reprocess/steps/base
 reprocess/steps/process reprocess/steps/offsets
 reprocess/steps/records reprocess/steps/checkpoint
-reprocess/steps/topics reprocess/steps/upgrade
+reprocess/steps/topics reprocess/steps/upgrade reprocess/steps/outputs
 reprocess/steps
 reprocess
 reprocess/scenarios/shared
@@ -46,7 +46,7 @@ reprocess/scenarios/from_scratch reprocess/scenarios/new_checkpoint
 + reprocess/scenarios/repair reprocess/scenarios/skip_records reprocess/scenarios/decommission
 + reprocess/scenarios/pause reprocess/scenarios/reset
 + reprocess/scenarios/bounded
-+ reprocess/scenarios/dead_letters
++ reprocess/scenarios/dead_letters reprocess/scenarios/historical_range reprocess/scenarios/ab
 reprocess/execution
 store
 gateway/process

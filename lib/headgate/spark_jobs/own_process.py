@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ctypes
+import hashlib
 import importlib
 import importlib.util
 import logging
@@ -81,6 +82,16 @@ def check_tree() -> None:
                 f"the old version imports {name} from the working tree ({file}): set PYTHONPATH to "
                 "the folder that the pipelines' code is imported from"
             )
+
+
+def own_code() -> dict[str, str]:
+    """Return the SHA-256 of the files of all modules that are no library's, by path."""
+    files = {str(getattr(m, "__file__", "")) for m in list(sys.modules.values()) if _is_own(m)}
+    return {
+        name: hashlib.sha256(Path(name).read_bytes()).hexdigest()
+        for name in sorted(files)
+        if Path(name).is_file()
+    }
 
 
 def _is_own(module: object) -> bool:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable
 from contextlib import suppress
 from pathlib import Path
@@ -11,6 +12,9 @@ from headgate.gateway.adapters.run_context import RunContext
 from headgate.gateway.checkpoint import folders, spark_metadata
 from headgate.gateway.checkpoint.remote_copy import listing_hash
 from headgate.gateway.files.addresses import is_remote
+
+# See `steps.outputs.process_records.staged_folder`.
+_RESULTS = re.compile(r"\..+\.headgate-[\w.-]+")
 
 
 class FolderAdapter:
@@ -52,6 +56,12 @@ class FolderAdapter:
         folders.remove_tree(Path(path))
         with suppress(OSError):
             Path(path).parent.rmdir()
+
+    def remove_results(self, path: str) -> None:
+        """Remove a folder of results; no other name is accepted, whatever a plan says."""
+        if not _RESULTS.fullmatch(Path(path).name):
+            raise StepError(f"Headgate deletes only folders of its own results, not {path}")
+        folders.remove_tree(Path(path))
 
     def move_files(self, folder: str, to: str, names: Iterable[str]) -> None:
         """Move files to the same names below another folder, those that are still there."""

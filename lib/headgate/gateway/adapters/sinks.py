@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 from urllib.parse import urlsplit
 
@@ -20,6 +21,14 @@ class SinkAdapter:
 
     def __init__(self, context: RunContext) -> None:
         self._context = context
+
+    def exists(self, folder: str) -> bool:
+        """Return whether a local folder is there."""
+        return Path(folder).is_dir()
+
+    def can_write(self, folder: str) -> bool:
+        """Return whether Headgate may make files in a local folder."""
+        return Path(folder).is_dir() and os.access(folder, os.W_OK | os.X_OK)
 
     def log(self, target: str, batch: int, kept: str | None = None) -> SinkLog | None:
         """Return a file sink's log seen from the end of `batch`, None where there is none."""

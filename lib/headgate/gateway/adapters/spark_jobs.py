@@ -2,13 +2,25 @@
 
 from __future__ import annotations
 
+import hashlib
+import json
+import shutil
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
 from typing import Any
 
-from headgate.errors import RunCancelledError, StepError
+from headgate.errors import OutputError, RefusedError, RunCancelledError, StepError
 from headgate.gateway.adapters.run_context import RunContext
-from headgate.reprocess.ports.spark_jobs import JobOutcome, JobResult, SparkJob
+from headgate.model.output_comparison import OutputComparison
+from headgate.reprocess.ports.spark_jobs import (
+    EventTimes,
+    JobOutcome,
+    JobResult,
+    Slice,
+    SparkJob,
+)
+from headgate.text.private_files import open_private
 from headgate.text.secrets import mask_text
 
 _POLL_SECONDS = 0.2
@@ -27,10 +39,57 @@ class SparkJobAdapter:
         """Return where programs run."""
         return self._context.registry.spark.master
 
+    def event_times(self, job: SparkJob, topics: Mapping[str, str | None]) -> EventTimes:
+        """Return what the program finds; see the port."""
+        folder = self._context.home / "measured"
+        asked = json.dumps([job.program, *job.arguments, sorted(topics.items())])
+        named = hashlib.sha256(asked.encode()).hexdigest()[:24]
+        found = _remembered(folder / f"{named}.json")
+        if found is None:
+            found = self._measured(job, folder / named)
+            with open_private(folder / f"{named}.json", "w") as out:
+                json.dump(found, out)
+        slices = (
+            Slice(
+                topic=s["topic"], partition=s["partition"], begin=s["from"], end=s["to"],
+                first=s["first"], last=s["last"],
+            )
+            for s in found["slices"]
+        )  # fmt: skip
+        return EventTimes(
+            slices=tuple(slices),
+            column=found["column"],
+            is_exact=found["is_exact"],
+            result_time=found["result_time"],
+            columns=tuple(found["columns"]),
+        )
+
+    def _measured(self, job: SparkJob, report: Path) -> dict[str, Any]:
+        try:
+            result = self._run(job, report, f"measure:{report.name}", lambda _report: None)
+        except StepError as error:
+            raise RefusedError(str(error)) from None
+        finally:
+            shutil.rmtree(report, ignore_errors=True)
+        if result.outcome is not JobOutcome.DONE:
+            raise RefusedError(f"{job.what} failed: {result.error}")
+        return dict(result.facts)
+
     def run(
         self, job: SparkJob, on_report: Callable[[Mapping[str, Any]], None] = lambda _report: None
     ) -> JobResult:
         """Run a program and return its result; see the port."""
+        at = self._context
+        report = at.run_folder / "spark" / job.program
+        return self._run(job, report, f"{at.run}:spark:{job.program}", on_report)
+
+    def _run(
+        self,
+        job: SparkJob,
+        report: Path,
+        mark: str,
+        on_report: Callable[[Mapping[str, Any]], None],
+    ) -> JobResult:
         # What starts processes is imported only where one is started.
         from headgate.gateway.spark.run_job import ended_early
         from headgate.gateway.spark.submit_job import ProgressFile, Submission
@@ -42,8 +101,8 @@ class SparkJobAdapter:
             config=job.config,
             spark=at.registry.spark,
             folder=at.folder,
-            report=at.run_folder / "spark" / job.program,
-            mark=f"{at.run}:spark:{job.program}",
+            report=report,
+            mark=mark,
         )
         _end_earlier(submission.mark, at.pause)
         child, lines = submission.start(), ProgressFile(submission.report)
@@ -60,6 +119,37 @@ class SparkJobAdapter:
         if found is None:
             raise StepError(ended_early(job.what, code, submission.log))
         return JobResult(JobOutcome(found["outcome"]), found["facts"], found["error"] or "")
+
+    def compare(
+        self,
+        a: str,
+        b: str,
+        *,
+        keys: Sequence[str],
+        tolerance: float = 0.0,
+        ignore: Sequence[str] = (),
+    ) -> OutputComparison:
+        """Compare two outputs; see the port."""
+        from headgate.gateway.spark.compare_outputs import (
+            CompareRequest,
+            OutputServers,
+            compare_outputs,
+        )
+
+        at = self._context
+        wish = CompareRequest(
+            a=a,
+            b=b,
+            keys=list(keys),
+            tolerance=tolerance,
+            ignore=list(ignore),
+            master=at.registry.spark.master,
+            conf=at.registry.spark.config,
+        )
+        try:
+            return compare_outputs(wish, OutputServers(), say=at.note, cancelled=at.is_cancelled)
+        except OutputError as error:
+            raise StepError(str(error)) from None
 
     def _pause(self, ask_to_stop: Callable[[], None], child: Any, job: SparkJob) -> None:
         """Wait a little; a cancelled run first lets the program come to a safe place."""
@@ -81,6 +171,18 @@ class SparkJobAdapter:
             if note := report.get("note"):
                 self._context.note(mask_text(note))
             on_report(report)
+
+
+def _remembered(file: Path) -> dict[str, Any] | None:
+    """Return what was measured before, None if nothing was, or if the code has changed since."""
+    if not file.is_file():
+        return None
+    found: dict[str, Any] = json.loads(file.read_text(encoding="utf-8"))
+    for name, digest in found["code"].items():
+        path = Path(name)
+        if not path.is_file() or hashlib.sha256(path.read_bytes()).hexdigest() != digest:
+            return None
+    return found
 
 
 def _end_earlier(mark: str, pause: Callable[[float], None]) -> None:

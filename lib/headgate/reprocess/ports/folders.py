@@ -34,6 +34,9 @@ class FolderApplier(Protocol):
     def remove_tree(self, path: str) -> None:
         """Remove a folder of `snapshot_folder`; fine if it is gone."""
 
+    def remove_results(self, path: str) -> None:
+        """Remove a folder that `staged_folder` has named; fine if it is gone."""
+
     def move_files(self, folder: str, to: str, names: Iterable[str]) -> None:
         """Move files to the same names below another folder, those that are not there yet."""
 

@@ -16,6 +16,12 @@ class SinkInspector(Protocol):
         `kept` is the log that a restore point kept at that batch.
         """
 
+    def exists(self, folder: str) -> bool:
+        """Return whether a local folder is there."""
+
+    def can_write(self, folder: str) -> bool:
+        """Return whether Headgate may make files in a local folder."""
+
     def newest_batch(self, target: str) -> int | None:
         """Return the newest batch in a file sink's log, None if the folder has no log.
 

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Any, Protocol
+
+from headgate.model.output_comparison import OutputComparison
 
 
 class JobOutcome(StrEnum):
@@ -42,8 +44,45 @@ class JobResult:
     error: str = ""
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Slice:
+    """A range of offsets of a partition, and its first and last event time (Unix milliseconds).
+
+    The times are None if no record of it has one.
+    """
+
+    topic: str
+    partition: int
+    begin: int
+    end: int
+    first: int | None
+    last: int | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class EventTimes:
+    """What a query's input holds; see `spark_jobs.data.measure_times`.
+
+    `result_time` is the column with a result's time, None if no single one is found; `columns` are
+    the result's.
+    """
+
+    slices: tuple[Slice, ...]
+    column: str
+    is_exact: bool
+    result_time: str | None
+    columns: tuple[str, ...]
+
+
 class SparkJobInspector(Protocol):
     """What a plan may ask of them."""
+
+    def event_times(self, job: SparkJob, topics: Mapping[str, str | None]) -> EventTimes:
+        """Return what the program `measure_times` finds.
+
+        It is remembered for the same job over the same `topics` (ids by name), as long as the code
+        that ran is unchanged. RefusedError says what is wrong with the query or the offsets.
+        """
 
     def master(self) -> str:
         """Return where programs run: `[spark] master`, `local[*]` unless it is configured."""
@@ -65,4 +104,18 @@ class SparkJobApplier(SparkJobInspector, Protocol):
         checkpoint: what is left of an earlier process is ended first. A cancelled run asks the
         program to stop at its next safe place, kills it after a while, and raises
         RunCancelledError. StepError: it died without a result; the message has its last words.
+        """
+
+    def compare(
+        self,
+        a: str,
+        b: str,
+        *,
+        keys: Sequence[str],
+        tolerance: float = 0.0,
+        ignore: Sequence[str] = (),
+    ) -> OutputComparison:
+        """Compare two outputs as `headgate compare-output` does.
+
+        StepError says what can't be read or compared.
         """

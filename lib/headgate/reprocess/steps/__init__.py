@@ -96,6 +96,11 @@ _STEP_CLASSES = {
     "run_to_offsets": "process.run_to_offsets:RunToOffsets",
     "redrive_records": "records.redrive_records:RedriveRecords",
     "delete_retry_topic": "records.delete_retry_topic:DeleteRetryTopic",
+    "process_records": "outputs.process_records:ProcessRecords",
+    "delete_results": "outputs.process_records:DeleteResults",
+    "install_results": "outputs.install_results:InstallResults",
+    "remove_results": "outputs.install_results:RemoveResults",
+    "compare_results": "outputs.compare_results:CompareResults",
 }
 
 

@@ -395,6 +395,20 @@ STATEMENTS: Mapping[tuple[str, Engine], Declared] = {
     ("dead-letters", _SPARK): Declared(statements=_REDRIVE),
     ("dead-letters", _STREAMS): Declared(statements=_REDRIVE),
     ("dead-letters", _GROUP): Declared(statements=_REDRIVE),
+    ("ab", _SPARK): Declared(
+        statements=(
+            says(run="The outputs of {name} don't change: results go to folders of their own."),
+            says(undo="An undo deletes both results. The outputs of {name} don't change."),
+        ),
+        remains=False,
+    ),
+    ("historical-range", _SPARK): Declared(
+        statements=(
+            says(run="The outputs of {name} don't change: results go to a folder of their own."),
+            says(undo="An undo removes the new results. The outputs of {name} don't change."),
+        ),
+        remains=False,
+    ),
 }
 """Every scenario and engine that a plan with steps exists for, the reset command's among them."""
 

@@ -1,0 +1,1 @@
+"""Two versions process the same records, and their results are compared."""

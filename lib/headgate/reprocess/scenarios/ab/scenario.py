@@ -1,0 +1,190 @@
+"""A/B: two functions process the same records, and their results are compared."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from pathlib import PurePosixPath
+
+from headgate.errors import ScenarioError
+from headgate.model.cluster import Topic
+from headgate.model.version import Engine
+from headgate.reprocess.conditions import ENTRY_POINT
+from headgate.reprocess.output_effects import OutputEffects
+from headgate.reprocess.plan import Plan
+from headgate.reprocess.scenario import Kind, Option, PlanRequest, Scenario, needs, refused
+from headgate.reprocess.scenarios.shared import common
+from headgate.reprocess.scenarios.shared.processed_records import (
+    Ranges,
+    operators_as_batch,
+    range_rows,
+    read_ranges,
+    source_blockers,
+    target_blockers,
+    whole_topics,
+)
+from headgate.reprocess.steps.base.step import Step, topic_facts
+from headgate.reprocess.steps.outputs.compare_results import CompareResults
+from headgate.reprocess.steps.outputs.install_results import InstallResults
+from headgate.reprocess.steps.outputs.process_records import ProcessRecords
+
+_FUNCTION = re.compile(r"[\w.]+:\w+")
+
+
+def build(request: PlanRequest) -> Plan:
+    """Return the plan: both functions process the same offsets, then their results are compared."""
+    if blockers := source_blockers(request):
+        return request.block(*blockers)
+    assert request.version is not None
+    names = {t for s in request.version.sources or () for t in s.topics}
+    topics = request.inspector.kafka.topics(names)
+    other = str(request.options["other"])
+    if not _FUNCTION.fullmatch(other):
+        raise ScenarioError(f"--other: expected MODULE:FUNCTION, found {other!r}")
+    blockers = [
+        *common.topic_blockers(names, topics),
+        *operators_as_batch(request, request.version),
+        *target_blockers(request, str(request.options["to"])),
+    ]
+    if blockers:
+        return request.block(*blockers)
+    rows = request.options.get("offsets")
+    ranges = read_ranges(rows, option="offsets") if rows else whole_topics(topics)
+    return _plan(request, topics, ranges)
+
+
+def _plan(request: PlanRequest, topics: Mapping[str, Topic], ranges: Ranges) -> Plan:
+    pipeline, options = request.pipeline, request.options
+    folder = PurePosixPath(str(options["to"]))
+    own, other = str(folder / "a"), str(folder / "b")
+    compare = CompareResults(
+        before=own,
+        after=other,
+        keys=tuple(options["keys"]),
+        tolerance=_tolerance(options.get("tolerance")),
+        ignore=tuple(options.get("ignore", ())),
+        must_match=not options.get("allow-differences", False),
+    )
+    steps: list[Step] = []
+    functions = ((str(pipeline.entry_point), own, True), (str(options["other"]), other, False))
+    for function, to, is_own in functions:
+        process = ProcessRecords(
+            pipeline=pipeline.name,
+            entry_point=function,
+            query=pipeline.query if is_own else None,
+            topics=topic_facts(topics),
+            offsets=ranges,
+            format="parquet",
+            folder=to,
+            registered=is_own,
+        )
+        steps += [process, InstallResults(folder=to)]
+    records = {t: sum(e - b for b, e in parts.values()) for t, parts in ranges.items()}
+    return Plan(
+        scenario=request.scenario,
+        pipeline=pipeline.name,
+        steps=(*steps, compare),
+        preconditions={
+            "cluster_id": request.inspector.kafka.cluster_id(),
+            "topics": topic_facts(topics),
+            "entry_point": pipeline.entry_point,
+        },
+        impact={"records": records, "total": sum(records.values())},
+        risks=tuple(_risks(request, topics)),
+        options={**options, "offsets": range_rows(ranges)},
+        resources=(f"output:{folder}",),
+        outputs=OutputEffects(
+            run=(f"The results of both versions are written to {folder}.",),
+            undo=(f"An undo deletes {own} and {other}.",),
+        ),
+    )
+
+
+def _risks(request: PlanRequest, topics: Mapping[str, Topic]) -> list[str]:
+    risks = [
+        "both versions process the records as a batch: no record is late, so differences that "
+        "only a watermark makes are not found",
+        *common.topic_risks(topics),
+    ]
+    if request.version and request.version.user_functions:
+        risks.append(
+            "user functions are called for each record. If they have effects outside of Spark, "
+            "these happen again, twice"
+        )
+    return risks
+
+
+def _tolerance(text: object) -> float:
+    try:
+        found = float(str(text)) if text is not None else 0.0
+    except ValueError:
+        found = -1.0
+    if not 0 <= found < float("inf"):
+        raise ScenarioError(f"--tolerance: expected a number from 0, found {text!r}")
+    return found
+
+
+SCENARIO = Scenario(
+    name="ab",
+    title="Compare two versions (A/B)",
+    what="Process the same records with two versions, and compare their results row by row.",
+    build=build,
+    options=(
+        Option(
+            name="other",
+            ask="Which function is the other version?",
+            help="Function of the other version, importable from the folder of headgate.toml.",
+            metavar="MODULE:FUNCTION",
+            required=True,
+        ),
+        Option(
+            name="keys",
+            ask="Which columns identify a row?",
+            help="Column that identifies a row of the results; repeat it for several.",
+            kind=Kind.MANY,
+            metavar="COLUMN",
+            required=True,
+        ),
+        Option(
+            name="to",
+            ask="Write the results to which folder?",
+            help="Absolute path of a new folder for both results.",
+            metavar="FOLDER",
+            required=True,
+        ),
+        Option(
+            name="offsets",
+            ask="Process which offsets?",
+            help="Offsets to process (default: all that exist when the plan is made).",
+            kind=Kind.MANY,
+            metavar="TOPIC:PARTITION:FROM-TO",
+        ),
+        Option(
+            name="tolerance",
+            ask="How much may numbers differ?",
+            help="Largest difference of two numbers that counts as equal (default 0).",
+            metavar="NUMBER",
+        ),
+        Option(
+            name="ignore",
+            ask="Which columns are not compared?",
+            help="Column to leave out of the comparison; repeat it for several.",
+            kind=Kind.MANY,
+            metavar="COLUMN",
+        ),
+        Option(
+            name="allow-differences",
+            ask="Does the run succeed if the results differ?",
+            help="Report differences without failing the run (default: the run fails, exit 5).",
+            kind=Kind.FLAG,
+        ),
+    ),
+    support={
+        Engine.SPARK: needs(ENTRY_POINT),
+        Engine.KAFKA_STREAMS: refused(
+            "Kafka Streams can't process a range as a batch: compare both jars with "
+            "`headgate rehearse`"
+        ),
+        Engine.CONSUMER_GROUP: refused("Headgate can't call a consumer's code"),
+    },
+)

@@ -1,0 +1,306 @@
+"""Historical range: the results of a range of event time, in a folder of their own."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+
+from headgate.model.cluster import Topic
+from headgate.model.version import Engine, Version
+from headgate.reprocess.conditions import ENTRY_POINT
+from headgate.reprocess.output_effects import OutputEffects
+from headgate.reprocess.plan import Plan
+from headgate.reprocess.ports.spark_jobs import EventTimes, SparkJob
+from headgate.reprocess.scenario import Kind, Option, PlanRequest, Scenario, needs, refused
+from headgate.reprocess.scenarios.historical_range.time_range import (
+    TimeRange,
+    lateness,
+    operator_blockers,
+    ranges_of,
+    read_range,
+    result_filter,
+)
+from headgate.reprocess.scenarios.shared import common
+from headgate.reprocess.scenarios.shared.processed_records import (
+    Ranges,
+    operators_as_batch,
+    range_rows,
+    read_ranges,
+    source_blockers,
+    target_blockers,
+    whole_topics,
+)
+from headgate.reprocess.steps.base.step import topic_facts
+from headgate.reprocess.steps.outputs.install_results import InstallResults
+from headgate.reprocess.steps.outputs.process_records import ProcessRecords
+from headgate.text.numbers import name_list
+from headgate.text.times import duration, from_milliseconds, iso, milliseconds
+
+_FORMATS = ("parquet", "json", "orc")
+
+
+def build(request: PlanRequest) -> Plan:
+    """Return the plan: process the records of the range, put the results in place."""
+    if blockers := source_blockers(request):
+        return request.block(*blockers)
+    version = request.version
+    assert version is not None
+    names = {t for s in version.sources or () for t in s.topics}
+    topics = request.inspector.kafka.topics(names)
+    blockers = [
+        *common.topic_blockers(names, topics),
+        *operators_as_batch(request, version),
+        *operator_blockers(request, version),
+        *target_blockers(request, str(request.options["to"])),
+    ]
+    wanted = read_range(request, version.stateful or ())
+    if blockers:
+        return request.block(*blockers)
+    scanned = _scanned(request, topics, wanted)
+    return _plan(request, version, topics, wanted, scanned)
+
+
+def _plan(
+    request: PlanRequest,
+    version: Version,
+    topics: Mapping[str, Topic],
+    wanted: TimeRange,
+    scanned: Ranges,
+) -> Plan:
+    pipeline, inspector = request.pipeline, request.inspector
+    ids = {name: topic.id for name, topic in topics.items()}
+    found = inspector.spark_jobs.event_times(_measuring(request, scanned), ids)
+    column, blockers = result_filter(found, version, wanted)
+    # A source without a watermark has no times: all of its records are read.
+    offsets = {**scanned, **ranges_of(found.slices, wanted)}
+    records = {t: sum(end - begin for begin, end in parts.values()) for t, parts in offsets.items()}
+    if not sum(records.values()):
+        blockers.append(
+            f"no record has an event time from {iso(wanted.input_start)} to "
+            f"{iso(wanted.input_until)}. {_measured(found)}"
+        )
+    folder = str(request.options["to"])
+    process = ProcessRecords(
+        pipeline=pipeline.name,
+        entry_point=str(pipeline.entry_point),
+        query=pipeline.query,
+        topics=topic_facts(topics),
+        offsets=offsets,
+        format=request.options.get("file-format", "parquet"),
+        folder=folder,
+        result_time=column,
+        start=iso(wanted.start) if column else None,
+        until=iso(wanted.until) if column else None,
+        input_start=iso(wanted.start if column is None else wanted.input_start),
+        input_until=iso(wanted.until if column is None else wanted.input_until),
+    )
+    install = InstallResults(folder=folder, replaces=request.options.get("replace", False))
+    return Plan(
+        scenario=request.scenario,
+        pipeline=pipeline.name,
+        steps=(process, install) if not blockers else (),
+        preconditions={
+            "cluster_id": inspector.kafka.cluster_id(),
+            "topics": topic_facts(topics),
+            "entry_point": pipeline.entry_point,
+        },
+        impact={"records": records, "total": sum(records.values())},
+        risks=tuple(_risks(request, topics, scanned, found)),
+        blockers=tuple(blockers),
+        options={**request.options, "scan": range_rows(scanned)},
+        resources=(f"output:{folder}",),
+        outputs=_outputs(folder, install.replaces),
+    )
+
+
+def _measuring(request: PlanRequest, scanned: Ranges) -> SparkJob:
+    options, pipeline = request.options, request.pipeline
+    given = {
+        "--entry-point": pipeline.entry_point,
+        "--query": pipeline.query,
+        "--offsets": json.dumps(scanned, sort_keys=True),
+        "--time-column": options.get("time-column"),
+    }
+    return SparkJob(
+        program="measure_times",
+        arguments=tuple(w for name, value in given.items() if value for w in (name, str(value))),
+        what=f"the measuring of event times of {pipeline.name}",
+    )
+
+
+def _scanned(request: PlanRequest, topics: Mapping[str, Topic], wanted: TimeRange) -> Ranges:
+    """Return the offsets to measure: the given ones, those of a lateness, or all there are now."""
+    if rows := request.options.get("scan"):
+        return read_ranges(rows, option="scan")
+    whole = whole_topics(topics)
+    given = request.options.get("lateness")
+    if given is None:
+        return whole
+    late = duration(given, option="lateness")
+    parts = [(t, int(p)) for t, numbers in whole.items() for p in numbers]
+    first_at = request.inspector.kafka.first_at
+    begins = first_at(parts, milliseconds(wanted.input_start - late))
+    ends = first_at(parts, milliseconds(wanted.input_until + late))
+    found: Ranges = {}
+    for topic, part in parts:
+        end = whole[topic][str(part)][1]
+        since, until = begins.get((topic, part)), ends.get((topic, part))
+        limits = (end if since is None else since, end if until is None else until)
+        found.setdefault(topic, {})[str(part)] = limits
+    return found
+
+
+def _risks(
+    request: PlanRequest,
+    topics: Mapping[str, Topic],
+    scanned: Ranges,
+    found: EventTimes,
+) -> list[str]:
+    risks = [_exactness(request, topics, scanned, found)]
+    if not found.is_exact:
+        risks.append(
+            "rows are shuffled before the watermark, so the range can't be located: all measured "
+            "records are processed"
+        )
+    newer = sum(
+        max((p.end or 0) - scanned.get(n, {}).get(str(p.number), (0, 0))[1], 0)
+        for n, t in topics.items()
+        for p in t.partitions
+    )
+    if newer:
+        risks.append(f"{newer} records after the measured offsets are not in the results")
+    risks += common.topic_risks(topics)
+    sink = request.version.sink if request.version else None
+    if sink is not None and sink.traits.calls_function:
+        risks.append(
+            f"the function of {sink.format} is not called: the rows that it would get are written"
+        )
+    if request.version and request.version.user_functions:
+        risks.append(
+            f"{name_list(request.version.user_functions)} are called again for old records. If "
+            "they have effects outside of Spark, these happen a second time"
+        )
+    return risks
+
+
+def _exactness(
+    request: PlanRequest,
+    topics: Mapping[str, Topic],
+    scanned: Ranges,
+    found: EventTimes,
+) -> str:
+    late = lateness(found.slices)
+    measured = f"in the measured records, events are at most {late} late" if late else ""
+    if "lateness" in request.options:
+        return (
+            f"the result is exact for records that are at most {request.options['lateness']} late; "
+            f"others may be missing{'. ' + measured.capitalize() if measured else ''}"
+        )
+    whole = all(
+        scanned.get(n, {}).get(str(p.number), (1, 0))[0] <= (p.begin or 0)
+        for n, t in topics.items()
+        for p in t.partitions
+    )
+    if whole:
+        return "the result is exact: all records of the topics were measured for the range"
+    return "the result only has the records of --scan: others of the range may be missing"
+
+
+def _measured(found: EventTimes) -> str:
+    times = [t for s in found.slices for t in (s.first, s.last) if t is not None]
+    if not times:
+        return f"No measured record has a value in {found.column}"
+    first, last = (iso(from_milliseconds(t)) for t in (min(times), max(times)))
+    return f"The measured records are from {first} to {last}"
+
+
+def _outputs(folder: str, replaces: bool) -> OutputEffects:
+    return OutputEffects(
+        run=(f"The results of the range are written to {folder}.",),
+        undo=(
+            (f"An undo restores the earlier contents of {folder}.",)
+            if replaces
+            else (f"An undo deletes {folder}.",)
+        ),
+    )
+
+
+SCENARIO = Scenario(
+    name="historical-range",
+    title="Historical range",
+    what="Compute the results of a range of event time again, into a folder.",
+    build=build,
+    options=(
+        Option(
+            name="from",
+            ask="First time of the results?",
+            help="First time of the results: the start of a window, else the event time.",
+            metavar="TIME",
+            required=True,
+        ),
+        Option(
+            name="until",
+            ask="Time after the last result?",
+            help="End of the range; results at this time are not included.",
+            metavar="TIME",
+            required=True,
+        ),
+        Option(
+            name="to",
+            ask="Write the results to which folder?",
+            help="Absolute path of the folder for the results.",
+            metavar="FOLDER",
+            required=True,
+        ),
+        Option(
+            name="file-format",
+            ask="In which format?",
+            help="Format of the files (default parquet).",
+            kind=Kind.CHOICE,
+            choices=_FORMATS,
+        ),
+        Option(
+            name="replace",
+            ask="Replace the contents of the folder?",
+            help="Replace the contents of an existing folder; an undo restores them.",
+            kind=Kind.FLAG,
+        ),
+        Option(
+            name="time-column",
+            ask="Which column has the time of a result?",
+            help="Column with the time of a result, or value.FIELD for a field of JSON in value "
+            "(default: the window, else the event time).",
+            metavar="COLUMN",
+        ),
+        Option(
+            name="warm-up",
+            ask="How much time before and after the range do results depend on?",
+            help="Time before and after the range whose records are processed too, such as 2h. "
+            "Needed for joins, session windows and deduplication.",
+            metavar="DURATION",
+        ),
+        Option(
+            name="lateness",
+            ask="How late can records be?",
+            help="Measure only records that arrived up to this long outside the range, such as 3d "
+            "(default: all records of the topics).",
+            metavar="DURATION",
+        ),
+        Option(
+            name="scan",
+            ask="Measure which offsets?",
+            help="Offsets to measure (default: all that exist when the plan is made).",
+            kind=Kind.MANY,
+            metavar="TOPIC:PARTITION:FROM-TO",
+        ),
+    ),
+    support={
+        Engine.SPARK: needs(ENTRY_POINT),
+        Engine.KAFKA_STREAMS: refused(
+            "Kafka Streams can't process a range by itself: use from-point with --to-datetime"
+        ),
+        Engine.CONSUMER_GROUP: refused(
+            "a consumer has no event time that Headgate can read: use from-point with --to-datetime"
+        ),
+    },
+)

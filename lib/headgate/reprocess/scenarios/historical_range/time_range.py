@@ -1,0 +1,143 @@
+"""The range that was asked for, and what of the input it needs."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+
+from headgate.errors import ScenarioError
+from headgate.model.version import OperatorKind, StatefulOperator, Version
+from headgate.reprocess.ports.spark_jobs import EventTimes, Slice
+from headgate.reprocess.scenario import PlanRequest
+from headgate.reprocess.scenarios.shared.processed_records import Ranges
+from headgate.text.numbers import name_list
+from headgate.text.times import duration, iso, milliseconds, moment
+
+# Their results depend on records before or after the range, by how much only their owner knows.
+_NEED_WARM_UP = frozenset(
+    {OperatorKind.SESSION_AGGREGATE, OperatorKind.STREAM_JOIN, OperatorKind.DEDUPLICATE}
+)
+_WORDS = {
+    OperatorKind.SESSION_AGGREGATE: "a session window",
+    OperatorKind.STREAM_JOIN: "a join of two streams",
+    OperatorKind.DEDUPLICATE: "a deduplication",
+}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TimeRange:
+    """Results are wanted of `[start, until)`, and need input of `[input_start, input_until)`."""
+
+    start: datetime
+    until: datetime
+    input_start: datetime
+    input_until: datetime
+
+    def needs(self, part: Slice) -> bool:
+        """Return whether a record of the slice may be in the input that is needed."""
+        if part.first is None or part.last is None:
+            return False
+        is_before = part.last < milliseconds(self.input_start)
+        return not is_before and part.first < milliseconds(self.input_until)
+
+
+def read_range(request: PlanRequest, operators: Iterable[StatefulOperator]) -> TimeRange:
+    """Return the range of the options --from, --until and --warm-up; ScenarioError if it's none."""
+    options = request.options
+    start = moment(options["from"], option="from")
+    until = moment(options["until"], option="until")
+    if until <= start:
+        raise ScenarioError(
+            f"--until: expected a time after --from ({iso(start)}), found {iso(until)}"
+        )
+    given = options.get("warm-up")
+    warm_up = duration(given, option="warm-up") if given else timedelta()
+    # A window that begins right before the end holds records up to its own end.
+    size = max((o.window.size_us or 0 for o in operators if o.window), default=0)
+    return TimeRange(
+        start=start,
+        until=until,
+        input_start=start - warm_up,
+        input_until=until + timedelta(microseconds=size) + warm_up,
+    )
+
+
+def operator_blockers(request: PlanRequest, version: Version) -> list[str]:
+    """Return why the query's results belong to no range, or depend on more than a range."""
+    operators = version.stateful or ()
+    kinds = {o.kind for o in operators}
+    found = []
+    if any(o.kind is OperatorKind.AGGREGATE and o.window is None for o in operators):
+        found.append(
+            "the query aggregates without a time window, so its results belong to no time. Use "
+            "from-scratch"
+        )
+    if (needing := kinds & _NEED_WARM_UP) and "warm-up" not in request.options:
+        words = name_list(_WORDS[kind] for kind in sorted(needing))
+        found.append(
+            f"the query has {words}: pass --warm-up with the time before and after the range that "
+            "its results depend on"
+        )
+    return found
+
+
+def result_filter(
+    found: EventTimes, version: Version, wanted: TimeRange
+) -> tuple[str | None, list[str]]:
+    """Return the column by which results are chosen, and why none can be.
+
+    None without a reason: the input's limits are those of the results, because the only operator
+    with state has windows that begin and end with the range.
+    """
+    if found.result_time is not None:
+        return found.result_time, []
+    operators = version.stateful or ()
+    window = operators[0].window if len(operators) == 1 else None
+    if (
+        window is not None
+        and window.size_us
+        and window.size_us == (window.slide_us or window.size_us)
+    ):
+        limits = (wanted.start, wanted.until)
+        if all(_begins(window.size_us, window.start_us or 0, at) for at in limits):
+            return None, []
+    return None, [
+        "Headgate doesn't know which column of the result has its time. Name it with "
+        f"--time-column; for JSON, value.FIELD. Columns: {name_list(found.columns)}"
+    ]
+
+
+def _begins(size_us: int, offset_us: int, at: datetime) -> bool:
+    return (milliseconds(at) * 1000 - offset_us) % size_us == 0
+
+
+def ranges_of(slices: Iterable[Slice], wanted: TimeRange) -> Ranges:
+    """Return the offsets from the first to the last slice that is needed, by partition.
+
+    A partition that has none gets an empty range: the function may still name its topic.
+    """
+    found: Ranges = {}
+    for part in slices:
+        parts = found.setdefault(part.topic, {})
+        begin, end = parts.setdefault(str(part.partition), (part.begin, part.begin))
+        if wanted.needs(part):
+            first = part.begin if begin == end else min(begin, part.begin)
+            parts[str(part.partition)] = (first, max(end, part.end))
+    return found
+
+
+def lateness(slices: Iterable[Slice]) -> timedelta | None:
+    """Return the most that an event time can be behind an earlier one of its partition.
+
+    It is a bound: the order within a slice is unknown. None if no record has an event time.
+    """
+    newest: dict[tuple[str, int], int] = {}
+    worst: int | None = None
+    for part in sorted(slices, key=lambda s: (s.topic, s.partition, s.begin)):
+        if part.first is None or part.last is None:
+            continue
+        key = (part.topic, part.partition)
+        newest[key] = max(newest.get(key, part.last), part.last)
+        worst = max(worst or 0, newest[key] - part.first)
+    return None if worst is None else timedelta(milliseconds=worst)

@@ -1,0 +1,116 @@
+"""Scenarios that have Spark process records as a batch: what they need of a pipeline."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from pathlib import PurePosixPath
+
+from headgate.errors import ScenarioError
+from headgate.model.cluster import Topic
+from headgate.model.version import OperatorKind, Version
+from headgate.reprocess.scenario import PlanRequest
+from headgate.text.numbers import name_list
+
+Ranges = dict[str, dict[str, tuple[int, int]]]
+"""The first offset and the one after the last, by topic and partition."""
+
+# A batch gives what the engine gives once all records are there; of the others it doesn't.
+_SAME_IN_BATCHES = frozenset(
+    {
+        OperatorKind.AGGREGATE,
+        OperatorKind.SESSION_AGGREGATE,
+        OperatorKind.STREAM_JOIN,
+        OperatorKind.DEDUPLICATE,
+    }
+)
+
+
+def source_blockers(request: PlanRequest) -> list[str]:
+    """Return why the pipeline's function can't be run over chosen offsets."""
+    pipeline, version = request.pipeline, request.version
+    function = pipeline.entry_point
+    if function is None:
+        return ["headgate.toml sets no `entry_point` for this pipeline: add it"]
+    if version is None or not version.sources:
+        return [
+            f"no version of {pipeline.name} with its sources is stored. Run `headgate capture "
+            f"{function} --pipeline {pipeline.name}`"
+        ]
+    others = [s.format or "unknown" for s in version.sources if s.format != "kafka"]
+    if others:
+        return [
+            f"{request.scenario} needs Kafka sources, but {pipeline.name} reads {name_list(others)}"
+        ]
+    if any(s.pattern or not s.topics for s in version.sources):
+        return [
+            f"{pipeline.name} subscribes to topics by a pattern. {request.scenario} needs sources "
+            "that name their topics"
+        ]
+    return []
+
+
+def operators_as_batch(request: PlanRequest, version: Version) -> list[str]:
+    """Return why the query's results can't be computed as a batch."""
+    operators = version.stateful
+    if operators is None:
+        return [
+            f"the stored version of {request.pipeline.name} doesn't show whether the query keeps "
+            f"state. Run `headgate capture {request.pipeline.entry_point} --pipeline "
+            f"{request.pipeline.name}`"
+        ]
+    others = sorted({o.kind for o in operators} - _SAME_IN_BATCHES)
+    if not others:
+        return []
+    words = name_list(kind.replace("_", " ") for kind in others)
+    return [
+        f"the query has {words}: in a batch, its results would differ. Use from-point or rewind"
+    ]
+
+
+def target_blockers(request: PlanRequest, folder: str) -> list[str]:
+    """Return why results can't be written to a folder."""
+    path = PurePosixPath(folder)
+    if not path.is_absolute():
+        return [f"--to: expected an absolute path of a folder, found {folder!r}"]
+    if not request.inspector.sinks.can_write(str(path.parent)):
+        return [f"--to: Headgate can't write to {path.parent}. Create it, or check its permissions"]
+    is_there = request.inspector.sinks.exists(folder)
+    replaces = request.options.get("replace", False)
+    if is_there and not replaces:
+        more = ", or pass --replace" if request.scenario == "historical-range" else ""
+        return [f"--to: {folder} already exists. Choose another folder{more}"]
+    if replaces and not is_there:
+        return [f"--replace: {folder} doesn't exist. Omit the option"]
+    return []
+
+
+def whole_topics(topics: Mapping[str, Topic]) -> Ranges:
+    """Return all offsets that the topics have now."""
+    return {
+        name: {str(p.number): (p.begin or 0, p.end or 0) for p in topic.partitions}
+        for name, topic in topics.items()
+    }
+
+
+def range_rows(ranges: Ranges) -> list[str]:
+    """Return the ranges as an option takes them."""
+    return [
+        f"{topic}:{part}:{begin}-{end}"
+        for topic, parts in sorted(ranges.items())
+        for part, (begin, end) in sorted(parts.items(), key=lambda p: int(p[0]))
+    ]
+
+
+def read_ranges(rows: Iterable[str], *, option: str) -> Ranges:
+    """Return the ranges of an option's values; ScenarioError if one has another form."""
+    found: Ranges = {}
+    for row in rows:
+        topic, _, rest = row.partition(":")
+        part, _, span = rest.partition(":")
+        begin, _, end = span.partition("-")
+        if not topic or not all(n.isascii() and n.isdecimal() for n in (part, begin, end)):
+            raise ScenarioError(f"--{option}: expected TOPIC:PARTITION:FROM-TO, found {row!r}")
+        if int(begin) > int(end):
+            raise ScenarioError(f"--{option}: FROM is greater than TO in {row!r}")
+        found.setdefault(topic, {})[part] = (int(begin), int(end))
+    return found

@@ -1,0 +1,1 @@
+"""Steps that write results with Spark, and put them in place."""

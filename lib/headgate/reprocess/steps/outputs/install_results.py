@@ -1,0 +1,109 @@
+"""Put a run's results in the place of a folder, in one move."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+from headgate.errors import RefusedError, StepError
+from headgate.reprocess.ports.inspector import Applier, Inspector
+from headgate.reprocess.steps.base.document import StepBase
+from headgate.reprocess.steps.base.step import PriorState, Step
+from headgate.reprocess.steps.outputs.process_records import staged_folder
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class InstallResults(StepBase):
+    """Move the results of the run to `folder`; with `replaces`, its contents are moved to backup.
+
+    For a moment, between the two moves, the folder doesn't exist.
+    """
+
+    action: ClassVar[str] = "install_results"
+    symbol: ClassVar[str] = "~"
+    undoable: ClassVar[bool] = True
+    folder: str
+    replaces: bool = False
+
+    def describe(self) -> str:
+        if self.replaces:
+            return f"replace {self.folder} by the new results, and keep the old ones as a backup"
+        return f"move the new results to {self.folder}"
+
+    def check(self, inspector: Inspector, *, again: bool = False) -> None:
+        """Nothing that another step has not checked: the applier looks before it moves."""
+
+    def bind(self, applier: Applier) -> PriorState:
+        """Decide the names, and keep what the results are: an undo deletes nothing else."""
+        staged = staged_folder(self.folder, applier.run)
+        return {
+            "staged": staged,
+            "backup": staged_folder(self.folder, f"backup-{applier.run}"),
+            "content": applier.folders.tree_hash(staged),
+        }
+
+    def is_applied(self, applier: Applier, was: PriorState) -> bool:
+        """Return whether both moves are done."""
+        exists = applier.folders.exists
+        has_backup = not self.replaces or exists(was["backup"])
+        return has_backup and exists(self.folder) and not exists(was["staged"])
+
+    def apply(self, applier: Applier, was: PriorState) -> None:
+        """Do the moves that are missing."""
+        folders = applier.folders
+        if self.replaces and not folders.exists(was["backup"]):
+            folders.move(self.folder, was["backup"])
+        if folders.exists(self.folder):
+            raise RefusedError(
+                f"{self.folder} already exists. Move it away, or run `headgate plan` again with "
+                "--replace"
+            )
+        folders.move(was["staged"], self.folder)
+
+    def verify(self, applier: Applier, was: PriorState) -> None:
+        """Fail unless the results are there."""
+        if not self.is_applied(applier, was):
+            raise StepError(f"the new results are not in {self.folder}. Resume the run")
+
+    def undo(self, was: PriorState) -> tuple[Step, ...]:
+        """Move the results away, and the old ones back."""
+        return (RemoveResults(folder=self.folder, replaces=self.replaces, **was),)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RemoveResults(StepBase):
+    """Move results back to `staged`, and the earlier contents from `backup` to `folder`."""
+
+    action: ClassVar[str] = "remove_results"
+    symbol: ClassVar[str] = "~"
+    undoable: ClassVar[bool] = True
+    folder: str
+    staged: str
+    backup: str
+    content: str | None = None
+    replaces: bool = False
+
+    def describe(self) -> str:
+        if self.replaces:
+            return f"restore the earlier contents of {self.folder}"
+        return f"move the results out of {self.folder}"
+
+    def apply(self, applier: Applier, was: PriorState) -> None:
+        """Do the moves that are missing."""
+        folders = applier.folders
+        if folders.exists(self.folder) and not folders.exists(self.staged):
+            if folders.tree_hash(self.folder) != self.content:
+                raise RefusedError(
+                    f"files in {self.folder} were changed after the run, and the undo would delete "
+                    "them. Move them away, then undo the run again"
+                )
+            folders.move(self.folder, self.staged)
+        if self.replaces and folders.exists(self.backup):
+            folders.move(self.backup, self.folder)
+
+    def verify(self, applier: Applier, was: PriorState) -> None:
+        """Fail unless the folder is as before the run."""
+        if applier.folders.exists(self.folder) != self.replaces:
+            raise StepError(
+                f"{self.folder} is not as before the run. Check its contents, then resume the undo"
+            )

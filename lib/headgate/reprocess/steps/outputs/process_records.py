@@ -1,0 +1,167 @@
+"""Have Spark run a pipeline's function over a range of records, into a folder of the run."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass, field
+from pathlib import PurePosixPath
+from typing import Any, ClassVar
+
+from headgate.errors import RefusedError, StepError
+from headgate.reprocess.ports.inspector import Applier, Inspector
+from headgate.reprocess.ports.spark_jobs import JobOutcome, SparkJob
+from headgate.reprocess.steps.base.document import StepBase
+from headgate.reprocess.steps.base.step import (
+    PriorState,
+    Step,
+    check_entry_point,
+    check_topics,
+    known_log,
+)
+from headgate.text.numbers import plural
+
+Offsets = dict[str, dict[str, tuple[int, int]]]
+
+
+def staged_folder(folder: str, run: str) -> str:
+    """Return where a run's results are before they are put in place: beside it, hidden."""
+    path = PurePosixPath(folder)
+    return str(path.parent / f".{path.name}.headgate-{run}")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ProcessRecords(StepBase):
+    """Run `entry_point` over `offsets` and write its results beside `folder`.
+
+    `offsets` has the first offset and the one after the last, by topic and partition. Results are
+    kept if their time is in `[start, until)`, input if its event time is in `[input_start,
+    input_until)`; None: no limit. `result_time` names the column with a result's time. Times are
+    ISO 8601 in UTC. `registered` is False for a function that isn't the pipeline's own.
+    """
+
+    action: ClassVar[str] = "process_records"
+    symbol: ClassVar[str] = "+"
+    undoable: ClassVar[bool] = True
+    pipeline: str
+    entry_point: str
+    topics: dict[str, dict[str, Any]]
+    offsets: Offsets
+    format: str
+    folder: str
+    query: str | None = None
+    result_time: str | None = None
+    start: str | None = None
+    until: str | None = None
+    input_start: str | None = None
+    input_until: str | None = None
+    registered: bool = True
+    config: dict[str, str] = field(default_factory=dict)
+
+    @property
+    def records(self) -> int:
+        """How many offsets are read."""
+        return sum(e - b for parts in self.offsets.values() for b, e in parts.values())
+
+    def describe(self) -> str:
+        count = plural(self.records, "record")
+        return (
+            f"process {count} of {', '.join(sorted(self.offsets))} with {self.entry_point}, and "
+            f"write the results next to {self.folder}"
+        )
+
+    def check(self, inspector: Inspector, *, again: bool = False) -> None:
+        """Refuse where a record of the range is gone, or the function is another one."""
+        if self.registered:
+            check_entry_point(inspector, self.pipeline, self.entry_point)
+        check_topics(inspector, self.topics)
+        for name, topic in inspector.kafka.topics(self.offsets).items():
+            for part in topic.partitions:
+                begin, end = known_log(name, part)
+                first, after = self.offsets[name].get(str(part.number), (begin, begin))
+                if first < after and first < begin:
+                    raise RefusedError(
+                        f"{name}[{part.number}] now begins at offset {begin}: offsets from {first} "
+                        "expired. Run `headgate plan` again with a later range"
+                    )
+                if after > end:
+                    raise RefusedError(
+                        f"{name}[{part.number}] ends at offset {end}, before {after}. Run "
+                        "`headgate plan` again"
+                    )
+
+    def bind(self, applier: Applier) -> PriorState:
+        """Decide where the results go."""
+        return {"staged": staged_folder(self.folder, applier.run)}
+
+    def apply(self, applier: Applier, was: PriorState) -> None:
+        """Run the program; what an earlier try has written is overwritten."""
+        job = SparkJob(
+            program="replay_query",
+            arguments=(*self._arguments(), "--to", f"{self.format}:{was['staged']}"),
+            what=f"the processing of {', '.join(sorted(self.offsets))}",
+            config=self.config,
+        )
+        result = applier.spark_jobs.run(job)
+        if result.outcome is not JobOutcome.DONE:
+            raise StepError(
+                f"{job.what} failed: {result.error.rstrip('.')}. Correct {self.entry_point}, then "
+                "resume the run"
+            )
+        facts = result.facts
+        applier.folders.write_record(_report(applier, self.entry_point), json.dumps(dict(facts)))
+        applier.note(
+            f"{plural(facts['read'], 'record')} read, {plural(facts['written'], 'result')} written "
+            f"in {facts['seconds']:.0f} s, {facts['startup_seconds']:.0f} s of it to start Spark"
+        )
+
+    def verify(self, applier: Applier, was: PriorState) -> None:
+        """Fail unless Spark says that the folder is complete."""
+        if not applier.folders.exists(f"{was['staged']}/_SUCCESS"):
+            raise StepError(
+                f"the results in {was['staged']} are incomplete: _SUCCESS is missing. Resume the "
+                "run"
+            )
+
+    def undo(self, was: PriorState) -> tuple[Step, ...]:
+        """Delete the results."""
+        return (DeleteResults(folder=was["staged"]),)
+
+    def _arguments(self) -> list[str]:
+        given = {
+            "--entry-point": self.entry_point,
+            "--query": self.query,
+            "--offsets": json.dumps(self.offsets, sort_keys=True),
+            "--time-column": self.result_time,
+            "--from": self.start,
+            "--until": self.until,
+            "--input-from": self.input_start,
+            "--input-until": self.input_until,
+        }
+        return [word for name, value in given.items() if value for word in (name, value)]
+
+
+def _report(applier: Applier, entry_point: str) -> str:
+    name = entry_point.replace(":", "-")
+    return f"{applier.folders.snapshot_folder()}/report-{name}.json"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DeleteResults(StepBase):
+    """Delete a folder of results that a run has written."""
+
+    action: ClassVar[str] = "delete_results"
+    symbol: ClassVar[str] = "-"
+    undoable: ClassVar[bool] = True
+    folder: str
+
+    def describe(self) -> str:
+        return f"delete the results in {self.folder}"
+
+    def apply(self, applier: Applier, was: PriorState) -> None:
+        """Delete it."""
+        applier.folders.remove_results(self.folder)
+
+    def verify(self, applier: Applier, was: PriorState) -> None:
+        """Fail if it is still there."""
+        if applier.folders.exists(self.folder):
+            raise StepError(f"{self.folder} still exists. Check its permissions, then resume")

@@ -1,0 +1,223 @@
+"""Run a streaming function over a range of records, with its result in a new target.
+
+    replay_query.py --entry-point MODULE:FUNCTION --offsets '{"orders": {"0": [120, 480]}}' \\
+        --to parquet:/data/april
+
+The function builds its query as always. Its Kafka sources read the given offsets, and its sink is
+replaced by the target. It is called over `spark.read`: each row of the result comes once, and no
+record is late. A batch that was killed starts again, and overwrites its folder.
+
+The result's facts are `read` (records of sources), `written` (rows), `seconds` and
+`startup_seconds`, which are among them.
+"""
+
+from __future__ import annotations
+
+import argparse
+import contextlib
+import threading
+import time
+from collections.abc import Callable, Iterator, Sequence
+from pathlib import Path
+from typing import Any
+
+from headgate.errors import CaptureError
+from headgate.spark_jobs.data.offset_ranges import OffsetRanges, read_ranges
+from headgate.spark_jobs.data.report import Ended, Report, run
+from headgate.spark_jobs.data.write_output import Target, read_target
+
+_EVERY_S = 1.0
+_ANSWER_S = 10.0
+
+
+def main() -> None:
+    """Run the program."""
+    parser = argparse.ArgumentParser(description="Run a streaming function over records.")
+    add = parser.add_argument
+    add("--entry-point", required=True, metavar="MODULE:FUNCTION")
+    add("--query", help="Name of the query, if the function starts several.")
+    add("--offsets", required=True, help="Offsets as JSON, or @FILE with them.")
+    add("--to", required=True, help="Target: FORMAT:LOCATION, for example parquet:/data/april.")
+    add("--run", help="Run id for the header headgate.run of a topic's records.")
+    add("--time-column", help="Column with the time of a result, or value.FIELD in JSON.")
+    add("--from", dest="start", metavar="TIME", help="First time of the results.")
+    add("--until", metavar="TIME", help="Time after the last result.")
+    add("--input-from", metavar="TIME", help="First event time of the input.")
+    add("--input-until", metavar="TIME", help="Event time after the last input.")
+    run(parser, work)
+
+
+def work(given: argparse.Namespace, report: Report) -> Ended:
+    """Build the query as a batch and write its result."""
+    began = time.monotonic()
+    from headgate.spark_jobs.own_process import check_importable
+
+    text = given.offsets
+    ranges = read_ranges(Path(text[1:]).read_text("utf-8") if text.startswith("@") else text)
+    target = read_target(given.to)
+    check_importable(given.entry_point)
+    from pyspark.sql import SparkSession
+
+    spark = SparkSession.builder.appName("headgate-replay").getOrCreate()
+    startup = time.monotonic() - began
+    read, written = _write(spark, given, ranges, target, report)
+    return Ended(
+        "done",
+        {
+            "read": read,
+            "written": written,
+            "seconds": round(time.monotonic() - began, 3),
+            "startup_seconds": round(startup, 3),
+        },
+    )
+
+
+def _write(
+    spark: Any, given: argparse.Namespace, ranges: OffsetRanges, target: Target, report: Report
+) -> tuple[int, int]:
+    """Write the rows; return how many records were read, and how many rows were written."""
+    from pyspark.sql import Observation
+    from pyspark.sql import functions as f
+
+    from headgate.spark_jobs.data.write_output import shaped, write_batch
+
+    built, query = built_as_batch(spark, given, ranges)
+    rows = _results(getattr(query, "rows", query), given, [w.column for w in built.watermarks])
+    written = Observation("written")
+    rows = shaped(rows, target, run=given.run).observe(written, f.count(f.lit(1)).alias("rows"))
+    with telling(report, lambda: tasks_done(spark), "tasks"):
+        write_batch(rows, target, getattr(query, "options_given", {}))
+    read = sum(counted(o) for o in built.counts)
+    return read, counted(written)
+
+
+def counted(observation: Any) -> int:
+    """Return how many rows were observed; 0 of a source that the query doesn't read after all."""
+    found: list[int] = []
+    # Spark answers only once the rows have been read: of a source that nothing reads, never.
+    thread = threading.Thread(target=lambda: found.append(observation.get["rows"]), daemon=True)
+    thread.start()
+    thread.join(timeout=_ANSWER_S)
+    return found[0] if found else 0
+
+
+def built_as_batch(
+    spark: Any, given: argparse.Namespace, ranges: OffsetRanges, *, slices: int | None = None
+) -> tuple[Any, Any]:
+    """Call the function over `spark.read`; return what it built, and its writer or DataFrame.
+
+    `slices` is the least number of tasks that read a Kafka source, None: as Spark does.
+    """
+    from headgate.spark_jobs.block_start import intercept_starts
+    from headgate.spark_jobs.call_function import called
+    from headgate.spark_jobs.data.read_as_batch import Built, build_as_batch, chosen_batch
+    from headgate.spark_jobs.own_process import loader
+
+    intercept_starts()
+    built = Built(ranges, within=_within(given), slices=slices)
+    build_as_batch(built)
+    returned = called(loader(given.entry_point), spark, given.entry_point)
+    return built, chosen_batch(returned, built, given.query, given.entry_point)
+
+
+def _within(given: argparse.Namespace) -> Callable[[Any, str], Any]:
+    """Return what keeps input whose event time is in the range that was asked for."""
+
+    def within(rows: Any, column: str) -> Any:
+        from pyspark.sql import functions as f
+
+        return _between(rows, f.col(column), given.input_from, given.input_until)
+
+    return within
+
+
+def _results(rows: Any, given: argparse.Namespace, watermarks: Sequence[str]) -> Any:
+    """Return the results whose time is in `[from, until)`; all of them if none was asked for."""
+    if not given.start and not given.until:
+        return rows
+    return _between(
+        rows, result_time(rows, given.time_column, watermarks), given.start, given.until
+    )
+
+
+def _between(rows: Any, column: Any, start: str | None, until: str | None) -> Any:
+    from pyspark.sql import functions as f
+
+    if start:
+        rows = rows.where(column >= f.lit(start).cast("timestamp"))
+    return rows.where(column < f.lit(until).cast("timestamp")) if until else rows
+
+
+def result_time(rows: Any, named: str | None, watermarks: Sequence[str]) -> Any:
+    """Return the column with a result's time: the named one, its window's start, its event time.
+
+    `value.FIELD` is a field of the JSON in `value`. CaptureError if none is named and no single
+    one is found.
+    """
+    from pyspark.sql import functions as f
+
+    kinds = dict(rows.dtypes)
+    if named and named.startswith("value.") and kinds.get("value") in ("string", "binary"):
+        text = f.col("value").cast("string")
+        return f.get_json_object(text, f"$.{named.removeprefix('value.')}").cast("timestamp")
+    if named:
+        if named.partition(".")[0] not in kinds:
+            raise CaptureError(
+                f"--time-column: the result has no column {named}. Its columns: {', '.join(kinds)}"
+            )
+        is_window = kinds.get(named, "").startswith(_WINDOW)
+        return f.col(f"{named}.start" if is_window else named).cast("timestamp")
+    if found := found_time(rows, watermarks):
+        return result_time(rows, found, watermarks)
+    raise CaptureError(
+        "the result has no single column with its window or event time. Name the column with "
+        f"--time-column; for JSON, value.FIELD. Columns: {', '.join(kinds)}"
+    )
+
+
+def found_time(rows: Any, watermarks: Sequence[str]) -> str | None:
+    """Return the only column of the result that is a window, else its only event time."""
+    kinds = dict(rows.dtypes)
+    windows = [n for n, kind in kinds.items() if kind.startswith(_WINDOW)]
+    if windows:
+        return windows[0] if len(windows) == 1 else None
+    events = {n for n in watermarks if kinds.get(n, "").startswith("timestamp")}
+    return events.pop() if len(events) == 1 else None
+
+
+_WINDOW = "struct<start:timestamp"
+
+
+def tasks_done(spark: Any) -> tuple[int, int]:
+    """Return how many tasks have ended, and how many there are in the stages so far."""
+    jvm = spark._jvm
+    none = jvm.java.util.ArrayList()
+    quantiles = spark.sparkContext._gateway.new_array(jvm.double, 0)
+    found = spark._jsc.sc().statusStore().stageList(none, False, False, quantiles, none)
+    stages = [found.apply(i) for i in range(found.size())]
+    return sum(int(s.numCompleteTasks()) for s in stages), sum(int(s.numTasks()) for s in stages)
+
+
+@contextlib.contextmanager
+def telling(report: Report, look: Callable[[], tuple[int, int]], unit: str) -> Iterator[None]:
+    """Report how much is done of how much, every second, from a thread of its own."""
+    ended = threading.Event()
+
+    def tell() -> None:
+        while not ended.wait(_EVERY_S):
+            # The session may end meanwhile.
+            with contextlib.suppress(Exception):
+                done, total = look()
+                report.progress(done=done, total=total, unit=unit)
+
+    thread = threading.Thread(target=tell, daemon=True)
+    thread.start()
+    try:
+        yield
+    finally:
+        ended.set()
+        thread.join(timeout=5)
+
+
+if __name__ == "__main__":
+    main()

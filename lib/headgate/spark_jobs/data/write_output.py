@@ -1,0 +1,88 @@
+"""Write the rows of a replay to its target.
+
+| target | written |
+|---|---|
+| parquet:PATH, json:PATH, orc:PATH | the folder, which is the run's own: a batch overwrites it |
+| kafka:TOPIC | `key` and `value` of the rows; rows without `value` become JSON |
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from pyspark.sql import functions as f
+
+from headgate.errors import CaptureError
+
+FOLDERS = ("parquet", "json", "orc")
+_KAFKA_COLUMNS = frozenset({"key", "value", "headers", "topic", "partition"})
+RUN_HEADER = "headgate.run"
+
+
+@dataclass(frozen=True, slots=True)
+class Target:
+    """Where rows go: the format, and the folder or the topic."""
+
+    format: str
+    location: str
+
+
+def read_target(text: str) -> Target:
+    """Return the target that `FORMAT:LOCATION` names; CaptureError if there is none such."""
+    kind, _, location = text.partition(":")
+    if kind not in (*FOLDERS, "kafka") or not location:
+        known = ", ".join((*FOLDERS, "kafka"))
+        raise CaptureError(f"--to: expected FORMAT:LOCATION with {known}, found {text!r}")
+    return Target(kind, location)
+
+
+def shaped(rows: Any, target: Target, *, run: str | None) -> Any:
+    """Return the rows with the columns that the target takes.
+
+    A topic's records get the header `headgate.run` with the run's id: who reads them can tell them
+    apart, and a run that was killed can be told from the next.
+    """
+    if target.format != "kafka":
+        return rows
+    if "value" not in rows.columns:
+        rows = rows.select(f.to_json(f.struct("*")).alias("value"))
+    kept = [c for c in rows.columns if c in _KAFKA_COLUMNS - {"topic"}]
+    rows = rows.select(*kept)
+    if run is None:
+        return rows
+    ours = f.array(
+        f.struct(f.lit(RUN_HEADER).alias("key"), f.lit(run).cast("binary").alias("value"))
+    )
+    given = "headers" in rows.columns
+    headers = f.concat(f.coalesce("headers", f.array().cast(_HEADERS)), ours) if given else ours
+    return rows.withColumn("headers", headers)
+
+
+_HEADERS = "array<struct<key: string, value: binary>>"
+
+
+def write_batch(rows: Any, target: Target, options: Mapping[str, Any]) -> None:
+    """Write the rows; a folder that is there is overwritten.
+
+    Spark's Java writer is called: PySpark's refuses what a user's function would write.
+    """
+    writer = rows._jdf.write().format(target.format)
+    for name, value in _options(target, options).items():
+        writer = writer.option(name, value)
+    if target.format == "kafka":
+        writer.mode("append").save()
+    else:
+        writer.mode("overwrite").save(target.location)
+
+
+def _options(target: Target, given: Mapping[str, Any]) -> dict[str, str]:
+    """Return the options of the function's own sink that concern the target's kind."""
+    if target.format != "kafka":
+        return {}
+    kept = {k: str(v) for k, v in given.items() if k.lower().startswith("kafka.")}
+    # A transactional id is the pipeline's own: a second producer with it would fence the first.
+    own = ("kafka.transactional.id", "kafka.client.id")
+    kept = {k: v for k, v in kept.items() if k.lower() not in own}
+    return {**kept, "topic": target.location}

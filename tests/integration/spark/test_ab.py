@@ -1,0 +1,98 @@
+"""Two functions over the same orders: equal ones, and one that differs in two cities."""
+
+import json
+import shutil
+import subprocess
+import sys
+
+import pytest
+
+pytestmark = [pytest.mark.kafka, pytest.mark.spark]
+
+CODE = """
+import os
+from pyspark.sql import functions as f
+
+def totals(spark, factor):
+    raw = (spark.readStream.format("kafka")
+           .option("kafka.bootstrap.servers", os.environ["ORDERS_BROKER"])
+           .option("subscribe", os.environ["ORDERS_TOPIC"]).load())
+    value = f.from_json(f.col("value").cast("string"), "city string, amount long").alias("v")
+    rows = raw.select(value).select("v.*").groupBy("city").agg(f.sum("amount").alias("total"))
+    fixed = f.when(f.col("city").isin("c1", "c2"), f.col("total") * factor)
+    totals = fixed.otherwise(f.col("total"))
+    return rows.withColumn("total", totals).writeStream.outputMode("update")
+
+def first(spark):
+    return totals(spark, 1)
+
+def same(spark):
+    return totals(spark, 1)
+
+def second(spark):
+    return totals(spark, 2)
+"""
+
+
+@pytest.fixture
+def pipeline(team, topic, produce, broker, monkeypatch):
+    """The function `first`, registered and captured; 60 orders of six cities."""
+    orders = topic("orders", partitions=2)
+    for number in range(60):
+        order = json.dumps({"city": f"c{number % 6}", "amount": number})
+        produce(orders, [order], partition=number % 2)
+    monkeypatch.setenv("ORDERS_BROKER", broker)
+    monkeypatch.setenv("ORDERS_TOPIC", orders)
+    (team.folder / "totals.py").write_text(CODE)
+    team.register(
+        '[[pipeline]]\nname = "totals"\nengine = "spark"\ncheckpoint = "checkpoint"\n'
+        'entry_point = "totals:first"\n',
+        '[spark]\nmaster = "local[2]"\n[spark.config]\n"spark.sql.shuffle.partitions" = "2"\n',
+    )
+    command = [sys.executable, "-m", "headgate.cli.main", "--config", team.config, "capture"]
+    command += ["totals:first", "--pipeline", "totals"]
+    subprocess.run(command, cwd=team.folder, check=True, capture_output=True)
+    return orders
+
+
+def plan(team, other, *options):
+    given = (f"--other=totals:{other}", "--keys=city", f"--to={team.folder / 'ab'}")
+    file, made = team.plan("totals", *given, *options, scenario="ab")
+    assert made["can_apply"], made["blockers"]
+    return file
+
+
+def test_equal_results_end_well_and_an_undo_deletes_them(team, pipeline):
+    done = team.run("apply", str(plan(team, "same")))
+    assert [s["state"] for s in done["steps"]] == ["done"] * 5
+    notes = [n["message"] for n in team.run("runs", done["run"])["progress"]]
+    assert any(n.startswith("6 rows and 6 rows: 0 missing, 0 extra, 0 different") for n in notes)
+    team.run("undo", done["run"])
+    assert not list((team.folder / "ab").iterdir())
+
+
+def test_differences_fail_the_run_and_are_counted(team, pipeline):
+    failed = team.run("apply", str(plan(team, "second")), code=5)
+    (step,) = [s for s in failed["steps"] if s["state"] == "failed"]
+    assert step["action"] == "compare_results"
+    assert "0 missing, 0 extra, 2 different" in step["error"]
+    shutil.rmtree(team.folder / "ab")
+
+
+@pytest.mark.long
+def test_differences_are_allowed_and_kept_with_the_run(team, pipeline):
+    done = team.run("apply", str(plan(team, "second", "--allow-differences")))
+    kept = team.folder / ".headgate" / "runs" / done["run"] / "comparison.json"
+    found = json.loads(kept.read_text())
+    assert {s["key"]["city"] for s in found["samples"]} == {"c1", "c2"}
+    assert [(c["name"], c["different"]) for c in found["columns"]] == [("total", 2)]
+
+
+@pytest.mark.long
+def test_a_range_of_offsets_is_processed(team, pipeline):
+    options = (f"--offsets={pipeline}:0:0-10", f"--offsets={pipeline}:1:0-0")
+    done = team.run("apply", str(plan(team, "same", *options)))
+    notes = [n["message"] for n in team.run("runs", done["run"])["progress"]]
+    assert sum(n.startswith("10 records read") for n in notes) == 2
+    # Partition 0 has the even numbers: three cities.
+    assert any(n.startswith("3 rows and 3 rows") for n in notes)

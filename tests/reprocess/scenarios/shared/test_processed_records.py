@@ -1,0 +1,81 @@
+"""What scenarios that process records as a batch need, and how offsets are written."""
+
+import pytest
+
+from headgate.errors import ScenarioError
+from headgate.model.registered_pipelines import Pipeline
+from headgate.model.version import Engine, OperatorKind, Source, StatefulOperator, Version
+from headgate.reprocess.scenario import PlanRequest
+from headgate.reprocess.scenarios.shared.processed_records import (
+    operators_as_batch,
+    range_rows,
+    read_ranges,
+    source_blockers,
+)
+
+KAFKA = Source(position=0, format="kafka", topics=("t",))
+
+
+def request(*, version=None, entry_point="m:f"):
+    pipeline = Pipeline(name="p", engine=Engine.SPARK, entry_point=entry_point)
+    return PlanRequest(scenario="ab", pipeline=pipeline, inspector=None, version=version)
+
+
+def version(*sources, stateful=()):
+    return Version(engine=Engine.SPARK, sources=sources or (KAFKA,), stateful=stateful)
+
+
+def test_a_query_over_named_topics_is_processed():
+    assert source_blockers(request(version=version())) == []
+
+
+@pytest.mark.parametrize(
+    ("wrong", "said"),
+    [
+        ({"entry_point": None}, "sets no `entry_point`"),
+        ({}, "headgate capture m:f --pipeline p"),
+        ({"version": version(KAFKA, Source(position=1, format="rate"))}, "but p reads rate"),
+        ({"version": version(Source(position=0, format="kafka", pattern="o.*"))}, "by a pattern"),
+    ],
+)
+def test_what_stands_in_the_way_is_named(wrong, said):
+    (reason,) = source_blockers(request(**wrong))
+    assert said in reason
+
+
+@pytest.mark.parametrize(
+    "kind",
+    [
+        OperatorKind.MAP_GROUPS,
+        OperatorKind.TRANSFORM_WITH_STATE,
+        OperatorKind.DEDUPLICATE_WITHIN_WATERMARK,
+        OperatorKind.LIMIT,
+        OperatorKind.UNKNOWN,
+    ],
+)
+def test_an_operator_that_means_something_else_in_a_batch_is_a_blocker(kind):
+    found = version(stateful=(StatefulOperator(kind=kind),))
+    (reason,) = operators_as_batch(request(), found)
+    assert kind.replace("_", " ") in reason
+    assert not operators_as_batch(request(), version())
+
+
+def test_a_version_that_does_not_show_its_state_is_a_blocker():
+    (reason,) = operators_as_batch(request(), version(stateful=None))
+    assert "headgate capture m:f --pipeline p" in reason
+
+
+def test_ranges_are_written_as_they_are_read():
+    rows = ["a:0:5-9", "a:10:1-1", "b.c:2:0-7"]
+    assert range_rows(read_ranges(rows, option="offsets")) == rows
+
+
+@pytest.mark.parametrize("row", ["a", "a:0", "a:0:5", "a:0:5-", "a:x:1-2", ":0:1-2", "a:0:-1-2"])
+def test_another_form_of_a_range_is_an_error(row):
+    with pytest.raises(ScenarioError, match="--offsets: expected TOPIC:PARTITION:FROM-TO"):
+        read_ranges([row], option="offsets")
+
+
+def test_a_range_that_ends_before_it_begins_is_an_error():
+    with pytest.raises(ScenarioError, match="FROM is greater than TO"):
+        read_ranges(["a:0:9-5"], option="offsets")

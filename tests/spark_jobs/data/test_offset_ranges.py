@@ -1,0 +1,42 @@
+"""Ranges of offsets: what is accepted, and what Spark is told."""
+
+import json
+
+import pytest
+
+from headgate.errors import CaptureError
+from headgate.spark_jobs.data.offset_ranges import read_ranges
+
+TEXT = '{"orders": {"0": [5, 9], "1": [0, 0]}, "pay": {"0": [1, 2]}}'
+
+
+def test_spark_is_told_where_each_partition_begins_and_ends():
+    ranges = read_ranges(TEXT)
+    assert ranges.records == 5
+    assert json.loads(ranges.starting()) == {"orders": {"0": 5, "1": 0}, "pay": {"0": 1}}
+    assert json.loads(ranges.assigned()) == {"orders": [0, 1], "pay": [0]}
+    assert json.loads(ranges.only(["pay"]).ending()) == {"pay": {"0": 2}}
+
+
+def test_a_topic_without_offsets_is_named():
+    with pytest.raises(CaptureError, match="reads topic refunds, for which no offsets were given"):
+        read_ranges(TEXT).only(["orders", "refunds"])
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "",
+        "[]",
+        "3",
+        '{"t": []}',
+        '{"t": {"0": 5}}',
+        '{"t": {"0": [5]}}',
+        '{"t": {"x": [1, 2]}}',
+        '{"t": {"0": [9, 5]}}',
+        '{"t": {"0": [-1, 5]}}',
+    ],
+)
+def test_what_is_no_range_is_an_error_with_the_form(text):
+    with pytest.raises(CaptureError, match=r'--offsets: expected \{"TOPIC"'):
+        read_ranges(text)
