@@ -33,6 +33,13 @@ class OffsetRanges:
             )
         return OffsetRanges({t: self.parts[t] for t in wanted})
 
+    def within(self, parts: Mapping[str, Iterable[int]]) -> OffsetRanges:
+        """Return the ranges of these partitions."""
+        kept = {
+            t: {p: r for p, r in self.parts[t].items() if p in set(n)} for t, n in parts.items()
+        }
+        return OffsetRanges(kept)
+
     def starting(self) -> str:
         """Return `startingOffsets` for Spark."""
         return self._json(0)

@@ -7,6 +7,8 @@ watermark in a batch: no record is late there.
 
 from __future__ import annotations
 
+import json
+import re
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any
@@ -28,7 +30,7 @@ _ONLY_STREAMS = frozenset(
         *("maxfileage", "cleansource", "sourcearchivedir", "filenameonly"),
         *("startingtimestamp", "startingoffsetsbytimestamp", "endingtimestamp"),
         *("endingoffsetsbytimestamp", "startingoffsets", "endingoffsets", "kafka.group.id"),
-        *("groupidprefix", "startingoffsetsbytimestampstrategy"),
+        *("groupidprefix", "startingoffsetsbytimestampstrategy", "failondataloss"),
     }
 )
 _TOPICS = ("subscribe", "subscribepattern", "assign")
@@ -129,25 +131,29 @@ class BatchReader(OptionUtils):  # type: ignore[misc]
             self.schema(schema)
 
     def _kafka(self) -> Any:
-        topics = self._topics()
-        ranges = self._built.ranges.only(topics)
+        ranges = self._ranges()
         # A subscription would want offsets of partitions that were added since, too.
         reader = self._reader().option("assign", ranges.assigned())
         reader = reader.option("startingOffsets", ranges.starting())
         reader = reader.option("endingOffsets", ranges.ending())
+        # Else Spark would leave out what has expired, and say nothing.
+        reader = reader.option("failOnDataLoss", "true")
         if self._built.slices is not None:
             return reader.option("minPartitions", str(self._built.slices)).load()
         count = Observation(f"read-{len(self._built.counts)}")
         self._built.counts.append(count)
         return reader.load().observe(count, f.count(f.lit(1)).alias("rows"))
 
-    def _topics(self) -> list[str]:
-        if subscribed := self._options.pop("subscribe", None):
-            return [name.strip() for name in str(subscribed).split(",")]
-        for name in _TOPICS:
-            self._options.pop(name, None)
-        # A pattern or an assignment: what was planned for is what it meant then.
-        return sorted(self._built.ranges.parts)
+    def _ranges(self) -> OffsetRanges:
+        """Return the ranges of what the source reads, by `subscribe`, a pattern or `assign`."""
+        given = {name: self._options.pop(name, None) for name in _TOPICS}
+        ranges = self._built.ranges
+        if assigned := given["assign"]:
+            parts = {str(t): [int(n) for n in numbers] for t, numbers in _json(assigned).items()}
+            return ranges.only(parts).within(parts)
+        if pattern := given["subscribepattern"]:
+            return ranges.only([t for t in ranges.parts if re.fullmatch(str(pattern), t)])
+        return ranges.only([name.strip() for name in str(given["subscribe"] or "").split(",")])
 
     def _reader(self) -> Any:
         reader = self._spark.read
@@ -159,6 +165,16 @@ class BatchReader(OptionUtils):  # type: ignore[misc]
         for key, value in kept.items():
             reader = reader.option(key, value)
         return reader
+
+
+def _json(text: Any) -> dict[str, Any]:
+    try:
+        found = json.loads(str(text))
+    except ValueError:
+        found = None
+    if not isinstance(found, dict):
+        raise CaptureError(f"option assign of the Kafka source isn't a JSON object: {text!r}")
+    return found
 
 
 class RememberedWriter:
