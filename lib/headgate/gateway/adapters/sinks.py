@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import itertools
 import os
+from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from urllib.parse import urlsplit
 
@@ -29,6 +31,17 @@ class SinkAdapter:
     def can_write(self, folder: str) -> bool:
         """Return whether Headgate may make files in a local folder."""
         return Path(folder).is_dir() and os.access(folder, os.W_OK | os.X_OK)
+
+    def system_folder(self, folder: str, known: Mapping[str, str]) -> str | None:
+        """Return what a folder is, contains or is inside of that is a system's."""
+        path = Path(folder).resolve()
+        for text, what in known.items():
+            if is_remote(text):
+                continue
+            other = self._local(text)
+            if path == other or path in other.parents or other in path.parents:
+                return what
+        return _recognised([path, *path.parents]) or _recognised(_below(path))
 
     def log(self, target: str, batch: int, kept: str | None = None) -> SinkLog | None:
         """Return a file sink's log seen from the end of `batch`, None where there is none."""
@@ -57,3 +70,27 @@ class SinkAdapter:
 
 def _path(kept: str | None) -> Path | None:
     return Path(kept) if kept else None
+
+
+_SYSTEM = {
+    "_spark_metadata": "the output of a streaming query",
+    "_delta_log": "a Delta table",
+    "offsets": "a checkpoint",
+}
+_MOST_FOLDERS = 2_000
+
+
+def _recognised(folders: Iterable[Path]) -> str | None:
+    for folder in folders:
+        for name, what in _SYSTEM.items():
+            # Other folders are named so as well; only a checkpoint has both.
+            is_real = name != "offsets" or (folder / "metadata").is_file()
+            if is_real and (folder / name).is_dir():
+                return f"{what} ({folder})"
+    return None
+
+
+def _below(folder: Path) -> Iterator[Path]:
+    """Yield the folders below, the first thousands of them."""
+    walked = (Path(root) for root, _, _ in os.walk(folder))
+    yield from itertools.islice(walked, _MOST_FOLDERS)

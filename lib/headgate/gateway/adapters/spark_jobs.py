@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import hashlib
 import json
+import os
 import shutil
+import threading
 import time
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
@@ -42,13 +44,18 @@ class SparkJobAdapter:
     def event_times(self, job: SparkJob, topics: Mapping[str, str | None]) -> EventTimes:
         """Return what the program finds; see the port."""
         folder = self._context.home / "measured"
-        asked = json.dumps([job.program, *job.arguments, sorted(topics.items())])
+        spark = self._context.registry.spark
+        key = [job.program, *job.arguments, sorted(topics.items()), sorted(spark.config.items())]
+        asked = json.dumps(key)
         named = hashlib.sha256(asked.encode()).hexdigest()[:24]
         found = _remembered(folder / f"{named}.json")
         if found is None:
-            found = self._measured(job, folder / named)
-            with open_private(folder / f"{named}.json", "w") as out:
+            # Two plans may be made at once: each has its own process and its own draft.
+            draft = folder / f"{named}.{os.getpid()}-{threading.get_ident()}"
+            found = self._measured(job, draft)
+            with open_private(draft, "w") as out:
                 json.dump(found, out)
+            draft.replace(folder / f"{named}.json")
         slices = (
             Slice(
                 topic=s["topic"], partition=s["partition"], begin=s["from"], end=s["to"],
@@ -177,7 +184,10 @@ def _remembered(file: Path) -> dict[str, Any] | None:
     """Return what was measured before, None if nothing was, or if the code has changed since."""
     if not file.is_file():
         return None
-    found: dict[str, Any] = json.loads(file.read_text(encoding="utf-8"))
+    try:
+        found: dict[str, Any] = json.loads(file.read_text(encoding="utf-8"))
+    except ValueError:
+        return None
     for name, digest in found["code"].items():
         path = Path(name)
         if not path.is_file() or hashlib.sha256(path.read_bytes()).hexdigest() != digest:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Protocol
 
 from headgate.model.restore_points import SinkLog
@@ -21,6 +22,13 @@ class SinkInspector(Protocol):
 
     def can_write(self, folder: str) -> bool:
         """Return whether Headgate may make files in a local folder."""
+
+    def system_folder(self, folder: str, known: Mapping[str, str]) -> str | None:
+        """Return the system that a local folder is, contains or is inside of, None if none.
+
+        `known` are such folders, each with what it is. Checkpoints, tables and the outputs of
+        streaming queries are recognised by what is in them.
+        """
 
     def newest_batch(self, target: str) -> int | None:
         """Return the newest batch in a file sink's log, None if the folder has no log.

@@ -96,6 +96,19 @@ def test_what_a_batch_can_not_give_is_a_blocker(operator, said):
         assert not operator_blockers(request(**{"warm-up": "1h"}), version)
 
 
+def test_windows_over_windows_need_a_warm_up():
+    version = Version(engine=Engine.SPARK, stateful=(HOURLY, SLIDING))
+    (reason,) = operator_blockers(request(), version)
+    assert "windows over windows: pass --warm-up" in reason
+    assert not operator_blockers(request(**{"warm-up": "1h"}), version)
+
+
+@pytest.mark.parametrize("given", ["9999999d", "900000d"])
+def test_a_warm_up_of_millennia_is_an_error(given):
+    with pytest.raises(ScenarioError, match="--warm-up"):
+        read_range(request(**{"warm-up": given}), ())
+
+
 @pytest.mark.parametrize(
     ("operators", "until", "is_known"),
     [

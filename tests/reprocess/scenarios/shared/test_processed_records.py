@@ -1,13 +1,18 @@
 """What scenarios that process records as a batch need, and how offsets are written."""
 
+import re
+from dataclasses import replace
+
 import pytest
 
 from headgate.errors import ScenarioError
+from headgate.model.cluster import Partition, Topic
 from headgate.model.registered_pipelines import Pipeline
 from headgate.model.version import Engine, OperatorKind, Source, StatefulOperator, Version
 from headgate.reprocess.scenario import PlanRequest
 from headgate.reprocess.scenarios.shared.processed_records import (
     operators_as_batch,
+    range_blockers,
     range_rows,
     read_ranges,
     source_blockers,
@@ -35,7 +40,11 @@ def test_a_query_over_named_topics_is_processed():
         ({"entry_point": None}, "sets no `entry_point`"),
         ({}, "headgate capture m:f --pipeline p"),
         ({"version": version(KAFKA, Source(position=1, format="rate"))}, "but p reads rate"),
-        ({"version": version(Source(position=0, format="kafka", pattern="o.*"))}, "by a pattern"),
+        ({"version": version(replace(KAFKA, options={"Assign": "{}"}))}, "or `assign`"),
+        (
+            {"version": version(Source(position=0, format="kafka", pattern="o.*"))},
+            "`subscribePattern`",
+        ),
     ],
 )
 def test_what_stands_in_the_way_is_named(wrong, said):
@@ -63,6 +72,30 @@ def test_an_operator_that_means_something_else_in_a_batch_is_a_blocker(kind):
 def test_a_version_that_does_not_show_its_state_is_a_blocker():
     (reason,) = operators_as_batch(request(), version(stateful=None))
     assert "headgate capture m:f --pipeline p" in reason
+
+
+LOG = Topic(
+    name="a",
+    id="1",
+    partitions=(Partition(number=0, begin=5, end=9), Partition(number=1, begin=0, end=0)),
+)
+
+
+@pytest.mark.parametrize(
+    ("rows", "said"),
+    [
+        (["a:0:5-9", "a:1:0-0"], None),
+        (["a:0:7-7"], None),
+        (["a:0:4-9"], r"a\[0\] holds offsets 5 to 9, not 4 to 9"),
+        (["a:0:5-10"], r"a\[0\] holds offsets 5 to 9, not 5 to 10"),
+        (["a:2:0-1"], "a has no partition 2"),
+        (["a:0:5-9", "b:0:0-1"], "b isn't an input of the query"),
+        (["b:0:0-0"], "name the offsets of a, too"),
+    ],
+)
+def test_ranges_outside_of_the_topics_are_blockers(rows, said):
+    found = range_blockers(read_ranges(rows, option="scan"), {"a": LOG}, option="scan")
+    assert found == [] if said is None else re.search(said, " ".join(found))
 
 
 def test_ranges_are_written_as_they_are_read():

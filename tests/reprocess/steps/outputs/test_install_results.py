@@ -104,6 +104,9 @@ def test_a_folder_that_appeared_meanwhile_is_left_alone(tmp_path, applier):
     folder.mkdir()
     with pytest.raises(RefusedError, match="already exists"):
         step.apply(applier, was)
+    (back,) = step.undo(was)
+    done(applier, back)
+    assert folder.is_dir() and Path(was["staged"]).is_dir()
 
 
 @pytest.mark.parametrize("name", ["april", ".april", ".headgate-x", ".april.headgate-a/../b"])

@@ -17,6 +17,7 @@ from headgate.reprocess.scenarios.shared import common
 from headgate.reprocess.scenarios.shared.processed_records import (
     Ranges,
     operators_as_batch,
+    range_blockers,
     range_rows,
     read_ranges,
     source_blockers,
@@ -46,10 +47,11 @@ def build(request: PlanRequest) -> Plan:
         *operators_as_batch(request, request.version),
         *target_blockers(request, str(request.options["to"])),
     ]
-    if blockers:
-        return request.block(*blockers)
     rows = request.options.get("offsets")
     ranges = read_ranges(rows, option="offsets") if rows else whole_topics(topics)
+    blockers += range_blockers(ranges, topics, option="offsets")
+    if blockers:
+        return request.block(*blockers)
     return _plan(request, topics, ranges)
 
 

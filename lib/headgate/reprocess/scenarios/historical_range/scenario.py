@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
+from datetime import UTC, datetime
 
+from headgate.errors import ScenarioError
 from headgate.model.cluster import Topic
 from headgate.model.version import Engine, Version
 from headgate.reprocess.conditions import ENTRY_POINT
@@ -24,6 +26,7 @@ from headgate.reprocess.scenarios.shared import common
 from headgate.reprocess.scenarios.shared.processed_records import (
     Ranges,
     operators_as_batch,
+    range_blockers,
     range_rows,
     read_ranges,
     source_blockers,
@@ -37,6 +40,8 @@ from headgate.text.numbers import name_list
 from headgate.text.times import duration, from_milliseconds, iso, milliseconds
 
 _FORMATS = ("parquet", "json", "orc")
+# Kafka's times are milliseconds since then, and none is negative.
+_FIRST = datetime(1970, 1, 1, tzinfo=UTC)
 
 
 def build(request: PlanRequest) -> Plan:
@@ -57,6 +62,8 @@ def build(request: PlanRequest) -> Plan:
     if blockers:
         return request.block(*blockers)
     scanned = _scanned(request, topics, wanted)
+    if blockers := range_blockers(scanned, topics, option="scan"):
+        return request.block(*blockers)
     return _plan(request, version, topics, wanted, scanned)
 
 
@@ -137,15 +144,18 @@ def _scanned(request: PlanRequest, topics: Mapping[str, Topic], wanted: TimeRang
     if given is None:
         return whole
     late = duration(given, option="lateness")
+    try:
+        since, until = max(wanted.input_start - late, _FIRST), wanted.input_until + late
+    except OverflowError:
+        raise ScenarioError(f"--lateness: {given!r} is too long. Use a shorter duration") from None
     parts = [(t, int(p)) for t, numbers in whole.items() for p in numbers]
     first_at = request.inspector.kafka.first_at
-    begins = first_at(parts, milliseconds(wanted.input_start - late))
-    ends = first_at(parts, milliseconds(wanted.input_until + late))
+    begins, ends = first_at(parts, milliseconds(since)), first_at(parts, milliseconds(until))
     found: Ranges = {}
     for topic, part in parts:
         end = whole[topic][str(part)][1]
-        since, until = begins.get((topic, part)), ends.get((topic, part))
-        limits = (end if since is None else since, end if until is None else until)
+        begin, after = begins.get((topic, part)), ends.get((topic, part))
+        limits = (end if begin is None else begin, end if after is None else after)
         found.setdefault(topic, {})[str(part)] = limits
     return found
 
@@ -196,12 +206,9 @@ def _exactness(
             f"the result is exact for records that are at most {request.options['lateness']} late; "
             f"others may be missing{'. ' + measured.capitalize() if measured else ''}"
         )
-    whole = all(
-        scanned.get(n, {}).get(str(p.number), (1, 0))[0] <= (p.begin or 0)
-        for n, t in topics.items()
-        for p in t.partitions
-    )
-    if whole:
+    parts = [(n, p) for n, t in topics.items() for p in t.partitions if p.end != p.begin]
+    limits = [(scanned[n].get(str(p.number), (p.end or 0, 0)), p) for n, p in parts]
+    if all(begin <= (p.begin or 0) and begin < end for (begin, end), p in limits):
         return "the result is exact: all records of the topics were measured for the range"
     return "the result only has the records of --scan: others of the range may be missing"
 

@@ -55,12 +55,15 @@ def read_range(request: PlanRequest, operators: Iterable[StatefulOperator]) -> T
     warm_up = duration(given, option="warm-up") if given else timedelta()
     # A window that begins right before the end holds records up to its own end.
     size = max((o.window.size_us or 0 for o in operators if o.window), default=0)
-    return TimeRange(
-        start=start,
-        until=until,
-        input_start=start - warm_up,
-        input_until=until + timedelta(microseconds=size) + warm_up,
-    )
+    try:
+        return TimeRange(
+            start=start,
+            until=until,
+            input_start=start - warm_up,
+            input_until=until + timedelta(microseconds=size) + warm_up,
+        )
+    except OverflowError:
+        raise ScenarioError(f"--warm-up: {given!r} is too long. Use a shorter duration") from None
 
 
 def operator_blockers(request: PlanRequest, version: Version) -> list[str]:
@@ -73,11 +76,13 @@ def operator_blockers(request: PlanRequest, version: Version) -> list[str]:
             "the query aggregates without a time window, so its results belong to no time. Use "
             "from-scratch"
         )
-    if (needing := kinds & _NEED_WARM_UP) and "warm-up" not in request.options:
-        words = name_list(_WORDS[kind] for kind in sorted(needing))
+    words = [_WORDS[kind] for kind in sorted(kinds & _NEED_WARM_UP)]
+    if sum(o.window is not None for o in operators) > 1:
+        words.append("windows over windows")
+    if words and "warm-up" not in request.options:
         found.append(
-            f"the query has {words}: pass --warm-up with the time before and after the range that "
-            "its results depend on"
+            f"the query has {name_list(words)}: pass --warm-up with the time before and after the "
+            "range that its results depend on"
         )
     return found
 

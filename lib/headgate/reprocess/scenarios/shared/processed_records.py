@@ -7,7 +7,7 @@ from pathlib import PurePosixPath
 
 from headgate.errors import ScenarioError
 from headgate.model.cluster import Topic
-from headgate.model.version import OperatorKind, Version
+from headgate.model.version import OperatorKind, Source, Version
 from headgate.reprocess.scenario import PlanRequest
 from headgate.text.numbers import name_list
 
@@ -41,12 +41,16 @@ def source_blockers(request: PlanRequest) -> list[str]:
         return [
             f"{request.scenario} needs Kafka sources, but {pipeline.name} reads {name_list(others)}"
         ]
-    if any(s.pattern or not s.topics for s in version.sources):
+    if any(s.pattern or not s.topics or _is_assigned(s) for s in version.sources):
         return [
-            f"{pipeline.name} subscribes to topics by a pattern. {request.scenario} needs sources "
-            "that name their topics"
+            f"{pipeline.name} has a source with `subscribePattern` or `assign`. {request.scenario} "
+            "needs sources with `subscribe`"
         ]
     return []
+
+
+def _is_assigned(source: Source) -> bool:
+    return "assign" in {name.lower() for name in source.options}
 
 
 def operators_as_batch(request: PlanRequest, version: Version) -> list[str]:
@@ -74,6 +78,8 @@ def target_blockers(request: PlanRequest, folder: str) -> list[str]:
         return [f"--to: expected an absolute path of a folder, found {folder!r}"]
     if not request.inspector.sinks.can_write(str(path.parent)):
         return [f"--to: Headgate can't write to {path.parent}. Create it, or check its permissions"]
+    if found := request.inspector.sinks.system_folder(folder, _known_folders(request)):
+        return [f"--to: {folder} is, contains or is inside {found}. Choose another folder"]
     is_there = request.inspector.sinks.exists(folder)
     replaces = request.options.get("replace", False)
     if is_there and not replaces:
@@ -82,6 +88,37 @@ def target_blockers(request: PlanRequest, folder: str) -> list[str]:
     if replaces and not is_there:
         return [f"--replace: {folder} doesn't exist. Omit the option"]
     return []
+
+
+def _known_folders(request: PlanRequest) -> dict[str, str]:
+    """Return local folders that no result may be put into, each with what it is."""
+    found = {
+        p.checkpoint: f"the checkpoint of {p.name}"
+        for p in request.inspector.processes.pipelines()
+        if p.checkpoint
+    }
+    sink = request.version.sink if request.version else None
+    if sink is not None and sink.is_files and sink.target:
+        found[sink.target] = f"the output of {request.pipeline.name}"
+    return found
+
+
+def range_blockers(ranges: Ranges, topics: Mapping[str, Topic], *, option: str) -> list[str]:
+    """Return what of the given ranges is outside of the topics, or left out of them."""
+    found = [f"--{option}: {name} isn't an input of the query" for name in ranges.keys() - topics]
+    found += [f"--{option}: name the offsets of {name}, too" for name in topics.keys() - ranges]
+    for name, topic in topics.items():
+        logs = {str(p.number): (p.begin or 0, p.end or 0) for p in topic.partitions}
+        for part, (first, after) in ranges.get(name, {}).items():
+            if part not in logs:
+                found.append(f"--{option}: {name} has no partition {part}")
+            elif first < after and not logs[part][0] <= first < after <= logs[part][1]:
+                begin, end = logs[part]
+                found.append(
+                    f"--{option}: {name}[{part}] holds offsets {begin} to {end}, not {first} to "
+                    f"{after}"
+                )
+    return found
 
 
 def whole_topics(topics: Mapping[str, Topic]) -> Ranges:

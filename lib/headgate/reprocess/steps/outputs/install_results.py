@@ -102,8 +102,13 @@ class RemoveResults(StepBase):
             folders.move(self.backup, self.folder)
 
     def verify(self, applier: Applier, was: PriorState) -> None:
-        """Fail unless the folder is as before the run."""
-        if applier.folders.exists(self.folder) != self.replaces:
+        """Fail unless the folder is as before the run.
+
+        If the run moved nothing, because somebody else made the folder, it stays.
+        """
+        exists = applier.folders.exists
+        moved_nothing = exists(self.staged) and not exists(self.backup)
+        if not moved_nothing and exists(self.folder) != self.replaces:
             raise StepError(
                 f"{self.folder} is not as before the run. Check its contents, then resume the undo"
             )
