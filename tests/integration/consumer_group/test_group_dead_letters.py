@@ -1,11 +1,14 @@
 """Dead letters are redriven on a real broker, compared record by record."""
 
 import json
+import time
 import uuid
 
 import pytest
 
 import dead_letter_topics as dead
+from headgate.gateway.kafka.cluster import Kafka
+from headgate.gateway.kafka.topic_changes import read_shapes
 from scenes.records import make_topic
 
 pytestmark = pytest.mark.kafka
@@ -20,7 +23,8 @@ class Shop:
         self.orders, self.dead, self.retry = f"orders-{name}", f"dead-{name}", f"retry-{name}"
         self.group = f"billing-{name}"
         make_topic(self.broker, self.orders, 2)
-        make_topic(self.broker, self.dead, 3)
+        # Letters of 30 days ago stay until a test has read them.
+        make_topic(self.broker, self.dead, 3, **{"retention.ms": "-1"})
         team.register(
             f'[[pipeline]]\nname = "billing"\nengine = "consumer-group"\ngroup = "{self.group}"\n'
             f'topics = ["{self.orders}"]\n'
@@ -87,3 +91,22 @@ def test_each_record_goes_back_once_as_it_was(shop, kind):
     assert blocked["impact"]["dead_letters"]["already_redriven"] == 700
     shop.redrive("--again", "--rate=100000")
     assert len(dead.read(shop.broker, shop.orders)) == 1400
+
+
+def test_a_new_retry_topic_keeps_a_record_of_30_days_ago_and_the_undo_deletes_it(shop):
+    then = int(time.time() * 1000) - 30 * 86_400_000
+    letter = {"topic": shop.dead, "value": b'{"id": 7}', "timestamp": then}
+    dead.write(shop.broker, [{**letter, "headers": dead.connect(shop.orders, 0, 7)}])
+    options = (f"--to={shop.retry}", "--create-topic")
+    plan, run = shop.redrive(*options)
+    assert any("retention.ms=-1" in risk for risk in plan["risks"])
+    (found,) = dead.read(shop.broker, shop.retry)
+    assert found.timestamp()[1] == then
+    with Kafka(shop.broker) as kafka:
+        configs = read_shapes(kafka, [shop.retry])[shop.retry].configs
+    assert (configs["retention.ms"], configs["retention.bytes"]) == ("-1", "-1")
+    assert shop.team.run("undo", run)["state"] == "done"
+    with Kafka(shop.broker) as kafka:
+        assert read_shapes(kafka, [shop.retry]) == {}
+    again = shop.plan(*options)[1]
+    assert again["impact"]["dead_letters"]["to_redrive"] == 1

@@ -42,7 +42,7 @@ class World(FlatPorts):
         self.summary, self.names = summary, names
         self.readers = {"billing": True}
         self.allowed, self.asked = True, []
-        self.retention = 7 * DAY
+        self.retention, self.configs = 7 * DAY, {}
         self.running = Status.RUNS
 
     def registered(self, name):
@@ -70,7 +70,7 @@ class World(FlatPorts):
 
     def shapes(self, names):
         return {
-            n: TopicShape(name=n, id=f"id-{n}", partitions=2, replication=1)
+            n: TopicShape(name=n, id=f"id-{n}", partitions=2, replication=1, configs=self.configs)
             for n in names
             if n in self.names
         }
@@ -188,6 +188,17 @@ def test_a_missing_retry_topic_is_created_and_its_undo_deletes_it():
     assert plan.steps[1].targets == {"retry": 2}
 
 
+def test_a_new_retry_topic_keeps_old_records_and_the_plan_says_so():
+    world = World(replace(FULL, targets={"retry": 6}, oldest=NOW - 30 * DAY))
+    world.configs = {"retention.ms": str(7 * DAY), "max.message.bytes": "5000000"}
+    plan = plan_of(world, to="retry", **{"create-topic": True})
+    configs = plan.steps[0].topics["retry"]["configs"]
+    assert (configs["retention.ms"], configs["retention.bytes"]) == ("-1", "-1")
+    assert (configs["cleanup.policy"], configs["max.message.bytes"]) == ("delete", "5000000")
+    assert plan.steps[0].describe() == "create 1 topic: retry (retention.ms=-1)"
+    assert any("retry is created with retention.ms=-1" in risk for risk in plan.risks)
+
+
 def test_an_internal_topic_is_left():
     name = "app-KSTREAM-AGGREGATE-STATE-STORE-0000000003-repartition"
     found = Summary(
@@ -217,6 +228,10 @@ def test_a_sample_says_so_and_estimates():
         ({"readers": {}}, "group billing of billing doesn't read orders"),
         ({"running": Status.STOPPED}, "billing is stopped"),
         ({"retention": DAY}, "the oldest ones may expire before they are redriven"),
+        (
+            {"summary": replace(FULL, oldest=NOW - 30 * DAY)},
+            "the oldest redriven record is from 30 days ago, and orders keeps records for 7 days",
+        ),
         ({"summary": replace(FULL, arrived=3)}, "3 records arrived in dead"),
         ({"summary": replace(FULL, newest=NOW)}, "Check that the cause is fixed"),
         ({}, "will not be redriven: they failed each time"),

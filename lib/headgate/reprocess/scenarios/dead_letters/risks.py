@@ -58,12 +58,12 @@ def _nothing(chosen: Selection, summary: Summary, left: Mapping[str, str]) -> st
 
 def risks_of(request: PlanRequest, found: Redrive) -> Iterator[str]:
     """Name what the run doesn't redrive, what comes twice, and what may be lost."""
-    chosen, summary, targets = found.chosen, found.summary, found.targets
+    chosen, summary = found.chosen, found.summary
     yield from _sample_risks(chosen, summary)
     yield from _left_risks(chosen, summary, found.left)
     yield from _cause_risks(found.topic, summary)
-    yield from _reader_risks(request, targets)
-    yield from _target_risks(targets, chosen)
+    yield from _reader_risks(request, found.targets)
+    yield from _target_risks(found)
     yield from _retention_risks(found)
     yield from _pipeline_risks(request)
 
@@ -130,19 +130,38 @@ def _reader_risks(request: PlanRequest, targets: Mapping[str, Topic]) -> Iterato
             )
 
 
-def _target_risks(targets: Mapping[str, Topic], chosen: Selection) -> Iterator[str]:
-    for name, topic in sorted(targets.items()):
-        if topic.retention_ms is not None and topic.retention_ms >= 0:
-            yield (
-                f"the redriven records keep their timestamps. {name} keeps records for "
-                f"{duration(topic.retention_ms)}, so old ones may expire before they are read"
-            )
+def _target_risks(found: Redrive) -> Iterator[str]:
+    for name, topic in sorted(found.targets.items()):
+        yield from _expiry_risks(name, topic, found.summary.oldest)
         if topic.cleanup_policy and "compact" in topic.cleanup_policy:
             yield (f"{name} is compacted: a redriven record replaces a newer value of its key")
-    if chosen.to is None:
+    if found.new:
+        yield (
+            f"{found.new.name} is created with retention.ms=-1, because redriven records keep "
+            "their timestamps. It keeps them until you set a retention or delete the topic"
+        )
+    if found.chosen.to is None:
         yield (
             "the redriven records come after newer records of their keys. Consumers that need the "
             "order of a key may overwrite newer values"
+        )
+
+
+def _expiry_risks(name: str, target: Topic, oldest: int | None) -> Iterator[str]:
+    keep = target.retention_ms
+    if keep is None or keep < 0:
+        return
+    age = 0 if oldest is None else int(time.time() * 1000) - oldest
+    if age > keep:
+        yield (
+            f"the oldest redriven record is from {duration(age)} ago, and {name} keeps records for "
+            f"{duration(keep)}. Kafka may delete it before it is read: raise retention.ms of "
+            f"{name} first"
+        )
+    else:
+        yield (
+            f"the redriven records keep their timestamps. {name} keeps records for "
+            f"{duration(keep)}, so old ones may expire before they are read"
         )
 
 

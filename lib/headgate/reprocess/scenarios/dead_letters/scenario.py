@@ -23,6 +23,13 @@ from headgate.text.times import milliseconds, moment
 
 SOURCE = "source"
 RATE = 1_000
+# Redriven records keep their timestamps: the broker's default retention may be over for them.
+KEPT = {
+    "cleanup.policy": "delete",
+    "message.timestamp.type": "CreateTime",
+    "retention.bytes": "-1",
+    "retention.ms": "-1",
+}
 # So many records are read for a plan; counting them takes a few seconds.
 INSPECTED = 100_000
 
@@ -63,9 +70,7 @@ def _redrive(
     new = None
     if chosen.to in missing and request.options.get("create-topic"):
         shape = kafka.shapes([topic.name])[topic.name]
-        new = TopicShape(
-            name=str(chosen.to), id="", partitions=shape.partitions, replication=shape.replication
-        )
+        new = _retry_topic(str(chosen.to), shape)
         missing = {}
     return Redrive(
         chosen=chosen,
@@ -75,6 +80,18 @@ def _redrive(
         left={**internal, **missing, **itself},
         new=new,
         rate=rate,
+    )
+
+
+def _retry_topic(name: str, dead_letters: TopicShape) -> TopicShape:
+    """Return a topic that takes each dead letter, and keeps it: redriven records are old ones."""
+    largest = dead_letters.configs.get("max.message.bytes")
+    return TopicShape(
+        name=name,
+        id="",
+        partitions=dead_letters.partitions,
+        replication=dead_letters.replication,
+        configs={**KEPT, **({"max.message.bytes": largest} if largest else {})},
     )
 
 

@@ -279,7 +279,9 @@ class CreateTopics(StepBase):
     pipeline: str | None = None
 
     def describe(self) -> str:
-        return f"create {plural(len(self.topics), 'topic')}: {name_list(self.topics)}"
+        kept = {n for n, s in self.topics.items() if s["configs"].get("retention.ms") == "-1"}
+        names = [f"{n} (retention.ms=-1)" if n in kept else n for n in self.topics]
+        return f"create {plural(len(self.topics), 'topic')}: {name_list(names)}"
 
     def check(self, inspector: Inspector, *, again: bool = False) -> None:
         """Refuse where a name is taken."""
