@@ -15,9 +15,9 @@ from confluent_kafka import TopicPartition
 from confluent_kafka.admin import AdminClient, ConfigEntry, ConfigResource
 
 import dead_letter_topics as dead
-from headgate.errors import HeadgateError, StepError
+from headgate.errors import HeadgateError, RefusedError, StepError
 from headgate.gateway.kafka.cluster import Kafka
-from headgate.gateway.kafka.forget_redrives import forget
+from headgate.gateway.kafka.forget_redrives import forget, redriven_topics
 from headgate.gateway.kafka.inspect_dead_letters import may_write, stable_spans, summarise
 from headgate.gateway.kafka.redrive_ledger import Marks, read_marks
 from headgate.gateway.kafka.redrive_records import Work, read_progress, redrive, transactional
@@ -351,6 +351,23 @@ def test_the_undo_of_a_retry_topic_marks_its_records_as_not_redriven(letters):
     with Kafka(letters.broker) as kafka:
         forget(kafka, letters.dead, letters.ledger, letters.retry)
     assert letters.redrive("r3") == {"to_redrive": 10}
+
+
+def test_a_retry_topic_with_records_of_another_dead_letter_topic_is_not_forgotten(letters):
+    make_topic(letters.broker, letters.retry, 1)
+    letters.fail(4)
+    letters.redrive(to=letters.retry, targets={letters.retry: 1})
+    with Kafka(letters.broker) as kafka:
+        assert redriven_topics(kafka, letters.retry) == {letters.dead}
+    strange = [f"{letters.dead}-eu-0-15", "no place", f"{letters.dead}-x-y"]
+    headers = [[("headgate.redrive.from", place.encode())] for place in strange]
+    dead.write(letters.broker, [{"topic": letters.retry, "headers": h} for h in headers])
+    with Kafka(letters.broker) as kafka:
+        assert redriven_topics(kafka, letters.retry) == {letters.dead, f"{letters.dead}-eu"}
+        with pytest.raises(RefusedError, match=rf"also has redriven records of {letters.dead}-eu"):
+            forget(kafka, letters.dead, letters.ledger, letters.retry)
+        assert redriven_topics(kafka, "no-such-topic") == frozenset()
+    assert letters.redrive("r2") == {"already_redriven": 4}
 
 
 def test_without_an_authorizer_everybody_may_write(letters):

@@ -110,3 +110,15 @@ def test_a_new_retry_topic_keeps_a_record_of_30_days_ago_and_the_undo_deletes_it
         assert read_shapes(kafka, [shop.retry]) == {}
     again = shop.plan(*options)[1]
     assert again["impact"]["dead_letters"]["to_redrive"] == 1
+
+
+def test_a_retry_topic_that_has_records_of_another_dead_letter_topic_is_not_deleted(shop):
+    other = f"{shop.dead}-eu"
+    make_topic(shop.broker, other, 1)
+    dead.fail_records(shop.broker, shop.orders, shop.dead, 4)
+    dead.fail_records(shop.broker, shop.orders, other, 3, parts=[0], start=10)
+    _, run = shop.redrive(f"--to={shop.retry}", "--create-topic")
+    shop.redrive(f"--topic={other}", f"--to={shop.retry}")
+    said = shop.team.run("undo", run, code=3)["error"]
+    assert f"also has redriven records of {other}" in said and "yourself" in said
+    assert sorted(shop.ids(shop.retry)) == [0, 1, 2, 3, 10, 11, 12]

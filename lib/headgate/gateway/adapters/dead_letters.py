@@ -35,6 +35,10 @@ class DeadLetterAdapter:
         """Return how far the run has come, by partition; empty before its first transaction."""
         return redrive_records.read_progress(self._kafka.cluster, ledger, run)
 
+    def redriven_topics(self, retry_topic: str) -> frozenset[str]:
+        """Return the dead letter topics whose records the topic has; it reads all of it."""
+        return forget_redrives.redriven_topics(self._kafka.cluster, retry_topic)
+
     def redrive(
         self, selection: Selection, spans: Iterable[Span], ledger: Ledger, rate: int | None
     ) -> None:
@@ -51,7 +55,7 @@ class DeadLetterAdapter:
         )
 
     def forget(self, dead_letters: str, ledger: Ledger, retry_topic: str) -> None:
-        """Mark the dead letters that the retry topic has as not redriven."""
+        """Mark the dead letters that the retry topic has, and no other one, as not redriven."""
         forget_redrives.forget(self._kafka.cluster, dead_letters, ledger, retry_topic)
 
     def _watch(self, done: int, total: int) -> Callable[[int], None]:

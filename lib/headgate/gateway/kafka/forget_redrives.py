@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from contextlib import closing
 
+from headgate.errors import RefusedError
 from headgate.gateway.kafka.cluster import Kafka
 from headgate.gateway.kafka.read_records import each_record
 from headgate.gateway.kafka.redrive_ledger import read_marks
@@ -11,26 +13,53 @@ from headgate.gateway.kafka.redrive_records import Failed, produce, transaction,
 from headgate.parse.kafka.dead_letters import FROM
 from headgate.reprocess.ports.dead_letters import Ledger
 
+# Topic, partition and offset of a dead letter.
+Place = tuple[str, int, int]
+
+
+def redriven_topics(kafka: Kafka, retry_topic: str) -> frozenset[str]:
+    """Return the dead letter topics whose records the topic has; none if it is gone."""
+    return frozenset(topic for topic, _, _ in _places(kafka, retry_topic))
+
 
 def forget(kafka: Kafka, dead_letters: str, ledger: Ledger, retry_topic: str) -> None:
-    """Clear the bit of each dead letter that is in the retry topic; fine if that one is gone."""
-    found = kafka.topics([retry_topic]).get(retry_topic)
-    if found is None:
+    """Clear the bit of each dead letter that is in the retry topic; fine if that one is gone.
+
+    RefusedError, and nothing is cleared, if it also has records of another dead letter topic.
+    """
+    if kafka.topics([retry_topic]).get(retry_topic) is None:
         return
     producer = transactional(kafka, ledger)
     marks = read_marks(kafka, ledger.topic)
-    ranges = {
-        (retry_topic, p.number): (p.begin, p.end)
-        for p in found.partitions
-        if p.begin is not None and p.end is not None
-    }
-    with closing(each_record(kafka.bootstrap, kafka.config, ranges)) as records:
-        for record in records:
-            place = (dict(record.headers).get(FROM) or b"").decode("utf-8", "replace")
-            if place.startswith(f"{dead_letters}-"):
-                partition, offset = map(int, place.removeprefix(f"{dead_letters}-").split("-"))
-                marks.put(partition, offset, redriven=False)
+    for topic, partition, offset in _places(kafka, retry_topic):
+        if topic != dead_letters:
+            raise RefusedError(
+                f"topic {retry_topic} also has redriven records of {topic}, which the undo would "
+                "delete. Delete the topic yourself once nobody needs it"
+            )
+        marks.put(partition, offset, redriven=False)
     failed: list[Failed] = []
     with transaction(producer, failed):
         for key, value in marks.rows():
             produce(producer, ledger.topic, key, value, failed)
+
+
+def _places(kafka: Kafka, retry_topic: str) -> Iterator[Place]:
+    found = kafka.topics([retry_topic]).get(retry_topic)
+    ranges = {
+        (retry_topic, p.number): (p.begin, p.end)
+        for p in (found.partitions if found else ())
+        if p.begin is not None and p.end is not None
+    }
+    with closing(each_record(kafka.bootstrap, kafka.config, ranges)) as records:
+        for record in records:
+            if place := _place(dict(record.headers).get(FROM)):
+                yield place
+
+
+def _place(header: bytes | None) -> Place | None:
+    """Read `TOPIC-PARTITION-OFFSET`, where the topic's name may have hyphens as well."""
+    topic, *numbers = (header or b"").decode("utf-8", "replace").rsplit("-", 2)
+    if len(numbers) != 2 or not all(n.isascii() and n.isdigit() for n in numbers):
+        return None
+    return topic, int(numbers[0]), int(numbers[1])

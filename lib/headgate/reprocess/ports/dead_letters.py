@@ -48,6 +48,9 @@ class DeadLetterInspector(Protocol):
     def progress(self, ledger: Ledger, run: str) -> Mapping[int, Progress]:
         """Return how far the run has come, by partition; empty before its first transaction."""
 
+    def redriven_topics(self, retry_topic: str) -> frozenset[str]:
+        """Return the dead letter topics whose records the topic has; it reads all of it."""
+
 
 class DeadLetterApplier(DeadLetterInspector, Protocol):
     """What a step may do to them; StepError where it does not work."""
@@ -62,4 +65,7 @@ class DeadLetterApplier(DeadLetterInspector, Protocol):
         """
 
     def forget(self, dead_letters: str, ledger: Ledger, retry_topic: str) -> None:
-        """Mark the dead letters that the retry topic has as not redriven; fine if it is gone."""
+        """Mark the dead letters that the retry topic has as not redriven; fine if it is gone.
+
+        RefusedError, and none is marked, if it also has records of another dead letter topic.
+        """

@@ -40,8 +40,20 @@ class DeleteRetryTopic(StepBase):
         """Say what goes with the topic."""
         return (f"the undo deletes {self.topic} with all its records, whoever wrote them",)
 
+    def blockers(self, inspector: Inspector, *, stops: bool = False) -> tuple[str, ...]:
+        """Say whose records would go as well: they would still count as redriven."""
+        others = inspector.dead_letters.redriven_topics(self.topic) - {self.dead_letters}
+        if not others:
+            return ()
+        return (
+            f"topic {self.topic} also has redriven records of {name_list(sorted(others))}, which "
+            "the undo would delete. Delete the topic yourself once nobody needs it",
+        )
+
     def check(self, inspector: Inspector, *, again: bool = False) -> None:
-        """Refuse where somebody reads it."""
+        """Refuse where somebody reads it, or where it has records of other dead letter topics."""
+        for reason in self.blockers(inspector):
+            raise RefusedError(reason)
         readers = inspector.kafka.topic_readers([self.topic])[self.topic]
         if active := sorted(group for group, is_active in readers.items() if is_active):
             raise RefusedError(
