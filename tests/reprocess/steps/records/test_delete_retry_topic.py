@@ -59,6 +59,23 @@ def test_a_whole_topic_is_forgotten_and_deleted():
     assert ports.begins == () and ports.notes == []
 
 
+def test_what_the_topic_lost_is_a_risk_and_a_note():
+    ports = Ports(0, 4)
+    said = STEP.risks(ports)[1]
+    assert said.startswith("4 offsets of retry were deleted before the undo")
+    assert "still count as redriven: pass --again" in said
+    ports.carry_out()
+    assert ports.notes == [said] and ports.begins == ()
+
+
+def test_a_topic_that_is_gone_leaves_its_dead_letters_marked_and_says_so():
+    ports = Ports()
+    said = STEP.risks(ports)[1]
+    assert said.startswith("topic retry no longer exists") and "pass --again" in said
+    ports.carry_out()
+    assert ports.notes == [said]
+
+
 def test_records_of_another_dead_letter_topic_block_it():
     ports = Ports(0, 0, sources=("dead", "dead-eu"))
     (said,) = STEP.blockers(ports)

@@ -11,7 +11,7 @@ from headgate.reprocess.ports.inspector import Applier, Inspector
 from headgate.reprocess.ports.kafka import TopicShape
 from headgate.reprocess.steps.base.document import StepBase
 from headgate.reprocess.steps.base.step import PriorState
-from headgate.text.numbers import name_list
+from headgate.text.numbers import name_list, plural
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -37,8 +37,26 @@ class DeleteRetryTopic(StepBase):
         return {"cluster_id": inspector.kafka.cluster_id()}
 
     def risks(self, inspector: Inspector) -> tuple[str, ...]:
-        """Say what goes with the topic."""
-        return (f"the undo deletes {self.topic} with all its records, whoever wrote them",)
+        """Say what goes with the topic, and what can't be marked."""
+        said = f"the undo deletes {self.topic} with all its records, whoever wrote them"
+        return (said, *self._lost(inspector))
+
+    def _lost(self, inspector: Inspector) -> tuple[str, ...]:
+        """Say which dead letters stay marked: only records tell where they came from."""
+        found = inspector.kafka.topics([self.topic]).get(self.topic)
+        if found is None:
+            return (
+                f"topic {self.topic} no longer exists. The dead letters of {self.dead_letters} "
+                "that were in it still count as redriven: pass --again to redrive them",
+            )
+        # Offsets of a topic that the run created begin at 0.
+        if count := sum(p.begin or 0 for p in found.partitions):
+            return (
+                f"{plural(count, 'offset')} of {self.topic} were deleted before the undo, by its "
+                f"retention or a person. Their dead letters of {self.dead_letters} still count as "
+                "redriven: pass --again to redrive them",
+            )
+        return ()
 
     def blockers(self, inspector: Inspector, *, stops: bool = False) -> tuple[str, ...]:
         """Say whose records would go as well: they would still count as redriven."""
@@ -62,8 +80,9 @@ class DeleteRetryTopic(StepBase):
             )
 
     def bind(self, applier: Applier) -> PriorState:
-        """Read which topic has the name now."""
-        return {"shapes": [asdict(s) for s in applier.kafka.shapes([self.topic]).values()]}
+        """Read which topic has the name now, and what it has lost."""
+        shapes = [asdict(s) for s in applier.kafka.shapes([self.topic]).values()]
+        return {"shapes": shapes, "lost": list(self._lost(applier))}
 
     def is_applied(self, applier: Applier, was: PriorState) -> bool:
         """Return whether it is gone: its records were unmarked before."""
@@ -77,6 +96,8 @@ class DeleteRetryTopic(StepBase):
             applier.kafka.delete_topic(TopicShape(**shape))
 
     def verify(self, applier: Applier, was: PriorState) -> None:
-        """Fail where it is still there."""
+        """Fail where it is still there; report which dead letters still count as redriven."""
         if applier.kafka.shapes([self.topic]):
             raise StepError(f"topic {self.topic} still exists after the delete request")
+        for said in was["lost"]:
+            applier.note(said)
