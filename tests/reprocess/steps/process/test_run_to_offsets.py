@@ -1,5 +1,7 @@
 """A group runs until its commits are at the latest offsets of the step's start, and is stopped."""
 
+from dataclasses import replace
+
 import pytest
 
 from flat_ports import FlatPorts
@@ -151,3 +153,72 @@ def test_after_a_crash_the_bound_is_the_journalled_one():
     world.asked.clear()
     world.carry_out(was)
     assert world.asked == ["stop"] and world.at[0] == 105
+
+
+REPARTITION = "g-by-city-repartition"
+
+
+class Streams(World):
+    """An application that passes records on; it reads its repartition topic while it runs."""
+
+    def __init__(self, at=100, read=30, written=40):
+        super().__init__(RunToOffsets(**{**STEP.details(), "drains": True}))
+        self.at, self.read, self.written, self.drains = {0: at, 1: 50}, read, written, True
+
+    def topics(self, names):
+        parts = (Partition(number=0, begin=0, end=self.written),)
+        inner = Topic(name=REPARTITION, id="2", partitions=parts)
+        return {
+            n: inner if n == REPARTITION else super(Streams, self).topics([n])[n] for n in names
+        }
+
+    def group(self, name):
+        found = super().group(name)
+        inner = GroupOffset(topic=REPARTITION, partition=0, offset=self.read)
+        return replace(found, offsets=(*found.offsets, inner))
+
+    def first_records(self, ranges):
+        inner = {p: at for p, (at, end) in ranges.items() if p[0] == REPARTITION and at < end}
+        return inner | super().first_records({p: r for p, r in ranges.items() if p[0] == "t"})
+
+    def pause(self, seconds):
+        super().pause(seconds)
+        if self.is_up and self.drains:
+            self.read = min(self.read + 5, self.written)
+
+
+@pytest.mark.parametrize("is_up", [True, False])
+def test_a_resumed_run_drains_what_its_killed_worker_did_not_wait_for(is_up):
+    world = Streams()
+    was = world.step.bind(world)
+    world.is_up = is_up
+    world.carry_out(was)
+    assert world.read == 40 and not world.is_up
+    assert world.asked == (["stop"] if is_up else ["start", "stop"])
+
+
+def test_a_first_run_without_lag_drains_repartition_topics():
+    world = Streams()
+    world.carry_out()
+    assert (world.read, world.asked) == (40, ["start", "stop"])
+
+
+def test_nothing_in_repartition_topics_starts_nothing():
+    world = Streams(read=40)
+    world.carry_out()
+    assert "start" not in world.asked
+
+
+def test_unread_repartition_topics_fail_the_verification():
+    world = Streams()
+    was = world.step.bind(world)
+    with pytest.raises(StepError, match=rf"to the end \({REPARTITION}-0@30 of 40\)"):
+        world.step.verify(world, was)
+
+
+def test_later_records_in_repartition_topics_are_not_part_of_the_run():
+    world = Streams()
+    was = world.step.bind(world)
+    world.at[0] = 105
+    world.step.verify(world, was)
+    assert "also read later records" in world.notes[0] and "@30 of 40" in world.notes[0]

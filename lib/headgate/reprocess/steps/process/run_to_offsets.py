@@ -97,7 +97,7 @@ class RunToOffsets(StepBase):
         """Start it unless it runs or is there already, wait, and stop it."""
         run = _Wait(self, applier, _bounds(was))
         try:
-            if not run.is_there():
+            if not run.is_there() or self._undrained(applier):
                 began = self._start(applier, was)
                 run.wait(began)
                 self._drain(applier, began)
@@ -122,11 +122,20 @@ class RunToOffsets(StepBase):
 
     def _drain(self, applier: Applier, began: float) -> None:
         """Wait for repartition topics, once for each: what one holds may go to the next."""
-        names = self._owned(applier) if self.drains else []
-        for _ in names:
-            _Wait(self, applier, _ends(applier.kafka.topics(names))).wait(began)
+        for _ in self._owned(applier):
+            # The application may create a topic, or be assigned one, meanwhile.
+            _Wait(self, applier, _ends(applier.kafka.topics(self._owned(applier)))).wait(began)
+
+    def _undrained(self, applier: Applier) -> str:
+        """Return how far repartition topics with unread records are read; empty without any."""
+        names = self._owned(applier)
+        drain = _Wait(self, applier, _ends(applier.kafka.topics(names)) if names else {})
+        return "" if drain.is_there() else drain.said()
 
     def _owned(self, applier: Applier) -> list[str]:
+        """Return the repartition topics that the application has read, if it is to drain them."""
+        if not self.drains:
+            return []
         found = {o.topic for o in applier.kafka.group(self.group).offsets}
         mine = f"{self.group}-"
         return sorted(n for n in found if n.startswith(mine) and looks_internal(n))
@@ -150,12 +159,27 @@ class RunToOffsets(StepBase):
         )
 
     def verify(self, applier: Applier, was: PriorState) -> None:
-        """Fail where the group has not come to the offsets."""
+        """Fail where the group has not come to the offsets, or repartition topics hold records.
+
+        What was written to the inputs later may have come to repartition topics before the stop: it
+        is not part of the run.
+        """
         run = _Wait(self, applier, _bounds(was))
         if not run.is_there():
             raise StepError(
                 f"{self.group} has not reached the latest offsets of the run's start "
                 f"({run.said()}). Resume the run"
+            )
+        undrained = self._undrained(applier)
+        if undrained and not run.is_past():
+            raise StepError(
+                f"{self.group} has not read its repartition topics to the end ({undrained}). "
+                "Resume the run"
+            )
+        if undrained:
+            applier.note(
+                f"{self.group} also read later records, and stopped before it processed all of "
+                f"them: {undrained}"
             )
         applier.note(f"{self.group} has reached the latest offsets of the run's start: "
                      f"{run.said()}")  # fmt: skip
@@ -181,6 +205,10 @@ class _Wait:
         self._look()
         left = self._left()
         return not left or self._has_no_records(left)
+
+    def is_past(self) -> bool:
+        """Whether a partition was read past its bound, when `is_there` last looked."""
+        return any(self._at.get(part, 0) > end for part, end in self._bounds.items())
 
     def wait(self, began: float) -> None:
         """Wait; RunCancelledError once the time limit is over, StepError if the pipeline ended."""
