@@ -33,6 +33,7 @@ class World(FlatPorts):
         )
         self.step, self.speed, self.readable = step, speed, readable
         self.at, self.ends = {0: 5, 1: None}, {0: 100, 1: 50}
+        self.begin = 0
         self.is_up, self.asked, self.notes, self.counts = False, [], [], []
         self.ends_at = self.cancel_at = None
 
@@ -51,7 +52,7 @@ class World(FlatPorts):
             self.is_up = word == "start"
 
     def topics(self, names):
-        parts = tuple(Partition(number=n, begin=0, end=e) for n, e in self.ends.items())
+        parts = tuple(Partition(number=n, begin=self.begin, end=e) for n, e in self.ends.items())
         return {"t": Topic(name="t", id="1", partitions=parts)}
 
     def identities(self, names):
@@ -65,6 +66,7 @@ class World(FlatPorts):
         )
 
     def first_records(self, ranges):
+        assert all(at >= self.begin for at, _ in ranges.values()), "Offset out of range"
         return {p: at for p, (at, end) in ranges.items() if at < min(end, self.readable[p[1]])}
 
     def pause(self, seconds):
@@ -153,6 +155,13 @@ def test_after_a_crash_the_bound_is_the_journalled_one():
     world.asked.clear()
     world.carry_out(was)
     assert world.asked == ["stop"] and world.at[0] == 105
+
+
+def test_records_that_retention_has_deleted_are_not_asked_for():
+    world = World(readable=(10_000, 10_000))
+    world.begin = 40
+    world.carry_out()
+    assert world.asked == ["start", "stop"] and world.at[1] >= 50
 
 
 REPARTITION = "g-by-city-repartition"

@@ -250,7 +250,10 @@ class _Wait:
 
     def _has_no_records(self, left: Iterable[Part]) -> bool:
         """Whether Kafka has no committed record between commit and bound."""
-        ranges = {p: (self._at.get(p, 0), self._bounds[p]) for p in left}
+        parts = list(left)
+        begins = _begins(self._applier.kafka.topics({topic for topic, _ in parts}))
+        # What retention has deleted can't be asked for: Kafka answers with an error.
+        ranges = {p: (max(self._at.get(p, 0), begins.get(p, 0)), self._bounds[p]) for p in parts}
         found = self._applier.kafka.first_records(ranges)
         self._empty |= {p: self._bounds[p] for p in ranges if found.get(p) is None}
         return not self._left()
@@ -299,6 +302,10 @@ def _ends(topics: Mapping[str, Topic]) -> dict[Part, int]:
     """Return the latest offset of every partition that holds anything."""
     logs = {(t.name, p.number): known_log(t.name, p) for t in topics.values() for p in t.partitions}
     return {part: end for part, (begin, end) in logs.items() if end > begin}
+
+
+def _begins(topics: Mapping[str, Topic]) -> dict[Part, int]:
+    return {(t.name, p.number): p.begin or 0 for t in topics.values() for p in t.partitions}
 
 
 def _rows(bounds: Mapping[Part, int]) -> list[list[Any]]:
