@@ -48,7 +48,7 @@ def test_a_value_is_not_left_out():
     ("name", "words"),
     [
         ("from-scrach", "unknown scenario from-scrach: did you mean from-scratch?"),
-        ("moon", "unknown scenario moon; known: .*from-scratch.* and .* more"),
+        ("moon", "unknown scenario moon; known: .*from-point and .* more"),
         ("chain", "chain isn't available in this release; choose one of from-scratch"),
     ],
 )

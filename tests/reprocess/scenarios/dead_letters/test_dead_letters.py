@@ -112,7 +112,7 @@ def test_the_options_become_the_selection():
     plan_of(
         world,
         **{
-            "reason": ["Bad"],
+            "exception": ["Bad"],
             "source-topic": ["orders,clicks"],
             "partitions": ["1,0"],
             "from": "2026-01-01T00:00:00Z",

@@ -41,7 +41,7 @@ def _nothing(chosen: Selection, summary: Summary, left: Mapping[str, str]) -> st
     if not selected:
         return (
             f"none of the {plural(summary.read, 'record')} of {topic} is selected: change "
-            "--reason, --source-topic, --partitions, --from or --until"
+            "--exception, --source-topic, --partitions, --from or --until"
         )
     if summary.count(Decision.NO_TARGET) or left:
         why = "; ".join(f"{name}: {reason}" for name, reason in sorted(left.items()))

@@ -157,7 +157,7 @@ def _selection(request: PlanRequest) -> Selection:
         topic=given["topic"],
         to=None if to == SOURCE else to,
         partitions=_numbers(given.get("partitions", ())),
-        reasons=tuple(given.get("reason", ())),
+        reasons=tuple(given.get("exception", ())),
         sources=_names(given.get("source-topic", ())),
         since=_time(given, "from"),
         until=_time(given, "until"),
@@ -216,7 +216,7 @@ _OPTIONS = (
         after=("to",),
     ),
     Option(
-        name="reason",
+        name="exception",
         ask="Only which reasons?",
         help="Only records whose exception class contains this text; can be repeated.",
         kind=Kind.MANY,
