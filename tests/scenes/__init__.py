@@ -47,6 +47,7 @@ from scenes.scene import Scene
 from scenes.spark.decommission import DecommissionSpark
 from scenes.spark.from_point import FromPointSpark
 from scenes.spark.from_scratch import FromScratchSpark
+from scenes.spark.historical_range import AbSpark, HistoricalRangeSpark
 from scenes.spark.new_checkpoint import NewCheckpointSpark
 from scenes.spark.offline_upgrade import OfflineUpgradeSpark
 from scenes.spark.repair import RepairSpark
@@ -86,6 +87,8 @@ SCENES: tuple[type[Scene], ...] = (
     RewindPointSpark,
     DeadLettersGroup,
     DeadLettersSpark,
+    HistoricalRangeSpark,
+    AbSpark,
 )
 
 __all__ = ["SCENES", "Scene", "scene"]

@@ -1,0 +1,149 @@
+"""Records of half an hour are processed again, and two functions process the same records."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+import time
+from collections import Counter
+from pathlib import Path
+
+from headgate.model.version import Engine
+from headgate.text.times import from_milliseconds, iso
+from scenes.records import MINUTE, Writer, make_topic, read_all, write_history
+from scenes.scene import Scene
+
+WINDOW = 10 * MINUTE
+SOURCE = """
+import json
+from pathlib import Path
+
+from pyspark.sql import functions as f
+
+
+def by_city(spark):
+    given = json.loads(Path("query.json").read_text())
+    reader = spark.readStream.format("kafka").option("subscribe", given["topic"])
+    rows = reader.option("kafka.bootstrap.servers", given["bootstrap"]).load()
+    rows = rows.withWatermark("timestamp", "1 minute").withColumn("city", f.expr("string(key)"))
+    counted = rows.groupBy(f.window("timestamp", "10 minutes"), "city").agg(f.count("*").alias("n"))
+    return counted.select(f.col("window.start").alias("begin"), "city", "n").writeStream
+
+
+def again(spark):
+    return by_city(spark)
+"""
+
+
+class _Processing(Scene):
+    """A function over a topic to which somebody goes on writing; no query of it runs."""
+
+    engine = Engine.SPARK
+    markers = ("kafka", "spark")
+
+    def __init__(self, folder: Path, bootstrap: str) -> None:
+        super().__init__(folder, bootstrap)
+        self._topic = self.unique("orders")
+        self._writer: Writer | None = None
+        self.until = int(time.time() * 1000) // WINDOW * WINDOW
+        self.since = self.until - 3 * WINDOW
+
+    @property
+    def topics(self) -> tuple[str, ...]:
+        """The one topic that is read."""
+        return (self._topic,)
+
+    @property
+    def target(self) -> Path:
+        """Where the results go."""
+        return self.folder / "results"
+
+    def prepare(self) -> None:
+        """Write the history, register the function and store its version."""
+        make_topic(self.bootstrap, self._topic, 2)
+        write_history(self.bootstrap, self._topic, 2)
+        self.neighbour()
+        (self.folder / "by_city.py").write_text(SOURCE)
+        given = {"bootstrap": self.bootstrap, "topic": self._topic}
+        (self.folder / "query.json").write_text(json.dumps(given))
+        self.register({"checkpoint": "checkpoint", "entry_point": "by_city:by_city"}, {})
+        with self.config.open("a") as file:
+            file.write('[spark]\nmaster = "local[2]"\n[spark.config]\n')
+            file.write('"spark.sql.shuffle.partitions" = "2"\n')
+        capture = ("capture", "by_city:by_city", "--pipeline", self.pipeline)
+        command = [sys.executable, "-m", "headgate.cli.main", "--config", str(self.config)]
+        subprocess.run(
+            [*command, *capture], cwd=self.folder, check=True, capture_output=True,
+            env=dict(os.environ),
+        )  # fmt: skip
+        self._writer = Writer(self.bootstrap, self._topic, 2)
+
+    def counted(self, folder: Path) -> Counter[tuple[int, str]]:
+        """Return the results of a folder, by start of the window (Unix milliseconds) and city."""
+        import pyarrow.parquet
+
+        rows = pyarrow.parquet.read_table(folder).to_pylist()
+        found = {(int(r["begin"].timestamp() * 1000), r["city"]): r["n"] for r in rows}
+        assert len(found) == len(rows), "a result comes twice"
+        return Counter(found)
+
+    def check_undone(self) -> None:
+        """Nothing is left of the results."""
+        self.check_neighbour()
+        left = [p.name for p in self.target.rglob("*")] if self.target.is_dir() else []
+        left += [p.name for p in self.folder.iterdir() if ".headgate-" in p.name]
+        assert not left, f"left behind: {left}"
+
+    def close(self) -> None:
+        """End the producer."""
+        if self._writer is not None:
+            self._writer.close()
+
+
+class HistoricalRangeSpark(_Processing):
+    """Half an hour, with records that came late before and after it."""
+
+    name = "historical-range-spark"
+    scenario = "historical-range"
+
+    @property
+    def arguments(self) -> tuple[str, ...]:
+        """The range and the folder."""
+        times = (iso(from_milliseconds(at)) for at in (self.since, self.until))
+        given = zip(("--from", "--until"), times, strict=True)
+        more = (f"--to={self.target}", "--time-column=begin")
+        return (*(f"{name}={at}" for name, at in given), *more)
+
+    def check_end(self) -> None:
+        """Each window has every record of the history, once."""
+        self.check_neighbour()
+        found = read_all(self.bootstrap, self.topics)
+        records = [r for rs in found.values() for r in rs if self.since <= r.timestamp < self.until]
+        right = Counter((r.timestamp // WINDOW * WINDOW, (r.key or b"").decode()) for r in records)
+        assert self.counted(self.target) == right
+
+
+class AbSpark(_Processing):
+    """Two functions that are the same: no row differs."""
+
+    name = "ab-spark"
+    scenario = "ab"
+
+    @property
+    def arguments(self) -> tuple[str, ...]:
+        """The other function, the keys and the folder."""
+        keys = ("--keys=begin", "--keys=city")
+        return ("--other=by_city:again", *keys, f"--to={self.target}")
+
+    def check_end(self) -> None:
+        """Both have every record that the topic held when the plan was made."""
+        self.check_neighbour()
+        results = [self.counted(self.target / name) for name in ("a", "b")]
+        assert results[0] == results[1]
+        found = read_all(self.bootstrap, self.topics)
+        history = [r for rs in found.values() for r in rs if r.timestamp < self.since]
+        right = Counter((r.timestamp // WINDOW * WINDOW, (r.key or b"").decode()) for r in history)
+        old = {key: n for key, n in results[0].items() if key[0] < self.since}
+        assert old == right
