@@ -14,7 +14,7 @@ import pytest
 import sqlalchemy as sa
 
 from checkpoint_writer import Writer
-from headgate.errors import NotFoundError, RefusedError, RegistryError, StepError
+from headgate.errors import EvidenceError, NotFoundError, RefusedError, RegistryError, StepError
 from headgate.gateway.checkpoint.folders import tree_hash
 from headgate.gateway.checkpoint.points import damage, points_folder
 from headgate.gateway.checkpoint.rewind_facts import read_rewind
@@ -252,6 +252,44 @@ def test_a_new_store_finds_the_points(writer, context):
     writer.add()
     make_point(context, "q")
     assert point.id in {row.id for row in list_points(context, "q").points}
+
+
+def _too_new(document):
+    document.write_text(document.read_text().replace('"files":', '"files":"many","more":'))
+
+
+def _looped(document):
+    document.unlink()
+    document.symlink_to(document.name)
+
+
+@pytest.mark.parametrize("break_", [_too_new, _looped])
+@pytest.mark.parametrize("is_known", [True, False])
+def test_a_point_whose_document_cannot_be_read_is_kept(writer, context, break_, is_known):
+    """The file system may be busy, or a newer Headgate wrote it: nobody knows that it is bad."""
+    point = make_point(context, "q")
+    document = Path(f"{point.location}.json")
+    was, files = document.read_bytes(), tree_hash(Path(point.location))
+    if not is_known:
+        for file in context.home.glob("headgate.db*"):
+            file.unlink()
+    break_(document)
+    writer.add()
+    second = make_point(context, "q")
+    assert tree_hash(Path(point.location)) == files
+    with pytest.raises(EvidenceError, match="can't be read"):
+        damage(point, {})
+    found = list_points(context, "q")
+    assert set(found.unreadable) == (set() if is_known else {point.id})
+    assert point.location in "".join(found.unreadable.values()) or is_known
+    document.unlink()
+    document.write_bytes(was)
+    writer.add()
+    third = make_point(context, "q")
+    assert damage(point, {}) is None
+    found = list_points(context, "q")
+    assert {row.id for row in found.points} == {point.id, second.id, third.id}
+    assert found.unreadable == {}
 
 
 def test_delete(writer, context):

@@ -69,6 +69,8 @@ def _say(found: PointList, effect: dict[str, Any]) -> None:
             f"{plural(len(found.points), 'restore point')}, {size(found.held_bytes)} on disk now, "
             f"{size(found.bytes)} at most (limit {size(found.max_bytes)})"
         )
+    for id, why in found.unreadable.items():
+        say(f"Restore point {id} is kept, but can't be read: {why}")
     if found.error:
         say(f"The newest try failed at {short_time(found.tried_at)}: {found.error}")
 

@@ -7,7 +7,8 @@ written last and removed first, so that what a killed worker left is known and g
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Set
+from dataclasses import dataclass, field
 from pathlib import Path
 
 import msgspec
@@ -17,7 +18,7 @@ from headgate.gateway.checkpoint import spark_metadata
 from headgate.gateway.checkpoint.folders import local_path, remove_tree, sync, write_file
 from headgate.gateway.checkpoint.point_copy import FilesGoneError, Kept, file_table, keep_newest
 from headgate.gateway.files.addresses import is_remote
-from headgate.gateway.files.evidence_files import Settings
+from headgate.gateway.files.evidence_files import Settings, explained_errors
 from headgate.model.restore_points import RestorePoint
 
 _SUFFIX = ".headgate-points"
@@ -95,35 +96,63 @@ def record(point: RestorePoint, sizes: dict[str, int], settings: Settings) -> No
         write_file(Path(f"{point.location}.json"), data.decode())
 
 
-def recorded(checkpoint: str, settings: Settings) -> dict[str, RestorePoint]:
-    """Return the whole points of a checkpoint by id, whoever made them."""
-    folder = points_folder(checkpoint)
-    if is_remote(checkpoint):
+@dataclass(frozen=True, slots=True)
+class Recorded:
+    """Whole points by id; `unreadable` says by id why a document can't be read at present."""
+
+    points: dict[str, RestorePoint] = field(default_factory=dict)
+    unreadable: dict[str, str] = field(default_factory=dict)
+
+
+def recorded(checkpoint: str, settings: Settings, *, known: Set[str] = frozenset()) -> Recorded:
+    """Return the points of a checkpoint that have a document, whoever made them, but `known`."""
+    folder, found = points_folder(checkpoint), Recorded()
+    for id in sorted(_documented(_top_names(folder, settings)) - known):
+        try:
+            document = _document(f"{folder}/{id}", settings)
+        except HeadgateError as error:
+            found.unreadable[id] = str(error)
+            continue
+        if document is not None:
+            found.points[id] = document.point
+    return found
+
+
+def _top_names(folder: str, settings: Settings) -> Iterable[str]:
+    if is_remote(folder):
         from headgate.gateway.checkpoint.remote_point import stored_points
 
-        names = [n for n in stored_points(folder, settings) if _is_document(n)]
-    else:
-        names = [p.name for p in _entries(Path(folder)) if _is_document(p.name)]
-    documents = (_document(f"{folder}/{name.removesuffix('.json')}", settings) for name in names)
-    return {d.point.id: d.point for d in documents if d is not None}
+        return stored_points(folder, settings, whole=False)
+    return [p.name for p in _entries(Path(folder))]
 
 
-def _is_document(name: str) -> bool:
-    is_json = name.endswith(".json") and not name.endswith(".manifest.json")
-    return is_json and "/" not in name and not name.startswith(".")
+def _documented(names: Iterable[str]) -> set[str]:
+    return {
+        name.removesuffix(".json")
+        for name in names
+        if name.endswith(".json")
+        and not name.endswith(".manifest.json")
+        and "/" not in name
+        and not name.startswith(".")
+    }
 
 
 def remove_leftovers(checkpoint: str, settings: Settings) -> None:
-    """Remove what has no document; only for who holds the lock of the pipeline's points."""
-    whole = recorded(checkpoint, settings).keys()
+    """Remove what has no document; only for who holds the lock of the pipeline's points.
+
+    A document that can't be read counts: the file system may be busy, or a newer Headgate wrote it.
+    """
     folder = points_folder(checkpoint)
     if is_remote(checkpoint):
         from headgate.gateway.checkpoint.remote_point import id_of, remove_point, stored_points
 
-        for id in {id_of(n) for n in stored_points(folder, settings)} - whole:
+        names = stored_points(folder, settings)
+        for id in {id_of(n) for n in names} - _documented(names):
             remove_point(f"{folder}/{id}", settings)
         return
-    for entry in _entries(Path(folder)):
+    entries = _entries(Path(folder))
+    whole = _documented(p.name for p in entries)
+    for entry in entries:
         if entry.is_dir() and entry.name.removesuffix(_SINK) not in whole:
             remove_tree(entry)
 
@@ -144,7 +173,10 @@ def remove(point: RestorePoint, settings: Settings) -> None:
 
 
 def damage(point: RestorePoint, settings: Settings) -> str | None:
-    """Return which of the point's files is gone or has another size; None: all are as they were."""
+    """Return which of the point's files is gone or has another size; None: all are as they were.
+
+    EvidenceError or UnreachableError where its document can't be read: nobody knows then.
+    """
     if point.location is None:
         return None
     document = _document(point.location, settings)
@@ -208,13 +240,18 @@ def _entries(folder: Path) -> list[Path]:
 
 
 def _document(location: str, settings: Settings) -> PointDocument | None:
+    """Return a point's document, None where it is gone; see `damage` for errors."""
+    name = f"{location}.json"
     try:
-        if is_remote(location):
-            from headgate.gateway.checkpoint.remote_point import read_document
+        with explained_errors(name):
+            if is_remote(location):
+                from headgate.gateway.checkpoint.remote_point import read_document
 
-            data = read_document(f"{location}.json", settings)
-        else:
-            data = Path(f"{location}.json").read_bytes()
-        return msgspec.json.decode(data, type=PointDocument)
-    except (HeadgateError, OSError, msgspec.MsgspecError):
-        return None
+                data = read_document(name, settings)
+            else:
+                data = Path(name).read_bytes()
+            return msgspec.json.decode(data, type=PointDocument)
+    except HeadgateError as error:
+        if isinstance(error.__cause__, FileNotFoundError):
+            return None
+        raise

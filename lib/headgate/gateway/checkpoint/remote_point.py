@@ -73,11 +73,14 @@ def keep_remote(source: str, target: str, settings: Settings) -> Kept:
     return Kept(batch=batch, sizes=sizes, linked=False)
 
 
-def stored_points(folder: str, settings: Settings) -> dict[str, int]:
-    """Return the bytes of every file below a folder of points, by its path in there."""
+def stored_points(folder: str, settings: Settings, *, whole: bool = True) -> dict[str, int]:
+    """Return the bytes of every file below a folder of points, by its path in there.
+
+    Only those of the folder itself without `whole`.
+    """
     changes, path = open_changes(folder, settings)
     with changing(folder):
-        return {name: one.size for name, one in changes.stored(path).items()}
+        return {name: one.size for name, one in changes.stored(path, whole=whole).items()}
 
 
 def write_document(location: str, data: bytes, settings: Settings) -> None:
@@ -88,9 +91,9 @@ def write_document(location: str, data: bytes, settings: Settings) -> None:
 
 
 def read_document(location: str, settings: Settings) -> bytes:
-    """Return a small file; RefusedError where it is gone."""
+    """Return a small file; OSError and ValueError as the file system raises them."""
     changes, path = open_changes(location, settings)
-    with changing(location), changes.opened(path) as stream:
+    with changes.opened(path) as stream:
         return stream.read(-1) or b""
 
 

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Set
 from contextlib import closing
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from typing import Any
 
@@ -12,6 +12,7 @@ from headgate.errors import HeadgateError
 from headgate.gateway.adapters.live import LiveInspector
 from headgate.gateway.checkpoint import points as stored
 from headgate.model.cluster import Topic
+from headgate.model.registered_pipelines import Pipeline
 from headgate.model.restore_points import RestorePoint
 from headgate.store import open_store
 from headgate.text.times import from_milliseconds, iso, milliseconds
@@ -50,7 +51,8 @@ class PointList:
 
     `held_bytes` is what removing all of them frees now; `bytes` is what they can hold at most, when
     Spark has deleted what they share with the checkpoint. `max_bytes` bounds that. `error` is why
-    the newest try failed.
+    the newest try failed. `unreadable` says by id why a point that the store doesn't know can't be
+    read; it is kept.
     """
 
     pipeline: str
@@ -62,6 +64,7 @@ class PointList:
     keep_seconds: float
     tried_at: str | None = None
     error: str | None = None
+    unreadable: Mapping[str, str] = field(default_factory=dict)
 
     def as_json(self) -> dict[str, Any]:
         """Return it as the command line prints it."""
@@ -96,6 +99,7 @@ class PointList:
             "keep_seconds": self.keep_seconds,
             "tried_at": self.tried_at,
             "error": self.error,
+            "unreadable": dict(self.unreadable),
         }
 
 
@@ -143,7 +147,19 @@ def list_points(context: Context, pipeline: str) -> PointList:
         keep_seconds=schedule.keep.total_seconds(),
         tried_at=tried.at if tried else None,
         error=tried.error if tried else None,
+        unreadable=_unreadable(context, found, {p.id for p in points}),
     )
+
+
+def _unreadable(context: Context, pipeline: Pipeline, known: Set[str]) -> Mapping[str, str]:
+    if pipeline.checkpoint is None:
+        return {}
+    try:
+        settings = context.registry.file_systems
+        return stored.recorded(pipeline.checkpoint, settings, known=known).unreadable
+    except HeadgateError:
+        # Nothing is known of the folder: what reads the checkpoint says why.
+        return {}
 
 
 def newest_point_before(context: Context, pipeline: str, at: datetime) -> RestorePoint | None:

@@ -74,7 +74,9 @@ def adopt(context: Context, store: Store, pipeline: Pipeline) -> None:
     """Add points that are whole but not in the store, and remove what was left half-made."""
     assert pipeline.checkpoint is not None
     settings = context.registry.file_systems
-    for point in stored.recorded(pipeline.checkpoint, settings).values():
+    known = {p.id for p in store.restore_points.of(pipeline.name)}
+    found = stored.recorded(pipeline.checkpoint, settings, known=known)
+    for point in found.points.values():
         if point.pipeline == pipeline.name:
             store.restore_points.add(point)
     stored.remove_leftovers(pipeline.checkpoint, settings)

@@ -284,6 +284,9 @@ def _of_points(name: str, found: PointList) -> Check:
         said = f"restore point {damaged.id} is damaged: {(damaged.problem or '').rstrip('.')}"
         remedy = f"delete it: `headgate restore-points {found.pipeline} --delete {damaged.id}`"
         return _note(name, said, remedy)
+    if unreadable := next(iter(found.unreadable.items()), None):
+        said = f"restore point {unreadable[0]} can't be read: {unreadable[1].rstrip('.')}"
+        return _note(name, said, "check the file system, or update Headgate")
     if newest is None:
         return _note(name, "no restore point was made yet", "start `headgate up`")
     if newest.in_kafka is False:

@@ -5,6 +5,7 @@ import shutil
 import pytest
 
 from checkpoint_writer import Writer
+from headgate.errors import EvidenceError
 from headgate.gateway.checkpoint.folders import read_checkpoint, tree_hash
 from headgate.gateway.checkpoint.points import damage
 from headgate.model.restore_points import StoreRows
@@ -88,3 +89,26 @@ def test_what_was_left_half_made_goes(lab):
     assert not any(p.is_file() for p in left.rglob("*"))
     ids = [row.id for row in list_points(context, "q").points]
     assert ids == [second.id, point.id]
+
+
+def test_a_remote_point_whose_document_cannot_be_read_is_kept(lab):
+    context = context_of(lab)
+    point = make_point(context, "q")
+    folder = lab.folder_of(point.location)
+    document, kept = folder.with_name(f"{folder.name}.json"), tree_hash(folder)
+    was = document.read_bytes()
+    document.write_bytes(was[:-1])
+    lab.store.restore_points.remove(point.id)
+    lab.writer.add()
+    second = make_point(context, "q")
+    assert tree_hash(folder) == kept
+    assert set(list_points(context, "q").unreadable) == {point.id}
+    with pytest.raises(EvidenceError, match="can't be read"):
+        damage(point, {})
+    document.write_bytes(was)
+    lab.writer.add()
+    third = make_point(context, "q")
+    ids = {row.id for row in list_points(context, "q").points}
+    assert ids == {point.id, second.id, third.id}
+    document.unlink()
+    assert damage(point, {}) == f"restore point {point.id} is gone: {point.location}.json not found"
