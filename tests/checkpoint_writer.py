@@ -27,6 +27,8 @@ class Writer:
 
     def __init__(self, folder: Path, partitions: int = 4, size: int = 100) -> None:
         self.folder, self.partitions, self.size, self.batch = folder, partitions, size, -1
+        # Milliseconds since 1970 when batch 0 is planned; a batch a second.
+        self.begun_ms = 1_700_000_000_000
         write(folder / "metadata", b'{"id":"6b5a2e0c-0000-4000-8000-000000000001"}')
         write(folder / "state/0/_metadata/metadata", self._operator())
 
@@ -46,7 +48,7 @@ class Writer:
     def add(self) -> None:
         """Write the next batch, then delete what is too old."""
         self.batch += 1
-        now = {"batchWatermarkMs": 0, "batchTimestampMs": 1_700_000_000_000 + 1000 * self.batch}
+        now = {"batchWatermarkMs": 0, "batchTimestampMs": self.begun_ms + 1000 * self.batch}
         offsets = json.dumps({"t": {"0": 10 * (self.batch + 1)}}, separators=(",", ":"))
         write(self.folder / f"offsets/{self.batch}", f"v1\n{json.dumps(now)}\n{offsets}".encode())
         version = self.batch + 1
@@ -58,6 +60,14 @@ class Writer:
                 write(store / f"{version}.snapshot", content)
         write(self.folder / f"commits/{self.batch}", b'v1\n{"nextBatchWatermarkMs":0}')
         self.clean()
+
+    def replace_newest(self) -> None:
+        """Take the newest batch away, as a rewind does, and write another one of its number."""
+        for log in ("offsets", "commits"):
+            (self.folder / log / str(self.batch)).unlink()
+        self.batch -= 1
+        self.begun_ms += 60_000
+        self.add()
 
     def clean(self) -> None:
         """Delete the logs of old batches, and state that no batch in the logs needs."""

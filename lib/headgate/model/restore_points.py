@@ -111,6 +111,13 @@ class RestorePoint:
     sink: str | None = None
     sink_log: str | None = None
 
+    def is_of(self, batch: LoggedBatch) -> bool:
+        """Whether it ends at this batch of its query, not at one that a rewind has replaced.
+
+        A rewind uses the numbers again. Batches planned again have another planning time.
+        """
+        return (self.batch, self.planned_ms) == (batch.number, batch.planned_ms)
+
     @property
     def as_batch(self) -> LoggedBatch:
         """The batch that it ends at; ValueError if it has offsets only."""

@@ -122,6 +122,18 @@ def test_nothing_new_is_no_new_point(writer, context):
     assert make_point(context, "q").batch == first.batch + 1
 
 
+def test_a_batch_that_replaced_another_one_is_a_new_point(writer, context):
+    """After a rewind the numbers of its batches come again: the old point is of none of them."""
+    first = make_point(context, "q")
+    writer.replace_newest()
+    second = make_point(context, "q")
+    assert (second.batch, second.query_id) == (first.batch, first.query_id)
+    assert second.id != first.id
+    assert second.planned_ms == first.planned_ms + 60_000
+    assert make_point(context, "q") == second
+    assert [row.id for row in list_points(context, "q").points] == [second.id, first.id]
+
+
 def test_a_point_outlives_the_checkpoint_and_its_disk_use_shows(writer, context):
     point = make_point(context, "q")
     before = list_points(context, "q")

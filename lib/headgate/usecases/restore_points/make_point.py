@@ -15,6 +15,7 @@ from headgate.model.registered_pipelines import Pipeline
 from headgate.model.restore_points import RestorePoint
 from headgate.model.version import Engine, Version
 from headgate.parse.evidence.version_file import fingerprint
+from headgate.reprocess.ports.checkpoints import Checkpoint
 from headgate.store import Store, open_store
 from headgate.store.clock import now
 from headgate.store.queueing import new_id
@@ -91,8 +92,7 @@ def _of_checkpoint(
         checkpoint = inspector.checkpoints.read(pipeline.checkpoint)
         if checkpoint is None:
             raise ScenarioError(f"no checkpoint found at {pipeline.checkpoint}")
-        is_same = newest is not None and newest.query_id == checkpoint.query_id
-        if newest is not None and is_same and newest.batch == checkpoint.last_commit_batch:
+        if newest is not None and _is_of(newest, checkpoint, inspector):
             return newest
         id, sizes = _kept(context, pipeline)
         location = stored.point_location(pipeline.checkpoint, id)
@@ -128,6 +128,14 @@ def _of_checkpoint(
     stored.record(point, sizes, context.registry.file_systems)
     store.restore_points.add(point)
     return point
+
+
+def _is_of(point: RestorePoint, checkpoint: Checkpoint, inspector: LiveInspector) -> bool:
+    """Whether a point is of the newest committed batch: a rewind uses batch numbers again."""
+    if (point.query_id, point.batch) != (checkpoint.query_id, checkpoint.last_commit_batch):
+        return False
+    batches = inspector.checkpoints.batches(checkpoint.location)
+    return bool(batches) and point.is_of(batches[-1])
 
 
 def _kept(context: Context, pipeline: Pipeline) -> tuple[str, dict[str, int]]:

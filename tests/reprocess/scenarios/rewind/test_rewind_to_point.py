@@ -97,6 +97,31 @@ def test_a_batch_that_the_logs_have_needs_no_point(here):
     assert not any(name.startswith("point:") for name in plan.resources)
 
 
+def test_a_point_of_the_logged_batch_has_the_state_that_spark_removed(here):
+    point = point_of(here)
+    lose_state(here, 11)
+    assert plan_of(here, batch=11).options == {"restore-point": point.id, **SINK}
+
+
+def test_a_point_of_a_batch_that_was_replaced_must_be_named(here):
+    """A rewind has replaced batch 11: what was kept of the old one isn't what the log shows."""
+    point = point_of(here)
+    here.writer.replace_newest()
+    here.writer.add()
+    lose_state(here, 11)
+    plan = plan_of(here, batch=11)
+    assert plan.options == {"batch": 11, **SINK}
+    assert not plan.can_apply
+    assert not any(name.startswith("point:") for name in plan.resources)
+    named = plan_of(here, restore_point=point.id)
+    assert named.can_apply, named.blockers
+
+
+def lose_state(lab, batch):
+    for file in (lab.folder / "ck/state/0").glob(f"[0-9]*/{batch + 1}.*"):
+        file.unlink()
+
+
 @pytest.mark.parametrize(
     "asked",
     [

@@ -65,8 +65,9 @@ def _numbered(
     number = request.options["batch"]
     if number < 0:
         raise ScenarioError(f"--batch of {request.scenario}: expected 0 or more, found {number}")
-    point = next((p for p in reversed(own) if p.batch == number), None)
     same = next((b for b in batches if b.number == number), None)
+    numbered = (p for p in reversed(own) if p.batch == number)
+    point = next((p for p in numbered if same is None or p.is_of(same)), None)
     if same is not None and point is not None:
         # Spark removes state sooner than logs: then only the point has it.
         found = request.inspector.checkpoints.rewind(checkpoint.location, number)
