@@ -196,6 +196,59 @@ def test_the_oldest_points_go_when_the_limit_is_reached(tmp_path):
     assert not any(Path(p.location).exists() for p in made if p.id not in kept)
 
 
+def test_no_point_goes_before_the_new_one_is_recorded(tmp_path, monkeypatch):
+    writer = Writer(tmp_path / "ck", size=10_000)
+    context = context_of(tmp_path, most="200 kB")
+    writer.add()
+    writer.add()
+    first = make_point(context, "q")
+    writer.size = 40_000
+    writer.add()
+
+    def ended(point, sizes, settings):
+        raise SystemExit
+
+    # As a kill: nothing below runs, and nothing cleans up.
+    with monkeypatch.context() as patch, pytest.raises(SystemExit):
+        patch.setattr("headgate.gateway.checkpoint.points.record", ended)
+        make_point(context, "q")
+    assert [row.id for row in list_points(context, "q").points] == [first.id]
+    assert damage(first, {}) is None
+    second = make_point(context, "q")
+    assert [row.id for row in list_points(context, "q").points] == [second.id]
+    assert not Path(first.location).exists()
+
+
+def test_a_point_that_does_not_fit_beside_one_in_use_removes_none(tmp_path):
+    writer = Writer(tmp_path / "ck", size=10_000)
+    context = context_of(tmp_path, most="200 kB")
+    made = []
+    for _ in range(2):
+        writer.add()
+        made.append(make_point(context, "q"))
+    run = used_by_run(context, made[0])
+    writer.size = 40_000
+    writer.add()
+    with pytest.raises(StepError, match=f"Wait for {run}, or raise `max_size`"):
+        make_point(context, "q")
+    assert [row.id for row in list_points(context, "q").points] == [made[1].id, made[0].id]
+    assert [damage(p, {}) for p in made] == [None, None]
+    left = {p.name.removesuffix(".json") for p in Path(points_folder(made[0].source)).iterdir()}
+    assert left == {p.id for p in made}
+
+
+def used_by_run(context, point):
+    new = NewRun(
+        scenario="rewind",
+        pipeline="q",
+        plan_hash="h",
+        plan="{}",
+        resources=(f"point:{point.id}",),
+    )
+    with closing(open_store(context.store_url)) as store:
+        return store.runs.enqueue(new, by="ann", action="apply")
+
+
 def test_a_point_that_alone_is_too_large_fails_and_is_reported(tmp_path):
     writer = Writer(tmp_path / "ck", size=10_000)
     context = context_of(tmp_path, most="30 kB")
@@ -231,15 +284,7 @@ def test_points_expire_but_not_the_newest_nor_one_that_a_run_uses(writer, contex
         made.append(make_point(context, "q"))
     for point in made:
         _aged(context, point, days=3)
-    new = NewRun(
-        scenario="rewind",
-        pipeline="q",
-        plan_hash="h",
-        plan="{}",
-        resources=(f"point:{made[1].id}",),
-    )
-    with closing(open_store(context.store_url)) as store:
-        run = store.runs.enqueue(new, by="ann", action="apply")
+    run = used_by_run(context, made[1])
     with pytest.raises(RefusedError, match=run):
         remove_point(context, "q", made[1].id, by="ann")
     # Nothing new was committed: the newest stays, however old.

@@ -19,10 +19,15 @@ from headgate.reprocess.ports.checkpoints import Checkpoint
 from headgate.store import Store, open_store
 from headgate.store.clock import now
 from headgate.store.queueing import new_id
-from headgate.text.numbers import size
+from headgate.text.numbers import name_list, size
 from headgate.usecases.context import Context, needs_file
 from headgate.usecases.restore_points.lock import locked
-from headgate.usecases.restore_points.remove_points import remove_expired
+from headgate.usecases.restore_points.remove_points import (
+    expired,
+    remove_all,
+    remove_expired,
+    user,
+)
 
 _TRIES = 3
 
@@ -118,15 +123,15 @@ def _of_checkpoint(
     )
     point = _with_sink(pipeline.checkpoint, point, version)
     point = replace(point, seconds=round(time.monotonic() - begun, 3))
-    if not _fits(context, store, pipeline, point):
+    try:
+        too_many = _too_many(context, store, pipeline, point)
+    except StepError:
         stored.remove(point, context.registry.file_systems)
-        most = context.registry.point_schedule(pipeline).max_bytes
-        raise StepError(
-            f"a restore point of {pipeline.name} needs {size(point.bytes)}, but `max_size` under "
-            f"[restore_points] is {size(most)}. Raise `max_size`"
-        )
+        raise
     stored.record(point, sizes, context.registry.file_systems)
     store.restore_points.add(point)
+    # Only now: a kill before leaves more points than fit, never fewer.
+    remove_all(context, store, too_many)
     return point
 
 
@@ -166,13 +171,26 @@ def _with_sink(checkpoint: str, point: RestorePoint, version: Version | None) ->
     return replace(point, sink=sink.place, sink_log=kept) if kept else point
 
 
-def _fits(context: Context, store: Store, pipeline: Pipeline, point: RestorePoint) -> bool:
-    """Remove older points until all fit; False where this one alone does not."""
+def _too_many(
+    context: Context, store: Store, pipeline: Pipeline, point: RestorePoint
+) -> tuple[RestorePoint, ...]:
+    """Return the older points that a new one replaces; StepError where it does not fit."""
     most = context.registry.point_schedule(pipeline).max_bytes
+    limit = f"`max_size` under [restore_points] is {size(most)}"
     if stored.distinct_bytes([point]) > most:
-        return False
-    remove_expired(context, store, pipeline, extra=point)
-    return stored.distinct_bytes([*store.restore_points.of(pipeline.name), point]) <= most
+        raise StepError(
+            f"a restore point of {pipeline.name} needs {size(point.bytes)}, but {limit}. Raise "
+            "`max_size`"
+        )
+    gone = expired(context, store, pipeline, extra=point)
+    rest = [p for p in store.restore_points.of(pipeline.name) if p not in gone]
+    if stored.distinct_bytes([*rest, point]) > most:
+        runs = sorted({run for p in rest if (run := user(store, p))})
+        raise StepError(
+            f"a restore point of {pipeline.name} does not fit beside those that active runs use, "
+            f"and {limit}. Wait for {name_list(runs) or 'them'}, or raise `max_size`"
+        )
+    return gone
 
 
 def _of_group(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from contextlib import closing
 from datetime import UTC, datetime
 
@@ -21,7 +22,7 @@ def remove_point(context: Context, pipeline: str, id: str, *, by: str) -> Restor
     context.registered(pipeline)
     with closing(open_store(context.store_url)) as store, locked(context, pipeline):
         point = find_point(store, pipeline, id)
-        if used := _user(store, point):
+        if used := user(store, point):
             raise RefusedError(
                 f"run {used} uses restore point {id}: wait until it ends, or run "
                 f"`headgate cancel {used}`"
@@ -31,10 +32,23 @@ def remove_point(context: Context, pipeline: str, id: str, *, by: str) -> Restor
         return point
 
 
-def remove_expired(
+def remove_expired(context: Context, store: Store, pipeline: Pipeline) -> tuple[RestorePoint, ...]:
+    """Remove what is older than `keep`, then the oldest until all fit `max_size`; return them."""
+    gone = expired(context, store, pipeline)
+    remove_all(context, store, gone)
+    return gone
+
+
+def remove_all(context: Context, store: Store, points: Iterable[RestorePoint]) -> None:
+    """Remove points; a kill between two leaves the others."""
+    for point in points:
+        _remove(context, store, point)
+
+
+def expired(
     context: Context, store: Store, pipeline: Pipeline, *, extra: RestorePoint | None = None
 ) -> tuple[RestorePoint, ...]:
-    """Remove what is older than `keep`, then the oldest until all fit `max_size`; return them.
+    """Return what is older than `keep`, then the oldest until all fit `max_size`.
 
     `extra` is a point that is about to be added. The newest point stays, however old it is: a
     pipeline that is idle has no newer one. Those that an active run uses stay as well.
@@ -51,8 +65,7 @@ def remove_expired(
         is_old = _age_seconds(point) > schedule.keep.total_seconds()
         if not is_old and stored.distinct_bytes([*rest, *newest]) <= schedule.max_bytes:
             break
-        if _user(store, point) is None:
-            _remove(context, store, point)
+        if user(store, point) is None:
             gone.append(point)
     return tuple(gone)
 
@@ -63,7 +76,8 @@ def _remove(context: Context, store: Store, point: RestorePoint) -> None:
     store.restore_points.remove(point.id)
 
 
-def _user(store: Store, point: RestorePoint) -> str | None:
+def user(store: Store, point: RestorePoint) -> str | None:
+    """Return an active run that uses a point."""
     runs = store.runs.touching(f"point:{point.id}")
     return next((r.id for r in runs if r.state.is_active), None)
 
