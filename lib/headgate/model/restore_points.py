@@ -144,3 +144,8 @@ class PointCheck:
     at: str
     problem: str | None = None
     rows: int | None = None
+
+
+def verified_word(rows: int | None) -> str:
+    """Return what a check without a problem has verified; see `PointCheck.rows`."""
+    return "verified" if rows is not None else "only files verified"

@@ -149,7 +149,7 @@ def test_points_of_a_running_query_are_exact_and_can_be_gone_back_to(
             assert query.state(point, conf) == query.records(point.offsets)
         # Reading changed nothing in the points, nor did the query meanwhile.
         assert [tree_hash(Path(p.location)) for p in points] == hashes
-        assert check_point(team.context, points[1]) is None
+        assert check_point(team.context, points[1]).problem is None
         row = next(r for r in list_points(team.context, "counted").points if r.id == points[1].id)
         assert row.verified_at and row.rows == len(query.records(points[1].offsets))
         assert row.in_kafka is True

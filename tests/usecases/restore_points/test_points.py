@@ -14,16 +14,18 @@ import pytest
 import sqlalchemy as sa
 
 from checkpoint_writer import Writer
+from headgate.cli.main import headgate
 from headgate.errors import EvidenceError, NotFoundError, RefusedError, RegistryError, StepError
 from headgate.gateway.checkpoint.folders import tree_hash
 from headgate.gateway.checkpoint.points import damage, points_folder
 from headgate.gateway.checkpoint.rewind_facts import read_rewind
 from headgate.model.registered_pipelines import PointSchedule
+from headgate.model.restore_points import StoreRows
 from headgate.store import open_store
 from headgate.store.rows import NewRun
 from headgate.store.tables import RESTORE_POINT_TRIES, RESTORE_POINTS
 from headgate.usecases.context import open_context
-from headgate.usecases.restore_points.due_points import make_due_points
+from headgate.usecases.restore_points.due_points import check_due_points, make_due_points
 from headgate.usecases.restore_points.list_points import list_points, newest_point_before
 from headgate.usecases.restore_points.make_point import make_point
 from headgate.usecases.restore_points.remove_points import remove_point
@@ -309,6 +311,25 @@ def test_a_new_store_finds_the_points(writer, context):
     writer.add()
     make_point(context, "q")
     assert point.id in {row.id for row in list_points(context, "q").points}
+
+
+@pytest.mark.parametrize(("rows", "word"), [(8, "verified"), (None, "only files verified")])
+def test_a_check_says_everywhere_what_it_verified(writer, context, monkeypatch, capsys, rows, word):
+    """Spark's reader needs Spark, and doesn't know every format; the other tests have it."""
+
+    def read(self, location, batch):
+        return (StoreRows(operator=0, store="default", rows=rows),)
+
+    monkeypatch.setattr("headgate.gateway.adapters.state.StateAdapter.read", read)
+    point = make_point(context, "q")
+    assert list(check_due_points(context)) == [f"restore point {point.id} of q: {word}"]
+    assert list(check_due_points(context)) == []
+    config = ["--config", context.registry.path]
+    with pytest.raises(SystemExit, match="0"):
+        headgate.main([*config, "restore-points", "q", "--verify", point.id])
+    first, row = capsys.readouterr().out.splitlines()[:2]
+    assert first == f"Restore point {point.id}: {word}."
+    assert f"  {word} 20" in row
 
 
 def _too_new(document):

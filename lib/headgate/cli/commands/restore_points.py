@@ -9,6 +9,7 @@ import click
 from headgate.cli.shared.options import current_context, emit_json, format_option
 from headgate.cli.shared.terminal import say
 from headgate.gateway.process.system_user import system_user
+from headgate.model.restore_points import verified_word
 from headgate.text.numbers import plural, short_time, size
 from headgate.usecases.context import Context
 from headgate.usecases.restore_points.check_point import check_named
@@ -53,7 +54,8 @@ def _act(
     if delete is not None:
         return {"deleted": remove_point(context, pipeline, delete, by=system_user()).id}
     if verify is not None:
-        return {"verified": verify, "verify_problem": check_named(context, pipeline, verify)}
+        found = check_named(context, pipeline, verify)
+        return {"verified": verify, "verify_problem": found.problem, "verify_rows": found.rows}
     return {}
 
 
@@ -85,8 +87,9 @@ def _effect_lines(effect: dict[str, Any]) -> list[str]:
         lines.append(f"Restore point {effect['deleted']} is deleted.")
     if "verified" in effect:
         problem = effect["verify_problem"]
-        said = f"can't be used: {problem}" if problem else "is verified"
-        lines.append(f"Restore point {effect['verified']} {said}.")
+        word = verified_word(effect["verify_rows"])
+        said = f" can't be used: {problem}" if problem else f": {word}"
+        lines.append(f"Restore point {effect['verified']}{said}.")
     return lines
 
 
@@ -105,9 +108,7 @@ def verified_text(row: PointRow) -> str:
         return f"damaged: {row.problem}"
     if row.verified_at is None:
         return "not verified"
-    # Spark's reader doesn't know every format of state.
-    word = "verified" if row.rows is not None else "only files verified"
-    return f"{word} {short_time(row.verified_at)}"
+    return f"{verified_word(row.rows)} {short_time(row.verified_at)}"
 
 
 def kafka_text(row: PointRow) -> str:

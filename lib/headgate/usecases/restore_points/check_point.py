@@ -9,13 +9,14 @@ from headgate.gateway.adapters.run_context import RunContext
 from headgate.gateway.adapters.state import StateAdapter
 from headgate.gateway.checkpoint import points as stored
 from headgate.gateway.checkpoint.folders import remove_tree
-from headgate.model.restore_points import RestorePoint
+from headgate.model.restore_points import PointCheck, RestorePoint
 from headgate.store import Store, open_store
+from headgate.store.clock import now
 from headgate.usecases.context import Context
 
 
-def check_next(context: Context, pipeline: str) -> tuple[str, str | None] | None:
-    """Check the newest point that nobody checked; return its id and what is wrong, or None.
+def check_next(context: Context, pipeline: str) -> tuple[str, PointCheck] | None:
+    """Check the newest point that nobody checked; return its id and what that said, or None.
 
     Older ones that a newer point has overtaken are left for a check by hand: a read of the state
     costs a start of Spark.
@@ -27,12 +28,15 @@ def check_next(context: Context, pipeline: str) -> tuple[str, str | None] | None
     return points[-1].id, check_point(context, points[-1])
 
 
-def check_point(context: Context, point: RestorePoint) -> str | None:
-    """Check a point now, and record it; return what is wrong, None: nothing.
+def check_point(context: Context, point: RestorePoint) -> PointCheck:
+    """Check a point now, record and return what that said.
 
     Where Spark could not be started the point stays unchecked: that is an error of this machine.
     """
     problem, rows = stored.damage(point, context.registry.file_systems), None
+    if point.location is None:
+        # It has no state that could be unreadable.
+        rows = 0
     if problem is None and point.location is not None and point.batch is not None:
         work = RunContext(
             registry=context.registry, home=context.home, run=f"restore-point-{point.id}"
@@ -47,10 +51,10 @@ def check_point(context: Context, point: RestorePoint) -> str | None:
             remove_tree(work.run_folder)
     with closing(open_store(context.store_url)) as store:
         store.restore_points.checked(point.id, problem=problem, rows=rows)
-    return problem
+    return PointCheck(at=now(), problem=problem, rows=rows)
 
 
-def check_named(context: Context, pipeline: str, id: str) -> str | None:
+def check_named(context: Context, pipeline: str, id: str) -> PointCheck:
     """Check the point of this id; NotFoundError where the pipeline has none."""
     context.registered(pipeline)
     with closing(open_store(context.store_url)) as store:

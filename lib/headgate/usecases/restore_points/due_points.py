@@ -8,6 +8,7 @@ from datetime import UTC, datetime, timedelta
 
 from headgate.errors import HeadgateError, ScenarioError
 from headgate.model.registered_pipelines import Pipeline
+from headgate.model.restore_points import verified_word
 from headgate.store import Store, open_store
 from headgate.text.numbers import size
 from headgate.usecases.context import Context
@@ -43,8 +44,9 @@ def check_due_points(context: Context) -> Iterator[str]:
             yield f"could not check a restore point of {pipeline.name}: {error}"
             continue
         if checked is not None:
-            point, problem = checked
-            yield f"restore point {point} of {pipeline.name}: {problem or 'verified'}"
+            point, found = checked
+            said = found.problem or verified_word(found.rows)
+            yield f"restore point {point} of {pipeline.name}: {said}"
 
 
 def _one(context: Context, pipeline: Pipeline) -> Iterator[str]:
