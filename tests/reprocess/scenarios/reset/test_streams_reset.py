@@ -14,6 +14,7 @@ from headgate.model.kafka_streams import (
     StreamsSource,
 )
 from headgate.model.registered_pipelines import Commands, Pipeline
+from headgate.model.restore_points import RestorePoint
 from headgate.model.version import Engine, Source, Version
 from headgate.reprocess.execution.execute import Record, StepState
 from headgate.reprocess.execution.undo import Past, build_undo
@@ -415,3 +416,34 @@ def test_an_undo_watches_the_topics_of_every_step_that_moved_offsets():
     }
     past = Past(run="r-0", plan=Plan(scenario="x", pipeline=APP, steps=steps), records=records)
     assert build_undo(past, PaperCluster()).preconditions["topics"] == taken
+
+
+def test_it_goes_back_to_the_offsets_of_a_restore_point():
+    """Only its inputs': a reset deletes the internal topics, so that they have no offset."""
+    offsets = {"in": {0: 2}, "shop-g-repartition": {0: 3}, "shop-counts-changelog": {0: 5}}
+    at = "2026-11-25T19:05:00.000+00:00"
+    point = RestorePoint(id="p-1", pipeline=APP, made_at=at, source=APP, offsets=offsets)
+
+    def planned(options):
+        known = {"version": version(), "points": {APP: (point,)}.get}
+        return build_plan("from-point", APP, PaperCluster(), options, **known)
+
+    plan = planned({"restore-point": "p-1"})
+    assert plan.can_apply, plan.blockers
+    assert plan.options == {"restore-point": "p-1"}
+    assert plan.impact["records"] == {"in": 2}
+    assert step(plan, "reset_offsets")["offsets"] == (
+        {"topic": "in", "partition": 0, "from": 4, "to": 2},
+    )
+    assert {"shop-counts-changelog", "shop-g-repartition"} == {
+        *step(plan, "delete_topics")["topics"]
+    }
+    assert [r for r in plan.risks if "Kafka Streams keeps no old state" in r] == [
+        "restore point p-1 has offsets only: Kafka Streams keeps no old state. Stores start "
+        f"empty, and results lack all records before the offsets of {at}"
+    ]
+    assert planned(plan.options).hash == plan.hash
+    assert load_plan(dump_plan(plan), source="plan").hash == plan.hash
+    assert planned({"restore-point": "p-2"}).blockers == (
+        "shop has no restore point p-2; restore points: p-1",
+    )
