@@ -202,7 +202,8 @@ def add_evidence(change: Change, given: argparse.Namespace) -> str:
             f"{PKG}/parse/spark/{name}/__init__.py", f'"""Evidence of the kind `{kind}`."""\n'
         )
         ranks = "tests/test_layering.py"
-        change.insert(ranks, f"+ parse/spark/{name}", after="\n+ parse/python landscape")
+        first = "\n+ parse/python parse/kafka landscape"
+        change.insert(ranks, f"+ parse/spark/{name}", after=first)
         door, piece = f"{PKG}/parse/evidence/recognise.py", f"EvidenceKind.{name.upper()}, path"
         if given.json:
             change.insert(

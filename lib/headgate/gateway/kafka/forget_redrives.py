@@ -60,6 +60,6 @@ def _places(kafka: Kafka, retry_topic: str) -> Iterator[Place]:
 def _place(header: bytes | None) -> Place | None:
     """Read `TOPIC-PARTITION-OFFSET`, where the topic's name may have hyphens as well."""
     topic, *numbers = (header or b"").decode("utf-8", "replace").rsplit("-", 2)
-    if len(numbers) != 2 or not all(n.isascii() and n.isdigit() for n in numbers):
+    if len(numbers) != 2 or not all(n.isascii() and n.isdecimal() for n in numbers):
         return None
     return topic, int(numbers[0]), int(numbers[1])

@@ -43,10 +43,14 @@ class Marks:
     def load(self, key: bytes | None, value: bytes | None) -> None:
         """Take a row of the ledger; StepError where it is none."""
         partition, _, block = (key or b"").partition(b":")
-        if partition == _AT and block.isdigit() and value is not None:
+        if partition == _AT and _is_number(block) and value is not None:
             self.at[int(block)] = _read_progress(value)
             return
-        if not (partition.isdigit() and block.isdigit()) or value is None or len(value) != _BYTES:
+        if (
+            not (_is_number(partition) and _is_number(block))
+            or value is None
+            or len(value) != _BYTES
+        ):
             raise StepError(f"the ledger of redriven records has an unknown row {key!r}")
         self._blocks[int(partition), int(block)] = bytearray(value)
 
@@ -99,3 +103,7 @@ def read_marks(kafka: Kafka, ledger: str) -> Marks:
         for record in records:
             marks.load(record.key, record.value)
     return marks
+
+
+def _is_number(text: bytes) -> bool:
+    return text.decode("ascii", "replace").isdecimal()

@@ -159,7 +159,7 @@ def _number(value: bytes | None) -> int | None:
     """Return a number that is written in digits, or as a big-endian integer of 4 or 8 bytes."""
     if not value:
         return None
-    if value.isdigit():
+    if value.decode("ascii", "replace").isdecimal():
         return int(value)
     if len(value) not in (4, 8):
         return None

@@ -71,7 +71,7 @@ def _topic(text: str) -> TopicOutput:
 def _position(text: str, given: str) -> int | datetime | str:
     if given in (EARLIEST, LATEST):
         return given
-    if given.isascii() and given.isdigit():
+    if given.isascii() and given.isdecimal():
         return int(given)
     try:
         found = datetime.fromisoformat(given)

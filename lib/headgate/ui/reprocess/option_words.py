@@ -30,6 +30,10 @@ _EXAMPLES = {
     "TOPIC": "topic name",
     "source|TOPIC": "source, or orders-retry",
     "PARTITION,...": "0 2",
+    "COLUMN": "city",
+    "MODULE:FUNCTION": "sales.orders:build",
+    "NUMBER": "0.01",
+    "TOPIC:PARTITION:FROM-TO": "orders:0:1000-2000 orders:1:950-1900",
 }
 
 

@@ -176,7 +176,7 @@ def _names(texts: Any) -> tuple[str, ...]:
 
 def _numbers(texts: Any) -> tuple[int, ...]:
     names = _names(texts)
-    if wrong := [n for n in names if not (n.isascii() and n.isdigit())]:
+    if wrong := [n for n in names if not (n.isascii() and n.isdecimal())]:
         raise ScenarioError(
             f"--partitions of dead-letters: expected numbers such as 0,2, found {wrong[0]!r}"
         )
