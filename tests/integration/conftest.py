@@ -52,7 +52,7 @@ class Team:
     def run(self, *args: str, code: int = 0) -> dict:
         """Run a command with `--format json` and return what it printed."""
         process = self.popen(*args, "--format", "json")
-        out, err = process.communicate(timeout=240)
+        out, err = process.communicate(timeout=600)
         assert process.returncode == code, f"{process.returncode}\n{out}\n{err}{self.worker_log()}"
         return json.loads(out) if out else {"error": err}
 
