@@ -194,18 +194,21 @@ def test_a_function_that_fails_at_a_record_leaves_no_results(team, pipeline):
     assert team.run("undo", failed["run"])["state"] == "done"
 
 
-WRONG = (
-    (("--to", "results"), "--to: expected an absolute path"),
-    (("--to", "/nowhere/results"), "Headgate can't write to /nowhere"),
-    (("--to", "/tmp"), "/tmp already exists"),
-    (("--to", "/tmp/none-such", "--replace"), "--replace: /tmp/none-such doesn't exist"),
-)
-
-
 def test_what_is_wrong_is_a_blocker_before_the_run(team, pipeline):
     pipeline("hourly")
     given = ("--from", "2026-04-04T00:00:00Z", "--until", "2026-04-05T00:00:00Z")
-    for options, said in WRONG:
+    there, missing = team.folder / "there", team.folder / "missing"
+    (there / "day=1" / "_spark_metadata").mkdir(parents=True)
+    wrong = (
+        (("--to", "results"), "--to: expected an absolute path"),
+        (("--to", "/nowhere/results"), "Headgate can't write to /nowhere"),
+        (
+            ("--to", str(there), "--replace"),
+            "contains or is inside the output of a streaming query",
+        ),
+        (("--to", str(missing), "--replace"), f"--replace: {missing} doesn't exist"),
+    )
+    for options, said in wrong:
         _, plan = team.plan("hourly", *given, *options, scenario="historical-range", code=3)
         assert said in plan["blockers"][0]
     to = ("--to", str(team.folder / "results"))
