@@ -1,4 +1,4 @@
-"""Keep a checkpoint as it is at the end of its newest batch, while its query goes on.
+"""Keep a checkpoint as it is at the end of its newest batch, while its query runs.
 
 Only what that batch needs is kept: of each store the newest snapshot and the changes after it, the
 log entries of those versions, the sources' logs and the metadata. Data of stores are linked where

@@ -43,7 +43,7 @@ class Submission:
     mark: str
 
     def start(self) -> Child:
-        """Start it; it dies with the calling thread. The report's folder is made anew."""
+        """Start it; it dies with the calling thread. The report's folder is emptied."""
         private_folder(self.report)
         for name in (PROGRESS, RESULT, STOP, LOG):
             (self.report / name).unlink(missing_ok=True)

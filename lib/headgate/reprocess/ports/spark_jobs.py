@@ -34,7 +34,7 @@ class SparkJob:
 
 @dataclass(frozen=True, slots=True)
 class JobResult:
-    """What a program says of itself at its end; `error` is one line, empty unless it FAILED.
+    """What a program reports at its end; `error` is one line, empty unless it FAILED.
 
     `facts` are the program's own JSON values, also of one that failed: what was done until then.
     """

@@ -84,7 +84,7 @@ def build_plan(
     `version` is the newest stored one, where there is one, `others` those of other Kafka Streams
     applications, `known` where its group was last, `points` restore points by pipeline.
     ScenarioError for a scenario that there is none of and for options that it does not take,
-    NotFoundError for a pipeline that is not registered, UnreachableError where the world does not
+    NotFoundError for a pipeline that is not registered, UnreachableError where a system does not
     answer.
     """
     registered = inspector.processes.registered(pipeline)

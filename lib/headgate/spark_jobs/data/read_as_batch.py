@@ -185,7 +185,6 @@ class RememberedWriter:
         self.sink: str | None = None
         self.mode = "append"
         self.name: str | None = None
-        self.table: str | None = None
         self.options_given: dict[str, Any] = {}
         self._built = built
 
@@ -248,7 +247,7 @@ class RememberedWriter:
 
     def toTable(self, tableName: str, format: str | None = None, **given: Any) -> EndedQuery:
         """Remember that the query would have been started."""
-        self.table = tableName
+        del tableName
         mode, by, name = (given.pop(k, None) for k in ("outputMode", "partitionBy", "queryName"))
         return self.start(None, format, mode, by, name, **given)
 

@@ -172,7 +172,7 @@ class BoundedQuery:
             self._bounds.write()
             return Ended("failed", facts, failure_of(failed.get()))
         if self._why is not None and not self._is_there():
-            # Whoever resumes after the limit gets all of it anew.
+            # Whoever resumes after the limit gets the whole limit.
             self._bounds.seconds = 0.0 if self._why == "time" else self._bounds.seconds
             self._bounds.write()
             return Ended("stopped", facts | {"why": self._why})

@@ -61,7 +61,7 @@ def _amounts(context: Context, pipeline: Pipeline, plan: Plan) -> dict[str, Any]
     """Return bytes and time of what is read again; nothing of a plan that reads nothing again."""
     records: dict[str, int] = plan.impact.get("records", {})
     if plan.scenario == "bounded":
-        # The run itself reads what is unread; nothing is read again.
+        # The run itself reads what is unread; nothing is reprocessed.
         records = plan.impact.get("to_read", {})
     read = again(plan.impact)
     if read == 0 and "to_read" not in plan.impact:

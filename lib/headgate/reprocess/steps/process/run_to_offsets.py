@@ -111,7 +111,7 @@ class RunToOffsets(StepBase):
     def _start(self, applier: Applier, was: PriorState) -> float:
         """Start the pipeline; return since when its time counts, as Unix seconds."""
         if applier.processes.status(self.pipeline) is Status.RUNS:
-            # Of a worker that died: the pipeline went on, and so did its time.
+            # A worker died: the pipeline kept running, and so did its time.
             return float(was["began"])
         if applier.kafka.group(self.group).members:
             return float(was["began"])
