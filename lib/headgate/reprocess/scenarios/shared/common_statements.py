@@ -1,0 +1,176 @@
+"""Statements on outputs that several scenarios share; `output_statements` says which."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from headgate.reprocess.output_effects import Fact, says
+
+STAYS = says(
+    undo="Output written to {to} since the run is kept: an undo doesn't delete or correct it."
+)
+TWICE = says(
+    Fact.REPROCESSES,
+    run="Results are written to {to} a second time. Consumers get duplicates, unless they "
+    "overwrite by key.",
+    unless=(Fact.NEW_OUTPUTS,),
+)
+MISSING = says(Fact.SKIPS, run="The results of the skipped records are missing in {to}.")
+ONCE = says(
+    run="No record is reprocessed or skipped.",
+    unless=(Fact.REPROCESSES, Fact.SKIPS),
+)
+ONLY = says(run="All other records are processed as before.")
+EMPTIES = says(
+    Fact.EMPTIED, run="The contents of {to} are removed first, then rebuilt from the inputs."
+)
+GONE = says(
+    Fact.EMPTIED,
+    undo=("An undo can't restore deleted records, unless you pass --back-up-outputs."),
+    unless=(Fact.BACKED_UP,),
+)
+REFILLS = says(
+    Fact.BACKED_UP,
+    undo="An undo deletes the new records in {to} and restores the old ones, with other offsets.",
+)
+NEW = says(
+    Fact.NEW_OUTPUTS,
+    run="Results are written to new outputs. The old outputs don't change.",
+    undo="An undo keeps the new outputs. Their results are missing in the old outputs until "
+    "reprocessed.",
+)
+
+# A Spark query whose undo puts back a checkpoint of before.
+SAME_AGAIN = says(
+    undo=(
+        "The query resumes after its last batch before the run. Results since then are written a "
+        "second time."
+    ),
+)
+DROPPED = says(
+    Fact.BY_BATCH,
+    undo=(
+        "{to} silently drops batches whose number it has already recorded. Before the undo, "
+        "restore {to} to its state before the run."
+    ),
+)
+RESUMES = says(run="Only results of an uncommitted batch are written twice.")
+
+# A Kafka Streams application whose inputs begin at another place.
+RESTARTS = says(
+    Fact.STATE_GONE,
+    run="State restarts empty. Until {name} has caught up, the newest counts and windows in {to} "
+    "are too small.",
+    unless=(Fact.NEW_OUTPUTS,),
+)
+TOO_SMALL = says(
+    Fact.STATE_GONE,
+    Fact.CUT,
+    run="Windows and counts that began before {point} are too small, because earlier records are "
+    "missing. They overwrite correct results in {to} and stay wrong.",
+    unless=(Fact.NEW_OUTPUTS,),
+)
+REMEDY = says(
+    Fact.STATE_GONE,
+    Fact.CUT,
+    run="Only from-scratch corrects these windows and counts, if the inputs still hold all "
+    "records.",
+    unless=(Fact.NEW_OUTPUTS,),
+)
+TOO_SMALL_NEW = says(
+    Fact.STATE_GONE,
+    Fact.CUT,
+    Fact.NEW_OUTPUTS,
+    run="Windows and counts that began before {point} are too small in the new outputs.",
+)
+TOO_LARGE = says(
+    Fact.STATE_KEPT,
+    Fact.REPROCESSES,
+    run="The state is kept, so reprocessed records count twice. Results that are too large "
+    "overwrite correct results in {to}.",
+)
+NOT_YET = says(
+    Fact.STATE_GONE,
+    undo="Before the undo, wait until {name} has caught up. Otherwise the newest value of a key "
+    "in {to} stays wrong until the key's next record. Closed windows stay wrong.",
+    unless=(Fact.NEW_OUTPUTS, Fact.BACKED_UP),
+)
+RESTORED = says(
+    Fact.STATE_RESTORED,
+    undo="State and offsets are restored. A key's next record makes its result correct again.",
+)
+EMPTY_STATE = says(
+    Fact.STATE_GONE,
+    undo="The state isn't restored. Counts and windows restart from zero at the old offsets, and"
+    " overwrite correct results in {to}.",
+    unless=(Fact.STATE_RESTORED,),
+)
+STATE_OF_RUN = says(
+    Fact.STATE_KEPT,
+    undo=(
+        "The state isn't restored: it still includes the records that were processed since the "
+        "run. These records count twice, and results that are too large overwrite correct "
+        "results in {to}."
+    ),
+)
+AFTER_RESET = says(
+    undo="Results of records after the old offsets are written to {to} a second time.",
+)
+STREAMS_RESET = (
+    *(ONCE, TWICE, MISSING, EMPTIES, NEW),
+    *(RESTARTS, TOO_SMALL, TOO_SMALL_NEW, TOO_LARGE),
+    *(GONE, REFILLS, NOT_YET, RESTORED, EMPTY_STATE, STATE_OF_RUN, AFTER_RESET),
+    replace(STAYS, unless=frozenset({Fact.BACKED_UP})),
+)
+
+# A consumer group: what it does with a record is all that Headgate can call its output.
+DONE_TWICE = says(
+    Fact.REPROCESSES,
+    run="{name} processes records a second time. Consumers of its results get duplicates.",
+)
+DONE_STAYS = says(
+    undo=(
+        "An undo doesn't roll back what {name} did since the run. {name} processes the records "
+        "after the old offsets a second time."
+    ),
+)
+GROUP_MOVE = (ONCE, DONE_TWICE, MISSING, EMPTIES, NEW, GONE, REFILLS, DONE_STAYS)
+
+REMOVED = says(run="Nothing in {to} changes.")
+HELD = says(run="{name} writes nothing while it is paused.", unless=(Fact.RESUMED,))
+GOES_ON = says(
+    Fact.RESUMED,
+    run="{name} resumes where it was paused. No result is lost.",
+    undo="{name} is paused again. Output written since the resume is kept.",
+)
+AGAIN_IN_FLIGHT = says(
+    Fact.RESTARTED,
+    run=(
+        "The batch or records in flight at the stop are reprocessed later: their results may be "
+        "written twice."
+    ),
+    unless=(Fact.RESUMED,),
+)
+LETS_GO = says(
+    undo="{name} resumes where it was paused. No result is lost.",
+    unless=(Fact.RESUMED,),
+)
+PAUSE = (HELD, GOES_ON, AGAIN_IN_FLIGHT, LETS_GO)
+
+REDRIVE = (
+    says(
+        run="{name} processes the redriven records as new ones. Side effects of their first "
+        "attempt may happen twice.",
+    ),
+    says(run="Records stay in the dead letter topic; a later run does not redrive them again."),
+    says(
+        undo=(
+            "Records that were written to an existing topic can't be removed. Only a retry topic "
+            "that the run created is deleted."
+        ),
+    ),
+)
+
+NEW_FORM = says(
+    run="The new version continues at the old offsets. {to} holds results of both versions."
+)
