@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from datetime import date, timedelta
+from enum import StrEnum
 
 from headgate.model.commands import Call
 from headgate.model.version import Engine
@@ -23,6 +24,13 @@ class PointSchedule:
     every: timedelta | None = None
     keep: timedelta = timedelta(days=7)
     max_bytes: int = 100 * 10**9
+
+
+class Effects(StrEnum):
+    """What the code does outside of Kafka and its sink, such as an HTTP call per record."""
+
+    EXTERNAL = "external"
+    IDEMPOTENT = "idempotent"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -66,6 +74,8 @@ class Pipeline:
     `inputs` are globs of files that it is made of beside its code, relative to the file's folder;
     None if it doesn't say. `jar` is the application's, absolute.
     `restore_points` is its own schedule, None where that of the file holds.
+    `effects` says what its code does outside of Kafka and its sink: EXTERNAL effects happen again
+    when records are reprocessed, IDEMPOTENT ones change nothing the second time; None if unknown.
     `declared` is the file's `checkpoint` where a run has led the query to another one, which then
     stands in `checkpoint`; None otherwise.
     """
@@ -89,6 +99,7 @@ class Pipeline:
     line: int = 0
     declared: str | None = None
     restore_points: PointSchedule | None = None
+    effects: Effects | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -3,7 +3,7 @@
 import pytest
 
 from headgate.errors import RegistryError
-from headgate.model.registered_pipelines import Commands, SparkSettings
+from headgate.model.registered_pipelines import Commands, Effects, SparkSettings
 from headgate.model.version import Engine
 from headgate.parse.config.headgate_toml import parse
 
@@ -139,6 +139,16 @@ WRONG = [
     (SPARK + "[pipeline.commands]\nstopp = 'x'", 6, "did you mean 'stop'?"),
     (SPARK + "commands = {\tstop = 'x', start = true }", 5, "found true or false"),
     (SPARK + "commands = 1979-05-27", 5, "found a date or a time"),
+    (
+        SPARK + 'effects = "idempotant"',
+        5,
+        "unknown effects 'idempotant', did you mean 'idempotent'?",
+    ),
+    (SPARK + "effects = true", 5, "must be a string"),
+    ('[jdbc.shop]\nurl = "postgresql://h"', 2, "such as jdbc:postgresql://HOST/DATABASE"),
+    ('[jdbc.shop]\nuser = "u"', 1, "needs `url`"),
+    ('[jdbc.shop]\nurl = "jdbc:x:y"\npasword = "p"', 3, "did you mean 'password'?"),
+    ('[console]\noutputs = "results"', 2, "must be an array of strings, found a string"),
 ]
 
 
@@ -216,3 +226,24 @@ def test_a_master_among_the_settings_is_said_at_its_line():
     with pytest.raises(RegistryError, match="write it as `master` under") as caught:
         read('[spark.config]\n"spark.master" = "local"\n')
     assert caught.value.line == 2
+
+
+def test_what_the_code_does_outside_of_kafka_is_declared():
+    assert read(SPARK).pipelines[0].effects is None
+    assert read(SPARK + 'effects = "external"').pipelines[0].effects is Effects.EXTERNAL
+
+
+def test_databases_have_a_connection_and_a_password_that_is_not_shown():
+    text = '[jdbc.shop]\nurl = "jdbc:postgresql://h/shop"\nuser = "u"\npassword = "${SECRET}"\n'
+    found = parse(text, path="/team/headgate.toml", env={"SECRET": "s3cr3t"})
+    assert found.jdbc == {
+        "shop": {"url": "jdbc:postgresql://h/shop", "user": "u", "password": "s3cr3t"}
+    }
+    assert "s3cr3t" not in repr(found)
+
+
+def test_outputs_of_the_console_are_folders_of_the_file_and_addresses():
+    text = '[console]\noutputs = ["results", "/data/x", "kafka:orders-*", "jdbc:shop.totals"]\n'
+    assert read(text).console_outputs == (
+        *("/team/results", "/data/x", "kafka:orders-*", "jdbc:shop.totals"),
+    )

@@ -15,6 +15,7 @@ from headgate.model.registered_pipelines import (
     KEEP_SNAPSHOTS,
     Accept,
     DeclaredTopic,
+    Effects,
     Pipeline,
     PointSchedule,
     Registry,
@@ -259,7 +260,7 @@ def _pipeline(table: Table, folder: PurePath, points: PointSchedule) -> Pipeline
     table.allow(
         *("name", "engine", "owner", "description", "checkpoint", "group"),
         *("entry_point", "topics", "evidence", "watch", "query", "commands", "inputs", "jar"),
-        *("properties", "records", "restore_points"),
+        *("properties", "records", "restore_points", "effects"),
     )
     name = _name(table)
     engine = Engine(table.choice("engine", [e.value for e in Engine]))
@@ -296,7 +297,14 @@ def _pipeline(table: Table, folder: PurePath, points: PointSchedule) -> Pipeline
         commands=commands,
         line=table.line(),
         restore_points=read_own_schedule(table, points),
+        effects=_effects(table),
     )
+
+
+def _effects(table: Table) -> Effects | None:
+    if table.text("effects") is None:
+        return None
+    return Effects(table.choice("effects", [e.value for e in Effects]))
 
 
 def _rules_url(top: Table) -> str | None:

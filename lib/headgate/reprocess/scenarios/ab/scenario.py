@@ -103,17 +103,12 @@ def _plan(request: PlanRequest, topics: Mapping[str, Topic], ranges: Ranges) -> 
 
 
 def _risks(request: PlanRequest, topics: Mapping[str, Topic]) -> list[str]:
-    risks = [
+    return [
         "both versions process the records as a batch: no record is late, so differences that "
         "only a watermark makes are not found",
         *common.topic_risks(topics),
+        *common.effect_risks(request.pipeline, request.version, times="twice more"),
     ]
-    if request.version and request.version.user_functions:
-        risks.append(
-            "user functions are called for each record. If they have effects outside of Spark, "
-            "these happen again, twice"
-        )
-    return risks
 
 
 def _tolerance(text: object) -> float:

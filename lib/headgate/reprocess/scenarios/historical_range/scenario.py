@@ -36,7 +36,6 @@ from headgate.reprocess.scenarios.shared.processed_records import (
 from headgate.reprocess.steps.base.step import topic_facts
 from headgate.reprocess.steps.outputs.install_results import InstallResults
 from headgate.reprocess.steps.outputs.process_records import ProcessRecords
-from headgate.text.numbers import name_list
 from headgate.text.times import duration, from_milliseconds, iso, milliseconds
 
 _FORMATS = ("parquet", "json", "orc")
@@ -185,11 +184,7 @@ def _risks(
         risks.append(
             f"the function of {sink.format} is not called: the rows that it would get are written"
         )
-    if request.version and request.version.user_functions:
-        risks.append(
-            f"{name_list(request.version.user_functions)} are called again for old records. If "
-            "they have effects outside of Spark, these happen a second time"
-        )
+    risks += common.effect_risks(request.pipeline, request.version, times="a second time")
     return risks
 
 

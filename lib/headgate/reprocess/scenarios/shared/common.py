@@ -87,6 +87,21 @@ def group_risks(group: Group) -> list[str]:
     return risks
 
 
+def effect_risks(pipeline: Pipeline, version: Version | None, *, times: str) -> list[str]:
+    """Name what functions may do again outside of Kafka, if headgate.toml doesn't say.
+
+    `times` says how often, such as "a second time". Effects that are declared as external are a
+    risk of each plan that reprocesses records: see `with_statements`.
+    """
+    if pipeline.effects is None and version is not None and version.user_functions:
+        return [
+            f"user functions ({name_list(version.user_functions)}) are called for reprocessed "
+            f"records. If they have effects outside of Kafka, these happen {times}. Set `effects` "
+            "in headgate.toml"
+        ]
+    return []
+
+
 def topic_risks(topics: Mapping[str, Topic]) -> list[str]:
     """Name the retained input that is lost already, or is no longer whole."""
     risks = []

@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import replace
 
+from headgate.model.registered_pipelines import Effects
 from headgate.model.version import Engine
 from headgate.reprocess.output_effects import Declared, Fact, OutputEffects, Statement, says
 from headgate.reprocess.plan import RESET, Plan
@@ -251,11 +252,18 @@ BEHIND = (
     "{name} still has at least {count} records to reprocess. If you undo now, the newest values "
     "of their keys stay wrong in the outputs. Wait until {name} has caught up."
 )
+_EXTERNAL = (
+    '{name} has effects outside of Kafka (`effects = "external"`). For reprocessed records, they '
+    "happen again. Turn them off before the run, or make them idempotent"
+)
 UNSTATED = "Output written since the run is kept: an undo doesn't delete or correct it."
 
 
 def with_statements(request: PlanRequest, plan: Plan) -> Plan:
-    """Return the plan with what is declared of its scenario; one without steps does nothing."""
+    """Return the plan with what is declared of its scenario; one without steps does nothing.
+
+    A pipeline that has effects outside of Kafka gets a risk if records are reprocessed.
+    """
     declared = STATEMENTS.get((request.scenario, request.pipeline.engine))
     if declared is None or not plan.steps:
         return plan
@@ -268,4 +276,7 @@ def with_statements(request: PlanRequest, plan: Plan) -> Plan:
         undo=tuple(s.undo.format(**words) for s in true if s.undo),
         remains=declared.remains or Fact.RESUMED in facts,
     )
-    return replace(plan, outputs=plan.outputs.joined(applier))
+    risks = plan.risks
+    if Fact.REPROCESSES in facts and request.pipeline.effects is Effects.EXTERNAL:
+        risks = (*risks, _EXTERNAL.format(**words))
+    return replace(plan, outputs=plan.outputs.joined(applier), risks=risks)
