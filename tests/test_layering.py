@@ -35,7 +35,8 @@ reprocess/ports
 reprocess/steps/base
 reprocess/steps/process reprocess/steps/offsets
 reprocess/steps/records reprocess/steps/checkpoint
-reprocess/steps/topics reprocess/steps/upgrade reprocess/steps/outputs
+reprocess/steps/topics reprocess/steps/upgrade
+reprocess/steps/outputs
 reprocess/steps
 reprocess
 reprocess/scenarios/shared

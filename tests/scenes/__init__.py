@@ -47,7 +47,7 @@ from scenes.scene import Scene
 from scenes.spark.decommission import DecommissionSpark
 from scenes.spark.from_point import FromPointSpark
 from scenes.spark.from_scratch import FromScratchSpark
-from scenes.spark.historical_range import AbSpark, HistoricalRangeSpark
+from scenes.spark.historical_range import AbSpark, HistoricalRangeSpark, HistoricalRangeTopic
 from scenes.spark.new_checkpoint import NewCheckpointSpark
 from scenes.spark.offline_upgrade import OfflineUpgradeSpark
 from scenes.spark.repair import RepairSpark
@@ -88,6 +88,7 @@ SCENES: tuple[type[Scene], ...] = (
     DeadLettersGroup,
     DeadLettersSpark,
     HistoricalRangeSpark,
+    HistoricalRangeTopic,
     AbSpark,
 )
 

@@ -9,7 +9,7 @@ import sys
 import pytest
 
 from headgate.gateway.process.jars import delta_jars
-from headgate.gateway.spark.data_job import _DELTA
+from headgate.gateway.spark.submit_job import DELTA
 from postgres_server import running_postgres
 
 pytestmark = [pytest.mark.spark, pytest.mark.kafka]
@@ -55,7 +55,7 @@ def team(tmp_path_factory, broker, postgres):
         'user = "headgate"\npassword = "${SHOP_PASSWORD}"\n'
         '[jdbc.gone]\nurl = "jdbc:postgresql://127.0.0.1:1/none"\nuser = "u"\n'
     )
-    conf = [f"{key}={value}" for key, value in _DELTA.items()]
+    conf = [f"{key}={value}" for key, value in DELTA.items()]
     jars = ",".join(map(str, delta_jars()))
     subprocess.run(
         [sys.executable, "-c", WRITE, str(folder / "delta"), jars, *conf], check=True, timeout=600

@@ -180,6 +180,52 @@ def test_a_field_of_json_chooses_sliding_windows_and_a_folder_is_replaced(team, 
     assert (target / "old").read_text() == "kept"
 
 
+def test_results_go_to_a_new_topic_that_an_undo_deletes(team, pipeline, topic, consume):
+    orders = pipeline("sliding")
+    name = f"{topic('april')}-again"
+    start, until = "2026-04-10T00:10:00Z", "2026-04-10T09:05:00Z"
+    given = ("--from", start, "--until", until, "--time-column", "value.start")
+    file, plan = team.plan("sliding", *given, "--to", f"kafka:{name}", scenario="historical-range")
+    assert [s["action"] for s in plan["steps"]] == ["process_into_topic"], plan["blockers"]
+    done = team.run("apply", str(file))
+    totals, _ = window_totals(orders, moment(start), moment(until), timedelta(minutes=15))
+    records = consume(name, len(totals) + 1, seconds=10)
+    rows = [json.loads(r.value()) for r in records]
+    assert len(rows) == len(totals)
+    assert {(moment(r["start"]), r["city"]): r["total"] for r in rows} == totals
+    assert all(r.key().decode() == row["city"] for r, row in zip(records, rows, strict=True))
+    assert {r.headers()[0] for r in records} == {("headgate.run", done["run"].encode())}
+    again = team.plan(
+        "sliding", *given, "--to", f"kafka:{name}", scenario="historical-range", code=3
+    )[1]
+    assert again["blockers"] == [f"--to: topic {name} already exists. Choose another topic"]
+    assert team.run("undo", done["run"])["state"] == "done"
+    assert team.plan("sliding", *given, "--to", f"kafka:{name}", scenario="historical-range")[1][
+        "can_apply"
+    ]
+
+
+@pytest.mark.long
+def test_results_are_a_delta_table(team, pipeline):
+    orders = pipeline("hourly")
+    target = team.folder / "results"
+    start, until = "2026-04-10T00:00:00Z", "2026-04-10T12:00:00Z"
+    file, _ = team.plan(
+        "hourly", "--from", start, "--until", until, "--to", str(target),
+        "--file-format", "delta", scenario="historical-range",
+    )  # fmt: skip
+    done = team.run("apply", str(file))
+    totals, _ = window_totals(orders, moment(start), moment(until), timedelta(hours=1))
+    log = (target / "_delta_log" / f"{0:020}.json").read_text().splitlines()
+    added = [line["add"]["path"] for line in map(json.loads, log) if "add" in line]
+    rows = [row for path in added for row in rows_of(target / path)]
+    found = {(r["window"]["start"].replace(tzinfo=UTC), r["city"]): r["total"] for r in rows}
+    assert found == totals
+    assert len(rows) == len(totals)
+    team.run("undo", done["run"])
+    assert not target.exists()
+
+
 def test_a_function_that_fails_at_a_record_leaves_no_results(team, pipeline):
     pipeline("failing")
     target = team.folder / "results"

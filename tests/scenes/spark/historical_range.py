@@ -8,7 +8,10 @@ import subprocess
 import sys
 import time
 from collections import Counter
+from datetime import datetime
 from pathlib import Path
+
+from confluent_kafka.admin import AdminClient
 
 from headgate.model.version import Engine
 from headgate.text.times import from_milliseconds, iso
@@ -29,11 +32,18 @@ def by_city(spark):
     rows = reader.option("kafka.bootstrap.servers", given["bootstrap"]).load()
     rows = rows.withWatermark("timestamp", "1 minute").withColumn("city", f.expr("string(key)"))
     counted = rows.groupBy(f.window("timestamp", "10 minutes"), "city").agg(f.count("*").alias("n"))
-    return counted.select(f.col("window.start").alias("begin"), "city", "n").writeStream
+    return counted.select(f.col("window.start").alias("begin"), "city", "n")
 
 
 def again(spark):
     return by_city(spark)
+
+
+def to_topic(spark):
+    bootstrap = json.loads(Path("query.json").read_text())["bootstrap"]
+    writer = by_city(spark).select(f.to_json(f.struct("*")).alias("value")).writeStream
+    writer = writer.format("kafka").option("kafka.bootstrap.servers", bootstrap)
+    return writer.option("topic", "counts")
 """
 
 
@@ -42,6 +52,7 @@ class _Processing(Scene):
 
     engine = Engine.SPARK
     markers = ("kafka", "spark")
+    function = "by_city"
 
     def __init__(self, folder: Path, bootstrap: str) -> None:
         super().__init__(folder, bootstrap)
@@ -68,11 +79,12 @@ class _Processing(Scene):
         (self.folder / "by_city.py").write_text(SOURCE)
         given = {"bootstrap": self.bootstrap, "topic": self._topic}
         (self.folder / "query.json").write_text(json.dumps(given))
-        self.register({"checkpoint": "checkpoint", "entry_point": "by_city:by_city"}, {})
+        entry_point = f"by_city:{self.function}"
+        self.register({"checkpoint": "checkpoint", "entry_point": entry_point}, {})
         with self.config.open("a") as file:
             file.write('[spark]\nmaster = "local[2]"\n[spark.config]\n')
             file.write('"spark.sql.shuffle.partitions" = "2"\n')
-        capture = ("capture", "by_city:by_city", "--pipeline", self.pipeline)
+        capture = ("capture", entry_point, "--pipeline", self.pipeline)
         command = [sys.executable, "-m", "headgate.cli.main", "--config", str(self.config)]
         subprocess.run(
             [*command, *capture], cwd=self.folder, check=True, capture_output=True,
@@ -123,6 +135,38 @@ class HistoricalRangeSpark(_Processing):
         records = [r for rs in found.values() for r in rs if self.since <= r.timestamp < self.until]
         right = Counter((r.timestamp // WINDOW * WINDOW, (r.key or b"").decode()) for r in records)
         assert self.counted(self.target) == right
+
+
+class HistoricalRangeTopic(HistoricalRangeSpark):
+    """The same half hour, into a topic that the run creates."""
+
+    name = "historical-range-topic"
+    function = "to_topic"
+
+    def __init__(self, folder: Path, bootstrap: str) -> None:
+        super().__init__(folder, bootstrap)
+        self._results = self.unique("results")
+
+    @property
+    def arguments(self) -> tuple[str, ...]:
+        """The range and the topic."""
+        given = [a for a in super().arguments if not a.startswith(("--to=", "--time-column="))]
+        return (*given, f"--to=kafka:{self._results}", "--time-column=value.begin")
+
+    def counted(self, folder: Path) -> Counter[tuple[int, str]]:
+        """Return the results of the topic."""
+        (records,) = read_all(self.bootstrap, (self._results,)).values()
+        rows = [json.loads(r.value or b"") for r in records]
+        times = [datetime.fromisoformat(r["begin"]).timestamp() for r in rows]
+        found = {(int(at * 1000), r["city"]): r["n"] for at, r in zip(times, rows, strict=True)}
+        assert len(found) == len(rows), "a result comes twice"
+        return Counter(found)
+
+    def check_undone(self) -> None:
+        """The topic is gone."""
+        super().check_undone()
+        admin = AdminClient({"bootstrap.servers": self.bootstrap})
+        assert self._results not in admin.list_topics(timeout=30).topics
 
 
 class AbSpark(_Processing):

@@ -106,6 +106,7 @@ class SparkJobAdapter:
             program=job.program,
             arguments=job.arguments,
             config=job.config,
+            delta=job.delta,
             spark=at.registry.spark,
             folder=at.folder,
             report=report,

@@ -13,14 +13,10 @@ from typing import Any
 
 from headgate.gateway.process.jars import delta_jars, jdbc_jars, spark_jars
 from headgate.gateway.spark.run_job import ended_early, program_environment, run_program
-from headgate.gateway.spark.submit_job import as_properties
+from headgate.gateway.spark.submit_job import DELTA, as_properties
 
 CONNECTIONS, LOG = "HEADGATE_CONNECTIONS", "HEADGATE_CHILD_LOG"
 LOCAL = "local[*]"
-_DELTA = {
-    "spark.sql.extensions": "io.delta.sql.DeltaSparkSessionExtension",
-    "spark.sql.catalog.spark_catalog": "org.apache.spark.sql.delta.catalog.DeltaCatalog",
-}
 _LOOPBACK = {"spark.driver.bindAddress": "127.0.0.1", "spark.driver.host": "127.0.0.1"}
 _PARTS = {"kafka": spark_jars, "delta": delta_jars, "jdbc": jdbc_jars}
 
@@ -120,7 +116,7 @@ def _submit(job: DataJob, folder: Path) -> list[str]:
         "spark.sql.warehouse.dir": str(folder / "warehouse"),
         "spark.sql.shuffle.partitions": "64",
         **(local if job.master.startswith("local") else {}),
-        **(_DELTA if "delta" in job.parts else {}),
+        **(DELTA if "delta" in job.parts else {}),
         **job.conf,
     }
     # A file, since whoever lists processes sees their arguments; it goes with the folder.

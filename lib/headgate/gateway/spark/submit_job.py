@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from headgate.gateway.process.child_process import Child, Program, launch
+from headgate.gateway.process.jars import delta_jars
 from headgate.gateway.process.shell_commands import MARK
 from headgate.gateway.spark.run_job import joined_jars, program_environment
 from headgate.model.registered_pipelines import SparkSettings
@@ -23,6 +24,10 @@ PROGRESS, RESULT, STOP, LOG = "progress.jsonl", "result.json", "stop", "spark.lo
 PROPERTIES = "spark.properties"
 # What Spark does unless [spark.config] says otherwise.
 _DEFAULTS = {"spark.ui.enabled": "false", "spark.log.level": "WARN"}
+DELTA = {
+    "spark.sql.extensions": "io.delta.sql.DeltaSparkSessionExtension",
+    "spark.sql.catalog.spark_catalog": "org.apache.spark.sql.delta.catalog.DeltaCatalog",
+}
 _LOOPBACK = {"spark.driver.host": "127.0.0.1", "spark.driver.bindAddress": "127.0.0.1"}
 
 
@@ -38,6 +43,7 @@ class Submission:
     arguments: tuple[str, ...]
     spark: SparkSettings
     config: Mapping[str, str] = field(default_factory=dict)
+    delta: bool = False
     folder: Path
     report: Path
     mark: str
@@ -103,11 +109,12 @@ class Submission:
         return found | {"PYSPARK_DRIVER_PYTHON": sys.executable}
 
     def _settings(self) -> dict[str, str]:
-        jars = joined_jars()
         own = _DEFAULTS | (_LOOPBACK if self._is_local else self._shared())
+        own |= DELTA if self.delta else {}
         found = own | dict(self.config) | self.spark.config | {"spark.master": self.spark.master}
-        given = found.get("spark.jars", "")
-        return found | {"spark.jars": ",".join(filter(None, (given, jars)))}
+        more = map(str, delta_jars() if self.delta else ())
+        jars = (found.get("spark.jars", ""), joined_jars(), *more)
+        return found | {"spark.jars": ",".join(filter(None, jars))}
 
     def _shared(self) -> dict[str, str]:
         """Return where executors import the pipelines' code from, if they see the same folders."""

@@ -23,13 +23,14 @@ class SparkJob:
     """The module `program` of `headgate.spark_jobs.data` and its command-line `arguments`.
 
     `what` names the work in messages, such as "the bounded run of orders". `config` are Spark
-    settings that it needs; those of `[spark.config]` win.
+    settings that it needs; those of `[spark.config]` win. `delta` says that it uses Delta tables.
     """
 
     program: str
     arguments: tuple[str, ...]
     what: str
     config: Mapping[str, str] = field(default_factory=dict)
+    delta: bool = False
 
 
 @dataclass(frozen=True, slots=True)

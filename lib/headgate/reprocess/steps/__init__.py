@@ -97,6 +97,8 @@ _STEP_CLASSES = {
     "redrive_records": "records.redrive_records:RedriveRecords",
     "delete_retry_topic": "records.delete_retry_topic:DeleteRetryTopic",
     "process_records": "outputs.process_records:ProcessRecords",
+    "process_into_topic": "outputs.process_into_topic:ProcessIntoTopic",
+    "delete_filled_topic": "outputs.process_into_topic:DeleteFilledTopic",
     "delete_results": "outputs.process_records:DeleteResults",
     "install_results": "outputs.install_results:InstallResults",
     "remove_results": "outputs.install_results:RemoveResults",

@@ -2,7 +2,7 @@
 
 | target | written |
 |---|---|
-| parquet:PATH, json:PATH, orc:PATH | the folder, which is the run's own: a batch overwrites it |
+| parquet:PATH, json:PATH, orc:PATH, delta:PATH | the run's own folder: a batch overwrites it |
 | kafka:TOPIC | `key` and `value` of the rows; rows without `value` become JSON |
 """
 
@@ -16,9 +16,10 @@ from pyspark.sql import functions as f
 
 from headgate.errors import CaptureError
 
-FOLDERS = ("parquet", "json", "orc")
+FOLDERS = ("parquet", "json", "orc", "delta")
 _KAFKA_COLUMNS = frozenset({"key", "value", "headers", "topic", "partition"})
 RUN_HEADER = "headgate.run"
+_V1_SOURCES = "spark.sql.sources.useV1SourceList"
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,6 +69,9 @@ def write_batch(rows: Any, target: Target, options: Mapping[str, Any]) -> None:
 
     Spark's Java writer is called: PySpark's refuses what a user's function would write.
     """
+    if target.format == "kafka":
+        # The older writer's plan is not seen by whoever observes the rows.
+        rows.sparkSession.conf.set(_V1_SOURCES, "avro,csv,json,orc,parquet,text")
     writer = rows._jdf.write().format(target.format)
     for name, value in _options(target, options).items():
         writer = writer.option(name, value)

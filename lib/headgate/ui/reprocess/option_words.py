@@ -23,6 +23,7 @@ _EXAMPLES = {
     "ID": "id",
     "FOLDER": "/data/out",
     "FOLDER|TOPIC": "/data/out or orders-out",
+    "FOLDER|kafka:TOPIC": "/data/out or kafka:orders-april",
     "LOCATION": "/data/checkpoints/new",
     "EVIDENCE": "file or folder",
     "LIST": "refuses,silently_wrong",

@@ -1,19 +1,24 @@
-"""Historical range: the results of a range of event time, in a folder of their own."""
+"""Historical range: the results of a range of event time, in an output of their own."""
 
 from __future__ import annotations
 
 import json
 from collections.abc import Mapping
 from datetime import UTC, datetime
+from typing import Any
 
 from headgate.errors import ScenarioError
 from headgate.model.cluster import Topic
 from headgate.model.version import Engine, Version
 from headgate.reprocess.conditions import ENTRY_POINT
-from headgate.reprocess.output_effects import OutputEffects
 from headgate.reprocess.plan import Plan
 from headgate.reprocess.ports.spark_jobs import EventTimes, SparkJob
 from headgate.reprocess.scenario import Kind, Option, PlanRequest, Scenario, needs, refused
+from headgate.reprocess.scenarios.historical_range.target import (
+    FORMATS,
+    blockers_of_target,
+    target_of,
+)
 from headgate.reprocess.scenarios.historical_range.time_range import (
     TimeRange,
     lateness,
@@ -30,15 +35,11 @@ from headgate.reprocess.scenarios.shared.processed_records import (
     range_rows,
     read_ranges,
     source_blockers,
-    target_blockers,
     whole_topics,
 )
 from headgate.reprocess.steps.base.step import topic_facts
-from headgate.reprocess.steps.outputs.install_results import InstallResults
-from headgate.reprocess.steps.outputs.process_records import ProcessRecords
 from headgate.text.times import duration, from_milliseconds, iso, milliseconds
 
-_FORMATS = ("parquet", "json", "orc")
 # Kafka's times are milliseconds since then, and none is negative.
 _FIRST = datetime(1970, 1, 1, tzinfo=UTC)
 
@@ -55,7 +56,7 @@ def build(request: PlanRequest) -> Plan:
         *common.topic_blockers(names, topics),
         *operators_as_batch(request, version),
         *operator_blockers(request, version),
-        *target_blockers(request, str(request.options["to"])),
+        *blockers_of_target(request),
     ]
     wanted = read_range(request, version.stateful or ())
     if blockers:
@@ -85,37 +86,34 @@ def _plan(
             f"no record has an event time from {iso(wanted.input_start)} to "
             f"{iso(wanted.input_until)}. {_measured(found)}"
         )
-    folder = str(request.options["to"])
-    process = ProcessRecords(
-        pipeline=pipeline.name,
-        entry_point=str(pipeline.entry_point),
-        query=pipeline.query,
-        topics=topic_facts(topics),
-        offsets=offsets,
-        format=request.options.get("file-format", "parquet"),
-        folder=folder,
-        result_time=column,
-        start=iso(wanted.start) if column else None,
-        until=iso(wanted.until) if column else None,
-        input_start=iso(wanted.start if column is None else wanted.input_start),
-        input_until=iso(wanted.until if column is None else wanted.input_until),
-    )
-    install = InstallResults(folder=folder, replaces=request.options.get("replace", False))
+    what: dict[str, Any] = {
+        "pipeline": pipeline.name,
+        "entry_point": str(pipeline.entry_point),
+        "query": pipeline.query,
+        "topics": topic_facts(topics),
+        "offsets": offsets,
+        "result_time": column,
+        "start": iso(wanted.start) if column else None,
+        "until": iso(wanted.until) if column else None,
+        "input_start": iso(wanted.start if column is None else wanted.input_start),
+        "input_until": iso(wanted.until if column is None else wanted.input_until),
+    }
+    target = target_of(request, topics, what)
     return Plan(
         scenario=request.scenario,
         pipeline=pipeline.name,
-        steps=(process, install) if not blockers else (),
+        steps=target.steps if not blockers else (),
         preconditions={
             "cluster_id": inspector.kafka.cluster_id(),
             "topics": topic_facts(topics),
             "entry_point": pipeline.entry_point,
         },
         impact={"records": records, "total": sum(records.values())},
-        risks=tuple(_risks(request, topics, scanned, found)),
+        risks=(*_risks(request, topics, scanned, found), *target.risks),
         blockers=tuple(blockers),
         options={**request.options, "scan": range_rows(scanned)},
-        resources=(f"output:{folder}",),
-        outputs=_outputs(folder, install.replaces),
+        resources=target.resources,
+        outputs=target.outputs,
     )
 
 
@@ -218,21 +216,10 @@ def _measured(found: EventTimes) -> str:
     return f"The measured records are from {first} to {last}"
 
 
-def _outputs(folder: str, replaces: bool) -> OutputEffects:
-    return OutputEffects(
-        run=(f"The results of the range are written to {folder}.",),
-        undo=(
-            (f"An undo restores the earlier contents of {folder}.",)
-            if replaces
-            else (f"An undo deletes {folder}.",)
-        ),
-    )
-
-
 SCENARIO = Scenario(
     name="historical-range",
     title="Historical range",
-    what="Compute the results of a range of event time again, into a folder.",
+    what="Compute the results of a range of event time again, into a folder or topic.",
     build=build,
     options=(
         Option(
@@ -251,9 +238,9 @@ SCENARIO = Scenario(
         ),
         Option(
             name="to",
-            ask="Write the results to which folder?",
-            help="Absolute path of the folder for the results.",
-            metavar="FOLDER",
+            ask="Write the results to which folder or new topic?",
+            help="Absolute path of the folder for the results, or kafka:TOPIC for a new topic.",
+            metavar="FOLDER|kafka:TOPIC",
             required=True,
         ),
         Option(
@@ -261,7 +248,7 @@ SCENARIO = Scenario(
             ask="In which format?",
             help="Format of the files (default parquet).",
             kind=Kind.CHOICE,
-            choices=_FORMATS,
+            choices=FORMATS,
         ),
         Option(
             name="replace",

@@ -239,7 +239,7 @@ STATEMENTS: Mapping[tuple[str, Engine], Declared] = {
     ),
     ("historical-range", _SPARK): Declared(
         statements=(
-            says(run="The outputs of {name} don't change: results go to a folder of their own."),
+            says(run="The outputs of {name} don't change: results go to an output of their own."),
             says(undo="An undo removes the new results. The outputs of {name} don't change."),
         ),
         remains=False,

@@ -20,6 +20,8 @@ from headgate.reprocess.steps.base.step import (
 )
 from headgate.text.numbers import plural
 
+# A Delta table's first version; Spark's other writers leave _SUCCESS.
+_DELTA_LOG = "_delta_log/00000000000000000000.json"
 Offsets = dict[str, dict[str, tuple[int, int]]]
 
 
@@ -30,8 +32,8 @@ def staged_folder(folder: str, run: str) -> str:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class ProcessRecords(StepBase):
-    """Run `entry_point` over `offsets` and write its results beside `folder`.
+class Processing(StepBase):
+    """Run `entry_point` over `offsets`; what its kinds differ in is where the results go.
 
     `offsets` has the first offset and the one after the last, by topic and partition. Results are
     kept if their time is in `[start, until)`, input if its event time is in `[input_start,
@@ -39,15 +41,12 @@ class ProcessRecords(StepBase):
     ISO 8601 in UTC. `registered` is False for a function that isn't the pipeline's own.
     """
 
-    action: ClassVar[str] = "process_records"
     symbol: ClassVar[str] = "+"
     undoable: ClassVar[bool] = True
     pipeline: str
     entry_point: str
     topics: dict[str, dict[str, Any]]
     offsets: Offsets
-    format: str
-    folder: str
     query: str | None = None
     result_time: str | None = None
     start: str | None = None
@@ -62,12 +61,10 @@ class ProcessRecords(StepBase):
         """How many offsets are read."""
         return sum(e - b for parts in self.offsets.values() for b, e in parts.values())
 
-    def describe(self) -> str:
-        count = plural(self.records, "record")
-        return (
-            f"process {count} of {', '.join(sorted(self.offsets))} with {self.entry_point}, and "
-            f"write the results next to {self.folder}"
-        )
+    @property
+    def uses_delta(self) -> bool:
+        """Whether the target is a Delta table."""
+        return False
 
     def check(self, inspector: Inspector, *, again: bool = False) -> None:
         """Refuse where a record of the range is gone, or the function is another one."""
@@ -89,17 +86,14 @@ class ProcessRecords(StepBase):
                         "`headgate plan` again"
                     )
 
-    def bind(self, applier: Applier) -> PriorState:
-        """Decide where the results go."""
-        return {"staged": staged_folder(self.folder, applier.run)}
-
-    def apply(self, applier: Applier, was: PriorState) -> None:
-        """Run the program; what an earlier try has written is overwritten."""
+    def work(self, applier: Applier, *target: str) -> int:
+        """Run the program with the arguments that name its target; return how many were written."""
         job = SparkJob(
             program="replay_query",
-            arguments=(*self._arguments(), "--to", f"{self.format}:{was['staged']}"),
+            arguments=(*self._arguments(), *target),
             what=f"the processing of {', '.join(sorted(self.offsets))}",
             config=self.config,
+            delta=self.uses_delta,
         )
         result = applier.spark_jobs.run(job)
         if result.outcome is not JobOutcome.DONE:
@@ -113,18 +107,7 @@ class ProcessRecords(StepBase):
             f"{plural(facts['read'], 'record')} read, {plural(facts['written'], 'result')} written "
             f"in {facts['seconds']:.0f} s, {facts['startup_seconds']:.0f} s of it to start Spark"
         )
-
-    def verify(self, applier: Applier, was: PriorState) -> None:
-        """Fail unless Spark says that the folder is complete."""
-        if not applier.folders.exists(f"{was['staged']}/_SUCCESS"):
-            raise StepError(
-                f"the results in {was['staged']} are incomplete: _SUCCESS is missing. Resume the "
-                "run"
-            )
-
-    def undo(self, was: PriorState) -> tuple[Step, ...]:
-        """Delete the results."""
-        return (DeleteResults(folder=was["staged"]),)
+        return int(facts["written"])
 
     def _arguments(self) -> list[str]:
         given = {
@@ -138,6 +121,47 @@ class ProcessRecords(StepBase):
             "--input-until": self.input_until,
         }
         return [word for name, value in given.items() if value for word in (name, value)]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ProcessRecords(Processing):
+    """Write the results in a folder beside `folder`."""
+
+    action: ClassVar[str] = "process_records"
+    format: str
+    folder: str
+
+    @property
+    def uses_delta(self) -> bool:
+        """Whether the folder is a Delta table."""
+        return self.format == "delta"
+
+    def describe(self) -> str:
+        count = plural(self.records, "record")
+        return (
+            f"process {count} of {', '.join(sorted(self.offsets))} with {self.entry_point}, and "
+            f"write the results next to {self.folder}"
+        )
+
+    def bind(self, applier: Applier) -> PriorState:
+        """Decide where the results go."""
+        return {"staged": staged_folder(self.folder, applier.run)}
+
+    def apply(self, applier: Applier, was: PriorState) -> None:
+        """Run the program; what an earlier try has written is overwritten."""
+        self.work(applier, "--to", f"{self.format}:{was['staged']}")
+
+    def verify(self, applier: Applier, was: PriorState) -> None:
+        """Fail unless Spark says that the folder is complete."""
+        last = _DELTA_LOG if self.uses_delta else "_SUCCESS"
+        if not applier.folders.exists(f"{was['staged']}/{last}"):
+            raise StepError(
+                f"the results in {was['staged']} are incomplete: {last} is missing. Resume the run"
+            )
+
+    def undo(self, was: PriorState) -> tuple[Step, ...]:
+        """Delete the results."""
+        return (DeleteResults(folder=was["staged"]),)
 
 
 def _report(applier: Applier, entry_point: str) -> str:

@@ -1,0 +1,102 @@
+"""Where the results of a range go: a folder, or a topic that the run creates."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from headgate.model.cluster import Topic
+from headgate.reprocess.output_effects import OutputEffects
+from headgate.reprocess.scenario import PlanRequest
+from headgate.reprocess.scenarios.shared.processed_records import target_blockers
+from headgate.reprocess.steps.base.step import Step
+from headgate.reprocess.steps.outputs.install_results import InstallResults
+from headgate.reprocess.steps.outputs.process_into_topic import ProcessIntoTopic
+from headgate.reprocess.steps.outputs.process_records import ProcessRecords
+
+FORMATS = ("parquet", "json", "orc", "delta")
+_KAFKA = "kafka:"
+_TOPIC = re.compile(r"[A-Za-z0-9._-]{1,249}")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Target:
+    """The steps that write the results, and what the plan says of their target."""
+
+    steps: tuple[Step, ...]
+    resources: tuple[str, ...]
+    outputs: OutputEffects
+    risks: tuple[str, ...] = ()
+
+
+def blockers_of_target(request: PlanRequest) -> list[str]:
+    """Return why the results can't be written where they are asked for."""
+    to = str(request.options["to"])
+    if not to.startswith(_KAFKA):
+        return target_blockers(request, to)
+    name, found = to.removeprefix(_KAFKA), []
+    if not _TOPIC.fullmatch(name) or name in (".", ".."):
+        return [f"--to: {name!r} isn't a topic name: use letters, digits, '.', '_' and '-'"]
+    sink = request.version.sink if request.version else None
+    if sink is None or sink.format != "kafka":
+        kind = sink.format if sink else None
+        found.append(
+            f"--to: a topic needs a query that writes to Kafka; {request.pipeline.name} writes to "
+            f"{kind or 'an unknown sink'}. Use a folder"
+        )
+    if request.inspector.kafka.shapes([name]):
+        found.append(f"--to: topic {name} already exists. Choose another topic")
+    found += [
+        f"--{option} is for folders, not for a topic. Omit the option"
+        for option in ("replace", "file-format")
+        if option in request.options
+    ]
+    return found
+
+
+def target_of(request: PlanRequest, topics: Mapping[str, Topic], what: Mapping[str, Any]) -> Target:
+    """Return the steps; `what` is what both kinds of processing take."""
+    to = str(request.options["to"])
+    if to.startswith(_KAFKA):
+        return _topic(request, topics, to.removeprefix(_KAFKA), what)
+    replaces = request.options.get("replace", False)
+    file_format = request.options.get("file-format", "parquet")
+    process = ProcessRecords(format=file_format, folder=to, **what)
+    undo = f"restores the earlier contents of {to}" if replaces else f"deletes {to}"
+    return Target(
+        steps=(process, InstallResults(folder=to, replaces=replaces)),
+        resources=(f"output:{to}",),
+        outputs=OutputEffects(
+            run=(f"The results of the range are written to {to}.",), undo=(f"An undo {undo}.",)
+        ),
+    )
+
+
+def _topic(
+    request: PlanRequest, topics: Mapping[str, Topic], name: str, what: Mapping[str, Any]
+) -> Target:
+    step = ProcessIntoTopic(topic=name, shape=_shape(request, topics), **what)
+    return Target(
+        steps=(step,),
+        resources=(f"topic:{name}",),
+        outputs=OutputEffects(
+            run=(f"The results of the range are written to topic {name}.",),
+            undo=(f"An undo deletes topic {name}.",),
+        ),
+        risks=(
+            f"{name} is complete only after the run. If a killed run is resumed, it deletes its "
+            "records and starts again",
+        ),
+    )
+
+
+def _shape(request: PlanRequest, topics: Mapping[str, Topic]) -> dict[str, Any]:
+    """Return the shape of the query's own output, else of an input without its settings."""
+    sink = request.version.sink if request.version else None
+    names = [*([sink.place] if sink and sink.place else ()), *sorted(topics)]
+    found = request.inspector.kafka.shapes(names)
+    like = next(found[name] for name in names if name in found)
+    own = like.configs if sink and like.name == sink.place else {}
+    return {"partitions": like.partitions, "replication": like.replication, "configs": dict(own)}
