@@ -40,7 +40,8 @@ def _collect(
             continue
         if len(found) >= MOST_FILES:
             raise SchemaError(
-                f"the schema imports more than {MOST_FILES} files, the most that Headgate reads"
+                f"the schema imports more than {MOST_FILES} files, the most that Headgate reads. "
+                "Combine them into fewer files"
             )
         place = next((r / name for r in roots if _is_file(r / name)), None)
         if place is None:

@@ -22,7 +22,9 @@ def captured_operators(found: Any) -> tuple[LoggedOperator, ...] | None:
     try:
         return tuple(_operator(o) for o in found)
     except (KeyError, TypeError, ValueError, AttributeError, OverflowError) as error:
-        raise ValueError(f"the captured state has an unexpected structure: {error!r}") from error
+        raise ValueError(
+            f"the captured state has an unexpected structure ({error!r}): capture the query again"
+        ) from error
 
 
 def _operator(found: Mapping[str, Any]) -> LoggedOperator:

@@ -112,4 +112,7 @@ class DeleteFilledTopic(StepBase):
     def verify(self, applier: Applier, was: PriorState) -> None:
         """Fail where it is still there."""
         if applier.kafka.shapes([self.topic]):
-            raise StepError(f"topic {self.topic} still exists after the delete request")
+            raise StepError(
+                f"topic {self.topic} still exists after the delete request. Check "
+                "`delete.topic.enable` of the brokers, then resume the run"
+            )

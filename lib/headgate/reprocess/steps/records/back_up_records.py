@@ -154,7 +154,10 @@ class DeleteBackupTopics(StepBase):
     def verify(self, applier: Applier, was: PriorState) -> None:
         """Fail where one is left."""
         if left := applier.kafka.shapes(self.topics.values()):
-            raise StepError(f"backup topic {name_list(left)} still exists after the delete request")
+            raise StepError(
+                f"backup topic {name_list(left)} still exists after the delete request. Check "
+                "`delete.topic.enable` of the brokers, then resume the run"
+            )
 
 
 def backup_topic_name(run: str, topic: str) -> str:

@@ -98,6 +98,9 @@ class DeleteRetryTopic(StepBase):
     def verify(self, applier: Applier, was: PriorState) -> None:
         """Fail where it is still there; report which dead letters still count as redriven."""
         if applier.kafka.shapes([self.topic]):
-            raise StepError(f"topic {self.topic} still exists after the delete request")
+            raise StepError(
+                f"topic {self.topic} still exists after the delete request. Check "
+                "`delete.topic.enable` of the brokers, then resume the run"
+            )
         for said in was["lost"]:
             applier.note(said)
