@@ -70,7 +70,7 @@ class Trial:
         output = self.scene.folder / f"command-{self._count}.json"
         argv = ("--config", str(self.scene.config), *args, "--format", "json")
         process = self._forks.start(*argv, folder=self.scene.folder, output=output)
-        found = process.wait(120)
+        found = process.wait(300)
         errors = output.with_name(output.name + ".err").read_text()
         return found, output.read_text(), errors
 

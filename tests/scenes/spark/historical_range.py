@@ -155,8 +155,8 @@ class HistoricalRangeTopic(HistoricalRangeSpark):
 
     def counted(self, folder: Path) -> Counter[tuple[int, str]]:
         """Return the results of the topic."""
-        (records,) = read_all(self.bootstrap, (self._results,)).values()
-        rows = [json.loads(r.value or b"") for r in records]
+        parts = read_all(self.bootstrap, (self._results,)).values()
+        rows = [json.loads(r.value or b"") for records in parts for r in records]
         times = [datetime.fromisoformat(r["begin"]).timestamp() for r in rows]
         found = {(int(at * 1000), r["city"]): r["n"] for at, r in zip(times, rows, strict=True)}
         assert len(found) == len(rows), "a result comes twice"

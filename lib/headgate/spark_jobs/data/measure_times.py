@@ -25,7 +25,8 @@ from headgate.spark_jobs.data.offset_ranges import OffsetRanges, read_ranges
 from headgate.spark_jobs.data.report import Ended, Report, run
 from headgate.spark_jobs.spark_reflection import elements
 
-_SLICES = 64
+# Each slice is a task with a Kafka consumer of its own, which takes longer than few records.
+_SLICES, _RECORDS_EACH = 64, 250
 _TIME = "headgate_time"
 
 
@@ -37,7 +38,7 @@ def main() -> None:
     add("--query", help="Name of the query, if the function starts several.")
     add("--offsets", required=True, help="Offsets as JSON, or @FILE with them.")
     add("--time-column", help="Column with the event time, if the query has no watermark.")
-    add("--slices", type=int, default=_SLICES, help=f"Number of ranges (default {_SLICES}).")
+    add("--slices", type=int, help=f"Number of ranges (default: at most {_SLICES}).")
     run(parser, work)
 
 
@@ -60,7 +61,8 @@ def work(given: argparse.Namespace, report: Report) -> Ended:
     spark = SparkSession.builder.appName("headgate-measure").getOrCreate()
     startup = time.monotonic() - began
     given.input_from = given.input_until = None
-    built, query = built_as_batch(spark, given, ranges, slices=given.slices)
+    most = given.slices or min(_SLICES, ranges.records // _RECORDS_EACH + 1)
+    built, query = built_as_batch(spark, given, ranges, slices=most)
     rows = getattr(query, "rows", query)
     named = _result_time(rows, given.time_column, [w.column for w in built.watermarks])
     measured = [(w.rows, w.column) for w in built.watermarks] or [_timed(rows, named)]
