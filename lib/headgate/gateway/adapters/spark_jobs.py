@@ -136,6 +136,7 @@ class SparkJobAdapter:
         keys: Sequence[str],
         tolerance: float = 0.0,
         ignore: Sequence[str] = (),
+        newest: bool = False,
     ) -> OutputComparison:
         """Compare two outputs; see the port."""
         from headgate.gateway.spark.compare_outputs import (
@@ -151,11 +152,17 @@ class SparkJobAdapter:
             keys=list(keys),
             tolerance=tolerance,
             ignore=list(ignore),
+            newest=newest,
             master=at.registry.spark.master,
             conf=at.registry.spark.config,
         )
+        servers = OutputServers(
+            bootstrap=at.registry.bootstrap_servers,
+            kafka=at.registry.kafka,
+            jdbc=at.registry.jdbc,
+        )
         try:
-            return compare_outputs(wish, OutputServers(), say=at.note, cancelled=at.is_cancelled)
+            return compare_outputs(wish, servers, say=at.note, cancelled=at.is_cancelled)
         except OutputError as error:
             raise StepError(str(error)) from None
 

@@ -115,8 +115,10 @@ class SparkJobApplier(SparkJobInspector, Protocol):
         keys: Sequence[str],
         tolerance: float = 0.0,
         ignore: Sequence[str] = (),
+        newest: bool = False,
     ) -> OutputComparison:
         """Compare two outputs as `headgate compare-output` does.
 
-        StepError says what can't be read or compared.
+        With `newest`, only the newest record of each key of a topic counts. StepError says what
+        can't be read or compared.
         """

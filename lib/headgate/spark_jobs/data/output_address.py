@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime
 
@@ -14,7 +15,8 @@ _TOPIC = re.compile(r"[A-Za-z0-9._-]{1,249}")
 # Only names: what else a database takes as a table (a subquery) would run whatever it says.
 _TABLE = re.compile(r'(?:[\w$]+|"[^"]+")(?:\.(?:[\w$]+|"[^"]+")){0,2}')
 _CONNECTION = re.compile(r"[\w-]+")
-_POSITION = "an offset, a time such as 2026-11-25T12:00:00Z, earliest or latest"
+_PARTS = re.compile(r"\d+:\d+(?:,\d+:\d+)*", re.ASCII)
+_POSITION = "an offset, P:OFFSET,P:OFFSET, a time such as 2026-11-25T12:00:00Z, earliest or latest"
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,12 +30,13 @@ class FileOutput:
 class TopicOutput:
     """A range of a topic; `start` and `end` hold for every partition, `end` is exclusive.
 
-    Each is an offset, a time (then the first record at or after it), or one of EARLIEST, LATEST.
+    Each is an offset, offsets by partition (others then have no record of the range), a time (then
+    the first record at or after it), or one of EARLIEST, LATEST.
     """
 
     topic: str
-    start: int | datetime | str = EARLIEST
-    end: int | datetime | str = LATEST
+    start: int | Mapping[int, int] | datetime | str = EARLIEST
+    end: int | Mapping[int, int] | datetime | str = LATEST
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,11 +71,14 @@ def _topic(text: str) -> TopicOutput:
     return TopicOutput(topic, _position(text, start or EARLIEST), _position(text, end or LATEST))
 
 
-def _position(text: str, given: str) -> int | datetime | str:
+def _position(text: str, given: str) -> int | Mapping[int, int] | datetime | str:
     if given in (EARLIEST, LATEST):
         return given
     if given.isascii() and given.isdecimal():
         return int(given)
+    if _PARTS.fullmatch(given):
+        pairs = (pair.split(":") for pair in given.split(","))
+        return {int(part): int(offset) for part, offset in pairs}
     try:
         found = datetime.fromisoformat(given)
     except ValueError:

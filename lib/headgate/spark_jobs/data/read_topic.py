@@ -160,7 +160,7 @@ def _place(
     spark: Any,
     consumer: Any,
     parts: Any,
-    wanted: int | datetime | str,
+    wanted: int | Mapping[int, int] | datetime | str,
     first: Mapping[int, int],
     stable: Mapping[int, int],
 ) -> dict[int, int]:
@@ -171,6 +171,8 @@ def _place(
         return dict(stable)
     if isinstance(wanted, datetime):
         at = _at_time(spark, consumer, parts, wanted, stable)
+    elif isinstance(wanted, Mapping):
+        at = {p: wanted.get(p, first[p]) for p in first}
     else:
         at = dict.fromkeys(first, int(wanted))
     return {p: min(max(offset, first[p]), stable[p]) for p, offset in at.items()}
