@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import json
 import os
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -59,11 +60,15 @@ class BoundSources:
     """Stands before the Kafka sources of a query that is not started yet.
 
     `at_once` is the largest number of offsets in a batch, None for the query's own. CaptureError
-    if a source isn't Kafka: nothing else can be bound.
+    if a source isn't Kafka: nothing else can be bound. With `ends`, each batch ends at one of them,
+    in their order, whatever limit the query has.
     """
 
-    def __init__(self, spark: Any, df: Any, at_once: int | None) -> None:
+    def __init__(
+        self, spark: Any, df: Any, at_once: int | None, ends: Sequence[Offsets] = ()
+    ) -> None:
         self._jvm = spark._jvm
+        self._ends = ends
         queue = self._jvm.java.util.concurrent.LinkedBlockingQueue
         self._made, self._ready = queue(), queue()
         self._stopping = self._jvm.java.util.concurrent.atomic.AtomicBoolean(False)
@@ -71,6 +76,8 @@ class BoundSources:
         replaced = {"minoffsetspertrigger": "", "maxtriggerdelay": ""}
         if at_once is not None:
             replaced |= {"maxoffsetspertrigger": str(at_once)}
+        elif ends:
+            replaced |= {"maxoffsetspertrigger": ""}
         self._stand_before(df, self._jvm.java.util.HashMap(replaced))
 
     def _stand_before(self, df: Any, replaced: Any) -> None:
@@ -112,9 +119,26 @@ class BoundSources:
             handed = self._made.poll(_WAIT_MS, units)
             if handed is None:
                 continue
-            self._bind_one(str(handed[0]), handed[1], bounds)
+            number, stream = str(handed[0]), handed[1]
+            if self._ends:
+                self._ready.put(self._batches(number, stream, bounds))
+            else:
+                self._bind_one(number, stream, bounds)
+                self._ready.put(True)
             done += 1
-            self._ready.put(True)
+
+    def _batches(self, number: str, stream: Any, bounds: BoundsFile) -> Any:
+        """Return the ends of a source's batches as a queue; the last one is its bound."""
+        convert = self._jvm.org.apache.spark.sql.kafka010.JsonUtils
+        begin = json.loads(stream.initialOffset().json())
+        queue, own = self._jvm.java.util.LinkedList(), {}
+        for end in self._ends:
+            own = {t: parts for t, parts in end.items() if t in begin or self.count == 1}
+            if not own:
+                raise CaptureError(f"no offsets are given for source {number}, which reads {begin}")
+            queue.add(convert.partitionOffsets(json.dumps(own)))
+        bounds.sources.setdefault(number, {"begin": begin})["bound"] = own
+        return queue
 
     def _bind_one(self, number: str, stream: Any, bounds: BoundsFile) -> None:
         convert = self._jvm.org.apache.spark.sql.kafka010.JsonUtils

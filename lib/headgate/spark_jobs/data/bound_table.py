@@ -3,7 +3,8 @@
 `Trigger.AvailableNow` asks Kafka for its latest offsets at each start of the query, so a query that
 was killed would end at later ones. `BoundTable` hands the stream over before its first batch
 (`made`), and waits until its end was set (`ready`). After `stopping` it has no further data, so the
-query ends between two batches.
+query ends between two batches. A queue in place of `ready`'s answer has the end of each batch, one
+after the other; the query ends after the last.
 """
 
 from __future__ import annotations
@@ -14,6 +15,7 @@ _SOURCE = """
 import java.util.HashMap;
 import java.util.Map;
 import java.util.Optional;
+import java.util.Queue;
 import java.util.Set;
 import java.util.concurrent.BlockingQueue;
 import java.util.concurrent.atomic.AtomicBoolean;
@@ -109,6 +111,7 @@ public class BoundTable implements SupportsRead {
     private final BlockingQueue made;
     private final BlockingQueue ready;
     private final AtomicBoolean stopping;
+    private Queue ends;
 
     BoundStream(MicroBatchStream stream, Integer number, BlockingQueue made, BlockingQueue ready,
                 AtomicBoolean stopping) {
@@ -125,7 +128,8 @@ public class BoundTable implements SupportsRead {
       limited().prepareForTriggerAvailableNow();
       try {
         made.put(new Object[] {number, stream});
-        ready.take();
+        Object given = ready.take();
+        if (given instanceof Queue) ends = (Queue) given;
       } catch (InterruptedException e) {
         Thread.currentThread().interrupt();
         throw new RuntimeException(e);
@@ -133,7 +137,29 @@ public class BoundTable implements SupportsRead {
     }
 
     public Offset latestOffset(Offset start, ReadLimit limit) {
-      return stopping.get() ? start : limited().latestOffset(start, limit);
+      if (stopping.get()) return start;
+      Object end = ends == null ? null : ends.poll();
+      if (end != null) setEnd(end);
+      return limited().latestOffset(start, limit);
+    }
+
+    private void setEnd(Object end) {
+      Class owner = stream.getClass();
+      try {
+        while (owner != null) {
+          java.lang.reflect.Field[] fields = owner.getDeclaredFields();
+          for (int i = 0; i < fields.length; i++) {
+            if (!"allDataForTriggerAvailableNow".equals(fields[i].getName())) continue;
+            fields[i].setAccessible(true);
+            fields[i].set(stream, end);
+            return;
+          }
+          owner = owner.getSuperclass();
+        }
+      } catch (IllegalAccessException e) {
+        throw new RuntimeException(e);
+      }
+      throw new IllegalStateException("allDataForTriggerAvailableNow");
     }
 
     public ReadLimit getDefaultReadLimit() { return limited().getDefaultReadLimit(); }

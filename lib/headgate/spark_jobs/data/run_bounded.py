@@ -47,7 +47,7 @@ def work(given: argparse.Namespace, report: Report) -> Ended:
     from pyspark.sql import SparkSession
 
     spark = SparkSession.builder.appName("headgate-bounded").getOrCreate()
-    unstarted = _query(spark, given)
+    unstarted = build_query(spark, given)
     writer = unstarted.writer
     sources = BoundSources(spark, writer._df, given.max_records)
     java = writer._jwrite
@@ -58,7 +58,8 @@ def work(given: argparse.Namespace, report: Report) -> Ended:
     return bounded.run(given.time_limit, given.query_id)
 
 
-def _query(spark: Any, given: argparse.Namespace) -> Any:
+def build_query(spark: Any, given: argparse.Namespace) -> Any:
+    """Return what the function would start; CaptureError if it is no query with a sink."""
     from headgate.spark_jobs import block_start
     from headgate.spark_jobs.call_function import called
     from headgate.spark_jobs.choose_query import chosen
