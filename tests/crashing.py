@@ -75,7 +75,7 @@ class CrashingApplier(LiveApplier):
         "dead_letters": ("redrive", "forget"),
         "checkpoints": (
             *("copy_beside", "edit_copy", "remove_beside", "create", "delete_draft"),
-            "copy_to_batch",
+            *("copy_to_batch", "copy_newest", "move_schemas"),
         ),
         "sinks": ("copy_log",),
         "remote_checkpoints": ("copy", "create", "delete", "switch"),

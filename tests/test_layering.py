@@ -48,6 +48,7 @@ reprocess/scenarios/from_scratch reprocess/scenarios/new_checkpoint
 + reprocess/scenarios/pause reprocess/scenarios/reset
 + reprocess/scenarios/bounded
 + reprocess/scenarios/dead_letters reprocess/scenarios/historical_range reprocess/scenarios/ab
+reprocess/scenarios/online_upgrade
 reprocess/execution
 store
 gateway/process

@@ -167,6 +167,22 @@ class CheckpointAdapter:
         """Remove a draft; fine if it is gone."""
         remove_tree(draft_path(draft))
 
+    def copy_newest(self, location: str, to: str) -> int:
+        """Make `to` the checkpoint at the end of its newest batch; return that batch's number."""
+        from headgate.gateway.checkpoint.point_copy import keep_newest
+
+        place = local_path(location)
+        _check_beside(str(place), to, self._context.run)
+        return keep_newest(place, Path(to), Path(to)).batch
+
+    def move_schemas(self, copy: str, location: str) -> None:
+        """Let the state's metadata in a copy name schema files where it will be."""
+        from headgate.gateway.checkpoint.copy import point_to
+
+        place = local_path(location)
+        _check_beside(str(place), copy, self._context.run)
+        point_to(Path(copy), str(place))
+
     def copy_to_batch(
         self,
         location: str,

@@ -67,6 +67,14 @@ class FolderAdapter:
         """Move files to the same names below another folder, those that are still there."""
         spark_metadata.move_files(Path(folder), Path(to), list(names))
 
+    def read_record(self, path: str) -> str | None:
+        """Return the text of a file of this run, None if there is none."""
+        self._own(path)
+        try:
+            return Path(path).read_text(encoding="utf-8")
+        except FileNotFoundError:
+            return None
+
     def write_record(self, path: str, text: str) -> None:
         """Write a file in one step, forced to disk."""
         self._own(path)

@@ -128,6 +128,15 @@ class CheckpointApplier(CheckpointInspector, Protocol):
     def delete_draft(self, draft: str) -> None:
         """Remove a draft; fine if it is gone."""
 
+    def copy_newest(self, location: str, to: str) -> int:
+        """Make `to` the checkpoint at the end of its newest batch, and return that batch's number.
+
+        The query may run meanwhile. What an earlier try left at `to` goes.
+        """
+
+    def move_schemas(self, copy: str, location: str) -> None:
+        """Let the state's metadata in a copy name its schema files where the copy will be."""
+
     def copy_to_batch(
         self,
         location: str,

@@ -40,5 +40,8 @@ class FolderApplier(Protocol):
     def move_files(self, folder: str, to: str, names: Iterable[str]) -> None:
         """Move files to the same names below another folder, those that are not there yet."""
 
+    def read_record(self, path: str) -> str | None:
+        """Return the text of a file that `write_record` wrote, None if there is none."""
+
     def write_record(self, path: str, text: str) -> None:
         """Write a file in one step, forced to disk."""

@@ -103,6 +103,14 @@ _STEP_CLASSES = {
     "install_results": "outputs.install_results:InstallResults",
     "remove_results": "outputs.install_results:RemoveResults",
     "compare_results": "outputs.compare_results:CompareResults",
+    "create_shadow_topic": "upgrade.shadow_topic:CreateShadowTopic",
+    "delete_shadow_topic": "upgrade.shadow_topic:DeleteShadowTopic",
+    "stage_checkpoint": "upgrade.stage_checkpoint:StageCheckpoint",
+    "run_beside": "upgrade.run_beside:RunBeside",
+    "compare_outputs": "upgrade.compare_outputs:CompareOutputs",
+    "check_production": "upgrade.check_production:CheckProduction",
+    "swap_staged_checkpoint": "upgrade.stage_checkpoint:SwapStagedCheckpoint",
+    "verify_switch": "upgrade.verify_switch:VerifySwitch",
 }
 
 

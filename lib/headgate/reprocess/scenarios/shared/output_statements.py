@@ -108,6 +108,19 @@ STATEMENTS: Mapping[tuple[str, Engine], Declared] = {
     ("offline-upgrade", _SPARK): Declared(
         statements=(said.NEW_FORM, said.RESUMES, said.STAYS, said.SAME_AGAIN, said.DROPPED)
     ),
+    ("online-upgrade", _SPARK): Declared(
+        statements=(
+            says(
+                run="No result is lost. If the stop interrupts a batch, its results are written "
+                "twice."
+            ),
+            said.STAYS,
+            says(
+                undo="The old version continues at the switch, and writes later results a second "
+                "time."
+            ),
+        )
+    ),
     ("offline-upgrade", _STREAMS): Declared(
         statements=(said.NEW_FORM, said.STAYS, said.AFTER_RESET, said.STATE_OF_RUN)
     ),

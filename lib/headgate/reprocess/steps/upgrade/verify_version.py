@@ -82,8 +82,7 @@ class VerifyVersion(StepBase):
         """The waiting was the proof."""
 
     def _query(self, applier: Applier, location: str, was: PriorState) -> None:
-        kept = applier.checkpoints.read(self.kept or beside(location, BEFORE, applier.run))
-        old = kept.last_commit_batch if kept else None
+        old = self._last(applier, location)
         wait = Wait(applier=applier)
         while True:
             now = applier.checkpoints.read(location)
@@ -113,6 +112,11 @@ class VerifyVersion(StepBase):
                     "resume the run to wait longer, or undo the run"
                 )
             wait.pause()
+
+    def _last(self, applier: Applier, location: str) -> int | None:
+        """Return the last batch that was committed before the new version began."""
+        kept = applier.checkpoints.read(self.kept or beside(location, BEFORE, applier.run))
+        return kept.last_commit_batch if kept else None
 
     def _idle(self, applier: Applier) -> None:
         """Without input there is no batch: it is said, and not taken for a proof."""

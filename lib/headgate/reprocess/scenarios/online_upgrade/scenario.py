@@ -1,0 +1,142 @@
+"""Online upgrade: run the new version beside the old one, compare, switch at a common offset."""
+
+from __future__ import annotations
+
+import dataclasses
+import re
+
+from headgate.errors import ScenarioError
+from headgate.model.version import Engine
+from headgate.reprocess.conditions import ALL_KAFKA, CHECKPOINT, LOCAL, Condition, commands
+from headgate.reprocess.plan import Plan
+from headgate.reprocess.ports.verdict import FAIL_ON, read_fail_on
+from headgate.reprocess.scenario import Kind, Option, PlanRequest, Scenario, needs, refused
+from headgate.reprocess.scenarios.online_upgrade import spark
+
+_FUNCTION = re.compile(r"[\w.]+:\w+")
+_COMMANDS = Condition(
+    need="`stop`, `start`, `deploy` and `rollback` commands",
+    ask=commands("stop", "start", "deploy", "rollback", rest=" With `--deployed`, no `deploy`."),
+)
+
+
+def build(request: PlanRequest) -> Plan:
+    """Return the plan, blocked where the new version can't resume from the old one's state."""
+    after = str(request.options["after"])
+    if not _FUNCTION.fullmatch(after):
+        raise ScenarioError(f"--after: expected MODULE:FUNCTION, found {after!r}")
+    commands = request.pipeline.commands
+    wanted = ["stop", "start", "rollback"]
+    wanted += [] if request.options.get("deployed") else ["deploy"]
+    if missing := [word for word in wanted if getattr(commands, word) is None]:
+        return request.block(
+            f"{request.pipeline.name} has no {' and no '.join(missing)} command. Register it under "
+            "[pipeline.commands]"
+        )
+    fail_on = read_fail_on(request.options.get("fail-on"))
+    verdict = request.inspector.evidence.verdict(
+        request.pipeline.name, after, request.options.get("before"), fail_on
+    )
+    options = dict(request.options)
+    if verdict.compared:
+        options["before"] = verdict.compared
+    request = dataclasses.replace(request, options=options)
+    if verdict.closed:
+        plan = request.block(*(f"the check fails: {f.sentence()}" for f in verdict.closed))
+    else:
+        plan = spark.build(request, verdict)
+    return dataclasses.replace(plan, options=options)
+
+
+OPTIONS = (
+    Option(
+        name="after",
+        ask="Which function is the new version?",
+        help="Function of the new version, importable from the folder of headgate.toml.",
+        metavar="MODULE:FUNCTION",
+        required=True,
+    ),
+    Option(
+        name="keys",
+        ask="Which columns identify a row?",
+        help="Column that identifies a row of the results; repeat it for several.",
+        kind=Kind.MANY,
+        metavar="COLUMN",
+        required=True,
+    ),
+    Option(
+        name="tolerance",
+        ask="How much may numbers differ?",
+        help="Largest difference of two numbers that counts as equal (default 0).",
+        metavar="NUMBER",
+    ),
+    Option(
+        name="ignore",
+        ask="Which columns are not compared?",
+        help="Column to leave out of the comparison; repeat it for several.",
+        kind=Kind.MANY,
+        metavar="COLUMN",
+    ),
+    Option(
+        name="compare-for",
+        ask="For how many seconds do both versions run before the comparison?",
+        help="Time in seconds that both versions run before the comparison (default 60).",
+        kind=Kind.NUMBER,
+        metavar="SECONDS",
+    ),
+    Option(
+        name="allow-differences",
+        ask="Switch although the results differ?",
+        help="Switch although the results differ (default: the run ends before the switch).",
+        kind=Kind.FLAG,
+    ),
+    Option(
+        name="shadow-topic",
+        ask="Which topic does the new version write to before the switch?",
+        help="Topic for the new version's results before the switch (default TOPIC-shadow).",
+        metavar="TOPIC",
+    ),
+    Option(
+        name="before",
+        ask="Which version is running now?",
+        help="Running version, if it isn't the newest stored one.",
+        metavar="EVIDENCE",
+    ),
+    Option(
+        name="fail-on",
+        ask="Which findings fail the check?",
+        help=f"Findings that fail the check, as in `headgate diff` (default {','.join(FAIL_ON)}).",
+        metavar="LIST",
+    ),
+    Option(
+        name="deployed",
+        ask="Does the new version start without a deploy command?",
+        help="Run no deploy command: the start command deploys the new version.",
+        kind=Kind.FLAG,
+    ),
+)
+
+SCENARIO = Scenario(
+    name="online-upgrade",
+    title="Online upgrade (blue/green)",
+    what="Run the new version beside the old one on a copy of its state, compare their results, "
+    "and switch at a common offset.",
+    build=build,
+    options=OPTIONS,
+    support={
+        Engine.SPARK: needs(
+            _COMMANDS,
+            CHECKPOINT,
+            LOCAL,
+            ALL_KAFKA,
+            note="The query must write to one Kafka topic.",
+        ),
+        Engine.KAFKA_STREAMS: refused(
+            "Headgate can't replace the output topic of an application, nor stop two applications "
+            "at one offset. Use offline-upgrade"
+        ),
+        Engine.CONSUMER_GROUP: refused(
+            "Headgate can't replace the output of a consumer. Use offline-upgrade"
+        ),
+    },
+)

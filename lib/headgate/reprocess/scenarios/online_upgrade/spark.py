@@ -1,0 +1,233 @@
+"""Online upgrade of a Spark query that writes to a Kafka topic."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import asdict
+from typing import Any
+
+from headgate.errors import ScenarioError
+from headgate.model.cluster import Topic
+from headgate.reprocess.plan import Plan
+from headgate.reprocess.ports.checkpoints import Checkpoint
+from headgate.reprocess.ports.source_offsets import QueryPosition, SourceKind
+from headgate.reprocess.ports.verdict import UpgradeVerdict, read_fail_on
+from headgate.reprocess.scenario import PlanRequest
+from headgate.reprocess.scenarios.offline_upgrade.spark import (
+    compare_step,
+    deploy_step,
+    risks_of,
+    upgrade_commands,
+)
+from headgate.reprocess.scenarios.shared import common
+from headgate.reprocess.steps.base.step import Step, topic_facts
+from headgate.reprocess.steps.upgrade.check_production import CheckProduction
+from headgate.reprocess.steps.upgrade.compare_outputs import CompareOutputs, consumers_of
+from headgate.reprocess.steps.upgrade.run_beside import CATCH_UP, COMPARE, SWITCH, RunBeside
+from headgate.reprocess.steps.upgrade.shadow_topic import CreateShadowTopic, DeleteShadowTopic
+from headgate.reprocess.steps.upgrade.stage_checkpoint import StageCheckpoint, SwapStagedCheckpoint
+from headgate.reprocess.steps.upgrade.verify_switch import VerifySwitch
+from headgate.reprocess.steps.upgrade.verify_version import start_version
+from headgate.text.numbers import name_list
+
+_COMPARE_SECONDS = 60
+
+
+def build(request: PlanRequest, verdict: UpgradeVerdict) -> Plan:
+    """Return the plan for a verdict that doesn't close the gate."""
+    pipeline, inspector = request.pipeline, request.inspector
+    found = inspector.checkpoints.read(pipeline.checkpoint) if pipeline.checkpoint else None
+    position = (
+        inspector.checkpoints.query_position(pipeline.checkpoint) if pipeline.checkpoint else None
+    )
+    if found is None or position is None:
+        return request.block(common.no_checkpoint(pipeline))
+    blockers = [*_sink_blockers(request), *_checkpoint_blockers(found, position)]
+    if blockers:
+        return request.block(*blockers)
+    sink = _sink_topic(request)
+    topics = inspector.kafka.topics({sink, *found.offsets})
+    if blockers := common.topic_blockers({sink, *found.offsets}, topics):
+        return request.block(*blockers)
+    return _plan(request, verdict, found, topics)
+
+
+def _plan(
+    request: PlanRequest, verdict: UpgradeVerdict, found: Checkpoint, topics: Mapping[str, Topic]
+) -> Plan:
+    pipeline, inspector = request.pipeline, request.inspector
+    sink = _sink_topic(request)
+    facts = topic_facts(topics)
+    shadow = str(request.options.get("shadow-topic", f"{sink}-shadow"))
+    blockers = []
+    if inspector.kafka.shapes([shadow]):
+        blockers.append(
+            f"topic {shadow} already exists. Delete it if nobody needs it, or choose another "
+            "--shadow-topic"
+        )
+    return Plan(
+        scenario=request.scenario,
+        pipeline=pipeline.name,
+        steps=_steps(request, verdict, found, facts[sink], shadow),
+        preconditions={
+            "cluster_id": inspector.kafka.cluster_id(),
+            "checkpoint": {"location": found.location, "query_id": found.query_id},
+            "topics": facts,
+            "versions": {"before": verdict.before, "after": verdict.after},
+            "commands": upgrade_commands(pipeline),
+            "master": inspector.spark_jobs.master(),
+        },
+        impact={
+            "verdict": verdict.outcome,
+            "findings": list(verdict.codes),
+            "consumers": consumers_of(inspector, sink, pipeline.name),
+            "snapshot": asdict(inspector.checkpoints.snapshot_size(found.location)),
+        },
+        risks=(*risks_of(verdict), *_risks(request, sink)),
+        blockers=tuple(blockers),
+        resources=(f"checkpoint:{found.location}", f"topic:{shadow}"),
+    )
+
+
+def _steps(
+    request: PlanRequest,
+    verdict: UpgradeVerdict,
+    found: Checkpoint,
+    sink_facts: dict[str, Any],
+    shadow: str,
+) -> tuple[Step, ...]:
+    pipeline, options = request.pipeline, request.options
+    sink = _sink_topic(request)
+    what = {
+        "pipeline": pipeline.name,
+        "checkpoint": found.location,
+        "query_id": found.query_id,
+    }
+    seconds = options.get("compare-for", _COMPARE_SECONDS)
+    if seconds < 0:
+        raise ScenarioError(f"--compare-for: expected 0 or more, found {seconds}")
+    beside = {goal: _beside(request, what, shadow, goal) for goal in (CATCH_UP, SWITCH)}
+    stop = common.stop_step(pipeline, checkpoint=found.location)
+    shape = asdict(request.inspector.kafka.shapes([sink])[sink])
+    return (
+        CreateShadowTopic(
+            topic=shadow, like=sink, shape={k: v for k, v in shape.items() if k not in _OWN}
+        ),
+        StageCheckpoint(**what, topic=sink),
+        _beside(request, what, shadow, COMPARE, seconds),
+        CompareOutputs(
+            pipeline=pipeline.name,
+            sink_topic=sink,
+            topic=shadow,
+            keys=tuple(options["keys"]),
+            tolerance=_tolerance(options.get("tolerance")),
+            ignore=tuple(options.get("ignore", ())),
+            must_match=not options.get("allow-differences", False),
+        ),
+        beside[CATCH_UP],
+        CheckProduction(
+            **what,
+            sink_topic=sink,
+            sink=sink_facts,
+            after=options["after"],
+            before=verdict.compared or None,
+            fail_on=read_fail_on(options.get("fail-on")),
+            running=verdict.before,
+            version=verdict.after,
+            approved=verdict.codes,
+        ),
+        stop,
+        beside[SWITCH],
+        SwapStagedCheckpoint(**what),
+        deploy_step(request),
+        start_version(stop),
+        VerifySwitch(**what),
+        compare_step(request, verdict, found.location, found.query_id),
+        DeleteShadowTopic(topic=shadow),
+    )
+
+
+_OWN = frozenset({"name", "id"})
+
+
+def _beside(
+    request: PlanRequest, what: dict[str, str], shadow: str, goal: str, seconds: int = 0
+) -> RunBeside:
+    return RunBeside(
+        **what,
+        entry_point=request.options["after"],
+        topic=shadow,
+        sink_topic=_sink_topic(request),
+        goal=goal,
+        seconds=seconds,
+    )
+
+
+def _sink_topic(request: PlanRequest) -> str:
+    assert request.version is not None and request.version.sink is not None
+    return str(request.version.sink.place)
+
+
+def _sink_blockers(request: PlanRequest) -> Iterator[str]:
+    sink = request.version.sink if request.version else None
+    if sink is None or sink.format is None:
+        yield (
+            "Headgate doesn't know where the running version writes. Store a version with its "
+            "sink: `headgate capture MODULE:FUNCTION --pipeline NAME`"
+        )
+    elif sink.format != "kafka":
+        yield (
+            f"{request.pipeline.name} writes to {sink.traits.title or sink.format}. An online "
+            "upgrade needs a Kafka topic as the sink. Use offline-upgrade"
+        )
+    elif not sink.place:
+        yield (
+            f"{request.pipeline.name} sets no `topic` option on its sink, so it may write to "
+            "several topics. Set the option, or use offline-upgrade"
+        )
+
+
+def _checkpoint_blockers(found: Checkpoint, position: QueryPosition) -> Iterator[str]:
+    if found.fixed:
+        yield f"Headgate can't replace checkpoint {found.location}: {found.fixed}"
+    others = [s.name for s in position.sources if s.kind is not SourceKind.KAFKA]
+    if others:
+        yield (
+            f"sources that aren't Kafka: {name_list(others)}. Their batches can't be repeated. Use "
+            "offline-upgrade"
+        )
+    if position.batch is None:
+        yield f"no batch of {found.location} has completed. Start the query first"
+
+
+def _risks(request: PlanRequest, sink: str) -> Iterator[str]:
+    name, after = request.pipeline.name, request.options["after"]
+    yield (
+        f"{after} runs with the worker's credentials beside {name}. Effects other than writes to "
+        "its topic happen twice"
+    )
+    yield (
+        f"between stop and start, {name} processes nothing: the time of a Spark start and a few "
+        "batches. No record is lost"
+    )
+    yield (
+        f"if the stop interrupts a batch, its results may be in {sink} twice. Use a stop command "
+        "that stops between two batches"
+    )
+    yield (f"records that other producers write to {sink} count as differences in the comparison")
+    if request.options.get("allow-differences"):
+        yield "the run switches to the new version even if the results differ"
+    yield (
+        f"after a rollback, the old version processes the records since the switch again. {sink} "
+        "gets their results a second time"
+    )
+
+
+def _tolerance(text: object) -> float:
+    try:
+        found = float(str(text)) if text is not None else 0.0
+    except ValueError:
+        found = -1.0
+    if not 0 <= found < float("inf"):
+        raise ScenarioError(f"--tolerance: expected a number from 0, found {text!r}")
+    return found

@@ -1,0 +1,206 @@
+"""Online upgrade: its steps in order, what stands in its way, and what its undo restores."""
+
+from dataclasses import replace
+
+import pytest
+
+from flat_ports import FlatPorts
+from headgate.errors import ScenarioError
+from headgate.model.cluster import Partition, Topic
+from headgate.model.registered_pipelines import Commands, Pipeline
+from headgate.model.restore_points import SnapshotSize
+from headgate.model.version import Engine, Sink, Source, Version
+from headgate.reprocess.ports.checkpoints import Checkpoint
+from headgate.reprocess.ports.kafka import TopicShape
+from headgate.reprocess.ports.processes import DriverStatus, Status
+from headgate.reprocess.ports.source_offsets import QueryPosition, SourceKind, SourcePosition
+from headgate.reprocess.ports.verdict import Judged, UpgradeVerdict
+from headgate.reprocess.scenarios.build import build_plan
+from headgate.reprocess.steps import load_step
+
+COMMANDS = Commands(start="run", stop="halt", status="ask", deploy="ship", rollback="return")
+KAFKA = SourcePosition(name="0", kind=SourceKind.KAFKA, offsets={"orders": {0: 40}})
+SINK = Sink(format="kafka", target="known")
+VERSION = Version(engine=Engine.SPARK, sources=(Source(position=0, topics=("orders",)),), sink=SINK)
+ASKED = {"after": "m:next", "keys": ["id"]}
+VERDICT = UpgradeVerdict(
+    outcome="resumes", before="b", after="a", evidence="m:next", compared="p@3"
+)
+
+
+class World(FlatPorts):
+    """One registered query from `orders` to `known`; `mailer` reads what it writes."""
+
+    def __init__(self, engine=Engine.SPARK, commands=COMMANDS, **fields):
+        given = {"checkpoint": "/ck"} if engine is Engine.SPARK else {"group": "app"}
+        self.pipeline = Pipeline(
+            name="p", engine=engine, commands=commands, **(given | {"entry_point": "m:f"} | fields)
+        )
+        self.other = Pipeline(name="reader", engine=Engine.SPARK, checkpoint="/reader")
+        self.sources, self.judged, self.there = (KAFKA,), VERDICT, {"known"}
+        self.asked = None
+
+    def registered(self, name):
+        return self.pipeline
+
+    def pipelines(self):
+        return (self.pipeline, self.other)
+
+    def place(self, checkpoint):
+        return checkpoint
+
+    def read(self, location):
+        topic = "orders" if location == "/ck" else "known"
+        return Checkpoint(
+            location=location, query_id="q", last_commit_batch=3, offsets={topic: {0: 40}}
+        )
+
+    def query_position(self, location):
+        return QueryPosition(batch=3, sources=self.sources)
+
+    def snapshot_size(self, location):
+        return SnapshotSize(bytes=10, copied=2, files=3)
+
+    def status(self, name):
+        return Status.RUNS
+
+    def driver_status(self, name):
+        return DriverStatus(Status.UNKNOWN)
+
+    def cluster_id(self):
+        return "c"
+
+    def master(self):
+        return "local[*]"
+
+    def topics(self, names):
+        parts = (Partition(number=0, begin=0, end=90),)
+        return {n: Topic(name=n, id=f"id-{n}", partitions=parts) for n in names}
+
+    def topic_readers(self, names):
+        return {n: {"mailer": True} for n in names}
+
+    def shapes(self, names):
+        return {
+            n: TopicShape(name=n, id=f"id-{n}", partitions=1, replication=1, configs={"a": "b"})
+            for n in names
+            if n in self.there
+        }
+
+    def verdict(self, pipeline, after, before, fail_on):
+        self.asked = (pipeline, after, before, fail_on)
+        return self.judged
+
+
+def plan(world, version=VERSION, **more):
+    return build_plan("online-upgrade", "p", world, {**ASKED, **more}, version=version)
+
+
+def test_the_steps_switch_only_after_the_comparison_and_the_check_for_conflicts():
+    world = World()
+    made = plan(world, tolerance="0.5", ignore=["at"], **{"compare-for": 7})
+    assert made.can_apply, made.blockers
+    assert [s.action for s in made.steps] == [
+        "create_shadow_topic",
+        "stage_checkpoint",
+        "run_beside",
+        "compare_outputs",
+        "run_beside",
+        "check_production",
+        "stop_pipeline",
+        "run_beside",
+        "swap_staged_checkpoint",
+        "deploy_version",
+        "start_version",
+        "verify_switch",
+        "compare_version",
+        "delete_shadow_topic",
+    ]
+    assert all(step.undoable for step in made.steps)
+    assert [load_step(s.action, s.details()) for s in made.steps] == list(made.steps)
+    shadow, _, beside, compared = made.steps[:4]
+    assert (shadow.topic, shadow.like) == ("known-shadow", "known")
+    assert shadow.shape == {"partitions": 1, "replication": 1, "configs": {"a": "b"}}
+    assert (beside.entry_point, beside.topic, beside.goal, beside.seconds) == (
+        "m:next",
+        "known-shadow",
+        "compare",
+        7,
+    )
+    assert (compared.keys, compared.tolerance, compared.ignore) == (("id",), 0.5, ("at",))
+    assert compared.must_match
+    assert [s.goal for s in made.steps if s.action == "run_beside"] == [
+        "compare",
+        "catch_up",
+        "switch",
+    ]
+    assert made.impact["consumers"] == ["mailer", "reader"]
+    assert made.preconditions["versions"] == {"before": "b", "after": "a"}
+    # Built anew, the plan compares with the same version.
+    assert made.options["before"] == "p@3"
+
+
+def test_its_undo_restores_the_checkpoint_and_says_what_comes_twice():
+    made = plan(World())
+    (swap,) = [s for s in made.steps if s.action == "swap_staged_checkpoint"]
+    (back,) = swap.undo({"aside": "/.ck.before-r", "hash": "h", "copy": "/.ck.staged-r"})
+    assert back.action == "restore_checkpoint" and back.aside == "/.ck.before-r"
+    assert [s.action for s in made.steps[0].undo({})] == ["delete_shadow_topic"]
+    assert [s.action for s in made.steps[1].undo({"copy": "/c"})] == ["delete_copy"]
+    assert any("second time" in said for said in made.outputs.undo)
+    assert any("second time" in risk for risk in made.risks)
+
+
+def test_findings_block_the_plan():
+    world = World()
+    finding = Judged(rule="SSS001", outcome="refuses", why="no", closes=True)
+    world.judged = replace(VERDICT, findings=(finding,))
+    made = plan(world)
+    assert made.blockers == ("the check fails: SSS001 (fails to start): no",) and not made.steps
+
+
+@pytest.mark.parametrize(
+    ("sink", "said"),
+    [
+        (None, "doesn't know where the running version writes"),
+        (Sink(format="parquet", target="/out"), "needs a Kafka topic as the sink"),
+        (Sink(format="kafka"), "sets no `topic` option"),
+    ],
+)
+def test_only_one_topic_can_be_replaced(sink, said):
+    made = plan(World(), version=replace(VERSION, sink=sink))
+    assert said in " ".join(made.blockers) and not made.can_apply
+
+
+def test_files_as_a_source_block_it():
+    world = World()
+    world.sources = (SourcePosition(name="0", kind=SourceKind.FILES),)
+    assert "sources that aren't Kafka: 0" in plan(world).blockers[0]
+
+
+def test_a_shadow_topic_that_exists_blocks_it_and_another_name_helps():
+    world = World()
+    world.there = {"known", "known-shadow"}
+    assert "topic known-shadow already exists" in plan(world).blockers[0]
+    assert plan(world, **{"shadow-topic": "green"}).can_apply
+
+
+@pytest.mark.parametrize("word", ["stop", "start", "deploy", "rollback"])
+def test_each_command_is_needed(word):
+    world = World(commands=replace(COMMANDS, **{word: None}))
+    assert f"p has no {word} command" in plan(world).blockers[0]
+    assert plan(world, deployed=True).can_apply is (word == "deploy")
+
+
+@pytest.mark.parametrize("engine", [Engine.KAFKA_STREAMS, Engine.CONSUMER_GROUP])
+def test_other_engines_are_refused_with_a_way_out(engine):
+    made = build_plan("online-upgrade", "p", World(engine), {})
+    assert "Use offline-upgrade" in made.blockers[0] and not made.steps
+
+
+@pytest.mark.parametrize(
+    "wrong", [{"after": "file.json"}, {"tolerance": "-1"}, {"compare-for": -1}]
+)
+def test_answers_that_mean_nothing(wrong):
+    with pytest.raises(ScenarioError, match=f"--{next(iter(wrong))}"):
+        plan(World(), **wrong)
