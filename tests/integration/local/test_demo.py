@@ -18,6 +18,7 @@ from headgate.local.demo.topics import CITY_REVENUE, KAFKA, REVENUE_ALERTS, crea
 pytestmark = [pytest.mark.kafka, pytest.mark.spark]
 MODULES = (orders_by_city, revenue_alerts)
 VERSIONS = [(module, version) for module in MODULES for version in ("v2_safe", "v2_silent")]
+VERSIONS += [(orders_by_city, "v2_faster")]
 
 
 def run(function, spark, checkpoint) -> None:

@@ -1,7 +1,7 @@
 """Pipeline `orders-by-city`: paid orders, enriched with their customers, in windows by city.
 
 `v1` runs. `v2` is what a team would like to deploy next; `v2_safe` and `v2_silent` are parts of it.
-`v2_swapped` only lists the measures in another order.
+`v2_swapped` only lists the measures in another order. `v2_faster` has the results of `v1`.
 """
 
 from __future__ import annotations
@@ -23,6 +23,12 @@ def v1(spark: SparkSession) -> DataStreamWriter:
 def v2_safe(spark: SparkSession) -> DataStreamWriter:
     """As v1, without the smallest orders and reading faster: resumes."""
     paid = paid_orders(spark, least_cents=500, per_trigger=5000)
+    return by_city(paid, "1 minute", orders_and_revenue())
+
+
+def v2_faster(spark: SparkSession) -> DataStreamWriter:
+    """As v1, reading faster: the same results."""
+    paid = paid_orders(spark, least_cents=100, per_trigger=5000)
     return by_city(paid, "1 minute", orders_and_revenue())
 
 

@@ -6,6 +6,7 @@ import json
 import shlex
 import sys
 from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -15,6 +16,11 @@ from headgate.local.demo.topics import KAFKA
 CONTROL = "headgate.local.demo.control"
 _PACKAGE = "headgate.local.demo"
 _QUERY_GRACE = 30.0
+SPARK_SETTINGS = {
+    "spark.driver.memory": "640m",
+    "spark.sql.shuffle.partitions": "2",
+    "spark.sql.session.timeZone": "UTC",
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,6 +45,16 @@ class DemoPipeline:
     def evidence(self, home: Path) -> Path:
         """Return the folder of what a running query tells."""
         return self.folder(home) / "evidence"
+
+    def deployed(self, home: Path) -> Path:
+        """Return the file with the entry point that was deployed, if one was."""
+        return self.folder(home) / "deployed"
+
+    def current(self, home: Path) -> str | None:
+        """Return the entry point that a start uses; None for a consumer group."""
+        with suppress(FileNotFoundError):
+            return self.deployed(home).read_text(encoding="utf-8").strip()
+        return self.entry_point
 
     def watch(self, home: Path) -> Path:
         """Return the folder that `headgate.watch` writes into."""
@@ -106,6 +122,12 @@ def registry(home: Path, kafka: str) -> str:
         "",
         "[store]",
         'url = "sqlite:///.headgate/headgate.db"',
+        "",
+        "# The settings of the demo's own drivers, for Spark programs of the worker.",
+        "[spark]",
+        'master = "local[1]"',
+        "[spark.config]",
+        *(f"{_text(key)} = {_text(value)}" for key, value in SPARK_SETTINGS.items()),
     ]
     return "\n".join([*head, *(line for p in PIPELINES for line in _table(p, home)), ""])
 
@@ -115,7 +137,7 @@ def _arguments(pipeline: DemoPipeline, home: Path, entry_point: str | None) -> t
         return (f"{_PACKAGE}.alert_mailer", "--ready", str(pipeline.ready(home)))
     return (
         f"{_PACKAGE}.run_query",
-        entry_point or pipeline.entry_point,
+        entry_point or str(pipeline.current(home)),
         *("--name", pipeline.name),
         *("--checkpoint", str(pipeline.checkpoint(home))),
         *("--folder", str(pipeline.folder(home))),
@@ -131,7 +153,7 @@ def _table(pipeline: DemoPipeline, home: Path) -> list[str]:
     }
     if pipeline.entry_point:
         yes["checkpoint"] = str(pipeline.checkpoint(home).relative_to(home))
-        yes["entry_point"] = pipeline.entry_point
+        yes["entry_point"] = str(pipeline.current(home))
         yes["watch"] = str(pipeline.watch(home).relative_to(home))
         lists = {"evidence": [str(pipeline.evidence(home).relative_to(home))]}
     else:
@@ -143,8 +165,12 @@ def _table(pipeline: DemoPipeline, home: Path) -> list[str]:
         *(f"{key} = {_text(value)}" for key, value in yes.items()),
         *(f"{key} = [{', '.join(map(_text, values))}]" for key, values in lists.items()),
         "[pipeline.commands]",
-        *(f"{do} = {_text(_command(do, pipeline, home))}" for do in ("stop", "start", "status")),
+        *(f"{do} = {_text(_command(do, pipeline, home))}" for do in _words(pipeline)),
     ]
+
+
+def _words(pipeline: DemoPipeline) -> tuple[str, ...]:
+    return ("stop", "start", "status", *(("deploy", "rollback") if pipeline.entry_point else ()))
 
 
 def _command(do: str, pipeline: DemoPipeline, home: Path) -> str:

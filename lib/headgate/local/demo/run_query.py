@@ -29,6 +29,7 @@ from headgate.gateway.process.jars import (
     streams_class_path,
 )
 from headgate.local.demo.evidence import EvidenceFolder
+from headgate.local.demo.pipelines import SPARK_SETTINGS
 
 __all__ = ["broker_class_path", "jars_folder", "spark_jars", "streams_class_path"]
 
@@ -87,13 +88,11 @@ def session(name: str, folder: Path) -> SparkSession:
     )
     settings = {
         "spark.jars": ",".join(map(str, spark_jars())),
-        "spark.driver.memory": "640m",
+        **SPARK_SETTINGS,
         "spark.driver.host": "127.0.0.1",
         "spark.driver.bindAddress": "127.0.0.1",
         "spark.driver.extraJavaOptions": java,
         "spark.local.dir": str(temporary),
-        "spark.sql.shuffle.partitions": "2",
-        "spark.sql.session.timeZone": "UTC",
         "spark.sql.warehouse.dir": str(temporary / "warehouse"),
         # So that the plans that are kept as evidence are whole.
         "spark.sql.debug.maxToStringFields": "200",
