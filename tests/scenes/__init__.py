@@ -50,6 +50,7 @@ from scenes.spark.from_scratch import FromScratchSpark
 from scenes.spark.historical_range import AbSpark, HistoricalRangeSpark, HistoricalRangeTopic
 from scenes.spark.new_checkpoint import NewCheckpointSpark
 from scenes.spark.offline_upgrade import OfflineUpgradeSpark
+from scenes.spark.online_upgrade import OnlineUpgradeSpark
 from scenes.spark.repair import RepairSpark
 from scenes.spark.repartition import RepartitionSpark
 from scenes.spark.rewind import RewindSpark
@@ -90,6 +91,7 @@ SCENES: tuple[type[Scene], ...] = (
     HistoricalRangeSpark,
     HistoricalRangeTopic,
     AbSpark,
+    OnlineUpgradeSpark,
 )
 
 __all__ = ["SCENES", "Scene", "scene"]
