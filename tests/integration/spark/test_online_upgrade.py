@@ -23,6 +23,9 @@ master = "local[2]"
 [spark.config]
 "spark.sql.shuffle.partitions" = "2"
 "spark.driver.memory" = "768m"
+"spark.driver.extraJavaOptions" = "-XX:+UseSerialGC -XX:TieredStopAtLevel=1"
+"spark.sql.codegen.wholeStage" = "false"
+"spark.sql.codegen.factoryMode" = "NO_CODEGEN"
 """
 
 

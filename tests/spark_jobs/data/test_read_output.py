@@ -185,6 +185,7 @@ def test_addresses():
     assert parse_address("out/day=1") == FileOutput("out/day=1")
     assert parse_address("kafka:t") == TopicOutput("t", "earliest", "latest")
     assert parse_address("kafka:t@0..") == TopicOutput("t", 0, "latest")
+    assert parse_address("kafka:t@0:3,12:0..0:7") == TopicOutput("t", {0: 3, 12: 0}, {0: 7})
     moment = datetime(2026, 11, 25, 12, tzinfo=UTC)
     assert parse_address("kafka:t@..2026-11-25T12:00:00") == TopicOutput("t", "earliest", moment)
     assert parse_address("jdbc:shop.public.orders") == TableOutput("shop", "public.orders")
