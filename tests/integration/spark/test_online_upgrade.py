@@ -168,6 +168,26 @@ def test_a_version_with_other_results_is_stopped_before_the_switch(pipeline, ord
     assert set(counts.values()) == {1}, "a record was written twice"
 
 
+def test_a_version_that_was_stored_meanwhile_is_a_conflict(pipeline, orders):
+    file, plan = pipeline.plan("second", "--ignore=by")
+    assert plan["can_apply"], plan["blockers"]
+    process = pipeline.team.popen("apply", str(file), "--format", "json")
+    runs = pipeline.folder / ".headgate" / "runs"
+    known = set(runs.glob("*/staged.json"))
+    while not set(runs.glob("*/staged.json")) - known:
+        assert process.poll() is None, process.communicate()
+        time.sleep(0.2)
+    pipeline.team.run("capture", "jobs:wrong", "--pipeline", "known")
+    out, err = process.communicate()
+    pipeline.team.run("capture", "jobs:first", "--pipeline", "known")
+    assert process.returncode == 3, f"{out}\n{err}\n{pipeline.team.worker_log()}"
+    assert "conflict: the running version of known changed" in json.loads(out)["error"]
+    assert pipeline.shell("status") == 0 and pipeline.current == "first"
+    assert not pipeline.shadow() and not pipeline.leftovers()
+    pipeline.wait_until_written(orders)
+    assert set(Counter(pipeline.written()).values()) == {1}, "a record was written twice"
+
+
 def test_the_switch_loses_nothing_and_writes_nothing_twice(pipeline, orders):
     file, plan = pipeline.plan("second", "--ignore=by")
     assert plan["can_apply"], plan["blockers"]

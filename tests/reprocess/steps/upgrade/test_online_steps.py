@@ -5,7 +5,7 @@ import json
 import pytest
 
 from flat_ports import FlatPorts
-from headgate.errors import RefusedError, StepError
+from headgate.errors import RefusedError, StepError, UnreachableError
 from headgate.model.cluster import Partition, Topic
 from headgate.model.output_comparison import ComparedColumn, OutputComparison
 from headgate.model.registered_pipelines import Pipeline
@@ -187,6 +187,19 @@ def test_a_version_that_fails_ends_the_run_before_anything_is_switched():
     world = Running()
     world.programs.result = JobResult(JobOutcome.FAILED, {}, "boom")
     with pytest.raises(RefusedError, match="m:n failed on the copy: boom"):
+        beside("catch_up").apply(world, {"copy": COPY})
+    assert len(world.programs.jobs) == 2, "a broker may have been away for a moment"
+
+
+def test_a_failure_while_kafka_is_away_can_be_resumed():
+    world = Running()
+    world.programs.result = JobResult(JobOutcome.FAILED, {}, "timeout")
+
+    def away(names):
+        raise UnreachableError("Kafka did not respond")
+
+    world.topics = away
+    with pytest.raises(UnreachableError):
         beside("catch_up").apply(world, {"copy": COPY})
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import dataclasses
 import re
 
 from headgate.errors import ScenarioError
@@ -37,15 +36,10 @@ def build(request: PlanRequest) -> Plan:
     verdict = request.inspector.evidence.verdict(
         request.pipeline.name, after, request.options.get("before"), fail_on
     )
-    options = dict(request.options)
-    if verdict.compared:
-        options["before"] = verdict.compared
-    request = dataclasses.replace(request, options=options)
+    # `before` is not resolved here: a version that is stored meanwhile must make the plan stale.
     if verdict.closed:
-        plan = request.block(*(f"the check fails: {f.sentence()}" for f in verdict.closed))
-    else:
-        plan = spark.build(request, verdict)
-    return dataclasses.replace(plan, options=options)
+        return request.block(*(f"the check fails: {f.sentence()}" for f in verdict.closed))
+    return spark.build(request, verdict)
 
 
 OPTIONS = (

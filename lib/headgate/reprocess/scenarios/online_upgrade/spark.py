@@ -8,6 +8,7 @@ from typing import Any
 
 from headgate.errors import ScenarioError
 from headgate.model.cluster import Topic
+from headgate.model.registered_pipelines import Effects
 from headgate.reprocess.plan import Plan
 from headgate.reprocess.ports.checkpoints import Checkpoint
 from headgate.reprocess.ports.source_offsets import QueryPosition, SourceKind
@@ -130,7 +131,7 @@ def _steps(
             sink_topic=sink,
             sink=sink_facts,
             after=options["after"],
-            before=verdict.compared or None,
+            before=options.get("before"),
             fail_on=read_fail_on(options.get("fail-on")),
             running=verdict.before,
             version=verdict.after,
@@ -202,10 +203,12 @@ def _checkpoint_blockers(found: Checkpoint, position: QueryPosition) -> Iterator
 
 def _risks(request: PlanRequest, sink: str) -> Iterator[str]:
     name, after = request.pipeline.name, request.options["after"]
-    yield (
-        f"{after} runs with the worker's credentials beside {name}. Effects other than writes to "
-        "its topic happen twice"
-    )
+    yield f"{after} runs with the worker's credentials and [spark] settings beside {name}"
+    if request.pipeline.effects is not Effects.IDEMPOTENT:
+        yield (
+            f"effects of {after} other than writes to its topic happen twice until the switch, "
+            "once by each version"
+        )
     yield (
         f"between stop and start, {name} processes nothing: the time of a Spark start and a few "
         "batches. No record is lost"

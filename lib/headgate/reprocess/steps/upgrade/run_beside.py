@@ -141,6 +141,11 @@ class RunBeside(StepBase):
             what=f"the run of {self.entry_point} beside {self.pipeline}",
         )
         result = applier.spark_jobs.run(job)
+        if result.outcome is JobOutcome.FAILED:
+            # Kafka may have been away: if it still is, this raises, and the run can be resumed.
+            applier.kafka.topics([self.topic])
+            applier.note(f"{self.entry_point} failed and is started again: {result.error}")
+            result = applier.spark_jobs.run(job)
         if result.outcome is not JobOutcome.DONE:
             raise RefusedError(
                 f"{self.entry_point} failed on the copy: {result.error.rstrip('.')}. Correct it, "
