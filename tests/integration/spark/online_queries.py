@@ -14,7 +14,7 @@ def query(spark, extra=(), amount=F.col, topic="{sink}", dropped=()):
     writer = out.writeStream.format("kafka").option("kafka.bootstrap.servers", "{broker}")
     writer = writer.option("topic", topic).outputMode("append")
     return writer.option("checkpointLocation", "{folder}/checkpoint").trigger(
-        processingTime="1 second")
+        processingTime="4 seconds")
 
 def first(spark):
     return query(spark)

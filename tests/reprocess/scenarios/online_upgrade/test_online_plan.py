@@ -129,6 +129,8 @@ def test_the_steps_switch_only_after_the_comparison_and_the_check_for_conflicts(
     )
     assert (compared.keys, compared.tolerance, compared.ignore) == (("id",), 0.5, ("at",))
     assert compared.must_match
+    (catch_up,) = [s for s in made.steps if s.details().get("goal") == "catch_up"]
+    assert catch_up.max_lag == 10
     assert [s.goal for s in made.steps if s.action == "run_beside"] == [
         "compare",
         "catch_up",

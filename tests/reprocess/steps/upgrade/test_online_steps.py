@@ -1,6 +1,7 @@
 """The steps of an online upgrade: a moment between two batches, batch ends, conflicts, fields."""
 
 import json
+from dataclasses import replace
 
 import pytest
 
@@ -168,12 +169,12 @@ def beside(goal):
 
 
 def test_the_new_version_gets_the_batches_that_it_has_not_done():
-    world, step = Running(), beside("catch_up")
+    world, step = Running(), beside("switch")
     step.apply(world, {"copy": COPY})
-    assert [e["t"]["0"] for e in world.kept("ends-catch_up")] == [35]
+    assert [e["t"]["0"] for e in world.kept("ends-switch")] == [35]
     (job,) = world.programs.jobs
     assert job.program == "run_beside" and f"--checkpoint={COPY}" in job.arguments
-    # Once it is decided, later batches of production don't move the goal.
+    # Once it is decided, later batches don't move the goal.
     world.logs["/d/ck"] = batches(10, 20, 20, 35, 50)
     with pytest.raises(StepError, match="ends at"):
         step.verify(world, {"copy": COPY})
@@ -181,6 +182,31 @@ def test_the_new_version_gets_the_batches_that_it_has_not_done():
     step.apply(world, {"copy": COPY})
     assert len(world.programs.jobs) == 1, "it had nothing left to do"
     step.verify(world, {"copy": COPY})
+
+
+def test_it_catches_up_until_few_batches_are_left():
+    world, step = Running(), replace(beside("catch_up"), max_lag=1)
+    world.logs["/d/ck"] = batches(10, 20, 30, 40, 50)
+    # While it does three batches, two come; while it does these, one.
+    logs = [(batches(10, 50), batches(50, 60, 70)), (batches(10, 70), batches(60, 70, 80))]
+
+    def run(job):
+        world.programs.jobs.append(job)
+        world.logs[COPY], world.logs["/d/ck"] = logs[len(world.programs.jobs) - 1]
+        return world.programs.result
+
+    world.programs.run = run
+    step.apply(world, {"copy": COPY})
+    assert len(world.programs.jobs) == 2
+    assert [e["t"]["0"] for e in world.kept("ends-catch_up")] == [60, 70]
+    step.verify(world, {"copy": COPY})
+
+
+def test_a_version_that_never_catches_up_is_given_up():
+    world = Running()
+    with pytest.raises(RefusedError, match="does not catch up"):
+        beside("catch_up").apply(world, {"copy": COPY})
+    assert len(world.programs.jobs) == 5
 
 
 def test_a_version_that_fails_ends_the_run_before_anything_is_switched():

@@ -79,6 +79,13 @@ OPTIONS = (
         metavar="SECONDS",
     ),
     Option(
+        name="max-lag",
+        ask="How many batches may the new version be behind when the old one is stopped?",
+        help="Most batches that are left for the time between stop and start (default 10).",
+        kind=Kind.NUMBER,
+        metavar="COUNT",
+    ),
+    Option(
         name="allow-differences",
         ask="Switch although the results differ?",
         help="Switch although the results differ (default: the run ends before the switch).",

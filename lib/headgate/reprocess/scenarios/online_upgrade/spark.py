@@ -31,7 +31,7 @@ from headgate.reprocess.steps.upgrade.verify_switch import VerifySwitch
 from headgate.reprocess.steps.upgrade.verify_version import start_version
 from headgate.text.numbers import name_list
 
-_COMPARE_SECONDS = 60
+_COMPARE_SECONDS, _MOST_LAG = 60, 10
 
 
 def build(request: PlanRequest, verdict: UpgradeVerdict) -> Plan:
@@ -104,10 +104,8 @@ def _steps(
         "checkpoint": found.location,
         "query_id": found.query_id,
     }
-    seconds = options.get("compare-for", _COMPARE_SECONDS)
-    if seconds < 0:
-        raise ScenarioError(f"--compare-for: expected 0 or more, found {seconds}")
-    beside = {goal: _beside(request, what, shadow, goal) for goal in (CATCH_UP, SWITCH)}
+    seconds = _at_least_0(options, "compare-for", _COMPARE_SECONDS)
+    max_lag = _at_least_0(options, "max-lag", _MOST_LAG)
     stop = common.stop_step(pipeline, checkpoint=found.location)
     shape = asdict(request.inspector.kafka.shapes([sink])[sink])
     return (
@@ -115,7 +113,7 @@ def _steps(
             topic=shadow, like=sink, shape={k: v for k, v in shape.items() if k not in _OWN}
         ),
         StageCheckpoint(**what, topic=sink),
-        _beside(request, what, shadow, COMPARE, seconds),
+        _beside(request, what, shadow, COMPARE, seconds=seconds),
         CompareOutputs(
             pipeline=pipeline.name,
             sink_topic=sink,
@@ -125,7 +123,7 @@ def _steps(
             ignore=tuple(options.get("ignore", ())),
             must_match=not options.get("allow-differences", False),
         ),
-        beside[CATCH_UP],
+        _beside(request, what, shadow, CATCH_UP, max_lag=max_lag),
         CheckProduction(
             **what,
             sink_topic=sink,
@@ -138,7 +136,7 @@ def _steps(
             approved=verdict.codes,
         ),
         stop,
-        beside[SWITCH],
+        _beside(request, what, shadow, SWITCH),
         SwapStagedCheckpoint(**what),
         deploy_step(request),
         start_version(stop),
@@ -152,7 +150,13 @@ _OWN = frozenset({"name", "id"})
 
 
 def _beside(
-    request: PlanRequest, what: dict[str, str], shadow: str, goal: str, seconds: int = 0
+    request: PlanRequest,
+    what: dict[str, str],
+    shadow: str,
+    goal: str,
+    *,
+    seconds: int = 0,
+    max_lag: int = 0,
 ) -> RunBeside:
     return RunBeside(
         **what,
@@ -161,7 +165,15 @@ def _beside(
         sink_topic=_sink_topic(request),
         goal=goal,
         seconds=seconds,
+        max_lag=max_lag,
     )
+
+
+def _at_least_0(options: Mapping[str, Any], name: str, otherwise: int) -> int:
+    found = int(options.get(name, otherwise))
+    if found < 0:
+        raise ScenarioError(f"--{name}: expected 0 or more, found {found}")
+    return found
 
 
 def _sink_topic(request: PlanRequest) -> str:

@@ -29,9 +29,11 @@ PROGRAM = "run_beside"
 # How long results of the running version are waited for, beyond the time that was asked for.
 OUTPUT_SECONDS = 600.0
 COMPARE, CATCH_UP, SWITCH = "compare", "catch_up", "switch"
+# How often the new version may try to catch up.
+_ROUNDS = 5
 _WHAT = {
     COMPARE: "for {seconds} s, to a batch end of the running version",
-    CATCH_UP: "to the newest batch of the running version",
+    CATCH_UP: "until at most {max_lag} batches are left",
     SWITCH: "to the last batch of the stopped version",
 }
 
@@ -41,7 +43,7 @@ class RunBeside(StepBase):
     """Process the batches of the running version with the new one, into the shadow topic.
 
     `goal` is `compare`, `catch_up` or `switch`. Before `compare`, the running version gets
-    `seconds` to write results.
+    `seconds` to write results. `max_lag` is in batches, for `catch_up`.
     """
 
     action: ClassVar[str] = "run_beside"
@@ -56,9 +58,10 @@ class RunBeside(StepBase):
     goal: str
     query: str | None = None
     seconds: int = 0
+    max_lag: int = 0
 
     def describe(self) -> str:
-        until = _WHAT[self.goal].format(seconds=self.seconds)
+        until = _WHAT[self.goal].format(seconds=self.seconds, max_lag=self.max_lag)
         return f"run {self.entry_point} on the copy {until}; results go to {self.topic}"
 
     def check(self, inspector: Inspector, *, again: bool = False) -> None:
@@ -73,7 +76,29 @@ class RunBeside(StepBase):
 
     def apply(self, applier: Applier, was: PriorState) -> None:
         """Decide the last batch once, then run the program up to it."""
-        goal = read_record(applier, self._record) or self._decided(applier, was)
+        if self.goal == CATCH_UP:
+            self._catch_up(applier, was)
+            return
+        self._run_to(
+            applier, was, read_record(applier, self._record) or self._decided(applier, was)
+        )
+
+    def _catch_up(self, applier: Applier, was: PriorState) -> None:
+        """Run to the newest batch, again and again, until few are left."""
+        for _ in range(_ROUNDS):
+            ends = batch_ends(applier.checkpoints.batches(self.checkpoint))
+            copy = applier.checkpoints.read(was["copy"])
+            lag = sum(1 for end in ends if copy is None or is_past(end, copy.offsets))
+            applier.note(f"batches that {self.entry_point} has not processed: {lag}")
+            if lag <= self.max_lag:
+                return
+            self._run_to(applier, was, self._decided(applier, was))
+        raise RefusedError(
+            f"{self.entry_point} does not catch up: more than {self.max_lag} batches are left "
+            f"after {_ROUNDS} runs. Give it more resources under [spark], or raise --max-lag"
+        )
+
+    def _run_to(self, applier: Applier, was: PriorState, goal: dict[str, Any]) -> None:
         found = applier.checkpoints.read(was["copy"])
         if found is None:
             raise StepError(
@@ -171,6 +196,8 @@ class RunBeside(StepBase):
 
     def verify(self, applier: Applier, was: PriorState) -> None:
         """Fail unless the copy ends, committed, where the running version's batch ends."""
+        if self.goal == CATCH_UP:
+            return
         goal = read_record(applier, self._record)
         found = applier.checkpoints.read(was["copy"])
         if goal is None or found is None or found.last_offset_batch != found.last_commit_batch:
