@@ -26,20 +26,8 @@ class Requests:
 
     def ask(self, new: NewRequest, *, by: str) -> str:
         """Return the id of a new open request."""
-        request = new_id()
-        values = {
-            "id": request,
-            "scenario": new.scenario,
-            "pipeline": new.pipeline,
-            "reason": new.reason,
-            "plan_hash": new.plan_hash,
-            "plan": new.plan,
-            "state": RequestState.OPEN.value,
-            "asked_at": now(),
-            "asked_by": by,
-        }
         with self._database.writing() as connection:
-            connection.execute(sa.insert(REQUESTS).values(**values))
+            request = insert_request(connection, new, by=by)
             _audit(connection, _get(connection, request), by=by, action="request", why=new.reason)
         return request
 
@@ -96,6 +84,24 @@ class Requests:
         with self._database.reading() as connection:
             row = connection.execute(_query().where(REQUESTS.c.run == run)).first()
         return _row(row) if row else None
+
+
+def insert_request(connection: Connection, new: NewRequest, *, by: str) -> str:
+    """Add an open request within the caller's transaction, which writes the audit row, too."""
+    request = new_id()
+    values = {
+        "id": request,
+        "scenario": new.scenario,
+        "pipeline": new.pipeline,
+        "reason": new.reason,
+        "plan_hash": new.plan_hash,
+        "plan": new.plan,
+        "state": RequestState.OPEN.value,
+        "asked_at": now(),
+        "asked_by": by,
+    }
+    connection.execute(sa.insert(REQUESTS).values(**values))
+    return request
 
 
 def _query() -> sa.Select[Any]:

@@ -35,6 +35,7 @@ from headgate.store.sqlite_file import SqliteFile
 if TYPE_CHECKING:
     from headgate.model.activity import Activity
     from headgate.model.restore_points import RestorePoint
+    from headgate.model.schedules import StoredSchedule
     from headgate.model.version import Version
     from headgate.store.store import Store
 
@@ -58,6 +59,7 @@ class SqliteReader:
         self.checkpoint_locations = _CheckpointLocations(file)
         self.activity = _Activities(file)
         self.restore_points = _RestorePoints(file)
+        self.schedules = _Schedules(file)
 
     def close(self) -> None:
         """Close the connection."""
@@ -262,6 +264,22 @@ class _RestorePoints:
         from headgate.model.restore_points import RestorePoint
 
         return tuple(msgspec.json.decode(row["document"], type=RestorePoint) for row in rows)
+
+
+class _Schedules:
+    def __init__(self, file: SqliteFile) -> None:
+        self._file = file
+
+    def get(self, pipeline: str) -> StoredSchedule | None:
+        """Return the pipeline's schedule, None if it has none."""
+        rows = self._file.rows("SELECT document FROM schedules WHERE pipeline = ?", pipeline)
+        if not rows:
+            return None
+        import msgspec
+
+        from headgate.model.schedules import StoredSchedule
+
+        return msgspec.json.decode(rows[0]["document"], type=StoredSchedule)
 
 
 def _fitting(which: RunFilter) -> tuple[str, list[str]]:

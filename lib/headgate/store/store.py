@@ -12,6 +12,7 @@ from headgate.store.migrate import migrate
 from headgate.store.requests import Requests
 from headgate.store.restore_points import RestorePoints
 from headgate.store.runs import Runs
+from headgate.store.schedules import Schedules
 from headgate.store.step_progress import Progresses
 from headgate.store.versions import Versions
 
@@ -31,6 +32,7 @@ class Store:
         self.activity = Activities(database)
         self.checkpoint_locations = CheckpointLocations(database)
         self.restore_points = RestorePoints(database)
+        self.schedules = Schedules(database)
 
     def close(self) -> None:
         """Close the connections."""

@@ -152,3 +152,24 @@ RESTORE_POINT_TRIES = sa.Table(
     sa.Column("at", sa.Text, nullable=False),
     sa.Column("error", sa.Text),
 )
+
+SCHEDULES = sa.Table(
+    "schedules",
+    METADATA,
+    sa.Column("pipeline", sa.Text, primary_key=True),
+    sa.Column("document", sa.Text, nullable=False),
+)
+
+SCHEDULE_TICKS = sa.Table(
+    "schedule_ticks",
+    METADATA,
+    sa.Column("pipeline", sa.Text, primary_key=True),
+    sa.Column("due_at", sa.Text, primary_key=True),
+    sa.Column("state", sa.Text, nullable=False),
+    sa.Column("at", sa.Text, nullable=False),
+    sa.Column("missed", sa.Integer, nullable=False),
+    sa.Column("reason", sa.Text),
+    sa.Column("run", sa.Text, index=True),
+    sa.Column("request", sa.Text),
+    sa.Column("records", sa.BigInteger),
+)
