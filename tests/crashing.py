@@ -80,6 +80,7 @@ class CrashingApplier(LiveApplier):
         "sinks": ("copy_log",),
         "remote_checkpoints": ("copy", "create", "delete", "switch"),
         "spark_jobs": ("run",),
+        "schedules": ("put", "restore"),
     }
 
     def __init__(self, context: RunContext) -> None:
@@ -134,6 +135,7 @@ class Lab:
                 run=run,
                 note=note,
                 ask=lambda word, request: self.person(word, request),
+                schedules=self.store.schedules,
             )
         )
         made.evidence.locate = self.locate

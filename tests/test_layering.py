@@ -49,6 +49,7 @@ reprocess/scenarios/from_scratch reprocess/scenarios/new_checkpoint
 + reprocess/scenarios/bounded
 + reprocess/scenarios/dead_letters reprocess/scenarios/historical_range reprocess/scenarios/ab
 reprocess/scenarios/online_upgrade
+reprocess/scenarios/incremental
 reprocess/execution
 store
 gateway/process
@@ -71,6 +72,7 @@ usecases/compare usecases/landscape
 usecases/check usecases/reprocess usecases/rehearsal
 usecases/runs usecases/gate
 usecases/requests usecases/setup
+usecases/schedules
 ui/shared/graph ui/shared/paste ui/shared/style
 worker local/stack ui/shared
 local/demo
@@ -78,7 +80,7 @@ local
 ui/evidence
 ui/topology ui/landscape ui/compare ui/rehearsal ui/reprocess ui/compare_output
 ui/runs
-ui/requests
+ui/requests ui/schedules
 cli/shared
 cli/commands
 cli

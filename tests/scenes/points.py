@@ -210,6 +210,7 @@ def _effects() -> Iterator[tuple[type, str]]:
     from headgate.gateway.adapters.kafka import KafkaAdapter
     from headgate.gateway.adapters.processes import ProcessAdapter
     from headgate.gateway.adapters.record_backup import RecordBackupAdapter
+    from headgate.gateway.adapters.schedules import ScheduleAdapter
     from headgate.gateway.adapters.schema_registry import SchemaAdapter
     from headgate.gateway.adapters.sinks import SinkAdapter
     from headgate.gateway.adapters.state import StateAdapter
@@ -220,6 +221,7 @@ def _effects() -> Iterator[tuple[type, str]]:
     from headgate.reprocess.ports.kafka import KafkaApplier
     from headgate.reprocess.ports.processes import ProcessApplier
     from headgate.reprocess.ports.record_backup import RecordBackupApplier
+    from headgate.reprocess.ports.schedules import ScheduleApplier
     from headgate.reprocess.ports.schema_registry import SchemaApplier
     from headgate.reprocess.ports.sinks import SinkApplier
     from headgate.reprocess.ports.state import StateApplier
@@ -232,6 +234,7 @@ def _effects() -> Iterator[tuple[type, str]]:
         ProcessApplier: ProcessAdapter,
         RecordBackupApplier: RecordBackupAdapter,
         RemoteCheckpointApplier: RemoteCheckpointAdapter,
+        ScheduleApplier: ScheduleAdapter,
         SchemaApplier: SchemaAdapter,
         SinkApplier: SinkAdapter,
         StateApplier: StateAdapter,

@@ -14,6 +14,7 @@ from headgate.model.activity import Position
 from headgate.model.cluster import Topic
 from headgate.model.registered_pipelines import Pipeline
 from headgate.model.restore_points import RestorePoint
+from headgate.model.schedules import StoredSchedule
 from headgate.model.version import Engine, Version
 from headgate.reprocess.conditions import Condition
 from headgate.reprocess.plan import Plan
@@ -109,6 +110,14 @@ def no_points(_pipeline: str) -> tuple[RestorePoint, ...]:
     return ()
 
 
+ScheduleOf = Callable[[str], StoredSchedule | None]
+
+
+def no_schedule(_pipeline: str) -> StoredSchedule | None:
+    """Return None: where no store is, nothing knows of schedules."""
+    return None
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PlanRequest:
     """What a plan is built from: the question, the pipeline, and the world that may be asked.
@@ -118,7 +127,7 @@ class PlanRequest:
     are the stored versions of other pipelines, by name, where it is a Kafka Streams application:
     what they own or read is not deleted. `known` returns where a group was last, by partition, as
     far as the topics still hold that. `points` returns the restore points of any pipeline by its
-    name, oldest first.
+    name, oldest first, `schedule` a pipeline's schedule.
     """
 
     scenario: str
@@ -129,6 +138,7 @@ class PlanRequest:
     others: Mapping[str, Version] = field(default_factory=dict)
     known: LastPositions = no_positions
     points: PointsOf = no_points
+    schedule: ScheduleOf = no_schedule
 
     def block(self, *reasons: str) -> Plan:
         """Return a plan without steps that says why there are none."""

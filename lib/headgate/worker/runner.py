@@ -194,6 +194,7 @@ class Runner:
                     pipeline, declared=declared, location=location, run=row.id
                 )
             ),
+            schedules=self._store.schedules,
         )
         return with_judge(LiveApplier(given), context)
 

@@ -12,6 +12,7 @@ from headgate.gateway.adapters.kafka import KafkaAdapter
 from headgate.gateway.adapters.processes import ProcessAdapter
 from headgate.gateway.adapters.record_backup import RecordBackupAdapter
 from headgate.gateway.adapters.run_context import RunContext
+from headgate.gateway.adapters.schedules import ScheduleAdapter
 from headgate.gateway.adapters.schema_registry import SchemaAdapter
 from headgate.gateway.adapters.sinks import SinkAdapter
 from headgate.gateway.adapters.spark_jobs import SparkJobAdapter
@@ -39,6 +40,7 @@ class LiveInspector:
         self.evidence = EvidenceAdapter()
         self.spark_jobs = SparkJobAdapter(context)
         self.dead_letters = DeadLetterAdapter(context, self.kafka)
+        self.schedules = ScheduleAdapter(context)
 
     def close(self) -> None:
         """Let go of the connections."""

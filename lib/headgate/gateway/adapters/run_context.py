@@ -3,10 +3,39 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Protocol
 
 from headgate.model.registered_pipelines import Registry
+from headgate.model.schedules import Schedule, StoredSchedule
+
+
+class KeptSchedules(Protocol):
+    """Where schedules are kept; the store's repository is one."""
+
+    def get(self, pipeline: str, /) -> StoredSchedule | None:
+        """Return the pipeline's schedule, None if it has none."""
+
+    def put(self, schedule: Schedule, run: str, /) -> None:
+        """Write a schedule in a run's name."""
+
+    def restore(self, pipeline: str, before: StoredSchedule | None, /) -> None:
+        """Write a schedule as it was; with None, remove it."""
+
+
+class NoSchedules:
+    """Keeps none: a plan has nothing to do with them."""
+
+    def get(self, _pipeline: str) -> StoredSchedule | None:
+        """Return None."""
+        return None
+
+    def put(self, _schedule: Schedule, _run: str) -> None:
+        """Keep nothing."""
+
+    def restore(self, _pipeline: str, _before: StoredSchedule | None) -> None:
+        """Keep nothing."""
 
 
 @dataclass(slots=True, kw_only=True)
@@ -26,6 +55,7 @@ class RunContext:
     ask: Callable[[str, str], str | None] = lambda _word, _request: None
     progress: Callable[[int, int | None, str], None] = lambda _done, _total, _unit: None
     switch_checkpoint: Callable[[str, str, str], None] = lambda _pipeline, _declared, _to: None
+    schedules: KeptSchedules = field(default_factory=NoSchedules)
 
     @property
     def run_folder(self) -> Path:

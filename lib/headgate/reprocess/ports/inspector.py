@@ -14,6 +14,7 @@ from headgate.reprocess.ports.folders import FolderApplier
 from headgate.reprocess.ports.kafka import KafkaApplier, KafkaInspector
 from headgate.reprocess.ports.processes import ProcessApplier, ProcessInspector
 from headgate.reprocess.ports.record_backup import RecordBackupApplier
+from headgate.reprocess.ports.schedules import ScheduleApplier, ScheduleInspector
 from headgate.reprocess.ports.schema_registry import SchemaApplier, SchemaInspector
 from headgate.reprocess.ports.sinks import SinkApplier, SinkInspector
 from headgate.reprocess.ports.spark_jobs import SparkJobApplier, SparkJobInspector
@@ -64,6 +65,10 @@ class Inspector(Protocol):
     def dead_letters(self) -> DeadLetterInspector:
         """Dead letter topics."""
 
+    @property
+    def schedules(self) -> ScheduleInspector:
+        """Schedules of bounded runs."""
+
 
 class Applier(Inspector, Protocol):
     """What steps may do, on top of what plans may ask; StepError where it does not work."""
@@ -111,6 +116,10 @@ class Applier(Inspector, Protocol):
     @property
     def dead_letters(self) -> DeadLetterApplier:
         """Dead letter topics."""
+
+    @property
+    def schedules(self) -> ScheduleApplier:
+        """Schedules of bounded runs."""
 
     @property
     def run(self) -> str:

@@ -18,8 +18,10 @@ from headgate.reprocess.scenario import (
     PlanRequest,
     PointsOf,
     Scenario,
+    ScheduleOf,
     no_points,
     no_positions,
+    no_schedule,
 )
 from headgate.reprocess.scenarios.shared import common
 from headgate.reprocess.scenarios.shared.output_statements import with_statements
@@ -60,16 +62,17 @@ SCENARIOS = _Scenarios(
     "historical-range",
     "ab",
     "online-upgrade",
+    "incremental",
 )
 
 # The key of a run's impact under which stands what was approved.
 APPROVED = "approved"
 
 # What the contract names and this release does not build yet.
-PLANNED = ("incremental", "late-batch", "chain")
+PLANNED = ("late-batch", "chain")
 
 
-def build_plan(
+def build_plan(  # noqa: PLR0913 - what plans are built from
     scenario: str,
     pipeline: str,
     inspector: Inspector,
@@ -79,11 +82,13 @@ def build_plan(
     others: Mapping[str, Version] | None = None,
     known: LastPositions = no_positions,
     points: PointsOf = no_points,
+    schedule: ScheduleOf = no_schedule,
 ) -> Plan:
     """Return the plan of `scenario` for a registered pipeline, with or without blockers.
 
     `version` is the newest stored one, where there is one, `others` those of other Kafka Streams
-    applications, `known` where its group was last, `points` restore points by pipeline.
+    applications, `known` where its group was last, `points` restore points and `schedule` the
+    schedule by pipeline.
     ScenarioError for a scenario that there is none of and for options that it does not take,
     NotFoundError for a pipeline that is not registered, UnreachableError where a system does not
     answer.
@@ -101,6 +106,7 @@ def build_plan(
         others=others or {},
         known=known,
         points=points,
+        schedule=schedule,
     )
     support = declared.support[registered.engine]
     if support.answer is Answer.REFUSED:

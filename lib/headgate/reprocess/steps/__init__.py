@@ -111,6 +111,8 @@ _STEP_CLASSES = {
     "check_production": "upgrade.check_production:CheckProduction",
     "swap_staged_checkpoint": "upgrade.stage_checkpoint:SwapStagedCheckpoint",
     "verify_switch": "upgrade.verify_switch:VerifySwitch",
+    "set_schedule": "process.set_schedule:SetSchedule",
+    "restore_schedule": "process.set_schedule:RestoreSchedule",
 }
 
 

@@ -11,6 +11,7 @@ _NAME = re.compile(r"(?<![\w-])--([a-z][a-z-]*[a-z])(?![\w-])")
 # By the form of a value on the command line.
 _EXAMPLES = {
     "TIME": "2026-11-21T10:00:00Z",
+    "CRON": "0 * * * *",
     "DURATION": "PT2H, P1D or 1d2h",
     "GROUP": "group id",
     "PIPELINE": "pipeline name",

@@ -55,6 +55,7 @@ def fresh_plan(
         others=others,
         known=known,
         points=store.restore_points.of,
+        schedule=store.schedules.get,
     )
     touching = [r for name in plan.resources for r in store.runs.touching(name) if r.id != but]
     active = {r.id: r for r in touching if r.state.is_active}

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 
 from headgate.model.cluster import Group, GroupType, Topic
 from headgate.model.kafka_streams import looks_internal
+from headgate.model.registered_pipelines import Pipeline
 from headgate.model.version import Engine
 from headgate.reprocess.plan import Plan
 from headgate.reprocess.scenario import PlanRequest
@@ -40,7 +41,7 @@ def build(request: PlanRequest) -> Plan:
         )
     group = inspector.kafka.group(str(pipeline.group))
     positions = {part: commit.offset for part, commit in commits_of(group).items()}
-    wanted = _inputs(request, positions)
+    wanted = input_topics(pipeline, positions)
     topics = inspector.kafka.topics(wanted)
     run = RunToOffsets(
         pipeline=pipeline.name,
@@ -82,11 +83,11 @@ def build(request: PlanRequest) -> Plan:
     )
 
 
-def _inputs(request: PlanRequest, positions: Mapping[tuple[str, int], int]) -> set[str]:
+def input_topics(pipeline: Pipeline, positions: Iterable[tuple[str, int]]) -> set[str]:
     """Return the input topics: those with offsets, and registered ones, internal topics apart."""
-    mine = f"{request.pipeline.group}-"
-    is_streams = request.pipeline.engine is Engine.KAFKA_STREAMS
-    found = {topic for topic, _ in positions} | set(request.pipeline.topics)
+    mine = f"{pipeline.group}-"
+    is_streams = pipeline.engine is Engine.KAFKA_STREAMS
+    found = {topic for topic, _ in positions} | set(pipeline.topics)
     return {t for t in found if not (is_streams and t.startswith(mine) and looks_internal(t))}
 
 

@@ -78,12 +78,7 @@ def build(request: PlanRequest) -> Plan:
 def _unread(request: PlanRequest, position: QueryPosition) -> dict[str, int] | None:
     """Return by topic how many offsets are unread now, None without a cluster to ask."""
     inspector = request.inspector
-    at = {
-        (topic, number): offset
-        for source in position.sources
-        for topic, parts in source.offsets.items()
-        for number, offset in parts.items()
-    }
+    at = positions_of(position)
     if not at or not inspector.kafka.has_cluster():
         return None
     topics = inspector.kafka.topics({topic for topic, _ in at})
@@ -92,6 +87,16 @@ def _unread(request: PlanRequest, position: QueryPosition) -> dict[str, int] | N
             max((p.end or 0) - at.get((name, p.number), p.begin or 0), 0) for p in topic.partitions
         )
         for name, topic in sorted(topics.items())
+    }
+
+
+def positions_of(position: QueryPosition) -> dict[tuple[str, int], int]:
+    """Return by topic and partition where a query is."""
+    return {
+        (topic, number): offset
+        for source in position.sources
+        for topic, parts in source.offsets.items()
+        for number, offset in parts.items()
     }
 
 

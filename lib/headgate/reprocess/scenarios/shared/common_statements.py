@@ -171,6 +171,17 @@ REDRIVE = (
     ),
 )
 
+SCHEDULED = (
+    says(
+        run="Each tick writes the results of unread records, as a bounded run does. No record is "
+        "skipped.",
+    ),
+    says(
+        undo="An undo removes the schedule, or restores the one before it. Output of earlier ticks "
+        "is kept.",
+    ),
+)
+
 NEW_FORM = says(
     run="The new version continues at the old offsets. {to} holds results of both versions."
 )

@@ -240,6 +240,7 @@ STATEMENTS: Mapping[tuple[str, Engine], Declared] = {
             said.DONE_STAYS,
         )
     ),
+    **{("incremental", engine): Declared(statements=said.SCHEDULED) for engine in Engine},
     ("dead-letters", _SPARK): Declared(statements=said.REDRIVE),
     ("dead-letters", _STREAMS): Declared(statements=said.REDRIVE),
     ("dead-letters", _GROUP): Declared(statements=said.REDRIVE),

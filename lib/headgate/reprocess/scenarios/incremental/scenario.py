@@ -1,0 +1,191 @@
+"""Scheduled runs: process what is unread at each tick, by time or by data."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+from typing import Any
+
+from headgate.errors import ScenarioError
+from headgate.model.schedule_times import cron_problem
+from headgate.model.schedules import Missed, Schedule
+from headgate.model.version import Sink
+from headgate.reprocess.plan import Plan
+from headgate.reprocess.scenario import Kind, Option, PlanRequest, Scenario
+from headgate.reprocess.scenarios.bounded.scenario import SCENARIO as BOUNDED
+from headgate.reprocess.steps.process.set_schedule import SetSchedule
+from headgate.text.times import duration
+
+# The options of a tick's bounded run.
+PASSED = ("max-records", "time-limit")
+
+
+def build(request: PlanRequest) -> Plan:
+    """Return the plan: write the schedule of bounded runs that the pipeline can do now."""
+    given = {name: request.options[name] for name in PASSED if name in request.options}
+    bounded = BOUNDED.build(replace(request, scenario=BOUNDED.name, options=given))
+    if not bounded.steps:
+        return request.block(*bounded.blockers)
+    pipeline = request.pipeline.name
+    stored = request.schedule(pipeline)
+    before = stored.schedule.when if stored else "none"
+    schedule = _schedule(request, bounded, given)
+    return Plan(
+        scenario=request.scenario,
+        pipeline=pipeline,
+        steps=(SetSchedule(pipeline=pipeline, schedule=schedule, before=before),),
+        preconditions={**bounded.preconditions, "schedule": before},
+        impact={k: v for k, v in bounded.impact.items() if k in ("records", "total", "to_read")},
+        risks=(*_risks(request, schedule), *bounded.risks),
+        blockers=bounded.blockers,
+        options=dict(request.options),
+        resources=(f"schedule:{pipeline}",),
+    )
+
+
+def _schedule(request: PlanRequest, bounded: Plan, given: dict[str, Any]) -> Schedule:
+    return Schedule(
+        pipeline=request.pipeline.name,
+        cron=_cron(request),
+        every=_seconds(request, "every"),
+        lag=_number(request, "when-lag", least=0),
+        quiet=_seconds(request, "when-quiet"),
+        missed=Missed(request.options.get("missed", Missed.ONCE.value)),
+        limit_records=_number(request, "max-run-records", least=1),
+        time_limit=_number(request, "time-limit", least=1),
+        options=given,
+        approved=approved(bounded, request.version.sink if request.version else None),
+    )
+
+
+def approved(bounded: Plan, sink: Sink | None) -> dict[str, Any]:
+    """Return what a tick must not differ from: the bounded plan, and the target that it writes to.
+
+    The plan's hash covers its steps and preconditions, with commands, checkpoint and topics.
+    """
+    target = " ".join(filter(None, (sink.format, sink.place))) if sink else ""
+    return {
+        "hash": bounded.hash,
+        "preconditions": bounded.preconditions,
+        "target": target or None,
+    }
+
+
+def _cron(request: PlanRequest) -> str | None:
+    found = request.options.get("cron")
+    if found is None:
+        return None
+    text = " ".join(str(found).split())
+    if problem := cron_problem(text):
+        raise ScenarioError(
+            f"--cron: {text!r} isn't a cron expression: {problem}. Pass five fields, such as "
+            "'0 * * * *' for each hour"
+        )
+    return text
+
+
+def _seconds(request: PlanRequest, name: str) -> int | None:
+    found = request.options.get(name)
+    if found is None:
+        return None
+    seconds = int(duration(str(found), option=name).total_seconds())
+    if seconds < 1:
+        raise ScenarioError(f"--{name}: expected 1 second or more, found {found!r}")
+    return seconds
+
+
+def _number(request: PlanRequest, name: str, *, least: int) -> int | None:
+    found = request.options.get(name)
+    if found is not None and found < least:
+        raise ScenarioError(f"--{name}: expected {least} or more, found {found}")
+    return None if found is None else int(found)
+
+
+def _risks(request: PlanRequest, schedule: Schedule) -> Iterator[str]:
+    pipeline = request.pipeline.name
+    yield (
+        "approving this plan approves the runs of all ticks, as long as the pipeline, its commands "
+        "and its target stay as they are now"
+    )
+    if schedule.limit_records is None:
+        yield "a run takes all unread records. To limit a run, pass --max-run-records"
+    if schedule.missed is Missed.ALL:
+        yield (
+            "each missed tick runs: if the worker was down, several runs follow each other. All "
+            "but the first usually have no unread records and are skipped"
+        )
+    yield (
+        "ticks run only while a worker runs, such as that of `headgate up`. `headgate schedules "
+        f"--pause {pipeline}` pauses them"
+    )
+
+
+_WHEN = "schedule"
+
+SCENARIO = Scenario(
+    name="incremental",
+    title="Scheduled runs",
+    what="Process unread records at each tick of a schedule, then stop.",
+    build=build,
+    options=(
+        Option(
+            name="cron",
+            ask="At which times (cron, UTC)?",
+            help="Cron expression of five fields, in UTC.",
+            metavar="CRON",
+            one_of=_WHEN,
+            required=True,
+        ),
+        Option(
+            name="every",
+            ask="How often?",
+            help="Time between two ticks, such as 15m, counted from the start of the schedule.",
+            metavar="DURATION",
+            one_of=_WHEN,
+            required=True,
+        ),
+        Option(
+            name="when-lag",
+            ask="Above which lag?",
+            help="Run if the consumer lag exceeds this number of records.",
+            kind=Kind.NUMBER,
+            metavar="COUNT",
+            one_of=_WHEN,
+            required=True,
+        ),
+        Option(
+            name="when-quiet",
+            ask="After how long without new records?",
+            help="Run if no record has arrived for this time and records are unread.",
+            metavar="DURATION",
+            one_of=_WHEN,
+            required=True,
+        ),
+        Option(
+            name="missed",
+            ask="What happens to missed ticks?",
+            help="Missed ticks run once (default), are skipped, or all run. A tick is missed if no "
+            "worker runs or another run of the pipeline is in progress.",
+            kind=Kind.CHOICE,
+            choices=tuple(m.value for m in Missed),
+        ),
+        Option(
+            name="max-run-records",
+            ask="How many records per run at most?",
+            help="Most records of a run (default: no limit). A tick with more unread records waits "
+            "as a request.",
+            kind=Kind.NUMBER,
+            metavar="COUNT",
+        ),
+        *(o for o in BOUNDED.options if o.name == "max-records"),
+        Option(
+            name="time-limit",
+            ask="Stop each run after how many seconds?",
+            help="Time limit of a run in seconds (default: none). A run that is expected to take "
+            "longer waits as a request. Any other run stops cleanly at the limit.",
+            kind=Kind.NUMBER,
+            metavar="SECONDS",
+        ),
+    ),
+    support=BOUNDED.support,
+)
