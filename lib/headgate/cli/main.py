@@ -49,6 +49,9 @@ COMMANDS = {
     "restore-points": CommandEntry(
         "headgate.cli.commands.restore_points:command", "List, make or delete restore points."
     ),
+    "schedules": CommandEntry(
+        "headgate.cli.commands.schedules:command", "List, pause or resume schedules."
+    ),
     "apply": CommandEntry("headgate.cli.commands.apply:command", "Apply a plan."),
     "undo": CommandEntry("headgate.cli.commands.undo:command", "Undo a run."),
     "resume": CommandEntry(

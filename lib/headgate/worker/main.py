@@ -24,6 +24,7 @@ from headgate.usecases.context import Context, open_context
 from headgate.usecases.evidence.refresh_versions import refresh_versions
 from headgate.usecases.restore_points.due_points import check_due_points, make_due_points
 from headgate.usecases.runs.clean_runs import clean_between_runs
+from headgate.usecases.schedules.run_due import Scheduler
 from headgate.worker.runner import Runner
 
 LOG = logging.getLogger("headgate.worker")
@@ -41,6 +42,7 @@ _COMMANDS_EVERY = 6
 _FIRST_CLEAN_SECONDS, _CLEAN_SECONDS = 60.0, 3600.0
 # What is due is seen within this time; a look costs a few rows of the store.
 _POINT_SECONDS, _CHECK_SECONDS = 5.0, 10.0
+_SCHEDULE_SECONDS = 1.0
 _NICE = 10
 _GRACE_SECONDS = 30.0
 _LOOK_SECONDS = 5.0
@@ -155,6 +157,7 @@ class Worker:
             threading.Thread(target=self._clean, daemon=True).start()
             threading.Thread(target=self._keep_points, daemon=True).start()
             threading.Thread(target=self._check_points, daemon=True).start()
+            threading.Thread(target=self._keep_schedules, daemon=True).start()
         self._loop()
         return self._end()
 
@@ -274,6 +277,16 @@ class Worker:
 
     def _check_new_points(self) -> None:
         for said in check_due_points(self._open_context()):
+            LOG.info("%s", said)
+
+    def _keep_schedules(self) -> None:
+        """Decide the ticks of schedules that are due."""
+        self._scheduler = Scheduler()
+        while not self._ending.wait(_SCHEDULE_SECONDS):
+            self._guarded(self._run_due_ticks)
+
+    def _run_due_ticks(self) -> None:
+        for said in self._scheduler.look(self._open_context()):
             LOG.info("%s", said)
 
     def _end(self) -> int:

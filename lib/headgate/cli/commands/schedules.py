@@ -1,0 +1,87 @@
+"""`headgate schedules [PIPELINE]`: when pipelines run by a schedule, and what came of it."""
+
+from __future__ import annotations
+
+import click
+
+from headgate.cli.shared.options import current_context, emit_json, format_option
+from headgate.cli.shared.terminal import say
+from headgate.gateway.process.system_user import system_user
+from headgate.text.numbers import exact, plural, short_time
+from headgate.usecases.schedules.list_schedules import (
+    ScheduleView,
+    TickView,
+    list_schedules,
+    pause_schedule,
+    resume_schedule,
+)
+
+
+@click.command("schedules")
+@click.argument("pipeline", required=False)
+@click.option("--pause", metavar="PIPELINE", help="Pipeline whose schedule to pause.")
+@click.option("--resume", metavar="PIPELINE", help="Pipeline whose schedule to resume.")
+@format_option()
+def command(pipeline: str | None, pause: str | None, resume: str | None, output: str) -> int:
+    """List the schedules, or show that of PIPELINE with its newest ticks.
+
+    Times are in UTC. `headgate plan incremental` plans a schedule. `headgate undo` of the run that
+    created it removes it.
+    """
+    if pause and resume:
+        raise click.UsageError("give only one of --pause and --resume")
+    context = current_context()
+    if pause:
+        pause_schedule(context, pause, by=system_user())
+    if resume:
+        resume_schedule(context, resume, by=system_user())
+    found = list_schedules(context, pipeline)
+    if output == "json":
+        emit_json({"schedules": [view.as_json() for view in found]})
+        return 0
+    if not found:
+        of = f" of {pipeline}" if pipeline else ""
+        name = pipeline or "PIPELINE"
+        say(f"No schedules{of} yet. Plan one: headgate plan incremental {name} --every 15m")
+    for view in found:
+        _say(view, ticks=pipeline is not None)
+    return 0
+
+
+def _say(view: ScheduleView, *, ticks: bool) -> None:
+    stored = view.stored
+    schedule = stored.schedule
+    limits = f"at most {schedule.limits}" if schedule.limits else "no limits"
+    say(f"{stored.pipeline}  {schedule.when}  {next_text(view)}  {limits}")
+    if view.last is not None and not ticks:
+        say(f"  last tick {tick_text(view.last)}")
+    if not ticks:
+        return
+    approved = f", approved by {stored.approved_by}" if stored.approved_by else ""
+    say(f"  missed ticks: {schedule.missed}; target: {schedule.approved['target'] or 'unknown'}")
+    say(f"  created by {stored.created_by} in run {stored.run}{approved}")
+    for one in view.ticks:
+        say(f"  {tick_text(one)}")
+
+
+def next_text(view: ScheduleView) -> str:
+    """Return when the next tick is due, or that the schedule is paused."""
+    if view.stored.paused_at is not None:
+        return f"paused by {view.stored.paused_by}"
+    return f"next {short_time(view.next_at)}" if view.next_at else "next: decided by the data"
+
+
+def tick_text(view: TickView) -> str:
+    """Return one line on a tick: time, outcome, records, run or request, and why."""
+    tick = view.tick
+    parts = [short_time(tick.due_at), view.outcome]
+    if tick.records is not None:
+        parts.append(plural(tick.records, "record") if tick.records < 1000 else
+                     f"{exact(tick.records)} records")  # fmt: skip
+    if view.run is not None:
+        parts.append(f"run {view.run}")
+    elif tick.request is not None:
+        parts.append(f"request {tick.request}")
+    if tick.missed:
+        parts.append(f"with {plural(tick.missed, 'missed tick')}")
+    return "  ".join(parts) + (f": {tick.reason}" if tick.reason else "")

@@ -1,0 +1,1 @@
+"""Schedules: decide their ticks, list them, pause them."""

@@ -1,0 +1,100 @@
+"""Plan the bounded run of a tick with the values of now, and hold it to what was approved."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import closing
+from dataclasses import dataclass
+
+from headgate.gateway.adapters.live import LiveInspector
+from headgate.model.schedules import StoredSchedule, span_words
+from headgate.model.version import Sink
+from headgate.reprocess.estimate import read_estimate
+from headgate.reprocess.plan import Plan
+from headgate.reprocess.scenarios.build import drift
+from headgate.reprocess.scenarios.incremental.scenario import approved
+from headgate.store import Store
+from headgate.text.numbers import exact
+from headgate.usecases.context import Context
+from headgate.usecases.reprocess.plan_scenario import plan_scenario
+from headgate.usecases.reprocess.rebuild_plan import described, known_versions
+from headgate.usecases.runs.apply_plan import estimated
+
+SCENARIO = "bounded"
+
+
+@dataclass(frozen=True, slots=True)
+class TickPlan:
+    """The plan of a tick's run; `exceeds` says which limits it exceeds, in clauses.
+
+    `records` are those that are unread now, None if that isn't known.
+    """
+
+    plan: Plan
+    records: int | None
+    exceeds: tuple[str, ...] = ()
+
+
+def plan_tick(context: Context, store: Store, known: StoredSchedule) -> TickPlan:
+    """Return the plan, also one that is blocked. UnreachableError if something doesn't answer.
+
+    A run that would take longer than the time limit is planned without that limit, for whoever
+    approves it.
+    """
+    schedule = known.schedule
+    plan = plan_scenario(context, SCENARIO, known.pipeline, schedule.options)
+    if not plan.can_apply:
+        return TickPlan(plan, _unread(plan))
+    plan = estimated(context, plan)
+    other = tuple(_differences(context, store, known, plan))
+    records = _unread(plan)
+    more = tuple(_limits(known, records))
+    if late := _too_long(known, plan):
+        free = {k: v for k, v in schedule.options.items() if k != "time-limit"}
+        plan = estimated(context, plan_scenario(context, SCENARIO, known.pipeline, free))
+        more = (*more, late)
+    return TickPlan(plan, records, (*other, *more))
+
+
+def _unread(plan: Plan) -> int | None:
+    return sum(plan.impact["to_read"].values()) if "to_read" in plan.impact else None
+
+
+def _differences(
+    context: Context, store: Store, known: StoredSchedule, plan: Plan
+) -> Iterator[str]:
+    """Say what is other than in the plan that was approved."""
+    was = known.schedule.approved
+    now = approved(plan, _sink(context, store, known.pipeline))
+    if was["hash"] != now["hash"]:
+        before = Plan(scenario=SCENARIO, pipeline=plan.pipeline, preconditions=was["preconditions"])
+        yield from drift(before, plan)
+    if was["target"] is not None and was["target"] != now["target"]:
+        yield f"the target was {was['target']}, is now {now['target'] or 'unknown'}"
+
+
+def _sink(context: Context, store: Store, pipeline: str) -> Sink | None:
+    with closing(LiveInspector(context.registry, context.home)) as inspector:
+        version, _ = known_versions(store, inspector, SCENARIO, pipeline)
+        if version is None:
+            version, _ = described(inspector, pipeline)
+    return version.sink if version else None
+
+
+def _limits(known: StoredSchedule, records: int | None) -> Iterator[str]:
+    most = known.schedule.limit_records
+    if most is None:
+        return
+    if records is None:
+        yield f"the limit is {exact(most)} records, and nothing shows how many are unread"
+    elif records > most:
+        yield f"{exact(records)} records are unread, and the limit is {exact(most)}"
+
+
+def _too_long(known: StoredSchedule, plan: Plan) -> str | None:
+    """Say that the run would exceed its time limit; None if it would not, or nothing is known."""
+    most, found = known.schedule.time_limit, read_estimate(plan.impact)
+    if most is None or found is None or found.expected is None or found.expected <= most:
+        return None
+    expected = span_words(max(round(found.expected), 1))
+    return f"the run is expected to take {expected}, and the limit is {span_words(most)}"

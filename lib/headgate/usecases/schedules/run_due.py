@@ -1,0 +1,170 @@
+"""Record the ticks of schedules that are due, and decide them: a run, a request, or neither."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import closing
+from datetime import UTC, datetime, timedelta
+
+from headgate.errors import HeadgateError, RefusedError, UnreachableError
+from headgate.model.schedule_times import due_ticks
+from headgate.model.schedules import Missed, StoredSchedule, Tick
+from headgate.reprocess.plan import dump_plan
+from headgate.store import Store, open_store
+from headgate.store.clock import now
+from headgate.store.rows import ACTIVE_RUNS, NewRequest
+from headgate.text.numbers import exact, short_time
+from headgate.usecases.context import Context
+from headgate.usecases.runs.apply_plan import new_run
+from headgate.usecases.schedules.due_by_data import count_by_data
+from headgate.usecases.schedules.plan_tick import SCENARIO, TickPlan, plan_tick
+
+# A tick that isn't decided this long after it was due counts as missed.
+PUNCTUAL = timedelta(seconds=60)
+# How often inputs are looked at, and what did not answer is asked once more.
+LOOK, RETRY = timedelta(seconds=5), timedelta(seconds=15)
+# With `all`, ticks that are older than these are part of the oldest.
+MOST_RUNS = 100
+
+
+class Scheduler:
+    """Looks at all schedules of a store; a worker calls `look` again and again.
+
+    What it remembers between two looks only spares work: the store has all that counts.
+    """
+
+    def __init__(self) -> None:
+        self._looked: dict[str, datetime] = {}
+        self._tried: dict[str, datetime] = {}
+
+    def look(self, context: Context) -> Iterator[str]:
+        """Record and decide what is due now; yield a sentence for each effect or error."""
+        with closing(open_store(context.store_url)) as store:
+            for known in store.schedules.all():
+                if known.paused_at is not None:
+                    continue
+                try:
+                    self._count(context, store, known)
+                    yield from self._decide(context, store, known)
+                except HeadgateError as error:
+                    yield f"{known.actor}: {error}"
+
+    def _count(self, context: Context, store: Store, known: StoredSchedule) -> None:
+        if known.schedule.is_timed:
+            count_timed(store, known, now())
+        elif _passed(self._looked, known, LOOK):
+            self._looked[known.pipeline] = datetime.now(UTC)
+            count_by_data(context, store, known, now())
+
+    def _decide(self, context: Context, store: Store, known: StoredSchedule) -> Iterator[str]:
+        for tick in store.schedules.waiting(known.pipeline):
+            why, waits = _not_now(context, store, known, tick)
+            if waits:
+                if tick.reason != why:
+                    store.schedules.wait(tick, str(why))
+                return
+            if why is not None:
+                store.schedules.skip(tick, why)
+                yield _said(known, tick, f"skipped, because {why}")
+                continue
+            if not _passed(self._tried, known, RETRY):
+                return
+            try:
+                found = plan_tick(context, store, known)
+            except UnreachableError as error:
+                self._tried[known.pipeline] = datetime.now(UTC)
+                store.schedules.wait(tick, str(error))
+                yield _said(known, tick, f"waits, because {error}")
+                return
+            except HeadgateError as error:
+                store.schedules.skip(tick, str(error))
+                yield _said(known, tick, f"skipped, because {error}")
+                continue
+            yield from _carry_out(store, known, tick, found)
+
+
+def _passed(of: dict[str, datetime], known: StoredSchedule, span: timedelta) -> bool:
+    last = of.get(known.pipeline)
+    return last is None or datetime.now(UTC) - last >= span
+
+
+def count_timed(store: Store, known: StoredSchedule, at: str) -> None:
+    """Record the ticks that the clock has made due up to `at` (ISO 8601 in UTC)."""
+    anchor = datetime.fromisoformat(known.created_at).replace(microsecond=0)
+    after, until = (datetime.fromisoformat(t) for t in (known.counted_to, at))
+    due = [_iso(t) for t in due_ticks(known.schedule, anchor, after, until)]
+    if not due:
+        return
+    if known.schedule.missed is Missed.ALL:
+        older = max(len(due) - MOST_RUNS, 0)
+        store.schedules.count(known, due[older:], missed=older, merge=False)
+    else:
+        store.schedules.count(known, due)
+
+
+def _iso(at: datetime) -> str:
+    return at.astimezone(UTC).isoformat(timespec="milliseconds")
+
+
+def _not_now(
+    context: Context, store: Store, known: StoredSchedule, tick: Tick
+) -> tuple[str | None, bool]:
+    """Return why a tick can't run now, and whether it waits for that; None if it can."""
+    skips = known.schedule.missed is Missed.SKIP
+    if context.registry.pipeline(known.pipeline) is None:
+        return f"{known.pipeline} is no longer registered in headgate.toml", False
+    if request := store.schedules.open_request(known.pipeline):
+        return f"request {request} of an earlier tick is still open", False
+    if active := _active(store, known.pipeline):
+        return f"run {active} of {known.pipeline} is in progress", not skips
+    late = datetime.now(UTC) - datetime.fromisoformat(tick.due_at)
+    if skips and late > PUNCTUAL:
+        return tick.reason or "no worker ran at its time", False
+    return None, False
+
+
+def _active(store: Store, pipeline: str) -> str | None:
+    runs = store.runs.list(ACTIVE_RUNS)
+    return next((r.id for r in runs if r.pipeline == pipeline), None)
+
+
+def _carry_out(store: Store, known: StoredSchedule, tick: Tick, found: TickPlan) -> Iterator[str]:
+    """Queue the run of a tick, or request it, or skip the tick."""
+    plan = found.plan
+    if not plan.can_apply:
+        why = "; ".join(plan.blockers) or "there is nothing to do"
+        store.schedules.skip(tick, f"the plan is blocked: {why}", records=found.records)
+        yield _said(known, tick, f"skipped, because the plan is blocked: {why}")
+    elif found.exceeds:
+        why = "; ".join(found.exceeds)
+        request = store.schedules.request(
+            known, tick, _request(known, tick, found, why), records=found.records
+        )
+        if request is not None:
+            yield _said(known, tick, f"waits as request {request}, because {why}")
+    elif found.records == 0:
+        store.schedules.skip(tick, "no records are unread", records=0)
+    else:
+        try:
+            run = store.schedules.queue(known, tick, new_run(plan), records=found.records)
+        except RefusedError as error:
+            # Something else was queued meanwhile: it is decided at the next look.
+            store.schedules.wait(tick, str(error))
+            return
+        if run is not None:
+            count = exact(found.records) if found.records is not None else "unknown"
+            yield _said(known, tick, f"queued as run {run}, {count} records")
+
+
+def _request(known: StoredSchedule, tick: Tick, found: TickPlan, why: str) -> NewRequest:
+    return NewRequest(
+        scenario=SCENARIO,
+        pipeline=known.pipeline,
+        reason=f"tick {short_time(tick.due_at)} of the schedule ({known.schedule.when}): {why}",
+        plan_hash=found.plan.hash,
+        plan=dump_plan(found.plan),
+    )
+
+
+def _said(known: StoredSchedule, tick: Tick, what: str) -> str:
+    return f"{known.actor}: tick {short_time(tick.due_at)} is {what}".replace("is waits", "waits")

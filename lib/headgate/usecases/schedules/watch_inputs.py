@@ -1,0 +1,76 @@
+"""Read how many records of a pipeline's inputs are unread, and since when none has arrived."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from contextlib import closing
+from dataclasses import dataclass, replace
+from datetime import datetime
+
+from headgate.gateway.adapters.live import LiveInspector
+from headgate.model.registered_pipelines import Pipeline
+from headgate.model.schedules import Inputs
+from headgate.model.version import Engine
+from headgate.reprocess.scenarios.bounded.consumer_group import input_topics
+from headgate.reprocess.scenarios.bounded.spark import positions_of
+from headgate.reprocess.steps.offsets.partition_offsets import commits_of
+from headgate.usecases.context import Context
+
+Part = tuple[str, int]
+
+
+@dataclass(frozen=True, slots=True)
+class Unread:
+    """The latest offset of each partition (`orders:0`), and how many records are unread in all."""
+
+    ends: dict[str, int]
+    records: int
+
+
+def read_unread(context: Context, pipeline: Pipeline) -> Unread | None:
+    """Return what is unread now; None if nothing shows where the pipeline is.
+
+    UnreachableError if Kafka does not answer.
+    """
+    with closing(LiveInspector(context.registry, context.home)) as inspector:
+        if not inspector.kafka.has_cluster():
+            return None
+        at = _positions(inspector, pipeline)
+        names = {topic for topic, _ in at}
+        if pipeline.engine is not Engine.SPARK:
+            names = input_topics(pipeline, at)
+        topics = inspector.kafka.topics(names) if names else {}
+    parts = [((name, p.number), p) for name, topic in topics.items() for p in topic.partitions]
+    if not parts:
+        return None
+    return Unread(
+        ends={f"{topic}:{number}": p.end or 0 for (topic, number), p in parts},
+        records=sum(max((p.end or 0) - at.get(part, p.begin or 0), 0) for part, p in parts),
+    )
+
+
+def _positions(inspector: LiveInspector, pipeline: Pipeline) -> dict[Part, int]:
+    if pipeline.engine is not Engine.SPARK:
+        commits = commits_of(inspector.kafka.group(str(pipeline.group)))
+        return {part: commit.offset for part, commit in commits.items()}
+    if pipeline.checkpoint is None:
+        return {}
+    found = inspector.checkpoints.query_position(pipeline.checkpoint)
+    return positions_of(found) if found is not None else {}
+
+
+def compared(known: Inputs | None, ends: Mapping[str, int], now: str) -> Inputs:
+    """Return the inputs as they are now: `since` stays as long as no offset changes."""
+    if known is not None and known.ends == ends:
+        return known
+    return Inputs(ends=dict(ends), since=now)
+
+
+def with_tick(inputs: Inputs) -> Inputs:
+    """Return the inputs with a tick at these offsets."""
+    return replace(inputs, ticked=True)
+
+
+def quiet_seconds(inputs: Inputs, now: datetime) -> float:
+    """Return for how long no record has arrived."""
+    return (now - datetime.fromisoformat(inputs.since)).total_seconds()

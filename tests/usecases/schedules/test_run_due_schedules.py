@@ -1,0 +1,330 @@
+"""A tick that is due becomes a run, a request or neither: missed policies, limits, other runs."""
+
+from contextlib import closing
+from dataclasses import replace
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+
+import msgspec
+import pytest
+import sqlalchemy as sa
+
+from headgate.errors import ScenarioError, UnreachableError
+from headgate.model.registered_pipelines import Pipeline, Registry
+from headgate.model.schedules import Inputs, Missed, Schedule
+from headgate.model.version import Engine
+from headgate.reprocess.plan import Plan
+from headgate.reprocess.steps.offsets.record_offsets import RecordOffsets
+from headgate.store import open_store
+from headgate.store.rows import NewRun, RunState
+from headgate.store.tables import SCHEDULE_TICKS, SCHEDULES
+from headgate.usecases.context import Context
+from headgate.usecases.schedules import due_by_data, run_due
+from headgate.usecases.schedules.list_schedules import list_schedules
+from headgate.usecases.schedules.plan_tick import TickPlan
+from headgate.usecases.schedules.run_due import Scheduler
+from headgate.usecases.schedules.watch_inputs import Unread
+
+PLAN = Plan(
+    scenario="bounded",
+    pipeline="billing",
+    steps=(RecordOffsets(group="app"),),
+    resources=("group:app",),
+)
+
+
+def iso(at):
+    return at.isoformat(timespec="milliseconds")
+
+
+class Lab:
+    """A store with one schedule; what Kafka would say of its plan is `found`."""
+
+    def __init__(self, folder: Path):
+        self.store = open_store(f"sqlite:///{folder / 'headgate.db'}")
+        pipeline = Pipeline(name="billing", engine=Engine.CONSUMER_GROUP, group="app")
+        self.context = Context(
+            Registry(path=str(folder / "headgate.toml"), pipelines=(pipeline,)),
+            f"sqlite:///{folder / 'headgate.db'}",
+            folder,
+        )
+        self.found = TickPlan(PLAN, 5)
+        self.asked = 0
+        self.scheduler = Scheduler()
+
+    def plan(self, *_):
+        self.asked += 1
+        if isinstance(self.found, Exception):
+            raise self.found
+        return self.found
+
+    def schedule(self, *, ago: float = 0.0, **fields):
+        """Write a schedule that began so many seconds ago."""
+        run = self.enqueue("schedule:billing")
+        self.end(run)
+        self.store.schedules.put(
+            Schedule(pipeline="billing", approved={"target": None}, **fields), run
+        )
+        self.shift(ago)
+
+    def shift(self, seconds):
+        """Let the schedule and its ticks be so many seconds older."""
+        known = self.store.schedules.get("billing")
+        back = timedelta(seconds=seconds)
+        moved = {
+            name: iso(datetime.fromisoformat(getattr(known, name)) - back)
+            for name in ("created_at", "counted_to")
+        }
+        text = msgspec.json.encode(replace(known, **moved)).decode()
+        with self.store.database.writing() as connection:
+            connection.execute(sa.update(SCHEDULES).values(document=text))
+            due = SCHEDULE_TICKS.c.due_at
+            for at in connection.execute(sa.select(due).order_by(due)).scalars().all():
+                earlier = iso(datetime.fromisoformat(at) - back)
+                connection.execute(
+                    sa.update(SCHEDULE_TICKS).where(due == at).values(due_at=earlier)
+                )
+
+    def enqueue(self, *resources):
+        new = NewRun(scenario="pause", pipeline="billing", plan_hash="h", plan="{}",
+                     resources=resources)  # fmt: skip
+        return self.store.runs.enqueue(new, by="ann", action="apply")
+
+    def end(self, run, state=RunState.DONE):
+        self.store.runs.claim("slot-0")
+        self.store.runs.finish(run, state)
+
+    def look(self):
+        return list(self.scheduler.look(self.context))
+
+    @property
+    def ticks(self):
+        """The ticks, oldest first, as their outcomes are shown."""
+        (view,) = list_schedules(self.context, limit=2000)
+        return list(reversed(view.ticks))
+
+    def outcomes(self):
+        return [t.outcome for t in self.ticks]
+
+
+@pytest.fixture
+def lab(tmp_path, monkeypatch):
+    made = Lab(tmp_path)
+    monkeypatch.setattr(run_due, "plan_tick", made.plan)
+    with closing(made.store):
+        yield made
+
+
+def test_nothing_is_due_before_its_time(lab):
+    lab.schedule(every=3600)
+    assert lab.look() == []
+    assert lab.ticks == []
+
+
+def test_a_due_tick_queues_one_run_that_names_the_schedule(lab):
+    lab.schedule(every=3600, ago=3601)
+    (said,) = lab.look()
+    assert "is queued as run" in said and "5 records" in said
+    assert lab.look() == []
+    (tick,) = lab.ticks
+    assert (tick.outcome, tick.tick.records, tick.tick.missed) == ("queued", 5, 0)
+    assert lab.store.runs.get(tick.run).created_by == "schedule of billing"
+
+
+def test_ticks_that_were_missed_run_once(lab):
+    lab.schedule(every=10, ago=105)
+    lab.look()
+    (tick,) = lab.ticks
+    assert (tick.outcome, tick.tick.missed) == ("queued", 9)
+
+
+def test_all_missed_ticks_run_one_after_the_other(lab):
+    lab.schedule(every=10, ago=35, missed=Missed.ALL)
+    lab.look()
+    assert lab.outcomes() == ["queued", "waiting", "waiting"]
+    for expected in (["done", "queued", "waiting"], ["done", "done", "queued"]):
+        lab.end(next(t.run for t in lab.ticks if t.outcome == "queued"))
+        lab.look()
+        assert lab.outcomes()[:3] == expected
+
+
+def test_a_long_outage_makes_no_thousand_runs(lab):
+    lab.schedule(every=1, ago=700, missed=Missed.ALL)
+    lab.look()
+    assert len(lab.ticks) == run_due.MOST_RUNS
+    assert sum(t.tick.missed + 1 for t in lab.ticks) >= 699
+
+
+def test_missed_ticks_are_skipped_and_one_in_time_runs(lab):
+    lab.schedule(every=100, ago=190, missed=Missed.SKIP)
+    lab.look()
+    (late,) = lab.ticks
+    assert (late.outcome, late.tick.reason) == ("skipped", "no worker ran at its time")
+    lab.shift(50)
+    lab.look()
+    assert lab.outcomes() == ["skipped", "queued"]
+
+
+@pytest.mark.parametrize(
+    ("missed", "outcome"), [(Missed.ONCE, "waiting"), (Missed.SKIP, "skipped")]
+)
+def test_runs_of_a_pipeline_never_overlap(lab, missed, outcome):
+    lab.schedule(every=10, ago=11, missed=missed)
+    run = lab.enqueue("something:else")
+    lab.look()
+    (tick,) = lab.ticks
+    assert (tick.outcome, tick.tick.reason) == (outcome, f"run {run} of billing is in progress")
+    assert lab.asked == 0
+    lab.end(run)
+    lab.look()
+    assert lab.outcomes() == (["queued"] if missed is Missed.ONCE else ["skipped"])
+
+
+def test_beyond_a_limit_it_is_a_request_and_later_ticks_wait_for_nothing(lab):
+    lab.schedule(every=10, ago=11)
+    lab.found = TickPlan(PLAN, 900, ("900 records are unread, and the limit is 100",))
+    (said,) = lab.look()
+    assert "waits as request" in said
+    (tick,) = lab.ticks
+    assert (tick.outcome, tick.tick.records) == ("open", 900)
+    (request,) = lab.store.requests.list()
+    assert request.asked_by == "ann"
+    assert "the schedule (every 10 seconds): 900 records are unread" in request.reason
+    lab.shift(10)
+    lab.look()
+    assert lab.outcomes() == ["open", "skipped"]
+    assert f"request {request.id} of an earlier tick is still open" in lab.ticks[1].tick.reason
+    lab.store.requests.decline(request.id, by="bob", reason="no")
+    lab.shift(10)
+    lab.look()
+    assert lab.outcomes() == ["declined", "skipped", "open"]
+
+
+def test_without_unread_records_nothing_runs(lab):
+    lab.schedule(every=10, ago=11)
+    lab.found = TickPlan(PLAN, 0)
+    lab.look()
+    assert [(t.outcome, t.tick.reason) for t in lab.ticks] == [("skipped", "no records are unread")]
+
+
+def test_a_blocked_plan_and_one_that_fails_are_skipped_with_the_reason(lab):
+    lab.schedule(every=10, ago=11)
+    lab.found = TickPlan(Plan(scenario="bounded", pipeline="billing", blockers=("no stop",)), None)
+    lab.look()
+    lab.found = ScenarioError("no such option")
+    lab.shift(10)
+    lab.look()
+    reasons = [t.tick.reason for t in lab.ticks]
+    assert reasons == ["the plan is blocked: no stop", "no such option"]
+    assert lab.outcomes() == ["skipped", "skipped"]
+
+
+def test_where_nothing_answers_the_tick_waits_and_is_tried_again(lab, monkeypatch):
+    lab.schedule(every=3600, ago=3601)
+    lab.found = UnreachableError("Kafka did not respond")
+    lab.look()
+    lab.look()
+    assert lab.asked == 1, "it is not asked at each look"
+    (tick,) = lab.ticks
+    assert (tick.outcome, tick.tick.reason) == ("waiting", "Kafka did not respond")
+    monkeypatch.setattr(run_due, "RETRY", timedelta(0))
+    lab.found = TickPlan(PLAN, 5)
+    lab.look()
+    assert lab.outcomes() == ["queued"]
+
+
+def test_a_paused_schedule_and_an_unregistered_pipeline_run_nothing(lab):
+    lab.schedule(every=10, ago=11)
+    lab.store.schedules.pause("billing", by="ann")
+    assert lab.look() == [] and lab.ticks == []
+    lab.store.schedules.resume("billing", by="ann")
+    lab.shift(11)
+    lab.context = Context(Registry(), lab.context.store_url, lab.context.home)
+    lab.look()
+    assert "no longer registered" in lab.ticks[0].tick.reason
+
+
+class Inbox:
+    """What the inputs look like: `ends` and how many records are unread."""
+
+    def __init__(self, lab, monkeypatch):
+        self.end, self.unread, self.lab = 10, 10, lab
+        self.at = datetime.now(UTC)
+        monkeypatch.setattr(
+            due_by_data, "read_unread", lambda *_: Unread({"t:0": self.end}, self.unread)
+        )
+
+    def look(self, after=0.0):
+        """Look at them so many seconds later; return the outcomes of all ticks."""
+        self.at += timedelta(seconds=after)
+        known = self.lab.store.schedules.get("billing")
+        due_by_data.count_by_data(self.lab.context, self.lab.store, known, iso(self.at))
+        list(self.lab.scheduler._decide(self.lab.context, self.lab.store, known))
+        return self.lab.outcomes()
+
+    def read(self):
+        """The run of the newest tick has read all."""
+        self.lab.end(self.lab.ticks[-1].run)
+        self.unread = 0
+
+
+def test_a_lag_beyond_the_limit_is_a_tick(lab, monkeypatch):
+    lab.schedule(lag=10)
+    inbox = Inbox(lab, monkeypatch)
+    assert inbox.look() == []
+    inbox.end = inbox.unread = 11
+    assert inbox.look(1) == ["queued"]
+    # It is in progress, and records keep arriving.
+    inbox.end, inbox.unread = 30, 30
+    assert inbox.look(1) == ["queued"]
+    inbox.read()
+    inbox.unread = 12
+    assert inbox.look(1) == ["done", "queued"]
+
+
+def test_what_a_done_run_leaves_unread_is_no_tick_until_records_arrive(lab, monkeypatch):
+    lab.schedule(lag=0)
+    inbox = Inbox(lab, monkeypatch)
+    assert inbox.look() == ["queued"]
+    inbox.read()
+    # A transaction marker: the offset is no record's.
+    inbox.unread = 1
+    assert inbox.look(5) == ["done"] == inbox.look(9999)
+    inbox.end, inbox.unread = 12, 2
+    assert inbox.look(1) == ["done", "queued"]
+
+
+def test_a_run_that_failed_is_not_repeated_at_once(lab, monkeypatch):
+    lab.schedule(lag=0)
+    inbox = Inbox(lab, monkeypatch)
+    assert inbox.look() == ["queued"]
+    lab.end(lab.ticks[0].run, RunState.FAILED)
+    inbox.end += 1
+    assert inbox.look(5) == ["failed"]
+    assert inbox.look(due_by_data.AGAIN.total_seconds() + 5) == ["failed", "queued"]
+
+
+def test_quiet_counts_from_the_last_record_that_arrived(lab, monkeypatch):
+    lab.schedule(quiet=60)
+    inbox = Inbox(lab, monkeypatch)
+    assert inbox.look() == []
+    inbox.end = 11
+    assert inbox.look(59) == []
+    assert inbox.look(59) == []
+    # Whoever looks now: what was seen is in the store.
+    lab.scheduler = Scheduler()
+    assert inbox.look(1) == ["queued"]
+    assert lab.store.schedules.get("billing").inputs.ticked
+    inbox.read()
+    assert inbox.look(600) == ["done"]
+    inbox.end, inbox.unread = 12, 1
+    assert inbox.look(1) == ["done"]
+    assert inbox.look(60) == ["done", "queued"]
+
+
+def test_inputs_that_were_seen_are_kept(lab, monkeypatch):
+    lab.schedule(quiet=60)
+    inbox = Inbox(lab, monkeypatch)
+    inbox.look()
+    kept = lab.store.schedules.get("billing").inputs
+    assert kept == Inputs(ends={"t:0": 10}, since=iso(inbox.at))
