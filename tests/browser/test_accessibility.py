@@ -18,6 +18,7 @@ from headgate.usecases.requests.request_run import ask_for_plan
 from headgate.usecases.runs.apply_plan import apply_plan
 from headgate.worker.runner import Runner
 from sampled import sampled
+from schedule_seed import add_schedules
 
 pytestmark = pytest.mark.browser
 
@@ -44,9 +45,10 @@ FULL = {
     "requests": ("requests", ".stDataFrame"),
     "runs": ("runs", ".stDataFrame"),
     "run": ("runs?run={run}", ".hg-steps"),
+    "schedules": ("schedules", ".stDataFrame"),
     "run-of-wizard": ("reprocess?pipeline=returns&run={run}", ".hg-steps"),
 }
-EMPTY = ("", "topology", "compare", "compare_output", "reprocess", "requests", "runs")
+EMPTY = ("", "topology", "compare", "compare_output", "reprocess", "requests", "runs", "schedules")
 
 # What Streamlit's own widgets break, rule by rule: it can't be mended from here.
 STREAMLITS: dict[str, tuple[str, ...]] = {
@@ -75,6 +77,8 @@ def full(tmp_path_factory, serving):
         runner.finish(run, 1, RunState.DONE, None)
     again = plan_scenario(context, "from-scratch", "returns", {})
     ask_for_plan(context, again, reason="orders of noon were counted twice", by="ann")
+    with closing(open_store(context.store_url)) as store:
+        add_schedules(store)
     for address in serving(file):
         yield address, run
 

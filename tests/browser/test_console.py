@@ -21,6 +21,7 @@ PAGES = {
     "reprocess": "reprocess",
     "requests": "requests",
     "runs": "runs",
+    "schedules": "schedules",
 }
 
 

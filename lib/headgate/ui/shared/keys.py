@@ -18,6 +18,7 @@ class Param(StrEnum):
     UNFOLDED = "unfolded"
     RUN = "run"
     REQUEST = "request"
+    SCHEDULE = "schedule"
     RENAME = "rename"
 
 
@@ -143,6 +144,16 @@ class RequestsKey(StrEnum):
     APPROVE = "request_approve"
     DECLINE = "request_decline"
     CANCEL = "request_cancel"
+
+
+class SchedulesKey(StrEnum):
+    """Keys of the schedules page."""
+
+    TABLE = "schedules_table"
+    TICKS = "schedule_ticks"
+    NAME = "schedule_name"
+    PAUSE = "schedule_pause"
+    RESUME = "schedule_resume"
 
 
 class RunsKey(StrEnum):

@@ -24,6 +24,7 @@ PAGES = {
     "reprocess": "Reprocess",
     "requests": "Requests",
     "runs": "Runs",
+    "schedules": "Schedules",
 }
 """Every page by the name of its file, in the order of the navigation.
 
