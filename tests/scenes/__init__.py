@@ -33,6 +33,7 @@ from scenes.consumer_group.offline_upgrade import OfflineUpgradeGroup
 from scenes.consumer_group.repair import RepairGroup
 from scenes.consumer_group.skip_records import SkipRecordsGroup
 from scenes.dead_letters import DeadLettersGroup, DeadLettersSpark
+from scenes.incremental import IncrementalGroup, IncrementalSpark, IncrementalStreams
 from scenes.kafka_streams.from_scratch import FromScratchStreams
 from scenes.kafka_streams.more import (
     DecommissionStreams,
@@ -92,6 +93,9 @@ SCENES: tuple[type[Scene], ...] = (
     HistoricalRangeTopic,
     AbSpark,
     OnlineUpgradeSpark,
+    IncrementalGroup,
+    IncrementalSpark,
+    IncrementalStreams,
 )
 
 __all__ = ["SCENES", "Scene", "scene"]
