@@ -8,8 +8,14 @@ import pandas as pd
 import streamlit as st
 
 from headgate.errors import HeadgateError
-from headgate.text.numbers import plural, short_time
-from headgate.ui.schedules.schedule_view import next_text, outcome_text, schedule_view, state_of
+from headgate.text.numbers import day_and_time, plural
+from headgate.ui.schedules.schedule_view import (
+    MISSED,
+    next_text,
+    outcome_text,
+    schedule_view,
+    state_of,
+)
 from headgate.ui.shared import markup
 from headgate.ui.shared.address_state import selected
 from headgate.ui.shared.error_message import show_problem
@@ -17,7 +23,7 @@ from headgate.ui.shared.keys import Param, SchedulesKey
 from headgate.ui.shared.page import open_page, title
 from headgate.ui.shared.row_table import pick_row
 from headgate.usecases.context import Context
-from headgate.usecases.schedules.list_schedules import ScheduleView, list_schedules
+from headgate.usecases.schedules.list_schedules import ScheduleView, has_worker, list_schedules
 
 
 def main() -> None:
@@ -42,6 +48,10 @@ def _page(context: Context) -> None:
         return
     paused = sum(view.stored.paused_at is not None for view in views)
     title("Schedules", f"{plural(len(views), 'schedule')}, {paused} paused")
+    if not has_worker(context):
+        st.html(
+            markup.say("No worker runs, so no tick runs. Start one with `headgate up`.", "unknown")
+        )
     with st.container(key="rows"):
         table, one = st.columns([3, 2], gap="medium")
     names = [view.stored.pipeline for view in views]
@@ -62,11 +72,11 @@ def _frame(views: Sequence[ScheduleView]) -> pd.DataFrame:
             "State": [state_of(v)[0] for v in views],
             "Pipeline": [v.stored.pipeline for v in views],
             "When": [v.stored.schedule.when for v in views],
-            "Next tick (UTC)": [next_text(v) for v in views],
-            "Last tick (UTC)": [short_time(v.last.tick.due_at) if v.last else "" for v in views],
+            "Next tick (UTC)": [next_text(v, short=True) for v in views],
+            "Last tick (UTC)": [day_and_time(v.last.tick.due_at) if v.last else "" for v in views],
             "Outcome": [outcome_text(v.last) if v.last else "" for v in views],
-            "Missed ticks": [v.stored.schedule.missed.value for v in views],
             "Limits": [v.stored.schedule.limits or "none" for v in views],
+            "Missed ticks": [MISSED[v.stored.schedule.missed.value] for v in views],
         }
     )
 

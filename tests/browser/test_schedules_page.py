@@ -6,6 +6,7 @@ from contextlib import closing
 
 import pytest
 
+from browser.conftest import settle
 from console_seed import seed
 from headgate.store import open_store
 from headgate.usecases.context import open_context
@@ -27,6 +28,8 @@ def test_a_schedule_is_paused_and_resumed(scheduled_console, visit, shoot, schem
     page = visit("schedules", at=scheduled_console, scheme=scheme, size=(1680, 920))
     details = page.locator(".st-key-details")
     details.get_by_text("The newest tick waits as a request").wait_for()
+    page.locator(".stDataFrame canvas").nth(1).wait_for()
+    settle(page)
     shoot(page, f"schedules-{scheme}")
     details.get_by_role("textbox", name="Your name").fill("ann")
     details.get_by_role("textbox", name="Your name").press("Enter")

@@ -11,6 +11,7 @@ from headgate.text.numbers import exact, plural, short_time
 from headgate.usecases.schedules.list_schedules import (
     ScheduleView,
     TickView,
+    has_worker,
     list_schedules,
     pause_schedule,
     resume_schedule,
@@ -45,6 +46,8 @@ def command(pipeline: str | None, pause: str | None, resume: str | None, output:
         say(f"No schedules{of} yet. Plan one: headgate plan incremental {name} --every 15m")
     for view in found:
         _say(view, ticks=pipeline is not None)
+    if found and not has_worker(context):
+        say("No worker runs, so no tick runs. Start one with `headgate up`.", err=True)
     return 0
 
 

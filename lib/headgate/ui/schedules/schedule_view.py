@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import pandas as pd
 import streamlit as st
 
-from headgate.text.numbers import exact, plural, short_time
+from headgate.text.numbers import day_and_time, exact, plural, short_time
 from headgate.ui.shared import markup
 from headgate.ui.shared.error_message import act
 from headgate.ui.shared.keys import Param, SchedulesKey
@@ -25,7 +25,7 @@ SIGNS = {
     "waiting": "◷", "queued": "◷", "running": "…", "open": "?", "done": "✓", "skipped": "–",
     "cancelled": "–", "declined": "!", "failed": "!", "refused": "!",
 }  # fmt: skip
-_MISSED = {"once": "run once", "skip": "are skipped", "all": "all run"}
+MISSED = {"once": "one run", "skip": "skipped", "all": "a run each"}
 
 
 def state_of(view: ScheduleView) -> tuple[str, str]:
@@ -47,7 +47,7 @@ def schedule_view(context: Context, view: ScheduleView) -> None:
         + markup.facts(
             [
                 ("Next tick (UTC)", next_text(view)),
-                ("Missed ticks", _MISSED[schedule.missed.value]),
+                ("Missed ticks", MISSED[schedule.missed.value]),
                 ("Limits of a run", schedule.limits or "none"),
                 ("Target", schedule.approved["target"]),
                 ("Paused", paused or None),
@@ -58,7 +58,7 @@ def schedule_view(context: Context, view: ScheduleView) -> None:
         )
     )
     _buttons(context, view)
-    _last(view)
+    _links(view)
     if view.ticks:
         st.html(markup.section("Ticks"))
         st.dataframe(_frame(view.ticks), hide_index=True, height="content", key=SchedulesKey.TICKS)
@@ -66,11 +66,13 @@ def schedule_view(context: Context, view: ScheduleView) -> None:
         st.html(markup.quiet("No ticks yet. Ticks need a worker, such as that of `headgate up`."))
 
 
-def next_text(view: ScheduleView) -> str:
+def next_text(view: ScheduleView, *, short: bool = False) -> str:
     """Return when the next tick is due."""
     if view.stored.paused_at is not None:
         return "paused"
-    return short_time(view.next_at) if view.next_at else "decided by the data"
+    if view.next_at is None:
+        return "decided by the data"
+    return day_and_time(view.next_at) if short else short_time(view.next_at)
 
 
 def _buttons(context: Context, view: ScheduleView) -> None:
@@ -85,29 +87,30 @@ def _buttons(context: Context, view: ScheduleView) -> None:
             elif st.button("Resume schedule", key=SchedulesKey.RESUME, disabled=name is None,
                            icon=":material/play_arrow:"):  # fmt: skip
                 act(lambda: resume_schedule(context, pipeline, by=name or ""))
-            st.page_link(
-                "pages/runs.py", label="Open run that created it", icon=":material/list_alt:",
-                query_params={Param.RUN.value: view.stored.run},
-            )  # fmt: skip
         if name is None:
             st.html(markup.quiet("Enter your name for the audit trail."))
 
 
-def _last(view: ScheduleView) -> None:
-    """Link the request that the newest tick waits for, or the newest run."""
+def _links(view: ScheduleView) -> None:
+    """Link the request that the newest tick waits for, the newest run, and the schedule's own."""
     last = view.last
-    if last is not None and last.outcome == "open" and last.tick.request:
+    request = last.tick.request if last is not None and last.outcome == "open" else None
+    if last is not None and request is not None:
         st.html(markup.say(f"The newest tick waits as a request: {last.tick.reason}.", "unknown"))
-        st.page_link(
-            "pages/requests.py", label="Open request", icon=":material/approval:",
-            query_params={Param.REQUEST.value: last.tick.request},
-        )  # fmt: skip
     run = next((t.run for t in view.ticks if t.run), None)
-    if run is not None:
-        st.page_link(
-            "pages/runs.py", label="Open newest run", icon=":material/list_alt:",
-            query_params={Param.RUN.value: run},
-        )  # fmt: skip
+    with st.container(horizontal=True):
+        if request is not None:
+            _link("requests", "Open request", Param.REQUEST, request)
+        if run is not None:
+            _link("runs", "Open newest run", Param.RUN, run)
+        _link("runs", "Open run that created it", Param.RUN, view.stored.run)
+
+
+def _link(page: str, label: str, param: Param, value: str) -> None:
+    st.page_link(
+        f"pages/{page}.py", label=label, icon=":material/list_alt:",
+        query_params={param.value: value},
+    )  # fmt: skip
 
 
 def outcome_text(view: TickView) -> str:

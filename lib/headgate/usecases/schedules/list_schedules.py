@@ -10,6 +10,7 @@ from typing import Any
 from headgate.model.schedule_times import next_tick
 from headgate.model.schedules import StoredSchedule, Tick, TickState
 from headgate.store import Store, open_store
+from headgate.store.worker_slots import Slot
 from headgate.usecases.context import Context
 
 RECENT = 20
@@ -84,6 +85,12 @@ def list_schedules(
             for stored in store.schedules.all()
             if pipeline in (None, stored.pipeline)
         )
+
+
+def has_worker(context: Context) -> bool:
+    """Return whether a worker holds the first slot: without one, no tick is decided."""
+    with closing(open_store(context.store_url)) as store:
+        return not Slot(store.database).is_free()
 
 
 def pause_schedule(context: Context, pipeline: str, *, by: str) -> None:
