@@ -3,12 +3,14 @@
 from concurrent.futures import ThreadPoolExecutor
 
 import pytest
+import sqlalchemy as sa
 
 from headgate.errors import NotFoundError, RefusedError
 from headgate.model.schedules import Inputs, Missed, Schedule, TickState
 from headgate.store import open_store
 from headgate.store.rows import NewRequest, RequestState, RunState
 from headgate.store.sqlite_reader import open_soonest
+from headgate.store.tables import RUNS
 
 HOURLY = Schedule(pipeline="billing", cron="0 * * * *", approved={"hash": "h"})
 REQUEST = NewRequest(
@@ -105,10 +107,14 @@ def test_workers_that_race_queue_one_run(store, known, new_run, url):
 
 
 def test_a_busy_resource_leaves_the_tick_waiting(store, known, new_run):
-    store.runs.enqueue(new_run("group:billing"), by="ann", action="apply")
+    run = store.runs.enqueue(new_run("group:billing"), by="ann", action="apply")
     store.schedules.count(known, [at(1)])
     (tick,) = store.schedules.waiting("billing")
-    with pytest.raises(RefusedError, match="uses group:billing"):
+    with pytest.raises(RefusedError, match=f"{run} is queued and uses pipeline billing"):
+        store.schedules.queue(known, tick, new_run("other"), records=1)
+    with store.database.writing() as connection:
+        connection.execute(sa.update(RUNS).where(RUNS.c.id == run).values(pipeline="other"))
+    with pytest.raises(RefusedError, match=f"{run} is queued and uses group:billing"):
         store.schedules.queue(known, tick, new_run("group:billing"), records=1)
     assert store.schedules.waiting("billing") == (tick,)
     store.schedules.wait(tick, "busy")

@@ -15,6 +15,7 @@ from headgate.model.schedules import Inputs, Schedule, StoredSchedule, Tick, Tic
 from headgate.store.audit import write_audit
 from headgate.store.clock import now
 from headgate.store.database import Database
+from headgate.store.queueing import ACTIVE, busy
 from headgate.store.requests import insert_request
 from headgate.store.rows import NewRequest, NewRun, RequestState
 from headgate.store.runs import insert_run
@@ -159,11 +160,13 @@ class Schedules:
     ) -> str | None:
         """Queue the run of a waiting tick and return its id; None if the tick is decided already.
 
-        RefusedError if an active run has one of its resources, and nothing is changed.
+        RefusedError if a run of the pipeline is active, or one with the same resource: then nothing
+        is changed.
         """
         with self._database.writing() as connection:
             if not _is_open(connection, known, tick):
                 return None
+            _refuse_if_active(connection, known.pipeline)
             made = insert_run(connection, run, by=known.actor)
             _decide(connection, tick, TickState.QUEUED, run=made, records=records)
             _say(connection, known, tick, action="apply", run=made)
@@ -278,6 +281,15 @@ def _is_open(connection: Connection, known: StoredSchedule, tick: Tick) -> bool:
     if found is None or found.run != known.run or found.paused_at is not None:
         return False
     return any(t.due_at == tick.due_at for t in _waiting(connection, tick.pipeline))
+
+
+def _refuse_if_active(connection: Connection, pipeline: str) -> None:
+    query = sa.select(RUNS.c.id, RUNS.c.state).where(
+        RUNS.c.pipeline == pipeline, RUNS.c.state.in_(ACTIVE)
+    )
+    found = connection.execute(query).first()
+    if found is not None:
+        raise busy(found.id, found.state, f"pipeline {pipeline}")
 
 
 def _decide(connection: Connection, tick: Tick, state: TickState, **values: Any) -> None:

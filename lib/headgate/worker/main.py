@@ -286,7 +286,7 @@ class Worker:
             self._guarded(self._run_due_ticks)
 
     def _run_due_ticks(self) -> None:
-        for said in self._scheduler.look(self._open_context()):
+        for said in self._scheduler.look(self._open_context(), self._store):
             LOG.info("%s", said)
 
     def _end(self) -> int:

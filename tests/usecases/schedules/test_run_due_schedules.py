@@ -95,7 +95,7 @@ class Lab:
         self.store.runs.finish(run, state)
 
     def look(self):
-        return list(self.scheduler.look(self.context))
+        return list(self.scheduler.look(self.context, self.store))
 
     @property
     def ticks(self):

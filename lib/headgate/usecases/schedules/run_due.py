@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from contextlib import closing
 from datetime import UTC, datetime, timedelta
 
 from headgate.errors import HeadgateError, RefusedError, UnreachableError
 from headgate.model.schedule_times import due_ticks
 from headgate.model.schedules import Missed, StoredSchedule, Tick
 from headgate.reprocess.plan import dump_plan
-from headgate.store import Store, open_store
+from headgate.store import Store
 from headgate.store.clock import now
 from headgate.store.rows import ACTIVE_RUNS, NewRequest
 from headgate.text.numbers import exact, short_time
@@ -37,17 +36,16 @@ class Scheduler:
         self._looked: dict[str, datetime] = {}
         self._tried: dict[str, datetime] = {}
 
-    def look(self, context: Context) -> Iterator[str]:
+    def look(self, context: Context, store: Store) -> Iterator[str]:
         """Record and decide what is due now; yield a sentence for each effect or error."""
-        with closing(open_store(context.store_url)) as store:
-            for known in store.schedules.all():
-                if known.paused_at is not None:
-                    continue
-                try:
-                    self._count(context, store, known)
-                    yield from self._decide(context, store, known)
-                except HeadgateError as error:
-                    yield f"{known.actor}: {error}"
+        for known in store.schedules.all():
+            if known.paused_at is not None:
+                continue
+            try:
+                self._count(context, store, known)
+                yield from self._decide(context, store, known)
+            except HeadgateError as error:
+                yield f"{known.actor}: {error}"
 
     def _count(self, context: Context, store: Store, known: StoredSchedule) -> None:
         if known.schedule.is_timed:
