@@ -41,6 +41,7 @@ class Lab:
     """A store with one schedule; what Kafka would say of its plan is `found`."""
 
     def __init__(self, folder: Path):
+        folder.mkdir(exist_ok=True)
         self.store = open_store(f"sqlite:///{folder / 'headgate.db'}")
         pipeline = Pipeline(name="billing", engine=Engine.CONSUMER_GROUP, group="app")
         self.context = Context(
@@ -328,3 +329,68 @@ def test_inputs_that_were_seen_are_kept(lab, monkeypatch):
     inbox.look()
     kept = lab.store.schedules.get("billing").inputs
     assert kept == Inputs(ends={"t:0": 10}, since=iso(inbox.at))
+
+
+class Kill(BaseException):
+    """The worker is gone: no handler of ours may see it."""
+
+
+def kill_at(lab, monkeypatch, number):
+    """Kill the worker before or after one of its transactions, the `number`-th such point."""
+    left = [number]
+
+    def pass_a_point():
+        left[0] -= 1
+        if left[0] == -1:
+            raise Kill
+
+    def wrap(call):
+        def counted(*args, **kwargs):
+            pass_a_point()
+            result = call(*args, **kwargs)
+            pass_a_point()
+            return result
+
+        return counted
+
+    for name in ("count", "wait", "skip", "queue", "request", "watch"):
+        monkeypatch.setattr(lab.store.schedules, name, wrap(getattr(lab.store.schedules, name)))
+
+
+def runs_to_the_end(lab):
+    """Let a worker decide all that waits, and end each run."""
+    for _ in range(20):
+        lab.look()
+        active = [t.run for t in lab.ticks if t.outcome == "queued"]
+        for run in active:
+            lab.end(run)
+        if not active and "waiting" not in lab.outcomes():
+            return
+    raise AssertionError(lab.ticks)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("missed", Missed)
+def test_whenever_a_worker_is_killed_no_tick_is_lost_or_runs_twice(tmp_path, monkeypatch, missed):
+    kills = 0
+    for number in range(10):
+        lab = Lab(tmp_path / str(number))
+        monkeypatch.setattr(run_due, "plan_tick", lab.plan)
+        lab.schedule(every=10, ago=35, missed=missed)
+        with monkeypatch.context() as faults, closing(lab.store):
+            kill_at(lab, faults, number)
+            try:
+                runs_to_the_end(lab)
+            except Kill:
+                kills += 1
+        # The next worker.
+        lab.store, lab.scheduler = open_store(lab.context.store_url), Scheduler()
+        with closing(lab.store):
+            runs_to_the_end(lab)
+            assert sum(t.tick.missed + 1 for t in lab.ticks) == 3
+            made = [t.run for t in lab.ticks]
+            assert lab.outcomes() == ["done"] * len(made)
+            assert len(made) == len(set(made)) == (3 if missed is Missed.ALL else 1)
+            # One more wrote the schedule.
+            assert len(lab.store.runs.list()) == len(made) + 1
+    assert kills >= 4

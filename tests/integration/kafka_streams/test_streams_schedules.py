@@ -1,0 +1,57 @@
+"""A real Kafka Streams application on a schedule: it counts each record once, and is stopped."""
+
+import subprocess
+import sys
+import time
+from contextlib import closing
+
+import pytest
+
+from integration.conftest import Team
+from scenes.bounded import BoundedStreams
+
+pytestmark = [pytest.mark.kafka, pytest.mark.long]
+SECONDS = 240
+
+
+@pytest.fixture
+def scheduled(tmp_path, broker):
+    scene = BoundedStreams(tmp_path, broker)
+    scene.prepare()
+    argv = [sys.executable, "-m", "headgate.worker.main", "--config", str(scene.config)]
+    with (tmp_path / "worker.log").open("ab") as log:
+        worker = subprocess.Popen(argv, cwd=tmp_path, stdout=log, stderr=log)
+    yield scene, Team(tmp_path, broker)
+    worker.terminate()
+    worker.wait(60)
+    scene.close()
+
+
+def runs(team, *states):
+    with closing(team.store()) as store:
+        found = [r for r in store.runs.list() if r.scenario == "bounded"]
+    return [r for r in found if not states or r.state in states]
+
+
+def wait(condition, team, what):
+    deadline = time.monotonic() + SECONDS
+    while not condition():
+        shown = team.run("schedules", "scene")
+        assert time.monotonic() < deadline, f"{what}: {shown}"
+        time.sleep(0.5)
+
+
+def test_an_application_on_a_schedule_counts_each_record_once(scheduled):
+    scene, team = scheduled
+    file, plan = team.plan("scene", "--every=10s", scenario="incremental")
+    assert plan["can_apply"], plan["blockers"]
+    team.run("apply", str(file))
+    # Records keep arriving while it is stopped.
+    wait(lambda: len(runs(team, "done")) >= 2, team, "two runs")
+    team.run("schedules", "--pause", "scene")
+    wait(lambda: not runs(team, "queued", "running"), team, "the last run ends")
+    assert {r.state for r in runs(team)} == {"done"}, [(r.id, r.error) for r in runs(team)]
+    (shown,) = team.run("schedules", "scene")["schedules"]
+    assert "open" not in [t["outcome"] for t in shown["ticks"]], "a run is not what was approved"
+    # Stopped, all before the bound of the test's start counted, and nothing twice.
+    scene.check_end()
