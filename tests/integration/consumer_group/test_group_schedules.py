@@ -135,6 +135,7 @@ def scheduled(team, broker, unique, groups):
     made.close()
 
 
+@pytest.mark.long
 def test_runs_process_each_record_once_while_a_worker_is_killed(scheduled, groups, broker):
     run = scheduled.schedule("--every=4s")
     writer = Writer(broker, scheduled.topic, 2, each=0.1)
@@ -217,6 +218,7 @@ def test_an_undo_removes_the_schedule_and_restores_the_one_before(scheduled):
     assert scheduled.team.run("schedules", "billing")["schedules"] == []
 
 
+@pytest.mark.long
 def test_quiet_inputs_start_one_run(scheduled, groups, broker):
     scheduled.schedule("--when-quiet=8s")
     writer = Writer(broker, scheduled.topic, 2, each=0.2)

@@ -203,7 +203,8 @@ def test_beyond_a_limit_it_is_a_request_and_later_ticks_wait_for_nothing(lab):
 
 def test_without_unread_records_nothing_runs(lab):
     lab.schedule(every=10, ago=11)
-    lab.found = TickPlan(PLAN, 0)
+    # Not even a request, whatever else has changed.
+    lab.found = TickPlan(PLAN, 0, ("the target was a, is now b",))
     lab.look()
     assert [(t.outcome, t.tick.reason) for t in lab.ticks] == [("skipped", "no records are unread")]
 

@@ -63,7 +63,7 @@ class Scheduler:
                 return
             if why is not None:
                 store.schedules.skip(tick, why)
-                yield _said(known, tick, f"skipped, because {why}")
+                yield _said(known, tick, f"is skipped, because {why}")
                 continue
             if not _passed(self._tried, known, RETRY):
                 return
@@ -76,7 +76,7 @@ class Scheduler:
                 return
             except HeadgateError as error:
                 store.schedules.skip(tick, str(error))
-                yield _said(known, tick, f"skipped, because {error}")
+                yield _said(known, tick, f"is skipped, because {error}")
                 continue
             yield from _carry_out(store, known, tick, found)
 
@@ -132,7 +132,9 @@ def _carry_out(store: Store, known: StoredSchedule, tick: Tick, found: TickPlan)
     if not plan.can_apply:
         why = "; ".join(plan.blockers) or "there is nothing to do"
         store.schedules.skip(tick, f"the plan is blocked: {why}", records=found.records)
-        yield _said(known, tick, f"skipped, because the plan is blocked: {why}")
+        yield _said(known, tick, f"is skipped, because the plan is blocked: {why}")
+    elif found.records == 0:
+        store.schedules.skip(tick, "no records are unread", records=0)
     elif found.exceeds:
         why = "; ".join(found.exceeds)
         request = store.schedules.request(
@@ -140,8 +142,6 @@ def _carry_out(store: Store, known: StoredSchedule, tick: Tick, found: TickPlan)
         )
         if request is not None:
             yield _said(known, tick, f"waits as request {request}, because {why}")
-    elif found.records == 0:
-        store.schedules.skip(tick, "no records are unread", records=0)
     else:
         try:
             run = store.schedules.queue(known, tick, new_run(plan), records=found.records)
@@ -151,7 +151,7 @@ def _carry_out(store: Store, known: StoredSchedule, tick: Tick, found: TickPlan)
             return
         if run is not None:
             count = exact(found.records) if found.records is not None else "unknown"
-            yield _said(known, tick, f"queued as run {run}, {count} records")
+            yield _said(known, tick, f"is queued as run {run}, {count} records")
 
 
 def _request(known: StoredSchedule, tick: Tick, found: TickPlan, why: str) -> NewRequest:
@@ -165,4 +165,4 @@ def _request(known: StoredSchedule, tick: Tick, found: TickPlan, why: str) -> Ne
 
 
 def _said(known: StoredSchedule, tick: Tick, what: str) -> str:
-    return f"{known.actor}: tick {short_time(tick.due_at)} is {what}".replace("is waits", "waits")
+    return f"{known.actor}: tick {short_time(tick.due_at)} {what}"

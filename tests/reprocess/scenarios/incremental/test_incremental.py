@@ -122,6 +122,7 @@ def test_the_target_is_part_of_what_is_approved():
     version = Version(name="p", engine=Engine.CONSUMER_GROUP, sink=sink)
     (step,) = plan(world, version=version, every="1h").steps
     assert step.schedule.approved["target"] == "parquet /out"
+    assert step.describe().endswith("every 1 hour (missed ticks run once, target parquet /out)")
     (step,) = plan(world, every="1h").steps
     assert step.schedule.approved["target"] is None
 

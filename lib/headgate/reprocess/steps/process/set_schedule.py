@@ -35,11 +35,13 @@ class SetSchedule(StepBase):
     before: str = "none"
 
     def describe(self) -> str:
-        limits = f", at most {self.schedule.limits}" if self.schedule.limits else ""
-        missed = _MISSED[self.schedule.missed]
+        limits, target = self.schedule.limits, self.schedule.approved.get("target")
+        more = [_MISSED[self.schedule.missed]]
+        more += [f"at most {limits}"] if limits else []
+        more += [f"target {target}"] if target else []
         return (
             f"set schedule of {self.pipeline}: {self.before} -> {self.schedule.when} "
-            f"({missed}{limits})"
+            f"({', '.join(more)})"
         )
 
     def bind(self, applier: Applier) -> PriorState:
