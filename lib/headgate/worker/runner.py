@@ -15,9 +15,9 @@ from headgate.errors import HeadgateError, RefusedError, RunCancelledError, Stor
 from headgate.gateway.adapters.live import LiveApplier
 from headgate.gateway.adapters.run_context import RunContext
 from headgate.reprocess.execution.execute import Executor, Record
-from headgate.reprocess.execution.suspended_restarts import find_suspension, may_reenable
+from headgate.reprocess.execution.suspended_restarts import find_suspensions, may_reenable
 from headgate.reprocess.plan import Plan, load_plan
-from headgate.reprocess.steps.base.step import Step
+from headgate.reprocess.steps.base.step import Step, pipeline_of
 from headgate.reprocess.steps.process.stop_start import StopPipeline
 from headgate.store import Store
 from headgate.store.rows import Event, RunRow, RunState
@@ -75,9 +75,10 @@ class Runner:
 
     def _suspend_again(self, row: RunRow, plan: Plan) -> None:
         """Suspend what the run left suspended: somebody may have re-enabled it by hand since."""
-        left = find_suspension(plan.steps, self._records(row.id))
-        registered = self._context().registry.pipeline(left.pipeline) if left else None
-        if left is not None and registered is not None and registered.commands.suspend is not None:
+        for left in find_suspensions(plan.steps, self._records(row.id)):
+            registered = self._context().registry.pipeline(left.pipeline)
+            if registered is None or registered.commands.suspend is None:
+                continue
             with closing(self._effects(row, plan, -1)) as applier:
                 applier.processes.command(left.pipeline, "suspend")
 
@@ -139,7 +140,8 @@ class Runner:
 
     def _step(self, row: RunRow, plan: Plan, position: int) -> Step:
         step = plan.steps[position]
-        pipeline = self._context().registry.pipeline(plan.pipeline) if plan.pipeline else None
+        name = pipeline_of(step, plan.pipeline)
+        pipeline = self._context().registry.pipeline(name) if name else None
         # Who resumes a run wants the commands of now: a broken one is what made it fail.
         return step.rebind(pipeline.commands) if row.attempt > 1 and pipeline else step
 

@@ -14,7 +14,7 @@ from crashing import COMMANDS, CrashingApplier, QuickProcesses
 from headgate.errors import RunCancelledError
 from headgate.gateway.adapters.run_context import RunContext
 from headgate.reprocess.execution.execute import Record, StepState
-from headgate.reprocess.execution.suspended_restarts import find_suspension, may_reenable
+from headgate.reprocess.execution.suspended_restarts import find_suspensions, may_reenable
 from headgate.reprocess.execution.undo import Past, build_undo
 from headgate.reprocess.ports.processes import Status
 from headgate.reprocess.scenarios.build import build_plan
@@ -54,13 +54,13 @@ def records(*states, reenabled=False):
     ],
 )
 def test_restarts_are_suspended_from_the_stop_to_a_start_that_is_done(found, is_up):
-    assert (find_suspension(STEPS, found) is STOP) is is_up
+    assert find_suspensions(STEPS, found) == ((STOP,) if is_up else ())
 
 
 def test_reenabled_restarts_alone_count_too():
     steps = (STOP, ReenableRestarts(pipeline="q", command="u", suspend="f"))
-    assert find_suspension(steps, records(DONE, DONE)) is None
-    assert find_suspension(steps, records(DONE, FAILED)) is STOP
+    assert find_suspensions(steps, records(DONE, DONE)) == ()
+    assert find_suspensions(steps, records(DONE, FAILED)) == (STOP,)
 
 
 def test_it_is_lifted_only_where_nothing_but_the_stop_was_begun():

@@ -124,7 +124,7 @@ def test_suspended_restarts_are_named_also_where_the_run_is_done():
     suspended = replace(STOP, suspend="suspend", reenable="resume it")
     ways = {"can_undo": False, "can_resume": False}
     (told,) = describe_run_state(
-        row(RunState.DONE), STEPS, ["done"] * 3, suspended=suspended, **ways
+        row(RunState.DONE), STEPS, ["done"] * 3, suspended=(suspended,), **ways
     )
     assert told == (
         "Restarts of q are suspended (`suspend`). No orchestrator starts q until `resume"
@@ -147,7 +147,7 @@ def test_restarts_that_were_being_suspended_or_reenabled_may_be_either(states, i
     steps = (suspended, STEPS[1], replace(STEPS[2], suspend="suspend", reenable="resume it"))
     ways = {"can_undo": True, "can_resume": True}
     told = " ".join(
-        describe_run_state(row(RunState.FAILED), steps, states, suspended=suspended, **ways)
+        describe_run_state(row(RunState.FAILED), steps, states, suspended=(suspended,), **ways)
     )
     sure, unsure = (f"Restarts of q {word} suspended (`suspend`)" for word in ("are", "may be"))
     assert (sure in told, unsure in told) == (is_sure, not is_sure)

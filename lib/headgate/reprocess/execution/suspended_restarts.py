@@ -5,21 +5,26 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from headgate.reprocess.execution.execute import Record, StepState
-from headgate.reprocess.steps.base.step import Step
+from headgate.reprocess.steps.base.step import Step, pipeline_of
 from headgate.reprocess.steps.process.stop_start import StopPipeline
 
 
-def find_suspension(steps: Sequence[Step], records: Mapping[int, Record]) -> StopPipeline | None:
-    """Return the stop that left restarts suspended, or may have, after a run with this journal."""
-    up: StopPipeline | None = None
+def find_suspensions(
+    steps: Sequence[Step], records: Mapping[int, Record]
+) -> tuple[StopPipeline, ...]:
+    """Return the stops that left restarts suspended, or may have, after a run with this journal.
+
+    One for each pipeline at most, in the order of the steps.
+    """
+    up: dict[str | None, StopPipeline] = {}
     for position, step in enumerate(steps):
         record = records.get(position, Record())
         if isinstance(step, StopPipeline) and step.suspend is not None:
-            suspends = record.begun and record.state.may_have_effect and not record.reenabled
-            up = step if suspends else up
+            if record.begun and record.state.may_have_effect and not record.reenabled:
+                up[step.pipeline] = step
         elif step.reenables and record.state is StepState.DONE:
-            up = None
-    return up
+            up.pop(pipeline_of(step, None), None)
+    return tuple(up.values())
 
 
 def may_reenable(steps: Sequence[Step], records: Mapping[int, Record], position: int) -> bool:

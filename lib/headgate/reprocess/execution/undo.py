@@ -12,7 +12,7 @@ from headgate.reprocess.output_effects import OutputEffects
 from headgate.reprocess.plan import UNDO, Plan
 from headgate.reprocess.ports.inspector import Inspector
 from headgate.reprocess.scenarios.shared.output_statements import BEHIND, UNDONE, UNSTATED
-from headgate.reprocess.steps.base.step import Step
+from headgate.reprocess.steps.base.step import Step, pipeline_of
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -31,7 +31,7 @@ class Past:
 def build_undo(past: Past, inspector: Inspector) -> Plan:
     """Return the plan that restores what the run changed, with or without blockers."""
     pipeline = past.plan.pipeline
-    commands = _commands(pipeline, inspector)
+    commands = _CommandsOf(pipeline, inspector)
     pairs: list[tuple[int | None, Step]] = [
         (position, back.preview(inspector))
         for position, step in reversed(tuple(enumerate(past.plan.steps)))
@@ -74,34 +74,56 @@ def _behind(past: Past, steps: tuple[Step, ...]) -> tuple[str, ...]:
     return (BEHIND.format(name=past.plan.pipeline, count=f"{count:,}"),) if count else ()
 
 
-def _commands(pipeline: str | None, inspector: Inspector) -> Commands:
-    registered = inspector.processes.registered(pipeline) if pipeline else None
-    return registered.commands if registered else Commands()
+class _CommandsOf:
+    """The commands that are registered now for the pipeline that a step is about."""
+
+    def __init__(self, pipeline: str | None, inspector: Inspector) -> None:
+        self._pipeline, self._inspector = pipeline, inspector
+        self._known: dict[str | None, Commands] = {}
+
+    def name(self, step: Step) -> str | None:
+        """Return the pipeline of a step."""
+        return pipeline_of(step, self._pipeline)
+
+    def __call__(self, step: Step) -> Commands:
+        """Return its commands; none where it is no longer registered."""
+        name = self.name(step)
+        if name not in self._known:
+            found = self._inspector.processes.registered(name) if name else None
+            self._known[name] = found.commands if found else Commands()
+        return self._known[name]
 
 
-def _stop_first(steps: list[Step], commands: Commands) -> tuple[Step, ...]:
+def _stop_first(steps: list[Step], commands: _CommandsOf) -> tuple[Step, ...]:
     """Return a stop of its own where what a live pipeline uses would be restored without one.
 
     A run that ended before its start step left the pipeline stopped; a person may have started
-    it since.
+    it since. Each pipeline has its own.
     """
-    said = (step.stop_first(commands) for step in steps)
-    return next((first for first in said if first is not None), ())
-
-
-def _reenable_last(steps: list[Step], commands: Commands) -> tuple[Step, ...]:
-    """Return the step that re-enables restarts, if the undo suspends them and none does."""
-    last: tuple[Step, ...] = ()
+    said: dict[str | None, tuple[Step, ...]] = {}
     for step in steps:
-        last = () if step.reenables else step.reenable_last(commands) or last
-    return last
+        if commands.name(step) in said:
+            continue
+        if (first := step.stop_first(commands(step))) is not None:
+            said[commands.name(step)] = first
+    return tuple(step for first in said.values() for step in first)
 
 
-def _back(step: Step, record: Record | None, commands: Commands) -> tuple[Step, ...]:
+def _reenable_last(steps: list[Step], commands: _CommandsOf) -> tuple[Step, ...]:
+    """Return the steps that re-enable restarts, if the undo suspends them and none does."""
+    last: dict[str | None, tuple[Step, ...]] = {}
+    for step in steps:
+        name = commands.name(step)
+        before = last.get(name, ())
+        last[name] = () if step.reenables else step.reenable_last(commands(step)) or before
+    return tuple(step for found in last.values() for step in found)
+
+
+def _back(step: Step, record: Record | None, commands: _CommandsOf) -> tuple[Step, ...]:
     """Return the steps that undo `step`, with the commands that are registered now."""
     if record is None or not (record.begun and record.state.may_have_effect):
         return ()
-    return tuple(back.rebind(commands) for back in step.undo(record.was))
+    return tuple(back.rebind(commands(step)) for back in step.undo(record.was))
 
 
 def _preconditions(past: Past, steps: tuple[Step, ...], inspector: Inspector) -> dict[str, Any]:
@@ -109,7 +131,12 @@ def _preconditions(past: Past, steps: tuple[Step, ...], inspector: Inspector) ->
     for step in steps:
         for name, value in step.facts(inspector).items():
             # Two steps may restore offsets, each of topics of its own.
-            facts[name] = {**facts.get(name, {}), **value} if name == "topics" else value
+            if name == "topics":
+                facts[name] = {**facts.get(name, {}), **value}
+                continue
+            of = pipeline_of(step, past.plan.pipeline)
+            own = of == past.plan.pipeline or name == "cluster_id"
+            facts[name if own else f"{name} of {of}"] = value
     return facts
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from headgate.reprocess.steps.base.step import Step
+from headgate.reprocess.steps.base.step import Step, pipeline_of
 from headgate.reprocess.steps.process.pause import PauseProcessing, ResumeProcessing
 from headgate.reprocess.steps.process.stop_start import ManualStep, StartStep, StopPipeline
 from headgate.store.rows import RunRow, RunState
@@ -19,19 +19,23 @@ def describe_run_state(
     *,
     can_undo: bool,
     can_resume: bool,
-    suspended: StopPipeline | None = None,
+    suspended: tuple[StopPipeline, ...] = (),
     goes_back: bool = False,
 ) -> tuple[str, ...]:
-    """Return a sentence each on what is done, whether the pipeline runs, and what can be done now.
+    """Return a sentence each on what is done, whether pipelines run, and what can be done now.
 
-    `states` are those of the steps, as a run is shown, `suspended` the stop that left restarts
+    `states` are those of the steps, as a run is shown, `suspended` the stops that left restarts
     suspended after them, `goes_back` that the run takes itself back, or began to. A run that ended
     well needs no sentence but that.
     """
     if not steps:
         return ()
     if row.state is RunState.DONE:
-        return tuple(_suspension(row, suspended, can_undo=can_undo, can_resume=False))
+        return tuple(
+            said
+            for stop in suspended
+            for said in _suspension(row, stop, can_undo=can_undo, can_resume=False)
+        )
     if row.state.is_active and goes_back:
         return tuple(_active_back(row, states))
     if row.state.is_active:
@@ -39,8 +43,9 @@ def describe_run_state(
     told = [_done(states), *_broken(steps, states), *_pipeline(steps, states)]
     final = [*_final(steps, states)] if can_undo else []
     can_undo = can_undo and not final
-    sure = suspended is not None and _surely_up(suspended, steps, states)
-    told += _suspension(row, suspended, can_undo=can_undo, can_resume=can_resume, sure=sure)
+    for stop in suspended:
+        sure = _surely_up(stop, steps, states)
+        told += _suspension(row, stop, can_undo=can_undo, can_resume=can_resume, sure=sure)
     return (*told, *_ways(row, can_undo=can_undo, can_resume=can_resume), *final[:1])
 
 
@@ -82,13 +87,13 @@ def _broken(steps: Sequence[Step], states: Sequence[str]) -> Iterator[str]:
 
 
 def _pipeline(steps: Sequence[Step], states: Sequence[str]) -> Iterator[str]:
-    """Say how it was left, as far as the run's own steps tell: the last that was begun counts."""
-    told = ""
+    """Say how each was left, as far as the run's own steps tell: the last that was begun counts."""
+    told: dict[str | None, str] = {}
     for step, state in zip(steps, states, strict=True):
         if state == _DONE or state in _PARTLY:
-            told = _left(step, is_done=state == _DONE, before=told)
-    if told:
-        yield told
+            name = pipeline_of(step, None)
+            told[name] = _left(step, is_done=state == _DONE, before=told.get(name, ""))
+    yield from filter(None, told.values())
 
 
 def _left(step: Step, *, is_done: bool, before: str) -> str:
@@ -130,15 +135,13 @@ def _surely_up(suspended: StopPipeline, steps: Sequence[Step], states: Sequence[
 
 def _suspension(
     row: RunRow,
-    suspended: StopPipeline | None,
+    suspended: StopPipeline,
     *,
     can_undo: bool,
     can_resume: bool,
     sure: bool = True,
 ) -> Iterator[str]:
     """Say that restarts are suspended, or may be, what that means, and what re-enables them."""
-    if suspended is None:
-        return
     ways = [f"`headgate resume {row.id}`"] if can_resume else []
     ways += [f"`headgate undo {row.id}`"] if can_undo else []
     ways += [f"`{suspended.reenable}`"] if suspended.reenable else []

@@ -9,7 +9,7 @@ from datetime import datetime
 from typing import TYPE_CHECKING
 
 from headgate.reprocess.execution.execute import StepState
-from headgate.reprocess.execution.suspended_restarts import find_suspension
+from headgate.reprocess.execution.suspended_restarts import find_suspensions
 from headgate.reprocess.plan import Plan, load_plan
 from headgate.reprocess.steps.base.step import Step
 from headgate.reprocess.steps.checkpoint.cut_batch import CutCopy
@@ -182,8 +182,8 @@ def _unexpected(plan: Plan, records: Mapping[int, StepRecord]) -> Iterator[str]:
                 yield f"{said}."
 
 
-def _suspended(plan: Plan, records: Mapping[int, StepRecord]) -> StopPipeline | None:
-    return find_suspension(plan.steps, {p: r.as_record() for p, r in records.items()})
+def _suspended(plan: Plan, records: Mapping[int, StepRecord]) -> tuple[StopPipeline, ...]:
+    return find_suspensions(plan.steps, {p: r.as_record() for p, r in records.items()})
 
 
 def _effect(step: StepView) -> str:

@@ -108,6 +108,14 @@ class Step(Protocol):
         """Return what re-enables the restarts that it suspends, for an undo's end."""
 
 
+def pipeline_of(step: Step, default: str | None) -> str | None:
+    """Return the pipeline that a step is about; `default` is the plan's, for one that names none.
+
+    A plan may have steps of several pipelines.
+    """
+    return getattr(step, "pipeline", None) or default
+
+
 def check_command(inspector: Inspector, pipeline: str, word: str, planned: str | None) -> None:
     """Refuse where the registered command is not the one that was shown in the plan."""
     registered = inspector.processes.registered(pipeline)
