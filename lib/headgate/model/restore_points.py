@@ -81,6 +81,23 @@ class SnapshotSize:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Turn:
+    """A checkpoint was continued from the end of `batch`; `id` tells it from other such times."""
+
+    id: str
+    batch: int
+
+
+def is_before(point: tuple[Turn, ...], batch: int, now: tuple[Turn, ...]) -> bool:
+    """Whether a batch with this history is one that a checkpoint of the history `now` has had.
+
+    It isn't if a rewind has gone back to before it, or if its own rewind was undone.
+    """
+    since = now[len(point) :]
+    return point == now[: len(point)] and all(batch <= turn.batch for turn in since)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class RestorePoint:
     """Offsets of a pipeline, and the checkpoint of a Spark query, kept at the end of a batch.
 
@@ -89,7 +106,8 @@ class RestorePoint:
     `planned_ms`, `committed_ms` and `watermark_ms` are those of the batch, in milliseconds since
     1970. `files` and `bytes` are those of the kept checkpoint, `seconds` is how long it took to
     make. `fingerprint` is that of the pipeline's version then, None if none was stored. `sink` is
-    the folder of a file sink, whose log at the batch is in `sink_log`.
+    the folder of a file sink, whose log at the batch is in `sink_log`. `history` are the rewinds
+    that the checkpoint had behind it.
     """
 
     id: str
@@ -110,6 +128,7 @@ class RestorePoint:
     fingerprint: str | None = None
     sink: str | None = None
     sink_log: str | None = None
+    history: tuple[Turn, ...] = ()
 
     def is_of(self, batch: LoggedBatch) -> bool:
         """Whether it ends at this batch of its query, not at one that a rewind has replaced.

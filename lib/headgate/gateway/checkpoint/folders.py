@@ -13,6 +13,7 @@ from urllib.parse import unquote, urlsplit
 
 from headgate.errors import EvidenceError, RefusedError, StepError
 from headgate.gateway.checkpoint import batch_times
+from headgate.gateway.checkpoint.history import read_history
 from headgate.reprocess.ports.checkpoints import Checkpoint
 from headgate.text.json_text import read_json
 
@@ -63,6 +64,7 @@ def read_checkpoint(location: str) -> Checkpoint | None:
         busy_seconds=batch_times.busy_seconds(folder),
         quiet_seconds=batch_times.quiet_seconds(folder),
         fixed=_fixed(folder),
+        history=read_history(folder),
     )
 
 

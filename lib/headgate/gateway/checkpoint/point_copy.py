@@ -36,6 +36,7 @@ from headgate.gateway.checkpoint.folders import (
     remove_tree,
     sync,
 )
+from headgate.gateway.checkpoint.history import HISTORY
 from headgate.gateway.checkpoint.rewind_copy import cut_source_log, is_kept
 from headgate.gateway.checkpoint.rewind_facts import read_rewind, store_files
 
@@ -224,7 +225,7 @@ def wanted_files(source: Path, batch: int) -> list[Path]:
         raise EvidenceError(lacks)
     oldest = min((s.oldest for s in stores), default=batch + 1)
     first = min(oldest - 2, batch - 1)
-    found = [Path("metadata")]
+    found = [Path("metadata"), *(Path(n) for n in (HISTORY,) if (source / n).is_file())]
     for log in LOGS:
         found += [Path(log, str(n)) for n in logged(source, log) if first <= n <= batch]
     found += [p.relative_to(source) for s in stores for p in s.files]

@@ -25,7 +25,9 @@ from headgate.gateway.checkpoint.folders import (
     remove_tree,
     sync_tree,
 )
+from headgate.gateway.checkpoint.history import add_turn
 from headgate.gateway.checkpoint.rewind_facts import foreign_schema_files
+from headgate.model.restore_points import Turn
 from headgate.parse.spark.checkpoint.source_log import cut_entries
 from headgate.parse.spark.checkpoint.state_versions import version_of
 
@@ -79,6 +81,8 @@ def copy_to_batch(
             point_to(target, str(source))
         if query_id is not None:
             rename_query(target / "metadata", query_id)
+        # The name ends in the run's id.
+        add_turn(target, Turn(id=target.name, batch=batch))
         own_like(target, source)
         sync_tree(target)
     except (OSError, shutil.Error, ValueError) as error:

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Protocol
 
-from headgate.model.restore_points import LoggedBatch, RestorePoint, Rewind, SnapshotSize
+from headgate.model.restore_points import LoggedBatch, RestorePoint, Rewind, SnapshotSize, Turn
 from headgate.reprocess.checkpoint.files import CheckpointFiles, Edit
 from headgate.reprocess.ports.source_offsets import Beginning, QueryPosition
 
@@ -20,7 +20,7 @@ class Checkpoint:
     None where fewer than two are logged, `busy_seconds` the longest that one of the last took, and
     `quiet_seconds` how long ago the logs moved, None where clocks don't tell. `fixed` says why it
     can't be moved aside in one step, None where it can. A `remote` one is never changed: a new one
-    is made at another place.
+    is made at another place. `history` are the rewinds behind it; of a remote one none is recorded.
     """
 
     location: str
@@ -33,6 +33,7 @@ class Checkpoint:
     quiet_seconds: float | None = None
     fixed: str | None = None
     remote: bool = False
+    history: tuple[Turn, ...] = ()
 
     @property
     def head(self) -> tuple[int | None, int | None]:

@@ -102,7 +102,7 @@ def _of_checkpoint(
         id, sizes = _kept(context, pipeline)
         location = stored.point_location(pipeline.checkpoint, id)
         batch = inspector.checkpoints.batches(location)[-1]
-        query_id = inspector.checkpoints.read(location)
+        made = inspector.checkpoints.read(location)
     version = store.versions.running(pipeline.name)
     point = RestorePoint(
         id=id,
@@ -110,7 +110,8 @@ def _of_checkpoint(
         made_at=now(),
         source=checkpoint.location,
         location=location,
-        query_id=query_id.query_id if query_id else None,
+        query_id=made.query_id if made else None,
+        history=made.history if made else (),
         batch=batch.number,
         planned_ms=batch.planned_ms,
         committed_ms=batch.committed_ms,

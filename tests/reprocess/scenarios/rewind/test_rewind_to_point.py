@@ -16,6 +16,7 @@ from headgate.model.version import Engine, Sink, Version
 from headgate.parse.evidence.version_file import fingerprint
 from headgate.reprocess.plan import dump_plan, load_plan
 from headgate.reprocess.scenarios.build import build_plan
+from headgate.text.times import from_milliseconds
 from headgate.usecases.context import Context
 from headgate.usecases.restore_points.make_point import make_point
 
@@ -227,3 +228,32 @@ def test_a_registry_without_points_is_as_before(here):
     plan = build_plan("rewind", "q", here.applier(), {"batch": 3, **SINK})
     assert plan.blockers[0].endswith("available batches: 9 to 11 (2023-11-14T22:13:29.000Z to "
                                      "2023-11-14T22:13:31.000Z)")  # fmt: skip
+
+
+def test_a_time_finds_no_point_that_an_earlier_rewind_left_behind(here, read):
+    """Batch 7 of before the rewind has the number, but not the input, of a later batch 7."""
+    kept, left = here.points
+    before = read_checkpoint(str(here.folder / "ck")).history
+    run, plan = execute(here, plan_of(here, restore_point=kept.id))
+    now = read_checkpoint(str(here.folder / "ck"))
+    assert before == () and [turn.batch for turn in now.history] == [3]
+    for file in (here.folder / "ck/state/0").glob("[0-9]*/4.*"):
+        shutil.copy(file, file.with_name(file.name.replace("4.", "5.")))
+    assert point_of(here).history == now.history
+    # The query went on, and Spark has removed the batches from before it.
+    for log in ("offsets", "commits"):
+        for file in (here.folder / "ck" / log).glob("[0-3]"):
+            file.unlink()
+    entry = here.folder / "ck/offsets/4"
+    lines = entry.read_text().splitlines()
+    lines[1] = json.dumps(json.loads(lines[1]) | {"batchTimestampMs": 1_700_000_900_000})
+    entry.write_text("\n".join(lines))
+    at = from_milliseconds(left.planned_ms + 1).isoformat()
+    assert plan_of(here, at=at).options == {"restore-point": kept.id, **SINK}
+    assert plan_of(here, batch=7).blockers, "the left point was taken for batch 7"
+    assert plan_of(here, restore_point=left.id).can_apply
+
+    back = here.undo(run, plan)
+    here.execute(here.enqueue(back, undo_of=run), back, undo_of=run)
+    assert read_checkpoint(str(here.folder / "ck")).history == before
+    assert plan_of(here, batch=7).options == {"restore-point": left.id, **SINK}

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from headgate.errors import ScenarioError
-from headgate.model.restore_points import LoggedBatch, RestorePoint
+from headgate.model.restore_points import LoggedBatch, RestorePoint, is_before
 from headgate.reprocess.ports.checkpoints import Checkpoint
 from headgate.reprocess.scenario import PlanRequest
 from headgate.reprocess.scenarios.shared.sink_replay import sink_of
@@ -32,8 +32,8 @@ def choose(
     The checkpoint's own logs come first. Points of another query id have other numbers: only who
     names one gets it.
     """
-    points = tuple(p for p in request.points(request.pipeline.name) if p.location is not None)
-    own = tuple(p for p in points if p.query_id == checkpoint.query_id)
+    points = kept_points(request, request.pipeline.name)
+    own = own_points(request, request.pipeline.name, checkpoint, batches)
     if (id := request.options.get(POINT)) is not None:
         named = next((p for p in points if p.id == id), None)
         return Choice(named.as_batch, named) if named else _no_point(request, str(id), points)
@@ -42,6 +42,34 @@ def choose(
     if (at := request.options.get("at")) is not None:
         return _at(str(at), batches, own)
     return _numbered(request, checkpoint, batches, own)
+
+
+def kept_points(request: PlanRequest, pipeline: str) -> tuple[RestorePoint, ...]:
+    """Return the restore points of a pipeline that have a checkpoint, oldest first."""
+    return tuple(p for p in request.points(pipeline) if p.location is not None)
+
+
+def own_points(
+    request: PlanRequest,
+    pipeline: str,
+    checkpoint: Checkpoint,
+    batches: Sequence[LoggedBatch],
+) -> tuple[RestorePoint, ...]:
+    """Return the points of the checkpoint's own query and history, oldest first.
+
+    A rewind uses numbers again: a point with the number of a logged batch may be of another one. A
+    remote checkpoint has another location after a rewind, and that is all that is known of it.
+    """
+    logged = {batch.number: batch for batch in batches}
+    return tuple(
+        p
+        for p in kept_points(request, pipeline)
+        if p.query_id == checkpoint.query_id
+        and p.batch is not None
+        and (p.batch not in logged or p.is_of(logged[p.batch]))
+        and is_before(p.history, p.batch, checkpoint.history)
+        and (not checkpoint.remote or p.source == checkpoint.location)
+    )
 
 
 def _at(at: str, batches: Sequence[LoggedBatch], own: Sequence[RestorePoint]) -> Choice | str:
