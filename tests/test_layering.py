@@ -50,6 +50,7 @@ reprocess/scenarios/from_scratch reprocess/scenarios/new_checkpoint
 + reprocess/scenarios/dead_letters reprocess/scenarios/historical_range reprocess/scenarios/ab
 reprocess/scenarios/online_upgrade
 reprocess/scenarios/incremental
+reprocess/scenarios/chain
 reprocess/execution
 store
 gateway/process

@@ -116,6 +116,11 @@ ScheduleOf = Callable[[str], StoredSchedule | None]
 def no_schedule(_pipeline: str) -> StoredSchedule | None:
     """Return None: where no store is, nothing knows of schedules."""
     return None
+VersionOf = Callable[[str], Version | None]
+
+
+def no_version(_pipeline: str) -> None:
+    """Return none: where no store is, nothing knows of versions."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -128,6 +133,7 @@ class PlanRequest:
     what they own or read is not deleted. `known` returns where a group was last, by partition, as
     far as the topics still hold that. `points` returns the restore points of any pipeline by its
     name, oldest first, `schedule` a pipeline's schedule.
+    name, oldest first, `versions` the newest stored version of any pipeline.
     """
 
     scenario: str
@@ -139,6 +145,7 @@ class PlanRequest:
     known: LastPositions = no_positions
     points: PointsOf = no_points
     schedule: ScheduleOf = no_schedule
+    versions: VersionOf = no_version
 
     def block(self, *reasons: str) -> Plan:
         """Return a plan without steps that says why there are none."""

@@ -22,8 +22,11 @@ from headgate.reprocess.scenario import (
     no_points,
     no_positions,
     no_schedule,
+    VersionOf,
+    no_version,
 )
 from headgate.reprocess.scenarios.shared import common
+from headgate.reprocess.scenarios.shared.chain_offer import OFFERS, with_chain_offer
 from headgate.reprocess.scenarios.shared.output_statements import with_statements
 from headgate.text.numbers import instead
 
@@ -63,16 +66,14 @@ SCENARIOS = _Scenarios(
     "ab",
     "online-upgrade",
     "incremental",
+    "chain",
 )
 
 # The key of a run's impact under which stands what was approved.
 APPROVED = "approved"
 
 # What the contract names and this release does not build yet.
-PLANNED = ("late-batch", "chain")
-
-
-def build_plan(  # noqa: PLR0913 - what plans are built from
+PLANNED = ("late-batch",)
     scenario: str,
     pipeline: str,
     inspector: Inspector,
@@ -83,12 +84,15 @@ def build_plan(  # noqa: PLR0913 - what plans are built from
     known: LastPositions = no_positions,
     points: PointsOf = no_points,
     schedule: ScheduleOf = no_schedule,
+    versions: VersionOf = no_version,
 ) -> Plan:
     """Return the plan of `scenario` for a registered pipeline, with or without blockers.
 
     `version` is the newest stored one, where there is one, `others` those of other Kafka Streams
     applications, `known` where its group was last, `points` restore points and `schedule` the
     schedule by pipeline.
+    applications, `known` where its group was last, `points` restore points by pipeline,
+    `versions` the newest stored version of any pipeline.
     ScenarioError for a scenario that there is none of and for options that it does not take,
     NotFoundError for a pipeline that is not registered, UnreachableError where a system does not
     answer.
@@ -107,6 +111,7 @@ def build_plan(  # noqa: PLR0913 - what plans are built from
         known=known,
         points=points,
         schedule=schedule,
+        versions=versions,
     )
     support = declared.support[registered.engine]
     if support.answer is Answer.REFUSED:
@@ -119,6 +124,8 @@ def build_plan(  # noqa: PLR0913 - what plans are built from
         plan = request.block(str(error))
     plan = plan if plan.options else replace(plan, options=dict(request.options))
     plan = with_statements(request, plan)
+    if scenario in OFFERS:
+        plan = with_chain_offer(request, plan)
     # Whatever is done: what is registered twice can be stopped under one name and run on.
     shared = common.shared_checkpoint(registered, inspector) if plan.steps else []
     more = tuple(reason for reason in shared if reason not in plan.blockers)

@@ -113,6 +113,8 @@ _STEP_CLASSES = {
     "verify_switch": "upgrade.verify_switch:VerifySwitch",
     "set_schedule": "process.set_schedule:SetSchedule",
     "restore_schedule": "process.set_schedule:RestoreSchedule",
+    "skip_replaced_records": "offsets.skip_replaced:SkipReplacedRecords",
+    "skip_replaced_input": "checkpoint.skip_replaced:SkipReplacedInput",
 }
 
 

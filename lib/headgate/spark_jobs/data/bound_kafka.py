@@ -24,14 +24,25 @@ _WAIT_MS = 200
 
 
 class BoundsFile:
-    """The offsets at which a run ends, by the number of a source, and the seconds it has used."""
+    """The offsets at which a run ends, by the number of a source, and the seconds it has used.
 
-    def __init__(self, path: Path) -> None:
+    `until` are offsets that it ends at, where these are before the latest ones.
+    """
+
+    def __init__(self, path: Path, until: Offsets | None = None) -> None:
         self._path = path
+        self._until = until or {}
         found = json.loads(path.read_text(encoding="utf-8")) if path.is_file() else {}
         self.sources: dict[str, dict[str, Offsets]] = found.get("sources", {})
         self.seconds: float = found.get("seconds", 0.0)
         self.started: bool = found.get("started", False)
+
+    def limited(self, latest: Offsets) -> Offsets:
+        """Return where a source ends that has these latest offsets."""
+        return {
+            topic: {p: min(end, self._until.get(topic, {}).get(p, end)) for p, end in parts.items()}
+            for topic, parts in latest.items()
+        }
 
     def write(self) -> None:
         """Write it so that a crash leaves the old one or the new one."""
@@ -148,9 +159,10 @@ class BoundSources:
             return
         # As the stream itself asks: its own servers, topics and isolation level.
         latest = stream.kafkaOffsetReader().fetchLatestOffsets(self._jvm.scala.Option.empty())
-        set_field(stream, _END, latest)
+        end = bounds.limited(json.loads(convert.partitionOffsets(latest)))
+        set_field(stream, _END, convert.partitionOffsets(json.dumps(end)))
         bounds.sources[number] = {
-            "bound": json.loads(convert.partitionOffsets(latest)),
+            "bound": end,
             "begin": json.loads(stream.initialOffset().json()),
         }
         bounds.write()

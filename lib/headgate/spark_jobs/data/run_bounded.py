@@ -33,6 +33,11 @@ def main() -> None:
     parser.add_argument("--checkpoint", required=True, help="Path or URI of the checkpoint.")
     parser.add_argument("--query-id", help="Id that the checkpoint's query must have.")
     parser.add_argument("--bounds", required=True, type=Path, help="File for the end offsets.")
+    parser.add_argument(
+        "--until",
+        type=json.loads,
+        help="Offsets to end at, if they are before the latest: {TOPIC: {PARTITION: OFFSET}}.",
+    )
     parser.add_argument("--max-records", type=int, help="Most records in a batch.")
     parser.add_argument("--time-limit", type=float, help="Time limit in seconds.")
     run(parser, work)
@@ -54,7 +59,7 @@ def work(given: argparse.Namespace, report: Report) -> Ended:
     java.option("checkpointLocation", given.checkpoint)
     java.trigger(spark._jvm.org.apache.spark.sql.streaming.Trigger.AvailableNow())
     query = java.toTable(unstarted.table) if unstarted.table else java.start()
-    bounded = BoundedQuery(query, sources, BoundsFile(given.bounds), report, began)
+    bounded = BoundedQuery(query, sources, BoundsFile(given.bounds, given.until), report, began)
     return bounded.run(given.time_limit, given.query_id)
 
 

@@ -15,6 +15,7 @@ _EXAMPLES = {
     "DURATION": "PT2H, P1D or 1d2h",
     "GROUP": "group id",
     "PIPELINE": "pipeline name",
+    "PIPELINE=CHOICE": "billing=skip audit=nothing",
     "INSTANCE": "host-1 host-2",
     "TOPIC,...": "orders clicks",
     "TOPIC,PARTITION,OFFSET": "orders,0,1200 orders,1,900",

@@ -15,6 +15,7 @@ from headgate.reprocess.plan import RESET, UNDO, Plan, load_plan
 from headgate.reprocess.ports.inspector import Inspector
 from headgate.reprocess.scenario import LastPositions, no_positions
 from headgate.reprocess.scenarios.build import APPROVED, approved_counts, build_plan, drift
+from headgate.reprocess.steps.base.step import pipeline_of
 from headgate.reprocess.steps.offsets.target import TopicPart
 from headgate.store.rows import RunFacts, RunFilter, RunState
 from headgate.store.step_records import step_records
@@ -56,6 +57,7 @@ def fresh_plan(
         known=known,
         points=store.restore_points.of,
         schedule=store.schedules.get,
+        versions=lambda name: store.versions.running(name) or described(inspector, name)[0],
     )
     touching = [r for name in plan.resources for r in store.runs.touching(name) if r.id != but]
     active = {r.id: r for r in touching if r.state.is_active}
@@ -64,7 +66,7 @@ def fresh_plan(
         plan,
         blockers=(
             *plan.blockers,
-            *(strange_checkpoint(inspector, pipeline, version) if plan.steps else ()),
+            *_strange_checkpoints(store, inspector, plan, version),
             *(
                 f"run {r.id} is {r.state} on the same resources: wait until it ends, or run "
                 f"`headgate cancel {r.id}`"
@@ -73,6 +75,15 @@ def fresh_plan(
         ),
         risks=(*plan.risks, *unread, *(_half_done(r) for r in broken.values())),
     )
+
+
+def _strange_checkpoints(
+    store: Store | SqliteReader, inspector: Inspector, plan: Plan, version: Version | None
+) -> list[str]:
+    """Return why a checkpoint of the plan's pipelines is another query's; see below."""
+    names = {name for step in plan.steps if (name := pipeline_of(step, plan.pipeline))}
+    versions = {n: version if n == plan.pipeline else store.versions.running(n) for n in names}
+    return [r for n in sorted(names) for r in strange_checkpoint(inspector, n, versions[n])]
 
 
 def strange_checkpoint(inspector: Inspector, name: str, version: Version | None) -> tuple[str, ...]:

@@ -306,7 +306,7 @@ def test_errors_of_the_command_line():
     with pytest.raises(ScenarioError, match="isn't a scenario"):
         build_plan("teleport", "q", of_group())
     with pytest.raises(ScenarioError, match="isn't available in this release"):
-        build_plan("chain", "q", of_group())
+        build_plan("incremental", "q", of_group())
     with pytest.raises(ScenarioError, match="option"):
         build_plan("from-scratch", "q", of_group(), {"batch": 3})
     with pytest.raises(NotFoundError, match="nobody"):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import asdict
+from typing import Any
 
 from headgate.errors import RefusedError
 from headgate.reprocess.conditions import no_entry_point
@@ -40,7 +41,7 @@ def build(request: PlanRequest) -> Plan:
             "run the query with Trigger.AvailableNow instead"
         )
     stop = common.stop_step(pipeline, checkpoint=found.location)
-    what = {
+    what: dict[str, Any] = {
         "pipeline": pipeline.name,
         "checkpoint": found.location,
         "query_id": found.query_id,

@@ -185,3 +185,13 @@ SCHEDULED = (
 NEW_FORM = says(
     run="The new version continues at the old offsets. {to} holds results of both versions."
 )
+
+CHAIN = (
+    says(run="{name} writes its results from the moment on to {to} a second time."),
+    says(run="Downstream pipelines that skip the replaced records process each result once."),
+    says(undo="Offsets and state of every pipeline are restored."),
+    says(
+        undo="Rewritten records stay in {to}. After an undo, downstream pipelines process them as "
+        "duplicates."
+    ),
+)

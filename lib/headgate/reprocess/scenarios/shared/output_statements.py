@@ -244,6 +244,9 @@ STATEMENTS: Mapping[tuple[str, Engine], Declared] = {
     ("dead-letters", _SPARK): Declared(statements=said.REDRIVE),
     ("dead-letters", _STREAMS): Declared(statements=said.REDRIVE),
     ("dead-letters", _GROUP): Declared(statements=said.REDRIVE),
+    ("chain", _SPARK): Declared(statements=said.CHAIN),
+    ("chain", _STREAMS): Declared(statements=said.CHAIN),
+    ("chain", _GROUP): Declared(statements=said.CHAIN),
     ("ab", _SPARK): Declared(
         statements=(
             says(run="The outputs of {name} don't change: results go to folders of their own."),

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import PurePosixPath
 from typing import Any, ClassVar
 
@@ -14,6 +15,7 @@ from headgate.reprocess.steps.base.document import StepBase
 from headgate.reprocess.steps.base.step import PriorState, Step, check_entry_point
 from headgate.reprocess.steps.base.verify_stopped import prove_stopped
 from headgate.reprocess.steps.checkpoint.swap import check_query
+from headgate.reprocess.steps.offsets.skip_replaced import replaced_in, since_words
 from headgate.text.numbers import plural
 
 PROGRAM = "run_bounded"
@@ -26,7 +28,8 @@ class RunBounded(StepBase):
     """Call the entry point in a process of its own, with its own sink and the real checkpoint.
 
     The end offsets are found once and kept in a file of the run, so that a program that is started
-    again ends at the same ones. `time_limit` is in seconds.
+    again ends at the same ones. `time_limit` is in seconds. `replaced_since` says by topic from
+    which time on (Unix milliseconds) its records are written again: the run ends before them.
     """
 
     action: ClassVar[str] = "run_bounded"
@@ -39,30 +42,40 @@ class RunBounded(StepBase):
     query: str | None = None
     max_records: int | None = None
     time_limit: int | None = None
+    replaced_since: dict[str, int] = field(default_factory=dict)
 
     def describe(self) -> str:
         limits = [f"at most {self.max_records} records per batch"] if self.max_records else []
         limits += [f"time limit {self.time_limit} s"] if self.time_limit else []
         more = f" ({', '.join(limits)})" if limits else ""
-        return (
-            f"run {self.entry_point} on checkpoint {self.checkpoint} to the latest offsets of "
-            f"now, then stop{more}"
-        )
+        to = "the latest offsets of now"
+        if self.replaced_since:
+            to = f"the first replaced records ({since_words(self.replaced_since)})"
+        return f"run {self.entry_point} on checkpoint {self.checkpoint} to {to}, then stop{more}"
 
     def check(self, inspector: Inspector, *, again: bool = False) -> None:
         """Refuse where the query runs, or is not the planned one.
 
-        After a crash the age of the logs says nothing: the run's own program wrote them.
+        After a crash the age of the logs says nothing: the run's own program wrote them. Nor does
+        it where an earlier step of the run has just put the checkpoint there.
         """
-        prove_stopped(inspector, self.pipeline, checkpoint=None if again else self.checkpoint)
+        is_own = again or bool(self.replaced_since)
+        prove_stopped(inspector, self.pipeline, checkpoint=None if is_own else self.checkpoint)
         check_entry_point(inspector, self.pipeline, self.entry_point)
         check_query(inspector, self.checkpoint, self.query_id)
 
     def bind(self, applier: Applier) -> PriorState:
         """Decide where the end offsets are kept, and note the batch before the run."""
         found = check_query(applier, self.checkpoint, self.query_id)
-        bounds = str(PurePosixPath(applier.folders.snapshot_folder()) / "bounds.json")
-        return {"bounds": bounds, "batch": found.last_commit_batch}
+        folder = PurePosixPath(applier.folders.snapshot_folder())
+        if not self.replaced_since:
+            return {"bounds": str(folder / "bounds.json"), "batch": found.last_commit_batch}
+        # A run may have such a step for each of several pipelines.
+        until: dict[str, dict[str, int]] = {}
+        for (topic, number), replaced in replaced_in(applier, self.replaced_since).items():
+            until.setdefault(topic, {})[str(number)] = replaced.begin
+        bounds = str(folder / f"bounds-{self.query_id}.json")
+        return {"bounds": bounds, "batch": found.last_commit_batch, "until": until}
 
     def apply(self, applier: Applier, was: PriorState) -> None:
         """Run the program to its end; it continues where an earlier try was."""
@@ -93,6 +106,7 @@ class RunBounded(StepBase):
             "bounds": was["bounds"],
             "max-records": self.max_records,
             "time-limit": self.time_limit,
+            "until": json.dumps(was["until"]) if "until" in was else None,
         }
         return [f"--{name}={value}" for name, value in given.items() if value is not None]
 

@@ -1,0 +1,1 @@
+"""One pipeline and those downstream of it, to one moment."""

@@ -1,0 +1,362 @@
+"""A pipeline downstream: what it has read of the replaced records, and what becomes of that.
+
+Its input topic holds, in this order: records from before the moment, records that are replaced,
+and what the pipelines before it write again after the run. Nothing can be taken out of the middle
+of a topic, so each choice is about which of the three a pipeline reads.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import replace
+
+from headgate.model.sinks import BatchIds
+from headgate.model.version import Engine
+from headgate.reprocess.plan import Plan
+from headgate.reprocess.ports.checkpoints import Checkpoint
+from headgate.reprocess.scenario import PlanRequest
+from headgate.reprocess.scenarios.chain.choices import Choice
+from headgate.reprocess.scenarios.chain.first import cut_of
+from headgate.reprocess.scenarios.chain.moves import (
+    Candidate,
+    Cut,
+    Move,
+    built,
+    candidates,
+    newest_within,
+    request_for,
+    rewind_plan,
+)
+from headgate.reprocess.scenarios.shared import common
+from headgate.reprocess.scenarios.shared.consumer_group_offsets import OffsetsRequest, move_group
+from headgate.reprocess.scenarios.shared.pipeline_links import Member
+from headgate.reprocess.steps.base.step import Step, topic_facts
+from headgate.reprocess.steps.checkpoint.rewind import SwapCheckpoint
+from headgate.reprocess.steps.checkpoint.run_bounded import RunBounded
+from headgate.reprocess.steps.checkpoint.skip_replaced import SkipReplacedInput
+from headgate.reprocess.steps.offsets.partition_offsets import commits_of
+from headgate.reprocess.steps.offsets.reset_offsets import ResetOffsets
+from headgate.reprocess.steps.offsets.skip_replaced import (
+    SkipReplacedRecords,
+    left_behind,
+    replaced_in,
+    unread_before,
+)
+from headgate.reprocess.steps.offsets.target import Listed, Target, TargetKind, TopicPart
+from headgate.reprocess.steps.process.stop_start import start_or_ask
+from headgate.reprocess.steps.upgrade.deploy_version import BackUpCheckpoint
+from headgate.text.numbers import name_list
+
+Cuts = Mapping[str, Cut]
+"""By topic from when on its records are replaced."""
+
+_NO_STATE = "It processes each rewritten record once."
+_STAYS = "Results of replaced records that it has already processed stay."
+_AS_IF = "Its state is as if the replaced records had never been written."
+
+
+def move_downstream(request: PlanRequest, member: Member, cuts: Cuts, choice: Choice) -> Move:
+    """Return what a choice does to a pipeline that reads the topics of `cuts`."""
+    match choice:
+        case Choice.SKIP if member.pipeline.engine is Engine.SPARK:
+            return _skip_query(request, member, cuts)
+        case Choice.SKIP:
+            return _skip_group(request, member, cuts)
+        case Choice.REWIND if member.pipeline.engine is Engine.SPARK:
+            return _rewind_query(request, member, cuts)
+        case Choice.REWIND if member.pipeline.engine is Engine.CONSUMER_GROUP:
+            return _rewind_group(request, member, cuts)
+        case Choice.RESET if member.pipeline.engine is not Engine.CONSUMER_GROUP:
+            return _reset(request, member, cuts)
+        case Choice.NOTHING:
+            return untouched(member, cuts)
+    what = {
+        Engine.CONSUMER_GROUP: "a consumer group has no state that Headgate could reset",
+        Engine.KAFKA_STREAMS: "Kafka Streams keeps no old state to rewind to",
+    }[member.pipeline.engine]
+    return Move(member=member, choice=choice, blockers=(f"{what}. Choose skip or nothing",))
+
+
+def untouched(member: Member, cuts: Cuts) -> Move:
+    """Return the move of a pipeline that goes on: it reads what is written again."""
+    twice = "duplicates" if member.is_stateless else "duplicates, and its state counts them twice"
+    return Move(
+        member=member,
+        choice=Choice.NOTHING,
+        said=(f"It isn't stopped. It processes the rewritten records as {twice}.",),
+        is_exact=False,
+        out=_passed_on(member, cuts),
+    )
+
+
+def _passed_on(member: Member, cuts: Cuts) -> Cut | None:
+    """Return the cut in what a pipeline writes that keeps its state: only times tell it."""
+    if not member.writes:
+        return None
+    at = min(c.at for c in cuts.values())
+    return Cut(at=at, writer=member.name, is_exact=at == 0)
+
+
+def _since(cuts: Cuts) -> dict[str, int]:
+    return {topic: cut.at for topic, cut in sorted(cuts.items())}
+
+
+def _writers(cuts: Cuts) -> tuple[str, ...]:
+    return tuple(sorted({cut.writer for cut in cuts.values()}))
+
+
+def _skip_group(request: PlanRequest, member: Member, cuts: Cuts) -> Move:
+    asked = request_for(request, member, "from-point", {})
+    since = _since(cuts)
+    end = Target(place=TargetKind.END)
+    plan = built(asked, lambda a: move_group(a, OffsetsRequest(target=end, topics=tuple(since))))
+    steps = tuple(_skipping(s, since, _writers(cuts)) for s in plan.steps)
+    assert member.pipeline.group is not None
+    commits = commits_of(request.inspector.kafka.group(member.pipeline.group))
+    at = {part: commit.offset for part, commit in commits.items()}
+    # What is skipped is written again, and the other topics stay where they are.
+    spoken = (f"{member.name} skips up to ", "these partitions keep their offsets")
+    risks = tuple(r for r in plan.risks if not r.startswith(spoken))
+    replaced = replaced_in(request.inspector, since)
+    behind = left_behind(member.name, unread_before(replaced, at))
+    state = () if member.is_stateless else (_counts_twice(),)
+    return Move(
+        member=member,
+        choice=Choice.SKIP,
+        plan=replace(plan, steps=steps, risks=risks),
+        said=(_NO_STATE, _STAYS),
+        out=_passed_on(member, cuts),
+        is_exact=member.is_stateless and not behind,
+        risks=(*behind, *state),
+    )
+
+
+def _skipping(step: Step, since: dict[str, int], writers: tuple[str, ...]) -> Step:
+    if not isinstance(step, ResetOffsets):
+        return step
+    return SkipReplacedRecords(
+        group=step.group,
+        group_type=step.group_type,
+        target=step.target,
+        topics=step.topics,
+        offsets=step.offsets,
+        pipeline=step.pipeline,
+        since=since,
+        writers=writers,
+    )
+
+
+def _counts_twice() -> str:
+    return "its state still has the replaced records: rewritten records are counted twice"
+
+
+def _rewind_group(request: PlanRequest, member: Member, cuts: Cuts) -> Move:
+    """Back to the moment: it reads what is replaced a second time, and then what replaces it."""
+    asked = request_for(request, member, "from-point", {})
+    replaced = replaced_in(request.inspector, _since(cuts))
+    rows = tuple(
+        Listed(topic=t, partition=p, offset=r.begin) for (t, p), r in sorted(replaced.items())
+    )
+    target = Target(place=TargetKind.LISTED, listed=rows)
+    topics = tuple(sorted(cuts))
+    return Move(
+        member=member,
+        choice=Choice.REWIND,
+        plan=built(asked, lambda a: move_group(a, OffsetsRequest(target=target, topics=topics))),
+        said=("It processes the replaced records a second time, and the rewritten ones.",),
+        out=_passed_on(member, cuts),
+        is_exact=False,
+    )
+
+
+def _checkpoint(request: PlanRequest, member: Member) -> Checkpoint | None:
+    location = member.pipeline.checkpoint
+    return request.inspector.checkpoints.read(location) if location else None
+
+
+def _skip_query(request: PlanRequest, member: Member, cuts: Cuts) -> Move:
+    found = _checkpoint(request, member)
+    if found is None:
+        return _no_checkpoint(member, Choice.SKIP)
+    stop = common.stop_step(member.pipeline, checkpoint=found.location)
+    skip = _skip_step(member, found, cuts, first=True)
+    at = {(t, p): o for t, parts in found.offsets.items() for p, o in parts.items()}
+    replaced = replaced_in(request.inspector, _since(cuts))
+    behind = left_behind(member.name, unread_before(replaced, at))
+    state = () if member.is_stateless else (_counts_twice(),)
+    plan = _plan(request, member, found, cuts, (stop, skip, start_or_ask(stop)))
+    return Move(
+        member=member,
+        choice=Choice.SKIP,
+        plan=plan,
+        said=(_NO_STATE, _STAYS),
+        out=_passed_on(member, cuts),
+        is_exact=member.is_stateless and not behind,
+        risks=(*behind, *state),
+    )
+
+
+def _no_checkpoint(member: Member, choice: Choice) -> Move:
+    return Move(member=member, choice=choice, blockers=(common.no_checkpoint(member.pipeline),))
+
+
+def _plan(
+    request: PlanRequest, member: Member, found: Checkpoint, cuts: Cuts, steps: tuple[Step, ...]
+) -> Plan:
+    """Return the plan of a query that no existing scenario moves in this way."""
+    topics = request.inspector.kafka.topics(cuts)
+    blockers = common.must_be_stopped(member.pipeline, request.inspector)
+    blockers += common.shared_checkpoint(member.pipeline, request.inspector)
+    blockers += common.topic_blockers(set(cuts), topics)
+    if found.fixed:
+        blockers.append(f"Headgate can't replace {found.location}: {found.fixed}")
+    return Plan(
+        scenario=request.scenario,
+        pipeline=member.name,
+        steps=steps,
+        preconditions={
+            "topics": topic_facts(topics),
+            "checkpoint": {"location": found.location, "query_id": found.query_id},
+            "commands": common.command_facts(member.pipeline),
+        },
+        blockers=tuple(blockers),
+        resources=(f"checkpoint:{found.location}",),
+    )
+
+
+def _skip_step(member: Member, found: Checkpoint, cuts: Cuts, *, first: bool) -> SkipReplacedInput:
+    sink = member.version.sink if member.version else None
+    drops = sink is None or sink.traits.batch_ids is not BatchIds.WRITES
+    return SkipReplacedInput(
+        pipeline=member.name,
+        checkpoint=found.location,
+        query_id=found.query_id,
+        since=_since(cuts),
+        writers=_writers(cuts),
+        first=first,
+        by_batch=drops,
+    )
+
+
+def _rewind_query(request: PlanRequest, member: Member, cuts: Cuts) -> Move:
+    """Restore a state from before the moment, read up to it, and go on after what is replaced."""
+    found = _checkpoint(request, member)
+    if found is None:
+        return _no_checkpoint(member, Choice.REWIND)
+    replaced = replaced_in(request.inspector, _since(cuts))
+    limits = {part: r.begin for part, r in replaced.items()}
+    chosen = newest_within(candidates(request, member), limits)
+    if chosen is None:
+        why = (
+            "no batch or restore point ends before the replaced records, so no choice gives "
+            f"correct results. Use --to-earliest, or --choose {member.name}=skip, reset or nothing"
+        )
+        return Move(member=member, choice=Choice.REWIND, blockers=(why,))
+    is_last = chosen.point is None and chosen.batch.number == found.last_offset_batch
+    plan = _kept(request, member, found, cuts) if is_last else rewind_plan(request, member, chosen)
+    catch_up = tuple(_catch_up(member, found, cuts, chosen, limits))
+    skip = _skip_step(member, found, cuts, first=False)
+    cut = cut_of(plan, member, chosen.next_ms, min(c.at for c in cuts.values()))
+    return Move(
+        member=member,
+        choice=Choice.REWIND,
+        plan=replace(plan, steps=tuple(_with_skip(plan, (*catch_up, skip)))),
+        said=(
+            f"It restores the state of batch {chosen.batch.number}, processes what is left before "
+            "the moment, and skips the replaced records.",
+            _AS_IF,
+        ),
+        # Who has read nothing of it yet has written nothing of it.
+        out=None if is_last else cut,
+        batch=chosen.batch.number,
+        blockers=tuple(_blockers(member, found, catch_up)),
+        risks=tuple(_run_risks(member, catch_up)),
+    )
+
+
+def _kept(request: PlanRequest, member: Member, found: Checkpoint, cuts: Cuts) -> Plan:
+    """Return the plan of a query that has read nothing of what is replaced."""
+    stop = common.stop_step(member.pipeline, checkpoint=found.location)
+    keep = BackUpCheckpoint(
+        pipeline=member.name, checkpoint=found.location, query_id=found.query_id
+    )
+    return _plan(request, member, found, cuts, (stop, keep, start_or_ask(stop)))
+
+
+def _catch_up(
+    member: Member,
+    found: Checkpoint,
+    cuts: Cuts,
+    chosen: Candidate,
+    limits: Mapping[TopicPart, int],
+) -> Iterator[RunBounded]:
+    """Yield the run to the moment, if the batch ends before it."""
+    at = chosen.batch.offsets
+    if all(at.get(t, {}).get(p, 0) >= limit for (t, p), limit in limits.items()):
+        return
+    yield RunBounded(
+        pipeline=member.name,
+        checkpoint=found.location,
+        query_id=found.query_id,
+        entry_point=member.pipeline.entry_point or "",
+        query=member.pipeline.query,
+        replaced_since=_since(cuts),
+    )
+
+
+def _with_skip(plan: Plan, more: tuple[Step, ...]) -> Iterator[Step]:
+    for step in plan.steps:
+        yield step
+        if isinstance(step, SwapCheckpoint | BackUpCheckpoint):
+            yield from more
+
+
+def _blockers(member: Member, found: Checkpoint, catch_up: tuple[Step, ...]) -> Iterator[str]:
+    if found.remote:
+        yield (
+            "its checkpoint is remote, and Headgate can set where a query continues only in a "
+            "local one. Choose skip, reset or nothing with --choose"
+        )
+    if catch_up and member.pipeline.entry_point is None:
+        yield (
+            "it must process records from before the moment without those after it, but "
+            "headgate.toml sets no `entry_point` for it: add it as MODULE:FUNCTION"
+        )
+
+
+def _run_risks(member: Member, catch_up: tuple[Step, ...]) -> Iterator[str]:
+    if catch_up:
+        yield (
+            f"{member.pipeline.entry_point} runs with the worker's credentials up to the moment, "
+            "and writes to its own sink"
+        )
+
+
+def _reset(request: PlanRequest, member: Member, cuts: Cuts) -> Move:
+    """Begin with empty state where the rewritten records begin."""
+    asked = request_for(request, member, "from-point", {"to-latest": True})
+    others = sorted(member.reads - cuts.keys())
+    from headgate.reprocess.scenarios.from_point import scenario as from_point
+
+    is_all = all(cut.at == 0 for cut in cuts.values())
+    lacks = "its results lack all records from before the moment"
+    out = Cut(at=min(c.at for c in cuts.values()), writer=member.name, is_exact=is_all)
+    plan = built(asked, from_point.build)
+    skips = f"{member.name} skips up to "
+    return Move(
+        member=member,
+        choice=Choice.RESET,
+        plan=replace(plan, risks=tuple(r for r in plan.risks if not r.startswith(skips))),
+        said=("It starts with empty state where the rewritten records begin.",),
+        out=out if member.writes else None,
+        is_exact=is_all,
+        risks=() if is_all else (lacks,),
+        blockers=(
+            (
+                f"it also reads {name_list(others)}, which isn't written again: with empty state, "
+                "its results would lack those records. Choose skip or nothing with --choose",
+            )
+            if others
+            else ()
+        ),
+    )

@@ -1,0 +1,138 @@
+"""The first pipeline of a chain: the moment is the record time of its input."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+from headgate.model.version import Engine
+from headgate.reprocess.plan import Plan
+from headgate.reprocess.scenario import PlanRequest
+from headgate.reprocess.scenarios.chain.choices import Choice
+from headgate.reprocess.scenarios.chain.moves import (
+    Cut,
+    Move,
+    built,
+    candidates,
+    newest_within,
+    request_for,
+    rewind_plan,
+)
+from headgate.reprocess.scenarios.shared.pipeline_links import Member
+from headgate.reprocess.steps.checkpoint.record_output import RecordOutput
+from headgate.reprocess.steps.offsets.target import TopicPart
+from headgate.text.times import from_milliseconds, iso
+
+
+def move_first(request: PlanRequest, member: Member, at: int | None, choice: Choice | None) -> Move:
+    """Return how the first pipeline goes back to a time (Unix milliseconds), None: the earliest."""
+    is_query = member.pipeline.engine is Engine.SPARK
+    if choice not in (None, Choice.RESET, *((Choice.REWIND,) if is_query else ())):
+        words = "reset or rewind" if is_query else "reset"
+        return _blocked(member, choice, f"--choose: the first pipeline needs {words}")
+    if at is None:
+        if choice is Choice.REWIND:
+            return _blocked(member, choice, "--choose: with --to-earliest, it can only be reset")
+        return _from_scratch(request, member)
+    if is_query and choice is not Choice.RESET:
+        return _rewound(request, member, at, can_reset=choice is None and member.is_stateless)
+    return _from_time(request, member, at)
+
+
+def _blocked(member: Member, choice: Choice | None, why: str) -> Move:
+    return Move(member=member, choice=choice or Choice.REWIND, blockers=(why,))
+
+
+def _from_scratch(request: PlanRequest, member: Member) -> Move:
+    asked = request_for(request, member, "from-scratch", {})
+    if member.pipeline.engine is Engine.SPARK:
+        # Imported here: a group's plan needs nothing of a query's.
+        from headgate.reprocess.scenarios.from_scratch import spark
+
+        plan = built(asked, spark.build)
+    else:
+        from headgate.reprocess.scenarios.from_scratch import scenario
+
+        plan = built(asked, scenario.build)
+    return Move(
+        member=member,
+        choice=Choice.RESET,
+        plan=plan,
+        said=("It starts at the earliest offsets with empty state, and writes all results again.",),
+        out=Cut(at=0, writer=member.name, is_exact=True),
+    )
+
+
+def _rewound(request: PlanRequest, member: Member, at: int, *, can_reset: bool) -> Move:
+    found = candidates(request, member)
+    chosen = newest_within(found, _offsets_at(request, member, at))
+    if chosen is None and can_reset:
+        return _from_time(request, member, at)
+    if chosen is None:
+        first = found[0].batch.planned_ms if found else None
+        oldest = f" The oldest was planned at {iso(from_milliseconds(first))}." if first else ""
+        return _blocked(
+            member,
+            Choice.REWIND,
+            f"no batch or restore point ends before the records of {iso(from_milliseconds(at))}."
+            f"{oldest} Choose a later time, or --to-earliest",
+        )
+    plan = rewind_plan(request, member, chosen)
+    return Move(
+        member=member,
+        choice=Choice.REWIND,
+        plan=plan,
+        said=(
+            f"It restores the state of batch {chosen.batch.number}, and writes later results "
+            "again.",
+        ),
+        out=cut_of(plan, member, chosen.next_ms, at),
+        batch=chosen.batch.number,
+    )
+
+
+def cut_of(plan: Plan, member: Member, next_ms: int | None, at: int) -> Cut | None:
+    """Return from when on the output of a rewound query is written again; None: it writes none.
+
+    The step that records the output knows when the first batch of it was planned. A query that
+    writes several topics, or to a sink that nothing describes, has only the moment.
+    """
+    if not member.writes:
+        return None
+    recorded = [s for s in plan.steps if isinstance(s, RecordOutput)]
+    if recorded:
+        return Cut(at=recorded[0].since, writer=member.name, is_exact=True)
+    return Cut(at=next_ms or at, writer=member.name, is_exact=next_ms is not None)
+
+
+def _offsets_at(request: PlanRequest, member: Member, at: int) -> dict[TopicPart, int]:
+    """Return the offset of the first record at or after a time; a partition without is left out."""
+    topics = request.inspector.kafka.topics(member.reads)
+    parts = [(t.name, p.number) for t in topics.values() for p in t.partitions]
+    found = request.inspector.kafka.first_at(parts, at)
+    return {part: offset for part in parts if (offset := found.get(part)) is not None}
+
+
+def _from_time(request: PlanRequest, member: Member, at: int) -> Move:
+    """Begin at the moment with empty state: right only without state."""
+    from headgate.reprocess.scenarios.from_point import scenario as from_point
+
+    options: dict[str, Any] = {"to-datetime": iso(from_milliseconds(at)), "no-record": "end"}
+    plan = built(request_for(request, member, "from-point", options), from_point.build)
+    return Move(
+        member=member,
+        choice=Choice.RESET,
+        plan=plan,
+        said=("It starts at the first record of the moment, and writes later results again.",),
+        out=Cut(at=at, writer=member.name, is_exact=False) if member.writes else None,
+        is_exact=member.is_stateless,
+        risks=tuple(_state_risks(member)),
+    )
+
+
+def _state_risks(member: Member) -> Iterator[str]:
+    if not member.is_stateless:
+        yield (
+            "it starts with empty state, so results lack all records from before the moment. Use "
+            "--to-earliest for complete results"
+        )

@@ -1,0 +1,187 @@
+"""The plans of a chain's pipelines as one plan."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import replace
+from typing import Any
+
+from headgate.reprocess.output_effects import OutputEffects
+from headgate.reprocess.plan import Plan
+from headgate.reprocess.scenario import PlanRequest
+from headgate.reprocess.scenarios.chain.choices import Choice
+from headgate.reprocess.scenarios.chain.moves import Move
+from headgate.reprocess.scenarios.shared.pipeline_links import Links, Order, unregistered
+from headgate.reprocess.steps.base.step import Step
+from headgate.reprocess.steps.offsets.record_offsets import RecordOffsets
+from headgate.reprocess.steps.process.stop_start import ManualStep, StartPipeline, StopPipeline
+from headgate.text.numbers import name_list
+from headgate.text.times import from_milliseconds, iso
+
+_COUNTS = ("records", "skipped", "to_read")
+
+
+def joined(
+    request: PlanRequest,
+    links: Links,
+    chain: Order,
+    moves: tuple[Move, ...],
+    options: dict[str, Any],
+) -> Plan:
+    """Return one plan: all stops, then what is done to each pipeline, then all starts."""
+    blockers = tuple(_sentences(moves, "blockers"))
+    plans = [m.plan for m in moves if m.plan is not None]
+    topics = {t for m in moves for t in m.member.writes if m.out is not None}
+    return Plan(
+        scenario=request.scenario,
+        pipeline=request.pipeline.name,
+        # A part of the chain without the rest would be worse than none.
+        steps=() if any(not p.steps for p in plans) else tuple(_steps(moves)),
+        preconditions=_preconditions(request, moves),
+        impact=_impact(moves),
+        risks=(*_own_risks(request, links, chain, moves), *_sentences(moves, "risks", topics)),
+        blockers=blockers,
+        options=options,
+        resources=tuple(dict.fromkeys(r for p in plans for r in p.resources)),
+        outputs=_outputs(chain, moves),
+    )
+
+
+def _steps(moves: Iterable[Move]) -> Iterator[Step]:
+    parts = [m.plan.steps for m in moves if m.plan is not None]
+    yield from (s for steps in parts for s in steps if isinstance(s, StopPipeline))
+    recorded = False
+    for step in (s for steps in parts for s in steps):
+        if isinstance(step, StopPipeline | StartPipeline | ManualStep):
+            continue
+        # The file has room for one group; the journal keeps the offsets of all.
+        if isinstance(step, RecordOffsets):
+            if recorded:
+                continue
+            recorded = True
+        yield step
+    for number, steps in enumerate(parts):
+        yield from (_started(s, number) for s in steps if isinstance(s, StartPipeline | ManualStep))
+
+
+def _started(step: StartPipeline | ManualStep, number: int) -> Step:
+    """Return the start; a query downstream may wait long for its first new record."""
+    return step if number == 0 or not step.has_status else replace(step, fresh=False)
+
+
+def _sentences(moves: Iterable[Move], field: str, topics: Iterable[str] = ()) -> Iterator[str]:
+    """Yield blockers or risks, each with the name of its pipeline.
+
+    Who reads the `topics` of the chain is said by the chain itself.
+    """
+    said = tuple(f"{topic} is read by " for topic in topics)
+    for move in moves:
+        found = (*getattr(move, field), *(getattr(move.plan, field) if move.plan else ()))
+        for text in dict.fromkeys(found):
+            if not text.startswith(said or ("\0",)):
+                name = move.member.name
+                yield text if text.startswith(f"{name} ") else f"{name}: {text}"
+
+
+def _preconditions(request: PlanRequest, moves: Iterable[Move]) -> dict[str, Any]:
+    topics: dict[str, Any] = {}
+    of: dict[str, Any] = {}
+    for move in moves:
+        facts = dict(move.plan.preconditions) if move.plan else {}
+        topics |= facts.pop("topics", {})
+        facts.pop("cluster_id", None)
+        of[move.member.name] = {"choice": move.choice.value, **facts}
+    return {
+        "cluster_id": request.inspector.kafka.cluster_id(),
+        "topics": dict(sorted(topics.items())),
+        "pipelines": of,
+    }
+
+
+def _impact(moves: tuple[Move, ...]) -> dict[str, Any]:
+    """Return the sums over all pipelines, and what is done to each as a row of `chain`."""
+    impacts = [m.plan.impact for m in moves if m.plan is not None]
+    found: dict[str, Any] = {}
+    for word in _COUNTS:
+        sums: dict[str, int] = {}
+        for impact in impacts:
+            for topic, count in impact.get(word, {}).items():
+                sums[topic] = sums.get(topic, 0) + count
+        found[word] = sums
+    snapshots = [i["snapshot"] for i in impacts if "snapshot" in i]
+    if snapshots:
+        found["snapshot"] = {k: sum(s[k] for s in snapshots) for k in ("bytes", "copied")}
+    return {**found, "total": sum(found["records"].values()), "chain": list(map(_row, moves))}
+
+
+def _row(move: Move) -> dict[str, Any]:
+    return {
+        "pipeline": move.member.name,
+        "choice": move.choice.value,
+        "batch": move.batch,
+        "is_exact": move.is_exact,
+        "replaced_since": iso(from_milliseconds(move.out.at)) if move.out and move.out.at else None,
+    }
+
+
+def _outputs(chain: Order, moves: Iterable[Move]) -> OutputEffects:
+    run = [f"{m.member.name}: {_word(m)}. {text}" for m in moves for text in _joined(m.said)]
+    run += [
+        f"{name}: nothing. Only excluded {by} leads to it, and passes duplicates on."
+        for name, by in chain.left_out.items()
+    ]
+    return OutputEffects(run=tuple(run))
+
+
+def _joined(said: tuple[str, ...]) -> tuple[str, ...]:
+    return (" ".join(said),) if said else ()
+
+
+def _word(move: Move) -> str:
+    return {
+        Choice.RESET: "reset",
+        Choice.REWIND: f"rewind to batch {move.batch}" if move.batch is not None else "rewind",
+        Choice.SKIP: "skip to the end",
+        Choice.NOTHING: "nothing",
+    }[move.choice]
+
+
+def _own_risks(
+    request: PlanRequest, links: Links, chain: Order, moves: tuple[Move, ...]
+) -> Iterator[str]:
+    for move in moves:
+        yield from _boundary(move)
+    written = {t for m in moves if m.out is not None for t in m.member.writes}
+    for topic, groups in unregistered(request.inspector, links, written).items():
+        yield (
+            f"{topic} is also read by {name_list(groups)}, not registered in headgate.toml: these "
+            "consumers get duplicates"
+        )
+    inside = {m.name for m in chain.members}
+    if strange := [n for n in links.unknown if n not in inside]:
+        yield (
+            f"the inputs of {name_list(strange)} are unknown, so Headgate can't tell whether they "
+            "are downstream"
+        )
+    if anywhere := [n for n in links.anywhere if n in inside]:
+        yield (
+            f"{name_list(anywhere)} chooses a topic for each record, so its downstream pipelines "
+            "are unknown"
+        )
+
+
+def _boundary(move: Move) -> Iterator[str]:
+    """Say where the boundary in an output comes from, and how exact it is."""
+    if move.out is None or move.out.at == 0 or move.choice is Choice.NOTHING:
+        return
+    topics, at = name_list(sorted(move.member.writes)), iso(from_milliseconds(move.out.at))
+    if move.out.is_exact:
+        yield (
+            f"records in {topics} from {at} on are replaced, by their record time. This is exact "
+            f"if the clocks agree and only {move.member.name} writes there"
+        )
+    else:
+        yield (
+            f"records in {topics} from {at} on are replaced, by their record time. This is "
+            "approximate: at the boundary, records can be missing or counted twice"
+        )

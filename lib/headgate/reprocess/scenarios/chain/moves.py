@@ -1,0 +1,126 @@
+"""How one pipeline of a chain is moved: the plan of an existing scenario, and what comes of it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+from headgate.errors import RefusedError
+from headgate.model.restore_points import LoggedBatch, RestorePoint
+from headgate.reprocess.plan import Plan
+from headgate.reprocess.scenario import PlanRequest
+from headgate.reprocess.scenarios.chain.choices import Choice
+from headgate.reprocess.scenarios.rewind import scenario as rewind
+from headgate.reprocess.scenarios.rewind.points import POINT, own_points
+from headgate.reprocess.scenarios.shared.pipeline_links import Member
+from headgate.reprocess.steps.offsets.target import TopicPart
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Cut:
+    """From which time on a topic's records are replaced: `at` in Unix milliseconds, 0 for all.
+
+    It is exact if it is when a batch of `writer` was planned, and no batch before it wrote later.
+    """
+
+    at: int
+    writer: str
+    is_exact: bool
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Move:
+    """What the chain does to one pipeline. `plan` is None where it isn't touched.
+
+    `said` says what comes of it, in whole sentences. `out` is the cut in what it writes, None if
+    nothing of it is replaced. `batch` is what a query is rewound to.
+    """
+
+    member: Member
+    choice: Choice
+    plan: Plan | None = None
+    said: tuple[str, ...] = ()
+    out: Cut | None = None
+    is_exact: bool = True
+    batch: int | None = None
+    blockers: tuple[str, ...] = ()
+    risks: tuple[str, ...] = ()
+    extra: Mapping[str, Any] = field(default_factory=dict)
+
+
+def request_for(
+    request: PlanRequest, member: Member, scenario: str, options: Mapping[str, Any]
+) -> PlanRequest:
+    """Return the question that an existing scenario is asked about one pipeline."""
+    return replace(
+        request,
+        scenario=scenario,
+        pipeline=member.pipeline,
+        version=member.version,
+        options=dict(options),
+        known=request.known if member.name == request.pipeline.name else _nothing_known,
+    )
+
+
+def _nothing_known(_topics: object) -> dict[TopicPart, Any]:
+    return {}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Candidate:
+    """A batch that a query can be rewound to; `point` is the restore point that has it.
+
+    `next_ms` is when the batch after it was planned, None if nothing says it.
+    """
+
+    batch: LoggedBatch
+    point: RestorePoint | None = None
+    next_ms: int | None = None
+
+    @property
+    def options(self) -> dict[str, Any]:
+        """The options of `rewind`."""
+        return {POINT: self.point.id} if self.point else {"batch": self.batch.number}
+
+
+def candidates(request: PlanRequest, member: Member) -> list[Candidate]:
+    """Return what a query can be rewound to, oldest first: its own batches, and older points."""
+    inspector, location = request.inspector, member.pipeline.checkpoint
+    checkpoint = inspector.checkpoints.read(location) if location else None
+    if checkpoint is None:
+        return []
+    batches = inspector.checkpoints.batches(checkpoint.location)
+    points = own_points(request, member.name, checkpoint, batches)
+    first = batches[0].number if batches else None
+    older = [p for p in points if p.batch is not None and (first is None or p.batch < first)]
+    logged = [
+        Candidate(batch=b, next_ms=later.planned_ms if later else None)
+        for b, later in zip(batches, (*batches[1:], None), strict=True)
+    ]
+    kept = (Candidate(batch=p.as_batch, point=p, next_ms=p.committed_ms) for p in older)
+    return [*sorted(kept, key=lambda c: c.batch.number), *logged]
+
+
+def newest_within(found: Iterable[Candidate], limits: Mapping[TopicPart, int]) -> Candidate | None:
+    """Return the newest batch that ends at or before these offsets, in each partition."""
+    fits = [
+        c
+        for c in found
+        if all(c.batch.offsets.get(t, {}).get(p, 0) <= at for (t, p), at in limits.items())
+    ]
+    return fits[-1] if fits else None
+
+
+def rewind_plan(request: PlanRequest, member: Member, to: Candidate) -> Plan:
+    """Return the plan of a rewind; it has the sink's steps, so that its results are replaced."""
+    return built(request_for(request, member, "rewind", to.options), rewind.build)
+
+
+def built(request: PlanRequest, build: Any) -> Plan:
+    """Return the plan of a scenario; one that can't be built is blocked with the reason."""
+    try:
+        plan: Plan = build(request)
+    except RefusedError as error:
+        return request.block(str(error))
+    return plan

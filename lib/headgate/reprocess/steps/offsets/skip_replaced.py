@@ -1,0 +1,144 @@
+"""Move a group past the records that the pipelines before it write again."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
+from typing import ClassVar
+
+from headgate.errors import RefusedError
+from headgate.model.cluster import Topic
+from headgate.reprocess.ports.inspector import Applier, Inspector
+from headgate.reprocess.steps.base.step import (
+    PriorState,
+    check_found_inactive,
+    check_found_topics,
+    known_log,
+)
+from headgate.reprocess.steps.base.verify_stopped import prove_stopped
+from headgate.reprocess.steps.offsets.partition_offsets import Commit, Move, commits_of
+from headgate.reprocess.steps.offsets.reset_offsets import ResetOffsets
+from headgate.reprocess.steps.offsets.target import TopicPart
+from headgate.text.numbers import name_list, plural
+from headgate.text.times import from_milliseconds, iso
+
+
+@dataclass(frozen=True, slots=True)
+class Replaced:
+    """What one partition holds that is written again: from `begin` to the latest offset `end`."""
+
+    topic: str
+    partition: int
+    begin: int
+    end: int
+
+
+def replaced_in(inspector: Inspector, since: Mapping[str, int]) -> dict[TopicPart, Replaced]:
+    """Return the replaced records of each partition: those that are not older than `since`.
+
+    `since` is by topic, in Unix milliseconds. Without such a record `begin` is `end`. RefusedError
+    if a partition has no leader.
+    """
+    topics = inspector.kafka.topics(since)
+    return {(r.topic, r.partition): r for r in _replaced(inspector, topics, since)}
+
+
+def _replaced(
+    inspector: Inspector, topics: Mapping[str, Topic], since: Mapping[str, int]
+) -> Iterator[Replaced]:
+    for name, topic in sorted(topics.items()):
+        parts = [(name, p.number) for p in topic.partitions]
+        first = inspector.kafka.first_at(parts, since[name])
+        for log in topic.partitions:
+            begin, end = known_log(name, log)
+            at = first.get((name, log.number))
+            at = end if at is None else min(max(at, begin), end)
+            yield Replaced(name, log.number, at, end)
+
+
+def skipped_to(
+    replaced: Mapping[TopicPart, Replaced], at: Mapping[TopicPart, int]
+) -> dict[TopicPart, int]:
+    """Return where each partition continues: at its end, if all before the moment was read.
+
+    A partition with older unread records is left as it is: nothing is lost, but what it has of
+    replaced records is processed, too. One without an offset is left out.
+    """
+    return {part: r.end for part, r in replaced.items() if part in at and at[part] >= r.begin}
+
+
+def unread_before(
+    replaced: Mapping[TopicPart, Replaced], at: Mapping[TopicPart, int]
+) -> tuple[TopicPart, ...]:
+    """Return the partitions that still have unread records from before the moment."""
+    return tuple(p for p, r in sorted(replaced.items()) if p in at and at[p] < r.begin)
+
+
+def since_words(since: Mapping[str, int]) -> str:
+    """Return the topics, each with the time from which its records are replaced."""
+    return name_list(
+        f"{name} from {iso(from_milliseconds(at))} on" if at else f"all of {name}"
+        for name, at in sorted(since.items())
+    )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SkipReplacedRecords(ResetOffsets):
+    """Move the group to the latest offsets, past the records that are written again.
+
+    `since` says by topic from which time on (Unix milliseconds) its records are replaced, `writers`
+    are the pipelines that write them: they must be stopped, so that the latest offset is final.
+    """
+
+    action: ClassVar[str] = "skip_replaced_records"
+    since: dict[str, int] = field(default_factory=dict)
+    writers: tuple[str, ...] = ()
+
+    def describe(self) -> str:
+        return (
+            f"move group {self.group} past the replaced records ({since_words(self.since)}) to the "
+            f"latest offsets on {plural(len(self.parts), 'partition')}"
+        )
+
+    def check(self, inspector: Inspector, *, again: bool = False) -> None:
+        """Refuse where the group is live, or one that writes to its topics is."""
+        ResetOffsets.check(self, inspector, again=again)
+        check_writers(inspector, self.writers)
+
+    def bind(self, applier: Applier) -> PriorState:
+        """Find the latest offsets, now that nobody writes, and what is committed."""
+        check_found_topics(applier.kafka.topics(self.topics), self.topics)
+        replaced = replaced_in(applier, self.since)
+        group = applier.kafka.group(self.group)
+        check_found_inactive(applier, group, self.group_type)
+        before = commits_of(group)
+        at = {part: commit.offset for part, commit in before.items()}
+        for text in left_behind(self.group, unread_before(replaced, at)):
+            applier.note(text)
+        return {
+            "moves": [
+                Move(topic=t, partition=p, was=before.get((t, p)), to=Commit(offset=to)).row()
+                for (t, p), to in sorted(skipped_to(replaced, at).items())
+            ]
+        }
+
+
+def check_writers(inspector: Inspector, writers: Iterable[str]) -> None:
+    """Refuse where a pipeline writes that must stay stopped until the next start."""
+    for name in writers:
+        try:
+            prove_stopped(inspector, name)
+        except RefusedError as error:
+            raise RefusedError(f"{error}. It writes the records that the next step skips") from None
+
+
+def left_behind(name: str, parts: Iterable[TopicPart]) -> list[str]:
+    """Say which partitions keep their offsets, and what comes of it."""
+    found = [f"{topic}[{number}]" for topic, number in parts]
+    if not found:
+        return []
+    return [
+        f"{name} has unread records from before the moment in {name_list(found)}. These partitions "
+        "keep their offsets, so that no record is lost: replaced records after them are processed, "
+        "too"
+    ]
