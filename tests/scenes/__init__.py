@@ -26,6 +26,7 @@ may touch.
 from __future__ import annotations
 
 from scenes.bounded import BoundedGroup, BoundedSpark, BoundedStreams
+from scenes.chain import ChainSpark
 from scenes.consumer_group.decommission import DecommissionGroup
 from scenes.consumer_group.from_point import FromPointGroup
 from scenes.consumer_group.from_scratch import FromScratchGroup
@@ -96,6 +97,7 @@ SCENES: tuple[type[Scene], ...] = (
     IncrementalGroup,
     IncrementalSpark,
     IncrementalStreams,
+    ChainSpark,
 )
 
 __all__ = ["SCENES", "Scene", "scene"]

@@ -6,6 +6,7 @@ import importlib.util
 import json
 import shlex
 import sys
+import threading
 
 from integration.spark.driven import Driven
 from scenes.scene import STAND_IN, STATUS, STOP
@@ -56,6 +57,9 @@ def shout(spark):
 """
 
 
+_STARTING = threading.Lock()
+
+
 class ChainQuery(Driven):
     """One of the queries, in the tests' own session, started and stopped by its commands."""
 
@@ -73,10 +77,11 @@ class ChainQuery(Driven):
         spec = importlib.util.spec_from_file_location("chain_code", self._module)
         module = importlib.util.module_from_spec(spec)
         spec.loader.exec_module(module)
-        # Each query takes over what the session says at its start.
-        self.spark.conf.set("spark.sql.streaming.minBatchesToRetain", str(self.retain))
         writer = getattr(module, self.name)(self.spark)
-        return writer.option("checkpointLocation", str(self.checkpoint)).start()
+        # Each query takes over what the session says at its start.
+        with _STARTING:
+            self.spark.conf.set("spark.sql.streaming.minBatchesToRetain", str(self.retain))
+            return writer.option("checkpointLocation", str(self.checkpoint)).start()
 
     @property
     def entry(self):

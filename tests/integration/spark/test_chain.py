@@ -32,10 +32,6 @@ def values(broker, topic):
     return {part: [r.value.decode() for r in rows] for (_, part), rows in found.items()}
 
 
-def count(broker, topic):
-    return sum(len(rows) for rows in read_all(broker, [topic]).values())
-
-
 def now_ms():
     return int(time.time() * 1000)
 
@@ -44,85 +40,128 @@ def row_of(plan, name):
     return next(r for r in plan["impact"]["chain"] if r["pipeline"] == name)
 
 
-@pytest.fixture
-def shell(team):
-    started = []
+class Billing:
+    """A query that writes to a topic, and a group that reads it."""
 
-    def call(commands, word):
-        started.append(commands)
-        done = subprocess.run(commands[word], shell=True, cwd=team.folder, check=False)
-        return done.returncode
-
-    yield call
-    for commands in started:
-        subprocess.run(commands["stop"], shell=True, cwd=team.folder, check=False)
-
-
-def test_a_group_processes_each_rewritten_record_once(
-    team, spark, broker, topic, produce, unique, shell
-):
-    orders, upper, group = topic("orders", partitions=2), topic("upper", partitions=2), unique("b")
-    write_code(team, orders=orders, upper=upper)
-    entry, member = member_entry(team, "billing", group, upper)
-    out = team.folder / "billing.jsonl"
-    with ChainQuery(spark, team, "upper") as query:
-        team.register(query.entry, entry)
+    def __init__(self, team, spark, topic, produce, group):
+        self.broker, self._produce = team.bootstrap, produce
+        self.orders, self.upper = topic("orders", partitions=2), topic("upper", partitions=2)
+        write_code(team, orders=self.orders, upper=self.upper)
+        entry, self.member = member_entry(team, "billing", group, self.upper)
+        self.out, self.sent = team.folder / "billing.jsonl", []
+        self.query = ChainQuery(spark, team, "upper")
+        team.register(self.query.entry, entry)
         team.run("capture", "chain_code:upper", "--pipeline", "upper")
-        query.shell("start")
-        shell(member, "start")
-        sent = []
-        for burst in range(2):
-            sent += [f"a{burst}-{n % 7}" for n in range(10)]
-            produce(orders, [(v, v) for v in sent[-10:]])
-            wait_for(lambda: count(broker, upper) == len(sent))
-        time.sleep(0.5)
-        moment = now_ms()
-        time.sleep(0.5)
-        for burst in range(2):
-            sent += [f"b{burst}-{n % 7}" for n in range(10)]
-            produce(orders, [(v, v) for v in sent[-10:]])
-            wait_for(lambda: count(broker, upper) == len(sent))
-        wait_for(lambda: read_by(out) == len(sent))
-        before = values(broker, upper)
 
-        at = iso(from_milliseconds(moment))
-        file, plan = team.plan("upper", f"--at={at}", scenario="chain")
-        assert plan["can_apply"], plan["blockers"]
-        assert row_of(plan, "upper")["choice"] == "rewind"
-        assert row_of(plan, "billing")["choice"] == "skip"
-        assert row_of(plan, "upper")["is_exact"] and row_of(plan, "billing")["is_exact"]
-        actions = [s["action"] for s in plan["steps"]]
-        assert actions[:2] == ["stop_pipeline"] * 2 and actions[-2:] == ["start_pipeline"] * 2
+    def send(self, letter):
+        more = [f"{letter}-{n % 7}" for n in range(10)]
+        self._produce(self.orders, [(v, v) for v in more])
+        self.sent += more
+        self.wait(len(self.sent))
 
-        run = run_slowly(team, "apply", str(file))
-        assert run["state"] == "done"
-        # What was written since the moment is written again, and no more.
-        again = Counter(v.upper() for v in sent if v.startswith("b"))
-        wait_for(lambda: count(broker, upper) == len(sent) + 20)
-        after = values(broker, upper)
-        assert {p: rows[: len(before[p])] for p, rows in after.items()} == before
-        rewritten = Counter(v for p, rows in after.items() for v in rows[len(before[p]) :])
-        assert rewritten == again
-        # The group has skipped nothing but what it had read, and reads the rest once.
-        wait_for(lambda: read_by(out) == len(sent) + 20)
-        first, second = generations(out)
-        assert second.at == {f"{upper}-{p}": len(rows) for p, rows in before.items()}
-        for part, rows in after.items():
-            name = f"{upper}-{part}"
-            read = first.read.get(name, []) + second.read.get(name, [])
-            assert read == list(range(len(rows)))
+    def wait(self, written):
+        """Wait until so many records are in the topic, and the group has read to its end."""
+        wait_for(lambda: sum(map(len, self.written.values())) == written, lambda: str(self.written))
+        wait_for(lambda: self.position == {p: len(r) for p, r in self.written.items()})
 
-        undone = run_slowly(team, "undo", run["run"])
-        assert undone["state"] == "done"
-        produce(orders, [("late", "late")])
-        wait_for(lambda: count(broker, upper) == len(sent) + 21)
-        # Each pipeline is where it was: the rewritten records are duplicates now, as announced.
-        assert any("duplicates" in text for text in plan["outputs"]["undo"])
-        wait_for(lambda: len(generations(out)) == 3 and read_by(out) == len(sent) + 20 + 21)
-        third = generations(out)[2]
-        assert third.at == second.at
-        shell(member, "stop")
-        query.shell("stop")
+    @property
+    def written(self):
+        return values(self.broker, self.upper)
+
+    @property
+    def lives(self):
+        return generations(self.out)
+
+    @property
+    def position(self):
+        last = self.lives[-1] if self.lives else None
+        return {p: last.reached(f"{self.upper}-{p}") if last else None for p in self.written}
+
+
+@pytest.fixture
+def billing(team, spark, topic, produce, unique):
+    made = Billing(team, spark, topic, produce, unique("billing"))
+
+    def shell(word):
+        subprocess.run(made.member[word], shell=True, cwd=team.folder, check=False)
+
+    with made.query:
+        made.query.shell("start")
+        shell("start")
+        yield made
+        made.query.shell("stop")
+        shell("stop")
+
+
+def moment_now():
+    """Return a time that lies well between what was written before and what comes after."""
+    time.sleep(0.5)
+    found = now_ms()
+    time.sleep(0.5)
+    return iso(from_milliseconds(found))
+
+
+def test_a_group_processes_each_rewritten_record_once(team, billing):
+    billing.send("a")
+    billing.send("b")
+    at = moment_now()
+    billing.send("c")
+    billing.send("d")
+    before = billing.written
+    file, plan = team.plan("upper", f"--at={at}", scenario="chain")
+    assert plan["can_apply"], plan["blockers"]
+    rows = [(r["pipeline"], r["choice"], r["is_exact"]) for r in plan["impact"]["chain"]]
+    assert rows == [("upper", "rewind", True), ("billing", "skip", True)]
+    actions = [s["action"] for s in plan["steps"]]
+    assert actions[:2] == ["stop_pipeline"] * 2 and actions[-2:] == ["start_pipeline"] * 2
+    _, alone = team.plan("upper", "--batch=0", scenario="rewind")
+    assert any("headgate plan chain upper --at=" in r for r in alone["risks"]), alone["risks"]
+
+    run = run_slowly(team, "apply", str(file))
+    assert run["state"] == "done"
+    # What was written since the moment is written again, and no more.
+    billing.wait(len(billing.sent) + 20)
+    after = billing.written
+    assert {p: rows[: len(before[p])] for p, rows in after.items()} == before
+    rewritten = Counter(v for p, rows in after.items() for v in rows[len(before[p]) :])
+    assert rewritten == Counter(v.upper() for v in billing.sent if v[0] in "cd")
+    # The group skipped nothing but what it had read, and read the rest once.
+    first, second = billing.lives
+    assert second.at == {f"{billing.upper}-{p}": len(rows) for p, rows in before.items()}
+    for part, rows in after.items():
+        name = f"{billing.upper}-{part}"
+        read = first.read.get(name, []) + second.read.get(name, [])
+        assert read == list(range(len(rows)))
+    assert_undone(team, billing, plan, run["run"])
+
+
+def assert_undone(team, billing, plan, run):
+    """Each pipeline is where it was: the rewritten records are duplicates now, as announced."""
+    was = billing.lives[1].at
+    assert run_slowly(team, "undo", run)["state"] == "done"
+    assert any("duplicates" in text for text in plan["outputs"]["undo"])
+    wait_for(lambda: len(billing.lives) == 3)
+    billing.wait(len(billing.sent) + 20)
+    assert billing.lives[2].at == was
+
+
+def test_an_excluded_group_gets_duplicates_as_the_plan_says(team, billing):
+    billing.send("a")
+    at = moment_now()
+    billing.send("b")
+    asked = (f"--at={at}", "--exclude=billing")
+    file, plan = team.plan("upper", *asked, scenario="chain")
+    assert plan["can_apply"], plan["blockers"]
+    assert any(
+        t.startswith("billing: nothing. ") and "duplicates" in t for t in plan["outputs"]["run"]
+    )
+    assert run_slowly(team, "apply", str(file))["state"] == "done"
+    billing.wait(len(billing.sent) + 10)
+    (life,) = billing.lives
+    found = [billing.written[p][n] for p in billing.written
+             for n in life.read.get(f"{billing.upper}-{p}", ())]  # fmt: skip
+    twice = Counter(v.upper() for v in billing.sent if v[0] == "b")
+    assert Counter(found) == Counter(v.upper() for v in billing.sent) + twice
 
 
 def newest_totals(broker, topic):
@@ -187,13 +226,11 @@ def test_a_stateful_query_counts_each_record_once(team, shop):
     # Not in the point, but before the moment: the run must process it before it skips.
     shop.send("b")
     shop.send("c")
-    time.sleep(0.5)
-    moment = now_ms()
-    time.sleep(0.5)
+    at = moment_now()
     for letter in "defg":
         shop.send(letter)
     before = shop.written
-    file, plan = team.plan("upper", f"--at={iso(from_milliseconds(moment))}", scenario="chain")
+    file, plan = team.plan("upper", f"--at={at}", scenario="chain")
     assert plan["can_apply"], plan["blockers"]
     row = row_of(plan, "totals")
     assert (row["choice"], row["batch"], row["is_exact"]) == ("rewind", point.batch, True)
@@ -208,7 +245,3 @@ def test_a_stateful_query_counts_each_record_once(team, shop):
 
     undone = run_slowly(team, "undo", run["run"])
     assert undone["state"] == "done"
-
-
-def read_by(out):
-    return sum(len(rows) for life in generations(out) for rows in life.read.values())

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Iterator
+from dataclasses import replace
 
 from headgate.model.version import Engine
 from headgate.reprocess.conditions import CHECKPOINT
@@ -139,7 +140,9 @@ def _next(
         )
     if mixed := list(_mixed(links, read)):
         return Move(member=member, choice=choice, blockers=tuple(mixed))
-    return move_downstream(request, member, own, choice)
+    move = move_downstream(request, member, own, choice)
+    # What is right from a boundary on is no more exact than the boundary.
+    return replace(move, is_exact=move.is_exact and all(cut.is_exact for cut in own.values()))
 
 
 def _mixed(links: Links, read: dict[str, list[Cut]]) -> Iterator[str]:
