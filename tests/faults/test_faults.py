@@ -37,6 +37,13 @@ def lab(tmp_path_factory):
             "after create_topic of step 2",
             marks=pytest.mark.long,
         ),
+        # Between two groups that move: the killed one comes after another that is done.
+        pytest.param(
+            "chain-spark",
+            "after alter_offsets of step 7",
+            "after alter_offsets of step 3",
+            marks=pytest.mark.long,
+        ),
     ],
 )
 def test_a_run_and_its_undo_survive_a_killed_worker(lab, name, at, back_at):

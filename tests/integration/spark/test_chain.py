@@ -245,3 +245,20 @@ def test_a_stateful_query_counts_each_record_once(team, shop):
 
     undone = run_slowly(team, "undo", run["run"])
     assert undone["state"] == "done"
+
+
+def test_from_the_earliest_offsets_state_is_rebuilt_from_the_rewritten_records(team, shop):
+    for letter in "abc":
+        shop.send(letter)
+    before = shop.written
+    file, plan = team.plan("upper", "--to-earliest", scenario="chain")
+    assert plan["can_apply"], plan["blockers"]
+    rows = [(r["pipeline"], r["choice"], r["is_exact"]) for r in plan["impact"]["chain"]]
+    assert rows == [("upper", "reset", True), ("totals", "reset", True)]
+    assert run_slowly(team, "apply", str(file))["state"] == "done"
+    wait_for(lambda: sum(map(len, shop.written.values())) == 2 * len(shop.sent))
+    after = shop.written
+    for part, rows in before.items():
+        assert Counter(after[part][len(rows) :]) == Counter(rows)
+    # Its state had each record once: rewritten records on top of it would count twice.
+    shop.send("d")

@@ -49,7 +49,7 @@ def unknown_names(names: Iterable[str], known: Mapping[str, Member], first: str)
 def default_of(member: Member, *, to_earliest: bool, leads_on: bool) -> Choice | None:
     """Return what gives correct results for a pipeline downstream; None if nothing does.
 
-    `to_earliest`: everything that it reads is written again. `leads_on`: others in the chain read
+    `to_earliest`: everything that it reads is rewritten. `leads_on`: others in the chain read
     what it writes.
     """
     engine = member.pipeline.engine

@@ -78,7 +78,7 @@ def move_downstream(request: PlanRequest, member: Member, cuts: Cuts, choice: Ch
 
 
 def untouched(member: Member, cuts: Cuts) -> Move:
-    """Return the move of a pipeline that goes on: it reads what is written again."""
+    """Return the move of a pipeline that goes on: it reads what is rewritten."""
     twice = "duplicates" if member.is_stateless else "duplicates, and its state counts them twice"
     return Move(
         member=member,
@@ -114,7 +114,7 @@ def _skip_group(request: PlanRequest, member: Member, cuts: Cuts) -> Move:
     assert member.pipeline.group is not None
     commits = commits_of(request.inspector.kafka.group(member.pipeline.group))
     at = {part: commit.offset for part, commit in commits.items()}
-    # What is skipped is written again, and the other topics stay where they are.
+    # What is skipped is rewritten, and the other topics stay where they are.
     spoken = (f"{member.name} skips up to ", "these partitions keep their offsets")
     risks = tuple(r for r in plan.risks if not r.startswith(spoken))
     replaced = replaced_in(request.inspector, since)
@@ -353,7 +353,7 @@ def _reset(request: PlanRequest, member: Member, cuts: Cuts) -> Move:
         risks=() if is_all else (lacks,),
         blockers=(
             (
-                f"it also reads {name_list(others)}, which isn't written again: with empty state, "
+                f"it also reads {name_list(others)}, which isn't rewritten: with empty state, "
                 "its results would lack those records. Choose skip or nothing with --choose",
             )
             if others

@@ -92,7 +92,7 @@ def _rewound(request: PlanRequest, member: Member, at: int, *, can_reset: bool) 
 
 
 def cut_of(plan: Plan, member: Member, next_ms: int | None, at: int) -> Cut | None:
-    """Return from when on the output of a rewound query is written again; None: it writes none.
+    """Return from when on the output of a rewound query is rewritten; None: it writes none.
 
     The step that records the output knows when the first batch of it was planned. A query that
     writes several topics, or to a sink that nothing describes, has only the moment.

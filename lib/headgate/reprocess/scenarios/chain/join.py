@@ -127,7 +127,7 @@ def _row(move: Move) -> dict[str, Any]:
 def _outputs(chain: Order, moves: Iterable[Move]) -> OutputEffects:
     run = [f"{m.member.name}: {_word(m)}. {text}" for m in moves for text in _joined(m.said)]
     run += [
-        f"{name}: nothing. Only excluded {by} leads to it, and passes duplicates on."
+        f"{name}: nothing. It reads only from excluded {by}, and gets its duplicates."
         for name, by in chain.left_out.items()
     ]
     return OutputEffects(run=tuple(run))
@@ -159,10 +159,7 @@ def _own_risks(
         )
     inside = {m.name for m in chain.members}
     if strange := [n for n in links.unknown if n not in inside]:
-        yield (
-            f"the inputs of {name_list(strange)} are unknown, so Headgate can't tell whether they "
-            "are downstream"
-        )
+        yield (f"the inputs of {name_list(strange)} are unknown: they may be downstream")
     if anywhere := [n for n in links.anywhere if n in inside]:
         yield (
             f"{name_list(anywhere)} chooses a topic for each record, so its downstream pipelines "

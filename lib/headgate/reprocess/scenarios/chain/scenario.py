@@ -166,7 +166,7 @@ OPTIONS = (
     Option(
         name="at",
         ask="To which record time of the first pipeline's input?",
-        help="Record time of the first pipeline's input to go back to (default zone: UTC).",
+        help="Record time of the first pipeline's input to rewind to (default zone: UTC).",
         metavar="TIME",
         one_of=_MOMENT,
         required=True,

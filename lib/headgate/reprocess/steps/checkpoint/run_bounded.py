@@ -29,7 +29,7 @@ class RunBounded(StepBase):
 
     The end offsets are found once and kept in a file of the run, so that a program that is started
     again ends at the same ones. `time_limit` is in seconds. `replaced_since` says by topic from
-    which time on (Unix milliseconds) its records are written again: the run ends before them.
+    which time on (Unix milliseconds) its records are rewritten: the run ends before them.
     """
 
     action: ClassVar[str] = "run_bounded"

@@ -25,7 +25,7 @@ from headgate.text.times import from_milliseconds, iso
 
 @dataclass(frozen=True, slots=True)
 class Replaced:
-    """What one partition holds that is written again: from `begin` to the latest offset `end`."""
+    """What one partition holds that is rewritten: from `begin` to the latest offset `end`."""
 
     topic: str
     partition: int
@@ -84,7 +84,7 @@ def since_words(since: Mapping[str, int]) -> str:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SkipReplacedRecords(ResetOffsets):
-    """Move the group to the latest offsets, past the records that are written again.
+    """Move the group to the latest offsets, past the records that are rewritten.
 
     `since` says by topic from which time on (Unix milliseconds) its records are replaced, `writers`
     are the pipelines that write them: they must be stopped, so that the latest offset is final.
