@@ -102,7 +102,18 @@ class _Versions:
             "SELECT number, document FROM versions WHERE pipeline = ?"
             " ORDER BY origin = ? DESC, number DESC LIMIT 1"
         )
-        found = self._file.rows(query, pipeline, Origin.OBSERVED.value)
+        return self._first(query, pipeline, Origin.OBSERVED.value)
+
+    def captured(self, pipeline: str) -> Version | None:
+        """Return what was captured last, or None where nothing was."""
+        query = (
+            "SELECT number, document FROM versions WHERE pipeline = ? AND origin = ?"
+            " ORDER BY number DESC LIMIT 1"
+        )
+        return self._first(query, pipeline, Origin.CAPTURED.value)
+
+    def _first(self, query: str, pipeline: str, origin: str) -> Version | None:
+        found = self._file.rows(query, pipeline, origin)
         if not found:
             return None
         from headgate.parse.evidence import version_file

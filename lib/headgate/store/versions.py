@@ -73,6 +73,12 @@ class Versions:
             row = _newest(connection, pipeline, Origin.OBSERVED) or _newest(connection, pipeline)
         return self.get(pipeline, row.number) if row else None
 
+    def captured(self, pipeline: str) -> Version | None:
+        """Return what was captured last, or None where nothing was."""
+        with self._database.reading() as connection:
+            row = _newest(connection, pipeline, Origin.CAPTURED)
+        return self.get(pipeline, row.number) if row else None
+
     def all_running(self, pipelines: Iterable[str]) -> dict[str, Version]:
         """Return what `running` says of each pipeline that has a version, in few queries."""
         chosen: dict[str, VersionRow] = {}

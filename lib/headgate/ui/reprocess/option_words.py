@@ -7,7 +7,8 @@ import re
 from headgate.reprocess.scenario import Option
 from headgate.reprocess.scenarios.build import SCENARIOS
 
-_NAME = re.compile(r"(?<![\w-])--([a-z][a-z-]*[a-z])(?![\w-])")
+# A command of another scenario stays as it is.
+_NAME = re.compile(r"`headgate plan [^`]*`|(?<![\w-])--([a-z][a-z-]*[a-z])(?![\w-])")
 # By the form of a value on the command line.
 _EXAMPLES = {
     "TIME": "2026-11-21T10:00:00Z",
@@ -52,7 +53,7 @@ def as_asked(text: str, scenario: str | None) -> str:
         return text
 
     def asked(found: re.Match[str]) -> str:
-        option = declared.option(found[1])
+        option = declared.option(found[1]) if found[1] else None
         return f"“{option.ask}”" if option is not None and option.ask else found[0]
 
     return _NAME.sub(asked, text)

@@ -19,6 +19,7 @@ from headgate.reprocess.steps.base.step import pipeline_of
 from headgate.reprocess.steps.offsets.target import TopicPart
 from headgate.store.rows import RunFacts, RunFilter, RunState
 from headgate.store.step_records import step_records
+from headgate.usecases.reprocess.complete_version import complete_version
 
 if TYPE_CHECKING:
     from headgate.model.activity import Position
@@ -58,6 +59,7 @@ def fresh_plan(
         points=store.restore_points.of,
         schedule=store.schedules.get,
         versions=lambda name: store.versions.running(name) or described(inspector, name)[0],
+        versions=lambda name: complete_version(store, name),
     )
     touching = [r for name in plan.resources for r in store.runs.touching(name) if r.id != but]
     active = {r.id: r for r in touching if r.state.is_active}

@@ -39,6 +39,7 @@ from headgate.reprocess.steps.offsets.reset_offsets import ResetOffsets
 from headgate.reprocess.steps.offsets.skip_replaced import (
     SkipReplacedRecords,
     left_behind,
+    positions,
     replaced_in,
     unread_before,
 )
@@ -113,12 +114,11 @@ def _skip_group(request: PlanRequest, member: Member, cuts: Cuts) -> Move:
     steps = tuple(_skipping(s, since, _writers(cuts)) for s in plan.steps)
     assert member.pipeline.group is not None
     commits = commits_of(request.inspector.kafka.group(member.pipeline.group))
-    at = {part: commit.offset for part, commit in commits.items()}
     # What is skipped is rewritten, and the other topics stay where they are.
     spoken = (f"{member.name} skips up to ", "these partitions keep their offsets")
     risks = tuple(r for r in plan.risks if not r.startswith(spoken))
     replaced = replaced_in(request.inspector, since)
-    behind = left_behind(member.name, unread_before(replaced, at))
+    behind = left_behind(member.name, unread_before(replaced, positions(replaced, commits)))
     state = () if member.is_stateless else (_counts_twice(),)
     return Move(
         member=member,

@@ -6,11 +6,13 @@ from collections.abc import Iterable, Iterator
 from dataclasses import replace
 from typing import Any
 
+from headgate.model.registered_pipelines import Effects
 from headgate.reprocess.output_effects import OutputEffects
 from headgate.reprocess.plan import Plan
 from headgate.reprocess.scenario import PlanRequest
 from headgate.reprocess.scenarios.chain.choices import Choice
 from headgate.reprocess.scenarios.chain.moves import Move
+from headgate.reprocess.scenarios.shared.output_statements import EXTERNAL
 from headgate.reprocess.scenarios.shared.pipeline_links import Links, Order, unregistered
 from headgate.reprocess.steps.base.step import Step
 from headgate.reprocess.steps.offsets.record_offsets import RecordOffsets
@@ -151,6 +153,7 @@ def _own_risks(
 ) -> Iterator[str]:
     for move in moves:
         yield from _boundary(move)
+        yield from _effects(request, move)
     written = {t for m in moves if m.out is not None for t in m.member.writes}
     for topic, groups in unregistered(request.inspector, links, written).items():
         yield (
@@ -165,6 +168,15 @@ def _own_risks(
             f"{name_list(anywhere)} chooses a topic for each record, so its downstream pipelines "
             "are unknown"
         )
+
+
+def _effects(request: PlanRequest, move: Move) -> Iterator[str]:
+    """Say it of those downstream; of the first one it is said of every plan."""
+    pipeline = move.member.pipeline
+    is_next = pipeline.name != request.pipeline.name
+    # Who skips processes rewritten records, and who isn't touched does as well.
+    if is_next and pipeline.effects is Effects.EXTERNAL:
+        yield EXTERNAL.format(name=pipeline.name)
 
 
 def _boundary(move: Move) -> Iterator[str]:

@@ -17,7 +17,7 @@ OFFERS = ("rewind", "from-scratch")
 
 def with_chain_offer(request: PlanRequest, plan: Plan) -> Plan:
     """Return the plan with the command of a chain, if registered pipelines are downstream."""
-    version = request.version
+    version = request.versions(request.pipeline.name) or request.version
     is_kept = request.options.get("outputs", "keep") == "keep"
     # Who writes to no topic, or to new ones, leaves nothing to those downstream.
     if not plan.steps or not is_kept or version is None or not writes(version):

@@ -269,7 +269,7 @@ BEHIND = (
     "{name} still has at least {count} records to reprocess. If you undo now, the newest values "
     "of their keys stay wrong in the outputs. Wait until {name} has caught up."
 )
-_EXTERNAL = (
+EXTERNAL = (
     '{name} has effects outside of Kafka (`effects = "external"`). For reprocessed records, they '
     "happen again. Turn them off before the run, or make them idempotent"
 )
@@ -295,5 +295,5 @@ def with_statements(request: PlanRequest, plan: Plan) -> Plan:
     )
     risks = plan.risks
     if Fact.REPROCESSES in facts and request.pipeline.effects is Effects.EXTERNAL:
-        risks = (*risks, _EXTERNAL.format(**words))
+        risks = (*risks, EXTERNAL.format(**words))
     return replace(plan, outputs=plan.outputs.joined(applier), risks=risks)

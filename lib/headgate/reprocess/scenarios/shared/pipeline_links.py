@@ -84,11 +84,9 @@ def _matcher(inspector: Inspector, versions: Iterable[Version | None]) -> Match:
 
 
 def _version(request: PlanRequest, pipeline: Pipeline) -> Version | None:
-    return (
-        request.version
-        if pipeline.name == request.pipeline.name
-        else request.versions(pipeline.name)
-    )
+    found = request.versions(pipeline.name)
+    is_asked = pipeline.name == request.pipeline.name
+    return found or (request.version if is_asked else None)
 
 
 def _member(

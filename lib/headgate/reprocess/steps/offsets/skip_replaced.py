@@ -25,12 +25,16 @@ from headgate.text.times import from_milliseconds, iso
 
 @dataclass(frozen=True, slots=True)
 class Replaced:
-    """What one partition holds that is rewritten: from `begin` to the latest offset `end`."""
+    """What one partition holds that is rewritten: from `begin` to the latest offset `end`.
+
+    `earliest` is the partition's earliest offset.
+    """
 
     topic: str
     partition: int
     begin: int
     end: int
+    earliest: int = 0
 
 
 def replaced_in(inspector: Inspector, since: Mapping[str, int]) -> dict[TopicPart, Replaced]:
@@ -53,7 +57,17 @@ def _replaced(
             begin, end = known_log(name, log)
             at = first.get((name, log.number))
             at = end if at is None else min(max(at, begin), end)
-            yield Replaced(name, log.number, at, end)
+            yield Replaced(name, log.number, at, end, begin)
+
+
+def positions(
+    replaced: Mapping[TopicPart, Replaced], commits: Mapping[TopicPart, Commit]
+) -> dict[TopicPart, int]:
+    """Return where a group is; without a commit, it may begin at the earliest offset."""
+    return {
+        part: commits[part].offset if part in commits else r.earliest
+        for part, r in replaced.items()
+    }
 
 
 def skipped_to(
@@ -112,7 +126,7 @@ class SkipReplacedRecords(ResetOffsets):
         group = applier.kafka.group(self.group)
         check_found_inactive(applier, group, self.group_type)
         before = commits_of(group)
-        at = {part: commit.offset for part, commit in before.items()}
+        at = positions(replaced, before)
         for text in left_behind(self.group, unread_before(replaced, at)):
             applier.note(text)
         return {
