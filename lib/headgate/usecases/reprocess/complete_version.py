@@ -19,7 +19,10 @@ def complete_version(store: Store | SqliteReader, pipeline: str) -> Version | No
     is of another query, and adds nothing.
     """
     version = store.versions.running(pipeline)
-    if version is None or version.sink is not None or version.streams is not None:
+    if version is None or version.streams is not None:
+        return version
+    # A checkpoint has a sink, but nothing of it.
+    if version.sink is not None and version.sink.format is not None:
         return version
     captured = store.versions.captured(pipeline)
     if captured is None or not _reads_the_same(version, captured):
