@@ -13,6 +13,9 @@ from headgate.text.numbers import NONE, count, duration, exact, size
 from headgate.ui.reprocess.dead_letters_panel import dead_letters_panel
 from headgate.ui.shared import markup
 from headgate.views.reports.plan_outputs import what_remains
+from headgate.views.words.chain import HEAD as CHAIN_HEAD
+from headgate.views.words.chain import KEY as CHAIN
+from headgate.views.words.chain import chain_rows
 from headgate.views.words.dead_letters import KEYS as LETTERS
 from headgate.views.words.impact import (
     copied_words,
@@ -23,7 +26,9 @@ from headgate.views.words.impact import (
     snapshot_words,
 )
 
-_SHOWN = frozenset({"records", "total", "skipped", "to_read", "snapshot", *MEASURED, *LETTERS})
+_SHOWN = frozenset(
+    {"records", "total", "skipped", "to_read", "snapshot", *MEASURED, *LETTERS, CHAIN}
+)
 
 
 def impact_tiles(plan: Plan) -> None:
@@ -70,6 +75,8 @@ def impact_details(plan: Plan) -> None:
     """Show the numbers by topic, how they were found, and the readers by name."""
     impact = plan.impact
     dead_letters_panel(impact)
+    if chain := list(chain_rows(impact)):
+        st.html(markup.section("Pipelines") + markup.table(CHAIN_HEAD, chain, numbers=0))
     if rows := list(_by_topic(impact)):
         with_bytes = "bytes" in impact
         head = ("Topic", "Records", "About")[: 3 if with_bytes else 2]

@@ -8,6 +8,7 @@ from typing import Any
 from headgate.reprocess.impact import again, not_undoable
 from headgate.reprocess.plan import Plan
 from headgate.text.numbers import duration, exact, plural, size
+from headgate.views.words.chain import chain_lines
 from headgate.views.words.dead_letters import dead_letter_lines
 
 SHOWN = 12
@@ -28,7 +29,7 @@ def impact_lines(plan: Plan) -> list[tuple[str, str]]:
     kept_lines = [*snapshot, *copies]
     letters = dead_letter_lines(plan.impact)
     read = [*letters, *_read_again(plan.impact), *_time(plan.impact)]
-    return [*read, *kept_lines, *_after(plan), *undo]
+    return [*chain_lines(plan.impact), *read, *kept_lines, *_after(plan), *undo]
 
 
 def _read_again(impact: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
