@@ -40,8 +40,8 @@ def lab(tmp_path_factory):
         # Between two groups that move: the killed one comes after another that is done.
         pytest.param(
             "chain-spark",
-            "after alter_offsets of step 7",
-            "after alter_offsets of step 3",
+            "after alter_offsets of step 5",
+            "after alter_offsets of step 6",
             marks=pytest.mark.long,
         ),
     ],

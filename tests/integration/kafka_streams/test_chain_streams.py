@@ -17,7 +17,7 @@ __all__ = ["app"]
 
 
 @pytest.fixture
-def counted(team, broker, app, class_path, unique):
+def counted(team, broker, app, class_path, unique, groups):
     """The application and the group at work, all of the history counted and read."""
     words = resettable.argv(
         class_path, "rekeyed", broker,
@@ -33,6 +33,8 @@ def counted(team, broker, app, class_path, unique):
         entry,
     )
     resettable.produce(broker, f"{app}-in", resettable.HISTORY)
+    # The application whose id begins with that of this one.
+    groups.commit(f"{app}-2", {(f"{app}-in", 0): (1, "")})
     both = (commands, member)
     for found in both:
         subprocess.run(found["start"], shell=True, cwd=team.folder, check=True)

@@ -30,7 +30,7 @@ def joined(
     moves: tuple[Move, ...],
     options: dict[str, Any],
 ) -> Plan:
-    """Return one plan: all stops, then what is done to each pipeline, then all starts."""
+    """Return one plan: all stops, what is done to each pipeline (last one first), all starts."""
     blockers = tuple(_sentences(moves, "blockers"))
     plans = [m.plan for m in moves if m.plan is not None]
     topics = {t for m in moves for t in m.member.writes if m.out is not None}
@@ -53,7 +53,9 @@ def _steps(moves: Iterable[Move]) -> Iterator[Step]:
     parts = [m.plan.steps for m in moves if m.plan is not None]
     yield from (s for steps in parts for s in steps if isinstance(s, StopPipeline))
     recorded = False
-    for step in (s for steps in parts for s in steps):
+    # The last one first: a query that catches up writes to what those after it read, and where
+    # they continue is found before that.
+    for step in (s for steps in reversed(parts) for s in steps):
         if isinstance(step, StopPipeline | StartPipeline | ManualStep):
             continue
         # The file has room for one group; the journal keeps the offsets of all.

@@ -37,7 +37,8 @@ def build(request: PlanRequest) -> Plan:
     """Return the plan: stop all, upstream first; move each; start all, upstream first.
 
     A pipeline that is stopped first writes nothing more, so what those after it skip ends where
-    their input ends. One that is started first has written when those after it start.
+    their input ends. One that is started first has written when those after it start. In between
+    the last one is moved first: one before it may write while it catches up.
     """
     if not request.inspector.kafka.has_cluster():
         return request.block("no Kafka cluster is configured: only Kafka topics link pipelines")
