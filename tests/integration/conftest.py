@@ -49,11 +49,13 @@ class Team:
             text=True,
         )
 
-    def run(self, *args: str, code: int = 0) -> dict:
-        """Run a command with `--format json` and return what it printed."""
+    def run(self, *args: str, code: int | None = 0) -> dict:
+        """Run a command with `--format json` and return what it printed; None is any exit code."""
         process = self.popen(*args, "--format", "json")
         out, err = process.communicate(timeout=600)
-        assert process.returncode == code, f"{process.returncode}\n{out}\n{err}{self.worker_log()}"
+        assert code in (None, process.returncode), (
+            f"{process.returncode}\n{out}\n{err}{self.worker_log()}"
+        )
         return json.loads(out) if out else {"error": err}
 
     def worker_log(self) -> str:
@@ -61,7 +63,7 @@ class Team:
         return log.read_text() if log.exists() else ""
 
     def plan(
-        self, pipeline: str, *options: str, scenario: str = "from-scratch", code: int = 0
+        self, pipeline: str, *options: str, scenario: str = "from-scratch", code: int | None = 0
     ) -> tuple[Path, dict]:
         file = self.folder / f"{pipeline}.plan.json"
         made = self.run("plan", scenario, pipeline, *options, "-o", str(file), code=code)

@@ -82,10 +82,26 @@ class SnapshotSize:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Turn:
-    """A checkpoint was continued from the end of `batch`; `id` tells it from other such times."""
+    """A checkpoint was continued from the end of `batch`; `id` tells it from other such times.
+
+    `skips` says that it continued after records which the batch had not read. Whoever goes back to
+    before it reads them.
+    """
 
     id: str
     batch: int
+    skips: bool = False
+
+
+def skipped_after(now: tuple[Turn, ...], point: tuple[Turn, ...] | None, batch: int) -> bool:
+    """Whether a checkpoint with the history `now` skipped records after this batch.
+
+    `point` is the history of a restore point that has the batch, None: the checkpoint's own logs
+    have it, in which the batch itself ends after what was skipped.
+    """
+    if point is None:
+        return any(turn.skips and batch < turn.batch for turn in now)
+    return any(turn.skips for turn in now[len(point) :])
 
 
 def is_before(point: tuple[Turn, ...], batch: int, now: tuple[Turn, ...]) -> bool:

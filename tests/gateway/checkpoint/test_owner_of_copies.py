@@ -8,6 +8,7 @@ import stat
 import pytest
 
 from headgate.gateway.checkpoint.folders import copy_tree
+from headgate.gateway.checkpoint.history import HISTORY
 from headgate.gateway.checkpoint.rewind_copy import copy_to_batch
 
 OWNER = (54321, 54322)
@@ -33,7 +34,7 @@ def facts(folder) -> dict[str, tuple[int, int, int]]:
     return {
         str(p.relative_to(folder)): (s.st_uid, s.st_gid, stat.S_IMODE(s.st_mode))
         for p, s in found
-        if "1" not in p.name
+        if "1" not in p.name and p.name != HISTORY
     }
 
 

@@ -12,6 +12,7 @@ from headgate.errors import EvidenceError, StepError
 from headgate.gateway.adapters.live import LiveInspector
 from headgate.gateway.checkpoint.batches import read_batches
 from headgate.gateway.checkpoint.folders import copy_tree, tree_hash
+from headgate.gateway.checkpoint.history import HISTORY
 from headgate.gateway.checkpoint.rewind_copy import copy_to_batch
 from headgate.gateway.checkpoint.rewind_facts import read_rewind
 from headgate.model.registered_pipelines import Registry
@@ -150,6 +151,9 @@ def test_a_copy_on_a_file_system_without_links(written, tmp_path, monkeypatch):
     copy_to_batch(folder, tmp_path / "linked", 3)
     monkeypatch.setattr(os, "link", refuse)
     copy_to_batch(folder, tmp_path / "copy", 3)
+    for name in ("copy", "linked"):
+        # Each says of itself which copy it is.
+        (tmp_path / name / HISTORY).unlink()
     assert tree_hash(tmp_path / "copy") == tree_hash(tmp_path / "linked")
     monkeypatch.setattr(shutil, "disk_usage", lambda _: shutil._ntuple_diskusage(9, 9, 0))
     with pytest.raises(StepError, match="bytes free, but the copy of"):

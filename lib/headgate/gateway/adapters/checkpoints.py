@@ -19,6 +19,7 @@ from headgate.gateway.checkpoint.folders import (
     read_checkpoint,
     remove_tree,
 )
+from headgate.gateway.checkpoint.history import mark_skip
 from headgate.gateway.checkpoint.remote_copy import sizes_of
 from headgate.gateway.checkpoint.remote_view import logs_seen, seen
 from headgate.gateway.checkpoint.rewind_copy import copy_to_batch
@@ -113,7 +114,10 @@ class CheckpointAdapter:
     def edit_copy(self, path: str, copy: str, edits: Iterable[Edit]) -> None:
         """Make edits in a copy that stands beside the checkpoint."""
         _check_beside(path, copy, self._context.run)
-        checkpoint_repair.edit_files(Path(copy), edits)
+        changes = tuple(edits)
+        checkpoint_repair.edit_files(Path(copy), changes)
+        if any(edit.path.startswith("offsets/") for edit in changes):
+            mark_skip(Path(copy))
 
     def remove_beside(self, path: str, copy: str) -> None:
         """Remove a copy that stands beside the checkpoint; fine if it is gone."""

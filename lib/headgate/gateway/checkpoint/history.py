@@ -8,6 +8,8 @@ history of before.
 
 from __future__ import annotations
 
+import os
+from dataclasses import replace
 from pathlib import Path
 
 import msgspec
@@ -26,7 +28,22 @@ def read_history(folder: Path) -> tuple[Turn, ...]:
         return ()
 
 
+def mark_skip(folder: Path) -> None:
+    """Record in a copy that it continues after records which its last batch has not read."""
+    turns = read_history(folder)
+    if turns:
+        found = (*turns[:-1], replace(turns[-1], skips=True))
+        _write(folder, found)
+
+
 def add_turn(folder: Path, turn: Turn) -> None:
     """Record in a copy that it continues from an earlier batch."""
-    found = (*read_history(folder), turn)
-    (folder / HISTORY).write_bytes(msgspec.json.encode(found))
+    _write(folder, (*read_history(folder), turn))
+
+
+def _write(folder: Path, turns: tuple[Turn, ...]) -> None:
+    """Write the file and force it to disk; it is part of a copy that nothing uses yet."""
+    with (folder / HISTORY).open("wb") as file:
+        file.write(msgspec.json.encode(turns))
+        file.flush()
+        os.fsync(file.fileno())

@@ -7,7 +7,7 @@ import pytest
 from headgate.errors import ScenarioError
 from headgate.model.kafka_streams import StreamsApplication, StreamsStore
 from headgate.model.registered_pipelines import Pipeline
-from headgate.model.restore_points import LoggedBatch, Turn, is_before
+from headgate.model.restore_points import LoggedBatch, Turn, is_before, skipped_after
 from headgate.model.version import Engine, OperatorKind, StatefulOperator, Version
 from headgate.reprocess.scenarios.chain.choices import Choice, default_of, read_choices
 from headgate.reprocess.scenarios.chain.moves import Candidate, newest_within
@@ -170,3 +170,23 @@ FIRST, SECOND, LEFT = Turn(id="r1", batch=5), Turn(id="r2", batch=3), Turn(id="r
 )
 def test_a_batch_belongs_to_a_history(point, number, now, is_there):
     assert is_before(point, number, now) is is_there
+
+
+SKIP = Turn(id="r4", batch=7, skips=True)
+
+
+@pytest.mark.parametrize(
+    ("now", "point", "number", "is_skipped"),
+    [
+        ((FIRST,), None, 2, False),
+        ((FIRST, SKIP), None, 6, True),
+        ((FIRST, SKIP), None, 7, False),
+        ((FIRST, SKIP, LEFT), None, 6, True),
+        ((FIRST, SKIP), (FIRST,), 7, True),
+        ((FIRST, SKIP), (FIRST, SKIP), 7, False),
+        ((SKIP, LEFT), (SKIP,), 8, False),
+    ],
+)
+def test_records_that_were_skipped_after_a_batch(now, point, number, is_skipped):
+    """A point that ends at the batch of the skip, but was made before it, has not skipped them."""
+    assert skipped_after(now, point, number) is is_skipped

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from headgate.errors import RefusedError
-from headgate.model.restore_points import LoggedBatch, RestorePoint
+from headgate.model.restore_points import LoggedBatch, RestorePoint, skipped_after
 from headgate.reprocess.plan import Plan
 from headgate.reprocess.scenario import PlanRequest
 from headgate.reprocess.scenarios.chain.choices import Choice
@@ -93,10 +93,19 @@ def candidates(request: PlanRequest, member: Member) -> list[Candidate]:
     batches = inspector.checkpoints.batches(checkpoint.location)
     points = own_points(request, member.name, checkpoint, batches)
     first = batches[0].number if batches else None
-    older = [p for p in points if p.batch is not None and (first is None or p.batch < first)]
+    now = checkpoint.history
+    older = [
+        p
+        for p in points
+        if p.batch is not None
+        and (first is None or p.batch < first)
+        # What was skipped since was replaced: going back to before it would read it after all.
+        and not skipped_after(now, p.history, p.batch)
+    ]
     logged = [
         Candidate(batch=b, next_ms=later.planned_ms if later else None)
         for b, later in zip(batches, (*batches[1:], None), strict=True)
+        if not skipped_after(now, None, b.number)
     ]
     kept = (Candidate(batch=p.as_batch, point=p, next_ms=p.committed_ms) for p in older)
     return [*sorted(kept, key=lambda c: c.batch.number), *logged]

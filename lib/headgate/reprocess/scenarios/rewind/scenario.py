@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from typing import Any
 
-from headgate.model.restore_points import LoggedBatch, RestorePoint, Rewind
+from headgate.model.restore_points import LoggedBatch, RestorePoint, Rewind, skipped_after
 from headgate.model.version import Engine
 from headgate.reprocess import remote_checkpoint
 from headgate.reprocess.conditions import BATCH_DONE, CHECKPOINT, COPIES_STATE
@@ -232,6 +232,12 @@ def _is_same_query(found: _Found) -> bool:
 def _risks(request: PlanRequest, found: _Found) -> list[str]:
     risks = [*found.inputs.risks, *found.sink.risks]
     risks += point_risks(request, found.checkpoint, found.point)
+    point = found.point.history if found.point else None
+    if skipped_after(found.checkpoint.history, point, found.batch.number):
+        risks.append(
+            f"an earlier run skipped records after batch {found.batch.number}. After the rewind, "
+            f"{request.pipeline.name} processes these records"
+        )
     if found.rewind.foreign_schema_files:
         risks.append(
             f"{found.checkpoint.location} is a copy: its state metadata points to the schema files "
