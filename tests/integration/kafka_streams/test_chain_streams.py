@@ -70,7 +70,7 @@ def test_no_choice_is_correct_for_state_that_has_no_history(team, app, counted):
     table = '[[pipeline]]\nname = "up"\nengine = "kafka-streams"\ngroup = "up"\nevidence = ["u"]\n'
     up = (team.folder / "rekeyed.txt").read_text().replace(f"{app}-in", "up-in")
     (team.folder / "u").write_text(up.replace(f"{app}-out", f"{app}-in"))
-    (team.folder / "headgate.toml").write_text(text + table)
+    (team.folder / "headgate.toml").write_text(f"{text}\n{table}")
     asked = ("up", "--at=2026-01-01T00:00:00Z")
     _, plan = team.plan(*asked, scenario="chain", code=3)
     assert any(b.startswith("app: Kafka Streams keeps no old state") for b in plan["blockers"])
