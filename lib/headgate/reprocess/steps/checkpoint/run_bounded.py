@@ -140,7 +140,7 @@ def _said(found: JobResult, pipeline: str) -> str:
     times = f" in {took:.0f} s" if took else ""
     times += f", of which {startup:.0f} s to start" if took and startup else ""
     how = {
-        JobOutcome.DONE: "has reached the latest offsets of the run's start",
+        JobOutcome.DONE: "has reached the end offsets of the run",
         JobOutcome.STOPPED: "has stopped between two batches",
         JobOutcome.FAILED: "has failed",
     }
