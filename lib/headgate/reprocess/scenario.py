@@ -116,6 +116,8 @@ ScheduleOf = Callable[[str], StoredSchedule | None]
 def no_schedule(_pipeline: str) -> StoredSchedule | None:
     """Return None: where no store is, nothing knows of schedules."""
     return None
+
+
 VersionOf = Callable[[str], Version | None]
 
 
@@ -132,8 +134,7 @@ class PlanRequest:
     are the stored versions of other pipelines, by name, where it is a Kafka Streams application:
     what they own or read is not deleted. `known` returns where a group was last, by partition, as
     far as the topics still hold that. `points` returns the restore points of any pipeline by its
-    name, oldest first, `schedule` a pipeline's schedule.
-    name, oldest first, `versions` the newest stored version of any pipeline.
+    name, oldest first, `schedule` its schedule, `versions` its newest stored version.
     """
 
     scenario: str

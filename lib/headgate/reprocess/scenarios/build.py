@@ -19,10 +19,10 @@ from headgate.reprocess.scenario import (
     PointsOf,
     Scenario,
     ScheduleOf,
+    VersionOf,
     no_points,
     no_positions,
     no_schedule,
-    VersionOf,
     no_version,
 )
 from headgate.reprocess.scenarios.shared import common
@@ -74,6 +74,9 @@ APPROVED = "approved"
 
 # What the contract names and this release does not build yet.
 PLANNED = ("late-batch",)
+
+
+def build_plan(  # noqa: PLR0913 - what plans are built from
     scenario: str,
     pipeline: str,
     inspector: Inspector,
@@ -89,10 +92,8 @@ PLANNED = ("late-batch",)
     """Return the plan of `scenario` for a registered pipeline, with or without blockers.
 
     `version` is the newest stored one, where there is one, `others` those of other Kafka Streams
-    applications, `known` where its group was last, `points` restore points and `schedule` the
-    schedule by pipeline.
-    applications, `known` where its group was last, `points` restore points by pipeline,
-    `versions` the newest stored version of any pipeline.
+    applications, `known` where its group was last, `points` restore points, `schedule` the
+    schedule and `versions` the newest stored version, each by pipeline.
     ScenarioError for a scenario that there is none of and for options that it does not take,
     NotFoundError for a pipeline that is not registered, UnreachableError where a system does not
     answer.

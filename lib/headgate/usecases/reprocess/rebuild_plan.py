@@ -58,7 +58,6 @@ def fresh_plan(
         known=known,
         points=store.restore_points.of,
         schedule=store.schedules.get,
-        versions=lambda name: store.versions.running(name) or described(inspector, name)[0],
         versions=lambda name: complete_version(store, name),
     )
     touching = [r for name in plan.resources for r in store.runs.touching(name) if r.id != but]
