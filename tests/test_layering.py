@@ -51,6 +51,7 @@ reprocess/scenarios/from_scratch reprocess/scenarios/new_checkpoint
 reprocess/scenarios/online_upgrade
 reprocess/scenarios/incremental
 reprocess/scenarios/chain
++ reprocess/scenarios/late_batch
 reprocess/execution
 store
 gateway/process

@@ -11,7 +11,7 @@ from urllib.parse import urlsplit
 from headgate.gateway.adapters.checkpoints import check_named
 from headgate.gateway.adapters.run_context import RunContext
 from headgate.gateway.checkpoint import spark_metadata
-from headgate.gateway.checkpoint.folders import local_path
+from headgate.gateway.checkpoint.folders import local_path, tree_hash
 from headgate.gateway.files.addresses import is_remote
 from headgate.gateway.files.evidence_files import find, names
 from headgate.model.restore_points import SinkLog
@@ -27,6 +27,10 @@ class SinkAdapter:
     def exists(self, folder: str) -> bool:
         """Return whether a local folder is there."""
         return Path(folder).is_dir()
+
+    def content_hash(self, folder: str) -> str | None:
+        """Return a hash over the files of a local folder, None if it isn't there."""
+        return tree_hash(Path(folder), whole=False)
 
     def can_write(self, folder: str) -> bool:
         """Return whether Headgate may make files in a local folder."""

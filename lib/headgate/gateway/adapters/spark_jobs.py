@@ -9,6 +9,7 @@ import shutil
 import threading
 import time
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import fields
 from pathlib import Path
 from typing import Any
 
@@ -19,6 +20,7 @@ from headgate.reprocess.ports.spark_jobs import (
     EventTimes,
     JobOutcome,
     JobResult,
+    LateTouch,
     Slice,
     SparkJob,
 )
@@ -43,19 +45,7 @@ class SparkJobAdapter:
 
     def event_times(self, job: SparkJob, topics: Mapping[str, str | None]) -> EventTimes:
         """Return what the program finds; see the port."""
-        folder = self._context.home / "measured"
-        spark = self._context.registry.spark
-        key = [job.program, *job.arguments, sorted(topics.items()), sorted(spark.config.items())]
-        asked = json.dumps(key)
-        named = hashlib.sha256(asked.encode()).hexdigest()[:24]
-        found = _remembered(folder / f"{named}.json")
-        if found is None:
-            # Two plans may be made at once: each has its own process and its own draft.
-            draft = folder / f"{named}.{os.getpid()}-{threading.get_ident()}"
-            found = self._measured(job, draft)
-            with open_private(draft, "w") as out:
-                json.dump(found, out)
-            draft.replace(folder / f"{named}.json")
+        found = self._known(job, topics)
         slices = (
             Slice(
                 topic=s["topic"], partition=s["partition"], begin=s["from"], end=s["to"],
@@ -70,6 +60,31 @@ class SparkJobAdapter:
             result_time=found["result_time"],
             columns=tuple(found["columns"]),
         )
+
+    def late_touch(self, job: SparkJob, inputs: Mapping[str, str | None]) -> LateTouch:
+        """Return what the program finds; see the port."""
+        found = self._known(job, inputs)
+        kept: dict[str, Any] = {one.name: found[one.name] for one in fields(LateTouch)}
+        for name in ("sample", "columns", "assumed"):
+            kept[name] = tuple(kept[name])
+        return LateTouch(**kept)
+
+    def _known(self, job: SparkJob, inputs: Mapping[str, str | None]) -> dict[str, Any]:
+        """Return what a program measures of these inputs, or has measured before."""
+        folder = self._context.home / "measured"
+        spark = self._context.registry.spark
+        key = [job.program, *job.arguments, sorted(inputs.items()), sorted(spark.config.items())]
+        asked = json.dumps(key)
+        named = hashlib.sha256(asked.encode()).hexdigest()[:24]
+        found = _remembered(folder / f"{named}.json")
+        if found is None:
+            # Two plans may be made at once: each has its own process and its own draft.
+            draft = folder / f"{named}.{os.getpid()}-{threading.get_ident()}"
+            found = self._measured(job, draft)
+            with open_private(draft, "w") as out:
+                json.dump(found, out)
+            draft.replace(folder / f"{named}.json")
+        return found
 
     def _measured(self, job: SparkJob, report: Path) -> dict[str, Any]:
         try:

@@ -20,6 +20,12 @@ class SinkInspector(Protocol):
     def exists(self, folder: str) -> bool:
         """Return whether a local folder is there."""
 
+    def content_hash(self, folder: str) -> str | None:
+        """Return a hash over the files of a local folder, None if it isn't there.
+
+        It is the one of `FolderApplier.tree_hash`.
+        """
+
     def can_write(self, folder: str) -> bool:
         """Return whether Headgate may make files in a local folder."""
 

@@ -75,6 +75,38 @@ class EventTimes:
     columns: tuple[str, ...]
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LateTouch:
+    """What late records touch; see `spark_jobs.data.measure_late`.
+
+    `late` records were read: `repeated` came before among them, `in_input` are in the input too,
+    the rest is `new`. They touch `pairs` of a key and a window (as many as `keys`, if results have
+    no time), by the result's `columns`. `first` and `last` are the times of touched results, of
+    windows the first start and the last end (Unix milliseconds); None: the result has no time.
+    `rows`, `files` and `bytes` are the target's. `assumed` are sentences.
+    """
+
+    late: int
+    repeated: int
+    in_input: int
+    new: int
+    keys: int
+    pairs: int
+    sample: tuple[Mapping[str, str | None], ...]
+    columns: tuple[str, ...]
+    time: str | None
+    first: int | None
+    last: int | None
+    is_window: bool
+    rows: int
+    touched_rows: int
+    files: int
+    touched_files: int
+    bytes: int
+    touched_bytes: int
+    assumed: tuple[str, ...]
+
+
 class SparkJobInspector(Protocol):
     """What a plan may ask of them."""
 
@@ -83,6 +115,12 @@ class SparkJobInspector(Protocol):
 
         It is remembered for the same job over the same `topics` (ids by name), as long as the code
         that ran is unchanged. RefusedError says what is wrong with the query or the offsets.
+        """
+
+    def late_touch(self, job: SparkJob, inputs: Mapping[str, str | None]) -> LateTouch:
+        """Return what the program `measure_late` finds.
+
+        It is remembered as `event_times` is; `inputs` are ids of topics and hashes of folders.
         """
 
     def master(self) -> str:

@@ -96,6 +96,7 @@ _STEP_CLASSES = {
     "run_to_offsets": "process.run_to_offsets:RunToOffsets",
     "redrive_records": "records.redrive_records:RedriveRecords",
     "delete_retry_topic": "records.delete_retry_topic:DeleteRetryTopic",
+    "replace_results": "outputs.replace_results:ReplaceResults",
     "process_records": "outputs.process_records:ProcessRecords",
     "process_into_topic": "outputs.process_into_topic:ProcessIntoTopic",
     "delete_filled_topic": "outputs.process_into_topic:DeleteFilledTopic",

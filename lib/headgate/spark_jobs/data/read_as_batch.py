@@ -50,11 +50,15 @@ class Built:
     """What a function built: its watermarks, and the writers that it started.
 
     `counts` has the number of records that each Kafka source gave, once they are read. `slices` is
-    the least number of tasks that read such a source.
+    the least number of tasks that read such a source. `rows_of(ranges, read)` returns the rows of a
+    source that reads these ranges; `read` reads any ranges with the source's options.
     """
 
     ranges: OffsetRanges
     within: Callable[[Any, str], Any] = lambda rows, _column: rows
+    rows_of: Callable[[OffsetRanges, Callable[[OffsetRanges], Any]], Any] = lambda ranges, read: (
+        read(ranges)
+    )
     slices: int | None = None
     counts: list[Observation] = field(default_factory=list)
     watermarks: list[Watermark] = field(default_factory=list)
@@ -132,6 +136,9 @@ class BatchReader(OptionUtils):  # type: ignore[misc]
 
     def _kafka(self) -> Any:
         ranges = self._ranges()
+        return self._built.rows_of(ranges, self._read)
+
+    def _read(self, ranges: OffsetRanges) -> Any:
         # A subscription would want offsets of partitions that were added since, too.
         reader = self._reader().option("assign", ranges.assigned())
         reader = reader.option("startingOffsets", ranges.starting())

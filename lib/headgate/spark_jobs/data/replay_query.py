@@ -109,26 +109,33 @@ def built_as_batch(
     `slices` is the least number of tasks that read a Kafka source, None: as Spark does.
     """
     from headgate.spark_jobs.block_start import intercept_starts
-    from headgate.spark_jobs.call_function import called
-    from headgate.spark_jobs.data.read_as_batch import Built, build_as_batch, chosen_batch
-    from headgate.spark_jobs.own_process import loader
+    from headgate.spark_jobs.data.read_as_batch import Built, build_as_batch
 
     intercept_starts()
-    built = Built(ranges, within=_within(given), slices=slices)
+    built = Built(ranges, within=within(given), slices=slices)
     build_as_batch(built)
+    return built, call_as_batch(spark, given, built)
+
+
+def call_as_batch(spark: Any, given: argparse.Namespace, built: Any) -> Any:
+    """Call the function once `build_as_batch` is done; return its writer or DataFrame."""
+    from headgate.spark_jobs.call_function import called
+    from headgate.spark_jobs.data.read_as_batch import chosen_batch
+    from headgate.spark_jobs.own_process import loader
+
     returned = called(loader(given.entry_point), spark, given.entry_point)
-    return built, chosen_batch(returned, built, given.query, given.entry_point)
+    return chosen_batch(returned, built, given.query, given.entry_point)
 
 
-def _within(given: argparse.Namespace) -> Callable[[Any, str], Any]:
+def within(given: argparse.Namespace) -> Callable[[Any, str], Any]:
     """Return what keeps input whose event time is in the range that was asked for."""
 
-    def within(rows: Any, column: str) -> Any:
+    def limited(rows: Any, column: str) -> Any:
         from pyspark.sql import functions as f
 
         return _between(rows, f.col(column), given.input_from, given.input_until)
 
-    return within
+    return limited
 
 
 def _results(rows: Any, given: argparse.Namespace, watermarks: Sequence[str]) -> Any:
@@ -165,7 +172,7 @@ def result_time(rows: Any, named: str | None, watermarks: Sequence[str]) -> Any:
             raise CaptureError(
                 f"--time-column: the result has no column {named}. Its columns: {', '.join(kinds)}"
             )
-        is_window = kinds.get(named, "").startswith(_WINDOW)
+        is_window = kinds.get(named, "").startswith(WINDOW)
         return f.col(f"{named}.start" if is_window else named).cast("timestamp")
     if found := found_time(rows, watermarks):
         return result_time(rows, found, watermarks)
@@ -178,14 +185,14 @@ def result_time(rows: Any, named: str | None, watermarks: Sequence[str]) -> Any:
 def found_time(rows: Any, watermarks: Sequence[str]) -> str | None:
     """Return the only column of the result that is a window, else its only event time."""
     kinds = dict(rows.dtypes)
-    windows = [n for n, kind in kinds.items() if kind.startswith(_WINDOW)]
+    windows = [n for n, kind in kinds.items() if kind.startswith(WINDOW)]
     if windows:
         return windows[0] if len(windows) == 1 else None
     events = {n for n in watermarks if kinds.get(n, "").startswith("timestamp")}
     return events.pop() if len(events) == 1 else None
 
 
-_WINDOW = "struct<start:timestamp"
+WINDOW = "struct<start:timestamp"
 
 
 def tasks_done(spark: Any) -> tuple[int, int]:

@@ -37,6 +37,8 @@ _EXAMPLES = {
     "COLUMN": "city",
     "MODULE:FUNCTION": "sales.orders:build",
     "NUMBER": "0.01",
+    "TOPIC[:PARTITION:FROM-TO]|FOLDER": "late-orders, orders:0:900-950 or /data/late",
+    "none|offsets|key|value.FIELD": "value.order_id",
     "TOPIC:PARTITION:FROM-TO": "orders:0:1000-2000 orders:1:950-1900",
 }
 

@@ -30,6 +30,8 @@ from headgate.reprocess.scenarios.historical_range.time_range import (
 from headgate.reprocess.scenarios.shared import common
 from headgate.reprocess.scenarios.shared.processed_records import (
     Ranges,
+    function_risks,
+    newer_records,
     operators_as_batch,
     range_blockers,
     range_rows,
@@ -169,21 +171,9 @@ def _risks(
             "rows are shuffled before the watermark, so the range can't be located: all measured "
             "records are processed"
         )
-    newer = sum(
-        max((p.end or 0) - scanned.get(n, {}).get(str(p.number), (0, 0))[1], 0)
-        for n, t in topics.items()
-        for p in t.partitions
-    )
-    if newer:
+    if newer := newer_records(topics, scanned):
         risks.append(f"{newer} records after the measured offsets are not in the results")
-    risks += common.topic_risks(topics)
-    sink = request.version.sink if request.version else None
-    if sink is not None and sink.traits.calls_function:
-        risks.append(
-            f"the function of {sink.format} is not called: the rows that it would get are written"
-        )
-    risks += common.effect_risks(request.pipeline, request.version, times="a second time")
-    return risks
+    return [*risks, *common.topic_risks(topics), *function_risks(request)]
 
 
 def _exactness(

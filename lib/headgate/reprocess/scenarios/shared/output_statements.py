@@ -254,6 +254,13 @@ STATEMENTS: Mapping[tuple[str, Engine], Declared] = {
         ),
         remains=False,
     ),
+    ("late-batch", _SPARK): Declared(
+        statements=(
+            says(run="The outputs of {name} don't change: only the folder of --to does."),
+            says(undo="An undo restores the earlier results. The outputs of {name} don't change."),
+        ),
+        remains=False,
+    ),
     ("historical-range", _SPARK): Declared(
         statements=(
             says(run="The outputs of {name} don't change: results go to an output of their own."),

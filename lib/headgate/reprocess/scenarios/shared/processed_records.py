@@ -9,6 +9,7 @@ from headgate.errors import ScenarioError
 from headgate.model.cluster import Topic
 from headgate.model.version import OperatorKind, Source, Version
 from headgate.reprocess.scenario import PlanRequest
+from headgate.reprocess.scenarios.shared import common
 from headgate.text.numbers import name_list
 
 Ranges = dict[str, dict[str, tuple[int, int]]]
@@ -88,6 +89,46 @@ def target_blockers(request: PlanRequest, folder: str) -> list[str]:
     if replaces and not is_there:
         return [f"--replace: {folder} doesn't exist. Omit the option"]
     return []
+
+
+def replaced_blockers(request: PlanRequest, folder: str) -> list[str]:
+    """Return why the results in a folder can't be replaced."""
+    path = PurePosixPath(folder)
+    sinks = request.inspector.sinks
+    if not path.is_absolute():
+        return [f"--to: expected an absolute path of a folder, found {folder!r}"]
+    if not sinks.exists(folder):
+        return [f"--to: folder {folder} not found. Check the path"]
+    if found := sinks.system_folder(folder, _known_folders(request)):
+        return [
+            f"--to: {folder} is, contains or is inside {found}, whose log lists its files. Compute "
+            "the results with historical-range into another folder, then replace them there"
+        ]
+    for needed in (str(path.parent), folder):
+        if not sinks.can_write(needed):
+            return [f"--to: Headgate can't write to {needed}. Check its permissions"]
+    return []
+
+
+def newer_records(topics: Mapping[str, Topic], ranges: Ranges) -> int:
+    """Return how many records the topics hold after the ranges."""
+    return sum(
+        max((p.end or 0) - ranges.get(n, {}).get(str(p.number), (0, 0))[1], 0)
+        for n, t in topics.items()
+        for p in t.partitions
+    )
+
+
+def function_risks(request: PlanRequest) -> list[str]:
+    """Return what comes of a batch for functions of the user."""
+    version = request.version
+    risks = []
+    if version is not None and version.sink is not None and version.sink.traits.calls_function:
+        risks.append(
+            f"the function of {version.sink.format} is not called: the rows that it would get are "
+            "written"
+        )
+    return [*risks, *common.effect_risks(request.pipeline, version, times="a second time")]
 
 
 def _known_folders(request: PlanRequest) -> dict[str, str]:

@@ -16,7 +16,8 @@ from headgate.reprocess.steps.outputs.process_records import staged_folder
 class InstallResults(StepBase):
     """Move the results of the run to `folder`; with `replaces`, its contents are moved to backup.
 
-    For a moment, between the two moves, the folder doesn't exist.
+    For a moment, between the two moves, the folder doesn't exist. `replaced` is the hash of the
+    contents that the results were made from, None if they weren't: others aren't replaced.
     """
 
     action: ClassVar[str] = "install_results"
@@ -24,6 +25,7 @@ class InstallResults(StepBase):
     undoable: ClassVar[bool] = True
     folder: str
     replaces: bool = False
+    replaced: str | None = None
 
     def describe(self) -> str:
         if self.replaces:
@@ -52,6 +54,11 @@ class InstallResults(StepBase):
         """Do the moves that are missing."""
         folders = applier.folders
         if self.replaces and not folders.exists(was["backup"]):
+            if self.replaced and folders.tree_hash(self.folder) != self.replaced:
+                raise RefusedError(
+                    f"files in {self.folder} changed while the run processed records. Stop what "
+                    "writes there, undo the run, then run `headgate plan` again"
+                )
             folders.move(self.folder, was["backup"])
         if folders.exists(self.folder):
             raise RefusedError(

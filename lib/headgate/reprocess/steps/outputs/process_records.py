@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import PurePosixPath
 from typing import Any, ClassVar
@@ -88,13 +89,7 @@ class Processing(StepBase):
 
     def work(self, applier: Applier, *target: str) -> int:
         """Run the program with the arguments that name its target; return how many were written."""
-        job = SparkJob(
-            program="replay_query",
-            arguments=(*self._arguments(), *target),
-            what=f"the processing of {', '.join(sorted(self.offsets))}",
-            config=self.config,
-            delta=self.uses_delta,
-        )
+        job = self.job(*target)
         result = applier.spark_jobs.run(job)
         if result.outcome is not JobOutcome.DONE:
             raise StepError(
@@ -103,11 +98,25 @@ class Processing(StepBase):
             )
         facts = result.facts
         applier.folders.write_record(_report(applier, self.entry_point), json.dumps(dict(facts)))
-        applier.note(
+        applier.note(self.report(facts))
+        return int(facts["written"])
+
+    def job(self, *target: str) -> SparkJob:
+        """Return the program, with the arguments that name its target."""
+        return SparkJob(
+            program="replay_query",
+            arguments=(*self._arguments(), *target),
+            what=f"the processing of {', '.join(sorted(self.offsets))}",
+            config=self.config,
+            delta=self.uses_delta,
+        )
+
+    def report(self, facts: Mapping[str, Any]) -> str:
+        """Return what the program has done, as a sentence for the Runs page."""
+        return (
             f"{plural(facts['read'], 'record')} read, {plural(facts['written'], 'result')} written "
             f"in {facts['seconds']:.0f} s, {facts['startup_seconds']:.0f} s of it to start Spark"
         )
-        return int(facts["written"])
 
     def _arguments(self) -> list[str]:
         given = {

@@ -1,0 +1,1 @@
+"""Results of the keys that late records touch, computed again and replaced."""

@@ -1,0 +1,130 @@
+"""Which records are late: offsets of the input or of other topics, or files."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import PurePosixPath
+
+from headgate.model.cluster import Topic
+from headgate.reprocess.scenario import PlanRequest
+from headgate.reprocess.scenarios.shared import common
+from headgate.reprocess.scenarios.shared.processed_records import (
+    Ranges,
+    range_rows,
+    read_ranges,
+    whole_topics,
+)
+from headgate.text.numbers import name_list
+
+NONE, OFFSETS, KEY, FIELD = "none", "offsets", "key", "value."
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LateInput:
+    """Late records of the topic `input`: `offsets` of `topics`, and `files` (FORMAT:PATH).
+
+    `content` is the hash of the files. `rows` are the values of --late, with offsets for topics.
+    """
+
+    input: str
+    offsets: Ranges = field(default_factory=dict)
+    topics: Mapping[str, Topic] = field(default_factory=dict)
+    files: str | None = None
+    content: str | None = None
+    rows: tuple[str, ...] = ()
+
+
+def read_late(request: PlanRequest, inputs: Mapping[str, Topic]) -> tuple[LateInput, list[str]]:
+    """Return what --late and --input say, and why a plan can't be made of it."""
+    given = [str(row) for row in request.options["late"]]
+    folders = [row for row in given if PurePosixPath(row).is_absolute()]
+    named = [row for row in given if row not in folders and ":" not in row]
+    ranges = read_ranges([r for r in given if ":" in r and r not in folders], option="late")
+    wanted = {*named, *ranges}
+    topics = request.inspector.kafka.topics(wanted) if wanted else {}
+    found = common.topic_blockers(wanted, topics)
+    own = [name for name in named if name in inputs]
+    found += [
+        f"--late: {name} is the pipeline's input. Name its late records as {name}:PARTITION:FROM-TO"
+        for name in own
+    ]
+    if len(folders) > 1:
+        found.append("--late: name one folder of files")
+    if found:
+        return LateInput(input=""), found
+    offsets = {**ranges, **whole_topics({n: topics[n] for n in named})}
+    found += _outside(offsets, topics)
+    belongs, wrong = _input(request, inputs, set(offsets))
+    late = LateInput(
+        input=belongs,
+        offsets=offsets,
+        topics=topics,
+        files=_files(request, folders),
+        content=request.inspector.sinks.content_hash(folders[0]) if folders else None,
+        rows=(*range_rows(offsets), *folders),
+    )
+    if folders and late.content is None:
+        found.append(f"--late: folder {folders[0]} not found. Check the path")
+    return late, [*found, *wrong]
+
+
+def _files(request: PlanRequest, folders: list[str]) -> str | None:
+    return f"{request.options.get('late-format', 'parquet')}:{folders[0]}" if folders else None
+
+
+def _input(
+    request: PlanRequest, inputs: Mapping[str, Topic], late: set[str]
+) -> tuple[str, list[str]]:
+    """Return the input topic that the late records belong to."""
+    given = request.options.get("input")
+    own = sorted(late & inputs.keys())
+    if len(own) > 1:
+        return "", [f"--late: {name_list(own)} are several inputs. Make a plan for each of them"]
+    if given is None and (own or len(inputs) == 1):
+        return (own or list(inputs))[0], []
+    if given is None:
+        return "", [f"--input: choose the topic of the late records: {name_list(inputs)}"]
+    if given not in inputs:
+        return "", [f"--input: {given} isn't an input of the query. Inputs: {name_list(inputs)}"]
+    if own and own != [given]:
+        return "", [f"--input: the late records of --late are of {own[0]}, not of {given}"]
+    return str(given), []
+
+
+def _outside(offsets: Ranges, topics: Mapping[str, Topic]) -> list[str]:
+    """Return what of the given offsets the topics don't hold."""
+    found = []
+    for name, parts in offsets.items():
+        logs = {str(p.number): (p.begin or 0, p.end or 0) for p in topics[name].partitions}
+        for part, (first, after) in parts.items():
+            if part not in logs:
+                found.append(f"--late: {name} has no partition {part}")
+            elif first < after and not logs[part][0] <= first < after <= logs[part][1]:
+                begin, end = logs[part]
+                found.append(
+                    f"--late: {name}[{part}] holds offsets {begin} to {end}, not {first} to {after}"
+                )
+    return found
+
+
+def read_duplicates(request: PlanRequest) -> tuple[str, list[str]]:
+    """Return what --duplicates says, as the program takes it, and what is wrong with it."""
+    names = names_of(request, "duplicates") or (OFFSETS,)
+    known = (NONE, OFFSETS, KEY)
+    wrong = [n for n in names if n not in known and not n.startswith(FIELD)]
+    if wrong or (NONE in names and len(names) > 1):
+        shown = ",".join(names)
+        return "", [f"--duplicates: expected none, offsets, key or value.FIELD, found {shown!r}"]
+    if "lateness" in request.options and set(names) - {NONE, OFFSETS}:
+        return "", [
+            "--duplicates: equal records can be anywhere in the input, but --lateness reads only a "
+            "part. Omit one of the options"
+        ]
+    return ",".join(names), []
+
+
+def names_of(request: PlanRequest, option: str) -> tuple[str, ...]:
+    """Return the names of an option that takes several, also with commas between them."""
+    given = request.options.get(option, ())
+    return tuple(n.strip() for text in given for n in str(text).split(",") if n.strip())

@@ -1,0 +1,136 @@
+"""Which of the input the results of touched keys need."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
+
+from headgate.errors import ScenarioError
+from headgate.model.cluster import Topic
+from headgate.model.version import Version, Window
+from headgate.reprocess.ports.spark_jobs import LateTouch
+from headgate.reprocess.scenario import PlanRequest
+from headgate.reprocess.scenarios.shared.processed_records import Ranges
+from headgate.text.times import duration, from_milliseconds, iso, milliseconds
+
+# Kafka's times are milliseconds since then, and none is negative.
+_FIRST = datetime(1970, 1, 1, tzinfo=UTC)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class NeededInput:
+    """The `offsets` to read, and the event times `[start, until)`; None: all of them.
+
+    `expired` are topics of which records that are needed may have expired.
+    """
+
+    offsets: Ranges
+    start: str | None = None
+    until: str | None = None
+    expired: tuple[str, ...] = ()
+
+    @property
+    def total(self) -> int:
+        """How many offsets are read."""
+        return sum(e - b for parts in self.offsets.values() for b, e in parts.values())
+
+
+def needed_input(
+    request: PlanRequest,
+    version: Version,
+    topics: Mapping[str, Topic],
+    known: Ranges,
+    touch: LateTouch,
+) -> NeededInput:
+    """Return the input of the touched windows, with --lateness only what arrived around them."""
+    times = _times(version, touch)
+    given = request.options.get("lateness")
+    if times is None:
+        if given is not None:
+            raise ScenarioError(
+                "--lateness: the results have no windows by which records could be left out. Omit "
+                "the option"
+            )
+        return NeededInput(offsets=known, expired=_cut(topics))
+    start, until = times
+    if given is None:
+        return NeededInput(offsets=known, start=iso(start), until=iso(until), expired=_cut(topics))
+    late = duration(given, option="lateness")
+    try:
+        since, after = max(start - late, _FIRST), until + late
+    except OverflowError:
+        raise ScenarioError(f"--lateness: {given!r} is too long. Use a shorter duration") from None
+    offsets, expired = _arrived(request, topics, known, since, after)
+    return NeededInput(offsets=offsets, start=iso(start), until=iso(until), expired=expired)
+
+
+def _times(version: Version, touch: LateTouch) -> tuple[datetime, datetime] | None:
+    """Return the event times of the touched windows; None if results depend on others, too."""
+    window = _only_window(version)
+    if window is None or window.size_us is None or touch.first is None or touch.last is None:
+        return None
+    # Of a column that is no window, it isn't known whether it is the start or the end of one.
+    around = timedelta() if touch.is_window else timedelta(microseconds=window.size_us)
+    try:
+        start = from_milliseconds(touch.first) - around
+        # A window's limits have microseconds, the measured times milliseconds.
+        until = from_milliseconds(touch.last) + around + timedelta(milliseconds=1)
+    except OverflowError:
+        return None
+    return start, until
+
+
+def _only_window(version: Version) -> Window | None:
+    """Return the window of the only operator with state, if its time is the watermark's."""
+    operators = version.stateful or ()
+    if len(operators) != 1 or operators[0].window is None:
+        return None
+    found = operators[0]
+    assert found.window is not None
+    return found.window if found.window.column == found.watermark_column else None
+
+
+def _cut(topics: Mapping[str, Topic]) -> tuple[str, ...]:
+    return tuple(n for n, t in sorted(topics.items()) if any(p.begin for p in t.partitions))
+
+
+def _arrived(
+    request: PlanRequest,
+    topics: Mapping[str, Topic],
+    known: Ranges,
+    since: datetime,
+    after: datetime,
+) -> tuple[Ranges, tuple[str, ...]]:
+    """Return the offsets whose records arrived in this time, and topics where they may be gone."""
+    parts = [(t, int(p)) for t, numbers in known.items() for p in numbers]
+    first_at = request.inspector.kafka.first_at
+    begins, ends = first_at(parts, milliseconds(since)), first_at(parts, milliseconds(after))
+    logs = {(n, p.number): p.begin or 0 for n, t in topics.items() for p in t.partitions}
+    found: Ranges = {}
+    expired = set()
+    for topic, part in parts:
+        low, high = known[topic][str(part)]
+        begin, end = begins.get((topic, part)), ends.get((topic, part))
+        first = high if begin is None else min(max(begin, low), high)
+        last = high if end is None else min(max(end, first), high)
+        found.setdefault(topic, {})[str(part)] = (first, last)
+        if logs[topic, part] and begin == logs[topic, part]:
+            expired.add(topic)
+    return found, tuple(sorted(expired))
+
+
+def expired_blockers(
+    request: PlanRequest, topics: Mapping[str, Topic], needed: NeededInput
+) -> list[str]:
+    """Return the topics whose first records expired, unless that is accepted."""
+    if request.options.get("accept-expired"):
+        return []
+    found = []
+    for name in needed.expired:
+        gone = sum(p.begin or 0 for p in topics[name].partitions)
+        found.append(
+            f"the first {gone} offsets of {name} expired: new results would lack their records. "
+            "Pass --accept-expired, or --lateness if only later records belong to the windows"
+        )
+    return found

@@ -1,0 +1,100 @@
+"""What the plan of a late batch says: what is touched, read and replaced, and the risks."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from headgate.model.cluster import Topic
+from headgate.model.version import OperatorKind, Version
+from headgate.reprocess.ports.spark_jobs import LateTouch
+from headgate.reprocess.scenario import PlanRequest
+from headgate.reprocess.scenarios.late_batch.needed_input import NeededInput
+from headgate.reprocess.scenarios.shared import common
+from headgate.reprocess.scenarios.shared.processed_records import (
+    Ranges,
+    function_risks,
+    newer_records,
+)
+from headgate.text.numbers import plural, size
+
+
+def impact_of(needed: NeededInput, touch: LateTouch) -> dict[str, Any]:
+    """Return what is read, and what was measured of the late records."""
+    records = {t: sum(e - b for b, e in parts.values()) for t, parts in needed.offsets.items()}
+    return {
+        "records": records,
+        "total": sum(records.values()),
+        "late": {
+            "records": touch.late,
+            "duplicates": touch.repeated + touch.in_input,
+            "keys": touch.keys,
+            "windows": touch.pairs if touch.time else None,
+            "results": touch.touched_rows,
+            "of_results": touch.rows,
+            "sample": [dict(row) for row in touch.sample],
+        },
+    }
+
+
+def risks_of(
+    request: PlanRequest,
+    version: Version,
+    topics: Mapping[str, Topic],
+    known: Ranges,
+    needed: NeededInput,
+    touch: LateTouch,
+) -> list[str]:
+    """Return what whoever approves has to know."""
+    risks = [_touched(touch), _read(known, needed), _rewritten(touch)]
+    if touch.repeated or touch.in_input:
+        risks.append(
+            f"{plural(touch.repeated + touch.in_input, 'late record')} left out as duplicates: "
+            f"{touch.repeated} repeated, {touch.in_input} already in the input"
+        )
+    if "lateness" in request.options:
+        risks.append(
+            f"the results are exact for records that are at most {request.options['lateness']} "
+            "late, and for the late records; others may be missing"
+        )
+    risks += [f"the results are right only if {said}" for said in touch.assumed]
+    if newer := newer_records(topics, known):
+        risks.append(f"{newer} records after the processed offsets are not in the results")
+    if _keeps_totals(version):
+        risks.append(
+            f"the state of {request.pipeline.name} doesn't have the late records: its next result "
+            "of a touched key lacks them"
+        )
+    risks += common.topic_risks(topics)
+    return [*risks, *function_risks(request)]
+
+
+def _touched(touch: LateTouch) -> str:
+    of = f" and {touch.pairs} windows of them" if touch.time else ""
+    share = f" ({100 * touch.touched_rows / touch.rows:.3g} %)" if touch.rows else ""
+    return (
+        f"late records touch {plural(touch.keys, 'key')}{of}: {touch.touched_rows} of "
+        f"{plural(touch.rows, 'result')}{share} are replaced"
+    )
+
+
+def _read(known: Ranges, needed: NeededInput) -> str:
+    everything = sum(e - b for parts in known.values() for b, e in parts.values())
+    share = f" ({100 * needed.total / everything:.3g} %)" if everything else ""
+    return (
+        f"{needed.total} of {everything} records{share} are read; those of other keys are left out "
+        "before the aggregation"
+    )
+
+
+def _rewritten(touch: LateTouch) -> str:
+    return (
+        f"{touch.touched_files} of {plural(touch.files, 'file')} are rewritten "
+        f"({size(touch.touched_bytes)} of {size(touch.bytes)}); the others are linked"
+    )
+
+
+def _keeps_totals(version: Version) -> bool:
+    return any(
+        o.kind is OperatorKind.AGGREGATE and o.window is None for o in version.stateful or ()
+    )

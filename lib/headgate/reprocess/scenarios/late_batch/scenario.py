@@ -1,0 +1,279 @@
+"""Late batch: the results of the keys that late records touch are computed again and replaced."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from headgate.model.cluster import Topic
+from headgate.model.version import Engine, Version
+from headgate.reprocess.conditions import ENTRY_POINT
+from headgate.reprocess.output_effects import OutputEffects
+from headgate.reprocess.plan import Plan
+from headgate.reprocess.ports.spark_jobs import LateTouch, SparkJob
+from headgate.reprocess.scenario import Kind, Option, PlanRequest, Scenario, needs, refused
+from headgate.reprocess.scenarios.late_batch.late_input import (
+    LateInput,
+    names_of,
+    read_duplicates,
+    read_late,
+)
+from headgate.reprocess.scenarios.late_batch.needed_input import (
+    expired_blockers,
+    needed_input,
+)
+from headgate.reprocess.scenarios.late_batch.plan_words import impact_of, risks_of
+from headgate.reprocess.scenarios.shared import common
+from headgate.reprocess.scenarios.shared.processed_records import (
+    Ranges,
+    operators_as_batch,
+    range_blockers,
+    range_rows,
+    read_ranges,
+    replaced_blockers,
+    source_blockers,
+    whole_topics,
+)
+from headgate.reprocess.steps.base.step import topic_facts
+from headgate.reprocess.steps.outputs.install_results import InstallResults
+from headgate.reprocess.steps.outputs.replace_results import ReplaceResults
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Batch:
+    """What was asked for: the late records, the inputs with their offsets, the folder's hash."""
+
+    late: LateInput
+    duplicates: str
+    topics: Mapping[str, Topic]
+    known: Ranges
+    folder: str
+    content: str
+
+
+def build(request: PlanRequest) -> Plan:
+    """Return the plan: process the touched keys, put their results in place."""
+    if blockers := source_blockers(request):
+        return request.block(*blockers)
+    version = request.version
+    assert version is not None
+    names = {t for s in version.sources or () for t in s.topics}
+    topics = request.inspector.kafka.topics(names)
+    folder = str(request.options["to"])
+    blockers = [
+        *common.topic_blockers(names, topics),
+        *operators_as_batch(request, version),
+        *replaced_blockers(request, folder),
+    ]
+    if blockers:
+        return request.block(*blockers)
+    late, wrong = read_late(request, topics)
+    duplicates, more = read_duplicates(request)
+    rows = request.options.get("scan")
+    known = read_ranges(rows, option="scan") if rows else whole_topics(topics)
+    if blockers := [*wrong, *more, *range_blockers(known, topics, option="scan")]:
+        return request.block(*blockers)
+    batch = Batch(
+        late=late,
+        duplicates=duplicates,
+        topics=topics,
+        known=known,
+        folder=folder,
+        content=request.inspector.sinks.content_hash(folder) or "",
+    )
+    return _plan(request, version, batch)
+
+
+def _plan(request: PlanRequest, version: Version, batch: Batch) -> Plan:
+    pipeline, late = request.pipeline, batch.late
+    topics = {**batch.topics, **late.topics}
+    ids = {name: topic.id for name, topic in topics.items()}
+    contents = {"late": late.content, "target": batch.content}
+    touch = request.inspector.spark_jobs.late_touch(_measuring(request, batch), {**ids, **contents})
+    needed = needed_input(request, version, batch.topics, batch.known, touch)
+    blockers = [*_empty(touch), *expired_blockers(request, batch.topics, needed)]
+    process = ReplaceResults(
+        pipeline=pipeline.name,
+        entry_point=str(pipeline.entry_point),
+        query=pipeline.query,
+        topics=topic_facts(batch.topics),
+        offsets=needed.offsets,
+        known_offsets=batch.known,
+        format=request.options.get("file-format", "parquet"),
+        folder=batch.folder,
+        input_start=needed.start,
+        input_until=needed.until,
+        input=late.input,
+        late_offsets=late.offsets,
+        late_topics=topic_facts(late.topics),
+        late_files=late.files,
+        late_content=late.content,
+        duplicates=batch.duplicates,
+        keys=names_of(request, "keys"),
+        time_column=request.options.get("time-column"),
+        content=batch.content,
+        late=touch.late,
+        pairs=touch.pairs,
+    )
+    install = InstallResults(folder=batch.folder, replaces=True, replaced=batch.content)
+    return Plan(
+        scenario=request.scenario,
+        pipeline=pipeline.name,
+        steps=(process, install) if not blockers else (),
+        preconditions={
+            "cluster_id": request.inspector.kafka.cluster_id(),
+            "topics": topic_facts(topics),
+            "entry_point": pipeline.entry_point,
+            "contents": contents,
+        },
+        impact=impact_of(needed, touch),
+        risks=tuple(risks_of(request, version, batch.topics, batch.known, needed, touch)),
+        blockers=tuple(blockers),
+        options={**request.options, "late": list(late.rows), "scan": range_rows(batch.known)},
+        resources=(f"output:{batch.folder}",),
+        outputs=_outputs(batch.folder, touch),
+    )
+
+
+def _measuring(request: PlanRequest, batch: Batch) -> SparkJob:
+    pipeline, late = request.pipeline, batch.late
+    given = {
+        "--entry-point": pipeline.entry_point,
+        "--query": pipeline.query,
+        "--offsets": json.dumps(batch.known, sort_keys=True),
+        "--input": late.input,
+        "--late-offsets": json.dumps(late.offsets, sort_keys=True) if late.offsets else None,
+        "--late-files": late.files,
+        "--duplicates": batch.duplicates,
+        "--keys": ",".join(names_of(request, "keys")),
+        "--time-column": request.options.get("time-column"),
+        "--target": f"{request.options.get('file-format', 'parquet')}:{batch.folder}",
+    }
+    return SparkJob(
+        program="measure_late",
+        arguments=tuple(w for name, value in given.items() if value for w in (name, str(value))),
+        what=f"the measuring of late records of {pipeline.name}",
+    )
+
+
+def _empty(touch: LateTouch) -> list[str]:
+    """Return why there is nothing to do."""
+    if not touch.late:
+        return ["--late: there are no records. Check the offsets or the folder"]
+    if not touch.new:
+        return [
+            f"--late: all {touch.late} records are duplicates, so no result changes. Check "
+            "--duplicates"
+        ]
+    if not touch.pairs:
+        return ["--late: the query drops all late records, so no result changes"]
+    return []
+
+
+def _outputs(folder: str, touch: LateTouch) -> OutputEffects:
+    return OutputEffects(
+        run=(
+            f"In {folder}, {touch.touched_rows} of {touch.rows} results are replaced or deleted. "
+            "The others don't change.",
+        ),
+        undo=(f"An undo restores the earlier contents of {folder}.",),
+    )
+
+
+SCENARIO = Scenario(
+    name="late-batch",
+    title="Late batch",
+    what="Compute the results that late records change again, and replace only these.",
+    build=build,
+    options=(
+        Option(
+            name="late",
+            ask="Which records are late?",
+            help="Offsets of the input, another topic (whole or by offsets), or a folder of files.",
+            kind=Kind.MANY,
+            metavar="TOPIC[:PARTITION:FROM-TO]|FOLDER",
+            required=True,
+        ),
+        Option(
+            name="keys",
+            ask="Which columns are the key of a result?",
+            help="Columns of the result that every aggregation groups by; windows are found.",
+            kind=Kind.MANY,
+            metavar="COLUMN",
+            required=True,
+        ),
+        Option(
+            name="to",
+            ask="Replace the results in which folder?",
+            help="Absolute path of the folder with the results.",
+            metavar="FOLDER",
+            required=True,
+        ),
+        Option(
+            name="file-format",
+            ask="In which format are the results?",
+            help="Format of the results (default parquet).",
+            kind=Kind.CHOICE,
+            choices=("parquet", "json", "orc"),
+        ),
+        Option(
+            name="late-format",
+            ask="In which format are the files of late records?",
+            help="Format of the files of late records (default parquet).",
+            kind=Kind.CHOICE,
+            choices=("parquet", "json", "orc"),
+        ),
+        Option(
+            name="input",
+            ask="Which input do the late records belong to?",
+            help="Input topic of the late records (default: the only input).",
+            metavar="TOPIC",
+        ),
+        Option(
+            name="duplicates",
+            ask="What do duplicate records have in common?",
+            help="How to detect duplicates: none, offsets (default), key or fields of JSON in "
+            "value.",
+            kind=Kind.MANY,
+            metavar="none|offsets|key|value.FIELD",
+        ),
+        Option(
+            name="time-column",
+            ask="Which column has the time of a result?",
+            help="Column with the time of a result (default: its window).",
+            metavar="COLUMN",
+        ),
+        Option(
+            name="lateness",
+            ask="How late can other records of the touched windows be?",
+            help="Read only records that arrived up to this long outside the touched windows, such "
+            "as 3d (default: all records).",
+            metavar="DURATION",
+        ),
+        Option(
+            name="scan",
+            ask="Process which offsets?",
+            help="Offsets of the inputs to process (default: all that exist when the plan is "
+            "made).",
+            kind=Kind.MANY,
+            metavar="TOPIC:PARTITION:FROM-TO",
+        ),
+        Option(
+            name="accept-expired",
+            ask="Replace results although older records expired?",
+            help="Replace results although older input records expired; the new results lack them.",
+            kind=Kind.FLAG,
+        ),
+    ),
+    support={
+        Engine.SPARK: needs(ENTRY_POINT),
+        Engine.KAFKA_STREAMS: refused(
+            "Kafka Streams can't process some keys by itself: use from-point with --to-datetime"
+        ),
+        Engine.CONSUMER_GROUP: refused(
+            "a consumer's results have no keys that Headgate can read: use from-point with "
+            "--to-datetime"
+        ),
+    },
+)

@@ -1,0 +1,206 @@
+"""Find the keys and windows that late records touch, and what of a folder of results they change.
+
+    measure_late.py --entry-point MODULE:FUNCTION --offsets '{"orders": {"0": [0, 90000]}}' \\
+        --input orders --late-offsets '{"late-orders": {"0": [0, 120]}}' --keys city \\
+        --target parquet:/data/totals
+
+The function is called over `spark.read`, with the late records alone; its other inputs are whole.
+
+The result's facts are `late`, `repeated`, `in_input` and `new` (records), `keys` and `pairs` (of
+key and window), `sample` (of pairs), `columns` (by which results are replaced), `time` (the one
+with a result's time, null if there is none), `first` and `last` (of it, in Unix milliseconds; of
+windows, the first start and the last end), `is_window`, `rows`, `touched_rows`, `files` and
+`touched_files` with `bytes` and `touched_bytes` (of the target), `assumed` (sentences), `code`.
+"""
+
+from __future__ import annotations
+
+import argparse
+import time
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from headgate.errors import CaptureError
+from headgate.spark_jobs.data.late_records import LateRecords, add_arguments, read_late
+from headgate.spark_jobs.data.offset_ranges import OffsetRanges, read_ranges
+from headgate.spark_jobs.data.report import Ended, Report, run
+from headgate.spark_jobs.data.target_folder import TargetFolder, read_target
+
+_SAMPLE = 5
+# Touched keys up to this many are sent to every executor: then Spark leaves other keys out early.
+MOST_SENT = 1_000_000
+
+
+def main() -> None:
+    """Run the program."""
+    run(common_parser("Find the keys that late records touch."), work)
+
+
+def common_parser(about: str) -> argparse.ArgumentParser:
+    """Return the options of a program over late records."""
+    parser = argparse.ArgumentParser(description=about)
+    add = parser.add_argument
+    add("--entry-point", required=True, metavar="MODULE:FUNCTION")
+    add("--query", help="Name of the query, if the function starts several.")
+    add("--offsets", required=True, help="Offsets of the inputs as JSON, or @FILE with them.")
+    add("--keys", required=True, help="Columns of the result that are its key, by comma.")
+    add("--time-column", help="Column with the time of a result (default: its window).")
+    add("--target", required=True, help="Folder of results: FORMAT:PATH.")
+    add("--input-from", metavar="TIME", help="First event time of the input.")
+    add("--input-until", metavar="TIME", help="Event time after the last input.")
+    add_arguments(parser)
+    return parser
+
+
+def work(given: argparse.Namespace, report: Report) -> Ended:
+    """Build the query over the late records and measure their keys."""
+    began = time.monotonic()
+    from headgate.spark_jobs.own_process import check_importable, own_code
+
+    late, target = read_late(given), read_target(given.target)
+    ranges = offsets_of(given)
+    check_importable(given.entry_point)
+    from pyspark.sql import SparkSession
+
+    from headgate.spark_jobs.data.replay_query import tasks_done, telling
+
+    spark = SparkSession.builder.appName("headgate-late").getOrCreate()
+    startup = time.monotonic() - began
+    with telling(report, lambda: tasks_done(spark), "tasks"):
+        touch = built_touch(spark, given, ranges, late)
+        target.check(touch.rows)
+        facts = {**late.counted(), **touch.facts(), **_of_target(target, touch)}
+    return Ended(
+        "done",
+        {
+            **facts,
+            "code": own_code(),
+            "seconds": round(time.monotonic() - began, 3),
+            "startup_seconds": round(startup, 3),
+        },
+    )
+
+
+def offsets_of(given: argparse.Namespace) -> OffsetRanges:
+    """Return the inputs' offsets."""
+    text = given.offsets
+    return read_ranges(Path(text[1:]).read_text("utf-8") if text.startswith("@") else text)
+
+
+class Touch:
+    """What late records touch: the keys, and the columns of the result that are the key.
+
+    `rows` are the results of the late records alone.
+    """
+
+    def __init__(self, built: Any, rows: Any, keys: Sequence[str], time_column: str | None) -> None:
+        from headgate.spark_jobs.data.touched_keys import (
+            check_keys,
+            key_columns,
+            touched_keys,
+        )
+
+        self.built, self.rows = built, rows
+        names = key_columns(rows, keys)
+        self.time = _time_column(built, rows, time_column)
+        self.columns = list(dict.fromkeys([*names, *([self.time] if self.time else [])]))
+        self.assumed = check_keys(rows, self.columns)
+        self.named = len(names)
+        self.keys = touched_keys(rows, self.columns).persist()
+        self.pairs = self.keys.count()
+
+    def sent(self) -> Any:
+        """Return the keys, to every executor unless they are too many."""
+        from pyspark.sql import functions as f
+
+        return f.broadcast(self.keys) if self.pairs <= MOST_SENT else self.keys
+
+    def facts(self) -> dict[str, Any]:
+        """Return what a plan says of it."""
+        from pyspark.sql import functions as f
+
+        named = [f"headgate_{n}" for n in range(self.named)]
+        first = self.keys.orderBy(*self.keys.columns).limit(_SAMPLE)
+        shown = first.select(*(f.col(f"headgate_{n}").cast("string").alias(c)
+                               for n, c in enumerate(self.columns)))  # fmt: skip
+        return {
+            "keys": self.keys.select(*named).distinct().count(),
+            "pairs": self.pairs,
+            "sample": [row.asDict() for row in shown.collect()],
+            "columns": self.columns,
+            "time": self.time,
+            **self._times(),
+            "assumed": self.assumed,
+        }
+
+    def _times(self) -> dict[str, Any]:
+        from pyspark.sql import functions as f
+
+        from headgate.spark_jobs.data.replay_query import WINDOW
+
+        if self.time is None:
+            return {"first": None, "last": None, "is_window": False}
+        n = self.columns.index(self.time)
+        is_window = dict(self.rows.dtypes)[self.time].startswith(WINDOW)
+        begin, end = (f"headgate_{n}.{part}" for part in ("start", "end"))
+        one = f"headgate_{n}"
+        low, high = (begin, end) if is_window else (one, one)
+        found = self.keys.select(
+            f.unix_millis(f.min(f.col(low).cast("timestamp"))),
+            f.unix_millis(f.max(f.col(high).cast("timestamp"))),
+        ).collect()[0]
+        return {"first": found[0], "last": found[1], "is_window": is_window}
+
+
+def built_touch(
+    spark: Any, given: argparse.Namespace, ranges: OffsetRanges, late: LateRecords
+) -> Touch:
+    """Call the function over the late records alone; return what they touch."""
+    from headgate.spark_jobs.block_start import intercept_starts
+    from headgate.spark_jobs.data.read_as_batch import Built, build_as_batch
+    from headgate.spark_jobs.data.replay_query import call_as_batch, within
+    from headgate.spark_jobs.data.touched_keys import is_joined
+
+    intercept_starts()
+    built = Built(ranges, within=within(given), rows_of=late.rows_of)
+    build_as_batch(built)
+    late.is_alone = True
+    query = call_as_batch(spark, given, built)
+    rows = getattr(query, "rows", query)
+    if late.reads == 0:
+        raise CaptureError(f"--input: the function doesn't read topic {late.input}")
+    if late.reads > 1 and is_joined(rows):
+        raise CaptureError(
+            f"the query reads {late.input} several times and joins it: the keys that late records "
+            "touch can't be found from them alone. Use from-scratch"
+        )
+    names = [n.strip() for n in given.keys.split(",") if n.strip()]
+    return Touch(built, rows, names, given.time_column)
+
+
+def _time_column(built: Any, rows: Any, named: str | None) -> str | None:
+    """Return the column with a result's time; None if none is named and there is no window."""
+    from headgate.spark_jobs.data.replay_query import found_time
+    from headgate.spark_jobs.data.touched_keys import key_columns
+
+    if named is not None:
+        return key_columns(rows, [named], "--time-column")[0]
+    return found_time(rows, [])
+
+
+def _of_target(target: TargetFolder, touch: Touch) -> Mapping[str, Any]:
+    files = target.touched(touch.rows, touch.sent(), touch.columns)
+    sizes = {str(p.resolve()): p.stat().st_size for p in target.files()}
+    return {
+        "rows": target.rows(touch.rows).count(),
+        "touched_rows": sum(files.values()),
+        "files": len(sizes),
+        "touched_files": len(files),
+        "bytes": sum(sizes.values()),
+        "touched_bytes": sum(sizes.get(str(Path(f).resolve()), 0) for f in files),
+    }
+
+
+if __name__ == "__main__":
+    main()

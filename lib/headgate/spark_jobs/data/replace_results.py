@@ -1,0 +1,113 @@
+"""Process the keys that late records touch, and put their results in place of the old ones.
+
+    replace_results.py --entry-point MODULE:FUNCTION --offsets '{"orders": {"0": [0, 90000]}}' \\
+        --input orders --late-offsets '{"late-orders": {"0": [0, 120]}}' --keys city \\
+        --target parquet:/data/totals --to /data/totals-new
+
+The function is called twice over `spark.read`: with the late records alone, which gives the keys
+they touch, and with all records, of whose results those of the touched keys are kept. The target
+isn't changed: `--to` becomes a whole copy of it with the new results. Files without touched keys
+are linked into it.
+
+The result's facts are `read` (records of inputs), `late`, `repeated`, `in_input`, `new` (records),
+`pairs` (touched keys), `written` (their new rows), `replaced` (their old rows), `kept` (other rows
+of rewritten files), `rewritten` and `linked` (files), `seconds` and `startup_seconds`.
+"""
+
+from __future__ import annotations
+
+import argparse
+import time
+from pathlib import Path
+from typing import Any
+
+from headgate.spark_jobs.data.late_records import LateRecords, read_late
+from headgate.spark_jobs.data.measure_late import built_touch, common_parser, offsets_of
+from headgate.spark_jobs.data.offset_ranges import OffsetRanges
+from headgate.spark_jobs.data.report import Ended, Report, run
+from headgate.spark_jobs.data.target_folder import TargetFolder, read_target
+
+
+def main() -> None:
+    """Run the program."""
+    parser = common_parser("Replace the results of keys that late records touch.")
+    parser.add_argument("--to", required=True, type=Path, metavar="FOLDER", help="The new folder.")
+    run(parser, work)
+
+
+def work(given: argparse.Namespace, report: Report) -> Ended:
+    """Process the touched keys and write the new folder."""
+    began = time.monotonic()
+    from headgate.spark_jobs.own_process import check_importable
+
+    late, target = read_late(given), read_target(given.target)
+    ranges = offsets_of(given)
+    check_importable(given.entry_point)
+    from pyspark.sql import SparkSession
+
+    from headgate.spark_jobs.data.replay_query import tasks_done, telling
+
+    spark = SparkSession.builder.appName("headgate-late").getOrCreate()
+    startup = time.monotonic() - began
+    with telling(report, lambda: tasks_done(spark), "tasks"):
+        facts = _replace(spark, given, ranges, late, target)
+    seconds = round(time.monotonic() - began, 3)
+    return Ended("done", {**facts, "seconds": seconds, "startup_seconds": round(startup, 3)})
+
+
+def _replace(
+    spark: Any,
+    given: argparse.Namespace,
+    ranges: OffsetRanges,
+    late: LateRecords,
+    target: TargetFolder,
+) -> dict[str, Any]:
+    from pyspark.sql import Observation
+    from pyspark.sql import functions as f
+
+    from headgate.spark_jobs.data.replay_query import counted
+    from headgate.spark_jobs.data.touched_keys import same_key
+
+    touch = built_touch(spark, given, ranges, late)
+    target.check(touch.rows)
+    is_touched = same_key(touch.columns)
+    files = target.touched(touch.rows, touch.sent(), touch.columns)
+    results, sources = _all_results(spark, given, late, touch.built)
+    written, kept = Observation("written"), Observation("kept")
+    rows = f.count(f.lit(1)).alias("rows")
+    results = results.join(touch.sent(), is_touched, "left_semi").observe(written, rows)
+    others = target.rows(touch.rows, sorted(files))
+    others = others.join(touch.sent(), is_touched, "left_anti").observe(kept, rows)
+    linked = target.write(others.unionByName(results), given.to, files)
+    return {
+        "read": sum(counted(one) for one in sources),
+        **late.counted(),
+        "pairs": touch.pairs,
+        "written": counted(written),
+        "replaced": sum(files.values()),
+        "kept": counted(kept) if files else 0,
+        "rewritten": len(files),
+        "linked": linked,
+    }
+
+
+def _all_results(
+    spark: Any, given: argparse.Namespace, late: LateRecords, built: Any
+) -> tuple[Any, list[Any]]:
+    """Call the function over all records; return its results, and the counts of its sources."""
+    from headgate.spark_jobs.data.replay_query import call_as_batch
+
+    late.is_alone = False
+    before = len(built.counts)
+    built.watermarks.clear()
+    built.writers.clear()
+    for table in spark.catalog.listTables():
+        # A function that makes a view isn't made to be called twice.
+        if table.isTemporary:
+            spark.catalog.dropTempView(table.name)
+    query = call_as_batch(spark, given, built)
+    return getattr(query, "rows", query), built.counts[before:]
+
+
+if __name__ == "__main__":
+    main()

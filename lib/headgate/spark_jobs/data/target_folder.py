@@ -1,0 +1,131 @@
+"""The folder whose results are replaced: its rows, and which of its files hold touched keys."""
+
+from __future__ import annotations
+
+import os
+import shutil
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+from urllib.parse import unquote, urlsplit
+
+from headgate.errors import CaptureError
+from headgate.spark_jobs.data.touched_keys import same_key
+
+FORMATS = ("parquet", "orc", "json")
+
+
+@dataclass(frozen=True, slots=True)
+class TargetFolder:
+    """A folder of files of one format, on a file system that this program sees."""
+
+    format: str
+    path: Path
+
+    def partitions(self) -> list[str]:
+        """Return the columns that are the names of its folders, as in `city=a/day=1`."""
+        found, folder = [], self.path
+        while names := sorted(p for p in folder.iterdir() if p.is_dir() and "=" in p.name):
+            folder = names[0]
+            found.append(unquote(folder.name.partition("=")[0]))
+        return found
+
+    def files(self) -> list[Path]:
+        """Return all of its files but the hidden ones, which are checksums."""
+        found = (Path(root) / n for root, _, names in os.walk(self.path) for n in names)
+        return sorted(p for p in found if not p.name.startswith((".", "_")))
+
+    def rows(self, like: Any, files: Sequence[str] | None = None) -> Any:
+        """Return its rows with the columns and types of the result `like`."""
+        spark = like.sparkSession
+        reader = spark.read.format(self.format).schema(like.schema)
+        if files is None:
+            return reader.load(str(self.path))
+        if not files:
+            return like.where("false")
+        return reader.option("basePath", str(self.path)).load([_uri(file) for file in files])
+
+    def check(self, like: Any) -> None:
+        """CaptureError if a result wouldn't fit between the rows that are there."""
+        if not self.files():
+            raise CaptureError(f"{self.path} has no files. Compute all results first")
+        reader = like.sparkSession.read.format(self.format).option("mode", "FAILFAST")
+        there = dict(reader.load(str(self.path)).dtypes)
+        wanted = dict(like.dtypes)
+        if there.keys() != wanted.keys():
+            raise CaptureError(
+                f"{self.path} has the columns {', '.join(there)}, but the results have "
+                f"{', '.join(wanted)}"
+            )
+        # Of these, Spark guesses the types: from the names of folders, and from text.
+        loose = set(wanted) if self.format == "json" else set(self.partitions())
+        for name, kind in wanted.items():
+            if name not in loose and there[name] != kind:
+                raise CaptureError(
+                    f"column {name} of {self.path} is {there[name]}, but the results have {kind}"
+                )
+
+    def touched(self, like: Any, keys: Any, columns: Sequence[str]) -> dict[str, int]:
+        """Return how many rows of touched keys each file holds; files without one are left out."""
+        from pyspark.sql import functions as f
+
+        rows = self.rows(like).select("*", f.col("_metadata.file_path").alias("headgate_file"))
+        found = rows.join(keys, same_key(columns), "left_semi")
+        counts = found.groupBy("headgate_file").count().collect()
+        return {unquote(urlsplit(row[0]).path): int(row[1]) for row in counts}
+
+    def write(self, rows: Any, to: Path, touched: Mapping[str, int]) -> int:
+        """Write rows in place of the touched files; the other files are linked. Return their count.
+
+        A folder that is there from an earlier try is overwritten.
+        """
+        writer = rows._jdf.write().format(self.format).mode("overwrite")
+        by = self.partitions()
+        if by:
+            gateway = rows.sparkSession.sparkContext._gateway
+            names = gateway.new_array(gateway.jvm.java.lang.String, len(by))
+            for n, name in enumerate(by):
+                names[n] = name
+            writer = writer.partitionBy(names)
+        writer.save(str(to))
+        return self._link_others(to, touched)
+
+    def _link_others(self, to: Path, touched: Mapping[str, int]) -> int:
+        """Link the files that hold no touched key into the new folder; nobody edits them."""
+        gone = {Path(file).resolve() for file in touched}
+        linked = 0
+        for root, _, names in os.walk(self.path):
+            for name in names:
+                path = Path(root) / name
+                checked = path.with_name(name.removeprefix(".").removesuffix(".crc"))
+                is_marker = root == str(self.path) and checked.name == "_SUCCESS"
+                if is_marker or path.resolve() in gone or checked.resolve() in gone:
+                    continue
+                new = to / path.relative_to(self.path)
+                new.parent.mkdir(parents=True, exist_ok=True)
+                _link(path, new)
+                linked += not name.startswith((".", "_"))
+        return linked
+
+
+def read_target(text: str) -> TargetFolder:
+    """Return the folder that `FORMAT:PATH` names; CaptureError if there is none such."""
+    kind, _, path = text.partition(":")
+    if kind not in FORMATS or not path:
+        known = ", ".join(FORMATS)
+        raise CaptureError(f"--target: expected FORMAT:PATH with {known}, found {text!r}")
+    if not Path(path).is_dir():
+        raise CaptureError(f"--target: folder {path} not found")
+    return TargetFolder(kind, Path(path))
+
+
+def _uri(file: str) -> str:
+    return Path(file).as_uri()
+
+
+def _link(path: Path, new: Path) -> None:
+    try:
+        os.link(path, new)
+    except OSError:
+        shutil.copy2(path, new)

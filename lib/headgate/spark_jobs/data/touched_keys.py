@@ -1,0 +1,180 @@
+"""Find the keys whose results late records change, in the plan of the query over these records.
+
+A result belongs to a key if its columns are what every aggregation groups by, or made of it: then
+no record of another key can change it. A condition after an aggregation (`having`) is left out
+here: the late records alone may not meet it, but together with the others they may.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from headgate.errors import CaptureError
+from headgate.spark_jobs.spark_reflection import companion, elements
+
+# They give each row of their input once, or leave it out by a condition.
+_PASSES = frozenset(
+    {
+        *("Project", "Filter", "SubqueryAlias", "Sort", "Repartition", "RepartitionByExpression"),
+        *("CollectMetrics", "View", "Union", "Aggregate", "ResolvedHint", "UnresolvedHint"),
+    }
+)
+
+
+def key_columns(rows: Any, names: Sequence[str], option: str = "--keys") -> list[str]:
+    """Return the names as the result has them; CaptureError if it has no such column."""
+    columns = {c.lower(): c for c in rows.columns}
+    for name in names:
+        if name.lower() not in columns:
+            raise CaptureError(
+                f"{option}: the result has no column {name}. Its columns: {', '.join(rows.columns)}"
+            )
+    return [columns[name.lower()] for name in names]
+
+
+def touched_keys(late: Any, columns: Sequence[str]) -> Any:
+    """Return the distinct keys of the results of late records, as columns `headgate_0`, ..."""
+    from pyspark.sql import functions as f
+
+    rows = _without_conditions(late)
+    named = [f.col(f"`{c}`").alias(f"headgate_{n}") for n, c in enumerate(columns)]
+    return rows.select(*named).distinct()
+
+
+def same_key(columns: Sequence[str]) -> Any:
+    """Return the condition that a row's columns are those of `touched_keys`; null is a key, too."""
+    from functools import reduce
+
+    from pyspark.sql import functions as f
+
+    pairs = (f.col(f"`{c}`").eqNullSafe(f.col(f"headgate_{n}")) for n, c in enumerate(columns))
+    return reduce(lambda a, b: a & b, pairs)
+
+
+def check_keys(rows: Any, columns: Sequence[str]) -> list[str]:
+    """Return what has to be assumed; CaptureError if results don't belong to these keys."""
+    plan = _analyzed(rows)
+    outputs = {str(a.name()): _id(a) for a in elements(plan.output())}
+    assumed: list[str] = []
+    for column in columns:
+        _trace(plan, frozenset({outputs[column]}), column, assumed)
+    return list(dict.fromkeys(assumed))
+
+
+def is_joined(rows: Any) -> bool:
+    """Return whether the query joins anything."""
+    return any(_kind(n) == "Join" for n in _nodes(_analyzed(rows)))
+
+
+def _trace(node: Any, ids: frozenset[int], column: str, assumed: list[str]) -> None:
+    """Follow the attributes that a column is made of down to the sources."""
+    kind = _kind(node)
+    if kind == "Aggregate":
+        ids = _grouped(node, ids, column)
+    elif kind == "Project":
+        ids = _made_of(elements(node.projectList()), ids)
+    elif kind == "Deduplicate" and not {_id(k) for k in elements(node.keys())} & ids:
+        names = ", ".join(str(k.name()) for k in elements(node.keys()))
+        assumed.append(f"records with the same {names} have the same {column}")
+    elif kind == "Union":
+        _trace_union(node, ids, column, assumed)
+        return
+    for child in elements(node.children()):
+        _trace(child, ids & _outputs(child) if kind == "Join" else ids, column, assumed)
+
+
+def _grouped(node: Any, ids: frozenset[int], column: str) -> frozenset[int]:
+    """Return the attributes that an aggregation's key columns are made of."""
+    entries = {_id(e): e for e in elements(node.aggregateExpressions())}
+    for attribute in ids & entries.keys():
+        if _has_aggregate(entries[attribute]):
+            raise CaptureError(
+                f"--keys: {column} is a result of an aggregation, not a column that it groups by. "
+                "Late records could move results from one key to another"
+            )
+    if ids and not ids & entries.keys() and elements(node.groupingExpressions()):
+        raise CaptureError(
+            f"--keys: an aggregation of the query doesn't group by {column}. Choose columns that "
+            "every aggregation groups by"
+        )
+    return _made_of(list(entries.values()), ids)
+
+
+def _made_of(entries: Sequence[Any], ids: frozenset[int]) -> frozenset[int]:
+    found: set[int] = set()
+    for entry in entries:
+        if _id(entry) not in ids:
+            continue
+        if _kind(entry) == "AttributeReference":
+            found.add(_id(entry))
+        else:
+            found |= {_id(a) for a in elements(entry.references().toSeq())}
+    return frozenset(found)
+
+
+def _trace_union(node: Any, ids: frozenset[int], column: str, assumed: list[str]) -> None:
+    """Follow a column into each part of a union, by its position."""
+    outputs = [_id(a) for a in elements(node.output())]
+    for child in elements(node.children()):
+        of_child = [_id(a) for a in elements(child.output())]
+        mapped = frozenset(of_child[n] for n, one in enumerate(outputs) if one in ids)
+        _trace(child, mapped, column, assumed)
+
+
+def _without_conditions(rows: Any) -> Any:
+    """Return the rows of the query without the conditions after an aggregation."""
+    from pyspark.sql import DataFrame
+
+    spark = rows.sparkSession
+    jvm = spark._jvm
+    changed = _rebuilt(_analyzed(rows), jvm)
+    datasets = companion(jvm, "org.apache.spark.sql.classic.Dataset")
+    return DataFrame(datasets.ofRows(spark._jsparkSession, changed), spark)
+
+
+def _rebuilt(node: Any, jvm: Any) -> Any:
+    if not any(_kind(n) == "Aggregate" for n in _nodes(node)):
+        return node
+    kind = _kind(node)
+    is_lowest = kind == "Aggregate" and not any(
+        _kind(n) == "Aggregate" for child in elements(node.children()) for n in _nodes(child)
+    )
+    if is_lowest:
+        return node
+    if kind not in _PASSES:
+        raise CaptureError(
+            f"the query has a {kind} after an aggregation, so Headgate can't find the keys that "
+            "late records touch. Use from-scratch"
+        )
+    children = [_rebuilt(child, jvm) for child in elements(node.children())]
+    if kind == "Filter":
+        return children[0]
+    return node.withNewChildren(jvm.PythonUtils.toSeq(children))
+
+
+def _analyzed(rows: Any) -> Any:
+    return rows._jdf.queryExecution().analyzed()
+
+
+def _nodes(node: Any) -> list[Any]:
+    found = [node]
+    for child in elements(node.children()):
+        found += _nodes(child)
+    return found
+
+
+def _has_aggregate(expression: Any) -> bool:
+    return any("Aggregat" in _kind(n) or _kind(n) == "PythonUDAF" for n in _nodes(expression))
+
+
+def _outputs(node: Any) -> frozenset[int]:
+    return frozenset(_id(a) for a in elements(node.output()))
+
+
+def _id(named: Any) -> int:
+    return int(named.exprId().id())
+
+
+def _kind(node: Any) -> str:
+    return str(node.getClass().getSimpleName())

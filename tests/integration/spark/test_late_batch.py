@@ -1,0 +1,249 @@
+"""A year of orders and records that come a year late, compared row by row with plain Python."""
+
+import json
+import random
+import shutil
+import subprocess
+import sys
+from collections import Counter, defaultdict
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+
+pytestmark = [pytest.mark.kafka, pytest.mark.spark]
+START = datetime(2025, 4, 1, tzinfo=UTC)
+ORDERS, CUSTOMERS, PARTITIONS = 4000, 200, 3
+STEP = timedelta(days=365) / ORDERS
+TOUCHED = [f"c{n}" for n in (3, 50, 51)] + ["new", None]
+
+
+def order(number, customer, at, amount):
+    return {"id": number, "customer": customer, "amount": amount, "at": at.isoformat()}
+
+
+def late_orders():
+    """Orders of the first days: of three customers, one nobody knows, and one without a name."""
+    rnd = random.Random(5)
+    return [
+        order(1_000_000 + n, rnd.choice(TOUCHED), START + timedelta(hours=rnd.randint(0, 99)), 7)
+        for n in range(60)
+    ]
+
+
+@pytest.fixture(scope="module")
+def year(broker, topic):
+    """The orders, disordered; a few come twice or are of an aborted transaction. One is empty.
+
+    The late orders are a second topic, in which some come twice, and some are old ones.
+    """
+    from confluent_kafka import Producer
+
+    names = {n: topic(n, partitions=PARTITIONS, config={"retention.ms": "-1"})
+             for n in ("orders", "late", "views")}  # fmt: skip
+    rnd = random.Random(11)
+    producer = Producer({"bootstrap.servers": broker})
+    aborting = Producer({"bootstrap.servers": broker, "transactional.id": names["orders"]})
+    aborting.init_transactions()
+    kept = []
+
+    def send(name, value, number, at):
+        producer.produce(
+            names[name], json.dumps(value), key=str(value["customer"]), partition=number % 2,
+            timestamp=int(at.timestamp() * 1000),
+        )  # fmt: skip
+
+    for number in range(ORDERS):
+        at = START + number * STEP - timedelta(minutes=rnd.randint(0, 600))
+        who = None if number % 900 == 7 else f"c{rnd.randrange(CUSTOMERS)}"
+        made = order(number, who, at, rnd.randint(1, 20))
+        for _ in range(2 if number % 50 == 9 else 1):
+            send("orders", made, number, START + number * STEP)
+            kept.append(made)
+        if number % 1000 == 3:
+            assert producer.flush(30) == 0
+            aborting.begin_transaction()
+            aborting.produce(names["orders"], json.dumps(made), partition=0)
+            aborting.flush(30)
+            aborting.abort_transaction()
+        if number % 7 == 0:
+            seen = {"customer": who, "page": f"p{number}", "seen": (at).isoformat()}
+            send("views", seen, number, at)
+    late = late_orders()
+    now = START + timedelta(days=366)
+    for number, made in enumerate(late):
+        for _ in range(2 if number % 10 == 0 else 1):
+            send("late", made, number, now)
+    for made in kept[:4]:
+        send("late", made, 0, now)
+    assert producer.flush(30) == 0
+    return names, kept, late
+
+
+@pytest.fixture
+def pipeline(team, year, monkeypatch, broker):
+    """Registers a function of `late_queries` and stores its version."""
+    names, kept, late = year
+    monkeypatch.setenv("LATE_BROKER", broker)
+    monkeypatch.setenv("LATE_ORDERS", names["orders"])
+    monkeypatch.setenv("LATE_VIEWS", names["views"])
+    shutil.copy(Path(__file__).with_name("late_queries.py"), team.folder)
+
+    def register(function):
+        team.register(
+            f'[[pipeline]]\nname = "{function}"\nengine = "spark"\n'
+            f'checkpoint = "checkpoint"\nentry_point = "late_queries:{function}"\n',
+            '[spark]\nmaster = "local[2]"\n[spark.config]\n"spark.sql.shuffle.partitions" = "2"\n',
+        )
+        command = [sys.executable, "-m", "headgate.cli.main", "--config", team.config, "capture"]
+        command += [f"late_queries:{function}", "--pipeline", function]
+        subprocess.run(command, cwd=team.folder, check=True, capture_output=True)
+        return kept, late
+
+    return register
+
+
+def by_customer(orders):
+    """The rows of `by_customer` in plain Python."""
+    groups = defaultdict(list)
+    for one in orders:
+        groups[one["customer"]].append(one)
+    totals = {who: (sum(o["amount"] for o in them), len(them), max(moment(o["at"]) for o in them))
+              for who, them in groups.items()}  # fmt: skip
+    return {who: total for who, total in totals.items() if total[0] > 100}
+
+
+def daily(orders):
+    """The rows of `daily` in plain Python: total and count by day and customer."""
+    totals, counts = Counter(), Counter()
+    for one in orders:
+        key = (
+            moment(one["at"]).replace(hour=0, minute=0, second=0, microsecond=0),
+            one["customer"],
+        )
+        totals[key] += one["amount"]
+        counts[key] += 1
+    return {key: (totals[key], counts[key]) for key in totals}
+
+
+def moment(text):
+    return datetime.fromisoformat(text)
+
+
+TIME = pa.timestamp("us", "UTC")
+DAILY = pa.schema(
+    [
+        ("window", pa.struct([("start", TIME), ("end", TIME)])),
+        ("customer", pa.string()),
+        ("total", pa.int64()),
+        ("orders", pa.int64()),
+    ]
+)
+TOTALS = pa.schema(
+    [("customer", pa.string()), ("total", pa.int64()), ("orders", pa.int64()),
+     ("last", TIME)]
+)  # fmt: skip
+
+
+def write_totals(folder, results, files=3):
+    """Write the rows of `by_customer` as several files, sorted by customer."""
+    folder.mkdir()
+    rows = [{"customer": k, "total": t, "orders": n, "last": at}
+            for k, (t, n, at) in sorted(results.items(), key=str)]  # fmt: skip
+    for n in range(files):
+        part = rows[n * len(rows) // files : (n + 1) * len(rows) // files]
+        pq.write_table(pa.Table.from_pylist(part, TOTALS), folder / f"part-{n}.parquet")
+
+
+def write_days(folder, results):
+    """Write the rows of `daily`, a file for each day."""
+    folder.mkdir()
+    days = defaultdict(list)
+    for (day, who), (total, count) in results.items():
+        window = {"start": day, "end": day + timedelta(days=1)}
+        days[day].append({"window": window, "customer": who, "total": total, "orders": count})
+    for day, rows in days.items():
+        pq.write_table(pa.Table.from_pylist(rows, DAILY), folder / f"{day:%Y-%m-%d}.parquet")
+
+
+def read_totals(folder):
+    rows = pq.read_table(folder).to_pylist()
+    found = {r["customer"]: (r["total"], r["orders"], r["last"]) for r in rows}
+    assert len(found) == len(rows), "a result comes twice"
+    return found
+
+
+def read_days(folder):
+    rows = pq.read_table(folder).to_pylist()
+    found = {(r["window"]["start"], r["customer"]): (r["total"], r["orders"]) for r in rows}
+    assert len(found) == len(rows), "a result comes twice"
+    return found
+
+
+def contents(folder):
+    return {p.name: p.read_bytes() for p in folder.rglob("*") if p.is_file()}
+
+
+def test_totals_of_touched_customers_are_those_of_all_orders(team, pipeline, year):
+    kept, late = pipeline("by_customer")
+    target = team.folder / "totals"
+    write_totals(target, by_customer(kept))
+    before = contents(target)
+    file, plan = team.plan(
+        "by_customer", "--late", year[0]["late"], "--keys", "customer", "--to", str(target),
+        "--duplicates", "value.id", scenario="late-batch",
+    )  # fmt: skip
+    assert plan["can_apply"], plan["blockers"]
+    assert [s["action"] for s in plan["steps"]] == ["replace_results", "install_results"]
+    said = plan["impact"]["late"]
+    assert (said["records"], said["duplicates"]) == (len(late) + 6 + 4, 6 + 4)
+    assert said["keys"] == len(TOUCHED)
+    assert contents(target) == before
+    done = team.run("apply", str(file))
+    assert done["state"] == "done"
+    right = by_customer([*kept, *late])
+    found = read_totals(target)
+    assert found == right
+    assert {c: found[c] for c in found if c not in TOUCHED} == {
+        c: row for c, row in by_customer(kept).items() if c not in TOUCHED
+    }
+    detail = team.run("runs", done["run"])
+    assert any("10 duplicates left out" in n["message"] for n in detail["progress"])
+    assert team.run("undo", done["run"])["state"] == "done"
+    assert contents(target) == before
+    assert not [p for p in team.folder.iterdir() if ".headgate-" in p.name]
+
+
+def test_only_touched_windows_are_replaced_and_other_files_stay(team, pipeline, year):
+    kept, late = pipeline("daily")
+    orders = year[0]["orders"]
+    target = team.folder / "days"
+    old = daily(kept)
+    write_days(target, old)
+    inodes = {p.name: p.stat().st_ino for p in target.iterdir()}
+    files = team.folder / "late"
+    files.mkdir()
+    places = [("archive", 0, n) for n in range(len(late))]
+    # One came twice, one is in the input.
+    records = [*zip(late, places, strict=True), (late[0], places[0]), (kept[0], (orders, 0, 0))]
+    rows = [
+        {"key": None, "value": json.dumps(o), "timestamp": "2026-04-02T00:00:00Z", "topic": t,
+         "partition": p, "offset": n} for o, (t, p, n) in records
+    ]  # fmt: skip
+    (files / "a.json").write_text("\n".join(json.dumps(r) for r in rows))
+    file, plan = team.plan(
+        "daily", "--late", str(files), "--late-format", "json", "--keys", "customer",
+        "--to", str(target), "--lateness", "1d", scenario="late-batch",
+    )  # fmt: skip
+    assert plan["can_apply"], plan["blockers"]
+    assert plan["impact"]["late"]["windows"] == len(daily(late))
+    assert plan["impact"]["late"]["duplicates"] == 2
+    # Only the first days of a year are read.
+    assert plan["impact"]["total"] < ORDERS / 10
+    team.run("apply", str(file))
+    assert read_days(target) == daily([*kept, *late])
+    days = {f"{day:%Y-%m-%d}.parquet" for day, _ in daily(late)}
+    same = {p.name for p in target.iterdir() if p.stat().st_ino == inodes.get(p.name)}
+    assert same == inodes.keys() - days
