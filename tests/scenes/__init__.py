@@ -50,6 +50,7 @@ from scenes.spark.decommission import DecommissionSpark
 from scenes.spark.from_point import FromPointSpark
 from scenes.spark.from_scratch import FromScratchSpark
 from scenes.spark.historical_range import AbSpark, HistoricalRangeSpark, HistoricalRangeTopic
+from scenes.spark.late_batch import LateBatchSpark
 from scenes.spark.new_checkpoint import NewCheckpointSpark
 from scenes.spark.offline_upgrade import OfflineUpgradeSpark
 from scenes.spark.online_upgrade import OnlineUpgradeSpark
@@ -98,6 +99,7 @@ SCENES: tuple[type[Scene], ...] = (
     IncrementalSpark,
     IncrementalStreams,
     ChainSpark,
+    LateBatchSpark,
 )
 
 __all__ = ["SCENES", "Scene", "scene"]

@@ -13,6 +13,8 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
+from scenes.records import read_all
+
 pytestmark = [pytest.mark.kafka, pytest.mark.spark]
 START = datetime(2025, 4, 1, tzinfo=UTC)
 ORDERS, CUSTOMERS, PARTITIONS = 4000, 200, 3
@@ -247,3 +249,129 @@ def test_only_touched_windows_are_replaced_and_other_files_stay(team, pipeline, 
     days = {f"{day:%Y-%m-%d}.parquet" for day, _ in daily(late)}
     same = {p.name for p in target.iterdir() if p.stat().st_ino == inodes.get(p.name)}
     assert same == inodes.keys() - days
+
+
+@pytest.mark.long
+def test_offsets_of_the_input_itself_are_not_counted_twice(team, pipeline, year, broker):
+    kept, _ = pipeline("daily_begin")
+    name = year[0]["orders"]
+    late = {o: json.loads(r.value) for r in read_all(broker, [name])[name, 0]
+            if 100 <= (o := r.offset) < 140}  # fmt: skip
+    right = {(day, who and who.upper()): total for (day, who), (total, _) in daily(kept).items()}
+    ids = {o["id"] for o in late.values()}
+    before = daily([o for o in kept if o["id"] not in ids])
+    target = team.folder / "days"
+    target.mkdir()
+    schema = pa.schema([("begin", TIME), ("who", pa.string()), ("total", pa.int64())])
+    rows = [{"begin": day, "who": who and who.upper(), "total": total}
+            for (day, who), (total, _) in before.items()]  # fmt: skip
+    pq.write_table(pa.Table.from_pylist(rows, schema), target / "all.parquet")
+    file, plan = team.plan(
+        "daily_begin", "--late", f"{name}:0:100-140", "--keys", "who", "--time-column", "begin",
+        "--to", str(target), scenario="late-batch",
+    )  # fmt: skip
+    assert plan["can_apply"], plan["blockers"]
+    team.run("apply", str(file))
+    rows = pq.read_table(target).to_pylist()
+    assert {(r["begin"], r["who"]): r["total"] for r in rows} == right
+    assert len(rows) == len(right)
+
+
+@pytest.mark.long
+def test_late_orders_are_joined_with_the_views_that_they_belong_to(team, pipeline, year, broker):
+    kept, _ = pipeline("viewed")
+    name = year[0]["views"]
+    views = [json.loads(r.value) for rs in read_all(broker, [name]).values() for r in rs]
+    hour = timedelta(hours=1)
+
+    def joined(orders):
+        return Counter(
+            (o["id"], o["customer"], v["page"], o["amount"])
+            for o in orders
+            for v in views
+            if v["customer"] == o["customer"] is not None
+            and moment(o["at"]) - hour <= moment(v["seen"]) <= moment(o["at"])
+        )
+
+    # Late orders right after a view, which no order of the year has.
+    seen = [v for v in views if v["customer"] is not None][:20]
+    made = [order(2_000_000 + n, v["customer"], moment(v["seen"]) + hour / 2, 3)
+            for n, v in enumerate(seen)]  # fmt: skip
+    files = team.folder / "late"
+    files.mkdir()
+    rows = [{"key": None, "value": json.dumps(o), "timestamp": o["at"]} for o in made]
+    (files / "a.json").write_text("\n".join(json.dumps(r) for r in rows))
+    target = team.folder / "viewed"
+    target.mkdir()
+    schema = pa.schema([("id", pa.int64()), ("customer", pa.string()), ("page", pa.string()),
+                        ("amount", pa.int64())])  # fmt: skip
+    old = [dict(zip(schema.names, row, strict=True)) for row in joined(kept).elements()]
+    pq.write_table(pa.Table.from_pylist(old, schema), target / "all.parquet")
+    file, plan = team.plan(
+        "viewed", "--late", str(files), "--late-format", "json", "--input", year[0]["orders"],
+        "--keys", "customer", "--to", str(target), scenario="late-batch",
+    )  # fmt: skip
+    assert plan["can_apply"], plan["blockers"]
+    assert plan["impact"]["late"]["keys"] == len({v["customer"] for v in seen})
+    team.run("apply", str(file))
+    found = Counter(tuple(r[n] for n in schema.names) for r in pq.read_table(target).to_pylist())
+    assert found == joined([*kept, *made])
+    assert len(found) > len(old)
+
+
+def test_a_function_that_fails_at_a_record_changes_nothing(team, pipeline, year):
+    pipeline("failing")
+    target = team.folder / "totals"
+    target.mkdir()
+    schema = pa.schema([("customer", pa.string()), ("n", pa.int64())])
+    pq.write_table(pa.Table.from_pylist([{"customer": "c1", "n": 1}], schema), target / "a.parquet")
+    before = contents(target)
+    given = ("--late", year[0]["late"], "--keys", "customer", "--to", str(target))
+    # Already the measuring calls it for the late order that fails.
+    _, plan = team.plan("failing", *given, scenario="late-batch", code=3)
+    assert "ZeroDivisionError" in plan["blockers"][0]
+    code = team.folder / "late_queries.py"
+    code.write_text(code.read_text().replace("1_000_003", "7"))
+    file, plan = team.plan("failing", *given, scenario="late-batch")
+    failed = team.run("apply", str(file), code=5)
+    (step,) = [s for s in failed["steps"] if s["state"] == "failed"]
+    assert "ZeroDivisionError" in step["error"]
+    assert contents(target) == before
+    assert team.run("undo", failed["run"])["state"] == "done"
+    assert contents(target) == before
+
+
+def test_what_is_wrong_is_a_blocker_before_the_run(team, pipeline, year):
+    kept, _ = pipeline("by_customer")
+    names = year[0]
+    target, empty = team.folder / "totals", team.folder / "empty"
+    write_totals(target, by_customer(kept))
+    sink = team.folder / "sink"
+    (sink / "_spark_metadata").mkdir(parents=True)
+    empty.mkdir()
+    late, to = ("--late", names["late"]), ("--to", str(target))
+    keys = ("--keys", "customer")
+    wrong = (
+        ((*late, *keys, "--to", "totals"), "--to: expected an absolute path"),
+        ((*late, *keys, "--to", str(team.folder / "none")), "none not found"),
+        ((*late, *keys, "--to", str(sink)), "the output of a streaming query"),
+        (("--late", f"{names['late']}:2:0-0", *keys, *to), "--late: there are no records"),
+        (("--late", f"{names['late']}:0:5-9999", *keys, *to), "not 5 to 9999"),
+        (("--late", names["orders"], *keys, *to), "is the pipeline's input"),
+        (("--late", "nothing", *keys, *to), "topic nothing does not exist"),
+        ((*late, *keys, *to, "--input", "other"), "other isn't an input of the query"),
+        ((*late, *keys, *to, "--duplicates", "id"), "expected none, offsets, key or value.FIELD"),
+        ((*late, "--keys", "city", *to), "the result has no column city. Its columns: customer"),
+        ((*late, "--keys", "orders", *to), "orders is a result of an aggregation"),
+        ((*late, *keys, "--to", str(empty)), "has no files"),
+    )
+    for options, said in wrong:
+        _, plan = team.plan("by_customer", *options, scenario="late-batch", code=3)
+        assert said in plan["blockers"][0]
+    file, plan = team.plan("by_customer", *late, *keys, *to, scenario="late-batch")
+    assert any("doesn't have the late records" in risk for risk in plan["risks"])
+    (target / "more.parquet").write_bytes((target / "part-0.parquet").read_bytes())
+    before = contents(target)
+    stale = team.run("apply", str(file), code=3)
+    assert stale["state"] == "refused" if "state" in stale else "contents" in stale["error"]
+    assert contents(target) == before

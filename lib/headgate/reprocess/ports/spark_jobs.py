@@ -81,9 +81,9 @@ class LateTouch:
 
     `late` records were read: `repeated` came before among them, `in_input` are in the input too,
     the rest is `new`. They touch `pairs` of a key and a window (as many as `keys`, if results have
-    no time), by the result's `columns`. `first` and `last` are the times of touched results, of
-    windows the first start and the last end (Unix milliseconds); None: the result has no time.
-    `rows`, `files` and `bytes` are the target's. `assumed` are sentences.
+    no time), by the result's `columns`. `first` and `last` are the event times before the watermark
+    (Unix milliseconds), also of other inputs; None: the query has no watermark. `rows`, `files` and
+    `bytes` are the target's. `assumed` are sentences.
     """
 
     late: int
@@ -97,7 +97,6 @@ class LateTouch:
     time: str | None
     first: int | None
     last: int | None
-    is_window: bool
     rows: int
     touched_rows: int
     files: int

@@ -15,6 +15,7 @@ from typing import Any
 
 from headgate.errors import CaptureError
 from headgate.spark_jobs.data.offset_ranges import OffsetRanges, read_ranges
+from headgate.spark_jobs.data.touched_keys import marked
 
 Read = Callable[[OffsetRanges], Any]
 NONE, OFFSETS = "none", "offsets"
@@ -62,7 +63,7 @@ class LateRecords:
         input_rows = self._without_late(ranges, read)
         late = self._found(input_rows, ranges, read)
         late = late.select(*input_rows.columns)
-        return late if self.is_alone else input_rows.unionByName(late)
+        return marked(late) if self.is_alone else input_rows.unionByName(late)
 
     def counted(self) -> dict[str, int]:
         """Return how many there are, by what became of them."""

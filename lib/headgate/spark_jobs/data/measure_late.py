@@ -8,8 +8,8 @@ The function is called over `spark.read`, with the late records alone; its other
 
 The result's facts are `late`, `repeated`, `in_input` and `new` (records), `keys` and `pairs` (of
 key and window), `sample` (of pairs), `columns` (by which results are replaced), `time` (the one
-with a result's time, null if there is none), `first` and `last` (of it, in Unix milliseconds; of
-windows, the first start and the last end), `is_window`, `rows`, `touched_rows`, `files` and
+with a result's time, null if there is none), `first` and `last` (event times of the late records,
+in Unix milliseconds; null: the query has no watermark), `rows`, `touched_rows`, `files` and
 `touched_files` with `bytes` and `touched_bytes` (of the target), `assumed` (sentences), `code`.
 """
 
@@ -135,22 +135,14 @@ class Touch:
         }
 
     def _times(self) -> dict[str, Any]:
+        """Return the first and last event time of the rows before the watermarks."""
         from pyspark.sql import functions as f
 
-        from headgate.spark_jobs.data.replay_query import WINDOW
-
-        if self.time is None:
-            return {"first": None, "last": None, "is_window": False}
-        n = self.columns.index(self.time)
-        is_window = dict(self.rows.dtypes)[self.time].startswith(WINDOW)
-        begin, end = (f"headgate_{n}.{part}" for part in ("start", "end"))
-        one = f"headgate_{n}"
-        low, high = (begin, end) if is_window else (one, one)
-        found = self.keys.select(
-            f.unix_millis(f.min(f.col(low).cast("timestamp"))),
-            f.unix_millis(f.max(f.col(high).cast("timestamp"))),
-        ).collect()[0]
-        return {"first": found[0], "last": found[1], "is_window": is_window}
+        found: list[int] = []
+        for mark in self.built.watermarks:
+            at = f.unix_millis(f.col(mark.column).cast("timestamp"))
+            found += [t for t in mark.rows.agg(f.min(at), f.max(at)).collect()[0] if t is not None]
+        return {"first": min(found, default=None), "last": max(found, default=None)}
 
 
 def built_touch(
@@ -160,7 +152,7 @@ def built_touch(
     from headgate.spark_jobs.block_start import intercept_starts
     from headgate.spark_jobs.data.read_as_batch import Built, build_as_batch
     from headgate.spark_jobs.data.replay_query import call_as_batch, within
-    from headgate.spark_jobs.data.touched_keys import is_joined
+    from headgate.spark_jobs.data.touched_keys import joins_itself
 
     intercept_starts()
     built = Built(ranges, within=within(given), rows_of=late.rows_of)
@@ -170,10 +162,10 @@ def built_touch(
     rows = getattr(query, "rows", query)
     if late.reads == 0:
         raise CaptureError(f"--input: the function doesn't read topic {late.input}")
-    if late.reads > 1 and is_joined(rows):
+    if joins_itself(rows):
         raise CaptureError(
-            f"the query reads {late.input} several times and joins it: the keys that late records "
-            "touch can't be found from them alone. Use from-scratch"
+            f"the query joins {late.input} with itself: the keys that late records touch can't be "
+            "found from them alone. Use from-scratch"
         )
     names = [n.strip() for n in given.keys.split(",") if n.strip()]
     return Touch(built, rows, names, given.time_column)

@@ -121,7 +121,8 @@ def read_target(text: str) -> TargetFolder:
 
 
 def _uri(file: str) -> str:
-    return Path(file).as_uri()
+    """Return a path as Hadoop takes it: it decodes nothing."""
+    return f"file:{file}"
 
 
 def _link(path: Path, new: Path) -> None:

@@ -21,6 +21,8 @@ _PASSES = frozenset(
     }
 )
 
+_MARK = "headgate_late"
+
 
 def key_columns(rows: Any, names: Sequence[str], option: str = "--keys") -> list[str]:
     """Return the names as the result has them; CaptureError if it has no such column."""
@@ -62,9 +64,21 @@ def check_keys(rows: Any, columns: Sequence[str]) -> list[str]:
     return list(dict.fromkeys(assumed))
 
 
-def is_joined(rows: Any) -> bool:
-    """Return whether the query joins anything."""
-    return any(_kind(n) == "Join" for n in _nodes(_analyzed(rows)))
+def marked(rows: Any) -> Any:
+    """Return the rows of a source that are found again in the plan."""
+    return rows.alias(_MARK)
+
+
+def joins_itself(rows: Any) -> bool:
+    """Return whether both sides of a join have marked rows."""
+    joins = (n for n in _nodes(_analyzed(rows)) if _kind(n) == "Join")
+    return any(all(map(_is_marked, elements(join.children()))) for join in joins)
+
+
+def _is_marked(node: Any) -> bool:
+    return any(
+        _kind(n) == "SubqueryAlias" and str(n.identifier().name()) == _MARK for n in _nodes(node)
+    )
 
 
 def _trace(node: Any, ids: frozenset[int], column: str, assumed: list[str]) -> None:

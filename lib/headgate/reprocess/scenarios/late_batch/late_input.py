@@ -55,6 +55,8 @@ def read_late(request: PlanRequest, inputs: Mapping[str, Topic]) -> tuple[LateIn
         return LateInput(input=""), found
     offsets = {**ranges, **whole_topics({n: topics[n] for n in named})}
     found += _outside(offsets, topics)
+    if not folders and not any(e > b for parts in offsets.values() for b, e in parts.values()):
+        found.append("--late: there are no records. Check the topic or the offsets")
     belongs, wrong = _input(request, inputs, set(offsets))
     late = LateInput(
         input=belongs,

@@ -70,11 +70,11 @@ def _times(version: Version, touch: LateTouch) -> tuple[datetime, datetime] | No
     window = _only_window(version)
     if window is None or window.size_us is None or touch.first is None or touch.last is None:
         return None
-    # Of a column that is no window, it isn't known whether it is the start or the end of one.
-    around = timedelta() if touch.is_window else timedelta(microseconds=window.size_us)
+    # A record is in windows that begin and end at most their size before and after it.
+    around = timedelta(microseconds=window.size_us)
     try:
         start = from_milliseconds(touch.first) - around
-        # A window's limits have microseconds, the measured times milliseconds.
+        # Events have microseconds, the measured times milliseconds.
         until = from_milliseconds(touch.last) + around + timedelta(milliseconds=1)
     except OverflowError:
         return None

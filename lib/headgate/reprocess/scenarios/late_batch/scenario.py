@@ -89,7 +89,10 @@ def _plan(request: PlanRequest, version: Version, batch: Batch) -> Plan:
     pipeline, late = request.pipeline, batch.late
     topics = {**batch.topics, **late.topics}
     ids = {name: topic.id for name, topic in topics.items()}
-    contents = {"late": late.content, "target": batch.content}
+    # Names of topics have no slashes, so that these are others.
+    contents = {batch.folder: batch.content}
+    if late.files is not None:
+        contents[late.files.partition(":")[2]] = str(late.content)
     touch = request.inspector.spark_jobs.late_touch(_measuring(request, batch), {**ids, **contents})
     needed = needed_input(request, version, batch.topics, batch.known, touch)
     blockers = [*_empty(touch), *expired_blockers(request, batch.topics, needed)]
@@ -160,7 +163,7 @@ def _measuring(request: PlanRequest, batch: Batch) -> SparkJob:
 def _empty(touch: LateTouch) -> list[str]:
     """Return why there is nothing to do."""
     if not touch.late:
-        return ["--late: there are no records. Check the offsets or the folder"]
+        return ["--late: there are no records. Check the topic, the offsets or the folder"]
     if not touch.new:
         return [
             f"--late: all {touch.late} records are duplicates, so no result changes. Check "

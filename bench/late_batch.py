@@ -1,0 +1,193 @@
+"""Late records that touch 1 % of the keys: replace their results, beside reprocessing everything.
+
+Programs of `spark_jobs/data` run one after the other on the same broker, as a run starts them. The
+peers are the same function over all records, as a batch (`replay_query`) and as a stream of its own
+(available now, written nowhere). Start-up of Spark is left out of all, and has a row of its own.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+from confluent_kafka.admin import AdminClient, NewTopic
+from harness import Row
+
+from headgate.gateway.kafka_broker.local_broker import running_broker
+from headgate.gateway.spark.run_job import joined_jars
+
+RECORDS = int(os.environ.get("BENCH_LATE_RECORDS", "3000000"))
+KEYS, LATE, PARTITIONS = 20_000, 1_000, 4
+SHARE = 0.01
+_YEAR_S = 365 * 86_400
+FUNCTIONS = """
+import os
+
+from pyspark.sql import functions as f
+
+ORDER = "id long, customer string, amount long, at timestamp"
+
+
+def orders(spark):
+    rows = spark.readStream.format("kafka").option("subscribe", "orders")
+    rows = rows.option("kafka.bootstrap.servers", os.environ["BENCH_BROKER"])
+    rows = rows.option("startingOffsets", "earliest").load()
+    value = f.from_json(f.col("value").cast("string"), ORDER).alias("v")
+    return rows.select(value).select("v.*").withWatermark("at", "1 hour")
+
+
+def totals(spark):
+    totals = orders(spark).groupBy("customer")
+    totals = totals.agg(f.sum("amount").alias("total"), f.count("*").alias("n"))
+    return totals.writeStream.outputMode("update")
+
+
+def daily(spark):
+    days = orders(spark).groupBy(f.window("at", "1 day"), "customer")
+    days = days.agg(f.sum("amount").alias("total"), f.count("*").alias("n"))
+    return days.writeStream.outputMode("update")
+"""
+
+
+def rows() -> Iterator[Row]:
+    """Yield totals by key, and by key and day, each against a batch and a stream of everything."""
+    with (
+        tempfile.TemporaryDirectory(prefix="headgate-bench-") as name,
+        running_broker(Path(name) / "kafka") as broker,
+    ):
+        bench = _Bench(Path(name), broker)
+        bench.write()
+        yield from bench.compared("totals", "totals by key", {})
+        # The late records are of one week; others of it came at most a day late.
+        weeks = {"--input-from": _at(0), "--input-until": _at(7 * 86_400)}
+        yield from bench.compared("daily", "totals by key and day, --lateness 1d", weeks)
+
+
+class _Bench:
+    def __init__(self, folder: Path, broker: str) -> None:
+        self.folder = folder
+        admin = AdminClient({"bootstrap.servers": broker})
+        new = [NewTopic(n, PARTITIONS, 1) for n in ("orders", "late")]
+        for future in admin.create_topics(new).values():
+            future.result(60)
+        (folder / "late_bench.py").write_text(FUNCTIONS)
+        jars = f"--jars {joined_jars()} --driver-memory 2g --conf spark.ui.enabled=false"
+        self.env = os.environ | {
+            "BENCH_BROKER": broker,
+            "PYTHONPATH": os.pathsep.join((str(folder), *sys.path)),
+            "PYSPARK_SUBMIT_ARGS": f"{jars} --master local[2] pyspark-shell",
+            "SPARK_LOCAL_IP": "127.0.0.1",
+        }
+
+    def write(self) -> None:
+        """Have Spark write the topics."""
+        self._python(__file__, "write")
+
+    def compared(self, function: str, what: str, limits: dict[str, str]) -> Iterator[Row]:
+        """Yield the rows of one function."""
+        everything = _offsets(0, RECORDS // PARTITIONS)
+        target = self.folder / function
+        given = ("--entry-point", f"late_bench:{function}")
+        whole = ("--offsets", json.dumps({"orders": everything}))
+        batch = self._program("replay_query", *given, *whole, "--to", f"parquet:{target}")
+        needed = _offsets(0, RECORDS // PARTITIONS // 52 + 1) if limits else everything
+        late = json.dumps({"late": _offsets(0, LATE // PARTITIONS)})
+        ours = self._program(
+            "replace_results", *given, "--offsets", json.dumps({"orders": needed}),
+            "--known-offsets", whole[1], "--input", "orders", "--late-offsets", late,
+            "--keys", "customer", "--target", f"parquet:{target}",
+            "--to", f"{target}-new", *(w for item in limits.items() for w in item),
+        )  # fmt: skip
+        stream = float(self._python(__file__, "stream", function))
+        mine, peer = ours["seconds"] - ours["startup_seconds"], batch["seconds"]
+        subject = f"late batch of {SHARE:.0%} of {KEYS:,} keys, {RECORDS:,} records, {what}"
+        yield Row(
+            subject=subject,
+            ours=mine,
+            peer=stream,
+            peer_is="the same function over everything, as a stream",
+            goal="at most 5 % of it, without start-up",
+            met=mine <= 0.05 * stream,
+        )
+        yield Row(
+            subject=subject,
+            ours=mine,
+            peer=peer - batch["startup_seconds"],
+            peer_is="the same function over everything, as a batch",
+            goal="informs",
+        )
+        yield Row(subject="start-up of Spark in it", ours=ours["startup_seconds"], goal="informs")
+
+    def _program(self, name: str, *arguments: str) -> dict[str, Any]:
+        module = f"headgate.spark_jobs.data.{name}"
+        found = json.loads(self._python("-m", module, *arguments).splitlines()[-1])
+        assert found["outcome"] == "done", found["error"]
+        return dict(found["facts"])
+
+    def _python(self, *arguments: str) -> str:
+        command = [sys.executable, *arguments]
+        done = subprocess.run(
+            command, env=self.env, cwd=self.folder, capture_output=True, check=False, text=True,
+        )  # fmt: skip
+        if done.returncode:
+            raise SystemExit(done.stdout + done.stderr[-2000:])
+        return done.stdout
+
+
+def _offsets(begin: int, end: int) -> dict[str, tuple[int, int]]:
+    return {str(n): (begin, end) for n in range(PARTITIONS)}
+
+
+def _at(seconds: int) -> str:
+    return time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime(1735689600 + seconds))
+
+
+def _session() -> Any:
+    from pyspark.sql import SparkSession
+
+    spark = SparkSession.builder.config("spark.log.level", "ERROR").getOrCreate()
+    spark.conf.set("spark.sql.session.timeZone", "UTC")
+    return spark
+
+
+def _write() -> None:
+    """Write a year of orders in order, and late ones of 1 % of the keys in its first week."""
+    spark = _session()
+    order = (
+        "to_json(named_struct('id', id, 'customer', concat('c', {who}), 'amount', id % 97,"
+        " 'at', timestamp_seconds(1735689600 + {at}))) AS value"
+    )
+    place = f"CAST(id % {PARTITIONS} AS INT) AS partition"
+    at = f"CAST(id * {_YEAR_S} / {RECORDS} AS BIGINT)"
+    who = f"CAST(pmod(xxhash64(id), {KEYS}) AS STRING)"
+    orders = spark.range(RECORDS).coalesce(1).selectExpr(order.format(who=who, at=at), place)
+    who = f"CAST(id % {round(KEYS * SHARE)} AS STRING)"
+    late = spark.range(LATE).coalesce(1)
+    late = late.selectExpr(order.format(who=who, at="id * 500"), place)
+    for name, made in (("orders", orders), ("late", late)):
+        writer = made.write.format("kafka").option("topic", name)
+        writer.option("kafka.bootstrap.servers", os.environ["BENCH_BROKER"]).save()
+
+
+def _stream(function: str) -> None:
+    """Print how long the function takes as a stream over everything, without Spark's start."""
+    import late_bench
+
+    spark = _session()
+    began = time.perf_counter()
+    writer = getattr(late_bench, function)(spark).format("noop")
+    checkpoint = tempfile.mkdtemp(prefix="headgate-bench-")
+    writer = writer.option("checkpointLocation", checkpoint).trigger(availableNow=True)
+    writer.start().awaitTermination()
+    print(time.perf_counter() - began)
+
+
+if __name__ == "__main__":
+    _write() if sys.argv[1] == "write" else _stream(sys.argv[2])

@@ -1,0 +1,273 @@
+"""What the plan of a late batch asks, reads and refuses, without Spark."""
+
+from dataclasses import replace
+from datetime import UTC, datetime
+
+import pytest
+
+from flat_ports import FlatPorts
+from headgate.errors import RefusedError, ScenarioError
+from headgate.model.cluster import Partition, Topic
+from headgate.model.registered_pipelines import Pipeline
+from headgate.model.version import (
+    Engine,
+    OperatorKind,
+    Sink,
+    Source,
+    StatefulOperator,
+    Version,
+    Window,
+)
+from headgate.reprocess.plan import dump_plan, load_plan
+from headgate.reprocess.ports.spark_jobs import LateTouch
+from headgate.reprocess.scenarios.build import build_plan
+from headgate.text.times import milliseconds
+
+DAY_US = 86_400_000_000
+DAY = datetime(2026, 4, 2, tzinfo=UTC)
+PIPELINE = Pipeline(
+    name="totals", engine=Engine.SPARK, entry_point="m:f", checkpoint="/data/checkpoint"
+)
+WINDOW = StatefulOperator(
+    kind=OperatorKind.AGGREGATE,
+    window=Window(column="s0.at", size_us=DAY_US, slide_us=DAY_US),
+    watermark_column="s0.at",
+)
+TOTAL = StatefulOperator(kind=OperatorKind.AGGREGATE)
+
+
+def topic(name, *parts):
+    found = tuple(Partition(number=n, begin=b, end=e) for n, (b, e) in enumerate(parts))
+    return Topic(name=name, id=f"id-{name}", partitions=found)
+
+
+TOUCH = LateTouch(
+    late=12, repeated=1, in_input=1, new=10, keys=2, pairs=3, sample=({"customer": "a"},),
+    columns=("customer", "window"), time="window", first=milliseconds(DAY),
+    last=milliseconds(DAY), rows=300, touched_rows=2, files=4,
+    touched_files=1, bytes=4000, touched_bytes=1000, assumed=(),
+)  # fmt: skip
+NO_TIME = replace(TOUCH, time=None, first=None, last=None, columns=("customer",))
+
+
+class Cluster(FlatPorts):
+    """Topics, one folder of results and one of late files; what is measured is given."""
+
+    def __init__(self, touch=TOUCH, **facts):
+        self.touch, self.asked = touch, []
+        self.logs = {"orders": topic("orders", (0, 100), (0, 50)), "late": topic("late", (3, 9))}
+        self.arrivals = {}
+        self.writable = True
+        self.contents = {"/data/totals": "h1", "/data/late": "h2"}
+        for name, value in facts.items():
+            setattr(self, name, value)
+
+    def place(self, location):
+        return location
+
+    def registered(self, name):
+        return PIPELINE if name == "totals" else None
+
+    def pipelines(self):
+        return (PIPELINE,)
+
+    def topics(self, names):
+        return {n: self.logs[n] for n in names if n in self.logs}
+
+    def identities(self, names):
+        return {n: (t.id, len(t.partitions)) for n, t in self.topics(names).items()}
+
+    def cluster_id(self):
+        return "cluster"
+
+    def first_at(self, parts, at):
+        return {part: self.arrivals.get((part, at)) for part in parts}
+
+    def exists(self, folder):
+        return folder in self.contents
+
+    def content_hash(self, folder):
+        return self.contents.get(folder)
+
+    def can_write(self, _folder):
+        return self.writable
+
+    def system_folder(self, folder, known):
+        return known.get(folder)
+
+    def late_touch(self, job, inputs):
+        self.asked.append((job, dict(inputs)))
+        return self.touch
+
+
+def plan_of(cluster, *operators, **options):
+    sources = (Source(position=0, format="kafka", topics=("orders",)),)
+    version = Version(
+        engine=Engine.SPARK, stateful=operators, sources=sources,
+        sink=Sink(format="parquet", target="/data/sink"),
+    )  # fmt: skip
+    given = {"late": ["late"], "keys": ["customer"], "to": "/data/totals"} | options
+    given = {name.replace("_", "-"): value for name, value in given.items()}
+    return build_plan("late-batch", "totals", cluster, given, version=version)
+
+
+def argument(job, name):
+    return job.arguments[job.arguments.index(name) + 1]
+
+
+def test_a_topic_is_planned_with_the_offsets_that_it_has_now():
+    cluster = Cluster()
+    plan = plan_of(cluster, WINDOW)
+    assert plan.can_apply, plan.blockers
+    assert [step.action for step in plan.steps] == ["replace_results", "install_results"]
+    process, install = plan.steps
+    assert process.late_offsets == {"late": {"0": (3, 9)}}
+    assert process.offsets == {"orders": {"0": (0, 100), "1": (0, 50)}}
+    assert (process.input_start, process.input_until) == (
+        "2026-04-01T00:00:00.000Z",
+        "2026-04-03T00:00:00.001Z",
+    )
+    assert install.replaced == process.content == "h1"
+    assert plan.options["late"] == ["late:0:3-9"]
+    assert plan.preconditions["contents"] == {"/data/totals": "h1"}
+    (job, inputs) = cluster.asked[0]
+    assert job.program == "measure_late"
+    assert inputs == {"orders": "id-orders", "late": "id-late", "/data/totals": "h1"}
+    again = plan_of(Cluster(), WINDOW, **plan.options)
+    assert again.hash == plan.hash
+    assert load_plan(dump_plan(plan), source="plan").hash == plan.hash
+    assert "2 of 300 results (0.667 %)" in plan.risks[0]
+    assert "1 of 4 files are rewritten (1 kB of 4 kB)" in plan.risks[2]
+
+
+def test_a_step_says_all_that_the_program_needs():
+    files = plan_of(
+        Cluster(), TOTAL, late=["/data/late"], late_format="json", duplicates=["value.id"]
+    )
+    process = files.steps[0]
+    job = process.job("/data/staged")
+    assert job.program == "replace_results"
+    assert argument(job, "--late-files") == "json:/data/late"
+    assert argument(job, "--duplicates") == "value.id"
+    assert argument(job, "--target") == "parquet:/data/totals"
+    assert argument(job, "--to") == "/data/staged"
+    assert process.late_content == "h2"
+
+
+def test_lateness_reads_only_what_arrived_around_the_windows():
+    since, until = milliseconds(DAY) - 2 * 86_400_000, milliseconds(DAY) + 2 * 86_400_000 + 1
+    arrivals = {(("orders", 0), since): 20, (("orders", 0), until): 60, (("orders", 1), until): 7}
+    plan = plan_of(Cluster(arrivals=arrivals), WINDOW, lateness="1d")
+    assert plan.steps[0].offsets == {"orders": {"0": (20, 60), "1": (50, 50)}}
+    assert plan.steps[0].known_offsets == {"orders": {"0": (0, 100), "1": (0, 50)}}
+    assert plan.impact["total"] == 40
+    with pytest.raises(ScenarioError, match="the results have no windows"):
+        plan_of(Cluster(NO_TIME), TOTAL, lateness="1d")
+    plan = plan_of(Cluster(), WINDOW, lateness="1d", duplicates=["value.id"])
+    assert "--lateness reads only a part" in plan.blockers[0]
+
+
+def test_a_window_at_another_time_than_the_watermark_leaves_no_record_out():
+    other = replace(WINDOW, watermark_column="s0.timestamp")
+    step = plan_of(Cluster(), other).steps[0]
+    assert (step.input_start, step.input_until) == (None, None)
+    step = plan_of(Cluster(), WINDOW, TOTAL).steps[0]
+    assert (step.input_start, step.input_until) == (None, None)
+
+
+def test_results_are_not_replaced_by_ones_that_lack_expired_records():
+    logs = {"orders": topic("orders", (10, 100), (0, 50)), "late": topic("late", (3, 9))}
+    plan = plan_of(Cluster(logs=logs), WINDOW)
+    assert "the first 10 offsets of orders expired" in plan.blockers[0]
+    assert not plan.steps
+    assert plan_of(Cluster(logs=logs), WINDOW, accept_expired=True).can_apply
+    # All that arrived since then is still there.
+    since = milliseconds(DAY) - 2 * 86_400_000
+    arrivals = {(("orders", 0), since): 11}
+    assert plan_of(Cluster(logs=logs, arrivals=arrivals), WINDOW, lateness="1d").can_apply
+    arrivals = {(("orders", 0), since): 10}
+    assert plan_of(Cluster(logs=logs, arrivals=arrivals), WINDOW, lateness="1d").blockers
+
+
+@pytest.mark.parametrize(
+    ("touch", "said"),
+    [
+        (replace(TOUCH, late=0, new=0), "there are no records"),
+        (replace(TOUCH, new=0), "all 12 records are duplicates"),
+        (replace(TOUCH, pairs=0), "the query drops all late records"),
+    ],
+)
+def test_late_records_that_change_nothing_are_a_blocker(touch, said):
+    plan = plan_of(Cluster(touch), WINDOW)
+    assert said in plan.blockers[0]
+    assert not plan.can_apply
+
+
+@pytest.mark.parametrize(
+    ("options", "said"),
+    [
+        ({"to": "totals"}, "expected an absolute path"),
+        ({"to": "/data/none"}, "/data/none not found"),
+        ({"late": ["/data/none"]}, "--late: folder /data/none not found"),
+        ({"late": ["orders"]}, "orders:PARTITION:FROM-TO"),
+        ({"late": ["nothing"]}, "topic nothing does not exist"),
+        ({"late": ["late:0:0-9"]}, "late[0] holds offsets 3 to 9, not 0 to 9"),
+        ({"late": ["late:1:0-9"]}, "late has no partition 1"),
+        ({"late": ["late:0:5-5"]}, "there are no records"),
+        ({"late": ["/data/late", "/data/totals"]}, "name one folder"),
+        ({"input": "clicks"}, "clicks isn't an input of the query. Inputs: orders"),
+        ({"duplicates": ["none", "key"]}, "expected none, offsets, key or value.FIELD"),
+        ({"duplicates": ["id"]}, "found 'id'"),
+        ({"scan": ["orders:0:0-100"], "late": ["late"]}, None),
+    ],
+)
+def test_what_is_wrong_is_said_before_spark_starts(options, said):
+    cluster = Cluster()
+    plan = plan_of(cluster, WINDOW, **options)
+    if said is None:
+        assert plan.can_apply
+        return
+    assert said in plan.blockers[0]
+    assert not cluster.asked
+
+
+def test_a_folder_of_a_query_or_without_permission_is_not_replaced():
+    plan = plan_of(Cluster(contents={"/data/sink": "h"}), WINDOW, to="/data/sink")
+    assert "is, contains or is inside the output of totals, whose log" in plan.blockers[0]
+    plan = plan_of(Cluster(writable=False), WINDOW)
+    assert plan.blockers == ("--to: Headgate can't write to /data. Check its permissions",)
+
+
+def test_own_late_offsets_belong_to_their_topic():
+    plan = plan_of(Cluster(), WINDOW, late=["orders:0:90-95"])
+    assert plan.steps[0].input == "orders"
+    assert plan.steps[0].late_offsets == {"orders": {"0": (90, 95)}}
+
+
+def test_a_total_without_windows_warns_of_the_state_that_lacks_the_records():
+    said = "its next result of a touched key lacks them"
+    assert any(said in risk for risk in plan_of(Cluster(NO_TIME), TOTAL).risks)
+    assert not any(said in risk for risk in plan_of(Cluster(), WINDOW).risks)
+
+
+@pytest.mark.parametrize(
+    ("changed", "said"),
+    [
+        ({"contents": {"/data/totals": "other", "/data/late": "h2"}}, "files in /data/totals"),
+        ({"contents": {"/data/totals": "h1", "/data/late": "other"}}, "files in /data/late"),
+        ({"logs": {"orders": topic("orders", (0, 100), (5, 50))}}, "orders[1] now begins"),
+    ],
+)
+def test_a_run_does_not_begin_if_what_it_reads_has_changed(changed, said):
+    step = plan_of(Cluster(), WINDOW, late=["/data/late"]).steps[0]
+    step.check(Cluster())
+    with pytest.raises(RefusedError, match=said.replace("[", r"\[")):
+        step.check(Cluster(**changed))
+
+
+def test_late_records_that_expired_stop_the_run():
+    step = plan_of(Cluster(), WINDOW).steps[0]
+    cluster = Cluster()
+    cluster.logs["late"] = topic("late", (4, 9))
+    with pytest.raises(RefusedError, match=r"late\[0\] now has offsets 4 to 9, not 3 to 9"):
+        step.check(cluster)

@@ -1,0 +1,247 @@
+"""Which keys late records touch, which of them are duplicates, and which files are rewritten."""
+
+import random
+from datetime import UTC, datetime, timedelta
+
+import pytest
+
+from headgate.errors import CaptureError
+from headgate.spark_jobs.data.late_records import LateRecords
+from headgate.spark_jobs.data.offset_ranges import OffsetRanges
+from headgate.spark_jobs.data.target_folder import TargetFolder
+from headgate.spark_jobs.data.touched_keys import (
+    check_keys,
+    joins_itself,
+    key_columns,
+    marked,
+    same_key,
+    touched_keys,
+)
+
+pytestmark = pytest.mark.spark
+START = datetime(2026, 1, 1, tzinfo=UTC)
+ORDER = "id long, city string, customer string, amount long, at timestamp"
+
+
+@pytest.fixture(scope="module")
+def orders(spark):
+    """Five late orders of two cities and of none; one is of the next hour."""
+    spark.conf.set("spark.sql.session.timeZone", "UTC")
+    rows = [
+        (1, "a", "x", 5, START),
+        (2, "a", "y", 1, START),
+        (3, "b", "x", 1, START + timedelta(minutes=70)),
+        (4, None, "x", 1, START),
+        (4, None, "x", 1, START),
+    ]
+    yield marked(spark.createDataFrame(rows, ORDER))
+    spark.conf.unset("spark.sql.session.timeZone")
+
+
+def keys_of(rows, *columns):
+    names = key_columns(rows, columns)
+    check_keys(rows, names)
+    return {tuple(row) for row in touched_keys(rows, names).collect()}
+
+
+def test_a_condition_after_the_aggregation_hides_no_key(orders):
+    from pyspark.sql import functions as f
+
+    totals = orders.groupBy("city").agg(f.sum("amount").alias("total"))
+    rows = totals.where("total > 1000").select(f.upper("city").alias("CITY"), "total")
+    assert rows.count() == 0
+    assert keys_of(rows, "city") == {("A",), ("B",), (None,)}
+
+
+def test_a_condition_before_the_aggregation_leaves_keys_out(orders):
+    rows = orders.where("amount > 1").groupBy("city").count()
+    assert keys_of(rows, "city") == {("a",)}
+
+
+def test_windows_are_keys_also_if_only_their_start_is_kept(orders, spark):
+    orders.createOrReplaceTempView("orders")
+    rows = spark.sql(
+        "SELECT window(at, '1 hour').start AS begin, city AS town, count(*) AS n FROM orders"
+        " GROUP BY window(at, '1 hour'), city HAVING count(*) > 9"
+    )
+    found = {(at.replace(tzinfo=None), city) for at, city in keys_of(rows, "begin", "town")}
+    first = START.replace(tzinfo=None)
+    assert found == {(first, "a"), (first, None), (first + timedelta(hours=1), "b")}
+
+
+def test_each_aggregation_must_group_by_the_key(orders):
+    from pyspark.sql import functions as f
+
+    inner = orders.groupBy("city", "customer").agg(f.max("amount").alias("most"))
+    assert keys_of(inner.groupBy("city").agg(f.sum("most")), "city") == {("a",), ("b",), (None,)}
+    with pytest.raises(CaptureError, match="most is a result of an aggregation"):
+        keys_of(inner.groupBy("most").count(), "most")
+    moving = orders.groupBy("customer").agg(f.max("city").alias("city"))
+    with pytest.raises(CaptureError, match="city is a result of an aggregation"):
+        keys_of(moving.groupBy("city").count(), "city")
+    with pytest.raises(CaptureError, match=r"no column town\. Its columns: customer, city"):
+        key_columns(moving, ["town"])
+
+
+def test_a_union_is_followed_into_both_parts(orders):
+    from pyspark.sql import functions as f
+
+    other = orders.select(f.lit("c").alias("city"), "amount")
+    both = orders.select("city", "amount").union(other)
+    assert keys_of(both.groupBy("city").count(), "city") == {("a",), ("b",), (None,), ("c",)}
+    most = orders.groupBy("customer").agg(f.max("city").alias("city"), f.sum("amount").alias("n"))
+    both = orders.select("city", "amount").union(most.select("city", "n"))
+    with pytest.raises(CaptureError, match="city is a result of an aggregation"):
+        check_keys(both.groupBy("city").count(), ["city"])
+
+
+def test_a_deduplication_by_other_columns_is_an_assumption(orders):
+    once = orders.dropDuplicates(["id"])
+    assert check_keys(once.groupBy("city").count(), ["city"]) == [
+        "records with the same id have the same city"
+    ]
+    once = orders.dropDuplicates(["id", "city"])
+    assert check_keys(once.groupBy("city").count(), ["city"]) == []
+
+
+def test_a_join_after_an_aggregation_and_with_itself_are_seen(orders, spark):
+    limits = spark.createDataFrame([("a", 3)], "city string, most long")
+    joined = orders.groupBy("city").count().join(limits, "city")
+    with pytest.raises(CaptureError, match="the query has a Join after an aggregation"):
+        keys_of(joined, "city")
+    before = orders.join(limits, "city")
+    assert keys_of(before.groupBy("city").count(), "city") == {("a",)}
+    assert not joins_itself(before)
+    assert joins_itself(orders.join(orders.groupBy("city").count(), "city"))
+
+
+KAFKA = "key binary, value binary, topic string, partition int, offset long, timestamp timestamp"
+
+
+def record(topic, partition, offset, number, key=None):
+    value = b'{"id": %d}' % number if number is not None else b"{}"
+    return (key, value, topic, partition, offset, START + timedelta(seconds=offset))
+
+
+@pytest.fixture(scope="module")
+def log(spark):
+    """What topics hold: `orders` with two partitions, of which a part is late, and `late`."""
+    rnd = random.Random(3)
+    rows = [record("orders", p, n, rnd.randrange(40)) for p in range(2) for n in range(20)]
+    rows += [record("late", 0, n, rnd.randrange(60)) for n in range(30)]
+    rows += [record("late", 0, 30, None), record("late", 0, 31, None)]
+    frame = spark.createDataFrame(rows, KAFKA)
+
+    def read(ranges):
+        from headgate.spark_jobs.data.late_records import _inside
+
+        return frame.where(_inside(ranges))
+
+    return rows, read
+
+
+ALL = OffsetRanges({"orders": {0: (0, 20), 1: (0, 20)}})
+LATE = OffsetRanges({"orders": {1: (15, 20)}, "late": {0: (0, 32)}})
+
+
+def known_as(identity, rows):
+    """Return the late rows without duplicates, in plain Python."""
+    own = [r for r in rows if r[2] == "orders" and r[3] == 1 and r[4] >= 15]
+    others = [r for r in rows if r[2] == "late"]
+    base = [r for r in rows if r[2] == "orders" and r not in own]
+    there = {r[1] for r in base} if identity else set()
+    kept = []
+    for one in sorted(own + others, key=lambda r: (r[5], r[2], r[3], r[4])):
+        if identity and one[1] != b"{}":
+            if one[1] in there:
+                continue
+            there.add(one[1])
+        kept.append(one)
+    return base, kept
+
+
+@pytest.mark.parametrize("identity", [None, (), ("value.id",)])
+def test_duplicates_are_those_of_plain_python(log, identity):
+    rows, read = log
+    late = LateRecords(input="orders", offsets=LATE, identity=identity)
+    base, kept = known_as(identity, rows)
+    everything = late.rows_of(ALL, read).collect()
+    places = [(r["partition"], r["offset"], bytes(r["value"])) for r in everything]
+    right = [(r[3], r[4], r[1]) for r in base + kept]
+    assert sorted(places) == sorted(right)
+    assert {r["topic"] for r in everything} == {"orders"}
+    late.is_alone = True
+    alone = [
+        (r["partition"], r["offset"], bytes(r["value"])) for r in late.rows_of(ALL, read).collect()
+    ]
+    assert sorted(alone) == sorted((r[3], r[4], r[1]) for r in kept)
+    counted = late.counted()
+    assert (counted["late"], counted["new"]) == (37, len(kept))
+    if identity:
+        assert counted["repeated"] > 0
+        assert counted["in_input"] > 0
+
+
+def test_files_say_where_their_records_were(log, tmp_path, spark):
+    _, read = log
+    frame = spark.createDataFrame(
+        [
+            (b"k", b"in the input", "orders", 0, 3, START),
+            (b"k", b"expired before", "orders", 0, 25, START),
+            (b"k", b"twice", "gone", 0, 7, START),
+            (b"k", b"twice", "gone", 0, 7, START),
+            (b"k", b"nowhere", None, None, None, START),
+            (b"k", b"nowhere", None, None, None, START),
+        ],
+        KAFKA,
+    )
+    frame.write.parquet(str(tmp_path / "late"))
+    nothing = OffsetRanges({})
+    late = LateRecords(input="orders", offsets=nothing, files=f"parquet:{tmp_path / 'late'}")
+    late.is_alone = True
+    found = sorted(bytes(r["value"]) for r in late.rows_of(ALL, read).collect())
+    assert found == [b"expired before", b"nowhere", b"nowhere", b"twice"]
+    assert late.counted() == {"late": 6, "repeated": 1, "in_input": 1, "new": 4}
+    frame.drop("timestamp").write.parquet(str(tmp_path / "wrong"))
+    wrong = LateRecords(input="orders", offsets=nothing, files=f"parquet:{tmp_path / 'wrong'}")
+    with pytest.raises(CaptureError, match="has no column timestamp"):
+        wrong.rows_of(ALL, read)
+
+
+RESULT = "city string, day string, total long"
+
+
+def test_only_touched_partitions_are_rewritten(spark, tmp_path):
+    old = [(c, f"{d:02}", d) for c in ("a", "b c", "7") for d in range(1, 4)]
+    folder, new = tmp_path / "totals", tmp_path / "new"
+    spark.createDataFrame(old, RESULT).coalesce(1).write.partitionBy("city").parquet(str(folder))
+    results = spark.createDataFrame([("b c", "02", 50), ("d", "09", 60)], RESULT)
+    target = TargetFolder("parquet", folder)
+    target.check(results)
+    keys = touched_keys(results, ["city", "day"]).persist()
+    files = target.touched(results, keys, ["city", "day"])
+    assert list(files.values()) == [1]
+    others = target.rows(results, sorted(files))
+    others = others.join(keys, same_key(["city", "day"]), "left_anti")
+    assert target.write(others.unionByName(results), new, files) == 2
+    rows = {(r.city, r.day): r.total for r in TargetFolder("parquet", new).rows(results).collect()}
+    assert rows == {(c, d): t for c, d, t in old} | {("b c", "02"): 50, ("d", "09"): 60}
+    inodes = {p.stat().st_ino for p in target.files()}
+    linked = {
+        p.parent.name for p in TargetFolder("parquet", new).files() if p.stat().st_ino in inodes
+    }
+    assert linked == {"city=a", "city=7"}
+    assert (new / "_SUCCESS").is_file()
+
+
+def test_results_that_do_not_fit_the_folder_are_an_error(spark, tmp_path):
+    spark.createDataFrame([("a", "1", 5)], RESULT).write.parquet(str(tmp_path / "totals"))
+    target = TargetFolder("parquet", tmp_path / "totals")
+    other = spark.createDataFrame([("a", "1", 5.0)], "city string, day string, total double")
+    with pytest.raises(CaptureError, match=r"column total of .* is bigint, but .* have double"):
+        target.check(other)
+    with pytest.raises(CaptureError, match="has the columns city, day, total, but"):
+        target.check(other.drop("day"))
+    (tmp_path / "empty").mkdir()
+    with pytest.raises(CaptureError, match="has no files"):
+        TargetFolder("parquet", tmp_path / "empty").check(other)
