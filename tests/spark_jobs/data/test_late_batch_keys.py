@@ -10,6 +10,7 @@ from headgate.spark_jobs.data.late_records import LateRecords
 from headgate.spark_jobs.data.offset_ranges import OffsetRanges
 from headgate.spark_jobs.data.target_folder import TargetFolder
 from headgate.spark_jobs.data.touched_keys import (
+    SessionKeyError,
     check_keys,
     joins_itself,
     key_columns,
@@ -83,6 +84,21 @@ def test_each_aggregation_must_group_by_the_key(orders):
         key_columns(moving, ["town"])
 
 
+def test_a_session_is_no_key_because_late_records_make_it_longer(orders):
+    from pyspark.sql import functions as f
+
+    from headgate.spark_jobs.data.measure_late import _time_column
+
+    sessions = orders.groupBy(f.session_window("at", "10 minutes"), "city").count()
+    assert keys_of(sessions, "city") == {("a",), ("b",), (None,)}
+    assert _time_column(sessions, None) is None
+    begins = sessions.select(f.col("session_window.start").alias("begin"), "city")
+    with pytest.raises(SessionKeyError, match="begin is of a session window"):
+        keys_of(begins, "begin", "city")
+    hours = orders.groupBy(f.window("at", "1 hour"), "city").count()
+    assert _time_column(hours, None) == "window"
+
+
 def test_a_union_is_followed_into_both_parts(orders):
     from pyspark.sql import functions as f
 
@@ -113,6 +129,17 @@ def test_a_join_after_an_aggregation_and_with_itself_are_seen(orders, spark):
     assert keys_of(before.groupBy("city").count(), "city") == {("a",)}
     assert not joins_itself(before)
     assert joins_itself(orders.join(orders.groupBy("city").count(), "city"))
+
+
+def test_other_keys_are_left_out_before_the_aggregation(orders, spark):
+    from pyspark.sql import functions as f
+
+    both = orders.unionByName(orders.where("id > 1"))
+    days = both.groupBy(f.window("at", "1 hour", "30 minutes"), "city").agg(f.sum("amount"))
+    keys = touched_keys(days, ["window", "city"]).persist()
+    rows = days.join(f.broadcast(keys), same_key(["window", "city"]), "left_semi")
+    text = rows._jdf.queryExecution().optimizedPlan().toString()
+    assert 0 <= text.index("Aggregate") < text.index("Join LeftSemi")
 
 
 KAFKA = "key binary, value binary, topic string, partition int, offset long, timestamp timestamp"

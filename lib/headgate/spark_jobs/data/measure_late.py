@@ -4,7 +4,7 @@
         --input orders --late-offsets '{"late-orders": {"0": [0, 120]}}' --keys city \\
         --target parquet:/data/totals
 
-The function is called over `spark.read`, with the late records alone; its other inputs are whole.
+The function is called over `spark.read`, with only the late records; its other inputs are whole.
 
 The result's facts are `late`, `repeated`, `in_input` and `new` (records), `keys` and `pairs` (of
 key and window), `sample` (of pairs), `columns` (by which results are replaced), `time` (the one
@@ -103,7 +103,7 @@ class Touch:
 
         self.built, self.rows = built, rows
         names = key_columns(rows, keys)
-        self.time = _time_column(built, rows, time_column)
+        self.time = _time_column(rows, time_column)
         self.columns = list(dict.fromkeys([*names, *([self.time] if self.time else [])]))
         self.assumed = check_keys(rows, self.columns)
         self.named = len(names)
@@ -165,20 +165,28 @@ def built_touch(
     if joins_itself(rows):
         raise CaptureError(
             f"the query joins {late.input} with itself: the keys that late records touch can't be "
-            "found from them alone. Use from-scratch"
+            "found. Use from-scratch"
         )
     names = [n.strip() for n in given.keys.split(",") if n.strip()]
     return Touch(built, rows, names, given.time_column)
 
 
-def _time_column(built: Any, rows: Any, named: str | None) -> str | None:
-    """Return the column with a result's time; None if none is named and there is no window."""
+def _time_column(rows: Any, named: str | None) -> str | None:
+    """Return the column with a result's time; None if none is named and there is no window.
+
+    A session window is none: late records make it longer, so the results of all are replaced.
+    """
     from headgate.spark_jobs.data.replay_query import found_time
-    from headgate.spark_jobs.data.touched_keys import key_columns
+    from headgate.spark_jobs.data.touched_keys import SessionKeyError, check_keys, key_columns
 
     if named is not None:
         return key_columns(rows, [named], "--time-column")[0]
-    return found_time(rows, [])
+    found = found_time(rows, [])
+    try:
+        check_keys(rows, [found] if found else [])
+    except SessionKeyError:
+        return None
+    return found
 
 
 def _of_target(target: TargetFolder, touch: Touch) -> Mapping[str, Any]:

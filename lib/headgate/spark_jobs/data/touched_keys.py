@@ -22,6 +22,14 @@ _PASSES = frozenset(
 )
 
 _MARK = "headgate_late"
+# What Spark notes of the column of a session window.
+_SESSION = "spark.sessionWindow"
+
+
+class SessionKeyError(CaptureError):
+    """A key column is made of a session window, which late records can make longer."""
+
+    next_step = "Choose the other columns as the key."
 
 
 def key_columns(rows: Any, names: Sequence[str], option: str = "--keys") -> list[str]:
@@ -107,12 +115,22 @@ def _grouped(node: Any, ids: frozenset[int], column: str) -> frozenset[int]:
                 f"--keys: {column} is a result of an aggregation, not a column that it groups by. "
                 "Late records could move results from one key to another"
             )
+        if _is_session(entries[attribute]):
+            raise SessionKeyError(
+                f"--keys: {column} is of a session window, which late records can make longer. "
+                "Choose the other columns: all sessions of a touched key are replaced"
+            )
     if ids and not ids & entries.keys() and elements(node.groupingExpressions()):
         raise CaptureError(
             f"--keys: an aggregation of the query doesn't group by {column}. Choose columns that "
             "every aggregation groups by"
         )
     return _made_of(list(entries.values()), ids)
+
+
+def _is_session(entry: Any) -> bool:
+    attributes = elements(entry.references().toSeq())
+    return any(bool(a.metadata().contains(_SESSION)) for a in attributes)
 
 
 def _made_of(entries: Sequence[Any], ids: frozenset[int]) -> frozenset[int]:
