@@ -145,7 +145,7 @@ def test_a_step_says_all_that_the_program_needs():
         Cluster(), TOTAL, late=["/data/late"], late_format="json", duplicates=["value.id"]
     )
     process = files.steps[0]
-    job = process.job("/data/staged")
+    job = process.job("--to", "/data/staged")
     assert job.program == "replace_results"
     assert argument(job, "--late-files") == "json:/data/late"
     assert argument(job, "--duplicates") == "value.id"
