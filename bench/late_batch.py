@@ -79,6 +79,7 @@ class _Bench:
             future.result(60)
         (folder / "late_bench.py").write_text(FUNCTIONS)
         jars = f"--jars {joined_jars()} --driver-memory 2g --conf spark.ui.enabled=false"
+        jars += " --conf spark.sql.shuffle.partitions=8"
         self.env = os.environ | {
             "BENCH_BROKER": broker,
             "PYTHONPATH": os.pathsep.join((str(folder), *sys.path)),
