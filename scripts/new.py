@@ -139,9 +139,7 @@ def add_scenario(change: Change, given: argparse.Namespace) -> str:
     change.create(f"{base}/{folder}/__init__.py", f'"""The scenario {name}."""\n')
     change.create(module, scenario)
     change.create(test, template("scenario_test", **fields))
-    build, text = f"{base}/build.py", change.text(f"{base}/build.py")
-    head, planned, tail = text.partition("\nPLANNED = (")
-    change.texts[build] = head + planned + tail.replace(f'\n    "{name}",', "", 1)
+    build = f"{base}/build.py"
     change.insert(build, f'    "{name}",', after="\nSCENARIOS = _Scenarios(", before="\n)\n")
     rows = [f'    ("{name}", {_SHORT[e]}): Declared(statements=()),' for e in engines]
     change.insert(

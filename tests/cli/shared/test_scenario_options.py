@@ -49,7 +49,6 @@ def test_a_value_is_not_left_out():
     [
         ("from-scrach", "unknown scenario from-scrach: did you mean from-scratch?"),
         ("moon", "unknown scenario moon; known: ab, .* and [0-9]+ more"),
-        ("incremental", "incremental isn't available in this release; choose one of from-scratch"),
     ],
 )
 def test_a_scenario_that_there_is_not_is_answered_with_those_that_there_are(name, words):

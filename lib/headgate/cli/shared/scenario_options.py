@@ -10,7 +10,7 @@ import click
 from headgate.cli.shared.group import config_option
 from headgate.errors import ScenarioError
 from headgate.reprocess.scenario import Kind, Option, Scenario
-from headgate.reprocess.scenarios.build import PLANNED, SCENARIOS
+from headgate.reprocess.scenarios.build import SCENARIOS
 from headgate.text.numbers import instead
 
 Run = Callable[..., int]
@@ -36,11 +36,7 @@ class Scenarios(click.Group):
         return list(SCENARIOS)
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
-        """Return the scenario's command; ScenarioError for one that this release has not."""
-        if cmd_name in PLANNED:
-            raise ScenarioError(
-                f"{cmd_name} isn't available in this release; choose one of {', '.join(SCENARIOS)}"
-            )
+        """Return the scenario's command; ScenarioError for one that there is none of."""
         scenario = SCENARIOS.get(cmd_name)
         if scenario is None:
             meant = instead(cmd_name, SCENARIOS)

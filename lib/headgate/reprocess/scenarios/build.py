@@ -73,9 +73,6 @@ SCENARIOS = _Scenarios(
 # The key of a run's impact under which stands what was approved.
 APPROVED = "approved"
 
-# What the contract names and this release does not build yet.
-PLANNED: tuple[str, ...] = ()
-
 
 def build_plan(  # noqa: PLR0913 - what plans are built from
     scenario: str,
@@ -138,10 +135,7 @@ def _scenario(name: str) -> Scenario:
     # Kafka's options have a command of their own: nobody is asked for them one by one.
     found = _declared(RESET) if name == RESET else SCENARIOS.get(name)
     if found is None:
-        reason = f"{name} isn't a scenario"
-        if name in PLANNED:
-            reason = f"scenario {name} isn't available in this release"
-        raise ScenarioError(f"{reason}. Scenarios: {', '.join(SCENARIOS)}")
+        raise ScenarioError(f"{name} isn't a scenario. Scenarios: {', '.join(SCENARIOS)}")
     return found
 
 

@@ -10,7 +10,7 @@ from headgate.model.registered_pipelines import Pipeline
 from headgate.model.version import Engine
 from headgate.reprocess.conditions import Answered, Facts, State
 from headgate.reprocess.scenario import Answer, Scenario, Support
-from headgate.reprocess.scenarios.build import PLANNED, SCENARIOS
+from headgate.reprocess.scenarios.build import SCENARIOS
 from headgate.text.numbers import plural
 from headgate.ui.shared import cached_reads, markup
 from headgate.ui.shared.keys import ReprocessKey
@@ -65,17 +65,12 @@ def choose_scenario(context: Context, pipeline: Pipeline) -> None:
             for column, scenario in zip(st.columns(_COLUMNS), row, strict=False):
                 with column:
                     _card(scenario, facts)
-    if PLANNED:
-        names = ", ".join(f"`{name}`" for name in PLANNED)
-        st.html(markup.quiet(f"Not in this release: {names}."))
 
 
 def _not_known(name: str) -> None:
     if not name:
         return
     said = f"`{name}` isn't a scenario. Choose a scenario:"
-    if name in PLANNED:
-        said = f"`{name}` isn't available in this release. Choose a scenario:"
     st.html(markup.say(said, "unknown"))
 
 

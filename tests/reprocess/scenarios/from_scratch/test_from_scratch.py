@@ -305,8 +305,6 @@ def test_offsets_move_by_themselves_within_what_was_approved():
 def test_errors_of_the_command_line():
     with pytest.raises(ScenarioError, match="isn't a scenario"):
         build_plan("teleport", "q", of_group())
-    with pytest.raises(ScenarioError, match="isn't available in this release"):
-        build_plan("incremental", "q", of_group())
     with pytest.raises(ScenarioError, match="option"):
         build_plan("from-scratch", "q", of_group(), {"batch": 3})
     with pytest.raises(NotFoundError, match="nobody"):
