@@ -7,6 +7,7 @@ peers are the same function over all records, as a batch (`replay_query`) and as
 
 from __future__ import annotations
 
+import importlib
 import json
 import os
 import subprocess
@@ -179,11 +180,10 @@ def _write() -> None:
 
 def _stream(function: str) -> None:
     """Print how long the function takes as a stream over everything, without Spark's start."""
-    import late_bench
-
+    module = importlib.import_module("late_bench")
     spark = _session()
     began = time.perf_counter()
-    writer = getattr(late_bench, function)(spark).format("noop")
+    writer = getattr(module, function)(spark).format("noop")
     checkpoint = tempfile.mkdtemp(prefix="headgate-bench-")
     writer = writer.option("checkpointLocation", checkpoint).trigger(availableNow=True)
     writer.start().awaitTermination()

@@ -28,6 +28,7 @@ class Shop:
     def __init__(self, team, topic, produce, groups):
         self.team, self.topic, self.produce, self.groups = team, topic, produce, groups
         self.tables = []
+        self.between = ""
         self.orders, self.upper = topic("orders", partitions=2), topic("upper", partitions=2)
 
     def query(self, name, reads, writes, stateful=(), entry=None):

@@ -8,7 +8,7 @@ import shlex
 import sys
 import threading
 
-from integration.spark.driven import Driven
+from integration.spark.driven import COMMANDS, Driven
 from scenes.scene import STAND_IN, STATUS, STOP
 
 SOURCE = """
@@ -70,7 +70,7 @@ class ChainQuery(Driven):
         self.spark, self.name, self.retain = spark, name, retain
         self.checkpoint = folder / "checkpoint"
         place = f"cd {shlex.quote(str(folder))} || exit 1; "
-        self.commands = {word: place + text for word, text in self.commands.items()}
+        self.commands: dict[str, str] = {w: place + text for w, text in COMMANDS.items()}
         self._module = team.folder / "chain_code.py"
 
     def begin(self):

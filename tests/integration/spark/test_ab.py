@@ -62,6 +62,7 @@ def plan(team, other, *options):
     return file
 
 
+@pytest.mark.long
 def test_equal_results_end_well_and_an_undo_deletes_them(team, pipeline):
     done = team.run("apply", str(plan(team, "same")))
     assert [s["state"] for s in done["steps"]] == ["done"] * 5

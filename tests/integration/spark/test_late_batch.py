@@ -218,6 +218,7 @@ def test_totals_of_touched_customers_are_those_of_all_orders(team, pipeline, yea
     assert not [p for p in team.folder.iterdir() if ".headgate-" in p.name]
 
 
+@pytest.mark.long
 def test_only_touched_windows_are_replaced_and_other_files_stay(team, pipeline, year):
     kept, late = pipeline("daily")
     orders = year[0]["orders"]

@@ -130,7 +130,7 @@ class Stream:
 
 @pytest.mark.parametrize(
     "provider",
-    ["hdfs", "changelog", *(pytest.param(p, marks=pytest.mark.long) for p in ("rocksdb", "ids"))],
+    ["changelog", *(pytest.param(p, marks=pytest.mark.long) for p in ("hdfs", "rocksdb", "ids"))],
 )
 def test_points_of_a_running_query_are_exact_and_can_be_gone_back_to(
     provider, spark, team, topic, produce, broker
