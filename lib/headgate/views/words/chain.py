@@ -7,7 +7,7 @@ from typing import Any
 
 KEY = "chain"
 HEAD = ("Pipeline", "Choice", "Result", "Output replaced since")
-_CHOICES = {"skip": "skip to the end"}
+_CHOICES = {"skip": "skip to the latest offsets"}
 
 
 def chain_rows(impact: Mapping[str, Any]) -> Iterator[tuple[str, ...]]:

@@ -52,7 +52,7 @@ Cuts = Mapping[str, Cut]
 """By topic from when on its records are replaced."""
 
 _NO_STATE = "It processes each rewritten record once."
-_STAYS = "Results of replaced records that it has already processed stay."
+_STAYS = "Results that it wrote from replaced records are kept."
 _AS_IF = "Its state is as if the replaced records had never been written."
 
 
@@ -72,15 +72,21 @@ def move_downstream(request: PlanRequest, member: Member, cuts: Cuts, choice: Ch
         case Choice.NOTHING:
             return untouched(member, cuts)
     what = {
-        Engine.CONSUMER_GROUP: "a consumer group has no state that Headgate could reset",
-        Engine.KAFKA_STREAMS: "Kafka Streams keeps no old state to rewind to",
+        Engine.CONSUMER_GROUP: "a consumer group has no state to reset",
+        Engine.KAFKA_STREAMS: "Kafka Streams keeps no old state, so a rewind isn't possible",
     }[member.pipeline.engine]
-    return Move(member=member, choice=choice, blockers=(f"{what}. Choose skip or nothing",))
+    return Move(
+        member=member,
+        choice=choice,
+        blockers=(f"{what}. Use --choose {member.name}=skip or --choose {member.name}=nothing",),
+    )
 
 
 def untouched(member: Member, cuts: Cuts) -> Move:
     """Return the move of a pipeline that goes on: it reads what is rewritten."""
-    twice = "duplicates" if member.is_stateless else "duplicates, and its state counts them twice"
+    twice = (
+        "duplicates" if member.is_stateless else ("duplicates, and counts them twice in its state")
+    )
     return Move(
         member=member,
         choice=Choice.NOTHING,
@@ -147,7 +153,10 @@ def _skipping(step: Step, since: dict[str, int], writers: tuple[str, ...]) -> St
 
 
 def _counts_twice() -> str:
-    return "its state still has the replaced records: rewritten records are counted twice"
+    return (
+        "its state keeps the replaced records, so their rewritten records count twice. To avoid "
+        "this, choose rewind or reset"
+    )
 
 
 def _rewind_group(request: PlanRequest, member: Member, cuts: Cuts) -> Move:
@@ -163,7 +172,7 @@ def _rewind_group(request: PlanRequest, member: Member, cuts: Cuts) -> Move:
         member=member,
         choice=Choice.REWIND,
         plan=built(asked, lambda a: move_group(a, OffsetsRequest(target=target, topics=topics))),
-        said=("It processes the replaced records a second time, and the rewritten ones.",),
+        said=("It processes the replaced records a second time, then the rewritten ones.",),
         out=_passed_on(member, cuts),
         is_exact=False,
     )
@@ -209,7 +218,7 @@ def _plan(
     blockers += common.shared_checkpoint(member.pipeline, request.inspector)
     blockers += common.topic_blockers(set(cuts), topics)
     if found.fixed:
-        blockers.append(f"Headgate can't replace {found.location}: {found.fixed}")
+        blockers.append(f"Headgate can't replace checkpoint {found.location}: {found.fixed}")
     return Plan(
         scenario=request.scenario,
         pipeline=member.name,
@@ -249,7 +258,8 @@ def _rewind_query(request: PlanRequest, member: Member, cuts: Cuts) -> Move:
     if chosen is None:
         why = (
             "no batch or restore point ends before the replaced records, so no choice gives "
-            f"correct results. Use --to-earliest, or --choose {member.name}=skip, reset or nothing"
+            f"correct results. Use --to-earliest, or pass --choose {member.name}=skip, reset or "
+            "nothing"
         )
         return Move(member=member, choice=Choice.REWIND, blockers=(why,))
     is_last = chosen.point is None and chosen.batch.number == found.last_offset_batch
@@ -262,8 +272,8 @@ def _rewind_query(request: PlanRequest, member: Member, cuts: Cuts) -> Move:
         choice=Choice.REWIND,
         plan=replace(plan, steps=tuple(_with_skip(plan, (*catch_up, skip)))),
         said=(
-            f"It restores the state of batch {chosen.batch.number}, processes what is left before "
-            "the moment, and skips the replaced records.",
+            f"It restores the state of batch {chosen.batch.number}. Then it processes the "
+            "remaining records from before the target time, and skips the replaced records.",
             _AS_IF,
         ),
         # Who has read nothing of it yet has written nothing of it.
@@ -314,21 +324,21 @@ def _with_skip(plan: Plan, more: tuple[Step, ...]) -> Iterator[Step]:
 def _blockers(member: Member, found: Checkpoint, catch_up: tuple[Step, ...]) -> Iterator[str]:
     if found.remote:
         yield (
-            "its checkpoint is remote, and Headgate can set where a query continues only in a "
-            "local one. Choose skip, reset or nothing with --choose"
+            f"its checkpoint {found.location} is remote. A chain can change offsets only in a "
+            f"local checkpoint. Pass --choose {member.name}=skip, reset or nothing"
         )
     if catch_up and member.pipeline.entry_point is None:
         yield (
-            "it must process records from before the moment without those after it, but "
-            "headgate.toml sets no `entry_point` for it: add it as MODULE:FUNCTION"
+            "it must process records up to the target time, and no later ones. For this, set "
+            "`entry_point` (MODULE:FUNCTION) for it in headgate.toml"
         )
 
 
 def _run_risks(member: Member, catch_up: tuple[Step, ...]) -> Iterator[str]:
     if catch_up:
         yield (
-            f"{member.pipeline.entry_point} runs with the worker's credentials up to the moment, "
-            "and writes to its own sink"
+            f"the worker calls {member.pipeline.entry_point} with its own credentials, for "
+            "records before the target time. The results go to the query's own sink"
         )
 
 
@@ -339,7 +349,10 @@ def _reset(request: PlanRequest, member: Member, cuts: Cuts) -> Move:
     from headgate.reprocess.scenarios.from_point import scenario as from_point
 
     is_all = all(cut.at == 0 for cut in cuts.values())
-    lacks = "its results lack all records from before the moment"
+    lacks = (
+        "its results lack all records from before the target time. For complete results, use "
+        "--to-earliest"
+    )
     out = Cut(at=min(c.at for c in cuts.values()), writer=member.name, is_exact=is_all)
     plan = built(asked, from_point.build)
     skips = f"{member.name} skips up to "
@@ -347,14 +360,15 @@ def _reset(request: PlanRequest, member: Member, cuts: Cuts) -> Move:
         member=member,
         choice=Choice.RESET,
         plan=replace(plan, risks=tuple(r for r in plan.risks if not r.startswith(skips))),
-        said=("It starts with empty state where the rewritten records begin.",),
+        said=("It starts with empty state at the first rewritten record.",),
         out=out if member.writes else None,
         is_exact=is_all,
         risks=() if is_all else (lacks,),
         blockers=(
             (
-                f"it also reads {name_list(others)}, which isn't rewritten: with empty state, "
-                "its results would lack those records. Choose skip or nothing with --choose",
+                f"it also reads {name_list(others)}, and the chain doesn't rewrite these "
+                "records. With empty state, its results would lack them. Pass --choose "
+                f"{member.name}=skip or --choose {member.name}=nothing",
             )
             if others
             else ()

@@ -29,10 +29,15 @@ def move_first(request: PlanRequest, member: Member, at: int | None, choice: Cho
     is_query = member.pipeline.engine is Engine.SPARK
     if choice not in (None, Choice.RESET, *((Choice.REWIND,) if is_query else ())):
         words = "reset or rewind" if is_query else "reset"
-        return _blocked(member, choice, f"--choose: the first pipeline needs {words}")
+        return _blocked(member, choice, f"--choose: for the first pipeline, use {words}")
     if at is None:
         if choice is Choice.REWIND:
-            return _blocked(member, choice, "--choose: with --to-earliest, it can only be reset")
+            return _blocked(
+                member,
+                choice,
+                "--choose: with --to-earliest, the first pipeline can only be reset. Omit the "
+                "choice, or use --at",
+            )
         return _from_scratch(request, member)
     if is_query and choice is not Choice.RESET:
         return _rewound(request, member, at, can_reset=choice is None and member.is_stateless)
@@ -58,7 +63,7 @@ def _from_scratch(request: PlanRequest, member: Member) -> Move:
         member=member,
         choice=Choice.RESET,
         plan=plan,
-        said=("It starts at the earliest offsets with empty state, and writes all results again.",),
+        said=("It starts at the earliest offsets with empty state, and rewrites all results.",),
         out=Cut(at=0, writer=member.name, is_exact=True),
     )
 
@@ -70,12 +75,14 @@ def _rewound(request: PlanRequest, member: Member, at: int, *, can_reset: bool) 
         return _from_time(request, member, at)
     if chosen is None:
         first = found[0].batch.planned_ms if found else None
-        oldest = f" The oldest was planned at {iso(from_milliseconds(first))}." if first else ""
+        oldest = (
+            f" The oldest batch was planned at {iso(from_milliseconds(first))}." if first else ""
+        )
         return _blocked(
             member,
             Choice.REWIND,
-            f"no batch or restore point ends before the records of {iso(from_milliseconds(at))}."
-            f"{oldest} Choose a later time, or --to-earliest",
+            "no batch or restore point ends before the records of "
+            f"{iso(from_milliseconds(at))}.{oldest} Pass a later --at, or --to-earliest",
         )
     plan = rewind_plan(request, member, chosen)
     return Move(
@@ -83,8 +90,8 @@ def _rewound(request: PlanRequest, member: Member, at: int, *, can_reset: bool) 
         choice=Choice.REWIND,
         plan=plan,
         said=(
-            f"It restores the state of batch {chosen.batch.number}, and writes later results "
-            "again.",
+            f"It restores the state of batch {chosen.batch.number}, and rewrites the results "
+            "of later records.",
         ),
         out=cut_of(plan, member, chosen.next_ms, at),
         batch=chosen.batch.number,
@@ -123,7 +130,9 @@ def _from_time(request: PlanRequest, member: Member, at: int) -> Move:
         member=member,
         choice=Choice.RESET,
         plan=plan,
-        said=("It starts at the first record of the moment, and writes later results again.",),
+        said=(
+            "It starts at the first record from the target time on, and rewrites later results.",
+        ),
         out=Cut(at=at, writer=member.name, is_exact=False) if member.writes else None,
         is_exact=member.is_stateless,
         risks=tuple(_state_risks(member)),
@@ -133,6 +142,6 @@ def _from_time(request: PlanRequest, member: Member, at: int) -> Move:
 def _state_risks(member: Member) -> Iterator[str]:
     if not member.is_stateless:
         yield (
-            "it starts with empty state, so results lack all records from before the moment. Use "
-            "--to-earliest for complete results"
+            "it starts with empty state, so its results lack all records from before the target "
+            "time. For complete results, use --to-earliest"
         )

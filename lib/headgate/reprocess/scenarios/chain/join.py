@@ -131,7 +131,7 @@ def _row(move: Move) -> dict[str, Any]:
 def _outputs(chain: Order, moves: Iterable[Move]) -> OutputEffects:
     run = [f"{m.member.name}: {_word(m)}. {text}" for m in moves for text in _joined(m.said)]
     run += [
-        f"{name}: nothing. It reads only from excluded {by}, and gets its duplicates."
+        f"{name}: nothing. It reads only from {by}, which is excluded, and gets duplicates from it."
         for name, by in chain.left_out.items()
     ]
     return OutputEffects(run=tuple(run))
@@ -145,7 +145,7 @@ def _word(move: Move) -> str:
     return {
         Choice.RESET: "reset",
         Choice.REWIND: f"rewind to batch {move.batch}" if move.batch is not None else "rewind",
-        Choice.SKIP: "skip to the end",
+        Choice.SKIP: "skip to the latest offsets",
         Choice.NOTHING: "nothing",
     }[move.choice]
 
@@ -159,16 +159,19 @@ def _own_risks(
     written = {t for m in moves if m.out is not None for t in m.member.writes}
     for topic, groups in unregistered(request.inspector, links, written).items():
         yield (
-            f"{topic} is also read by {name_list(groups)}, not registered in headgate.toml: these "
-            "consumers get duplicates"
+            f"{topic} is also read by {name_list(groups)}. These consumers aren't in "
+            "headgate.toml, and get duplicates. Register them, or make them idempotent"
         )
     inside = {m.name for m in chain.members}
     if strange := [n for n in links.unknown if n not in inside]:
-        yield (f"the inputs of {name_list(strange)} are unknown: they may be downstream")
+        yield (
+            f"Headgate doesn't know the inputs of {name_list(strange)}. If they are downstream, "
+            "they get duplicates. Set `topics` for them in headgate.toml"
+        )
     if anywhere := [n for n in links.anywhere if n in inside]:
         yield (
-            f"{name_list(anywhere)} chooses a topic for each record, so its downstream pipelines "
-            "are unknown"
+            f"{name_list(anywhere)} chooses a topic for each record. Headgate doesn't know "
+            "which pipelines are downstream of it, and they may get duplicates"
         )
 
 
@@ -188,11 +191,11 @@ def _boundary(move: Move) -> Iterator[str]:
     topics, at = name_list(sorted(move.member.writes)), iso(from_milliseconds(move.out.at))
     if move.out.is_exact:
         yield (
-            f"records in {topics} from {at} on are replaced, by their record time. This is exact "
-            f"if the clocks agree and only {move.member.name} writes there"
+            f"records in {topics} with a timestamp from {at} on are replaced. This is exact if "
+            f"all clocks agree and only {move.member.name} writes there"
         )
     else:
         yield (
-            f"records in {topics} from {at} on are replaced, by their record time. This is "
-            "approximate: at the boundary, records can be missing or counted twice"
+            f"records in {topics} with a timestamp from {at} on are replaced. This is "
+            "approximate: around this time, records can be missing or count twice"
         )

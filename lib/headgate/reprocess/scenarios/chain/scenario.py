@@ -30,7 +30,7 @@ from headgate.reprocess.scenarios.shared.pipeline_links import (
 from headgate.text.numbers import name_list
 from headgate.text.times import from_milliseconds, iso, milliseconds, moment
 
-_MOMENT = "moment"
+_MOMENT = "target time"
 
 
 def build(request: PlanRequest) -> Plan:
@@ -41,10 +41,15 @@ def build(request: PlanRequest) -> Plan:
     the last one is moved first: one before it may write while it catches up.
     """
     if not request.inspector.kafka.has_cluster():
-        return request.block("no Kafka cluster is configured: only Kafka topics link pipelines")
+        return request.block(
+            "no Kafka cluster is configured, and a chain links pipelines by Kafka topics. Set "
+            "`bootstrap_servers` under [kafka]"
+        )
     at = _moment(request)
     if at is not None and at > time.time() * 1000:
-        return request.block(f"--at: {iso(from_milliseconds(at))} is in the future")
+        return request.block(
+            f"--at: {iso(from_milliseconds(at))} is in the future. Pass an earlier time"
+        )
     excluded = request.options.get("exclude", ())
     choices = read_choices(request.options.get("choose", ()), excluded)
     links = read_links(request)
@@ -71,8 +76,8 @@ def _unusable(
     first = request.pipeline.name
     if chain.cycle:
         yield (
-            f"{name_list(chain.cycle)} read what they write by way of each other. A chain needs an "
-            "order: exclude one of them with --exclude"
+            f"{name_list(chain.cycle)} form a cycle: each reads, directly or indirectly, what "
+            "it writes. Exclude one of them with --exclude"
         )
     known = {m.name: m for m in chain.members} | {n: links.members[n] for n in chain.left_out}
     yield from unknown_names(choices, known, first)
@@ -80,10 +85,10 @@ def _unusable(
         written = sorted(links.members[first].writes)
         why = f"no registered pipeline reads {name_list(written)}"
         if not written:
-            why = "no stored version shows a topic that it writes"
+            why = "no stored version shows which topics it writes"
         yield (
-            f"{first} has no downstream pipeline that Headgate knows: {why}. Use rewind, "
-            "from-point or from-scratch"
+            f"Headgate knows no pipeline downstream of {first}: {why}. Use rewind, from-point "
+            "or from-scratch"
         )
 
 
@@ -123,7 +128,7 @@ def _next(
         return Move(
             member=member,
             choice=Choice.NOTHING,
-            said=("Nothing of its input is replaced, so it isn't stopped.",),
+            said=("No record of its input is replaced, so it isn't stopped.",),
         )
     own = {topic: found[0] for topic, found in read.items()}
     if chosen is Choice.NOTHING:
@@ -136,62 +141,64 @@ def _next(
             choice=Choice.NOTHING,
             blockers=(
                 "Kafka Streams keeps no old state, so no choice gives correct results. Use "
-                f"--to-earliest, or --choose {member.name}=skip, reset or nothing",
+                f"--to-earliest, or pass --choose {member.name}=skip, reset or nothing",
             ),
         )
-    if mixed := list(_mixed(links, read)):
+    if mixed := list(_mixed(links, member.name, read)):
         return Move(member=member, choice=choice, blockers=tuple(mixed))
     move = move_downstream(request, member, own, choice)
     # What is right from a boundary on is no more exact than the boundary.
     return replace(move, is_exact=move.is_exact and all(cut.is_exact for cut in own.values()))
 
 
-def _mixed(links: Links, read: dict[str, list[Cut]]) -> Iterator[str]:
+def _mixed(links: Links, name: str, read: dict[str, list[Cut]]) -> Iterator[str]:
     """Yield the topics of which not all records since the moment are replaced."""
     for topic, found in read.items():
         writers = {cut.writer for cut in found}
         others = sorted(set(links.writers_of(topic)) - writers)
         if others:
             yield (
-                f"{name_list(others)} also writes {topic}, but isn't moved. Records that it wrote "
-                "since the moment would be lost or counted twice. Choose nothing with --choose"
+                f"{name_list(others)} also writes to {topic}, but isn't part of the chain. Its "
+                "records since the target time would be lost or count twice. Pass --choose "
+                f"{name}=nothing"
             )
         elif len(writers) > 1:
             yield (
-                f"{name_list(sorted(writers))} write {topic} from different offsets on, so no "
-                "choice gives correct results. Choose nothing with --choose"
+                f"{name_list(sorted(writers))} rewrite {topic} from different offsets, so no "
+                f"choice gives correct results. Pass --choose {name}=nothing"
             )
 
 
 OPTIONS = (
     Option(
         name="at",
-        ask="To which record time of the first pipeline's input?",
-        help="Record time of the first pipeline's input to rewind to (default zone: UTC).",
+        ask="To which target time (record timestamp of the first pipeline's input)?",
+        help="Target time: a record timestamp in the first pipeline's input (default zone: UTC).",
         metavar="TIME",
         one_of=_MOMENT,
         required=True,
     ),
     Option(
         name="to-earliest",
-        ask="To the earliest offsets, with empty state?",
-        help="Reprocess everything that the first pipeline's input still holds, with empty state.",
+        ask="Reprocess from the earliest offsets, with empty state?",
+        help="Reprocess all records that the first pipeline's input still has, with empty state.",
         kind=Kind.FLAG,
         one_of=_MOMENT,
         required=True,
     ),
     Option(
         name="exclude",
-        ask="Which downstream pipelines aren't touched?",
-        help="Pipeline that keeps running; the plan names the consequence. Can be repeated.",
+        ask="Which downstream pipelines keep running unchanged?",
+        help="Pipeline that keeps running unchanged. The plan names the consequence. Can be "
+        "repeated.",
         kind=Kind.MANY,
         metavar="PIPELINE",
     ),
     Option(
         name="choose",
-        ask="What happens to which pipeline?",
-        help="reset, rewind, skip or nothing for one pipeline, in place of the plan's own choice. "
-        "Can be repeated.",
+        ask="Which pipelines get another choice than the plan's own?",
+        help="Choice for a pipeline, instead of the plan's own: reset, rewind, skip or "
+        "nothing. Can be repeated.",
         kind=Kind.MANY,
         metavar="PIPELINE=CHOICE",
     ),
@@ -200,7 +207,7 @@ OPTIONS = (
 SCENARIO = Scenario(
     name="chain",
     title="Chain",
-    what="Take a pipeline and those downstream of it to one moment, in order.",
+    what="Rewind a pipeline and its downstream pipelines to one target time, in order.",
     build=build,
     options=OPTIONS,
     support={

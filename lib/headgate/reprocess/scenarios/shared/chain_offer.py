@@ -12,7 +12,7 @@ from headgate.reprocess.scenarios.shared.pipeline_links import read_links
 from headgate.text.numbers import name_list
 
 OFFERS = ("rewind", "from-scratch")
-"""The scenarios that a chain does to several pipelines."""
+"The scenarios that a chain applies to several pipelines."
 
 
 def with_chain_offer(request: PlanRequest, plan: Plan) -> Plan:
@@ -28,8 +28,8 @@ def with_chain_offer(request: PlanRequest, plan: Plan) -> Plan:
     if not found:
         return plan
     risk = (
-        f"downstream pipelines get duplicates: {name_list(found)}. To move them to the same "
-        f"moment, run `headgate plan chain {shlex.quote(request.pipeline.name)} {moment}`"
+        f"downstream pipelines get duplicates: {name_list(found)}. To rewind them to the same "
+        f"time, run `headgate plan chain {shlex.quote(request.pipeline.name)} {moment}`"
     )
     return replace(plan, risks=(*plan.risks, risk))
 

@@ -27,7 +27,7 @@ from headgate.reprocess.steps.offsets.target import TopicPart
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SkipReplacedInput(CheckpointSwap):
-    """Replace the checkpoint by a copy whose last batch ends at the latest offsets.
+    """Replace the checkpoint with a copy whose last batch ends at the latest offsets.
 
     `since` says by topic from which time on (Unix milliseconds) its records are replaced, `writers`
     are the pipelines that write them. `first` says that it is the query's own checkpoint that moves
@@ -54,9 +54,9 @@ class SkipReplacedInput(CheckpointSwap):
 
     def describe(self) -> str:
         return (
-            f"let {self.pipeline} continue after the replaced records ({since_words(self.since)}): "
-            f"in a copy of checkpoint {self.checkpoint}, set the end of the last batch to the "
-            "latest offsets"
+            f"replace checkpoint {self.checkpoint} of {self.pipeline} with a copy whose last "
+            "batch ends at the latest offsets, after the replaced records "
+            f"({since_words(self.since)})"
         )
 
     def check(self, inspector: Inspector, *, again: bool = False) -> None:
@@ -85,13 +85,14 @@ class SkipReplacedInput(CheckpointSwap):
             )
         if others := unreadable_sources(log):
             raise RefusedError(
-                f"sources that aren't Kafka, or whose offset format is unknown: {others}. Headgate "
-                "can't set where they continue"
+                f"{self.pipeline} has sources that aren't Kafka, or whose offset format is "
+                f"unknown: {others}. Headgate can't change their offsets. Plan again with "
+                f"--choose {self.pipeline}=nothing"
             )
         if self.by_batch and max(files.logged, default=last) > last:
             raise RefusedError(
-                f"batch {last + 1} of {self.pipeline} is uncommitted, and its sink drops a batch "
-                "number that it has already recorded. Start the pipeline until the batch is "
+                f"batch {last + 1} of {self.pipeline} is uncommitted, and its sink drops batch "
+                "numbers that it has recorded. Start the pipeline until the batch is "
                 "committed, then run `headgate plan` again"
             )
         replaced = replaced_in(applier, self.since)
@@ -126,7 +127,7 @@ class SkipReplacedInput(CheckpointSwap):
                     )
 
     def undo(self, was: PriorState) -> tuple[Step, ...]:
-        """Restore the query's own checkpoint; an earlier step restores that of the run."""
+        """Restore the checkpoint, unless the undo of an earlier step restores it."""
         return CheckpointSwap.undo(self, was) if self.first else ()
 
 

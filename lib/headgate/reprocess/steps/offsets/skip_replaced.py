@@ -110,8 +110,9 @@ class SkipReplacedRecords(ResetOffsets):
 
     def describe(self) -> str:
         return (
-            f"move group {self.group} past the replaced records ({since_words(self.since)}) to the "
-            f"latest offsets on {plural(len(self.parts), 'partition')}"
+            f"move offsets of group {self.group} past the replaced records "
+            f"({since_words(self.since)}) to the latest offsets on "
+            f"{plural(len(self.parts), 'partition')}"
         )
 
     def check(self, inspector: Inspector, *, again: bool = False) -> None:
@@ -143,7 +144,9 @@ def check_writers(inspector: Inspector, writers: Iterable[str]) -> None:
         try:
             prove_stopped(inspector, name)
         except RefusedError as error:
-            raise RefusedError(f"{error}. It writes the records that the next step skips") from None
+            raise RefusedError(
+                f"{error}. The next step skips records of {name}, so {name} must stay stopped"
+            ) from None
 
 
 def left_behind(name: str, parts: Iterable[TopicPart]) -> list[str]:
@@ -152,7 +155,7 @@ def left_behind(name: str, parts: Iterable[TopicPart]) -> list[str]:
     if not found:
         return []
     return [
-        f"{name} has unread records from before the moment in {name_list(found)}. These partitions "
-        "keep their offsets, so that no record is lost: replaced records after them are processed, "
-        "too"
+        f"{name} has unread records from before the target time in {name_list(found)}. These "
+        f"partitions keep their offsets, so that no record is lost. {name} also processes the "
+        "replaced records after them"
     ]
