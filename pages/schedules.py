@@ -50,7 +50,10 @@ def _page(context: Context) -> None:
     title("Schedules", f"{plural(len(views), 'schedule')}, {paused} paused")
     if not has_worker(context):
         st.html(
-            markup.say("No worker runs, so no tick runs. Start one with `headgate up`.", "unknown")
+            markup.say(
+                "No worker is running, so ticks are missed. Start one with `headgate up`.",
+                "unknown",
+            )
         )
     with st.container(key="rows"):
         table, one = st.columns([3, 2], gap="medium")
@@ -61,7 +64,7 @@ def _page(context: Context) -> None:
     with one, st.container(border=True, key="details"):
         found = next((view for view in views if view.stored.pipeline == chosen), None)
         if found is None:
-            st.html(markup.quiet(f"`{chosen}` has no schedule. Select one to see its ticks."))
+            st.html(markup.quiet(f"`{chosen}` has no schedule. Select a schedule in the table."))
         else:
             schedule_view(context, found)
 

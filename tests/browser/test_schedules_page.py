@@ -27,7 +27,7 @@ def scheduled_console(tmp_path, serving):
 def test_a_schedule_is_paused_and_resumed(scheduled_console, visit, shoot, scheme):
     page = visit("schedules", at=scheduled_console, scheme=scheme, size=(1680, 920))
     details = page.locator(".st-key-details")
-    details.get_by_text("The newest tick waits as a request").wait_for()
+    details.get_by_text("The newest tick waits for approval").wait_for()
     page.locator(".stDataFrame canvas").nth(1).wait_for()
     settle(page)
     shoot(page, f"schedules-{scheme}")

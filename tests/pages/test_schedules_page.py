@@ -39,7 +39,7 @@ def test_it_lists_each_schedule_with_its_newest_tick(open_page, store):
         "when lag exceeds 10\u202f000",
         "cron 0 3 * * 1-5 (UTC)",
     ]
-    assert list(listed["Next tick (UTC)"])[1:] == ["decided by the data", "paused"]
+    assert list(listed["Next tick (UTC)"])[1:] == ["when the condition is met", "paused"]
     assert [o.split(" ", 1)[1] for o in ticks["Outcome"]] == [
         "waits for approval",
         "skipped",
@@ -47,9 +47,9 @@ def test_it_lists_each_schedule_with_its_newest_tick(open_page, store):
         "skipped",
         "done",
     ]
-    assert ticks["Reason"][1] == "no worker ran at its time; with 2 missed ticks"
+    assert ticks["Reason"][1] == "no worker was running when it was due; with 2 missed ticks"
     said = text(at)
-    assert "The newest tick waits as a request" in said
+    assert "The newest tick waits for approval" in said
     assert "bob" in said and "10 minutes" in said
 
 

@@ -151,7 +151,7 @@ def test_a_paused_schedule_has_no_ticks_and_misses_none(store, known, new_run):
     again = store.schedules.get("billing")
     assert (again.paused_at, again.paused_by) == (None, None)
     assert again.counted_to > known.counted_to
-    with pytest.raises(RefusedError, match="isn't paused"):
+    with pytest.raises(RefusedError, match="already active"):
         store.schedules.resume("billing", by="ann")
     words = [(e.by, e.action) for e in store.audit.list() if "schedule" in e.action]
     assert words == [("cora", "pause schedule"), ("ann", "resume schedule")]

@@ -84,7 +84,7 @@ class Schedules:
             found = _must(connection, pipeline)
             if found.paused_at is not None:
                 raise RefusedError(
-                    f"the schedule of {pipeline} is already paused, by {found.paused_by}. To "
+                    f"the schedule of {pipeline} was already paused by {found.paused_by}. To "
                     f"resume it, run `headgate schedules --resume {pipeline}`"
                 )
             _put(connection, replace(found, paused_at=now(), paused_by=by))
@@ -96,7 +96,10 @@ class Schedules:
         with self._database.writing() as connection:
             found = _must(connection, pipeline)
             if found.paused_at is None:
-                raise RefusedError(f"the schedule of {pipeline} isn't paused: it is active")
+                raise RefusedError(
+                    f"the schedule of {pipeline} is already active. To pause it, run `headgate "
+                    f"schedules --pause {pipeline}`"
+                )
             at = now()
             _put(connection, replace(found, paused_at=None, paused_by=None, counted_to=at))
             write_audit(connection, by=by, action="resume schedule", pipeline=pipeline)
@@ -219,7 +222,9 @@ def _get(connection: Connection, pipeline: str) -> StoredSchedule | None:
 def _must(connection: Connection, pipeline: str) -> StoredSchedule:
     found = _get(connection, pipeline)
     if found is None:
-        raise NotFoundError(f"{pipeline} has no schedule: `headgate schedules` lists all schedules")
+        raise NotFoundError(
+            f"{pipeline} has no schedule. To list all schedules, run `headgate schedules`"
+        )
     return found
 
 

@@ -34,16 +34,17 @@ def test_each_schedule_is_a_line_with_its_newest_tick(run):
     assert lines[0].startswith("billing  every 15 minutes  next ")
     assert "waits" not in lines[0] and "open  61\u202f007 records  request " in lines[1]
     assert (
-        "city-alerts  when lag exceeds 10\u202f000  next: decided by the data  no limits" in lines
+        "city-alerts  when lag exceeds 10\u202f000  next: when the condition is met  no limits"
+        in lines
     )
     assert any("orders-by-city  cron 0 3 * * 1-5 (UTC)  paused by cora" in line for line in lines)
-    assert "No worker runs, so no tick runs. Start one with `headgate up`." in lines
+    assert "No worker is running, so ticks are missed. Start one with `headgate up`." in lines
 
 
 def test_one_is_shown_with_its_ticks_and_who_approved_it(run):
     shown = run("billing")
     assert "created by ann in run" in shown and "approved by bob" in shown
-    assert "skipped  with 2 missed ticks: no worker ran at its time" in shown
+    assert "skipped  with 2 missed ticks: no worker was running when it was due" in shown
     assert "skipped  0 records: no records are unread" in shown
     (found,) = json.loads(run("billing", "--format", "json"))["schedules"]
     assert (found["every_seconds"], found["missed"], found["max_run_records"]) == (
@@ -57,10 +58,10 @@ def test_one_is_shown_with_its_ticks_and_who_approved_it(run):
 def test_pause_and_resume(run):
     paused = json.loads(run("--pause", "city-alerts", "--format", "json"))["schedules"][1]
     assert paused["paused"] and "not verified" in paused["paused_by"]
-    assert "is already paused" in run("--pause", "city-alerts", code=3)
+    assert "was already paused by" in run("--pause", "city-alerts", code=3)
     again = json.loads(run("--resume", "city-alerts", "--format", "json"))["schedules"][1]
     assert (again["paused"], again["paused_at"]) == (False, None)
-    assert "isn't paused" in run("--resume", "city-alerts", code=3)
+    assert "already active" in run("--resume", "city-alerts", code=3)
     assert "give only one" in run("--pause", "a", "--resume", "b", code=2)
 
 

@@ -76,9 +76,9 @@ def test_other_steps_are_not_what_was_approved(now):
 
 def test_another_target_is_named(now):
     now.sink = Sink(format="parquet", target="/elsewhere")
-    assert now.tick().exceeds == ("the target was parquet /out, is now parquet /elsewhere",)
+    assert now.tick().exceeds == ("the target changed: parquet /out -> parquet /elsewhere",)
     now.sink = None
-    assert now.tick().exceeds == ("the target was parquet /out, is now unknown",)
+    assert now.tick().exceeds == ("the target changed: parquet /out -> unknown",)
     # One that nobody knew was not approved, and can't have changed.
     assert now.tick(sink=None).exceeds == ()
 
@@ -88,7 +88,9 @@ def test_too_many_records_and_unknown_ones(now):
     now.plan = replace(PLAN, impact={})
     found = now.tick(limit_records=99)
     assert found.records is None
-    assert found.exceeds == ("the limit is 99 records, and nothing shows how many are unread",)
+    assert found.exceeds == (
+        "the limit is 99 records, but the number of unread records is unknown",
+    )
     assert now.tick().exceeds == ()
 
 

@@ -47,7 +47,7 @@ def command(pipeline: str | None, pause: str | None, resume: str | None, output:
     for view in found:
         _say(view, ticks=pipeline is not None)
     if found and not has_worker(context):
-        say("No worker runs, so no tick runs. Start one with `headgate up`.", err=True)
+        say("No worker is running, so ticks are missed. Start one with `headgate up`.", err=True)
     return 0
 
 
@@ -71,7 +71,9 @@ def next_text(view: ScheduleView) -> str:
     """Return when the next tick is due, or that the schedule is paused."""
     if view.stored.paused_at is not None:
         return f"paused by {view.stored.paused_by}"
-    return f"next {short_time(view.next_at)}" if view.next_at else "next: decided by the data"
+    return (
+        f"next {short_time(view.next_at)}" if view.next_at else ("next: when the condition is met")
+    )
 
 
 def tick_text(view: TickView) -> str:

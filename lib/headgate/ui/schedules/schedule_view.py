@@ -25,7 +25,7 @@ SIGNS = {
     "waiting": "◷", "queued": "◷", "running": "…", "open": "?", "done": "✓", "skipped": "–",
     "cancelled": "–", "declined": "!", "failed": "!", "refused": "!",
 }  # fmt: skip
-MISSED = {"once": "one run", "skip": "skipped", "all": "a run each"}
+MISSED = {"once": "one run for all", "skip": "skipped", "all": "one run each"}
 
 
 def state_of(view: ScheduleView) -> tuple[str, str]:
@@ -71,7 +71,7 @@ def next_text(view: ScheduleView, *, short: bool = False) -> str:
     if view.stored.paused_at is not None:
         return "paused"
     if view.next_at is None:
-        return "decided by the data"
+        return "when the condition is met"
     return day_and_time(view.next_at) if short else short_time(view.next_at)
 
 
@@ -96,7 +96,7 @@ def _links(view: ScheduleView) -> None:
     last = view.last
     request = last.tick.request if last is not None and last.outcome == "open" else None
     if last is not None and request is not None:
-        st.html(markup.say(f"The newest tick waits as a request: {last.tick.reason}.", "unknown"))
+        st.html(markup.say(f"The newest tick waits for approval: {last.tick.reason}.", "unknown"))
     run = next((t.run for t in view.ticks if t.run), None)
     with st.container(horizontal=True):
         if request is not None:

@@ -70,7 +70,7 @@ def _differences(
         before = Plan(scenario=SCENARIO, pipeline=plan.pipeline, preconditions=was["preconditions"])
         yield from drift(before, plan)
     if was["target"] is not None and was["target"] != now["target"]:
-        yield f"the target was {was['target']}, is now {now['target'] or 'unknown'}"
+        yield f"the target changed: {was['target']} -> {now['target'] or 'unknown'}"
 
 
 def _sink(context: Context, store: Store, pipeline: str) -> Sink | None:
@@ -86,7 +86,7 @@ def _limits(known: StoredSchedule, records: int | None) -> Iterator[str]:
     if most is None:
         return
     if records is None:
-        yield f"the limit is {exact(most)} records, and nothing shows how many are unread"
+        yield f"the limit is {exact(most)} records, but the number of unread records is unknown"
     elif records > most:
         yield f"{exact(records)} records are unread, and the limit is {exact(most)}"
 

@@ -117,7 +117,7 @@ def _not_now(
         return f"run {active} of {known.pipeline} is in progress", not skips
     late = datetime.now(UTC) - datetime.fromisoformat(tick.due_at)
     if skips and late > PUNCTUAL:
-        return tick.reason or "no worker ran at its time", False
+        return tick.reason or "no worker was running when it was due", False
     return None, False
 
 
@@ -151,7 +151,7 @@ def _carry_out(store: Store, known: StoredSchedule, tick: Tick, found: TickPlan)
             return
         if run is not None:
             count = exact(found.records) if found.records is not None else "unknown"
-            yield _said(known, tick, f"is queued as run {run}, {count} records")
+            yield _said(known, tick, f"is queued as run {run} ({count} records)")
 
 
 def _request(known: StoredSchedule, tick: Tick, found: TickPlan, why: str) -> NewRequest:

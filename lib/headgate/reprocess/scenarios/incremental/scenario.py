@@ -78,8 +78,7 @@ def _cron(request: PlanRequest) -> str | None:
     text = " ".join(str(found).split())
     if problem := cron_problem(text):
         raise ScenarioError(
-            f"--cron: {text!r} isn't a cron expression: {problem}. Pass five fields, such as "
-            "'0 * * * *' for each hour"
+            f"--cron: {text!r} isn't a cron expression: {problem}. For each hour, pass '0 * * * *'"
         )
     return text
 
@@ -104,19 +103,19 @@ def _number(request: PlanRequest, name: str, *, least: int) -> int | None:
 def _risks(request: PlanRequest, schedule: Schedule) -> Iterator[str]:
     pipeline = request.pipeline.name
     yield (
-        "approving this plan approves the runs of all ticks, as long as the pipeline, its commands "
-        "and its target stay as they are now"
+        "approving this plan approves the runs of all ticks. A tick becomes a request if the "
+        "pipeline, its commands or its target have changed"
     )
     if schedule.limit_records is None:
         yield "a run takes all unread records. To limit a run, pass --max-run-records"
     if schedule.missed is Missed.ALL:
         yield (
-            "each missed tick runs: if the worker was down, several runs follow each other. All "
-            "but the first usually have no unread records and are skipped"
+            "each missed tick has its own run. After a long stop of the worker, many runs "
+            "follow each other. Usually only the first one has records"
         )
     yield (
-        "ticks run only while a worker runs, such as that of `headgate up`. `headgate schedules "
-        f"--pause {pipeline}` pauses them"
+        "a tick runs only while a worker runs, such as that of `headgate up`. To pause the "
+        f"ticks, run `headgate schedules --pause {pipeline}`"
     )
 
 
@@ -139,14 +138,14 @@ SCENARIO = Scenario(
         Option(
             name="every",
             ask="How often?",
-            help="Time between two ticks, such as 15m, counted from the start of the schedule.",
+            help="Time between two ticks, such as 15m. Counts from the creation of the schedule.",
             metavar="DURATION",
             one_of=_WHEN,
             required=True,
         ),
         Option(
             name="when-lag",
-            ask="Above which lag?",
+            ask="Run above which consumer lag?",
             help="Run if the consumer lag exceeds this number of records.",
             kind=Kind.NUMBER,
             metavar="COUNT",
@@ -155,8 +154,8 @@ SCENARIO = Scenario(
         ),
         Option(
             name="when-quiet",
-            ask="After how long without new records?",
-            help="Run if no record has arrived for this time and records are unread.",
+            ask="Run after how long without new records?",
+            help="Run if no record has arrived for this time, and some are unread.",
             metavar="DURATION",
             one_of=_WHEN,
             required=True,
@@ -164,16 +163,16 @@ SCENARIO = Scenario(
         Option(
             name="missed",
             ask="What happens to missed ticks?",
-            help="Missed ticks run once (default), are skipped, or all run. A tick is missed if no "
-            "worker runs or another run of the pipeline is in progress.",
+            help="What missed ticks do: run once together (default), skip, or all run. A tick "
+            "is missed while no worker runs, or during another run of the pipeline.",
             kind=Kind.CHOICE,
             choices=tuple(m.value for m in Missed),
         ),
         Option(
             name="max-run-records",
             ask="How many records per run at most?",
-            help="Most records of a run (default: no limit). A tick with more unread records waits "
-            "as a request.",
+            help="Most records per run (default: no limit). A tick with more unread records "
+            "becomes a request.",
             kind=Kind.NUMBER,
             metavar="COUNT",
         ),
@@ -181,8 +180,8 @@ SCENARIO = Scenario(
         Option(
             name="time-limit",
             ask="Stop each run after how many seconds?",
-            help="Time limit of a run in seconds (default: none). A run that is expected to take "
-            "longer waits as a request. Any other run stops cleanly at the limit.",
+            help="Time limit of a run in seconds (default: none). A run with a longer estimate "
+            "becomes a request. Any other run stops at the limit.",
             kind=Kind.NUMBER,
             metavar="SECONDS",
         ),

@@ -16,7 +16,7 @@ from headgate.reprocess.steps.base.step import PriorState, Step
 _MISSED = {
     Missed.ONCE: "missed ticks run once",
     Missed.SKIP: "missed ticks are skipped",
-    Missed.ALL: "each missed tick runs",
+    Missed.ALL: "each missed tick has its own run",
 }
 
 
@@ -61,12 +61,12 @@ class SetSchedule(StepBase):
         """Fail where another one is there."""
         if not self.is_applied(applier, was):
             raise StepError(
-                f"the schedule of {self.pipeline} isn't the planned one: another run replaced it. "
-                "Run `headgate schedules` to see it"
+                f"the schedule of {self.pipeline} isn't the planned one: another run replaced "
+                f"it. To see it, run `headgate schedules {self.pipeline}`"
             )
 
     def undo(self, was: PriorState) -> tuple[Step, ...]:
-        """Restore the schedule of before, or remove it."""
+        """Restore the earlier schedule; if there was none, remove the schedule."""
         before = was["before"]
         now = self.schedule.when
         return (RestoreSchedule(pipeline=self.pipeline, before=before, now=now),)
@@ -74,7 +74,7 @@ class SetSchedule(StepBase):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RestoreSchedule(StepBase):
-    """Restore a pipeline's schedule of before the run, or remove the schedule."""
+    """Restore a pipeline's earlier schedule; if it had none, remove the schedule."""
 
     action: ClassVar[str] = "restore_schedule"
     symbol: ClassVar[str] = "-"
@@ -104,8 +104,8 @@ class RestoreSchedule(StepBase):
         """Fail where another one is there."""
         if not self.is_applied(applier, was):
             raise StepError(
-                f"the schedule of {self.pipeline} isn't the one of before the run. Run `headgate "
-                "schedules` to see it"
+                f"the earlier schedule of {self.pipeline} isn't restored: another run replaced "
+                f"it. To see it, run `headgate schedules {self.pipeline}`"
             )
 
 
