@@ -142,7 +142,7 @@ def test_an_upgrade_goes_on_with_the_state_and_back_byte_for_byte(pipeline):
     # A version that the verdict refuses: nothing runs, and the reason has its code.
     before = read_checkpoint(str(pipeline.checkpoint))
     _, refused = pipeline.upgrade("jobs:more", code=3)
-    assert not refused["steps"] and "the check fails" in refused["blockers"][0]
+    assert not refused["steps"] and "the check of the new version fails" in refused["blockers"][0]
     assert "headgate plan from-scratch" in " ".join(refused["blockers"])
     assert read_checkpoint(str(pipeline.checkpoint)).head == before.head
     assert pipeline.shell("status") == 0

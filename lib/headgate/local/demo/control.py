@@ -50,7 +50,7 @@ def deploy(home: Path, name: str, entry_point: str, do: str) -> int:
         print(f"the next start of {name} runs {pipeline.entry_point}")
         return 0
     if not _FUNCTION.fullmatch(entry_point):
-        print(f"expected MODULE:FUNCTION, found {entry_point!r}", file=sys.stderr)
+        print(f"HEADGATE_MESSAGE: expected MODULE:FUNCTION, found {entry_point!r}", file=sys.stderr)
         return 1
     file.parent.mkdir(parents=True, exist_ok=True)
     file.write_text(entry_point, encoding="utf-8")

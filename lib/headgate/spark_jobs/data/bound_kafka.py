@@ -146,7 +146,10 @@ class BoundSources:
         for end in self._ends:
             own = {t: parts for t, parts in end.items() if t in begin or self.count == 1}
             if not own:
-                raise CaptureError(f"no offsets are given for source {number}, which reads {begin}")
+                raise CaptureError(
+                    f"the batches' end offsets lack source {number}, which reads {begin}. Add "
+                    "the offsets of its topics"
+                )
             queue.add(convert.partitionOffsets(json.dumps(own)))
         bounds.sources.setdefault(number, {"begin": begin})["bound"] = own
         return queue

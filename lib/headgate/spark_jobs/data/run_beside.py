@@ -31,8 +31,10 @@ def main() -> None:
     parser.add_argument("--entry-point", required=True, metavar="MODULE:FUNCTION")
     parser.add_argument("--query", help="Name of the query, if the function starts several.")
     parser.add_argument("--checkpoint", required=True, help="Path of the copied checkpoint.")
-    parser.add_argument("--query-id", help="Id that the checkpoint's query must have.")
-    parser.add_argument("--ends", required=True, type=Path, help="File with the batches' ends.")
+    parser.add_argument("--query-id", help="Query id that the checkpoint must have.")
+    parser.add_argument(
+        "--ends", required=True, type=Path, help="JSON file with the end offsets of each batch."
+    )
     parser.add_argument("--topic", required=True, help="Topic to write to.")
     parser.add_argument("--sink-topic", help="Topic that the query itself must write to.")
     run(parser, work)
@@ -68,8 +70,8 @@ def check_sink(unstarted: Any, entry_point: str, topic: str | None) -> None:
     kind = "table" if unstarted.table else str(field(java, "source") or "parquet").lower()
     if kind != "kafka":
         raise CaptureError(
-            f"{entry_point} writes to {kind}, not to a topic: only a topic can be replaced by a "
-            "shadow topic"
+            f"{entry_point} writes to {kind}. An online upgrade needs a Kafka topic as the "
+            "sink. Use offline-upgrade"
         )
     options = case_kept(field(java, "extraOptions"))
     own = next((v for k, v in options.items() if k.lower() == "topic"), None)

@@ -162,7 +162,10 @@ def test_findings_block_the_plan():
     finding = Judged(rule="SSS001", outcome="refuses", why="no", closes=True)
     world.judged = replace(VERDICT, findings=(finding,))
     made = plan(world)
-    assert made.blockers == ("the check fails: SSS001 (fails to start): no",) and not made.steps
+    assert (
+        made.blockers == ("the check of the new version fails: SSS001 (fails to start): no",)
+        and not made.steps
+    )
 
 
 @pytest.mark.parametrize(

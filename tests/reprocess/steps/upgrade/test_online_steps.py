@@ -204,7 +204,7 @@ def test_it_catches_up_until_few_batches_are_left():
 
 def test_a_version_that_never_catches_up_is_given_up():
     world = Running()
-    with pytest.raises(RefusedError, match="does not catch up"):
+    with pytest.raises(RefusedError, match="doesn't catch up"):
         beside("catch_up").apply(world, {"copy": COPY})
     assert len(world.programs.jobs) == 5
 
@@ -257,7 +257,7 @@ def test_an_interrupted_batch_is_announced_with_its_records():
     real = world.read
     world.read = lambda at: uncommitted if at == "/d/ck" else real(at)
     beside("switch").apply(world, {"copy": COPY})
-    assert any("interrupted batch 3: results of up to 6 records" in n for n in world.notes)
+    assert any("interrupted batch 3. Results of up to 6 records" in n for n in world.notes)
 
 
 def check(**more):
@@ -293,7 +293,7 @@ def test_production_that_only_went_on_is_no_conflict():
     [
         (batches(10, 15), "reset or rewound"),
         (batches(5), "reset or rewound"),
-        ((), "are gone"),
+        ((), "no longer has the copied batches"),
     ],
 )
 def test_production_that_was_reset_is_a_conflict(logs, said):
@@ -307,7 +307,7 @@ def test_production_that_was_reset_is_a_conflict(logs, said):
     ("more", "said"),
     [
         ({"running": "x"}, "the running version of p changed"),
-        ({"version": "x"}, "m:n is now a different version"),
+        ({"version": "x"}, "m:n has changed since the plan"),
     ],
 )
 def test_other_versions_are_a_conflict(more, said):

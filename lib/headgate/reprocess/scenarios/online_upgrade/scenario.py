@@ -15,7 +15,13 @@ from headgate.reprocess.scenarios.online_upgrade import spark
 _FUNCTION = re.compile(r"[\w.]+:\w+")
 _COMMANDS = Condition(
     need="`stop`, `start`, `deploy` and `rollback` commands",
-    ask=commands("stop", "start", "deploy", "rollback", rest=" With `--deployed`, no `deploy`."),
+    ask=commands(
+        "stop",
+        "start",
+        "deploy",
+        "rollback",
+        rest=" With `--deployed`, the `deploy` command isn't needed.",
+    ),
 )
 
 
@@ -29,8 +35,8 @@ def build(request: PlanRequest) -> Plan:
     wanted += [] if request.options.get("deployed") else ["deploy"]
     if missing := [word for word in wanted if getattr(commands, word) is None]:
         return request.block(
-            f"{request.pipeline.name} has no {' and no '.join(missing)} command. Register it under "
-            "[pipeline.commands]"
+            f"{request.pipeline.name} has no {' and no '.join(missing)} command. Add it under "
+            "[pipeline.commands] in headgate.toml"
         )
     fail_on = read_fail_on(request.options.get("fail-on"))
     verdict = request.inspector.evidence.verdict(
@@ -38,7 +44,9 @@ def build(request: PlanRequest) -> Plan:
     )
     # `before` is not resolved here: a version that is stored meanwhile must make the plan stale.
     if verdict.closed:
-        return request.block(*(f"the check fails: {f.sentence()}" for f in verdict.closed))
+        return request.block(
+            *(f"the check of the new version fails: {f.sentence()}" for f in verdict.closed)
+        )
     return spark.build(request, verdict)
 
 
@@ -53,7 +61,7 @@ OPTIONS = (
     Option(
         name="keys",
         ask="Which columns identify a row?",
-        help="Column that identifies a row of the results; repeat it for several.",
+        help="Column that identifies a row of the results. Repeat it for several.",
         kind=Kind.MANY,
         metavar="COLUMN",
         required=True,
@@ -67,21 +75,21 @@ OPTIONS = (
     Option(
         name="ignore",
         ask="Which columns are not compared?",
-        help="Column to leave out of the comparison; repeat it for several.",
+        help="Column to leave out of the comparison. Repeat it for several.",
         kind=Kind.MANY,
         metavar="COLUMN",
     ),
     Option(
         name="compare-for",
-        ask="For how many seconds do both versions run before the comparison?",
-        help="Time in seconds that both versions run before the comparison (default 60).",
+        ask="For how many seconds are results collected before the comparison?",
+        help="Time in seconds in which results are collected before the comparison (default 60).",
         kind=Kind.NUMBER,
         metavar="SECONDS",
     ),
     Option(
         name="max-lag",
-        ask="How many batches may the new version be behind when the old one is stopped?",
-        help="Most batches that are left for the time between stop and start (default 10).",
+        ask="How many batches may be left when the old version is stopped?",
+        help="Most batches left to process when the old version is stopped (default 10).",
         kind=Kind.NUMBER,
         metavar="COUNT",
     ),
@@ -112,7 +120,7 @@ OPTIONS = (
     Option(
         name="deployed",
         ask="Does the new version start without a deploy command?",
-        help="Run no deploy command: the start command deploys the new version.",
+        help="Run no deploy command, because the start command deploys the new version.",
         kind=Kind.FLAG,
     ),
 )
@@ -120,8 +128,7 @@ OPTIONS = (
 SCENARIO = Scenario(
     name="online-upgrade",
     title="Online upgrade (blue/green)",
-    what="Run the new version beside the old one on a copy of its state, compare their results, "
-    "and switch at a common offset.",
+    what="Run the new version on a copy of the state, compare results, and switch.",
     build=build,
     options=OPTIONS,
     support={
@@ -133,8 +140,8 @@ SCENARIO = Scenario(
             note="The query must write to one Kafka topic.",
         ),
         Engine.KAFKA_STREAMS: refused(
-            "Headgate can't replace the output topic of an application, nor stop two applications "
-            "at one offset. Use offline-upgrade"
+            "Headgate can't replace an application's output topic, or stop two applications at "
+            "one offset. Use offline-upgrade"
         ),
         Engine.CONSUMER_GROUP: refused(
             "Headgate can't replace the output of a consumer. Use offline-upgrade"

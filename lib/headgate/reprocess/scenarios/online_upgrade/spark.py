@@ -63,7 +63,7 @@ def _plan(
     blockers = []
     if inspector.kafka.shapes([shadow]):
         blockers.append(
-            f"topic {shadow} already exists. Delete it if nobody needs it, or choose another "
+            f"topic {shadow} already exists. Delete it if no consumer needs it, or pass another "
             "--shadow-topic"
         )
     return Plan(
@@ -206,24 +206,24 @@ def _checkpoint_blockers(found: Checkpoint, position: QueryPosition) -> Iterator
     others = [s.name for s in position.sources if s.kind is not SourceKind.KAFKA]
     if others:
         yield (
-            f"sources that aren't Kafka: {name_list(others)}. Their batches can't be repeated. Use "
-            "offline-upgrade"
+            f"the query has sources that aren't Kafka: {name_list(others)}. Their batches can't "
+            "be repeated. Use offline-upgrade"
         )
     if position.batch is None:
-        yield f"no batch of {found.location} has completed. Start the query first"
+        yield f"no batch of checkpoint {found.location} has completed. Start the query first"
 
 
 def _risks(request: PlanRequest, sink: str) -> Iterator[str]:
     name, after = request.pipeline.name, request.options["after"]
-    yield f"{after} runs with the worker's credentials and [spark] settings beside {name}"
+    yield (f"{after} runs beside {name}, with the worker's credentials and the settings of [spark]")
     if request.pipeline.effects is not Effects.IDEMPOTENT:
         yield (
-            f"effects of {after} other than writes to its topic happen twice until the switch, "
-            "once by each version"
+            f"both versions run until the switch. Effects of {after} other than writes to its "
+            "topic, such as HTTP calls, happen twice"
         )
     yield (
-        f"between stop and start, {name} processes nothing: the time of a Spark start and a few "
-        "batches. No record is lost"
+        f"{name} processes nothing between stop and start: for a Spark start and a few batches. "
+        "No record is lost"
     )
     yield (
         f"if the stop interrupts a batch, its results may be in {sink} twice. Use a stop command "
@@ -233,7 +233,7 @@ def _risks(request: PlanRequest, sink: str) -> Iterator[str]:
     if request.options.get("allow-differences"):
         yield "the run switches to the new version even if the results differ"
     yield (
-        f"after a rollback, the old version processes the records since the switch again. {sink} "
+        f"after a rollback, the old version reprocesses the records since the switch. {sink} "
         "gets their results a second time"
     )
 
@@ -244,5 +244,5 @@ def _tolerance(text: object) -> float:
     except ValueError:
         found = -1.0
     if not 0 <= found < float("inf"):
-        raise ScenarioError(f"--tolerance: expected a number from 0, found {text!r}")
+        raise ScenarioError(f"--tolerance: expected 0 or more, found {text!r}")
     return found

@@ -62,11 +62,13 @@ class CheckProduction(StepBase):
                 f"was copied. {_AGAIN}"
             )
         if now.after != self.version:
-            raise RefusedError(f"conflict: {self.after} is now a different version. {_AGAIN}")
+            raise RefusedError(f"conflict: {self.after} has changed since the plan. {_AGAIN}")
         more = (*now.closed, *new_codes(now, self.approved))
         if more:
             found = "; ".join(f.sentence() for f in dict.fromkeys(more))
-            raise RefusedError(f"{self.after} has findings that were not approved: {found}")
+            raise RefusedError(
+                f"{self.after} has findings that were not approved: {found}. {_AGAIN}"
+            )
         applier.note(f"{self.pipeline} has not changed since its checkpoint was copied")
 
     def _check_offsets(self, applier: Applier) -> None:
@@ -74,7 +76,9 @@ class CheckProduction(StepBase):
         staged = read_record(applier, STAGED)
         batches = applier.checkpoints.batches(self.checkpoint)
         if staged is None or not batches:
-            raise RefusedError(f"conflict: the batches of {self.checkpoint} are gone. {_AGAIN}")
+            raise RefusedError(
+                f"conflict: checkpoint {self.checkpoint} no longer has the copied batches. {_AGAIN}"
+            )
         number = staged["batch"]
         upto = [b for b in batches if b.number <= number]
         is_reset = batches[-1].number < number
@@ -82,8 +86,8 @@ class CheckProduction(StepBase):
             is_reset = batch_ends(upto)[-1] != staged["offsets"]
         if is_reset:
             raise RefusedError(
-                f"conflict: {self.pipeline} was reset or rewound after its checkpoint was copied: "
-                f"batch {number} now ends at other offsets. {_AGAIN}"
+                f"conflict: {self.pipeline} was reset or rewound after its checkpoint was "
+                f"copied. Batch {number} now ends at other offsets. {_AGAIN}"
             )
 
     def verify(self, applier: Applier, was: PriorState) -> None:

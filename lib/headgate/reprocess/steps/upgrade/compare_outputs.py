@@ -54,8 +54,9 @@ class CompareOutputs(StepBase):
         file = f"{applier.folders.snapshot_folder()}/comparison.json"
         applier.folders.write_record(file, json.dumps(asdict(found)))
         said = (
-            f"{plural(found.rows_a, 'row')} and {plural(found.rows_b, 'row')}: {found.missing} "
-            f"missing, {found.extra} extra, {found.different} different"
+            f"old version: {plural(found.rows_a, 'row')}, new version: "
+            f"{plural(found.rows_b, 'row')}; {found.missing} missing, {found.extra} extra, "
+            f"{found.different} different"
         )
         columns = [c.name for c in found.columns if c.different]
         said += f" (columns {name_list(columns)})" if columns else ""
@@ -65,21 +66,21 @@ class CompareOutputs(StepBase):
             return
         if not found.rows_a and not found.rows_b:
             raise RefusedError(
-                f"{self.pipeline} wrote no results since the copy, so nothing was compared. Pass a "
-                "longer --compare-for, or --allow-differences"
+                f"{self.pipeline} wrote no results since the copy, so nothing was compared. "
+                "Plan again with a longer --compare-for, or with --allow-differences"
             )
         if not found.equal:
             raise RefusedError(
-                f"the results differ: {said}. See {file}. Correct the new version, or accept the "
-                "differences with --allow-differences"
+                f"the results differ: {said}. See {file}. Correct the new version, or plan "
+                "again with --allow-differences"
             )
 
     def _range(self, applier: Applier) -> str:
         staged, compared = read_record(applier, STAGED), read_record(applier, f"beside-{COMPARE}")
         if staged is None or compared is None:
             raise StepError(
-                "the offsets to compare are no longer in the run's folder. Run `headgate undo "
-                f"{applier.run}`, then `headgate plan` again"
+                "the record of the compared offsets is missing in the run's folder. Run "
+                f"`headgate undo {applier.run}`, then `headgate plan` again"
             )
         both = (staged["output"], compared["output"])
         return "..".join(",".join(f"{p}:{o}" for p, o in sorted(at.items())) for at in both)

@@ -32,15 +32,15 @@ COMPARE, CATCH_UP, SWITCH = "compare", "catch_up", "switch"
 # How often the new version may try to catch up.
 _ROUNDS = 5
 _WHAT = {
-    COMPARE: "for {seconds} s, to a batch end of the running version",
+    COMPARE: "up to a batch that the running version ends after {seconds} s",
     CATCH_UP: "until at most {max_lag} batches are left",
-    SWITCH: "to the last batch of the stopped version",
+    SWITCH: "up to the last batch of the stopped version",
 }
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RunBeside(StepBase):
-    """Process the batches of the running version with the new one, into the shadow topic.
+    """Process the running version's batches with the new version; write to the shadow topic.
 
     `goal` is `compare`, `catch_up` or `switch`. Before `compare`, the running version gets
     `seconds` to write results. `max_lag` is in batches, for `catch_up`.
@@ -62,7 +62,7 @@ class RunBeside(StepBase):
 
     def describe(self) -> str:
         until = _WHAT[self.goal].format(seconds=self.seconds, max_lag=self.max_lag)
-        return f"run {self.entry_point} on the copy {until}; results go to {self.topic}"
+        return f"run {self.entry_point} on the copy {until}, with results to {self.topic}"
 
     def check(self, inspector: Inspector, *, again: bool = False) -> None:
         """Refuse where the checkpoint is another query's, or runs although it was stopped."""
@@ -94,8 +94,9 @@ class RunBeside(StepBase):
                 return
             self._run_to(applier, was, self._decided(applier, was))
         raise RefusedError(
-            f"{self.entry_point} does not catch up: more than {self.max_lag} batches are left "
-            f"after {_ROUNDS} runs. Give it more resources under [spark], or raise --max-lag"
+            f"{self.entry_point} doesn't catch up: more than {self.max_lag} batches are left "
+            f"after {_ROUNDS} runs. Give it more resources under [spark], or plan again with a "
+            "larger --max-lag"
         )
 
     def _run_to(self, applier: Applier, was: PriorState, goal: dict[str, Any]) -> None:
@@ -133,7 +134,7 @@ class RunBeside(StepBase):
         """Wait until the running version has written results since the copy."""
         staged = read_record(applier, STAGED) or {}
         wait = Wait(applier=applier, poll=1.0)
-        applier.note(f"waiting for {self.seconds} s, while {self.pipeline} writes results")
+        applier.note(f"waiting {self.seconds} s for results of {self.pipeline}")
         while wait.seconds < self.seconds:
             wait.pause()
         while True:
@@ -153,7 +154,7 @@ class RunBeside(StepBase):
             for part, offset in parts.items()
         )
         applier.note(
-            f"the stop interrupted batch {found.last_offset_batch}: results of up to "
+            f"the stop interrupted batch {found.last_offset_batch}. Results of up to "
             f"{plural(count, 'record')} may be in {self.sink_topic} twice"
         )
 
@@ -169,7 +170,7 @@ class RunBeside(StepBase):
         if result.outcome is JobOutcome.FAILED:
             # Kafka may have been away: if it still is, this raises, and the run can be resumed.
             applier.kafka.topics([self.topic])
-            applier.note(f"{self.entry_point} failed and is started again: {result.error}")
+            applier.note(f"{self.entry_point} failed, and Headgate restarts it: {result.error}")
             result = applier.spark_jobs.run(job)
         if result.outcome is not JobOutcome.DONE:
             raise RefusedError(

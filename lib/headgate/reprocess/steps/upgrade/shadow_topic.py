@@ -27,14 +27,14 @@ class CreateShadowTopic(StepBase):
     shape: dict[str, Any]
 
     def describe(self) -> str:
-        return f"create shadow topic {self.topic} like {self.like}"
+        return f"create shadow topic {self.topic} with the partitions and settings of {self.like}"
 
     def check(self, inspector: Inspector, *, again: bool = False) -> None:
         """Refuse where the name is taken."""
         if not again and inspector.kafka.shapes([self.topic]):
             raise RefusedError(
-                f"topic {self.topic} already exists. Delete it if nobody needs it, or choose "
-                "another --shadow-topic"
+                f"topic {self.topic} already exists. Delete it if no consumer needs it, or plan "
+                "again with another --shadow-topic"
             )
 
     def apply(self, applier: Applier, was: PriorState) -> None:
@@ -47,8 +47,8 @@ class CreateShadowTopic(StepBase):
         found = applier.kafka.shapes([self.topic]).get(self.topic)
         if found is None or found.partitions != self.shape["partitions"]:
             raise StepError(
-                f"topic {self.topic} does not have {self.shape['partitions']} partitions. Resume "
-                "the run to create it"
+                f"topic {self.topic} doesn't exist with {self.shape['partitions']} partitions. "
+                "Resume the run to create it"
             )
 
     def undo(self, was: PriorState) -> tuple[Step, ...]:
@@ -58,7 +58,7 @@ class CreateShadowTopic(StepBase):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DeleteShadowTopic(StepBase):
-    """Delete the shadow topic with its records, which no consumer needs."""
+    """Delete the shadow topic and its records. No consumer needs them."""
 
     action: ClassVar[str] = "delete_shadow_topic"
     symbol: ClassVar[str] = "-"
@@ -81,5 +81,5 @@ class DeleteShadowTopic(StepBase):
         """Fail where it is still there."""
         if applier.kafka.shapes([self.topic]):
             raise StepError(
-                f"topic {self.topic} still exists. Stop what writes to it, then resume the run"
+                f"topic {self.topic} still exists. Stop all producers of it, then resume the run"
             )

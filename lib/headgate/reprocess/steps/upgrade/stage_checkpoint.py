@@ -98,8 +98,8 @@ class SwapStagedCheckpoint(CheckpointSwap):
 
     def describe(self) -> str:
         return (
-            f"move checkpoint {self.checkpoint} to backup and replace it with the new version's "
-            "checkpoint, which ends at the same offsets"
+            f"replace checkpoint {self.checkpoint} with the new version's checkpoint at the "
+            "same offsets, and move the old one to backup"
         )
 
     def bind_copy(self, applier: Applier) -> PriorState:
@@ -144,8 +144,9 @@ def between_batches(applier: Applier, checkpoint: str, topic: str) -> tuple[int,
                 }
         if wait.seconds >= BETWEEN_SECONDS:
             raise RefusedError(
-                f"a batch is in flight at all times since {wait.seconds:.0f} s, so Headgate can't "
-                "separate the results of two batches. Use a longer trigger interval"
+                f"a batch of checkpoint {checkpoint} was in flight for {wait.seconds:.0f} s. "
+                "Headgate can't separate the results of two batches then. Use a longer trigger "
+                "interval, then run `headgate plan` again"
             )
         wait.pause()
 

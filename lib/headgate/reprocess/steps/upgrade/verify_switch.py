@@ -12,7 +12,7 @@ from headgate.reprocess.steps.upgrade.verify_version import VerifyVersion
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class VerifySwitch(VerifyVersion):
-    """As `verify_version`; the new version's batches are counted in its own checkpoint."""
+    """Verify that the new version commits a batch in the checkpoint that it was switched to."""
 
     action: ClassVar[str] = "verify_switch"
 
