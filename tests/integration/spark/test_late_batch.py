@@ -355,7 +355,7 @@ def test_what_is_wrong_is_a_blocker_before_the_run(team, pipeline, year):
     keys = ("--keys", "customer")
     wrong = (
         ((*late, *keys, "--to", str(sink)), "the output of a streaming query"),
-        (("--late", f"{names['late']}:2:0-0", *keys, *to), "--late: there are no records"),
+        (("--late", f"{names['late']}:2:0-0", *keys, *to), "--late: no records found"),
         (("--late", "nothing", *keys, *to), "topic nothing does not exist"),
         ((*late, "--keys", "city", *to), "the result has no column city. Its columns: customer"),
     )
@@ -363,7 +363,7 @@ def test_what_is_wrong_is_a_blocker_before_the_run(team, pipeline, year):
         _, plan = team.plan("by_customer", *options, scenario="late-batch", code=3)
         assert said in plan["blockers"][0]
     file, plan = team.plan("by_customer", *late, *keys, *to, scenario="late-batch")
-    assert any("doesn't have the late records" in risk for risk in plan["risks"])
+    assert any("doesn't include the late records" in risk for risk in plan["risks"])
     (target / "more.parquet").write_bytes((target / "part-0.parquet").read_bytes())
     before = contents(target)
     team.run("apply", str(file), code=3)

@@ -75,10 +75,10 @@ def test_each_aggregation_must_group_by_the_key(orders):
 
     inner = orders.groupBy("city", "customer").agg(f.max("amount").alias("most"))
     assert keys_of(inner.groupBy("city").agg(f.sum("most")), "city") == {("a",), ("b",), (None,)}
-    with pytest.raises(CaptureError, match="most is a result of an aggregation"):
+    with pytest.raises(CaptureError, match="most is the result of an aggregation"):
         keys_of(inner.groupBy("most").count(), "most")
     moving = orders.groupBy("customer").agg(f.max("city").alias("city"))
-    with pytest.raises(CaptureError, match="city is a result of an aggregation"):
+    with pytest.raises(CaptureError, match="city is the result of an aggregation"):
         keys_of(moving.groupBy("city").count(), "city")
     with pytest.raises(CaptureError, match=r"no column town\. Its columns: customer, city"):
         key_columns(moving, ["town"])
@@ -93,7 +93,7 @@ def test_a_session_is_no_key_because_late_records_make_it_longer(orders):
     assert keys_of(sessions, "city") == {("a",), ("b",), (None,)}
     assert _time_column(sessions, None) is None
     begins = sessions.select(f.col("session_window.start").alias("begin"), "city")
-    with pytest.raises(SessionKeyError, match="begin is of a session window"):
+    with pytest.raises(SessionKeyError, match="begin belongs to a session window"):
         keys_of(begins, "begin", "city")
     hours = orders.groupBy(f.window("at", "1 hour"), "city").count()
     assert _time_column(hours, None) == "window"
@@ -107,7 +107,7 @@ def test_a_union_is_followed_into_both_parts(orders):
     assert keys_of(both.groupBy("city").count(), "city") == {("a",), ("b",), (None,), ("c",)}
     most = orders.groupBy("customer").agg(f.max("city").alias("city"), f.sum("amount").alias("n"))
     both = orders.select("city", "amount").union(most.select("city", "n"))
-    with pytest.raises(CaptureError, match="city is a result of an aggregation"):
+    with pytest.raises(CaptureError, match="city is the result of an aggregation"):
         check_keys(both.groupBy("city").count(), ["city"])
 
 

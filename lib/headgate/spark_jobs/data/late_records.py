@@ -28,11 +28,25 @@ _JSON_FIELD = "value."
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the options that say which records are late."""
     add = parser.add_argument
-    add("--input", required=True, metavar="TOPIC", help="Input topic that they belong to.")
-    add("--late-offsets", help="Their offsets as JSON, of the input or of other topics.")
-    add("--late-files", metavar="FORMAT:PATH", help="Files with them, such as json:/data/late.")
-    add("--known-offsets", help="Offsets that the results have already (default: --offsets).")
-    add("--duplicates", default=OFFSETS, help="none, offsets, or key and value.FIELD by comma.")
+    add("--input", required=True, metavar="TOPIC", help="Input topic of the late records.")
+    add(
+        "--late-offsets",
+        help="Offsets of the late records as JSON, of the input or of other topics.",
+    )
+    add(
+        "--late-files",
+        metavar="FORMAT:PATH",
+        help="Files with late records, such as json:/data/late.",
+    )
+    add(
+        "--known-offsets", help="Offsets whose results the folder already has (default: --offsets)."
+    )
+    add(
+        "--duplicates",
+        default=OFFSETS,
+        help="How duplicates are detected: none, offsets, or key and value.FIELD (separate with "
+        "commas).",
+    )
 
 
 @dataclass
@@ -68,7 +82,9 @@ class LateRecords:
     def counted(self) -> dict[str, int]:
         """Return how many there are, by what became of them."""
         if not self._parts:
-            raise CaptureError(f"the function doesn't read topic {self.input}")
+            raise CaptureError(
+                f"--input: the function doesn't read topic {self.input}. Pass a topic that it reads"
+            )
         everything, once, new = (rows.count() for rows in self._parts)
         return {"late": everything, "repeated": everything - once, "in_input": once - new,
                 "new": new}  # fmt: skip
@@ -150,7 +166,7 @@ def read_late(given: argparse.Namespace) -> LateRecords:
             f"--duplicates: expected none, offsets, key or value.FIELD, found {given.duplicates!r}"
         )
     if not given.late_offsets and not given.late_files:
-        raise CaptureError("no late records are named: pass --late-offsets or --late-files")
+        raise CaptureError("no late records. Pass --late-offsets or --late-files")
     return LateRecords(
         input=given.input,
         offsets=read_ranges(given.late_offsets or "{}"),
@@ -202,7 +218,9 @@ def _read_files(input_rows: Any, files: str) -> Any:
     kind, _, path = files.partition(":")
     if kind not in _FORMATS or not path:
         known = ", ".join(_FORMATS)
-        raise CaptureError(f"--late-files: expected FORMAT:PATH with {known}, found {files!r}")
+        raise CaptureError(
+            f"--late-files: expected FORMAT:PATH with the format {known}, found {files!r}"
+        )
     spark = input_rows.sparkSession
     kinds = dict(input_rows.dtypes)
     # Kafka writes the time of a record in milliseconds.

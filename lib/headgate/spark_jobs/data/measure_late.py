@@ -44,11 +44,11 @@ def common_parser(about: str) -> argparse.ArgumentParser:
     add("--entry-point", required=True, metavar="MODULE:FUNCTION")
     add("--query", help="Name of the query, if the function starts several.")
     add("--offsets", required=True, help="Offsets of the inputs as JSON, or @FILE with them.")
-    add("--keys", required=True, help="Columns of the result that are its key, by comma.")
-    add("--time-column", help="Column with the time of a result (default: its window).")
-    add("--target", required=True, help="Folder of results: FORMAT:PATH.")
+    add("--keys", required=True, help="Key columns of a result, separated by commas.")
+    add("--time-column", help="Time column of a result (default: its window column).")
+    add("--target", required=True, help="Folder of the results: FORMAT:PATH.")
     add("--input-from", metavar="TIME", help="First event time of the input.")
-    add("--input-until", metavar="TIME", help="Event time after the last input.")
+    add("--input-until", metavar="TIME", help="Event time at which the input ends (exclusive).")
     add_arguments(parser)
     return parser
 
@@ -161,11 +161,13 @@ def built_touch(
     query = call_as_batch(spark, given, built)
     rows = getattr(query, "rows", query)
     if late.reads == 0:
-        raise CaptureError(f"--input: the function doesn't read topic {late.input}")
+        raise CaptureError(
+            f"--input: the function doesn't read topic {late.input}. Pass a topic that it reads"
+        )
     if joins_itself(rows):
         raise CaptureError(
-            f"the query joins {late.input} with itself: the keys that late records touch can't be "
-            "found. Use from-scratch"
+            f"the query joins {late.input} with itself, so Headgate can't find the touched "
+            "keys. Use from-scratch"
         )
     names = [n.strip() for n in given.keys.split(",") if n.strip()]
     return Touch(built, rows, names, given.time_column)

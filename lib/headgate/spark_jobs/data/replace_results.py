@@ -31,7 +31,9 @@ from headgate.spark_jobs.data.target_folder import TargetFolder, read_target
 def main() -> None:
     """Run the program."""
     parser = common_parser("Replace the results of keys that late records touch.")
-    parser.add_argument("--to", required=True, type=Path, metavar="FOLDER", help="The new folder.")
+    parser.add_argument(
+        "--to", required=True, type=Path, metavar="FOLDER", help="Path of the new folder."
+    )
     run(parser, work)
 
 

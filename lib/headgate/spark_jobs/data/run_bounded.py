@@ -36,7 +36,7 @@ def main() -> None:
     parser.add_argument(
         "--until",
         type=json.loads,
-        help="Offsets to end at, if they are before the latest: {TOPIC: {PARTITION: OFFSET}}.",
+        help="End offsets as JSON, if before the latest: {TOPIC: {PARTITION: OFFSET}}.",
     )
     parser.add_argument("--max-records", type=int, help="Most records in a batch.")
     parser.add_argument("--time-limit", type=float, help="Time limit in seconds.")

@@ -49,21 +49,25 @@ class TargetFolder:
     def check(self, like: Any) -> None:
         """CaptureError if a result wouldn't fit between the rows that are there."""
         if not self.files():
-            raise CaptureError(f"{self.path} has no files. Compute all results first")
+            raise CaptureError(
+                f"{self.path} has no files. Write all results to it first, for example with "
+                "historical-range"
+            )
         reader = like.sparkSession.read.format(self.format).option("mode", "FAILFAST")
         there = dict(reader.load(str(self.path)).dtypes)
         wanted = dict(like.dtypes)
         if there.keys() != wanted.keys():
             raise CaptureError(
                 f"{self.path} has the columns {', '.join(there)}, but the results have "
-                f"{', '.join(wanted)}"
+                f"{', '.join(wanted)}. Pass the folder of these results"
             )
         # Of these, Spark guesses the types: from the names of folders, and from text.
         loose = set(wanted) if self.format == "json" else set(self.partitions())
         for name, kind in wanted.items():
             if name not in loose and there[name] != kind:
                 raise CaptureError(
-                    f"column {name} of {self.path} is {there[name]}, but the results have {kind}"
+                    f"column {name} of {self.path} is {there[name]}, but the results have "
+                    f"{kind}. Pass the folder of these results"
                 )
 
     def touched(self, like: Any, keys: Any, columns: Sequence[str]) -> dict[str, int]:
@@ -114,9 +118,11 @@ def read_target(text: str) -> TargetFolder:
     kind, _, path = text.partition(":")
     if kind not in FORMATS or not path:
         known = ", ".join(FORMATS)
-        raise CaptureError(f"--target: expected FORMAT:PATH with {known}, found {text!r}")
+        raise CaptureError(
+            f"--target: expected FORMAT:PATH with the format {known}, found {text!r}"
+        )
     if not Path(path).is_dir():
-        raise CaptureError(f"--target: folder {path} not found")
+        raise CaptureError(f"--target: folder {path} not found. Check the path")
     return TargetFolder(kind, Path(path))
 
 

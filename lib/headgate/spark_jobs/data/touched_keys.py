@@ -29,7 +29,7 @@ _SESSION = "spark.sessionWindow"
 class SessionKeyError(CaptureError):
     """A key column is made of a session window, which late records can make longer."""
 
-    next_step = "Choose the other columns as the key."
+    next_step = "Pass only the other columns as the key."
 
 
 def key_columns(rows: Any, names: Sequence[str], option: str = "--keys") -> list[str]:
@@ -112,17 +112,17 @@ def _grouped(node: Any, ids: frozenset[int], column: str) -> frozenset[int]:
     for attribute in ids & entries.keys():
         if _has_aggregate(entries[attribute]):
             raise CaptureError(
-                f"--keys: {column} is a result of an aggregation, not a column that it groups by. "
-                "Late records could move results from one key to another"
+                f"--keys: {column} is the result of an aggregation. Late records could change "
+                "the key of a row. Pass columns that every aggregation groups by"
             )
         if _is_session(entries[attribute]):
             raise SessionKeyError(
-                f"--keys: {column} is of a session window, which late records can make longer. "
-                "Choose the other columns: all sessions of a touched key are replaced"
+                f"--keys: {column} belongs to a session window, which late records can extend. "
+                "Pass only the other columns: all sessions of a touched key are replaced"
             )
     if ids and not ids & entries.keys() and elements(node.groupingExpressions()):
         raise CaptureError(
-            f"--keys: an aggregation of the query doesn't group by {column}. Choose columns that "
+            f"--keys: an aggregation of the query doesn't group by {column}. Pass columns that "
             "every aggregation groups by"
         )
     return _made_of(list(entries.values()), ids)
@@ -176,8 +176,8 @@ def _rebuilt(node: Any, jvm: Any) -> Any:
         return node
     if kind not in _PASSES:
         raise CaptureError(
-            f"the query has a {kind} after an aggregation, so Headgate can't find the keys that "
-            "late records touch. Use from-scratch"
+            f"the query has a {kind} after an aggregation, so Headgate can't find the touched "
+            "keys. Use from-scratch"
         )
     children = [_rebuilt(child, jvm) for child in elements(node.children())]
     if kind == "Filter":

@@ -209,7 +209,7 @@ def _measured(found: EventTimes) -> str:
 SCENARIO = Scenario(
     name="historical-range",
     title="Historical range",
-    what="Compute the results of a range of event time again, into a folder or topic.",
+    what="Recompute the results of a range of event time, into a folder or a new topic.",
     build=build,
     options=(
         Option(

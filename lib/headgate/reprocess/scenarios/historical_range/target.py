@@ -43,13 +43,13 @@ def blockers_of_target(request: PlanRequest) -> list[str]:
     if sink is None or sink.format != "kafka":
         kind = sink.format if sink else None
         found.append(
-            f"--to: a topic needs a query that writes to Kafka; {request.pipeline.name} writes to "
-            f"{kind or 'an unknown sink'}. Use a folder"
+            f"--to: {request.pipeline.name} writes to {kind or 'an unknown sink'}, so its "
+            "results can't go to a topic. Pass a folder"
         )
     if request.inspector.kafka.shapes([name]):
-        found.append(f"--to: topic {name} already exists. Choose another topic")
+        found.append(f"--to: topic {name} already exists. Pass another topic")
     found += [
-        f"--{option} is for folders, not for a topic. Omit the option"
+        f"--{option}: only for a folder in --to, not for a topic. Omit the option"
         for option in ("replace", "file-format")
         if option in request.options
     ]
@@ -86,8 +86,8 @@ def _topic(
             undo=(f"An undo deletes topic {name}.",),
         ),
         risks=(
-            f"{name} is complete only after the run. If a killed run is resumed, it deletes its "
-            "records and starts again",
+            f"{name} is complete only after the run: consumers should wait for its end. A "
+            f"resumed run deletes all records in {name}, then rewrites them",
         ),
     )
 

@@ -46,17 +46,17 @@ def read_late(request: PlanRequest, inputs: Mapping[str, Topic]) -> tuple[LateIn
     found = common.topic_blockers(wanted, topics)
     own = [name for name in named if name in inputs]
     found += [
-        f"--late: {name} is the pipeline's input. Name its late records as {name}:PARTITION:FROM-TO"
+        f"--late: {name} is the pipeline's input. Pass its late records as {name}:PARTITION:FROM-TO"
         for name in own
     ]
     if len(folders) > 1:
-        found.append("--late: name one folder of files")
+        found.append("--late: several folders were passed. Pass only one")
     if found:
         return LateInput(input=""), found
     offsets = {**ranges, **whole_topics({n: topics[n] for n in named})}
     found += _outside(offsets, topics)
     if not folders and not any(e > b for parts in offsets.values() for b, e in parts.values()):
-        found.append("--late: there are no records. Check the topic or the offsets")
+        found.append("--late: no records found. Check the topic or the offsets")
     belongs, wrong = _input(request, inputs, set(offsets))
     late = LateInput(
         input=belongs,
@@ -82,15 +82,22 @@ def _input(
     given = request.options.get("input")
     own = sorted(late & inputs.keys())
     if len(own) > 1:
-        return "", [f"--late: {name_list(own)} are several inputs. Make a plan for each of them"]
+        return "", [f"--late: {name_list(own)} are several inputs. Plan each of them separately"]
     if given is None and (own or len(inputs) == 1):
         return (own or list(inputs))[0], []
     if given is None:
-        return "", [f"--input: choose the topic of the late records: {name_list(inputs)}"]
+        return "", [
+            "--input: the query has several inputs. Pass the one that the late records belong "
+            f"to: {name_list(inputs)}"
+        ]
     if given not in inputs:
-        return "", [f"--input: {given} isn't an input of the query. Inputs: {name_list(inputs)}"]
+        return "", [
+            f"--input: {given} isn't an input of the query. Pass one of {name_list(inputs)}"
+        ]
     if own and own != [given]:
-        return "", [f"--input: the late records of --late are of {own[0]}, not of {given}"]
+        return "", [
+            f"--input: the records of --late are in {own[0]}, not in {given}. Omit the option"
+        ]
     return str(given), []
 
 
@@ -101,11 +108,14 @@ def _outside(offsets: Ranges, topics: Mapping[str, Topic]) -> list[str]:
         logs = {str(p.number): (p.begin or 0, p.end or 0) for p in topics[name].partitions}
         for part, (first, after) in parts.items():
             if part not in logs:
-                found.append(f"--late: {name} has no partition {part}")
+                found.append(
+                    f"--late: {name} has no partition {part}. Pass one from 0 to {len(logs) - 1}"
+                )
             elif first < after and not logs[part][0] <= first < after <= logs[part][1]:
                 begin, end = logs[part]
                 found.append(
-                    f"--late: {name}[{part}] holds offsets {begin} to {end}, not {first} to {after}"
+                    f"--late: {name}[{part}] holds offsets {begin} to {end}, not {first} to "
+                    f"{after}. Pass offsets in this range"
                 )
     return found
 
@@ -120,8 +130,8 @@ def read_duplicates(request: PlanRequest) -> tuple[str, list[str]]:
         return "", [f"--duplicates: expected none, offsets, key or value.FIELD, found {shown!r}"]
     if "lateness" in request.options and set(names) - {NONE, OFFSETS}:
         return "", [
-            "--duplicates: equal records can be anywhere in the input, but --lateness reads only a "
-            "part. Omit one of the options"
+            "--duplicates: a duplicate can be anywhere in the input, but with --lateness only a "
+            "part is read. Omit one of the options"
         ]
     return ",".join(names), []
 

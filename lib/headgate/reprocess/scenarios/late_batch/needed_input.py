@@ -49,8 +49,8 @@ def needed_input(
     if times is None:
         if given is not None:
             raise ScenarioError(
-                "--lateness: the results have no windows by which records could be left out. Omit "
-                "the option"
+                "--lateness: it needs one aggregation, by a window of the watermark column. "
+                "Omit the option"
             )
         return NeededInput(offsets=known, expired=_cut(topics))
     start, until = times
@@ -130,7 +130,8 @@ def expired_blockers(
     for name in needed.expired:
         gone = sum(p.begin or 0 for p in topics[name].partitions)
         found.append(
-            f"the first {gone} offsets of {name} expired: new results would lack their records. "
-            "Pass --accept-expired, or --lateness if only later records belong to the windows"
+            f"{name}: the first {gone} offsets are past retention. New results would lack their "
+            "records. If the touched windows need only later records, pass --lateness. To "
+            "accept incomplete results, pass --accept-expired"
         )
     return found

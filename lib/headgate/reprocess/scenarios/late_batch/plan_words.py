@@ -54,16 +54,21 @@ def risks_of(
         )
     if "lateness" in request.options:
         risks.append(
-            f"the results are exact for records that are at most {request.options['lateness']} "
-            "late, and for the late records; others may be missing"
+            "new results are exact only if the input's records are at most "
+            f"{request.options['lateness']} late. Later records are missing, except the late "
+            "records of this plan"
         )
-    risks += [f"the results are right only if {said}" for said in touch.assumed]
+    risks += [
+        f"results are correct only if {said}. Check this in the input" for said in touch.assumed
+    ]
     if newer := newer_records(topics, known):
-        risks.append(f"{newer} records after the processed offsets are not in the results")
+        risks.append(
+            f"{newer} records arrived after the processed offsets: the new results lack them"
+        )
     if _keeps_totals(version):
         risks.append(
-            f"the state of {request.pipeline.name} doesn't have the late records: its next result "
-            "of a touched key lacks them"
+            f"the state of {request.pipeline.name} doesn't include the late records. The next "
+            "result of a touched key lacks them again"
         )
     risks += common.topic_risks(topics)
     return [*risks, *function_risks(request)]
@@ -73,7 +78,7 @@ def _touched(touch: LateTouch) -> str:
     of = f" and {touch.pairs} windows of them" if touch.time else ""
     share = f" ({100 * touch.touched_rows / touch.rows:.3g} %)" if touch.rows else ""
     return (
-        f"late records touch {plural(touch.keys, 'key')}{of}: {touch.touched_rows} of "
+        f"late records touch {plural(touch.keys, 'key')}{of}. {touch.touched_rows} of "
         f"{plural(touch.rows, 'result')}{share} are replaced"
     )
 
@@ -82,15 +87,16 @@ def _read(known: Ranges, needed: NeededInput) -> str:
     everything = sum(e - b for parts in known.values() for b, e in parts.values())
     share = f" ({100 * needed.total / everything:.3g} %)" if everything else ""
     return (
-        f"{needed.total} of {everything} records{share} are read; those of other keys are left out "
-        "before the aggregation"
+        f"{needed.total} of {everything} records{share} are read. Records of other keys are "
+        "dropped before the aggregation"
     )
 
 
 def _rewritten(touch: LateTouch) -> str:
     return (
         f"{touch.touched_files} of {plural(touch.files, 'file')} are rewritten "
-        f"({size(touch.touched_bytes)} of {size(touch.bytes)}); the others are linked"
+        f"({size(touch.touched_bytes)} of {size(touch.bytes)}). The other files are linked into "
+        "the new folder"
     )
 
 

@@ -156,21 +156,24 @@ def _measuring(request: PlanRequest, batch: Batch) -> SparkJob:
     return SparkJob(
         program="measure_late",
         arguments=tuple(w for name, value in given.items() if value for w in (name, str(value))),
-        what=f"the measuring of late records of {pipeline.name}",
+        what=f"the measurement of late records of {pipeline.name}",
     )
 
 
 def _empty(touch: LateTouch) -> list[str]:
     """Return why there is nothing to do."""
     if not touch.late:
-        return ["--late: there are no records. Check the topic, the offsets or the folder"]
+        return ["--late: no records found. Check the topic, the offsets or the folder"]
     if not touch.new:
         return [
             f"--late: all {touch.late} records are duplicates, so no result changes. Check "
             "--duplicates"
         ]
     if not touch.pairs:
-        return ["--late: the query drops all late records, so no result changes"]
+        return [
+            "--late: the query produces no result from the late records, so nothing changes. "
+            "Check the records"
+        ]
     return []
 
 
@@ -187,13 +190,14 @@ def _outputs(folder: str, touch: LateTouch) -> OutputEffects:
 SCENARIO = Scenario(
     name="late-batch",
     title="Late batch",
-    what="Compute the results that late records change again, and replace only these.",
+    what="Recompute only the results that late records change, and replace them in a folder.",
     build=build,
     options=(
         Option(
             name="late",
             ask="Which records are late?",
-            help="Offsets of the input, another topic (whole or by offsets), or a folder of files.",
+            help="Late records: offsets of the input, another topic (whole or by offsets), or a "
+            "folder of files.",
             kind=Kind.MANY,
             metavar="TOPIC[:PARTITION:FROM-TO]|FOLDER",
             required=True,
@@ -201,7 +205,8 @@ SCENARIO = Scenario(
         Option(
             name="keys",
             ask="Which columns are the key of a result?",
-            help="Columns of the result that every aggregation groups by; windows are found.",
+            help="Key columns of a result. Every aggregation must group by them. Headgate finds "
+            "the window column.",
             kind=Kind.MANY,
             metavar="COLUMN",
             required=True,
@@ -235,47 +240,47 @@ SCENARIO = Scenario(
         ),
         Option(
             name="duplicates",
-            ask="What do duplicate records have in common?",
-            help="How to detect duplicates: none, offsets (default), key or fields of JSON in "
-            "value.",
+            ask="How are duplicate records detected?",
+            help="How duplicates are detected: none, offsets (default), key, or JSON fields of "
+            "the value.",
             kind=Kind.MANY,
             metavar="none|offsets|key|value.FIELD",
         ),
         Option(
             name="time-column",
-            ask="Which column has the time of a result?",
-            help="Column with the time of a result (default: its window).",
+            ask="Which column is the time of a result?",
+            help="Time column of a result (default: its window column).",
             metavar="COLUMN",
         ),
         Option(
             name="lateness",
             ask="How late can other records of the touched windows be?",
-            help="Read only records that arrived up to this long outside the touched windows, such "
-            "as 3d (default: all records).",
+            help="Largest lateness of other records, such as 3d (default: unlimited). Records "
+            "that arrived later or earlier aren't read.",
             metavar="DURATION",
         ),
         Option(
             name="scan",
-            ask="Process which offsets?",
-            help="Offsets of the inputs to process (default: all that exist when the plan is "
-            "made).",
+            ask="Which offsets of the inputs are processed?",
+            help="Offsets of the inputs to process (default: all at the time of the plan).",
             kind=Kind.MANY,
             metavar="TOPIC:PARTITION:FROM-TO",
         ),
         Option(
             name="accept-expired",
-            ask="Replace results although older records expired?",
-            help="Replace results although older input records expired; the new results lack them.",
+            ask="Replace results although older records are past retention?",
+            help="Replace results although older input records are past retention. The new "
+            "results lack them.",
             kind=Kind.FLAG,
         ),
     ),
     support={
         Engine.SPARK: needs(ENTRY_POINT),
         Engine.KAFKA_STREAMS: refused(
-            "Kafka Streams can't process some keys by itself: use from-point with --to-datetime"
+            "Kafka Streams can't reprocess single keys. Use from-point with --to-datetime"
         ),
         Engine.CONSUMER_GROUP: refused(
-            "a consumer's results have no keys that Headgate can read: use from-point with "
+            "Headgate can't read the keys of a consumer's results. Use from-point with "
             "--to-datetime"
         ),
     },

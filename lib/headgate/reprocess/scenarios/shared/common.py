@@ -96,8 +96,8 @@ def effect_risks(pipeline: Pipeline, version: Version | None, *, times: str) -> 
     if pipeline.effects is None and version is not None and version.user_functions:
         return [
             f"user functions ({name_list(version.user_functions)}) are called for reprocessed "
-            f"records. If they have effects outside of Kafka, these happen {times}. Set `effects` "
-            "in headgate.toml"
+            f"records. If they have effects outside of Kafka, these happen {times}. Declare "
+            "them with `effects` in headgate.toml"
         ]
     return []
 

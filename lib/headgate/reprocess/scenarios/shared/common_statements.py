@@ -36,8 +36,7 @@ REFILLS = says(
 NEW = says(
     Fact.NEW_OUTPUTS,
     run="Results are written to new outputs. The old outputs don't change.",
-    undo="An undo keeps the new outputs. Their results are missing in the old outputs until "
-    "reprocessed.",
+    undo="An undo keeps the new outputs. The old outputs lack their results until you reprocess.",
 )
 
 # A Spark query whose undo puts back a checkpoint of before.
@@ -108,9 +107,8 @@ EMPTY_STATE = says(
 STATE_OF_RUN = says(
     Fact.STATE_KEPT,
     undo=(
-        "The state isn't restored: it still includes the records that were processed since the "
-        "run. These records count twice, and results that are too large overwrite correct "
-        "results in {to}."
+        "The state isn't restored, so records processed since the run count twice. Results that "
+        "are too large overwrite correct results in {to}."
     ),
 )
 AFTER_RESET = says(
@@ -146,8 +144,7 @@ GOES_ON = says(
 AGAIN_IN_FLIGHT = says(
     Fact.RESTARTED,
     run=(
-        "The batch or records in flight at the stop are reprocessed later: their results may be "
-        "written twice."
+        "Records in flight at the stop are reprocessed later. Their results may be written twice."
     ),
     unless=(Fact.RESUMED,),
 )
@@ -162,19 +159,19 @@ REDRIVE = (
         run="{name} processes the redriven records as new ones. Side effects of their first "
         "attempt may happen twice.",
     ),
-    says(run="Records stay in the dead letter topic; a later run does not redrive them again."),
+    says(run="Records stay in the dead letter topic. A later run does not redrive them again."),
     says(
         undo=(
-            "Records that were written to an existing topic can't be removed. Only a retry topic "
-            "that the run created is deleted."
+            "Records in an existing topic can't be removed. Only a retry topic that the run "
+            "created is deleted."
         ),
     ),
 )
 
 SCHEDULED = (
     says(
-        run="Each tick writes the results of unread records, as a bounded run does. No record is "
-        "skipped.",
+        run="Each tick has a bounded run, which writes the results of unread records. No "
+        "record is skipped.",
     ),
     says(
         undo="An undo removes the schedule, or restores the one before it. Output of earlier ticks "
@@ -187,7 +184,7 @@ NEW_FORM = says(
 )
 
 CHAIN = (
-    says(run="{name} writes its results from the moment on to {to} a second time."),
+    says(run="{name} writes its results since the target time to {to} a second time."),
     says(run="Downstream pipelines that skip the replaced records process each result once."),
     says(undo="Offsets and state of every pipeline are restored."),
     says(

@@ -116,8 +116,8 @@ STATEMENTS: Mapping[tuple[str, Engine], Declared] = {
             ),
             said.STAYS,
             says(
-                undo="The old version continues at the switch, and writes later results a second "
-                "time."
+                undo="The old version continues at the offsets of the switch. Results since "
+                "then are written a second time."
             ),
         )
     ),
@@ -256,14 +256,18 @@ STATEMENTS: Mapping[tuple[str, Engine], Declared] = {
     ),
     ("late-batch", _SPARK): Declared(
         statements=(
-            says(run="The outputs of {name} don't change: only the folder of --to does."),
+            says(run="The outputs of {name} don't change. Only the folder of --to changes."),
             says(undo="An undo restores the earlier results. The outputs of {name} don't change."),
         ),
         remains=False,
     ),
     ("historical-range", _SPARK): Declared(
         statements=(
-            says(run="The outputs of {name} don't change: results go to an output of their own."),
+            says(
+                run=(
+                    "The outputs of {name} don't change. Results go to a separate folder or topic."
+                )
+            ),
             says(undo="An undo removes the new results. The outputs of {name} don't change."),
         ),
         remains=False,
@@ -277,8 +281,8 @@ BEHIND = (
     "of their keys stay wrong in the outputs. Wait until {name} has caught up."
 )
 EXTERNAL = (
-    '{name} has effects outside of Kafka (`effects = "external"`). For reprocessed records, they '
-    "happen again. Turn them off before the run, or make them idempotent"
+    '{name} has effects outside of Kafka (`effects = "external"`). They happen again for '
+    "reprocessed records. Before the run, disable these effects or make them idempotent"
 )
 UNSTATED = "Output written since the run is kept: an undo doesn't delete or correct it."
 

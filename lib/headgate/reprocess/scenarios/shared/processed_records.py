@@ -101,8 +101,8 @@ def replaced_blockers(request: PlanRequest, folder: str) -> list[str]:
         return [f"--to: folder {folder} not found. Check the path"]
     if found := sinks.system_folder(folder, _known_folders(request)):
         return [
-            f"--to: {folder} is, contains or is inside {found}, whose log lists its files. Compute "
-            "the results with historical-range into another folder, then replace them there"
+            f"--to: {folder} is, contains or is inside {found}. Replacing its files would break "
+            "it. Write results with historical-range to another folder, then pass that folder"
         ]
     for needed in (str(path.parent), folder):
         if not sinks.can_write(needed):
@@ -125,8 +125,8 @@ def function_risks(request: PlanRequest) -> list[str]:
     risks = []
     if version is not None and version.sink is not None and version.sink.traits.calls_function:
         risks.append(
-            f"the function of {version.sink.format} is not called: the rows that it would get are "
-            "written"
+            f"the function of {version.sink.format} isn't called. The run writes the rows that "
+            "it would get"
         )
     return [*risks, *common.effect_risks(request.pipeline, version, times="a second time")]
 

@@ -25,7 +25,7 @@ SHOWN_PARTITIONS = 20
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RunBounded(StepBase):
-    """Call the entry point in a process of its own, with its own sink and the real checkpoint.
+    """Call the entry point in a separate process, with its own sink and the real checkpoint.
 
     The end offsets are found once and kept in a file of the run, so that a program that is started
     again ends at the same ones. `time_limit` is in seconds. `replaced_since` says by topic from
@@ -48,7 +48,7 @@ class RunBounded(StepBase):
         limits = [f"at most {self.max_records} records per batch"] if self.max_records else []
         limits += [f"time limit {self.time_limit} s"] if self.time_limit else []
         more = f" ({', '.join(limits)})" if limits else ""
-        to = "the latest offsets of now"
+        to = "the current latest offsets"
         if self.replaced_since:
             to = f"the first replaced records ({since_words(self.replaced_since)})"
         return f"run {self.entry_point} on checkpoint {self.checkpoint} to {to}, then stop{more}"
@@ -121,7 +121,7 @@ class RunBounded(StepBase):
             )
 
     def undo(self, was: PriorState) -> tuple[Step, ...]:
-        """Nothing by itself: an earlier step's undo restores the checkpoint."""
+        """There is nothing to undo: an earlier step restores the checkpoint."""
         return ()
 
 

@@ -73,7 +73,7 @@ class InstallResults(StepBase):
             raise StepError(f"the new results are not in {self.folder}. Resume the run")
 
     def undo(self, was: PriorState) -> tuple[Step, ...]:
-        """Move the results away, and the old ones back."""
+        """Move the new results out of `folder` and restore its earlier contents."""
         return (RemoveResults(folder=self.folder, replaces=self.replaces, **was),)
 
 

@@ -17,7 +17,7 @@ from headgate.text.numbers import plural
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ProcessIntoTopic(Processing):
-    """Create `topic` and write the results to it; `shape` is that of a `TopicShape`.
+    """Create `topic` with the partitions and settings in `shape`, and write the results to it.
 
     The topic is the run's own until it is full: a try that was killed is deleted from it.
     """
@@ -37,7 +37,8 @@ class ProcessIntoTopic(Processing):
         Processing.check(self, inspector, again=again)
         if not again and inspector.kafka.shapes([self.topic]):
             raise RefusedError(
-                f"topic {self.topic} already exists. Run `headgate plan` again with another topic"
+                f"topic {self.topic} already exists. Run `headgate plan` again with another "
+                "topic in --to"
             )
 
     def apply(self, applier: Applier, was: PriorState) -> None:
@@ -51,7 +52,8 @@ class ProcessIntoTopic(Processing):
         if found != written:
             raise StepError(
                 f"{self.topic} has {plural(found, 'record')}, but {written} were written: Spark "
-                "repeated a task, or somebody else writes to it. Resume the run"
+                "repeated a task, or another producer writes to it. Stop other producers, then "
+                "resume the run"
             )
 
     def verify(self, applier: Applier, was: PriorState) -> None:
@@ -90,7 +92,10 @@ class DeleteFilledTopic(StepBase):
 
     def risks(self, inspector: Inspector) -> tuple[str, ...]:
         """Say what goes with the topic."""
-        return (f"the undo deletes {self.topic} with all its records, whoever wrote them",)
+        return (
+            f"the undo deletes topic {self.topic} with all its records, also those of other "
+            "producers",
+        )
 
     def check(self, inspector: Inspector, *, again: bool = False) -> None:
         """Refuse where somebody reads it."""

@@ -134,7 +134,7 @@ class Processing(StepBase):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ProcessRecords(Processing):
-    """Write the results in a folder beside `folder`."""
+    """Process the records and write the results to a new folder next to `folder`."""
 
     action: ClassVar[str] = "process_records"
     format: str

@@ -17,7 +17,7 @@ from headgate.text.numbers import plural
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ReplaceResults(ProcessRecords):
-    """Process `offsets` with the late records, and write `folder` with new results beside it.
+    """Process `offsets` and the late records, and write a copy of `folder` with new results.
 
     Late records are `late_offsets` of `late_topics` and files (`late_files` as FORMAT:PATH, with
     the hash `late_content`); they belong to the topic `input`. Those in `known_offsets` of the
@@ -44,8 +44,8 @@ class ReplaceResults(ProcessRecords):
     def describe(self) -> str:
         return (
             f"process {plural(self.records, 'record')} of {', '.join(sorted(self.offsets))} and "
-            f"{plural(self.late, 'late record')} with {self.entry_point}, and write {self.folder} "
-            f"with new results of {plural(self.pairs, 'touched key')} next to it"
+            f"{plural(self.late, 'late record')} with {self.entry_point}; write a copy of "
+            f"{self.folder} with new results of {plural(self.pairs, 'touched key')}"
         )
 
     def check(self, inspector: Inspector, *, again: bool = False) -> None:
@@ -99,7 +99,7 @@ class ReplaceResults(ProcessRecords):
         """Return what the program has done, as a sentence for the Runs page."""
         return (
             f"{plural(facts['read'], 'record')} and {plural(facts['new'], 'late record')} read, "
-            f"{plural(facts['repeated'] + facts['in_input'], 'duplicate')} left out, "
+            f"{plural(facts['repeated'] + facts['in_input'], 'duplicate')} dropped, "
             f"{plural(facts['replaced'], 'result')} replaced by {facts['written']} in "
             f"{facts['seconds']:.0f} s, {facts['startup_seconds']:.0f} s of it to start Spark"
         )
