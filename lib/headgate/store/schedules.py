@@ -197,6 +197,16 @@ class Schedules:
             _say(connection, known, tick, action="request", request=made)
             return made
 
+    def runs(self, pipeline: str) -> frozenset[str]:
+        """Return the runs of the pipeline's ticks, also those that a request queued."""
+        query = (
+            sa.select(sa.func.coalesce(SCHEDULE_TICKS.c.run, REQUESTS.c.run))
+            .join(REQUESTS, SCHEDULE_TICKS.c.request == REQUESTS.c.id, isouter=True)
+            .where(SCHEDULE_TICKS.c.pipeline == pipeline)
+        )
+        with self._database.reading() as connection:
+            return frozenset(filter(None, connection.execute(query).scalars()))
+
     def open_request(self, pipeline: str) -> str | None:
         """Return the request of an earlier tick that is still open."""
         query = (

@@ -1,5 +1,6 @@
 """A tick's plan is held to what was approved: steps, preconditions, target, records and time."""
 
+from contextlib import closing
 from dataclasses import replace
 
 import pytest
@@ -10,6 +11,8 @@ from headgate.reprocess.estimate import ESTIMATE, Estimate
 from headgate.reprocess.plan import Plan
 from headgate.reprocess.scenarios.incremental.scenario import approved
 from headgate.reprocess.steps.offsets.record_offsets import RecordOffsets
+from headgate.store import open_store
+from headgate.store.rows import Event, NewRequest, NewRun, RunState
 from headgate.usecases.schedules import plan_tick as module
 from headgate.usecases.schedules.plan_tick import plan_tick
 
@@ -20,13 +23,15 @@ PLAN = Plan(
     steps=(RecordOffsets(group="app"),),
     preconditions={"topics": {"orders": {"partitions": 2}}, "commands": {"start": "run"}},
     impact={"to_read": {"orders": 70, "clicks": 30}},
+    resources=("group:app",),
 )
 
 
 class Now:
     """What is planned and estimated now, and where the pipeline writes."""
 
-    def __init__(self, monkeypatch):
+    def __init__(self, monkeypatch, store):
+        self.store = store
         self.plan, self.sink, self.expected, self.asked = PLAN, SINK, 30.0, []
         monkeypatch.setattr(module, "plan_scenario", self.plan_scenario)
         monkeypatch.setattr(module, "estimated", self.estimated)
@@ -48,12 +53,25 @@ class Now:
         known = StoredSchedule(
             schedule=schedule, run="r", created_at=at, created_by="ann", counted_to=at
         )
-        return plan_tick(None, None, known)
+        return plan_tick(None, self.store, known)
 
 
 @pytest.fixture
-def now(monkeypatch):
-    return Now(monkeypatch)
+def now(monkeypatch, tmp_path):
+    with closing(open_store(f"sqlite:///{tmp_path / 'headgate.db'}")) as store:
+        yield Now(monkeypatch, store)
+
+
+def stopped_part_way(now, scenario="from-scratch", *, by="ann", resource="group:app"):
+    """Add a run that failed in its first step, and return its id."""
+    new = NewRun(scenario=scenario, pipeline="billing", plan_hash="h", plan="{}",
+                 resources=(resource,))  # fmt: skip
+    run = now.store.runs.enqueue(new, by=by, action="apply")
+    now.store.runs.claim("slot-0")
+    now.store.journal.add(run, 0, Event.BEGUN, {"was": {}})
+    now.store.journal.add(run, 0, Event.FAILED, {"error": "no disk space"})
+    now.store.runs.finish(run, RunState.FAILED, error="no disk space")
+    return run
 
 
 def test_what_was_approved_is_within_its_limits(now):
@@ -110,3 +128,40 @@ def test_a_blocked_plan_is_only_blocked(now):
     now.plan = Plan(scenario="bounded", pipeline="billing", blockers=("no stop command",))
     found = now.tick(limit_records=1)
     assert (found.plan.blockers, found.exceeds, found.records) == (("no stop command",), (), None)
+
+
+def test_a_persons_run_that_stopped_part_way_is_not_run_over(now):
+    stopped_part_way(now, resource="group:other")
+    assert now.tick().exceeds == ()
+    run = stopped_part_way(now)
+    assert now.tick().exceeds == (
+        f"run {run} (from-scratch) stopped part-way on the same resources and was not undone",
+    )
+    now.store.journal.add(run, 0, Event.UNDONE)
+    assert now.tick().exceeds == ()
+    person = stopped_part_way(now, "bounded")
+    (why,) = now.tick().exceeds
+    assert why.startswith(f"run {person} (bounded) stopped part-way")
+
+
+def test_a_tick_continues_what_another_tick_left(now):
+    stopped_part_way(now, "bounded", by="schedule of billing")
+    assert now.tick().exceeds == ()
+
+
+def test_a_requested_ticks_run_that_stopped_is_continued_too(now):
+    schedule = Schedule(pipeline="billing", every=60)
+    now.store.schedules.put(schedule, stopped_part_way(now, "incremental", resource="schedule:b"))
+    known = now.store.schedules.get("billing")
+    now.store.schedules.count(known, ["2099-01-01T00:00:00.000+00:00"])
+    (tick,) = now.store.schedules.waiting("billing")
+    new = NewRequest(scenario="bounded", pipeline="billing", reason="r", plan_hash="h", plan="{}")
+    request = now.store.schedules.request(known, tick, new, records=1)
+    asked = NewRun(scenario="bounded", pipeline="billing", plan_hash="h", plan="{}",
+                   resources=("group:app",))  # fmt: skip
+    run = now.store.requests.approve(request, asked, by="bob")
+    now.store.runs.claim("slot-0")
+    now.store.journal.add(run, 0, Event.BEGUN, {"was": {}})
+    now.store.runs.finish(run, RunState.CANCELLED)
+    assert now.store.schedules.runs("billing") == {run}
+    assert now.tick().exceeds == ()

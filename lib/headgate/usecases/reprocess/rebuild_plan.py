@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
@@ -28,6 +28,9 @@ if TYPE_CHECKING:
 
 # The audit's word for snapshots that were removed.
 CLEAN = "clean"
+# A run of it processes what earlier runs left unread.
+BOUNDED = "bounded"
+_ENDED_EARLY = (RunState.FAILED, RunState.CANCELLED)
 
 
 def fresh_plan(
@@ -62,7 +65,6 @@ def fresh_plan(
     )
     touching = [r for name in plan.resources for r in store.runs.touching(name) if r.id != but]
     active = {r.id: r for r in touching if r.state.is_active}
-    broken = {r.id: r for r in touching if _is_half_done(store, r)}
     return replace(
         plan,
         blockers=(
@@ -74,7 +76,7 @@ def fresh_plan(
                 for r in active.values()
             ),
         ),
-        risks=(*plan.risks, *unread, *(_half_done(r) for r in broken.values())),
+        risks=(*plan.risks, *unread, *(_half_done(r) for r in half_done(store, plan.resources))),
     )
 
 
@@ -242,9 +244,24 @@ def has_effect(store: Store | SqliteReader, run: str) -> bool:
     return any(r.begun and r.state.may_have_effect for r in records)
 
 
-def _is_half_done(store: Store | SqliteReader, row: RunFacts) -> bool:
-    ended_early = row.state in (RunState.FAILED, RunState.CANCELLED)
-    return ended_early and row.undo_of is None and has_effect(store, row.id)
+def half_done(store: Store | SqliteReader, resources: Iterable[str]) -> tuple[RunFacts, ...]:
+    """Return the runs that stopped part-way on one of the resources and are not undone.
+
+    Runs before the newest bounded run are not among them: it continued where they ended.
+    """
+    found: dict[str, RunFacts] = {}
+    for name in resources:
+        for row in store.runs.touching(name):
+            is_bounded, ended_early = row.scenario == BOUNDED, row.state in _ENDED_EARLY
+            if row.undo_of is not None or not (is_bounded or ended_early):
+                continue
+            if row.state.is_active or not has_effect(store, row.id):
+                continue
+            if ended_early:
+                found[row.id] = row
+            if is_bounded:
+                break
+    return tuple(found.values())
 
 
 def _half_done(row: RunFacts) -> str:

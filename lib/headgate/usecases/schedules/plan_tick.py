@@ -17,7 +17,7 @@ from headgate.store import Store
 from headgate.text.numbers import exact
 from headgate.usecases.context import Context
 from headgate.usecases.reprocess.plan_scenario import plan_scenario
-from headgate.usecases.reprocess.rebuild_plan import described, known_versions
+from headgate.usecases.reprocess.rebuild_plan import described, half_done, known_versions
 from headgate.usecases.runs.apply_plan import estimated
 
 SCENARIO = "bounded"
@@ -46,7 +46,7 @@ def plan_tick(context: Context, store: Store, known: StoredSchedule) -> TickPlan
     if not plan.can_apply:
         return TickPlan(plan, _unread(plan))
     plan = estimated(context, plan)
-    other = tuple(_differences(context, store, known, plan))
+    other = (*_differences(context, store, known, plan), *_half_done(store, known, plan))
     records = _unread(plan)
     more = tuple(_limits(known, records))
     if late := _too_long(known, plan):
@@ -71,6 +71,18 @@ def _differences(
         yield from drift(before, plan)
     if was["target"] is not None and was["target"] != now["target"]:
         yield f"the target changed: {was['target']} -> {now['target'] or 'unknown'}"
+
+
+def _half_done(store: Store, known: StoredSchedule, plan: Plan) -> Iterator[str]:
+    """Name the runs that stopped part-way; a tick continues only those of other ticks."""
+    ticks = store.schedules.runs(known.pipeline)
+    for row in half_done(store, plan.resources):
+        # The oldest ticks are removed, so their runs are known only by who queued them.
+        if row.id not in ticks and row.created_by != known.actor:
+            yield (
+                f"run {row.id} ({row.scenario}) stopped part-way on the same resources and was not "
+                "undone"
+            )
 
 
 def _sink(context: Context, store: Store, pipeline: str) -> Sink | None:
