@@ -6,13 +6,14 @@ from dataclasses import replace
 import pytest
 
 from headgate.model.schedules import Schedule, StoredSchedule
-from headgate.model.version import Sink
+from headgate.model.version import Engine, Sink, Version
+from headgate.parse.evidence.version_file import fingerprint
 from headgate.reprocess.estimate import ESTIMATE, Estimate
 from headgate.reprocess.plan import Plan
 from headgate.reprocess.scenarios.incremental.scenario import approved
 from headgate.reprocess.steps.offsets.record_offsets import RecordOffsets
 from headgate.store import open_store
-from headgate.store.rows import Event, NewRequest, NewRun, RunState
+from headgate.store.rows import Event, NewRequest, NewRun, Origin, RunState
 from headgate.usecases.schedules import plan_tick as module
 from headgate.usecases.schedules.plan_tick import plan_tick
 
@@ -35,6 +36,7 @@ class Now:
         self.plan, self.sink, self.expected, self.asked = PLAN, SINK, 30.0, []
         monkeypatch.setattr(module, "plan_scenario", self.plan_scenario)
         monkeypatch.setattr(module, "estimated", self.estimated)
+        self.read_sink = module._sink
         monkeypatch.setattr(module, "_sink", lambda *_: self.sink)
 
     def plan_scenario(self, _context, scenario, pipeline, options):
@@ -99,6 +101,17 @@ def test_another_target_is_named(now):
     assert now.tick().exceeds == ("the target changed: parquet /out -> unknown",)
     # One that nobody knew was not approved, and can't have changed.
     assert now.tick(sink=None).exceeds == ()
+
+
+def test_what_a_checkpoint_cannot_show_of_the_target_is_that_of_the_capture(now):
+    """The worker observes a checkpoint after its first batch: that has a sink, but no format."""
+    captured = Version(engine=Engine.SPARK, sink=SINK)
+    seen = Version(engine=Engine.SPARK, sink=Sink(format=None))
+    for version, origin in ((captured, Origin.CAPTURED), (seen, Origin.OBSERVED)):
+        now.store.versions.add("billing", version, fingerprint(version), origin=origin)
+    now.sink = now.read_sink(None, now.store, "billing")
+    assert now.sink == SINK
+    assert now.tick().exceeds == ()
 
 
 def test_too_many_records_and_unknown_ones(now):

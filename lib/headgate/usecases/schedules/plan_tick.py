@@ -16,8 +16,9 @@ from headgate.reprocess.scenarios.incremental.scenario import approved
 from headgate.store import Store
 from headgate.text.numbers import exact
 from headgate.usecases.context import Context
+from headgate.usecases.reprocess.complete_version import complete_version
 from headgate.usecases.reprocess.plan_scenario import plan_scenario
-from headgate.usecases.reprocess.rebuild_plan import described, half_done, known_versions
+from headgate.usecases.reprocess.rebuild_plan import described, half_done
 from headgate.usecases.runs.apply_plan import estimated
 
 SCENARIO = "bounded"
@@ -86,9 +87,9 @@ def _half_done(store: Store, known: StoredSchedule, plan: Plan) -> Iterator[str]
 
 
 def _sink(context: Context, store: Store, pipeline: str) -> Sink | None:
-    with closing(LiveInspector(context.registry, context.home)) as inspector:
-        version, _ = known_versions(store, inspector, SCENARIO, pipeline)
-        if version is None:
+    version = complete_version(store, pipeline)
+    if version is None:
+        with closing(LiveInspector(context.registry, context.home)) as inspector:
             version, _ = described(inspector, pipeline)
     return version.sink if version else None
 

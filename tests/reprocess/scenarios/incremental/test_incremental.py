@@ -11,6 +11,7 @@ from headgate.model.registered_pipelines import Commands, Pipeline
 from headgate.model.schedules import Missed, Schedule, StoredSchedule
 from headgate.model.version import Engine, Sink, Version
 from headgate.reprocess.ports.processes import DriverStatus, Status
+from headgate.reprocess.scenario import no_version
 from headgate.reprocess.scenarios.build import build_plan, drift
 from headgate.reprocess.steps import load_step
 from headgate.reprocess.steps.process.set_schedule import RestoreSchedule, SetSchedule
@@ -73,9 +74,17 @@ def stored(schedule, run="r0"):
     )
 
 
-def plan(world, version=None, **options):
+def plan(world, version=None, versions=no_version, **options):
     given = {name.replace("_", "-"): value for name, value in options.items()}
-    return build_plan("incremental", "p", world, given, version=version, schedule=world.schedule)
+    return build_plan(
+        "incremental",
+        "p",
+        world,
+        given,
+        version=version,
+        versions=versions,
+        schedule=world.schedule,
+    )
 
 
 def test_the_plan_shows_the_schedule_and_all_that_its_runs_do():
@@ -125,6 +134,10 @@ def test_the_target_is_part_of_what_is_approved():
     assert step.describe().endswith("every 1 hour (missed ticks run once, target parquet /out)")
     (step,) = plan(world, every="1h").steps
     assert step.schedule.approved["target"] is None
+    # What runs was observed from its checkpoint, which has a sink without its format.
+    seen = replace(version, sink=Sink(format=None))
+    (step,) = plan(world, version=seen, versions=lambda _: version, every="1h").steps
+    assert step.schedule.approved["target"] == "parquet /out"
 
 
 def test_another_schedule_is_replaced_and_the_plan_says_so():

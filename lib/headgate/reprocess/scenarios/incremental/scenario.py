@@ -44,6 +44,7 @@ def build(request: PlanRequest) -> Plan:
 
 
 def _schedule(request: PlanRequest, bounded: Plan, given: dict[str, Any]) -> Schedule:
+    version = request.versions(request.pipeline.name) or request.version
     return Schedule(
         pipeline=request.pipeline.name,
         cron=_cron(request),
@@ -54,7 +55,7 @@ def _schedule(request: PlanRequest, bounded: Plan, given: dict[str, Any]) -> Sch
         limit_records=_number(request, "max-run-records", least=1),
         time_limit=_number(request, "time-limit", least=1),
         options=given,
-        approved=approved(bounded, request.version.sink if request.version else None),
+        approved=approved(bounded, version.sink if version else None),
     )
 
 
