@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 import sqlalchemy as sa
 
-from headgate.errors import RegistryError
+from headgate.errors import RefusedError, RegistryError
 from headgate.gateway.checkpoint.backups import JOURNAL_KEYS
 from headgate.reprocess.steps import all_steps
 from headgate.reprocess.steps.checkpoint.backup_folder import RestoreFolder
@@ -17,8 +17,9 @@ from headgate.store.tables import RUNS
 from headgate.store.worker_slots import Slot
 from headgate.text.times import read_duration
 from headgate.usecases.context import open_context
-from headgate.usecases.reprocess.rebuild_plan import CLEAN, _undo_blockers
+from headgate.usecases.reprocess.rebuild_plan import CLEAN, _undo_blockers, half_done
 from headgate.usecases.runs.clean_runs import clean_runs
+from headgate.usecases.runs.resume_run import resume_run
 from headgate.worker.main import Worker
 
 TOML = """\
@@ -44,11 +45,13 @@ class Home:
         self.folder = folder
         self.context = open_context(str(folder / "headgate.toml"))
 
-    def run(self, *, days=3.0, state=RunState.DONE, undo_of=None, done=True, began=True):
+    def run(
+        self, *, days=3.0, state=RunState.DONE, undo_of=None, done=True, began=True, bounded=None
+    ):
         """A run that ended so many days ago and left a folder beside the checkpoint and a copy."""
-        new = NewRun(
-            scenario="x", pipeline="q", plan_hash="h", plan="{}", resources=(), undo_of=undo_of
-        )
+        resources = (f"checkpoint:{bounded}",) if bounded else ()
+        new = NewRun(scenario="bounded" if bounded else "x", pipeline="q", plan_hash="h",
+                     plan="{}", resources=resources, undo_of=undo_of)  # fmt: skip
         with closing(open_store(self.context.store_url)) as store:
             run = store.runs.enqueue(new, by="ann", action="apply")
             places = [self.folder / f".ck.before-{run}", self.context.home / "runs" / run]
@@ -109,6 +112,33 @@ KEPT = {
 def test_what_an_undo_may_need_stays(home, how):
     run = home.run(**how)
     assert home.clean() == set() and home.left(run) == 2
+
+
+def test_bounded_runs_that_a_later_one_continued_are_over(home):
+    """Ticks that end at their time limit are cancelled part-way, one after the other."""
+    first, second = (home.run(state=RunState.CANCELLED, bounded="ck") for _ in range(2))
+    other = home.run(state=RunState.CANCELLED, bounded="other")
+    # It did nothing, so it continued nothing.
+    home.run(state=RunState.FAILED, bounded="other", began=False, days=0)
+    assert home.clean() == {first}
+    assert home.left(first) == 0 and home.left(second) == home.left(other) == 2
+    with closing(open_store(home.context.store_url)) as store:
+        assert [r.id for r in half_done(store, ("checkpoint:ck",))] == [second]
+        assert [r.id for r in half_done(store, ("checkpoint:other",))] == [other]
+    done = home.run(bounded="ck", days=0)
+    assert home.clean() == {second} and home.left(done) == 2
+    with closing(open_store(home.context.store_url)) as store:
+        assert half_done(store, ("checkpoint:ck",)) == ()
+
+
+def test_a_run_whose_snapshots_are_gone_does_not_resume(home):
+    first = home.run(state=RunState.CANCELLED, bounded="ck")
+    later = home.run(bounded="ck", days=0)
+    assert home.clean() == {first}
+    with closing(open_store(home.context.store_url)) as store:
+        store.journal.add(later, 0, Event.UNDONE)
+    with pytest.raises(RefusedError, match="expired and were removed"):
+        resume_run(home.context, first, by="ann")
 
 
 @pytest.mark.parametrize("state", [RunState.FAILED, RunState.RUNNING, RunState.CANCELLED])

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from contextlib import closing
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
@@ -11,7 +12,7 @@ from headgate.gateway.checkpoint.folders import local_path
 from headgate.store import Store, open_store
 from headgate.store.rows import ACTIVE_RUNS, RunFacts, RunFilter, RunState
 from headgate.usecases.context import Context
-from headgate.usecases.reprocess.rebuild_plan import CLEAN, has_effect, undo_begun
+from headgate.usecases.reprocess.rebuild_plan import BOUNDED, CLEAN, has_effect, undo_begun
 from headgate.usecases.runs.clean_checkpoint_locations import Cleaned, clean_places
 
 
@@ -27,23 +28,41 @@ def clean_runs(context: Context, *, by: str, dry: bool = False) -> tuple[Cleaned
     """Remove the snapshots of runs that ended longer ago than they are kept, and return them.
 
     A run whose snapshots are gone can't be undone any more. Those of a run stay that is under way,
-    that stopped half-way and is not undone, or whose undo waits or began and has not ended. With
-    `dry` nothing is removed. What is here goes before what is on remote file systems, which may
-    not answer: UnreachableError.
+    that stopped half-way and is not undone, unless a later bounded run continued it, or whose undo
+    waits or began and has not ended. With `dry` nothing is removed. What is here goes before what
+    is on remote file systems, which may not answer: UnreachableError.
     """
     with closing(open_store(context.store_url)) as store:
-        found = []
-        for row in store.runs.list():
-            if _is_over(store, row, context.registry.keep_snapshots):
+        found, rows = [], store.runs.list()
+        keep, over = context.registry.keep_snapshots, _continued(store, rows)
+        for row in rows:
+            if _is_over(store, row, keep, over):
                 found += _clean(context, store, row, by=by, dry=dry)
-        keep = context.registry.keep_snapshots
         found += clean_places(
-            context, store, lambda row: _is_over(store, row, keep), by=by, dry=dry
+            context, store, lambda row: _is_over(store, row, keep, over), by=by, dry=dry
         )
         return tuple(found)
 
 
-def _is_over(store: Store, row: RunFacts, keep: timedelta) -> bool:
+def _continued(store: Store, rows: Iterable[RunFacts]) -> frozenset[str]:
+    """Return the bounded runs that stopped part-way and that a later one continued.
+
+    Of `rows`, newest first. Ticks of a schedule that end at their time limit are such runs.
+    """
+    later: set[str] = set()
+    found = set()
+    for row in rows:
+        if row.scenario != BOUNDED or row.state.is_active or row.undo_of is not None:
+            continue
+        resources = store.runs.resources(row.id)
+        if resources and later.issuperset(resources):
+            found.add(row.id)
+        elif has_effect(store, row.id):
+            later.update(resources)
+    return frozenset(found)
+
+
+def _is_over(store: Store, row: RunFacts, keep: timedelta, continued: frozenset[str]) -> bool:
     if row.state.is_active or row.ended_at is None:
         return False
     if datetime.now(UTC) - datetime.fromisoformat(row.ended_at) < keep:
@@ -52,7 +71,7 @@ def _is_over(store: Store, row: RunFacts, keep: timedelta) -> bool:
     half_undone = any(undo.state is not RunState.DONE for undo in undos)
     # One that is queued has begun nothing yet, and may have been told that the snapshots are there.
     half_undone |= any(r.state.is_active for r in store.runs.list(RunFilter(undo_of=row.id)))
-    return not half_undone and not _stopped_half_way(store, row)
+    return not half_undone and (row.id in continued or not _stopped_half_way(store, row))
 
 
 def _stopped_half_way(store: Store, row: RunFacts) -> bool:

@@ -9,14 +9,14 @@ from headgate.reprocess.execution.execute import StepState
 from headgate.store import Store, open_store
 from headgate.store.step_records import step_records
 from headgate.usecases.context import Context
-from headgate.usecases.reprocess.rebuild_plan import overtaken, undo_begun
+from headgate.usecases.reprocess.rebuild_plan import CLEAN, overtaken, undo_begun
 
 
 def resume_run(context: Context, run: str, *, by: str) -> str:
     """Queue the run once more and return its id.
 
-    RefusedError in any other state, where an undo of it began, or where a later run has the same
-    group or checkpoint.
+    RefusedError in any other state, where an undo of it began, where a later run has the same
+    group or checkpoint, or where its snapshots were removed.
     """
     with closing(open_store(context.store_url)) as store:
         _refuse_if_overtaken(store, run)
@@ -28,6 +28,10 @@ def resume_run(context: Context, run: str, *, by: str) -> str:
 def _refuse_if_overtaken(store: Store, run: str) -> None:
     if reasons := overtaken(store, store.runs.get(run)):
         raise RefusedError("; ".join(reasons))
+    if any(entry.action == CLEAN for entry in store.audit.list(run)):
+        raise RefusedError(
+            f"the snapshots of run {run} expired and were removed: plan the scenario again instead"
+        )
     records = step_records(store.journal.entries(run)).values()
     if any(r.state is StepState.UNDONE for r in records):
         raise RefusedError(f"run {run} was undone: apply its plan again instead")
