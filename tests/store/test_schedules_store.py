@@ -51,7 +51,7 @@ def test_it_keeps_who_created_and_approved_it(store, known, url):
 def test_a_tick_is_recorded_once_whoever_records_it(store, known, url):
     def record(_):
         other = open_store(url)
-        other.schedules.count(known, [at(1), at(2)], merge=False)
+        other.schedules.count(known, [at(1), at(2)], most=9)
         other.close()
 
     with ThreadPoolExecutor(6) as pool:
@@ -190,3 +190,26 @@ def test_old_ticks_go(store, known, monkeypatch):
         store.schedules.skip(tick, "nothing unread", records=0)
     store.schedules.count(known, [at(9)])
     assert [t.due_at for t in store.schedules.ticks("billing")] == [at(9), at(7), at(6)]
+
+
+def test_the_tick_of_an_open_request_stays(store, known, new_run, monkeypatch):
+    monkeypatch.setattr("headgate.store.schedules.MOST_KEPT", 3)
+    store.schedules.count(known, [at(0)])
+    (tick,) = store.schedules.waiting("billing")
+    request = store.schedules.request(known, tick, REQUEST, records=9)
+    for hour in range(1, 8):
+        store.schedules.count(known, [at(hour)])
+        (tick,) = store.schedules.waiting("billing")
+        store.schedules.skip(tick, f"request {request} is still open")
+    assert store.schedules.open_request("billing") == request
+    assert [t.due_at for t in store.schedules.ticks("billing")] == [at(7), at(6), at(5), at(0)]
+    store.requests.decline(request, by="cora", reason="no")
+    store.schedules.count(known, [at(8)])
+    assert [t.due_at for t in store.schedules.ticks("billing")] == [at(8), at(7), at(6)]
+
+
+def test_waiting_ticks_do_not_pile_up(store, known):
+    for hour in range(1, 9):
+        store.schedules.count(known, [at(hour)], most=3)
+    waiting = store.schedules.waiting("billing")
+    assert [(t.due_at, t.missed) for t in waiting] == [(at(6), 5), (at(7), 0), (at(8), 0)]

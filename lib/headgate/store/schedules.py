@@ -112,13 +112,13 @@ class Schedules:
                 _put(connection, replace(found, inputs=inputs))
 
     def count(
-        self, known: StoredSchedule, due: Sequence[str], *, missed: int = 0, merge: bool = True
+        self, known: StoredSchedule, due: Sequence[str], *, missed: int = 0, most: int = 1
     ) -> None:
         """Record ticks that are due, oldest first, as waiting ones.
 
-        With `merge` they are one tick, the newest, together with one that waits already: `missed`
-        more are part of it. Nothing is done if the schedule is another one now or is paused, or if
-        the ticks are recorded.
+        Of all that wait, the newest `most` are kept, and those before them are part of the oldest
+        of these, as are `missed` more. Nothing is done if the schedule is another one now or is
+        paused, or if the ticks are recorded.
         """
         with self._database.writing() as connection:
             found = _get(connection, known.pipeline)
@@ -128,13 +128,9 @@ class Schedules:
             if not new:
                 return
             _put(connection, replace(found, counted_to=new[-1]))
-            if merge:
-                old = _waiting(connection, known.pipeline)
-                missed += len(new) - 1 + sum(t.missed + 1 for t in old)
-                new = new[-1:]
-                connection.execute(_delete_waiting(known.pipeline))
             for at in new:
                 _add(connection, known.pipeline, at, missed if at == new[0] else 0)
+            _merge(connection, known.pipeline, most)
             _prune(connection, known.pipeline)
 
     def waiting(self, pipeline: str) -> tuple[Tick, ...]:
@@ -262,12 +258,6 @@ def _waiting(connection: Connection, pipeline: str) -> list[Tick]:
     return [_tick(r) for r in connection.execute(query.order_by(SCHEDULE_TICKS.c.due_at))]
 
 
-def _delete_waiting(pipeline: str) -> sa.Delete:
-    return sa.delete(SCHEDULE_TICKS).where(
-        SCHEDULE_TICKS.c.pipeline == pipeline, SCHEDULE_TICKS.c.state == TickState.WAITING.value
-    )
-
-
 def _drop_waiting(connection: Connection, pipeline: str, reason: str) -> None:
     for tick in _waiting(connection, pipeline):
         _decide(connection, tick, TickState.SKIPPED, reason=reason)
@@ -279,7 +269,22 @@ def _add(connection: Connection, pipeline: str, due_at: str, missed: int) -> Non
     connection.execute(query)
 
 
+def _merge(connection: Connection, pipeline: str, most: int) -> None:
+    """Keep the newest `most` waiting ticks; the others are part of the oldest of these."""
+    waiting = _waiting(connection, pipeline)
+    merged, kept = waiting[:-most], waiting[-most:]
+    if not merged:
+        return
+    mine, due = SCHEDULE_TICKS.c.pipeline == pipeline, SCHEDULE_TICKS.c.due_at
+    missed = kept[0].missed + sum(tick.missed + 1 for tick in merged)
+    gone = due.in_([tick.due_at for tick in merged])
+    connection.execute(sa.delete(SCHEDULE_TICKS).where(mine, gone))
+    oldest = sa.update(SCHEDULE_TICKS).where(mine, due == kept[0].due_at)
+    connection.execute(oldest.values(missed=missed))
+
+
 def _prune(connection: Connection, pipeline: str) -> None:
+    """Remove the oldest decided ticks, but not that of an open request: it is looked for."""
     mine = SCHEDULE_TICKS.c.pipeline == pipeline
     kept = sa.select(SCHEDULE_TICKS.c.due_at).where(mine)
     kept = kept.order_by(SCHEDULE_TICKS.c.due_at.desc()).offset(MOST_KEPT).limit(1)
@@ -287,7 +292,10 @@ def _prune(connection: Connection, pipeline: str) -> None:
     if oldest is not None:
         decided = SCHEDULE_TICKS.c.state != TickState.WAITING.value
         old = SCHEDULE_TICKS.c.due_at <= oldest
-        connection.execute(sa.delete(SCHEDULE_TICKS).where(mine, decided, old))
+        open_ = sa.select(REQUESTS.c.id).where(
+            REQUESTS.c.id == SCHEDULE_TICKS.c.request, REQUESTS.c.state == RequestState.OPEN.value
+        )
+        connection.execute(sa.delete(SCHEDULE_TICKS).where(mine, decided, old, ~open_.exists()))
 
 
 def _is_open(connection: Connection, known: StoredSchedule, tick: Tick) -> bool:

@@ -22,7 +22,7 @@ from headgate.usecases.schedules.plan_tick import SCENARIO, TickPlan, plan_tick
 PUNCTUAL = timedelta(seconds=60)
 # How often inputs are looked at, and what did not answer is asked once more.
 LOOK, RETRY = timedelta(seconds=5), timedelta(seconds=15)
-# With `all`, ticks that are older than these are part of the oldest.
+# With `all`, so many ticks wait at most: those before them are part of the oldest.
 MOST_RUNS = 100
 
 
@@ -91,13 +91,9 @@ def count_timed(store: Store, known: StoredSchedule, at: str) -> None:
     anchor = datetime.fromisoformat(known.created_at).replace(microsecond=0)
     after, until = (datetime.fromisoformat(t) for t in (known.counted_to, at))
     due = [_iso(t) for t in due_ticks(known.schedule, anchor, after, until)]
-    if not due:
-        return
-    if known.schedule.missed is Missed.ALL:
-        older = max(len(due) - MOST_RUNS, 0)
-        store.schedules.count(known, due[older:], missed=older, merge=False)
-    else:
-        store.schedules.count(known, due)
+    if due:
+        most = MOST_RUNS if known.schedule.missed is Missed.ALL else 1
+        store.schedules.count(known, due, most=most)
 
 
 def _iso(at: datetime) -> str:
