@@ -37,19 +37,22 @@ from headgate.reprocess.steps.checkpoint.skip_replaced import SkipReplacedInput
 from headgate.reprocess.steps.offsets.partition_offsets import commits_of
 from headgate.reprocess.steps.offsets.reset_offsets import ResetOffsets
 from headgate.reprocess.steps.offsets.skip_replaced import (
+    Replaced,
     SkipReplacedRecords,
     left_behind,
     positions,
     replaced_in,
+    skipped_to,
     unread_before,
 )
 from headgate.reprocess.steps.offsets.target import Listed, Target, TargetKind, TopicPart
 from headgate.reprocess.steps.process.stop_start import start_or_ask
 from headgate.reprocess.steps.upgrade.deploy_version import BackUpCheckpoint
-from headgate.text.numbers import name_list
+from headgate.text.numbers import name_list, plural
 
 Cuts = Mapping[str, Cut]
 """By topic from when on its records are replaced."""
+Replacements = Mapping[TopicPart, Replaced]
 
 _NO_STATE = "It processes each rewritten record once."
 _STAYS = "Results that it wrote from replaced records are kept."
@@ -101,7 +104,30 @@ def _passed_on(member: Member, cuts: Cuts) -> Cut | None:
     if not member.writes:
         return None
     at = min(c.at for c in cuts.values())
-    return Cut(at=at, writer=member.name, is_exact=at == 0)
+    return Cut(at=at, writer=member.name, is_exact=_is_all(cuts))
+
+
+def _is_all(cuts: Cuts) -> bool:
+    """Whether all that the topics hold is rewritten."""
+    return all(cut.at == 0 and cut.is_exact for cut in cuts.values())
+
+
+def _partly(cuts: Cuts) -> str | None:
+    """Return the topics that are replaced as a whole, but maybe not rewritten as a whole."""
+    found = [topic for topic, cut in sorted(cuts.items()) if cut.at == 0 and not cut.is_exact]
+    return name_list(found) if found else None
+
+
+def _lost(cuts: Cuts, replaced: Replacements, at: Mapping[TopicPart, int]) -> Iterator[str]:
+    """Say what is lost of unread records that are skipped, but maybe not rewritten."""
+    names = _partly(cuts)
+    to = skipped_to(replaced, at)
+    unread = sum(max(end - at[part], 0) for part, end in to.items())
+    if names is not None and unread:
+        yield (
+            f"it skips {plural(unread, 'unread record')} of {names}. Those that aren't rewritten "
+            "are lost. Let it read them before the run"
+        )
 
 
 def _since(cuts: Cuts) -> dict[str, int]:
@@ -124,7 +150,8 @@ def _skip_group(request: PlanRequest, member: Member, cuts: Cuts) -> Move:
     spoken = (f"{member.name} skips up to ", "these partitions keep their offsets")
     risks = tuple(r for r in plan.risks if not r.startswith(spoken))
     replaced = replaced_in(request.inspector, since)
-    behind = left_behind(member.name, unread_before(replaced, positions(replaced, commits)))
+    at = positions(replaced, commits)
+    behind = left_behind(member.name, unread_before(replaced, at))
     state = () if member.is_stateless else (_counts_twice(),)
     return Move(
         member=member,
@@ -133,7 +160,7 @@ def _skip_group(request: PlanRequest, member: Member, cuts: Cuts) -> Move:
         said=(_NO_STATE, _STAYS),
         out=_passed_on(member, cuts),
         is_exact=member.is_stateless and not behind,
-        risks=(*behind, *state),
+        risks=(*behind, *state, *_lost(cuts, replaced, at)),
     )
 
 
@@ -201,7 +228,7 @@ def _skip_query(request: PlanRequest, member: Member, cuts: Cuts) -> Move:
         said=(_NO_STATE, _STAYS),
         out=_passed_on(member, cuts),
         is_exact=member.is_stateless and not behind,
-        risks=(*behind, *state),
+        risks=(*behind, *state, *_lost(cuts, replaced, at)),
     )
 
 
@@ -348,11 +375,16 @@ def _reset(request: PlanRequest, member: Member, cuts: Cuts) -> Move:
     others = sorted(member.reads - cuts.keys())
     from headgate.reprocess.scenarios.from_point import scenario as from_point
 
-    is_all = all(cut.at == 0 for cut in cuts.values())
+    is_all = _is_all(cuts)
     lacks = (
         "its results lack all records from before the target time. For complete results, use "
         "--to-earliest"
     )
+    if partly := _partly(cuts):
+        lacks = (
+            f"its results lack the records of {partly} that aren't rewritten. Use --at with a "
+            "time that the first pipeline's input still holds"
+        )
     out = Cut(at=min(c.at for c in cuts.values()), writer=member.name, is_exact=is_all)
     plan = built(asked, from_point.build)
     skips = f"{member.name} skips up to "

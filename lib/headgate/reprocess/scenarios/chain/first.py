@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-from headgate.model.version import Engine
+from headgate.model.version import Engine, Source
 from headgate.reprocess.plan import Plan
 from headgate.reprocess.scenario import PlanRequest
 from headgate.reprocess.scenarios.chain.choices import Choice
@@ -59,13 +59,46 @@ def _from_scratch(request: PlanRequest, member: Member) -> Move:
         from headgate.reprocess.scenarios.from_scratch import scenario
 
         plan = built(asked, scenario.build)
+    gone = tuple(_not_rewritten(request, member))
     return Move(
         member=member,
         choice=Choice.RESET,
         plan=plan,
-        said=("It starts at the earliest offsets with empty state, and rewrites all results.",),
-        out=Cut(at=0, writer=member.name, is_exact=True),
+        said=(
+            "It starts at the earliest offsets with empty state, and rewrites all results of its "
+            "input.",
+        ),
+        out=Cut(at=0, writer=member.name, is_exact=not gone),
+        is_exact=not gone,
+        risks=tuple(f"it may not rewrite all of its output: {why}" for why in gone),
     )
+
+
+def _not_rewritten(request: PlanRequest, member: Member) -> Iterator[str]:
+    """Yield why the input, or what is read of it, may be less than the output was made of."""
+    for name, topic in sorted(request.inspector.kafka.topics(member.reads).items()):
+        if any(part.begin != 0 for part in topic.partitions):
+            yield f"{name} no longer holds its first records"
+        if topic.cleanup_policy is None:
+            yield f"the cleanup.policy of {name} is unknown"
+        elif "compact" in topic.cleanup_policy:
+            yield f"{name} is compacted"
+    if not member.reads:
+        yield "its input is unknown"
+    sources = (member.version.sources if member.version else None) or ()
+    if any(s.format not in (None, "kafka") for s in sources):
+        yield "it also reads sources that aren't Kafka topics"
+    if member.pipeline.engine is Engine.SPARK and not (
+        sources and all(_is_from_earliest(s) for s in sources)
+    ):
+        yield "startingOffsets of its sources is unknown, or isn't earliest"
+
+
+def _is_from_earliest(source: Source) -> bool:
+    if source.format not in (None, "kafka"):
+        return True
+    options = {k.lower(): v for k, v in source.options.items()}
+    return options.get("startingoffsets") == "earliest"
 
 
 def _rewound(request: PlanRequest, member: Member, at: int, *, can_reset: bool) -> Move:

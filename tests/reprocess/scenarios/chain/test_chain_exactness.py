@@ -1,0 +1,167 @@
+"""Which results of a chain aren't exact, and what is lost, on a cluster on paper."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, replace
+
+import pytest
+
+from flat_ports import FlatPorts
+from headgate.model.cluster import Group, GroupOffset, GroupType, Partition, Topic
+from headgate.model.kafka_streams import (
+    StreamsApplication,
+    StreamsSink,
+    StreamsSource,
+    StreamsStore,
+)
+from headgate.model.registered_pipelines import Commands, Pipeline
+from headgate.model.topology import Node, NodeKind, Topology
+from headgate.model.version import Engine, Version
+from headgate.reprocess.ports.kafka import TopicShape
+from headgate.reprocess.ports.processes import Status
+from headgate.reprocess.scenarios.build import build_plan
+
+COMMANDS = Commands(start="true", stop="true", status="exit 3")
+STREAMS, GROUP = Engine.KAFKA_STREAMS, Engine.CONSUMER_GROUP
+NOON, NOON_MS = "2026-04-02T12:00:00.000Z", 1_775_131_200_000
+
+
+def pipeline(name, engine=STREAMS, topics=()):
+    return Pipeline(name=name, engine=engine, group=name, topics=topics, commands=COMMANDS)
+
+
+def application(reads, writes, *stores):
+    facts = StreamsApplication(
+        described=True,
+        stores=tuple(StreamsStore(name=s, changelog=f"{s}-changelog") for s in stores),
+        sources=(StreamsSource(processor="s", topics=tuple(reads.split())),),
+        sinks=tuple(StreamsSink(processor=f"o-{t}", topic=t) for t in writes.split()),
+    )
+    nodes = (
+        Node("s", NodeKind.SOURCE, "source", "s", details={"topics": reads.split()}),
+        *(
+            Node(f"o-{t}", NodeKind.SINK, "sink", t, details={"topics": [t]})
+            for t in writes.split()
+        ),
+    )
+    return Version(engine=STREAMS, streams=facts, topology=Topology(nodes=nodes))
+
+
+def topic(name, begin=0, policy="delete"):
+    part = Partition(number=0, begin=begin, end=10)
+    return Topic(name=name, id=f"id-{name}", partitions=(part,), cleanup_policy=policy)
+
+
+@dataclass
+class Paper(FlatPorts):
+    """`first` reads a and writes b; `bill` is a consumer group of b. Each log ends at 10."""
+
+    apps: dict = field(default_factory=lambda: {"first": application("a", "b")})
+    readers: dict = field(default_factory=lambda: {"bill": "b"})
+    logs: dict = field(default_factory=lambda: {n: topic(n) for n in "abcde"})
+    at: dict = field(default_factory=dict)
+    kinds: dict = field(default_factory=dict)
+    first: dict = field(default_factory=dict)
+
+    def has_cluster(self):
+        return True
+
+    def cluster_id(self):
+        return "c-1"
+
+    def pipelines(self):
+        groups = (pipeline(n, GROUP, tuple(t.split())) for n, t in self.readers.items())
+        return (*map(pipeline, self.apps), *groups)
+
+    def registered(self, name):
+        return next((p for p in self.pipelines() if p.name == name), None)
+
+    def status(self, name):
+        return Status.STOPPED
+
+    def topics(self, names):
+        return {n: self.logs[n] for n in names if n in self.logs}
+
+    def topic_names(self):
+        return frozenset(self.logs)
+
+    def topic_readers(self, names):
+        return {}
+
+    def topics_in_transaction(self, names):
+        return ()
+
+    def groups(self):
+        return {p.name: self.group(p.name) for p in self.pipelines()}
+
+    def shapes(self, names):
+        return {
+            n: TopicShape(name=n, id=f"id-{n}", partitions=1, replication=1)
+            for n in names
+            if n in self.logs
+        }
+
+    def first_at(self, parts, at):
+        return {p: self.first.get(p[0], 0) if at else 0 for p in parts}
+
+    def group(self, name):
+        app = self.apps.get(name)
+        read = app.streams.sources[0].topics if app else self.readers[name].split()
+        offsets = tuple(
+            GroupOffset(topic=t, partition=0, offset=self.at.get(name, 10)) for t in read
+        )
+        kind = self.kinds.get(name, GroupType.CLASSIC)
+        return Group(id=name, type=kind, state="empty", members=(), offsets=offsets)
+
+    def plan(self, **options):
+        options = options or {"to-earliest": True}
+        given = {name.replace("_", "-"): value for name, value in options.items()}
+        return build_plan(
+            "chain", "first", self, given, version=self.apps["first"], versions=self.apps.get
+        )
+
+
+def exact(plan):
+    return {row["pipeline"]: row["is_exact"] for row in plan.impact["chain"]}
+
+
+def said(plan, *words):
+    texts = (*plan.blockers, *plan.risks, *plan.outputs.run)
+    return [text for text in texts if all(w in text for w in words)]
+
+
+def test_all_of_the_output_is_rewritten_if_all_of_the_input_is_there():
+    plan = Paper(at={"bill": 4}).plan()
+    assert plan.can_apply, plan.blockers
+    assert exact(plan) == {"first": True, "bill": True}
+    assert not said(plan, "may not rewrite") and not said(plan, "lost. Let it read")
+
+
+@pytest.mark.parametrize(
+    ("log", "why"),
+    [
+        (topic("a", begin=2), "a no longer holds its first records"),
+        (topic("a", policy="compact,delete"), "a is compacted"),
+        (topic("a", policy=None), "the cleanup.policy of a is unknown"),
+    ],
+)
+def test_what_the_input_no_longer_holds_is_not_rewritten(log, why):
+    """Retention of the input is shorter than that of its output: unread records are lost."""
+    paper = Paper(at={"bill": 4})
+    paper.logs["a"] = log
+    plan = paper.plan()
+    assert exact(plan) == {"first": False, "bill": False}
+    assert said(plan, "first: it may not rewrite all of its output", why)
+    assert said(plan, "bill: it skips 6 unread records of b", "are lost")
+    read = replace(paper, at={})
+    assert not said(read.plan(), "unread record"), "all was read before"
+
+
+def test_a_state_that_is_reset_lacks_what_is_not_rewritten():
+    paper = Paper(readers={})
+    paper.apps["sums"] = application("b", "c", "sums")
+    assert exact(paper.plan()) == {"first": True, "sums": True}
+    paper.logs["a"] = topic("a", begin=2)
+    plan = paper.plan()
+    assert exact(plan) == {"first": False, "sums": False}
+    assert said(plan, "sums: its results lack the records of b that aren't rewritten")
