@@ -24,8 +24,14 @@ def readers_of(log: OffsetLog, topic: str, partition: int) -> int:
 
 def end_in(log: OffsetLog, topic: str, partition: int) -> int | None:
     """Return where the partition ends in this entry, None where it is not in it."""
-    found = [o[topic][str(partition)] for _, o in log.offsets if _reads(o, topic, partition)]
-    return int(found[0]) if found else None
+    found = ends_in(log, topic, partition)
+    return found[0] if found else None
+
+
+def ends_in(log: OffsetLog, topic: str, partition: int) -> tuple[int, ...]:
+    """Return where the partition ends in this entry, for each source that reads it."""
+    found = (o[topic][str(partition)] for _, o in log.offsets if _reads(o, topic, partition))
+    return tuple(map(int, found))
 
 
 def with_end(text: str, topic: str, partition: int, end: int) -> str:

@@ -14,6 +14,7 @@ from headgate.reprocess.ports.spark_jobs import JobOutcome, JobResult, SparkJob
 from headgate.reprocess.steps.base.document import StepBase
 from headgate.reprocess.steps.base.step import PriorState, Step, check_entry_point
 from headgate.reprocess.steps.base.verify_stopped import prove_stopped
+from headgate.reprocess.steps.checkpoint.none_read import check_none_read
 from headgate.reprocess.steps.checkpoint.swap import check_query
 from headgate.reprocess.steps.offsets.skip_replaced import replaced_in, since_words
 from headgate.text.numbers import plural
@@ -72,7 +73,9 @@ class RunBounded(StepBase):
             return {"bounds": str(folder / "bounds.json"), "batch": found.last_commit_batch}
         # A run may have such a step for each of several pipelines.
         until: dict[str, dict[str, int]] = {}
-        for (topic, number), replaced in replaced_in(applier, self.replaced_since).items():
+        found_replaced = replaced_in(applier, self.replaced_since)
+        check_none_read(applier, self.pipeline, self.checkpoint, found_replaced)
+        for (topic, number), replaced in found_replaced.items():
             until.setdefault(topic, {})[str(number)] = replaced.begin
         bounds = str(folder / f"bounds-{self.query_id}.json")
         return {"bounds": bounds, "batch": found.last_commit_batch, "until": until}

@@ -12,6 +12,7 @@ from headgate.reprocess.ports.inspector import Applier, Inspector
 from headgate.reprocess.steps.base.step import PriorState, Step
 from headgate.reprocess.steps.base.verify_stopped import prove_stopped
 from headgate.reprocess.steps.checkpoint.cut_batch import entry_edit
+from headgate.reprocess.steps.checkpoint.none_read import check_none_read
 from headgate.reprocess.steps.checkpoint.rewind import REWOUND
 from headgate.reprocess.steps.checkpoint.swap import CheckpointSwap
 from headgate.reprocess.steps.offsets.skip_replaced import (
@@ -96,6 +97,8 @@ class SkipReplacedInput(CheckpointSwap):
                 "committed, then run `headgate plan` again"
             )
         replaced = replaced_in(applier, self.since)
+        if not self.first:
+            check_none_read(applier, self.pipeline, self.checkpoint, replaced)
         known = {part: end_in(log, *part) for part in replaced}
         at = {part: end for part, end in known.items() if end is not None}
         for text in left_behind(self.pipeline, unread_before(replaced, at)):

@@ -1,0 +1,99 @@
+"""A query that skips replaced records must have none of them in its state."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass, field
+
+import pytest
+
+from flat_ports import FlatPorts
+from headgate.errors import RefusedError
+from headgate.model.cluster import Partition, Topic
+from headgate.reprocess.checkpoint.files import CheckpointFiles
+from headgate.reprocess.ports.checkpoints import Checkpoint
+from headgate.reprocess.steps.checkpoint.run_bounded import RunBounded
+from headgate.reprocess.steps.checkpoint.skip_replaced import SkipReplacedInput
+
+SINCE = {"t": 1000}
+HEAD = 'v1\n{"batchTimestampMs":1}'
+
+
+def entry(*sources):
+    lines = [json.dumps({"t": ends}, separators=(",", ":")) for ends in sources]
+    return "\n".join((HEAD, *lines))
+
+
+@dataclass
+class Paper(FlatPorts):
+    """t[0] and t[1] end at 20, and their replaced records begin at 10."""
+
+    logged: dict = field(default_factory=lambda: {4: entry({"0": 10, "1": 10})})
+    committed: tuple = (4,)
+    begins: dict = field(default_factory=lambda: {0: 10, 1: 10})
+    topic_id: str = "T"
+    run = "r-1"
+    notes: list = field(default_factory=list)
+
+    def topics(self, names):
+        parts = tuple(Partition(number=n, begin=0, end=20) for n in self.begins)
+        return {"t": Topic(name="t", id=self.topic_id, partitions=parts)}
+
+    def first_at(self, parts, at):
+        return {p: self.begins[p[1]] for p in parts}
+
+    def files(self, location, sink=None):
+        files = {f"offsets/{n}": text.encode() for n, text in self.logged.items()}
+        files |= {f"commits/{n}": b"v1\n{}" for n in self.committed}
+        return CheckpointFiles(location=location, names=frozenset(files), files=files)
+
+    def read(self, location):
+        return Checkpoint(location=location, query_id="q-1", last_commit_batch=4)
+
+    def snapshot_folder(self):
+        return "/runs/r-1"
+
+    def note(self, text):
+        self.notes.append(text)
+
+
+def skip(*, first=False, **more):
+    return SkipReplacedInput(
+        pipeline="q", checkpoint="/ck", query_id="q-1", since=SINCE, first=first, **more
+    )
+
+
+def run(**more):
+    return RunBounded(
+        pipeline="q", checkpoint="/ck", query_id="q-1", entry_point="m:f",
+        replaced_since=SINCE, **more,
+    )  # fmt: skip
+
+
+def test_what_ends_where_replaced_records_begin_skips_them():
+    found = skip().bind_copy(Paper())
+    assert (found["batch"], found["ends"]) == (4, {"t": {"0": 20, "1": 20}})
+    assert run().bind(Paper())["until"] == {"t": {"0": 10, "1": 10}}
+
+
+@pytest.mark.parametrize(
+    "moved",
+    [
+        {"logged": {4: entry({"0": 10, "1": 11})}},
+        {"logged": {4: entry({"0": 10, "1": 10}), 5: entry({"0": 10, "1": 11})}},
+    ],
+    ids=["committed", "uncommitted"],
+)
+@pytest.mark.parametrize("bind", [skip().bind_copy, run().bind], ids=["skip", "run"])
+def test_a_query_that_read_on_after_the_plan_is_refused(moved, bind):
+    """Its state, or its next batch, has replaced records: they would be counted twice."""
+    with pytest.raises(RefusedError) as error:
+        bind(Paper(**moved))
+    assert "ends at offset 11 of t[1], but replaced records begin at 10" in str(error.value)
+    assert "headgate undo r-1" in str(error.value)
+
+
+def test_a_query_that_keeps_its_state_may_have_read_them():
+    """Without state, its results stay: the plan says so."""
+    found = skip(first=True).bind_copy(Paper(logged={4: entry({"0": 15, "1": 20})}))
+    assert found["ends"] == {"t": {"0": 20, "1": 20}}
