@@ -159,8 +159,17 @@ def _blockers(
             f"the configured Kafka cluster is {now}, but the run was on {before}. Correct "
             "`bootstrap_servers` under [kafka]"
         )
-    stops = any(step.stops for step in steps)
-    return [*found, *(b for step in steps for b in step.blockers(inspector, stops=stops))]
+    # A stop of one pipeline proves nothing of another one in the same plan.
+    of = past.plan.pipeline
+    stopped = {pipeline_of(step, of) for step in steps if step.stops}
+    return [
+        *found,
+        *(
+            reason
+            for step in steps
+            for reason in step.blockers(inspector, stops=pipeline_of(step, of) in stopped)
+        ),
+    ]
 
 
 def _remains(step: Step, record: Record, inspector: Inspector) -> tuple[str, ...]:

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field, replace
 import pytest
 
 from flat_ports import FlatPorts
-from headgate.model.cluster import Group, GroupOffset, GroupType, Partition, Topic
+from headgate.model.cluster import Group, GroupOffset, GroupType, Member, Partition, Topic
 from headgate.model.kafka_streams import (
     StreamsApplication,
     StreamsSink,
@@ -17,17 +17,23 @@ from headgate.model.kafka_streams import (
 from headgate.model.registered_pipelines import Commands, Pipeline
 from headgate.model.topology import Node, NodeKind, Topology
 from headgate.model.version import Engine, Version
+from headgate.reprocess.execution.execute import Record, StepState
+from headgate.reprocess.execution.undo import Past, build_undo
+from headgate.reprocess.plan import Plan
 from headgate.reprocess.ports.kafka import TopicShape
 from headgate.reprocess.ports.processes import Status
 from headgate.reprocess.scenarios.build import build_plan
+from headgate.reprocess.steps.offsets.reset_offsets import ResetOffsets
+from headgate.reprocess.steps.offsets.target import Target, TargetKind
+from headgate.reprocess.steps.process.stop_start import StartPipeline
 
 COMMANDS = Commands(start="true", stop="true", status="exit 3")
 STREAMS, GROUP = Engine.KAFKA_STREAMS, Engine.CONSUMER_GROUP
 NOON, NOON_MS = "2026-04-02T12:00:00.000Z", 1_775_131_200_000
 
 
-def pipeline(name, engine=STREAMS, topics=()):
-    return Pipeline(name=name, engine=engine, group=name, topics=topics, commands=COMMANDS)
+def pipeline(name, engine=STREAMS, topics=(), commands=COMMANDS):
+    return Pipeline(name=name, engine=engine, group=name, topics=topics, commands=commands)
 
 
 def application(reads, writes, *stores):
@@ -62,6 +68,8 @@ class Paper(FlatPorts):
     at: dict = field(default_factory=dict)
     kinds: dict = field(default_factory=dict)
     first: dict = field(default_factory=dict)
+    active: set = field(default_factory=set)
+    commands: dict = field(default_factory=dict)
 
     def has_cluster(self):
         return True
@@ -70,7 +78,10 @@ class Paper(FlatPorts):
         return "c-1"
 
     def pipelines(self):
-        groups = (pipeline(n, GROUP, tuple(t.split())) for n, t in self.readers.items())
+        groups = (
+            pipeline(n, GROUP, tuple(t.split()), self.commands.get(n, COMMANDS))
+            for n, t in self.readers.items()
+        )
         return (*map(pipeline, self.apps), *groups)
 
     def registered(self, name):
@@ -111,7 +122,9 @@ class Paper(FlatPorts):
             GroupOffset(topic=t, partition=0, offset=self.at.get(name, 10)) for t in read
         )
         kind = self.kinds.get(name, GroupType.CLASSIC)
-        return Group(id=name, type=kind, state="empty", members=(), offsets=offsets)
+        members = (Member(id=f"{name}-1"),) if name in self.active else ()
+        state = "stable" if members else "empty"
+        return Group(id=name, type=kind, state=state, members=members, offsets=offsets)
 
     def plan(self, **options):
         options = options or {"to-earliest": True}
@@ -165,3 +178,32 @@ def test_a_state_that_is_reset_lacks_what_is_not_rewritten():
     plan = paper.plan()
     assert exact(plan) == {"first": False, "sums": False}
     assert said(plan, "sums: its results lack the records of b that aren't rewritten")
+
+
+@pytest.mark.parametrize(("command", "is_blocked"), [(None, True), ("true", False)])
+def test_an_undo_is_blocked_by_a_group_that_none_of_its_steps_stops(command, is_blocked):
+    """A stop command of the first pipeline stops no member of another group."""
+    paper = Paper(active={"bill"})
+    start = {"command": "true", "has_status": True}
+    row = {"topic": "b", "partition": 0, "was": {"offset": 4}, "to": {"offset": 10}}
+    steps = (
+        ResetOffsets(
+            group="bill", group_type="classic", target=Target(place=TargetKind.END),
+            topics={"b": {"id": "id-b", "partitions": 1}}, pipeline="bill",
+        ),
+        StartPipeline(pipeline="first", stop="true", **start),
+        StartPipeline(pipeline="bill", stop=command, **start),
+    )  # fmt: skip
+    done = [Record(state=StepState.DONE, begun=True, was=was) for was in ({"moves": [row]}, {}, {})]
+    paper.commands = {"bill": replace(COMMANDS, stop=command)}
+    past = Past(
+        run="r-0",
+        plan=Plan(
+            scenario="chain", pipeline="first", steps=steps, preconditions={"cluster_id": "c-1"}
+        ),
+        records=dict(enumerate(done)),
+    )
+    undo = build_undo(past, paper)
+    assert [s.pipeline for s in undo.steps if s.stops] == ["bill", "first"][is_blocked:]
+    assert bool(undo.blockers) is is_blocked, undo.blockers
+    assert not is_blocked or "group bill still has 1 member" in undo.blockers[0]
