@@ -207,3 +207,25 @@ def test_an_undo_is_blocked_by_a_group_that_none_of_its_steps_stops(command, is_
     assert [s.pipeline for s in undo.steps if s.stops] == ["bill", "first"][is_blocked:]
     assert bool(undo.blockers) is is_blocked, undo.blockers
     assert not is_blocked or "group bill still has 1 member" in undo.blockers[0]
+
+
+def diamond():
+    """`left` and `right` read b, `last` reads both; `end` is a group of what it writes."""
+    paper = Paper(readers={"end": "e"})
+    paper.apps |= {
+        "left": application("b", "c"), "right": application("b", "d"),
+        "last": application("c d", "e", "sums"),
+    }  # fmt: skip
+    return paper
+
+
+def test_duplicates_of_an_excluded_pipeline_are_named_at_the_next_one():
+    """`last` is reached by way of `right`, so the list of those left out doesn't have it."""
+    plan = diamond().plan(to_earliest=True, exclude=["left"])
+    assert exact(plan) == {
+        "first": True, "left": False, "right": True, "last": False, "end": False,
+    }  # fmt: skip
+    assert said(plan, "last: it also reads c. left isn't moved and writes duplicates there")
+    assert said(plan, "its state counts them twice")
+    assert all(exact(diamond().plan()).values())
+    assert not said(diamond().plan(), "isn't moved and writes duplicates")

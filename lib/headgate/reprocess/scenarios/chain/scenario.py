@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import replace
 
 from headgate.model.version import Engine
@@ -101,16 +101,41 @@ def _moves(
 ) -> Iterator[Move]:
     """Yield what becomes of each pipeline; each leaves cuts in the topics that it writes."""
     cuts: dict[str, list[Cut]] = {}
+    # By topic, the pipeline that isn't moved and writes duplicates to it.
+    twice: dict[str, str] = {}
+    inexact: set[str] = set()
     for number, member in enumerate(chain.members):
         chosen = choices.get(member.name)
         if number == 0:
             move = move_first(request, member, at, chosen)
         else:
             move = _next(request, links, chain, member, cuts, chosen, to_earliest=at is None)
+        move = _with_duplicates(move, twice)
+        if member.reads & inexact:
+            move = replace(move, is_exact=False)
         yield move
-        if move.out is not None and move.choice is not Choice.NOTHING:
+        if not move.is_exact:
+            inexact |= member.writes
+        if move.choice is Choice.NOTHING:
+            repeats = move.out is not None or member.reads & twice.keys()
+            twice |= dict.fromkeys(member.writes, member.name) if repeats else {}
+        elif move.out is not None:
             for topic in member.writes:
                 cuts.setdefault(topic, []).append(move.out)
+
+
+def _with_duplicates(move: Move, twice: Mapping[str, str]) -> Move:
+    """Return the move with what it gets from pipelines that aren't moved, if it reads from them."""
+    found = sorted(move.member.reads & twice.keys())
+    if not found:
+        return move
+    names = name_list(sorted({twice[topic] for topic in found}))
+    counted = "" if move.member.is_stateless else ", and its state counts them twice"
+    risk = (
+        f"it also reads {name_list(found)}. {names} isn't moved and writes duplicates there: it "
+        f"processes them{counted}"
+    )
+    return replace(move, is_exact=False, risks=(*move.risks, risk))
 
 
 def _next(
@@ -128,7 +153,7 @@ def _next(
         return Move(
             member=member,
             choice=Choice.NOTHING,
-            said=("No record of its input is replaced, so it isn't stopped.",),
+            said=("No pipeline of the run replaces its input, so it isn't stopped.",),
         )
     own = {topic: found[0] for topic, found in read.items()}
     if chosen is Choice.NOTHING:
