@@ -58,6 +58,10 @@ def topic(name, begin=0, policy="delete"):
     return Topic(name=name, id=f"id-{name}", partitions=(part,), cleanup_policy=policy)
 
 
+def _of(at, name):
+    return at[name] if isinstance(at, dict) else at
+
+
 @dataclass
 class Paper(FlatPorts):
     """`first` reads a and writes b; `bill` is a consumer group of b. Each log ends at 10."""
@@ -119,7 +123,7 @@ class Paper(FlatPorts):
         app = self.apps.get(name)
         read = app.streams.sources[0].topics if app else self.readers[name].split()
         offsets = tuple(
-            GroupOffset(topic=t, partition=0, offset=self.at.get(name, 10)) for t in read
+            GroupOffset(topic=t, partition=0, offset=_of(self.at.get(name, 10), t)) for t in read
         )
         kind = self.kinds.get(name, GroupType.CLASSIC)
         members = (Member(id=f"{name}-1"),) if name in self.active else ()
@@ -229,3 +233,31 @@ def test_duplicates_of_an_excluded_pipeline_are_named_at_the_next_one():
     assert said(plan, "its state counts them twice")
     assert all(exact(diamond().plan()).values())
     assert not said(diamond().plan(), "isn't moved and writes duplicates")
+
+
+def moves(plan, group):
+    steps = [s for s in plan.steps if getattr(s, "group", None) == group and hasattr(s, "offsets")]
+    return {(o["topic"], o["partition"]): o["to"] for s in steps for o in s.offsets}
+
+
+def test_a_rewound_group_is_never_moved_forward():
+    """The replaced records begin at 4: from 2 on, records 2 and 3 would be lost."""
+    asked = {"at": NOON, "choose": ["bill=rewind"]}
+    paper = Paper(first={"a": 10, "b": 4})
+    assert moves(paper.plan(**asked), "bill") == {("b", 0): 4}
+    behind = replace(paper, at={"bill": 2}).plan(**asked)
+    assert said(behind, "bill: it has processed no replaced records")
+    both = replace(paper, readers={"bill": "b c"}, at={"bill": {"b": 2, "c": 9}})
+    both.apps["first"] = application("a", "b c")
+    plan = both.plan(**asked)
+    assert plan.can_apply, plan.blockers
+    assert moves(plan, "bill") == {("c", 0): 0}
+    assert said(plan, "bill has unread records from before the moment in b[0]")
+
+
+def test_a_first_pipeline_with_older_unread_records_is_not_moved_to_the_moment():
+    paper = Paper(first={"a": 7, "b": 4})
+    assert paper.plan(at=NOON).can_apply
+    behind = replace(paper, at={"first": 6}).plan(at=NOON)
+    assert said(behind, f"first: it has unread records from before {NOON} in a[0]")
+    assert not behind.can_apply

@@ -190,16 +190,29 @@ def _rewind_group(request: PlanRequest, member: Member, cuts: Cuts) -> Move:
     """Back to the moment: it reads what is replaced a second time, and then what replaces it."""
     asked = request_for(request, member, "from-point", {})
     replaced = replaced_in(request.inspector, _since(cuts))
+    assert member.pipeline.group is not None
+    at = positions(replaced, commits_of(request.inspector.kafka.group(member.pipeline.group)))
+    # A move forward would lose what it hasn't read of older records.
+    behind = unread_before(replaced, at)
     rows = tuple(
-        Listed(topic=t, partition=p, offset=r.begin) for (t, p), r in sorted(replaced.items())
+        Listed(topic=t, partition=p, offset=r.begin)
+        for (t, p), r in sorted(replaced.items())
+        if (t, p) not in behind
     )
+    if not rows:
+        why = "it has processed no replaced records. Choose skip or nothing with --choose"
+        return Move(member=member, choice=Choice.REWIND, blockers=(why,))
     target = Target(place=TargetKind.LISTED, listed=rows)
-    topics = tuple(sorted(cuts))
+    only: dict[str, list[int]] = {}
+    for row in rows:
+        only.setdefault(row.topic, []).append(row.partition)
+    wish = OffsetsRequest(target=target, topics=tuple(sorted(only)), only=only)
     return Move(
         member=member,
         choice=Choice.REWIND,
-        plan=built(asked, lambda a: move_group(a, OffsetsRequest(target=target, topics=topics))),
-        said=("It processes the replaced records a second time, then the rewritten ones.",),
+        plan=built(asked, lambda a: move_group(a, wish)),
+        risks=tuple(left_behind(member.name, behind)),
+        said=("It processes the replaced records a second time, and the rewritten ones.",),
         out=_passed_on(member, cuts),
         is_exact=False,
     )

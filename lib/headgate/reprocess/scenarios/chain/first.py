@@ -20,7 +20,10 @@ from headgate.reprocess.scenarios.chain.moves import (
 )
 from headgate.reprocess.scenarios.shared.pipeline_links import Member
 from headgate.reprocess.steps.checkpoint.record_output import RecordOutput
+from headgate.reprocess.steps.offsets.partition_offsets import commits_of
+from headgate.reprocess.steps.offsets.skip_replaced import replaced_in, unread_before
 from headgate.reprocess.steps.offsets.target import TopicPart
+from headgate.text.numbers import name_list
 from headgate.text.times import from_milliseconds, iso
 
 
@@ -169,7 +172,31 @@ def _from_time(request: PlanRequest, member: Member, at: int) -> Move:
         out=Cut(at=at, writer=member.name, is_exact=False) if member.writes else None,
         is_exact=member.is_stateless,
         risks=tuple(_state_risks(member)),
+        blockers=tuple(_unread(request, member, at)),
     )
+
+
+def _unread(request: PlanRequest, member: Member, at: int) -> Iterator[str]:
+    """Refuse to go on from the moment where older records were not processed yet."""
+    replaced = replaced_in(request.inspector, dict.fromkeys(member.reads, at))
+    behind = unread_before(replaced, _committed(request, member))
+    if behind:
+        parts = name_list(f"{topic}[{number}]" for topic, number in behind)
+        yield (
+            f"it has unread records from before {iso(from_milliseconds(at))} in {parts}: they would "
+            "be lost. Choose an earlier time, or let it read them first"
+        )
+
+
+def _committed(request: PlanRequest, member: Member) -> dict[TopicPart, int]:
+    """Return where the pipeline is, of partitions for which that is known."""
+    if (group := member.pipeline.group) is not None:
+        commits = commits_of(request.inspector.kafka.group(group))
+        return {part: commit.offset for part, commit in commits.items()}
+    location = member.pipeline.checkpoint
+    found = request.inspector.checkpoints.read(location) if location else None
+    offsets = found.offsets if found else {}
+    return {(t, p): o for t, parts in offsets.items() for p, o in parts.items()}
 
 
 def _state_risks(member: Member) -> Iterator[str]:
