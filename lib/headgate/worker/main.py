@@ -130,6 +130,7 @@ class Worker:
         self._lost = False
         self._stamp: int | None = None
         self._has_run = False
+        self._failed: dict[str, str] = {}
         self._runner = Runner(self._open_context, store)
 
     def _open_context(self) -> Context:
@@ -210,12 +211,23 @@ class Worker:
         return self._store.runs.is_busy(self._slot.name)
 
     def _guarded(self, call: Callable[[], Any]) -> Any:
-        """Call and log what goes wrong: no error of a run or of the store ends the worker."""
+        """Call and log what goes wrong: no error of a run or of the store ends the worker.
+
+        The same known error, such as a broken headgate.toml, is logged once until the call works.
+        """
+        name = call.__name__.strip("_")
         try:
-            return call()
-        except Exception:
-            LOG.exception("%s failed", call.__name__.strip("_"))
+            result = call()
+        except HeadgateError as error:
+            if self._failed.get(name) != str(error):
+                LOG.error("%s failed: %s", name, with_next_step(error))
+            self._failed[name] = str(error)
             return None
+        except Exception:
+            LOG.exception("%s failed", name)
+            return None
+        self._failed.pop(name, None)
+        return result
 
     def _refresh(self) -> None:
         begun, said = time.monotonic(), frozenset[str]()
