@@ -87,7 +87,8 @@ def test_data_decide_without_a_clock():
     assert due_ticks(lag, START, START, START + timedelta(days=1)) == ()
 
 
-@pytest.mark.parametrize("text", ["0 * * * *", "*/5 8-18 * * 1-5", "0 0 29 2 *", "5 4 * * sun"])
+@pytest.mark.parametrize("text", ["0 * * * *", "*/5 8-18 * * 1-5", "0 0 29 2 *", "5 4 * * sun",
+                                  "0 0 1 mar,apr thu,fri"])  # fmt: skip
 def test_cron_expressions_that_are_understood(text):
     assert cron_problem(text) is None
 
@@ -97,6 +98,15 @@ def test_cron_expressions_that_are_understood(text):
 )
 def test_cron_expressions_that_are_not(text):
     assert cron_problem(text)
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["R * * * *", "r(0-9) * * * *", "R/5 * * * *", "0 R * * *", "0 0 * * R", "H * * * *",
+     "0 H(1-4) * * *", "h/9 * * * *", "0 0 * * mon,R"],
+)  # fmt: skip
+def test_cron_expressions_that_are_random_are_refused(text):
+    assert "aren't supported" in cron_problem(text)
 
 
 def test_durations_in_words():

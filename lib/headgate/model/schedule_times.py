@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from datetime import UTC, datetime, timedelta
 from itertools import islice
@@ -10,6 +11,10 @@ from headgate.model.schedules import Schedule
 
 # Of a worker that was down for longer, no more ticks are counted.
 MOST_TICKS = 1000
+# The longest time between two ticks, and without records; the calendar ends in the year 9999.
+MOST_DAYS = 3660
+# Such a field is another one each time it is read (R), or needs a name to count from (H).
+_RANDOM = re.compile(r"(^|[,\s])[rh]($|[\s,/(])", re.IGNORECASE)
 
 
 def cron_problem(text: str) -> str | None:
@@ -19,6 +24,8 @@ def cron_problem(text: str) -> str | None:
 
     if len(text.split()) != 5:
         return "expected five fields: minute, hour, day of month, month, day of week"
+    if _RANDOM.search(text):
+        return "random (R) and hashed (H) fields aren't supported"
     try:
         croniter(text, datetime.now(UTC)).get_next(datetime)
     except (CroniterError, ValueError) as error:

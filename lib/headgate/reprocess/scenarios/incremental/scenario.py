@@ -7,7 +7,7 @@ from dataclasses import replace
 from typing import Any
 
 from headgate.errors import ScenarioError
-from headgate.model.schedule_times import cron_problem
+from headgate.model.schedule_times import MOST_DAYS, cron_problem
 from headgate.model.schedules import Missed, Schedule
 from headgate.model.version import Sink
 from headgate.reprocess.plan import Plan
@@ -91,6 +91,8 @@ def _seconds(request: PlanRequest, name: str) -> int | None:
     seconds = int(duration(str(found), option=name).total_seconds())
     if seconds < 1:
         raise ScenarioError(f"--{name}: expected 1 second or more, found {found!r}")
+    if seconds > MOST_DAYS * 86400:
+        raise ScenarioError(f"--{name}: expected {MOST_DAYS} days or less, found {found!r}")
     return seconds
 
 
