@@ -12,6 +12,7 @@ from headgate.spark_jobs.data.target_folder import TargetFolder
 from headgate.spark_jobs.data.touched_keys import (
     SessionKeyError,
     check_keys,
+    has_window,
     joins_itself,
     key_columns,
     marked,
@@ -68,6 +69,42 @@ def test_windows_are_keys_also_if_only_their_start_is_kept(orders, spark):
     found = {(at.replace(tzinfo=None), city) for at, city in keys_of(rows, "begin", "town")}
     first = START.replace(tzinfo=None)
     assert found == {(first, "a"), (first, None), (first + timedelta(hours=1), "b")}
+
+
+def test_only_a_window_in_the_key_limits_the_times_that_are_read(orders, spark):
+    from types import SimpleNamespace
+
+    from pyspark.sql import functions as f
+
+    from headgate.spark_jobs.data.measure_late import Touch
+    from headgate.text.times import milliseconds
+
+    hours = orders.groupBy(f.window("at", "1 hour"), "city").count()
+    sliding = orders.groupBy(f.window("at", "1 hour", "30 minutes"), "city").count()
+    renamed = hours.where("count > 0").withColumnRenamed("window", "hour").alias("x")
+    start = sliding.select(f.col("window.start").alias("begin"), "city").orderBy("begin")
+    orders.createOrReplaceTempView("orders")
+    ends = spark.sql(
+        "SELECT window(at, '1 hour').end AS done, city FROM orders GROUP BY window(at, '1 hour'),"
+        " city"
+    )
+    assert has_window(ends, ["done"])
+    assert has_window(hours, ["city", "window"])
+    assert has_window(renamed, ["hour"])
+    assert has_window(start, ["begin"])
+    days = hours.withColumn("day", f.date_trunc("day", "window.start"))
+    days = days.withColumn("later", f.col("window.start") + f.expr("interval 1 hour"))
+    for column in ("city", "day", "later", "count"):
+        assert not has_window(days, [column])
+    by_day = orders.groupBy(f.date_trunc("day", "at").alias("begin"), "city").count()
+    assert not has_window(by_day, ["begin"])
+
+    built = SimpleNamespace(watermarks=[SimpleNamespace(column="at", rows=orders)])
+    found = Touch(built, start, ["city"], "begin").facts()
+    times = [milliseconds(START), milliseconds(START + timedelta(minutes=70))]
+    assert [found["first"], found["last"]] == times
+    found = Touch(built, start, ["city"], None).facts()
+    assert [found["first"], found["last"]] == [None, None]
 
 
 def test_each_aggregation_must_group_by_the_key(orders):

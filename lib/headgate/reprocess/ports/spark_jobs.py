@@ -82,8 +82,8 @@ class LateTouch:
     `late` records were read: `repeated` came before among them, `in_input` are in the input too,
     the rest is `new`. They touch `pairs` of a key and a window (as many as `keys`, if results have
     no time), by the result's `columns`. `first` and `last` are the event times before the watermark
-    (Unix milliseconds), also of other inputs; None: the query has no watermark. `rows`, `files` and
-    `bytes` are the target's. `assumed` are sentences.
+    (Unix milliseconds), also of other inputs; None: the query has no watermark, or no column is its
+    window. `rows`, `files` and `bytes` are the target's. `assumed` are sentences.
     """
 
     late: int

@@ -9,8 +9,9 @@ The function is called over `spark.read`, with only the late records; its other 
 The result's facts are `late`, `repeated`, `in_input` and `new` (records), `keys` and `pairs` (of
 key and window), `sample` (of pairs), `columns` (by which results are replaced), `time` (the one
 with a result's time, null if there is none), `first` and `last` (event times of the late records,
-in Unix milliseconds; null: the query has no watermark), `rows`, `touched_rows`, `files` and
-`touched_files` with `bytes` and `touched_bytes` (of the target), `assumed` (sentences), `code`.
+in Unix milliseconds; null: the query has no watermark, or none of the columns is its window),
+`rows`, `touched_rows`, `files` and `touched_files` with `bytes` and `touched_bytes` (of the
+target), `assumed` (sentences), `code`.
 """
 
 from __future__ import annotations
@@ -135,11 +136,16 @@ class Touch:
         }
 
     def _times(self) -> dict[str, Any]:
-        """Return the first and last event time of the rows before the watermarks."""
+        """Return the first and last event time of the rows before the watermarks.
+
+        Without a window in the key, results of touched keys depend on all other times, too.
+        """
         from pyspark.sql import functions as f
 
+        from headgate.spark_jobs.data.touched_keys import has_window
+
         found: list[int] = []
-        for mark in self.built.watermarks:
+        for mark in self.built.watermarks if has_window(self.rows, self.columns) else ():
             at = f.unix_millis(f.col(mark.column).cast("timestamp"))
             found += [t for t in mark.rows.agg(f.min(at), f.max(at)).collect()[0] if t is not None]
         return {"first": min(found, default=None), "last": max(found, default=None)}

@@ -24,6 +24,8 @@ _PASSES = frozenset(
 _MARK = "headgate_late"
 # What Spark notes of the column of a session window.
 _SESSION = "spark.sessionWindow"
+# And of that of a window.
+_WINDOW = "spark.timeWindow"
 
 
 class SessionKeyError(CaptureError):
@@ -70,6 +72,31 @@ def check_keys(rows: Any, columns: Sequence[str]) -> list[str]:
     for column in columns:
         _trace(plan, frozenset({outputs[column]}), column, assumed)
     return list(dict.fromkeys(assumed))
+
+
+def has_window(rows: Any, columns: Sequence[str]) -> bool:
+    """Return whether a column is the window of an aggregation, or its start or end, unchanged.
+
+    A day made of the start of an hour isn't: it has results of other windows, too.
+    """
+    plan = _analyzed(rows)
+    outputs = {str(a.name()): _id(a) for a in elements(plan.output())}
+    return any(_is_window(plan, outputs[column]) for column in columns)
+
+
+def _is_window(node: Any, wanted: int) -> bool:
+    kind, children = _kind(node), elements(node.children())
+    if kind not in ("Project", "Aggregate"):
+        return len(children) == 1 and _is_window(children[0], wanted)
+    entries = node.projectList() if kind == "Project" else node.aggregateExpressions()
+    entry = next((e for e in elements(entries) if _id(e) == wanted), None)
+    if entry is not None and _kind(entry) == "Alias":
+        entry = entry.child()
+        entry = entry.child() if _kind(entry) == "GetStructField" else entry
+    if entry is None or _kind(entry) != "AttributeReference":
+        return False
+    is_marked = bool(entry.metadata().contains(_WINDOW))
+    return is_marked if kind == "Aggregate" else _is_window(children[0], _id(entry))
 
 
 def marked(rows: Any) -> Any:

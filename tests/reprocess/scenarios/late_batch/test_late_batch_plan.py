@@ -161,7 +161,7 @@ def test_lateness_reads_only_what_arrived_around_the_windows():
     assert plan.steps[0].offsets == {"orders": {"0": (20, 60), "1": (50, 50)}}
     assert plan.steps[0].known_offsets == {"orders": {"0": (0, 100), "1": (0, 50)}}
     assert plan.impact["total"] == 40
-    with pytest.raises(ScenarioError, match="it needs one aggregation"):
+    with pytest.raises(ScenarioError, match="the key columns have no window"):
         plan_of(Cluster(NO_TIME), TOTAL, lateness="1d")
     plan = plan_of(Cluster(), WINDOW, lateness="1d", duplicates=["value.id"])
     assert "with --lateness only a part is read" in plan.blockers[0]
@@ -172,6 +172,9 @@ def test_a_window_at_another_time_than_the_watermark_leaves_no_record_out():
     step = plan_of(Cluster(), other).steps[0]
     assert (step.input_start, step.input_until) == (None, None)
     step = plan_of(Cluster(), WINDOW, TOTAL).steps[0]
+    assert (step.input_start, step.input_until) == (None, None)
+    # All days of a customer are replaced: none of the columns is the window.
+    step = plan_of(Cluster(NO_TIME), WINDOW).steps[0]
     assert (step.input_start, step.input_until) == (None, None)
 
 

@@ -49,8 +49,8 @@ def needed_input(
     if times is None:
         if given is not None:
             raise ScenarioError(
-                "--lateness: it needs one aggregation, by a window of the watermark column. "
-                "Omit the option"
+                "--lateness: the key columns have no window by which records could be left out. "
+                "Name its column with --keys or --time-column, or omit the option"
             )
         return NeededInput(offsets=known, expired=_cut(topics))
     start, until = times
