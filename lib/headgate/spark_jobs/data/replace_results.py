@@ -21,6 +21,7 @@ import time
 from pathlib import Path
 from typing import Any
 
+from headgate.errors import CaptureError
 from headgate.spark_jobs.data.late_records import LateRecords, read_late
 from headgate.spark_jobs.data.measure_late import built_touch, common_parser, offsets_of
 from headgate.spark_jobs.data.offset_ranges import OffsetRanges
@@ -96,11 +97,14 @@ def _replace(
 def _all_results(
     spark: Any, given: argparse.Namespace, late: LateRecords, built: Any
 ) -> tuple[Any, list[Any]]:
-    """Call the function over all records; return its results, and the counts of its sources."""
+    """Call the function over all records; return its results, and the counts of its sources.
+
+    CaptureError if it doesn't read the input anew: it would give results of the late records only.
+    """
     from headgate.spark_jobs.data.replay_query import call_as_batch
 
     late.is_alone = False
-    before = len(built.counts)
+    alone, before = late.reads, len(built.counts)
     built.watermarks.clear()
     built.writers.clear()
     for table in spark.catalog.listTables():
@@ -108,6 +112,11 @@ def _all_results(
         if table.isTemporary:
             spark.catalog.dropTempView(table.name)
     query = call_as_batch(spark, given, built)
+    if late.reads != 2 * alone:
+        raise CaptureError(
+            f"{given.entry_point} doesn't read {late.input} again when it is called twice. Build "
+            "its sources inside the function, and don't cache them"
+        )
     return getattr(query, "rows", query), built.counts[before:]
 
 
