@@ -87,7 +87,7 @@ def _topic(
         ),
         risks=(
             f"{name} is complete only after the run: consumers should wait for its end. A "
-            f"resumed run deletes all records in {name}, then rewrites them",
+            "resumed run recreates the topic and starts again",
         ),
     )
 

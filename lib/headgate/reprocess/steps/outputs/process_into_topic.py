@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import asdict, dataclass
+from pathlib import PurePosixPath
 from typing import Any, ClassVar
 
 from headgate.errors import RefusedError, StepError
@@ -14,12 +15,34 @@ from headgate.reprocess.steps.outputs.process_records import Processing
 from headgate.reprocess.steps.topics.delete_topics import check_unread
 from headgate.text.numbers import plural
 
+# So that all records stay until they are counted, whatever settings the topic gets then.
+_WHILE_FILLED = {"cleanup.policy": "delete", "retention.ms": "-1", "retention.bytes": "-1"}
+_CREATING = "creating"
+
+
+def own_topic(applier: Applier, name: str, record: str) -> TopicShape | None:
+    """Return the topic if the run that wrote the file `record` created it, else None."""
+    shape = applier.kafka.shapes([name]).get(name)
+    known = applier.folders.read_record(record)
+    if shape is None or known is None:
+        return None
+    # The run was killed before it could write the id: then nothing is in the topic.
+    is_own = not _records(applier, name) if known == _CREATING else shape.id == known
+    return shape if is_own else None
+
+
+def _records(applier: Applier, name: str) -> int:
+    """Return how many records were ever written to a topic without transactions."""
+    topics = applier.kafka.topics([name])
+    return sum(known_log(n, part)[1] for n, topic in topics.items() for part in topic.partitions)
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ProcessIntoTopic(Processing):
     """Create `topic` with the partitions and settings in `shape`, and write the results to it.
 
-    The topic is the run's own until it is full: a try that was killed is deleted from it.
+    A resumed run recreates its own topic, known by its id. The topic gets its settings once it is
+    full: compaction or a retention time would change the count.
     """
 
     action: ClassVar[str] = "process_into_topic"
@@ -41,47 +64,64 @@ class ProcessIntoTopic(Processing):
                 "topic in --to"
             )
 
+    def bind(self, applier: Applier) -> PriorState:
+        """Decide where the topic's id is kept."""
+        return {"record": str(PurePosixPath(applier.folders.snapshot_folder()) / "created-topic")}
+
     def apply(self, applier: Applier, was: PriorState) -> None:
-        """Run the program into an empty topic, and count what came."""
-        if not applier.kafka.shapes([self.topic]):
-            applier.kafka.create_topic(TopicShape(name=self.topic, id="", **self.shape))
-        if left := {part: end for part, (begin, end) in self._logs(applier).items() if begin < end}:
-            applier.kafka.delete_records(left)
+        """Run the program into a topic of its own, and count what came."""
+        self._create(applier, was["record"])
         written = self.work(applier, "--to", f"kafka:{self.topic}", "--run", applier.run)
-        found = sum(end - begin for begin, end in self._logs(applier).values())
+        found = _records(applier, self.topic)
         if found != written:
             raise StepError(
                 f"{self.topic} has {plural(found, 'record')}, but {written} were written: Spark "
                 "repeated a task, or another producer writes to it. Stop other producers, then "
                 "resume the run"
             )
+        applier.kafka.configure_topic(self.topic, self.shape["configs"])
 
     def verify(self, applier: Applier, was: PriorState) -> None:
         """Fail where the topic is gone; its records were counted."""
-        if not applier.kafka.shapes([self.topic]):
-            raise StepError(f"topic {self.topic} no longer exists. Run `headgate plan` again")
+        if own_topic(applier, self.topic, was["record"]) is None:
+            raise StepError(
+                f"the topic {self.topic} of this run no longer exists. Run `headgate plan` again"
+            )
 
     def undo(self, was: PriorState) -> tuple[Step, ...]:
         """Delete the topic."""
-        return (DeleteFilledTopic(topic=self.topic),)
+        return (DeleteFilledTopic(topic=self.topic, record=was["record"]),)
 
-    def _logs(self, applier: Applier) -> dict[tuple[str, int], tuple[int, int]]:
-        """Return where each partition of the topic begins and ends."""
-        return {
-            (name, part.number): known_log(name, part)
-            for name, topic in applier.kafka.topics([self.topic]).items()
-            for part in topic.partitions
-        }
+    def _create(self, applier: Applier, record: str) -> None:
+        """Create the topic, in place of that of an earlier try; RefusedError if it's another's."""
+        own = own_topic(applier, self.topic, record)
+        if own is not None:
+            applier.kafka.delete_topic(own)
+        elif applier.kafka.shapes([self.topic]):
+            raise RefusedError(
+                f"topic {self.topic} exists, but this run didn't create it. Run `headgate plan` "
+                "again with another topic"
+            )
+        configs = {**self.shape["configs"], **_WHILE_FILLED}
+        applier.folders.write_record(record, _CREATING)
+        applier.kafka.create_topic(
+            TopicShape(name=self.topic, id="", **{**self.shape, "configs": configs})
+        )
+        applier.folders.write_record(record, applier.kafka.shapes([self.topic])[self.topic].id)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DeleteFilledTopic(StepBase):
-    """Delete the topic that a run has created for its results."""
+    """Delete the topic that a run has created for its results, known by its id.
+
+    The file `record` has the id. Another topic that has the name now stays.
+    """
 
     action: ClassVar[str] = "delete_filled_topic"
     symbol: ClassVar[str] = "-"
     undoable: ClassVar[bool] = False
     topic: str
+    record: str
 
     def describe(self) -> str:
         return f"delete topic {self.topic} with the results in it"
@@ -102,12 +142,13 @@ class DeleteFilledTopic(StepBase):
         check_unread(inspector, [self.topic])
 
     def bind(self, applier: Applier) -> PriorState:
-        """Read which topic has the name now."""
-        return {"shapes": [asdict(s) for s in applier.kafka.shapes([self.topic]).values()]}
+        """Read whether the run's topic is there."""
+        own = own_topic(applier, self.topic, self.record)
+        return {"shapes": [asdict(own)] if own else []}
 
     def is_applied(self, applier: Applier, was: PriorState) -> bool:
         """Return whether it is gone."""
-        return not applier.kafka.shapes([self.topic])
+        return own_topic(applier, self.topic, self.record) is None
 
     def apply(self, applier: Applier, was: PriorState) -> None:
         """Delete it."""
@@ -116,7 +157,7 @@ class DeleteFilledTopic(StepBase):
 
     def verify(self, applier: Applier, was: PriorState) -> None:
         """Fail where it is still there."""
-        if applier.kafka.shapes([self.topic]):
+        if not self.is_applied(applier, was):
             raise StepError(
                 f"topic {self.topic} still exists after the delete request. Check "
                 "`delete.topic.enable` of the brokers, then resume the run"
