@@ -309,3 +309,32 @@ def test_results_that_do_not_fit_the_folder_are_an_error(spark, tmp_path):
     (tmp_path / "empty").mkdir()
     with pytest.raises(CaptureError, match="has no files"):
         TargetFolder("parquet", tmp_path / "empty").check(other)
+
+
+@pytest.mark.parametrize("kind", ["parquet", "orc"])
+def test_a_column_of_only_one_file_is_not_lost(spark, tmp_path, kind):
+    new = spark.createDataFrame([("a", "1", 5)], RESULT)
+    older = spark.createDataFrame([("b", "1", 5, "x")], f"{RESULT}, note string")
+    (tmp_path / "totals").mkdir()
+    for name, rows in (("a", new), ("m", older), ("z", new)):
+        rows.coalesce(1).write.format(kind).save(str(tmp_path / name))
+        (part,) = (tmp_path / name).glob("part-*")
+        part.rename(tmp_path / "totals" / f"{name}.{kind}")
+    with pytest.raises(CaptureError, match="has the columns city, day, total, note, but"):
+        TargetFolder(kind, tmp_path / "totals").check(new)
+
+
+def test_a_json_value_of_another_type_is_not_rewritten_as_null(spark, tmp_path):
+    from pyspark.errors import PySparkException
+
+    folder = tmp_path / "totals"
+    folder.mkdir()
+    lines = ('{"city": "a", "day": "1", "total": 5}', '{"city": "b", "day": "1", "total": 12.5}')
+    (folder / "a.json").write_text("\n".join(lines))
+    results = spark.createDataFrame([("a", "1", 6)], RESULT)
+    target = TargetFolder("json", folder)
+    target.check(results)
+    with pytest.raises(PySparkException, match="FAILFAST"):
+        target.rows(results, [str(folder / "a.json")]).collect()
+    whole = spark.createDataFrame([("a", "1", 6.0)], "city string, day string, total double")
+    assert {r.total for r in target.rows(whole).collect()} == {5.0, 12.5}

@@ -37,9 +37,12 @@ class TargetFolder:
         return sorted(p for p in found if not p.name.startswith((".", "_")))
 
     def rows(self, like: Any, files: Sequence[str] | None = None) -> Any:
-        """Return its rows with the columns and types of the result `like`."""
-        spark = like.sparkSession
-        reader = spark.read.format(self.format).schema(like.schema)
+        """Return its rows with the columns and types of the result `like`.
+
+        Spark fails at a JSON value of another type, instead of reading null.
+        """
+        reader = like.sparkSession.read.format(self.format).schema(like.schema)
+        reader = reader.option("mode", "FAILFAST")
         if files is None:
             return reader.load(str(self.path))
         if not files:
@@ -54,6 +57,8 @@ class TargetFolder:
                 "historical-range"
             )
         reader = like.sparkSession.read.format(self.format).option("mode", "FAILFAST")
+        # Columns that only some of the files have would be lost, too.
+        reader = reader.option("mergeSchema", "true")
         there = dict(reader.load(str(self.path)).dtypes)
         wanted = dict(like.dtypes)
         if there.keys() != wanted.keys():
