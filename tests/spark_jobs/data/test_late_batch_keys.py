@@ -272,6 +272,19 @@ def test_files_say_where_their_records_were(log, tmp_path, spark):
         wrong.rows_of(ALL, read)
 
 
+@pytest.mark.parametrize("missing", [("topic", "partition"), ("topic",), ("partition",)])
+def test_an_offset_alone_is_no_place(log, tmp_path, spark, missing):
+    _, read = log
+    rows = [(b"k", value, "gone", 0, 7, START) for value in (b"one", b"other")]
+    frame = spark.createDataFrame(rows, KAFKA).drop(*missing)
+    frame.write.parquet(str(tmp_path / "late"))
+    nothing = OffsetRanges({})
+    late = LateRecords(input="orders", offsets=nothing, files=f"parquet:{tmp_path / 'late'}")
+    late.is_alone = True
+    found = sorted(bytes(r["value"]) for r in late.rows_of(ALL, read).collect())
+    assert found == [b"one", b"other"]
+
+
 RESULT = "city string, day string, total long"
 
 

@@ -122,8 +122,10 @@ class LateRecords:
         from pyspark.sql import Window
         from pyspark.sql import functions as f
 
-        # Rows without a place are each a record of their own.
-        single = f.coalesce("offset", -1 - f.monotonically_increasing_id())
+        # Rows without a whole place are each a record of their own.
+        has_place = reduce(lambda a, b: a & b, (f.col(n).isNotNull() for n in _PLACE))
+        single = f.when(has_place, f.col("offset"))
+        single = f.coalesce(single, -1 - f.monotonically_increasing_id())
         rows = rows.withColumn("headgate_place", single)
         rows = rows.dropDuplicates(["topic", "partition", "headgate_place"])
         rows = rows.drop("headgate_place")
