@@ -86,8 +86,8 @@ class Lab:
                     sa.update(SCHEDULE_TICKS).where(due == at).values(due_at=earlier)
                 )
 
-    def enqueue(self, *resources):
-        new = NewRun(scenario="pause", pipeline="billing", plan_hash="h", plan="{}",
+    def enqueue(self, *resources, pipeline="billing"):
+        new = NewRun(scenario="pause", pipeline=pipeline, plan_hash="h", plan="{}",
                      resources=resources)  # fmt: skip
         return self.store.runs.enqueue(new, by="ann", action="apply")
 
@@ -179,6 +179,28 @@ def test_runs_of_a_pipeline_never_overlap(lab, missed, outcome):
     lab.end(run)
     lab.look()
     assert lab.outcomes() == (["queued"] if missed is Missed.ONCE else ["skipped"])
+
+
+@pytest.mark.parametrize("missed", Missed)
+def test_a_tick_during_another_pipelines_chain_is_not_lost(lab, monkeypatch, missed):
+    lab.schedule(every=3600, ago=3601, missed=missed)
+    run = lab.enqueue("group:other", "group:app", pipeline="orders")
+    blocker = f"run {run} is queued on the same resources"
+    lab.found = TickPlan(replace(PLAN, blockers=(blocker,)), 5)
+    lab.look()
+    lab.look()
+    (tick,) = lab.ticks
+    assert lab.asked == 1, "it is not planned at each look"
+    if missed is Missed.SKIP:
+        expected = ("skipped", f"the plan is blocked: {blocker}")
+    else:
+        expected = ("waiting", f"run {run} is in progress on the same resources")
+    assert (tick.outcome, tick.tick.reason) == expected
+    monkeypatch.setattr(run_due, "RETRY", timedelta(0))
+    lab.end(run)
+    lab.found = TickPlan(PLAN, 5)
+    lab.look()
+    assert lab.outcomes() == ["skipped" if missed is Missed.SKIP else "queued"]
 
 
 def test_beyond_a_limit_it_is_a_request_and_later_ticks_wait_for_nothing(lab):

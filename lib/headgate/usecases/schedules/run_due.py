@@ -20,7 +20,7 @@ from headgate.usecases.schedules.plan_tick import SCENARIO, TickPlan, plan_tick
 
 # A tick that isn't decided this long after it was due counts as missed.
 PUNCTUAL = timedelta(seconds=60)
-# How often inputs are looked at, and what did not answer is asked once more.
+# How often inputs are looked at; and what did not answer, or another run has, is tried again.
 LOOK, RETRY = timedelta(seconds=5), timedelta(seconds=15)
 # With `all`, so many ticks wait at most: those before them are part of the oldest.
 MOST_RUNS = 100
@@ -78,6 +78,10 @@ class Scheduler:
                 store.schedules.skip(tick, str(error))
                 yield _said(known, tick, f"is skipped, because {error}")
                 continue
+            if (run := _touching(store, found)) and known.schedule.missed is not Missed.SKIP:
+                self._tried[known.pipeline] = datetime.now(UTC)
+                store.schedules.wait(tick, f"run {run} is in progress on the same resources")
+                return
             yield from _carry_out(store, known, tick, found)
 
 
@@ -120,6 +124,12 @@ def _not_now(
 def _active(store: Store, pipeline: str) -> str | None:
     runs = store.runs.list(ACTIVE_RUNS)
     return next((r.id for r in runs if r.pipeline == pipeline), None)
+
+
+def _touching(store: Store, found: TickPlan) -> str | None:
+    """Return an active run, as of another pipeline's chain, that has a resource of the plan."""
+    runs = (r for name in found.plan.resources for r in store.runs.touching(name))
+    return next((r.id for r in runs if r.state.is_active), None)
 
 
 def _carry_out(store: Store, known: StoredSchedule, tick: Tick, found: TickPlan) -> Iterator[str]:
