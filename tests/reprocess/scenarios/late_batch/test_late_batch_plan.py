@@ -193,6 +193,25 @@ def test_results_are_not_replaced_by_ones_that_lack_expired_records():
 
 
 @pytest.mark.parametrize(
+    ("scan", "count"),
+    [
+        (["orders:0:30-100", "orders:1:0-50"], 30),
+        (["orders:0:0-100"], 50),
+        (["orders:0:10-100", "orders:1:50-50"], 60),
+        (["orders:0:0-90", "orders:1:0-0"], 0),
+    ],
+)
+def test_results_are_not_replaced_by_ones_of_a_part_of_the_input(scan, count):
+    plan = plan_of(Cluster(), WINDOW, scan=scan)
+    assert plan.can_apply is not bool(count)
+    said = f"--scan leaves out {count} earlier offsets of orders: "
+    assert [b.startswith(said) for b in plan.blockers] == [True] * bool(count)
+    accepted = plan_of(Cluster(), WINDOW, scan=scan, accept_expired=True)
+    assert accepted.can_apply
+    assert any(r.startswith(said) for r in accepted.risks) is bool(count)
+
+
+@pytest.mark.parametrize(
     ("touch", "said"),
     [
         (replace(TOUCH, late=0, new=0), "no records found"),
@@ -221,7 +240,7 @@ def test_late_records_that_change_nothing_are_a_blocker(touch, said):
         ({"input": "clicks"}, "clicks isn't an input of the query. Pass one of orders"),
         ({"duplicates": ["none", "key"]}, "expected none, offsets, key or value.FIELD"),
         ({"duplicates": ["id"]}, "found 'id'"),
-        ({"scan": ["orders:0:0-100"], "late": ["late"]}, None),
+        ({"scan": ["orders:0:0-100", "orders:1:0-50"], "late": ["late"]}, None),
     ],
 )
 def test_what_is_wrong_is_said_before_spark_starts(options, said):

@@ -120,13 +120,32 @@ def _arrived(
     return found, tuple(sorted(expired))
 
 
+def left_out(topics: Mapping[str, Topic], known: Ranges) -> list[tuple[str, int]]:
+    """Return the topics of which --scan leaves out earlier offsets or partitions, and how many."""
+    found = []
+    for name, topic in sorted(topics.items()):
+        count = 0
+        for part in topic.partitions:
+            begin, end = part.begin or 0, part.end or 0
+            # What came after a range is newer, and counted as such.
+            first, _ = known[name].get(str(part.number), (end, end))
+            count += max(first - begin, 0)
+        if count:
+            found.append((name, count))
+    return found
+
+
 def expired_blockers(
-    request: PlanRequest, topics: Mapping[str, Topic], needed: NeededInput
+    request: PlanRequest, topics: Mapping[str, Topic], known: Ranges, needed: NeededInput
 ) -> list[str]:
-    """Return the topics whose first records expired, unless that is accepted."""
+    """Return the topics whose first records expired or are left out, unless that is accepted."""
     if request.options.get("accept-expired"):
         return []
-    found = []
+    found = [
+        f"--scan leaves out {count} earlier offsets of {name}: new results would lack their "
+        "records. Include them, or pass --accept-expired"
+        for name, count in left_out(topics, known)
+    ]
     for name in needed.expired:
         gone = sum(p.begin or 0 for p in topics[name].partitions)
         found.append(

@@ -9,7 +9,7 @@ from headgate.model.cluster import Topic
 from headgate.model.version import OperatorKind, Version
 from headgate.reprocess.ports.spark_jobs import LateTouch
 from headgate.reprocess.scenario import PlanRequest
-from headgate.reprocess.scenarios.late_batch.needed_input import NeededInput
+from headgate.reprocess.scenarios.late_batch.needed_input import NeededInput, left_out
 from headgate.reprocess.scenarios.shared import common
 from headgate.reprocess.scenarios.shared.processed_records import (
     Ranges,
@@ -58,6 +58,10 @@ def risks_of(
             f"{request.options['lateness']} late. Later records are missing, except the late "
             "records of this plan"
         )
+    risks += [
+        f"--scan leaves out {count} earlier offsets of {name}: the new results lack their records"
+        for name, count in left_out(topics, known)
+    ]
     risks += [
         f"results are correct only if {said}. Check this in the input" for said in touch.assumed
     ]

@@ -95,7 +95,8 @@ def _plan(request: PlanRequest, version: Version, batch: Batch) -> Plan:
         contents[late.files.partition(":")[2]] = str(late.content)
     touch = request.inspector.spark_jobs.late_touch(_measuring(request, batch), {**ids, **contents})
     needed = needed_input(request, version, batch.topics, batch.known, touch)
-    blockers = [*_empty(touch), *expired_blockers(request, batch.topics, needed)]
+    lacking = expired_blockers(request, batch.topics, batch.known, needed)
+    blockers = [*_empty(touch), *lacking]
     process = ReplaceResults(
         pipeline=pipeline.name,
         entry_point=str(pipeline.entry_point),
@@ -268,9 +269,9 @@ SCENARIO = Scenario(
         ),
         Option(
             name="accept-expired",
-            ask="Replace results although older records are past retention?",
-            help="Replace results although older input records are past retention. The new "
-            "results lack them.",
+            ask="Replace results although older records are past retention or left out?",
+            help="Replace results although older input records are past retention, or --scan "
+            "leaves them out. The new results lack them.",
             kind=Kind.FLAG,
         ),
     ),
