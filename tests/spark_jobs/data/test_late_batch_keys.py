@@ -246,6 +246,18 @@ def test_duplicates_are_those_of_plain_python(log, identity):
         assert counted["in_input"] > 0
 
 
+@pytest.mark.parametrize("most", [1_000_000, 3])
+def test_too_many_ids_are_not_sent_to_every_executor(log, monkeypatch, most):
+    rows, read = log
+    monkeypatch.setattr("headgate.spark_jobs.data.late_records.MOST_SENT", most)
+    late = LateRecords(input="orders", offsets=LATE, identity=("value.id",), is_alone=True)
+    alone = late.rows_of(ALL, read)
+    analyzed = alone._jdf.queryExecution().analyzed().toString()
+    assert analyzed.count("strategy=broadcast") == (2 if most > 3 else 0)
+    places = sorted((r["partition"], r["offset"], bytes(r["value"])) for r in alone.collect())
+    assert places == sorted((r[3], r[4], r[1]) for r in known_as(("value.id",), rows)[1])
+
+
 def test_files_say_where_their_records_were(log, tmp_path, spark):
     _, read = log
     frame = spark.createDataFrame(

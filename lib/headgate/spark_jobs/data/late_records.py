@@ -23,6 +23,8 @@ _FORMATS = ("parquet", "json", "orc")
 _NEEDED = ("key", "value", "timestamp")
 _PLACE = ("topic", "partition", "offset")
 _JSON_FIELD = "value."
+# Rows up to this many are sent to every executor: then Spark leaves others out without a shuffle.
+MOST_SENT = 1_000_000
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -153,10 +155,11 @@ class LateRecords:
             return rows
         names = [f"headgate_id{n}" for n, _ in enumerate(self.identity)]
         late = _identified(rows, self.identity)
-        wanted = late.select(*names).distinct()
+        wanted = late.select(*names).distinct().persist()
+        sent = f.broadcast if wanted.count() <= MOST_SENT else _as_they_are
         there = _identified(input_rows, self.identity).select(*names)
-        there = there.join(f.broadcast(wanted), names, "left_semi").distinct()
-        return late.join(f.broadcast(there), names, "left_anti").select(*rows.columns)
+        there = there.join(sent(wanted), names, "left_semi").distinct()
+        return late.join(sent(there), names, "left_anti").select(*rows.columns)
 
 
 def read_late(given: argparse.Namespace) -> LateRecords:
@@ -176,6 +179,10 @@ def read_late(given: argparse.Namespace) -> LateRecords:
         known=read_ranges(given.known_offsets) if given.known_offsets else None,
         identity=None if NONE in names else tuple(n for n in names if n != OFFSETS),
     )
+
+
+def _as_they_are(rows: Any) -> Any:
+    return rows
 
 
 def _inside(ranges: OffsetRanges) -> Any:

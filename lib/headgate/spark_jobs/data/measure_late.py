@@ -23,14 +23,17 @@ from pathlib import Path
 from typing import Any
 
 from headgate.errors import CaptureError
-from headgate.spark_jobs.data.late_records import LateRecords, add_arguments, read_late
+from headgate.spark_jobs.data.late_records import (
+    MOST_SENT,
+    LateRecords,
+    add_arguments,
+    read_late,
+)
 from headgate.spark_jobs.data.offset_ranges import OffsetRanges, read_ranges
 from headgate.spark_jobs.data.report import Ended, Report, run
 from headgate.spark_jobs.data.target_folder import TargetFolder, read_target
 
 _SAMPLE = 5
-# Touched keys up to this many are sent to every executor: then Spark leaves other keys out early.
-MOST_SENT = 1_000_000
 
 
 def main() -> None:
