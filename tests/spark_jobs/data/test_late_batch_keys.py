@@ -107,6 +107,22 @@ def test_only_a_window_in_the_key_limits_the_times_that_are_read(orders, spark):
     assert [found["first"], found["last"]] == [None, None]
 
 
+def test_a_sample_of_keys_has_no_secrets_and_no_long_values(spark):
+    from types import SimpleNamespace
+
+    from headgate.spark_jobs.data.measure_late import Touch
+
+    rows = [("password=geheim123", "s3cr3t"), ("x" * 500, None)]
+    late = marked(spark.createDataFrame(rows, "city string, token string"))
+    totals = late.groupBy("city", "token").count()
+    built = SimpleNamespace(watermarks=[])
+    sample = Touch(built, totals, ["city", "token"], None).facts()["sample"]
+    assert sample == [
+        {"city": "password=********", "token": "********"},
+        {"city": "x" * 60 + "…", "token": None},
+    ]
+
+
 def test_each_aggregation_must_group_by_the_key(orders):
     from pyspark.sql import functions as f
 

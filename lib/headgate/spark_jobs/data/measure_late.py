@@ -32,8 +32,10 @@ from headgate.spark_jobs.data.late_records import (
 from headgate.spark_jobs.data.offset_ranges import OffsetRanges, read_ranges
 from headgate.spark_jobs.data.report import Ended, Report, run
 from headgate.spark_jobs.data.target_folder import TargetFolder, read_target
+from headgate.text.secrets import mask_json
 
-_SAMPLE = 5
+# So many keys are shown, and so many characters of each of their values.
+_SAMPLE, _MOST_SHOWN = 5, 60
 
 
 def main() -> None:
@@ -131,7 +133,7 @@ class Touch:
         return {
             "keys": self.keys.select(*named).distinct().count(),
             "pairs": self.pairs,
-            "sample": [row.asDict() for row in shown.collect()],
+            "sample": [_shown(row.asDict()) for row in shown.collect()],
             "columns": self.columns,
             "time": self.time,
             **self._times(),
@@ -152,6 +154,15 @@ class Touch:
             at = f.unix_millis(f.col(mark.column).cast("timestamp"))
             found += [t for t in mark.rows.agg(f.min(at), f.max(at)).collect()[0] if t is not None]
         return {"first": min(found, default=None), "last": max(found, default=None)}
+
+
+def _shown(row: Mapping[str, str | None]) -> dict[str, str | None]:
+    """Return a key without secrets, and long values cut: plans and requests show it."""
+    masked: dict[str, str | None] = mask_json(row)
+    return {
+        name: f"{text[:_MOST_SHOWN]}…" if text is not None and len(text) > _MOST_SHOWN else text
+        for name, text in masked.items()
+    }
 
 
 def built_touch(
