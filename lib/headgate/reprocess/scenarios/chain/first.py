@@ -183,8 +183,8 @@ def _unread(request: PlanRequest, member: Member, at: int) -> Iterator[str]:
     if behind:
         parts = name_list(f"{topic}[{number}]" for topic, number in behind)
         yield (
-            f"it has unread records from before {iso(from_milliseconds(at))} in {parts}: they would "
-            "be lost. Choose an earlier time, or let it read them first"
+            f"it has unread records from before {iso(from_milliseconds(at))} in {parts}: they "
+            "would be lost. Choose an earlier time, or let it read them first"
         )
 
 
