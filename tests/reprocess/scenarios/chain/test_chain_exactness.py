@@ -86,7 +86,8 @@ class Paper(FlatPorts):
             pipeline(n, GROUP, tuple(t.split()), self.commands.get(n, COMMANDS))
             for n, t in self.readers.items()
         )
-        return (*map(pipeline, self.apps), *groups)
+        apps = (pipeline(n, commands=self.commands.get(n, COMMANDS)) for n in self.apps)
+        return (*apps, *groups)
 
     def registered(self, name):
         return next((p for p in self.pipelines() if p.name == name), None)
@@ -261,3 +262,11 @@ def test_a_first_pipeline_with_older_unread_records_is_not_moved_to_the_moment()
     behind = replace(paper, at={"first": 6}).plan(at=NOON)
     assert said(behind, f"first: it has unread records from before {NOON} in a[0]")
     assert not behind.can_apply
+
+
+def test_a_reset_names_writers_that_may_be_restarted():
+    paper = Paper(readers={})
+    paper.apps["sums"] = application("b", "c", "sums")
+    assert said(paper.plan(), "sums: its reset doesn't check again that first stays stopped")
+    paper.commands = {"first": replace(COMMANDS, suspend="true", reenable="true")}
+    assert not said(paper.plan(), "doesn't check again")

@@ -179,6 +179,16 @@ def _skipping(step: Step, since: dict[str, int], writers: tuple[str, ...]) -> St
     )
 
 
+def _unwatched(request: PlanRequest, cuts: Cuts) -> Iterator[str]:
+    """Say which writers the steps of a reset, other than those of a skip, don't check again."""
+    found = (request.inspector.processes.registered(name) for name in _writers(cuts))
+    if names := [p.name for p in found if p is not None and p.commands.suspend is None]:
+        yield (
+            f"its reset doesn't check again that {name_list(names)} stays stopped. If it restarts "
+            "meanwhile, records are counted twice. Register a suspend command"
+        )
+
+
 def _counts_twice() -> str:
     return (
         "its state keeps the replaced records, so their rewritten records count twice. To avoid "
@@ -408,7 +418,7 @@ def _reset(request: PlanRequest, member: Member, cuts: Cuts) -> Move:
         said=("It starts with empty state at the first rewritten record.",),
         out=out if member.writes else None,
         is_exact=is_all,
-        risks=() if is_all else (lacks,),
+        risks=(*(() if is_all else (lacks,)), *_unwatched(request, cuts)),
         blockers=(
             (
                 f"it also reads {name_list(others)}, and the chain doesn't rewrite these "

@@ -139,10 +139,15 @@ class SkipReplacedRecords(ResetOffsets):
 
 
 def check_writers(inspector: Inspector, writers: Iterable[str]) -> None:
-    """Refuse where a pipeline writes that must stay stopped until the next start."""
+    """Refuse where a pipeline writes that must stay stopped until the next start.
+
+    A writer is moved after those that read from it, so its group and checkpoint are untouched.
+    """
     for name in writers:
+        found = inspector.processes.registered(name)
+        group, checkpoint = (found.group, found.checkpoint) if found else (None, None)
         try:
-            prove_stopped(inspector, name)
+            prove_stopped(inspector, name, group=group, checkpoint=checkpoint)
         except RefusedError as error:
             raise RefusedError(
                 f"{error}. The next step skips records of {name}, so {name} must stay stopped"
