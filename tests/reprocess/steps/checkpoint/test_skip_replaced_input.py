@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 import pytest
 
 from flat_ports import FlatPorts
-from headgate.errors import RefusedError
+from headgate.errors import RefusedError, StalePlanError
 from headgate.model.cluster import Partition, Topic
 from headgate.reprocess.checkpoint.files import CheckpointFiles
 from headgate.reprocess.ports.checkpoints import Checkpoint
@@ -38,6 +38,9 @@ class Paper(FlatPorts):
     def topics(self, names):
         parts = tuple(Partition(number=n, begin=0, end=20) for n in self.begins)
         return {"t": Topic(name="t", id=self.topic_id, partitions=parts)}
+
+    def identities(self, names):
+        return {"t": (self.topic_id, len(self.begins))}
 
     def first_at(self, parts, at):
         return {p: self.begins[p[1]] for p in parts}
@@ -97,3 +100,30 @@ def test_a_query_that_keeps_its_state_may_have_read_them():
     """Without state, its results stay: the plan says so."""
     found = skip(first=True).bind_copy(Paper(logged={4: entry({"0": 15, "1": 20})}))
     assert found["ends"] == {"t": {"0": 20, "1": 20}}
+
+
+def test_a_partition_that_no_batch_has_yet_is_not_left_out():
+    """Spark would read t[2] from 0, with its replaced records."""
+    with pytest.raises(RefusedError, match=r"the last batch doesn't have t\[2\]"):
+        skip(first=True).bind_copy(Paper(begins={0: 10, 1: 10, 2: 0}))
+    found = skip(first=True).bind_copy(Paper(begins={0: 10, 1: 10, 2: 20}))
+    assert found["ends"] == {"t": {"0": 20, "1": 20}}, "nothing of t[2] is replaced"
+
+
+def test_two_sources_at_different_offsets_are_refused():
+    both = entry({"0": 15, "1": 10}, {"0": 12, "1": 10})
+    with pytest.raises(RefusedError, match=r"different offsets of t\[0\]: 15, 12"):
+        skip(first=True).bind_copy(Paper(logged={4: both}))
+    same = entry({"0": 15, "1": 10}, {"0": 15, "1": 10})
+    found = skip(first=True).bind_copy(Paper(logged={4: same}))
+    assert found["text"].count('{"t":{"0":20,"1":20}}') == 2
+
+
+@pytest.mark.parametrize("step", [skip, run])
+def test_a_recreated_topic_is_refused(step):
+    planned = {"t": {"id": "T", "partitions": 2}}
+    made = step(topics=planned)
+    bind = getattr(made, "bind_copy", made.bind)
+    assert bind(Paper())
+    with pytest.raises(StalePlanError, match="t was deleted and recreated"):
+        bind(Paper(topic_id="U"))

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
+from typing import Any
 
 from headgate.model.sinks import BatchIds
 from headgate.model.version import Engine
@@ -33,7 +34,7 @@ from headgate.reprocess.scenarios.shared.pipeline_links import Member
 from headgate.reprocess.steps.base.step import Step, topic_facts
 from headgate.reprocess.steps.checkpoint.rewind import SwapCheckpoint
 from headgate.reprocess.steps.checkpoint.run_bounded import RunBounded
-from headgate.reprocess.steps.checkpoint.skip_replaced import SkipReplacedInput
+from headgate.reprocess.steps.checkpoint.skip_replaced import SkipReplacedInput, unknown_partitions
 from headgate.reprocess.steps.offsets.partition_offsets import commits_of
 from headgate.reprocess.steps.offsets.reset_offsets import ResetOffsets
 from headgate.reprocess.steps.offsets.skip_replaced import (
@@ -238,9 +239,10 @@ def _skip_query(request: PlanRequest, member: Member, cuts: Cuts) -> Move:
     if found is None:
         return _no_checkpoint(member, Choice.SKIP)
     stop = common.stop_step(member.pipeline, checkpoint=found.location)
-    skip = _skip_step(member, found, cuts, first=True)
+    skip = _skip_step(request, member, found, cuts, first=True)
     at = {(t, p): o for t, parts in found.offsets.items() for p, o in parts.items()}
     replaced = replaced_in(request.inspector, _since(cuts))
+    unknown = [part for part, r in sorted(replaced.items()) if part not in at and r.begin < r.end]
     behind = left_behind(member.name, unread_before(replaced, at))
     state = () if member.is_stateless else (_counts_twice(),)
     plan = _plan(request, member, found, cuts, (stop, skip, start_or_ask(stop)))
@@ -252,6 +254,7 @@ def _skip_query(request: PlanRequest, member: Member, cuts: Cuts) -> Move:
         out=_passed_on(member, cuts),
         is_exact=member.is_stateless and not behind,
         risks=(*behind, *state, *_lost(cuts, replaced, at)),
+        blockers=(unknown_partitions(unknown),) if unknown else (),
     )
 
 
@@ -283,7 +286,13 @@ def _plan(
     )
 
 
-def _skip_step(member: Member, found: Checkpoint, cuts: Cuts, *, first: bool) -> SkipReplacedInput:
+def _facts(request: PlanRequest, cuts: Cuts) -> dict[str, dict[str, Any]]:
+    return topic_facts(request.inspector.kafka.topics(cuts))
+
+
+def _skip_step(
+    request: PlanRequest, member: Member, found: Checkpoint, cuts: Cuts, *, first: bool
+) -> SkipReplacedInput:
     sink = member.version.sink if member.version else None
     drops = sink is None or sink.traits.batch_ids is not BatchIds.WRITES
     return SkipReplacedInput(
@@ -294,6 +303,7 @@ def _skip_step(member: Member, found: Checkpoint, cuts: Cuts, *, first: bool) ->
         writers=_writers(cuts),
         first=first,
         by_batch=drops,
+        topics=_facts(request, cuts),
     )
 
 
@@ -314,8 +324,8 @@ def _rewind_query(request: PlanRequest, member: Member, cuts: Cuts) -> Move:
         return Move(member=member, choice=Choice.REWIND, blockers=(why,))
     is_last = chosen.point is None and chosen.batch.number == found.last_offset_batch
     plan = _kept(request, member, found, cuts) if is_last else rewind_plan(request, member, chosen)
-    catch_up = tuple(_catch_up(member, found, cuts, chosen, limits))
-    skip = _skip_step(member, found, cuts, first=False)
+    catch_up = tuple(_catch_up(request, member, found, cuts, chosen, limits))
+    skip = _skip_step(request, member, found, cuts, first=False)
     cut = cut_of(plan, member, chosen.next_ms, min(c.at for c in cuts.values()))
     return Move(
         member=member,
@@ -344,6 +354,7 @@ def _kept(request: PlanRequest, member: Member, found: Checkpoint, cuts: Cuts) -
 
 
 def _catch_up(
+    request: PlanRequest,
     member: Member,
     found: Checkpoint,
     cuts: Cuts,
@@ -361,6 +372,7 @@ def _catch_up(
         entry_point=member.pipeline.entry_point or "",
         query=member.pipeline.query,
         replaced_since=_since(cuts),
+        topics=_facts(request, cuts),
     )
 
 

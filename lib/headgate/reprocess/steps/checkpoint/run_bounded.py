@@ -12,7 +12,7 @@ from headgate.errors import RunCancelledError, StepError
 from headgate.reprocess.ports.inspector import Applier, Inspector
 from headgate.reprocess.ports.spark_jobs import JobOutcome, JobResult, SparkJob
 from headgate.reprocess.steps.base.document import StepBase
-from headgate.reprocess.steps.base.step import PriorState, Step, check_entry_point
+from headgate.reprocess.steps.base.step import PriorState, Step, check_entry_point, check_topics
 from headgate.reprocess.steps.base.verify_stopped import prove_stopped
 from headgate.reprocess.steps.checkpoint.none_read import check_none_read
 from headgate.reprocess.steps.checkpoint.swap import check_query
@@ -30,7 +30,8 @@ class RunBounded(StepBase):
 
     The end offsets are found once and kept in a file of the run, so that a program that is started
     again ends at the same ones. `time_limit` is in seconds. `replaced_since` says by topic from
-    which time on (Unix milliseconds) its records are rewritten: the run ends before them.
+    which time on (Unix milliseconds) its records are rewritten: the run ends before them. `topics`
+    maps the name of such a topic to its `id` and `partitions`.
     """
 
     action: ClassVar[str] = "run_bounded"
@@ -44,6 +45,7 @@ class RunBounded(StepBase):
     max_records: int | None = None
     time_limit: int | None = None
     replaced_since: dict[str, int] = field(default_factory=dict)
+    topics: dict[str, dict[str, Any]] = field(default_factory=dict)
 
     def describe(self) -> str:
         limits = [f"at most {self.max_records} records per batch"] if self.max_records else []
@@ -73,6 +75,7 @@ class RunBounded(StepBase):
             return {"bounds": str(folder / "bounds.json"), "batch": found.last_commit_batch}
         # A run may have such a step for each of several pipelines.
         until: dict[str, dict[str, int]] = {}
+        check_topics(applier, self.topics)
         found_replaced = replaced_in(applier, self.replaced_since)
         check_none_read(applier, self.pipeline, self.checkpoint, found_replaced)
         for (topic, number), replaced in found_replaced.items():

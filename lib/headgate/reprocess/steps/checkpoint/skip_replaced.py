@@ -2,20 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, ClassVar
 
 from headgate.errors import RefusedError, StepError
-from headgate.reprocess.checkpoint.offset_cut import end_in, unreadable_sources, with_end
+from headgate.reprocess.checkpoint.offset_cut import ends_in, unreadable_sources, with_end
 from headgate.reprocess.ports.inspector import Applier, Inspector
-from headgate.reprocess.steps.base.step import PriorState, Step
+from headgate.reprocess.steps.base.step import PriorState, Step, check_topics
 from headgate.reprocess.steps.base.verify_stopped import prove_stopped
 from headgate.reprocess.steps.checkpoint.cut_batch import entry_edit
 from headgate.reprocess.steps.checkpoint.none_read import check_none_read
 from headgate.reprocess.steps.checkpoint.rewind import REWOUND
 from headgate.reprocess.steps.checkpoint.swap import CheckpointSwap
 from headgate.reprocess.steps.offsets.skip_replaced import (
+    Replaced,
     check_writers,
     left_behind,
     replaced_in,
@@ -24,6 +25,7 @@ from headgate.reprocess.steps.offsets.skip_replaced import (
     unread_before,
 )
 from headgate.reprocess.steps.offsets.target import TopicPart
+from headgate.text.numbers import name_list
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -33,7 +35,7 @@ class SkipReplacedInput(CheckpointSwap):
     `since` says by topic from which time on (Unix milliseconds) its records are replaced, `writers`
     are the pipelines that write them. `first` says that it is the query's own checkpoint that moves
     to backup, not one that an earlier step of the run has made. `by_batch` says that the sink drops
-    batch numbers which it has already recorded.
+    batch numbers which it has already recorded. `topics` maps a name to its `id` and `partitions`.
     """
 
     action: ClassVar[str] = "skip_replaced_input"
@@ -44,6 +46,7 @@ class SkipReplacedInput(CheckpointSwap):
     writers: tuple[str, ...] = ()
     first: bool = True
     by_batch: bool = False
+    topics: dict[str, dict[str, Any]] = field(default_factory=dict)
 
     @property
     def word(self) -> str:
@@ -96,17 +99,34 @@ class SkipReplacedInput(CheckpointSwap):
                 "numbers that it has recorded. Start the pipeline until the batch is "
                 "committed, then run `headgate plan` again"
             )
+        check_topics(applier, self.topics)
         replaced = replaced_in(applier, self.since)
         if not self.first:
             check_none_read(applier, self.pipeline, self.checkpoint, replaced)
-        known = {part: end_in(log, *part) for part in replaced}
-        at = {part: end for part, end in known.items() if end is not None}
+        known = {part: ends_in(log, *part) for part in replaced}
+        self._check_known(replaced, known)
+        at = {part: ends[0] for part, ends in known.items() if ends}
         for text in left_behind(self.pipeline, unread_before(replaced, at)):
             applier.note(text)
         to, text = skipped_to(replaced, at), files.files[f"offsets/{last}"].decode()
         for (topic, number), end in sorted(to.items()):
             text = with_end(text, topic, number, end)
         return {"batch": last, "text": text, "ends": _rows(to)}
+
+    def _check_known(
+        self, replaced: Mapping[TopicPart, Replaced], known: Mapping[TopicPart, tuple[int, ...]]
+    ) -> None:
+        """Refuse partitions with replaced records of which the batch has no end, or several."""
+        for (topic, number), part in sorted(replaced.items()):
+            ends = known[topic, number]
+            if part.begin < part.end and not ends:
+                raise RefusedError(unknown_partitions([(topic, number)]))
+            if len(set(ends)) > 1:
+                raise RefusedError(
+                    f"sources of {self.pipeline} are at different offsets of {topic}[{number}]: "
+                    f"{', '.join(map(str, ends))}. Headgate can skip only from one. Start the "
+                    "pipeline until they are at the same, then run `headgate plan` again"
+                )
 
     def apply(self, applier: Applier, was: PriorState) -> None:
         """Make the copy, unless it is in place already, and swap it in."""
@@ -132,6 +152,16 @@ class SkipReplacedInput(CheckpointSwap):
     def undo(self, was: PriorState) -> tuple[Step, ...]:
         """Restore the checkpoint, unless the undo of an earlier step restores it."""
         return CheckpointSwap.undo(self, was) if self.first else ()
+
+
+def unknown_partitions(parts: Iterable[TopicPart]) -> str:
+    """Say why partitions that no batch has read yet can't be skipped."""
+    names = name_list(f"{topic}[{number}]" for topic, number in parts)
+    return (
+        f"the last batch doesn't have {names}, so Spark would read replaced records from its "
+        "earliest offset. Start the pipeline until a batch has the partition, then run "
+        "`headgate plan` again"
+    )
 
 
 def _rows(ends: Mapping[TopicPart, int]) -> dict[str, Any]:

@@ -1,0 +1,65 @@
+"""What a chain plans for Spark queries downstream, with checkpoints on paper."""
+
+from __future__ import annotations
+
+from flat_ports import FlatPorts
+from headgate.model.cluster import Partition, Topic
+from headgate.model.registered_pipelines import Commands, Pipeline
+from headgate.model.version import Engine, Version
+from headgate.reprocess.ports.checkpoints import Checkpoint
+from headgate.reprocess.scenario import PlanRequest
+from headgate.reprocess.scenarios.chain.choices import Choice
+from headgate.reprocess.scenarios.chain.downstream import move_downstream
+from headgate.reprocess.scenarios.chain.moves import Cut
+from headgate.reprocess.scenarios.shared.pipeline_links import Member
+
+COMMANDS = Commands(start="true", stop="true", status="exit 3")
+QUERY = Pipeline(name="q", engine=Engine.SPARK, checkpoint="/ck", commands=COMMANDS)
+MEMBER = Member(
+    pipeline=QUERY,
+    version=Version(engine=Engine.SPARK, stateful=()),
+    reads=frozenset("b"),
+    writes=frozenset(),
+)
+CUTS = {"b": Cut(at=1000, writer="first", is_exact=True)}
+
+
+class Paper(FlatPorts):
+    """The query has read b[0] to 8; each partition's replaced records begin at `begin`."""
+
+    def __init__(self, partitions, begin=5):
+        self.partitions, self.begin = partitions, begin
+
+    def has_cluster(self):
+        return True
+
+    def pipelines(self):
+        return (QUERY,)
+
+    def place(self, location):
+        return location
+
+    def read(self, location):
+        return Checkpoint(location=location, query_id="q-1", offsets={"b": {0: 8}})
+
+    def topics(self, names):
+        parts = tuple(Partition(number=n, begin=0, end=9) for n in range(self.partitions))
+        return {n: Topic(name=n, id=f"id-{n}", partitions=parts) for n in names}
+
+    def first_at(self, parts, at):
+        return dict.fromkeys(parts, self.begin)
+
+
+def moved(paper, choice=Choice.SKIP):
+    return move_downstream(
+        PlanRequest(scenario="chain", pipeline=QUERY, inspector=paper), MEMBER, CUTS, choice
+    )
+
+
+def test_a_partition_that_no_batch_has_blocks_the_skip():
+    assert moved(Paper(1)).blockers == ()
+    assert moved(Paper(2, begin=None)).blockers == (), "nothing of it is replaced"
+    (blocker,) = moved(Paper(2)).blockers
+    assert blocker.startswith("the last batch doesn't have b[1], so Spark would read replaced")
+    step = next(s for s in moved(Paper(1)).plan.steps if s.action == "skip_replaced_input")
+    assert step.topics == {"b": {"id": "id-b", "partitions": 1}}
