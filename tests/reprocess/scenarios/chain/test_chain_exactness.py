@@ -270,3 +270,13 @@ def test_a_reset_names_writers_that_may_be_restarted():
     assert said(paper.plan(), "sums: its reset doesn't check again that first stays stopped")
     paper.commands = {"first": replace(COMMANDS, suspend="true", reenable="true")}
     assert not said(paper.plan(), "doesn't check again")
+
+
+def test_an_application_without_state_may_have_a_group_of_type_streams():
+    paper = Paper(readers={}, kinds={"shout": GroupType.STREAMS})
+    paper.apps["shout"] = application("b", "c")
+    plan = paper.plan()
+    assert plan.can_apply, plan.blockers
+    assert plan.impact["chain"][1]["choice"] == "skip"
+    other = Paper(kinds={"bill": GroupType.STREAMS}).plan()
+    assert said(other, "bill: group bill is of type streams, not a consumer group")

@@ -8,6 +8,7 @@ from typing import Any
 
 from headgate.model.cluster import Group, GroupType, Topic
 from headgate.model.registered_pipelines import Pipeline
+from headgate.model.version import Engine
 from headgate.reprocess.plan import Plan
 from headgate.reprocess.scenario import PlanRequest
 from headgate.reprocess.scenarios.shared import common
@@ -190,7 +191,10 @@ def _blockers(
     request: PlanRequest, group: Group, wanted: set[str], topics: Mapping[str, Topic], found: Found
 ) -> list[str]:
     blockers = common.topic_blockers(wanted, topics)
-    if group.type not in _TYPES and group.state != "dead":
+    # A chain also moves the group of an application without state.
+    is_app = request.pipeline.engine is Engine.KAFKA_STREAMS
+    types = (*_TYPES, GroupType.STREAMS) if is_app else _TYPES
+    if group.type not in types and group.state != "dead":
         return [
             *blockers,
             f"group {group.id} is of type {group.type}, not a consumer group: "
