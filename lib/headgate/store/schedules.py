@@ -203,6 +203,13 @@ class Schedules:
         with self._database.reading() as connection:
             return frozenset(filter(None, connection.execute(query).scalars()))
 
+    def of_run(self, run: str) -> StoredSchedule | None:
+        """Return the schedule one of whose ticks queued the run; None if a request did."""
+        query = sa.select(SCHEDULE_TICKS.c.pipeline).where(SCHEDULE_TICKS.c.run == run)
+        with self._database.reading() as connection:
+            pipeline = connection.execute(query).scalar()
+            return _get(connection, pipeline) if pipeline is not None else None
+
     def open_request(self, pipeline: str) -> str | None:
         """Return the request of an earlier tick that is still open."""
         query = (

@@ -27,6 +27,7 @@ from headgate.usecases.compare.connect_verdicts import with_judge
 from headgate.usecases.context import Context
 from headgate.usecases.reprocess.rebuild_plan import approved_now
 from headgate.usecases.reprocess.reset_registry import registry_of
+from headgate.usecases.schedules.plan_tick import refuse_beyond_limit
 from headgate.worker.run_journal import ProgressWriter, RunJournal
 
 _LOOK_SECONDS = 0.2
@@ -68,7 +69,8 @@ class Runner:
         if not self._store.journal.entries(run):
             with closing(self._effects(row, plan, -1)) as applier:
                 applier.pause(0)
-                approved_now(self._store, applier, plan, but=run)
+                now = approved_now(self._store, applier, plan, but=run)
+            refuse_beyond_limit(self._store, run, now)
         elif attempt > 1:
             self._suspend_again(row, plan)
         return len(plan.steps)

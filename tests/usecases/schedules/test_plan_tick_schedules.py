@@ -2,20 +2,24 @@
 
 from contextlib import closing
 from dataclasses import replace
+from unittest.mock import MagicMock
 
 import pytest
 
+from headgate.errors import RefusedError
 from headgate.model.schedules import Schedule, StoredSchedule
 from headgate.model.version import Engine, Sink, Version
 from headgate.parse.evidence.version_file import fingerprint
 from headgate.reprocess.estimate import ESTIMATE, Estimate
-from headgate.reprocess.plan import Plan
+from headgate.reprocess.plan import Plan, dump_plan
 from headgate.reprocess.scenarios.incremental.scenario import approved
 from headgate.reprocess.steps.offsets.record_offsets import RecordOffsets
 from headgate.store import open_store
 from headgate.store.rows import Event, NewRequest, NewRun, Origin, RunState
 from headgate.usecases.schedules import plan_tick as module
-from headgate.usecases.schedules.plan_tick import plan_tick
+from headgate.usecases.schedules.plan_tick import plan_tick, refuse_beyond_limit
+from headgate.worker import runner
+from headgate.worker.runner import Runner
 
 SINK = Sink(format="parquet", target="/out")
 PLAN = Plan(
@@ -123,6 +127,40 @@ def test_too_many_records_and_unknown_ones(now):
         "the limit is 99 records, but the number of unread records is unknown",
     )
     assert now.tick().exceeds == ()
+
+
+@pytest.fixture
+def queued(now):
+    """A tick's run that was queued with 100 unread records, its limit."""
+    schedule = Schedule(pipeline="billing", every=60, limit_records=100)
+    now.store.schedules.put(schedule, "r0")
+    known = now.store.schedules.get("billing")
+    now.store.schedules.count(known, ["2099-01-01T00:00:00.000+00:00"])
+    (tick,) = now.store.schedules.waiting("billing")
+    new = NewRun(scenario="bounded", pipeline="billing", plan_hash=PLAN.hash, plan=dump_plan(PLAN),
+                 resources=PLAN.resources)  # fmt: skip
+    return now.store.schedules.queue(known, tick, new, records=100)
+
+
+@pytest.mark.parametrize("unread", [100, 101])
+def test_a_run_that_waited_is_held_to_the_limit_when_it_starts(now, queued, monkeypatch, unread):
+    plan = replace(PLAN, impact={"to_read": {"orders": unread}})
+    monkeypatch.setattr(runner, "approved_now", lambda *_, **__: plan)
+    monkeypatch.setattr(Runner, "_effects", lambda *_: MagicMock())
+    now.store.runs.claim("slot-0")
+    state, error, steps = Runner(lambda: None, now.store).prepare(queued, 1)
+    if unread == 100:
+        assert (state, error, steps) == (None, None, 1)
+    else:
+        assert (state, steps) == (RunState.REFUSED, 0)
+        assert error.startswith("101 records are unread, and the limit is 100. The next tick")
+
+
+def test_a_run_that_somebody_approved_has_no_limit(now, queued):
+    run = stopped_part_way(now, "bounded", resource="group:other")
+    refuse_beyond_limit(now.store, run, replace(PLAN, impact={"to_read": {"orders": 900}}))
+    with pytest.raises(RefusedError, match="900 records are unread"):
+        refuse_beyond_limit(now.store, queued, replace(PLAN, impact={"to_read": {"orders": 900}}))
 
 
 def test_a_run_that_would_take_too_long_is_requested_without_the_limit(now):

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from contextlib import closing
 from dataclasses import dataclass
 
+from headgate.errors import RefusedError
 from headgate.gateway.adapters.live import LiveInspector
 from headgate.model.schedules import StoredSchedule, span_words
 from headgate.model.version import Sink
@@ -102,6 +103,18 @@ def _limits(known: StoredSchedule, records: int | None) -> Iterator[str]:
         yield f"the limit is {exact(most)} records, but the number of unread records is unknown"
     elif records > most:
         yield f"{exact(records)} records are unread, and the limit is {exact(most)}"
+
+
+def refuse_beyond_limit(store: Store, run: str, plan: Plan) -> None:
+    """RefusedError if a tick's run would process more records than its schedule allows by now.
+
+    Records may have arrived since it was queued. `plan` is the run's, built anew.
+    """
+    known = store.schedules.of_run(run)
+    if known is not None and (reasons := [*_limits(known, _unread(plan))]):
+        raise RefusedError(
+            f"{'; '.join(reasons)}. The next tick becomes a request, if as many are unread then"
+        )
 
 
 def _too_long(known: StoredSchedule, plan: Plan) -> str | None:
