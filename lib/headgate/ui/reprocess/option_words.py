@@ -8,7 +8,7 @@ from headgate.reprocess.scenario import Option
 from headgate.reprocess.scenarios.build import SCENARIOS
 
 # A command of another scenario stays as it is.
-_NAME = re.compile(r"`headgate plan [^`]*`|(?<![\w-])--([a-z][a-z-]*[a-z])(?![\w-])")
+_NAME = re.compile(r"\x60headgate plan [^\x60]*\x60|(?<![\w-])--([a-z][a-z-]*[a-z])(?![\w-])")
 # By the form of a value on the command line.
 _EXAMPLES = {
     "TIME": "2026-11-21T10:00:00Z",
