@@ -5,12 +5,13 @@ from __future__ import annotations
 from flat_ports import FlatPorts
 from headgate.model.cluster import Partition, Topic
 from headgate.model.registered_pipelines import Commands, Pipeline
+from headgate.model.restore_points import LoggedBatch
 from headgate.model.version import Engine, Version
 from headgate.reprocess.ports.checkpoints import Checkpoint
 from headgate.reprocess.scenario import PlanRequest
 from headgate.reprocess.scenarios.chain.choices import Choice
-from headgate.reprocess.scenarios.chain.downstream import move_downstream
-from headgate.reprocess.scenarios.chain.moves import Cut
+from headgate.reprocess.scenarios.chain.downstream import _reprocessed, move_downstream
+from headgate.reprocess.scenarios.chain.moves import Candidate, Cut
 from headgate.reprocess.scenarios.shared.pipeline_links import Member
 
 COMMANDS = Commands(start="true", stop="true", status="exit 3")
@@ -63,3 +64,16 @@ def test_a_partition_that_no_batch_has_blocks_the_skip():
     assert blocker.startswith("the last batch doesn't have b[1], so Spark would read replaced")
     step = next(s for s in moved(Paper(1)).plan.steps if s.action == "skip_replaced_input")
     assert step.topics == {"b": {"id": "id-b", "partitions": 1}}
+
+
+def test_skipped_records_are_not_counted_as_reprocessed():
+    """From batch end 2 to where the query is (8), but replaced records begin at 5; c isn't cut."""
+    batch = LoggedBatch(number=1, offsets={"b": {0: 2, 1: 2}, "c": {0: 1}})
+    now = Checkpoint(
+        location="/ck", query_id="q-1", offsets={"b": {0: 8, 1: 3}, "c": {0: 4}}
+    )  # fmt: skip
+    limits = {("b", 0): 5, ("b", 1): 5}
+    impact = {"records": {"b": 7, "c": 3}, "batches": 2}
+    found = _reprocessed(impact, Candidate(batch=batch), now, limits)
+    assert found == {"records": {"b": 3 + 1, "c": 3}, "batches": 2}
+    assert _reprocessed({}, Candidate(batch=batch), now, limits) == {}

@@ -324,6 +324,7 @@ def _rewind_query(request: PlanRequest, member: Member, cuts: Cuts) -> Move:
         return Move(member=member, choice=Choice.REWIND, blockers=(why,))
     is_last = chosen.point is None and chosen.batch.number == found.last_offset_batch
     plan = _kept(request, member, found, cuts) if is_last else rewind_plan(request, member, chosen)
+    plan = replace(plan, impact=_reprocessed(plan.impact, chosen, found, limits))
     catch_up = tuple(_catch_up(request, member, found, cuts, chosen, limits))
     skip = _skip_step(request, member, found, cuts, first=False)
     cut = cut_of(plan, member, chosen.next_ms, min(c.at for c in cuts.values()))
@@ -342,6 +343,23 @@ def _rewind_query(request: PlanRequest, member: Member, cuts: Cuts) -> Move:
         blockers=tuple(_blockers(member, found, catch_up)),
         risks=tuple(_run_risks(member, catch_up)),
     )
+
+
+def _reprocessed(
+    impact: Mapping[str, Any],
+    chosen: Candidate,
+    found: Checkpoint,
+    limits: Mapping[TopicPart, int],
+) -> dict[str, Any]:
+    """Return the impact without the replaced records, which are skipped."""
+    again = dict(impact.get("records", {}))
+    for topic in {topic for topic, _ in limits} & again.keys():
+        now, at = found.offsets.get(topic, {}), chosen.batch.offsets.get(topic, {})
+        again[topic] = sum(
+            max(min(offset, limits.get((topic, p), offset)) - at.get(p, offset), 0)
+            for p, offset in now.items()
+        )
+    return {**impact, "records": again} if again else dict(impact)
 
 
 def _kept(request: PlanRequest, member: Member, found: Checkpoint, cuts: Cuts) -> Plan:
