@@ -7,12 +7,15 @@ from headgate.model.cluster import Partition, Topic
 from headgate.model.registered_pipelines import Commands, Pipeline
 from headgate.model.restore_points import LoggedBatch
 from headgate.model.version import Engine, Version
+from headgate.reprocess.plan import Plan
 from headgate.reprocess.ports.checkpoints import Checkpoint
 from headgate.reprocess.scenario import PlanRequest
 from headgate.reprocess.scenarios.chain.choices import Choice
 from headgate.reprocess.scenarios.chain.downstream import _reprocessed, move_downstream
-from headgate.reprocess.scenarios.chain.moves import Candidate, Cut
+from headgate.reprocess.scenarios.chain.join import _steps
+from headgate.reprocess.scenarios.chain.moves import Candidate, Cut, Move
 from headgate.reprocess.scenarios.shared.pipeline_links import Member
+from headgate.reprocess.steps.checkpoint.record_output import RecordOutput
 
 COMMANDS = Commands(start="true", stop="true", status="exit 3")
 QUERY = Pipeline(name="q", engine=Engine.SPARK, checkpoint="/ck", commands=COMMANDS)
@@ -77,3 +80,16 @@ def test_skipped_records_are_not_counted_as_reprocessed():
     found = _reprocessed(impact, Candidate(batch=batch), now, limits)
     assert found == {"records": {"b": 3 + 1, "c": 3}, "batches": 2}
     assert _reprocessed({}, Candidate(batch=batch), now, limits) == {}
+
+
+def test_each_rewound_query_keeps_the_offsets_of_its_output():
+    moves = tuple(
+        Move(
+            member=MEMBER, choice=Choice.REWIND,
+            plan=Plan(scenario="rewind", pipeline=name, steps=(
+                RecordOutput(topic=name, batch=1, since=1000),
+            )),
+        )
+        for name in ("c", "d")
+    )  # fmt: skip
+    assert {s.topic: s.file for s in _steps(moves)} == {"d": "output.json", "c": "output-2.json"}

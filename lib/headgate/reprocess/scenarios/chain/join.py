@@ -15,6 +15,7 @@ from headgate.reprocess.scenarios.chain.moves import Move
 from headgate.reprocess.scenarios.shared.output_statements import EXTERNAL
 from headgate.reprocess.scenarios.shared.pipeline_links import Links, Order, unregistered
 from headgate.reprocess.steps.base.step import Step
+from headgate.reprocess.steps.checkpoint.record_output import RecordOutput
 from headgate.reprocess.steps.offsets.record_offsets import RecordOffsets
 from headgate.reprocess.steps.process.stop_start import ManualStep, StartPipeline, StopPipeline
 from headgate.text.numbers import name_list
@@ -52,7 +53,7 @@ def joined(
 def _steps(moves: Iterable[Move]) -> Iterator[Step]:
     parts = [m.plan.steps for m in moves if m.plan is not None]
     yield from (s for steps in parts for s in steps if isinstance(s, StopPipeline))
-    recorded = False
+    recorded, outputs = False, 0
     # The last one first: a query that catches up writes to what those after it read, and where
     # they continue is found before that.
     for step in (s for steps in reversed(parts) for s in steps):
@@ -63,6 +64,10 @@ def _steps(moves: Iterable[Move]) -> Iterator[Step]:
             if recorded:
                 continue
             recorded = True
+        if isinstance(step, RecordOutput):
+            # Each pipeline that is rewound has such a file.
+            outputs += 1
+            step = replace(step, file=f"output-{outputs}.json") if outputs > 1 else step
         yield step
     for number, steps in enumerate(parts):
         yield from (_started(s, number) for s in steps if isinstance(s, StartPipeline | ManualStep))

@@ -32,6 +32,7 @@ class RecordOutput(StepBase):
     They are told by their time: Spark's Kafka sink leaves it to its producer or to the broker, and
     no record of a batch is older than `since` (Unix milliseconds), when the first of them was
     planned. `written` is the preview. Records of others that were written since are among them.
+    `file` is the record's name in the run's folder.
     """
 
     action: ClassVar[str] = "record_output"
@@ -42,6 +43,7 @@ class RecordOutput(StepBase):
     batch: int
     since: int
     written: tuple[Written, ...] = ()
+    file: str = "output.json"
 
     def describe(self) -> str:
         return (
@@ -52,7 +54,7 @@ class RecordOutput(StepBase):
     def bind(self, applier: Applier) -> PriorState:
         """Look, now that nothing more comes, and decide where the record goes."""
         return {
-            "file": str(PurePosixPath(applier.folders.snapshot_folder()) / "output.json"),
+            "file": str(PurePosixPath(applier.folders.snapshot_folder()) / self.file),
             "written": [asdict(one) for one in written_since(applier, self.topic, self.since)],
         }
 
