@@ -12,7 +12,7 @@ from headgate.reprocess.ports.checkpoints import Checkpoint
 from headgate.reprocess.scenario import PlanRequest
 from headgate.reprocess.scenarios.chain.choices import Choice
 from headgate.reprocess.scenarios.chain.downstream import _reprocessed, move_downstream
-from headgate.reprocess.scenarios.chain.join import _steps
+from headgate.reprocess.scenarios.chain.join import _own_options, _steps
 from headgate.reprocess.scenarios.chain.moves import Candidate, Cut, Move
 from headgate.reprocess.scenarios.shared.pipeline_links import Member
 from headgate.reprocess.steps.checkpoint.record_output import RecordOutput
@@ -93,3 +93,13 @@ def test_each_rewound_query_keeps_the_offsets_of_its_output():
         for name in ("c", "d")
     )  # fmt: skip
     assert {s.topic: s.file for s in _steps(moves)} == {"d": "output.json", "c": "output-2.json"}
+
+
+def test_a_blocker_names_no_option_that_a_chain_does_not_have():
+    text = "q: the sink is unknown. Pass --sink or --sink-path"
+    assert _own_options(text) == (
+        f"{text}. A chain doesn't have --sink, --sink-path: use the pipeline's own scenario, "
+        "or another choice with --choose"
+    )
+    fine = "q: choose skip with --choose, or use --to-earliest"
+    assert _own_options(fine) == fine

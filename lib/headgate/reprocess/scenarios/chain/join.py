@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Iterator
 from dataclasses import replace
 from typing import Any
@@ -21,6 +22,7 @@ from headgate.reprocess.steps.process.stop_start import ManualStep, StartPipelin
 from headgate.text.numbers import name_list
 from headgate.text.times import from_milliseconds, iso
 
+_OPTIONS = {"--at", "--to-earliest", "--exclude", "--choose"}
 _COUNTS = ("records", "skipped", "to_read")
 
 
@@ -32,7 +34,7 @@ def joined(
     options: dict[str, Any],
 ) -> Plan:
     """Return one plan: all stops, what is done to each pipeline (last one first), all starts."""
-    blockers = tuple(_sentences(moves, "blockers"))
+    blockers = tuple(map(_own_options, _sentences(moves, "blockers")))
     plans = [m.plan for m in moves if m.plan is not None]
     topics = {t for m in moves for t in m.member.writes if m.out is not None}
     return Plan(
@@ -90,6 +92,17 @@ def _sentences(moves: Iterable[Move], field: str, topics: Iterable[str] = ()) ->
             if not text.startswith(said or ("\0",)):
                 name = move.member.name
                 yield text if text.startswith(f"{name} ") else f"{name}: {text}"
+
+
+def _own_options(text: str) -> str:
+    """Return a blocker with what to do if it names options that only the other scenario has."""
+    found = sorted(set(re.findall(r"--[a-z][a-z-]*", text)) - _OPTIONS)
+    if not found:
+        return text
+    return (
+        f"{text}. A chain doesn't have {name_list(found)}: use the pipeline's own scenario, or "
+        "another choice with --choose"
+    )
 
 
 def _preconditions(request: PlanRequest, moves: Iterable[Move]) -> dict[str, Any]:
