@@ -23,6 +23,7 @@ from headgate.reprocess.plan import Plan
 from headgate.reprocess.ports.kafka import TopicShape
 from headgate.reprocess.ports.processes import Status
 from headgate.reprocess.scenarios.build import build_plan
+from headgate.reprocess.steps.base.step import pipeline_of
 from headgate.reprocess.steps.offsets.reset_offsets import ResetOffsets
 from headgate.reprocess.steps.offsets.target import Target, TargetKind
 from headgate.reprocess.steps.process.stop_start import StartPipeline
@@ -209,7 +210,7 @@ def test_an_undo_is_blocked_by_a_group_that_none_of_its_steps_stops(command, is_
         records=dict(enumerate(done)),
     )
     undo = build_undo(past, paper)
-    assert [s.pipeline for s in undo.steps if s.stops] == ["bill", "first"][is_blocked:]
+    assert [pipeline_of(s, None) for s in undo.steps if s.stops] == ["bill", "first"][is_blocked:]
     assert bool(undo.blockers) is is_blocked, undo.blockers
     assert not is_blocked or "group bill still has 1 member" in undo.blockers[0]
 

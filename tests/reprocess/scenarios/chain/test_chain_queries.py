@@ -92,7 +92,8 @@ def test_each_rewound_query_keeps_the_offsets_of_its_output():
         )
         for name in ("c", "d")
     )  # fmt: skip
-    assert {s.topic: s.file for s in _steps(moves)} == {"d": "output.json", "c": "output-2.json"}
+    steps = [s.details() for s in _steps(moves)]
+    assert {s["topic"]: s["file"] for s in steps} == {"d": "output.json", "c": "output-2.json"}
 
 
 def test_a_blocker_names_no_option_that_a_chain_does_not_have():
