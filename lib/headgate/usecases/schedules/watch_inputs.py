@@ -12,6 +12,7 @@ from headgate.model.registered_pipelines import Pipeline
 from headgate.model.schedules import Inputs
 from headgate.model.version import Engine
 from headgate.reprocess.scenarios.bounded.consumer_group import input_topics
+from headgate.reprocess.scenarios.bounded.options import unread_records
 from headgate.reprocess.scenarios.bounded.spark import positions_of
 from headgate.reprocess.steps.offsets.partition_offsets import commits_of
 from headgate.usecases.context import Context
@@ -45,7 +46,7 @@ def read_unread(context: Context, pipeline: Pipeline) -> Unread | None:
         return None
     return Unread(
         ends={f"{topic}:{number}": p.end or 0 for (topic, number), p in parts},
-        records=sum(max((p.end or 0) - at.get(part, p.begin or 0), 0) for part, p in parts),
+        records=sum(unread_records(topics, at).values()),
     )
 
 

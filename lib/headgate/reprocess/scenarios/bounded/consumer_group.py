@@ -15,6 +15,7 @@ from headgate.reprocess.scenarios.bounded.options import (
     read_limit,
     start_after,
     time_risks,
+    unread_records,
 )
 from headgate.reprocess.scenarios.shared import common
 from headgate.reprocess.steps.base.step import Step, topic_facts
@@ -74,7 +75,7 @@ def build(request: PlanRequest) -> Plan:
         impact={
             "records": dict.fromkeys(sorted(topics), 0),
             "total": 0,
-            "to_read": _unread(topics, positions),
+            "to_read": unread_records(topics, positions),
         },
         risks=(*_risks(request, topics, positions), *common.group_risks(group)),
         blockers=tuple(_blockers(request, group, wanted, topics)),
@@ -101,18 +102,6 @@ def _keep(request: PlanRequest, group: Group, topics: Mapping[str, Topic]) -> St
         group_type=group.type.value,
         topics=topic_facts(topics),
     )
-
-
-def _unread(
-    topics: Mapping[str, Topic], positions: Mapping[tuple[str, int], int]
-) -> dict[str, int]:
-    return {
-        name: sum(
-            max((p.end or 0) - positions.get((name, p.number), p.begin or 0), 0)
-            for p in topic.partitions
-        )
-        for name, topic in sorted(topics.items())
-    }
 
 
 def _risks(

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 from headgate.errors import ScenarioError
+from headgate.model.cluster import Topic
 from headgate.model.registered_pipelines import Pipeline
 from headgate.reprocess.scenario import PlanRequest
 from headgate.reprocess.steps.base.step import Step
@@ -15,6 +18,19 @@ def read_limit(request: PlanRequest, name: str) -> int | None:
     if value is not None and value < 1:
         raise ScenarioError(f"--{name}: expected 1 or more, found {value}")
     return value
+
+
+def unread_records(
+    topics: Mapping[str, Topic], positions: Mapping[tuple[str, int], int]
+) -> dict[str, int]:
+    """Return by topic how many offsets are after the positions, or after the earliest ones."""
+    return {
+        name: sum(
+            max((p.end or 0) - positions.get((name, p.number), p.begin or 0), 0)
+            for p in topic.partitions
+        )
+        for name, topic in sorted(topics.items())
+    }
 
 
 def start_after(request: PlanRequest, stop: StopPipeline) -> tuple[Step, ...]:

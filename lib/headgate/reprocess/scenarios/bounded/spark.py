@@ -17,6 +17,7 @@ from headgate.reprocess.scenarios.bounded.options import (
     read_limit,
     start_after,
     time_risks,
+    unread_records,
 )
 from headgate.reprocess.scenarios.shared import common
 from headgate.reprocess.steps.checkpoint.run_bounded import RunBounded
@@ -83,12 +84,7 @@ def _unread(request: PlanRequest, position: QueryPosition) -> dict[str, int] | N
     if not at or not inspector.kafka.has_cluster():
         return None
     topics = inspector.kafka.topics({topic for topic, _ in at})
-    return {
-        name: sum(
-            max((p.end or 0) - at.get((name, p.number), p.begin or 0), 0) for p in topic.partitions
-        )
-        for name, topic in sorted(topics.items())
-    }
+    return unread_records(topics, at)
 
 
 def positions_of(position: QueryPosition) -> dict[tuple[str, int], int]:
