@@ -1,4 +1,4 @@
-"""Put a run's results in the place of a folder, in one move."""
+"""Put a run's results in the place of a folder, by renaming folders."""
 
 from __future__ import annotations
 
