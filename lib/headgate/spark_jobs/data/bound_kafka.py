@@ -72,14 +72,15 @@ class BoundSources:
 
     `at_once` is the largest number of offsets in a batch, None for the query's own. CaptureError
     if a source isn't Kafka: nothing else can be bound. With `ends`, each batch ends at one of them,
-    in their order, whatever limit the query has.
+    in their order, whatever limit the query has. An end that repeats the one before it makes the
+    query run a no-data batch, if it needs one, or end. Other `ends` count at the next start.
     """
 
     def __init__(
         self, spark: Any, df: Any, at_once: int | None, ends: Sequence[Offsets] = ()
     ) -> None:
         self._jvm = spark._jvm
-        self._ends = ends
+        self.ends = ends
         queue = self._jvm.java.util.concurrent.LinkedBlockingQueue
         self._made, self._ready = queue(), queue()
         self._stopping = self._jvm.java.util.concurrent.atomic.AtomicBoolean(False)
@@ -131,7 +132,7 @@ class BoundSources:
             if handed is None:
                 continue
             number, stream = str(handed[0]), handed[1]
-            if self._ends:
+            if self.ends:
                 self._ready.put(self._batches(number, stream, bounds))
             else:
                 self._bind_one(number, stream, bounds)
@@ -143,7 +144,7 @@ class BoundSources:
         convert = self._jvm.org.apache.spark.sql.kafka010.JsonUtils
         begin = json.loads(stream.initialOffset().json())
         queue, own = self._jvm.java.util.LinkedList(), {}
-        for end in self._ends:
+        for end in self.ends:
             own = {t: parts for t, parts in end.items() if t in begin or self.count == 1}
             if not own:
                 raise CaptureError(

@@ -3,11 +3,13 @@
     run_beside.py --entry-point MODULE:FUNCTION --checkpoint COPY --ends FILE --topic SHADOW \\
         --sink-topic TOPIC
 
-Each batch ends where a batch of the running version ended, so that both drop the same late records.
-FILE is JSON: a list with the end of each batch, {topic: {partition: offset}}. Trigger,
-checkpointLocation and topic of the query are replaced, nothing else. A program that was killed
-continues in the copy: the list that it gets next must begin after the last batch that is logged
-there. The result's facts are those of `run_bounded`.
+Each batch ends where the running version's batch of this number ended. A batch that ends where the
+one before it ended is a no-data batch: it emits and removes what the watermark has closed, so the
+copy has one at the same number, and no other one. FILE is JSON, {"first": NUMBER, "ends": [{topic:
+{partition: offset}}, ...]}: where the batches from that number on end. Trigger, checkpointLocation
+and topic of the query are replaced, nothing else. A program that was killed continues after the
+last batch in the copy's log. The result's facts are those of `run_bounded`, `batches`, `records`
+and `seconds` of all starts of the query.
 """
 
 from __future__ import annotations
@@ -15,14 +17,20 @@ from __future__ import annotations
 import argparse
 import json
 import time
+from collections.abc import Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from headgate.errors import CaptureError
-from headgate.spark_jobs.data.bound_kafka import BoundsFile, BoundSources
+from headgate.spark_jobs.batch_log import batches, uncommitted, write_empty_batch
+from headgate.spark_jobs.data.bound_kafka import BoundsFile, BoundSources, Offsets
 from headgate.spark_jobs.data.report import Ended, Report, run
 from headgate.spark_jobs.data.run_bounded import BoundedQuery, build_query
 from headgate.spark_jobs.spark_reflection import case_kept, field
+
+_NO_DATA = "spark.sql.streaming.noDataMicroBatches.enabled"
+_SUMS = ("batches", "records", "seconds")
 
 
 def main() -> None:
@@ -42,13 +50,13 @@ def main() -> None:
 
 def work(given: argparse.Namespace, report: Report) -> Ended:
     """Build the query, replace its topic, and let it do the batches."""
-    began = time.monotonic()
     from headgate.spark_jobs.own_process import check_importable
 
     check_importable(given.entry_point)
     from pyspark.sql import SparkSession
 
-    ends = json.loads(given.ends.read_text(encoding="utf-8"))
+    wanted = json.loads(given.ends.read_text(encoding="utf-8"))
+    first, ends = wanted["first"], wanted["ends"]
     spark = SparkSession.builder.appName("headgate-beside").getOrCreate()
     unstarted = build_query(spark, given)
     check_sink(unstarted, given.entry_point, given.sink_topic)
@@ -57,11 +65,76 @@ def work(given: argparse.Namespace, report: Report) -> Ended:
     java.option("checkpointLocation", given.checkpoint)
     java.option("topic", given.topic)
     java.trigger(spark._jvm.org.apache.spark.sql.streaming.Trigger.AvailableNow())
-    # The ends of earlier programs are in the copy's log: this file is of this program only.
-    bounds = given.ends.with_name(f"{given.ends.name}.bounds")
-    bounds.unlink(missing_ok=True)
-    query = BoundedQuery(java.start(), sources, BoundsFile(bounds), report, began)
-    return query.run(None, given.query_id)
+    copy, sums = Path(given.checkpoint), dict.fromkeys(_SUMS, 0)
+    ended = Ended("done", sums)
+    while ended.outcome == "done":
+        segment = next_segment(copy, first, ends)
+        if segment is None:
+            break
+        began, at = time.monotonic(), _position(copy)
+        # Spark reads the setting when a query starts.
+        unstarted.writer._df.sparkSession.conf.set(_NO_DATA, str(segment.has_no_data).lower())
+        sources.ends = segment.ends
+        # The ends of earlier starts are in the copy's log: this file is of this start only.
+        bounds = given.ends.with_name(f"{given.ends.name}.bounds")
+        bounds.unlink(missing_ok=True)
+        ended = BesideQuery(java.start(), sources, BoundsFile(bounds), report, began).run(
+            None, given.query_id
+        )
+        sums = {name: sums[name] + ended.facts.get(name, 0) for name in _SUMS}
+        ended = Ended(ended.outcome, {**ended.facts, **sums}, ended.error)
+        if ended.outcome == "done" and _position(copy) == at:
+            raise CaptureError(f"{given.entry_point} ran no batch after batch {at[0]} of {copy}")
+    return ended
+
+
+@dataclass(frozen=True, slots=True)
+class Segment:
+    """Batches for one start of the query; `has_no_data` says that the last one is a no-data one."""
+
+    ends: Sequence[Offsets]
+    has_no_data: bool
+
+
+def next_segment(copy: Path, first: int, ends: Sequence[Offsets]) -> Segment | None:
+    """Return what the query does at its next start, None if all batches are done.
+
+    AvailableNow runs a no-data batch at its end if no-data batches are enabled, so all up to the
+    last no-data batch are for a start of their own. A no-data batch right after a start is never
+    run by Spark: it is logged here, and Spark runs what is logged without a commit.
+    """
+    at, is_open = _position(copy)
+    if at < first:
+        raise CaptureError(f"the batches begin at {first}, but the copy {copy} ends at batch {at}")
+    here, *left = ends[at - first :] or [ends[-1]]
+    if left and not is_open and left[0] == here:
+        if write_empty_batch(copy) is None:
+            raise CaptureError(f"the logs of the copy {copy} have no committed batch")
+        is_open = True
+        left = left[1:]
+    if not left:
+        # A repeated end: nothing follows the batch that is logged without a commit.
+        return Segment([here], has_no_data=False) if is_open else None
+    pairs = zip((here, *left), left, strict=False)
+    count = max((n for n, (a, b) in enumerate(pairs, 1) if a == b), default=0)
+    return Segment(left[:count], has_no_data=True) if count else Segment(left, has_no_data=False)
+
+
+def _position(copy: Path) -> tuple[int, bool]:
+    """Return the last batch in the offset log, and whether it isn't committed."""
+    return max(batches(copy, "offsets"), default=-1), bool(uncommitted(copy))
+
+
+class BesideQuery(BoundedQuery):
+    """As a bounded query; a stop may interrupt a batch, which is then run again as it was logged.
+
+    Without further data Spark would end with a no-data batch that the running version didn't run.
+    """
+
+    def _stop_if_due(self, limit: float | None) -> None:
+        if self._why is None and self._report.must_stop:
+            self._why = "asked"
+            self._query.stop()
 
 
 def check_sink(unstarted: Any, entry_point: str, topic: str | None) -> None:

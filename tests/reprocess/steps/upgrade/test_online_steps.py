@@ -6,7 +6,7 @@ from dataclasses import replace
 import pytest
 
 from flat_ports import FlatPorts
-from headgate.errors import RefusedError, StepError, UnreachableError
+from headgate.errors import RefusedError, UnreachableError
 from headgate.model.cluster import Partition, Topic
 from headgate.model.output_comparison import ComparedColumn, OutputComparison
 from headgate.model.registered_pipelines import Pipeline
@@ -22,7 +22,6 @@ from headgate.reprocess.steps.upgrade.stage_checkpoint import (
     StageCheckpoint,
     batch_ends,
     between_batches,
-    is_past,
 )
 
 WHAT = {"pipeline": "p", "checkpoint": "/d/ck", "query_id": "q"}
@@ -30,10 +29,11 @@ COPY = "/d/.ck.staged-r"
 VERDICT = UpgradeVerdict(outcome="resumes", before="b", after="a", evidence="m:n", compared="p@1")
 
 
-def batches(*ends, first=1):
+def batches(*ends, first=1, watermark=0):
     """Return batches of the topic t, which end there in its partition 0."""
     return tuple(
-        LoggedBatch(number=n, offsets={"t": {0: end}}) for n, end in enumerate(ends, first)
+        LoggedBatch(number=n, offsets={"t": {0: end}}, watermark_ms=watermark)
+        for n, end in enumerate(ends, first)
     )
 
 
@@ -155,11 +155,8 @@ def test_the_copy_ends_where_the_topic_was_asked():
     step.verify(world, was)
 
 
-def test_ends_are_of_batches_that_took_something():
-    assert [e["t"]["0"] for e in batch_ends(batches(10, 20, 20, 35))] == [10, 20, 35]
-    assert is_past({"t": {"0": 20}}, {"t": {0: 19}})
-    assert not is_past({"t": {"0": 20}}, {"t": {0: 20}})
-    assert is_past({"t": {"0": 20, "1": 1}}, {"t": {0: 20}})
+def test_a_no_data_batch_repeats_an_end():
+    assert [e["t"]["0"] for e in batch_ends(batches(10, 20, 20, 35))] == [10, 20, 20, 35]
 
 
 def beside(goal):
@@ -171,14 +168,14 @@ def beside(goal):
 def test_the_new_version_gets_the_batches_that_it_has_not_done():
     world, step = Running(), beside("switch")
     step.apply(world, {"copy": COPY})
-    assert [e["t"]["0"] for e in world.kept("ends-switch")] == [35]
+    # The copy ends at batch 2; batch 3 is a no-data batch.
+    kept = world.kept("ends-switch")
+    assert (kept["first"], [e["t"]["0"] for e in kept["ends"]]) == (2, [20, 20, 35])
     (job,) = world.programs.jobs
     assert job.program == "run_beside" and f"--checkpoint={COPY}" in job.arguments
-    # Once it is decided, later batches don't move the goal.
-    world.logs["/d/ck"] = batches(10, 20, 20, 35, 50)
-    with pytest.raises(StepError, match="ends at"):
+    with pytest.raises(RefusedError, match="ended with batch 2"):
         step.verify(world, {"copy": COPY})
-    world.logs[COPY] = batches(10, 20, 35)
+    world.logs[COPY] = batches(10, 20, 20, 35)
     step.apply(world, {"copy": COPY})
     assert len(world.programs.jobs) == 1, "it had nothing left to do"
     step.verify(world, {"copy": COPY})
@@ -188,7 +185,8 @@ def test_it_catches_up_until_few_batches_are_left():
     world, step = Running(), replace(beside("catch_up"), max_lag=1)
     world.logs["/d/ck"] = batches(10, 20, 30, 40, 50)
     # While it does three batches, two come; while it does these, one.
-    logs = [(batches(10, 50), batches(50, 60, 70)), (batches(10, 70), batches(60, 70, 80))]
+    done = batches(10, 20, 30, 40, 50, 60, 70, 80)
+    logs = [(done[:5], done[4:7]), (done[:7], done[5:])]
 
     def run(job):
         world.programs.jobs.append(job)
@@ -198,7 +196,7 @@ def test_it_catches_up_until_few_batches_are_left():
     world.programs.run = run
     step.apply(world, {"copy": COPY})
     assert len(world.programs.jobs) == 2
-    assert [e["t"]["0"] for e in world.kept("ends-catch_up")] == [60, 70]
+    assert [e["t"]["0"] for e in world.kept("ends-catch_up")["ends"]] == [50, 60, 70]
     step.verify(world, {"copy": COPY})
 
 
@@ -242,6 +240,53 @@ def test_results_of_the_running_version_are_waited_for():
     step.apply(world, {"copy": COPY})
     assert world.kept("beside-compare")["output"] == {"0": 8, "1": 9}
     assert world.kept("beside-compare")["batch"] == 4
+
+
+@pytest.mark.parametrize(
+    ("copied", "said"),
+    [
+        # A no-data batch too many, or one too few, leaves other windows in the state.
+        (batches(10, 20, 20, 35, 35), "ended with batch 5"),
+        (batches(10, 20, 35), "ended with batch 3"),
+        (batches(10, 20, 20, 36), "at {'t': {'0': 36}}"),
+        (batches(10, 20, 20, 35, watermark=7), "the watermark of m:n differs"),
+        ((*batches(10, 20, 20, watermark=7), *batches(35, first=4)), "the watermark of m:n dif"),
+    ],
+)
+def test_a_copy_that_ends_otherwise_is_not_switched_to(copied, said):
+    world, step = Running(), beside("switch")
+    step.apply(world, {"copy": COPY})
+    world.logs[COPY] = copied
+    with pytest.raises(RefusedError, match=said):
+        step.verify(world, {"copy": COPY})
+
+
+def test_batches_that_spark_removes_during_the_wait_are_known():
+    world, step = Running(), replace(beside("compare"), seconds=60)
+    world.keep("staged", {"batch": 2, "offsets": {}, "output": {}})
+    log = batches(*range(10, 2000, 10))
+    passed = []
+
+    def pause(seconds):
+        passed.append(seconds)
+        at = 4 + len(passed)  # A batch each second, of which Spark keeps ten.
+        world.logs["/d/ck"] = log[max(at - 10, 0) : at]
+
+    world.pause = pause
+    step.apply(world, {"copy": COPY})
+    kept = world.kept("ends-compare")
+    assert [e["t"]["0"] for e in kept["ends"]] == [b.offsets["t"][0] for b in log[1:64]]
+
+
+def test_batches_that_are_no_longer_logged_end_the_run():
+    world, step = Running(), beside("switch")
+    world.logs["/d/ck"] = batches(40, 50, first=4)
+    with pytest.raises(RefusedError, match="batch 3 is no longer in the logs of /d/ck"):
+        step.apply(world, {"copy": COPY})
+    world.logs["/d/ck"] = batches(5)
+    with pytest.raises(RefusedError, match="reset or rewound"):
+        step.apply(world, {"copy": COPY})
+    assert not world.programs.jobs
 
 
 def test_an_interrupted_batch_is_announced_with_its_records():

@@ -6,6 +6,8 @@ from dataclasses import dataclass
 from typing import Any, ClassVar
 
 from headgate.errors import RefusedError, StepError
+from headgate.model.restore_points import LoggedBatch
+from headgate.reprocess.ports.checkpoints import Checkpoint
 from headgate.reprocess.ports.inspector import Applier, Inspector
 from headgate.reprocess.ports.spark_jobs import JobOutcome, SparkJob
 from headgate.reprocess.steps.base.document import StepBase
@@ -17,8 +19,8 @@ from headgate.reprocess.steps.checkpoint.swap import check_query
 from headgate.reprocess.steps.upgrade.stage_checkpoint import (
     STAGED,
     batch_ends,
+    batch_facts,
     between_batches,
-    is_past,
     newest_ends,
     read_record,
     write_record,
@@ -31,6 +33,8 @@ OUTPUT_SECONDS = 600.0
 COMPARE, CATCH_UP, SWITCH = "compare", "catch_up", "switch"
 # How often the new version may try to catch up.
 _ROUNDS = 5
+# How often the batches of the running version are written down while it is waited for.
+_LOOK_SECONDS = 5
 _WHAT = {
     COMPARE: "up to a batch that the running version ends after {seconds} s",
     CATCH_UP: "until at most {max_lag} batches are left",
@@ -86,13 +90,12 @@ class RunBeside(StepBase):
     def _catch_up(self, applier: Applier, was: PriorState) -> None:
         """Run to the newest batch, again and again, until few are left."""
         for _ in range(_ROUNDS):
-            ends = batch_ends(applier.checkpoints.batches(self.checkpoint))
-            copy = applier.checkpoints.read(was["copy"])
-            lag = sum(1 for end in ends if copy is None or is_past(end, copy.offsets))
+            goal = self._decided(applier, was)
+            lag = len(goal["ends"]) - 1
             applier.note(f"batches that {self.entry_point} has not processed: {lag}")
             if lag <= self.max_lag:
                 return
-            self._run_to(applier, was, self._decided(applier, was))
+            self._run_to(applier, was, goal)
         raise RefusedError(
             f"{self.entry_point} doesn't catch up: more than {self.max_lag} batches are left "
             f"after {_ROUNDS} runs. Give it more resources under [spark], or plan again with a "
@@ -100,45 +103,81 @@ class RunBeside(StepBase):
         )
 
     def _run_to(self, applier: Applier, was: PriorState, goal: dict[str, Any]) -> None:
+        if self._copy(applier, was).head != (goal["batch"], goal["batch"]):
+            self._run(applier, was["copy"], {name: goal[name] for name in ("first", "ends")})
+
+    def _copy(self, applier: Applier, was: PriorState) -> Checkpoint:
         found = applier.checkpoints.read(was["copy"])
-        if found is None:
+        if found is None or found.last_offset_batch is None:
             raise StepError(
                 f"the copy {was['copy']} no longer exists. Run `headgate undo {applier.run}`, then "
                 "`headgate plan` again"
             )
-        left = [end for end in goal["ends"] if is_past(end, found.offsets)]
-        if left or found.last_offset_batch != found.last_commit_batch:
-            self._run(applier, was["copy"], left or goal["ends"][-1:])
-
-    def _decided(self, applier: Applier, was: PriorState) -> dict[str, Any]:
-        """Choose the last batch, and keep where each batch up to it ends."""
-        output = None
-        if self.goal == COMPARE:
-            output = self._after_results(applier)
-        elif self.goal == SWITCH:
-            self._tell_uncommitted(applier)
-        ends = batch_ends(applier.checkpoints.batches(self.checkpoint))
-        if output is not None:
-            last = output[0]
-            kept = [b for b in applier.checkpoints.batches(self.checkpoint) if b.number <= last]
-            ends = batch_ends(kept)
-        at = newest_ends(applier, was["copy"])
-        reached = {t: {int(p): o for p, o in parts.items()} for t, parts in at.items()}
-        found: dict[str, Any] = {"ends": [e for e in ends if is_past(e, reached)] or [ends[-1]]}
-        if output is not None:
-            found |= {"batch": output[0], "output": output[1]}
-        write_record(applier, self._record, found)
         return found
 
-    def _after_results(self, applier: Applier) -> tuple[int, dict[str, int]]:
-        """Wait until the running version has written results since the copy."""
+    def _decided(self, applier: Applier, was: PriorState) -> dict[str, Any]:
+        """Choose the last batch, and keep where each batch up to it ends.
+
+        `ends` begins with the last batch of the copy, whose number is `first`: batches of the copy
+        have the numbers of the running version's.
+        """
+        seen: dict[int, LoggedBatch] = {}
+        output: dict[str, Any] = {}
+        if self.goal == COMPARE:
+            last, output["output"] = self._after_results(applier, seen)
+            seen = {n: b for n, b in seen.items() if n <= last}
+        else:
+            if self.goal == SWITCH:
+                self._tell_uncommitted(applier)
+            self._look(applier, seen)
+        copy = self._copy(applier, was)
+        first = copy.last_offset_batch or 0
+        here = {t: {str(p): o for p, o in parts.items()} for t, parts in copy.offsets.items()}
+        ends = dict(zip(seen, batch_ends(list(seen.values())), strict=True))
+        later = [end for number, end in ends.items() if number > first]
+        self._check_kept(list(seen), first)
+        found = {**batch_facts(list(seen.values())), "first": first, "ends": [here, *later]}
+        write_record(applier, self._record, found | output)
+        return found | output
+
+    def _check_kept(self, numbers: list[int], first: int) -> None:
+        """Refuse unless every batch after `first` is known."""
+        if not numbers or numbers[-1] < first:
+            raise RefusedError(
+                f"conflict: {self.pipeline} was reset or rewound after its checkpoint was copied: "
+                f"batch {first} is gone. Run `headgate plan` again"
+            )
+        missing = set(range(first + 1, numbers[-1] + 1)) - set(numbers)
+        if missing:
+            raise RefusedError(
+                f"batch {min(missing)} is no longer in the logs of {self.checkpoint}, so the new "
+                "version can't repeat it. Raise spark.sql.streaming.minBatchesToRetain of the "
+                "running query, or use a longer trigger interval"
+            )
+
+    def _look(self, applier: Applier, seen: dict[int, LoggedBatch]) -> None:
+        """Add the batches that are logged now; Spark removes old ones."""
+        found = applier.checkpoints.batches(self.checkpoint)
+        seen |= {batch.number: batch for batch in found}
+
+    def _after_results(
+        self, applier: Applier, seen: dict[int, LoggedBatch]
+    ) -> tuple[int, dict[str, int]]:
+        """Wait until the running version has written results since the copy.
+
+        The batches that are logged meanwhile are added to `seen`.
+        """
         staged = read_record(applier, STAGED) or {}
         wait = Wait(applier=applier, poll=1.0)
-        applier.note(f"waiting {self.seconds} s for results of {self.pipeline}")
+        applier.note(f"waiting for {self.seconds} s, while {self.pipeline} writes results")
+        self._look(applier, seen)
         while wait.seconds < self.seconds:
             wait.pause()
+            if wait.seconds % _LOOK_SECONDS == 0:
+                self._look(applier, seen)
         while True:
             batch, ends = between_batches(applier, self.checkpoint, self.sink_topic)
+            self._look(applier, seen)
             if ends != staged.get("output") or wait.seconds >= self.seconds + OUTPUT_SECONDS:
                 return batch, ends
             wait.pause()
@@ -158,9 +197,9 @@ class RunBeside(StepBase):
             f"{plural(count, 'record')} may be in {self.sink_topic} twice"
         )
 
-    def _run(self, applier: Applier, copy: str, ends: list[Any]) -> None:
+    def _run(self, applier: Applier, copy: str, batches: dict[str, Any]) -> None:
         name = f"ends-{self.goal}"
-        write_record(applier, name, ends)
+        write_record(applier, name, batches)
         job = SparkJob(
             program=PROGRAM,
             arguments=tuple(self._arguments(applier, copy, name)),
@@ -196,18 +235,31 @@ class RunBeside(StepBase):
         return [f"--{key}={value}" for key, value in given.items() if value is not None]
 
     def verify(self, applier: Applier, was: PriorState) -> None:
-        """Fail unless the copy ends, committed, where the running version's batch ends."""
+        """Fail unless the copy ends, committed, with the running version's batch.
+
+        Both watermarks must be equal: a window that only one of them has closed is lost at the
+        switch, or written twice.
+        """
         if self.goal == CATCH_UP:
             return
         goal = read_record(applier, self._record)
         found = applier.checkpoints.read(was["copy"])
         if goal is None or found is None or found.last_offset_batch != found.last_commit_batch:
             raise StepError(f"the copy {was['copy']} has an uncommitted batch. Resume the run")
-        at = newest_ends(applier, was["copy"])
-        if at != goal["ends"][-1]:
-            raise StepError(
-                f"the copy {was['copy']} ends at {at}, not at {goal['ends'][-1]}. Run `headgate "
-                f"undo {applier.run}`, then `headgate plan` again"
+        now = batch_facts(applier.checkpoints.batches(was["copy"]))
+        if any(now[name] != goal[name] for name in ("batch", "end")):
+            raise RefusedError(
+                f"{self.entry_point} ended with batch {now['batch']} at {now['end']}, the running "
+                f"version with batch {goal['batch']} at {goal['end']}. Use offline-upgrade"
+            )
+        # The newest first: a log may begin with its last batch.
+        both = zip(now["watermarks"], goal["watermarks"], strict=False)
+        if any(own != other for own, other in both):
+            raise RefusedError(
+                f"the watermark of {self.entry_point} differs from the running version's at batch "
+                f"{goal['batch']}: {now['watermarks'][0]} and {goal['watermarks'][0]} ms. A switch "
+                "would lose results or write them twice. Keep column and delay of the watermark, "
+                "or use offline-upgrade"
             )
 
     @property

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
@@ -21,8 +21,6 @@ STAGED, SWITCHED = "staged", "switched"
 # How long a moment between two batches is waited for, and how often it is looked for.
 BETWEEN_SECONDS, _POLL = 120.0, 0.1
 _TRIES = 10
-
-Ends = Mapping[str, Mapping[int, int]]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -162,7 +160,7 @@ def newest_ends(inspector: Inspector, checkpoint: str) -> dict[str, dict[str, in
 
 
 def batch_ends(batches: Sequence[LoggedBatch]) -> list[dict[str, dict[str, int]]]:
-    """Return where each batch ends that took something, oldest first, as JSON values.
+    """Return where each batch ends, oldest first, as JSON values; a no-data batch repeats an end.
 
     A source without new data may not be logged: its last offsets are carried on.
     """
@@ -172,18 +170,23 @@ def batch_ends(batches: Sequence[LoggedBatch]) -> list[dict[str, dict[str, int]]
         at = {topic: dict(parts) for topic, parts in at.items()}
         for topic, parts in batch.offsets.items():
             at.setdefault(topic, {}).update({str(p): o for p, o in parts.items()})
-        if not found or found[-1] != at:
-            found.append(at)
+        found.append(at)
     return found
 
 
-def is_past(end: Mapping[str, Mapping[str, int]], at: Ends) -> bool:
-    """Return whether an end has an offset that `at` has not reached."""
-    return any(
-        offset > at.get(topic, {}).get(int(part), 0)
-        for topic, parts in end.items()
-        for part, offset in parts.items()
-    )
+def batch_facts(batches: Sequence[LoggedBatch]) -> dict[str, Any]:
+    """Return the number of the last batch, where it ends, and the watermarks after and before it.
+
+    These are in milliseconds since 1970. The one before a batch decides which results it writes,
+    the one after it which results the next batch writes.
+    """
+    if not batches:
+        return {}
+    return {
+        "batch": batches[-1].number,
+        "end": batch_ends(batches)[-1],
+        "watermarks": [b.watermark_ms or 0 for b in reversed(batches[-2:])],
+    }
 
 
 def write_record(applier: Applier, name: str, found: Any) -> None:
