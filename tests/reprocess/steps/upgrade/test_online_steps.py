@@ -9,10 +9,11 @@ from flat_ports import FlatPorts
 from headgate.errors import RefusedError, UnreachableError
 from headgate.model.cluster import Partition, Topic
 from headgate.model.output_comparison import ComparedColumn, OutputComparison
-from headgate.model.registered_pipelines import Pipeline
+from headgate.model.registered_pipelines import Commands, Pipeline
 from headgate.model.restore_points import LoggedBatch
 from headgate.model.version import Engine
 from headgate.reprocess.ports.checkpoints import Checkpoint
+from headgate.reprocess.ports.processes import DriverStatus, Status
 from headgate.reprocess.ports.spark_jobs import JobOutcome, JobResult
 from headgate.reprocess.ports.verdict import Judged, UpgradeVerdict
 from headgate.reprocess.steps.upgrade.check_production import CheckProduction
@@ -20,6 +21,7 @@ from headgate.reprocess.steps.upgrade.compare_outputs import CompareOutputs
 from headgate.reprocess.steps.upgrade.run_beside import RunBeside
 from headgate.reprocess.steps.upgrade.stage_checkpoint import (
     StageCheckpoint,
+    SwapStagedCheckpoint,
     batch_ends,
     between_batches,
 )
@@ -259,6 +261,68 @@ def test_a_copy_that_ends_otherwise_is_not_switched_to(copied, said):
     world.logs[COPY] = copied
     with pytest.raises(RefusedError, match=said):
         step.verify(world, {"copy": COPY})
+
+
+def test_a_resume_switches_where_the_running_version_ended_since():
+    world, step = Running(), beside("switch")
+    step.apply(world, {"copy": COPY})
+    world.logs[COPY] = batches(10, 20, 20, 35)
+    # The run failed here. The old version was started, did a batch, and was stopped again.
+    world.logs["/d/ck"] = batches(10, 20, 20, 35, 50)
+    step.apply(world, {"copy": COPY})
+    assert [e["t"]["0"] for e in world.kept("ends-switch")["ends"]] == [35, 50]
+    with pytest.raises(RefusedError, match="ended with batch 4"):
+        step.verify(world, {"copy": COPY})
+    world.logs[COPY] = world.logs["/d/ck"]
+    step.verify(world, {"copy": COPY})
+
+
+class Folders(World):
+    """As the world, before the swap: the copy ends where the old version ends."""
+
+    def __init__(self):
+        super().__init__()
+        self.logs[COPY] = self.logs["/d/ck"]
+        self.moves = []
+
+    def exists(self, path):
+        return path == COPY
+
+    def move(self, path, to):
+        self.moves.append((path, to))
+
+    def move_schemas(self, copy, location):
+        pass
+
+    def registered(self, name):
+        return Pipeline(name=name, engine=Engine.SPARK, commands=Commands(status="ask"))
+
+    def status(self, name):
+        return Status.STOPPED
+
+    def driver_status(self, name):
+        return DriverStatus(Status.STOPPED)
+
+
+def test_the_swap_moves_a_copy_with_the_old_versions_last_batch():
+    world = Folders()
+    was = {"copy": COPY, "aside": "/d/.ck.before-r", "made": [4, 4]}
+    SwapStagedCheckpoint(**WHAT).apply(world, was)
+    assert world.moves == [("/d/ck", "/d/.ck.before-r"), (COPY, "/d/ck")]
+    # So the new version's next batch is 5, of which a watch can tell that it is new.
+    assert world.kept("switched") == {"batch": 4}
+
+
+@pytest.mark.parametrize(
+    "log", [batches(10, 20, 20, 35, 50), batches(10, 20, 20, 36), batches(10, 20, 20, 35, 35)]
+)
+def test_a_version_that_was_restarted_before_the_swap_is_not_replaced(log):
+    world = Folders()
+    world.logs["/d/ck"] = log
+    was = {"copy": COPY, "aside": "/d/.ck.before-r", "made": [4, 4]}
+    with pytest.raises(RefusedError, match="processed batches after batch 4"):
+        SwapStagedCheckpoint(**WHAT).apply(world, was)
+    assert world.moves == []
 
 
 def test_batches_that_spark_removes_during_the_wait_are_known():

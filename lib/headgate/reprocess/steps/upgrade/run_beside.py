@@ -21,6 +21,7 @@ from headgate.reprocess.steps.upgrade.stage_checkpoint import (
     batch_ends,
     batch_facts,
     between_batches,
+    differs,
     newest_ends,
     read_record,
     write_record,
@@ -79,13 +80,17 @@ class RunBeside(StepBase):
         return {"copy": beside(self.checkpoint, STAGED, applier.run)}
 
     def apply(self, applier: Applier, was: PriorState) -> None:
-        """Decide the last batch once, then run the program up to it."""
+        """Decide the last batch, then run the program up to it.
+
+        A resume keeps the decision, unless the running version was started again since.
+        """
         if self.goal == CATCH_UP:
             self._catch_up(applier, was)
             return
-        self._run_to(
-            applier, was, read_record(applier, self._record) or self._decided(applier, was)
-        )
+        goal = read_record(applier, self._record)
+        if goal is None or (self.goal == SWITCH and differs(applier, self.checkpoint, goal)):
+            goal = self._decided(applier, was)
+        self._run_to(applier, was, goal)
 
     def _catch_up(self, applier: Applier, was: PriorState) -> None:
         """Run to the newest batch, again and again, until few are left."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
@@ -107,7 +107,18 @@ class SwapStagedCheckpoint(CheckpointSwap):
         return {**was, "made": list(found.head) if found else None}
 
     def apply(self, applier: Applier, was: PriorState) -> None:
-        """Let the copy's metadata name its new place, then move."""
+        """Let the copy's metadata name its new place, then move.
+
+        RefusedError if the old version has run on since: its last results would be written twice.
+        """
+        if not applier.folders.exists(was["aside"]) and applier.folders.exists(was["copy"]):
+            copied = batch_facts(applier.checkpoints.batches(was["copy"]))
+            if differs(applier, self.checkpoint, copied):
+                raise RefusedError(
+                    f"{self.pipeline} has processed batches after batch {copied.get('batch')}, at "
+                    "which the new version ends: something restarted it. Stop what restarts it, "
+                    "then run `headgate plan` again"
+                )
         if applier.folders.exists(was["copy"]):
             applier.checkpoints.move_schemas(was["copy"], self.checkpoint)
         CheckpointSwap.apply(self, applier, was)
@@ -187,6 +198,12 @@ def batch_facts(batches: Sequence[LoggedBatch]) -> dict[str, Any]:
         "end": batch_ends(batches)[-1],
         "watermarks": [b.watermark_ms or 0 for b in reversed(batches[-2:])],
     }
+
+
+def differs(inspector: Inspector, checkpoint: str, facts: Mapping[str, Any]) -> bool:
+    """Return whether a checkpoint's last batch isn't the one that `batch_facts` has described."""
+    now = batch_facts(inspector.checkpoints.batches(checkpoint))
+    return any(now.get(name) != facts.get(name) for name in ("batch", "end"))
 
 
 def write_record(applier: Applier, name: str, found: Any) -> None:
