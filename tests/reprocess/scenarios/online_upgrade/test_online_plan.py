@@ -7,8 +7,10 @@ import pytest
 from flat_ports import FlatPorts
 from headgate.errors import ScenarioError
 from headgate.model.cluster import Partition, Topic
+from headgate.model.output_columns import Payload
 from headgate.model.registered_pipelines import Commands, Pipeline
 from headgate.model.restore_points import SnapshotSize
+from headgate.model.state_schema import Field, Schema
 from headgate.model.version import Engine, Sink, Source, Version
 from headgate.reprocess.ports.checkpoints import Checkpoint
 from headgate.reprocess.ports.kafka import TopicShape
@@ -179,6 +181,18 @@ def test_findings_block_the_plan():
 def test_only_one_topic_can_be_replaced(sink, said):
     made = plan(World(), version=replace(VERSION, sink=sink))
     assert said in " ".join(made.blockers) and not made.can_apply
+
+
+def test_keys_that_the_results_do_not_have_block_it():
+    schema = Schema((Field("id", "string"), Field("n", "long")))
+    payload = Payload(column="value", writer="to_json", schema=schema)
+    version = replace(VERSION, sink=replace(SINK, payloads=(payload,)))
+    made = plan(World(), version=version, keys=["id", "ident"])
+    assert made.blockers == ("--keys: the results have no column ident. Their columns are id, n",)
+    for keys in (["id"], ["key"]):
+        assert plan(World(), version=version, keys=keys).can_apply
+    unknown = replace(VERSION, sink=replace(SINK, payloads=(replace(payload, schema=None),)))
+    assert plan(World(), version=unknown, keys=["ident"]).can_apply
 
 
 def test_files_as_a_source_block_it():

@@ -6,7 +6,7 @@ from dataclasses import replace
 import pytest
 
 from flat_ports import FlatPorts
-from headgate.errors import RefusedError, UnreachableError
+from headgate.errors import RefusedError, RunCancelledError, StepError, UnreachableError
 from headgate.model.cluster import Partition, Topic
 from headgate.model.output_comparison import ComparedColumn, OutputComparison
 from headgate.model.registered_pipelines import Commands, Pipeline
@@ -474,6 +474,22 @@ def test_differences_end_the_run_unless_they_are_allowed():
     with pytest.raises(RefusedError, match="results differ"):
         compare(comparison(different=1))
     compare(comparison(different=1), must_match=False)
+
+
+def test_results_that_cannot_be_compared_end_the_run_before_the_switch(monkeypatch):
+    def compare_fails(self, a, b, **given):
+        raise StepError("neither output has column ident.")
+
+    monkeypatch.setattr(World, "compare", compare_fails)
+    with pytest.raises(RefusedError, match=r"column ident\. Check --keys"):
+        compare(comparison())
+
+    def cancelled(self, a, b, **given):
+        raise RunCancelledError("cancelled")
+
+    monkeypatch.setattr(World, "compare", cancelled)
+    with pytest.raises(RunCancelledError):
+        compare(comparison())
 
 
 def test_no_results_are_no_proof():

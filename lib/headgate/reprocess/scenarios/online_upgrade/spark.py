@@ -9,6 +9,7 @@ from typing import Any
 from headgate.errors import ScenarioError
 from headgate.model.cluster import Topic
 from headgate.model.registered_pipelines import Effects
+from headgate.model.version import Sink
 from headgate.reprocess.plan import Plan
 from headgate.reprocess.ports.checkpoints import Checkpoint
 from headgate.reprocess.ports.source_offsets import QueryPosition, SourceKind
@@ -198,6 +199,23 @@ def _sink_blockers(request: PlanRequest) -> Iterator[str]:
             f"{request.pipeline.name} sets no `topic` option on its sink, so it may write to "
             "several topics. Set the option, or use offline-upgrade"
         )
+    else:
+        yield from _key_blockers(request, sink)
+
+
+def _key_blockers(request: PlanRequest, sink: Sink) -> Iterator[str]:
+    """Block keys that the stored version's JSON values don't have, if their fields are known."""
+    for payload in sink.payloads:
+        if payload.column != "value" or payload.writer != "to_json" or payload.schema is None:
+            continue
+        known = [field.name for field in payload.schema.fields]
+        taken = {name.casefold() for name in (*known, "key")}
+        wrong = [key for key in request.options["keys"] if key.casefold() not in taken]
+        if wrong:
+            yield (
+                f"--keys: the results have no column {name_list(wrong)}. Their columns are "
+                f"{name_list(known)}"
+            )
 
 
 def _checkpoint_blockers(found: Checkpoint, position: QueryPosition) -> Iterator[str]:

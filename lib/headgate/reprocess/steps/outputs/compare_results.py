@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-import json
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from typing import ClassVar
 
 from headgate.errors import StepError
 from headgate.reprocess.ports.inspector import Applier
+from headgate.reprocess.steps.base.comparison import keep_comparison
 from headgate.reprocess.steps.base.document import StepBase
 from headgate.reprocess.steps.base.step import PriorState
-from headgate.text.numbers import name_list, plural
+from headgate.text.numbers import name_list
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -42,14 +42,7 @@ class CompareResults(StepBase):
             tolerance=self.tolerance,
             ignore=self.ignore,
         )
-        file = f"{applier.folders.snapshot_folder()}/comparison.json"
-        applier.folders.write_record(file, json.dumps(asdict(found)))
-        said = (
-            f"{plural(found.rows_a, 'row')} and {plural(found.rows_b, 'row')}: {found.missing} "
-            f"missing, {found.extra} extra, {found.different} different"
-        )
-        columns = [c.name for c in found.columns if c.different]
-        applier.note(said + (f" (columns {name_list(columns)})" if columns else ""))
+        said, file = keep_comparison(applier, found)
         if self.must_match and not found.equal:
             raise StepError(f"the results differ: {said}. See {file}")
 

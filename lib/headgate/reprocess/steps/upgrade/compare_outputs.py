@@ -2,19 +2,19 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterable
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from typing import ClassVar
 
-from headgate.errors import RefusedError, StepError
+from headgate.errors import RefusedError, RunCancelledError, StepError
 from headgate.model.output_comparison import OutputComparison
 from headgate.reprocess.ports.inspector import Applier, Inspector
+from headgate.reprocess.steps.base.comparison import keep_comparison
 from headgate.reprocess.steps.base.document import StepBase
 from headgate.reprocess.steps.base.step import PriorState
 from headgate.reprocess.steps.upgrade.run_beside import COMPARE
 from headgate.reprocess.steps.upgrade.stage_checkpoint import STAGED, read_record
-from headgate.text.numbers import name_list, plural
+from headgate.text.numbers import name_list
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -43,24 +43,8 @@ class CompareOutputs(StepBase):
 
     def apply(self, applier: Applier, was: PriorState) -> None:
         """Compare, keep the result with the run, and end the run if it differs."""
-        found = applier.spark_jobs.compare(
-            f"kafka:{self.sink_topic}@{self._range(applier)}",
-            f"kafka:{self.topic}",
-            keys=self.keys,
-            tolerance=self.tolerance,
-            ignore=self.ignore,
-            newest=True,
-        )
-        file = f"{applier.folders.snapshot_folder()}/comparison.json"
-        applier.folders.write_record(file, json.dumps(asdict(found)))
-        said = (
-            f"old version: {plural(found.rows_a, 'row')}, new version: "
-            f"{plural(found.rows_b, 'row')}; {found.missing} missing, {found.extra} extra, "
-            f"{found.different} different"
-        )
-        columns = [c.name for c in found.columns if c.different]
-        said += f" (columns {name_list(columns)})" if columns else ""
-        applier.note(said)
+        found = self._compared(applier)
+        said, file = keep_comparison(applier, found)
         self._check_fields(applier, found)
         if not self.must_match:
             return
@@ -74,6 +58,26 @@ class CompareOutputs(StepBase):
                 f"the results differ: {said}. See {file}. Correct the new version, or plan "
                 "again with --allow-differences"
             )
+
+    def _compared(self, applier: Applier) -> OutputComparison:
+        """Compare; RefusedError if that fails, because nothing was switched yet."""
+        given = self._range(applier)
+        try:
+            return applier.spark_jobs.compare(
+                f"kafka:{self.sink_topic}@{given}",
+                f"kafka:{self.topic}",
+                keys=self.keys,
+                tolerance=self.tolerance,
+                ignore=self.ignore,
+                newest=True,
+            )
+        except RunCancelledError:
+            raise
+        except StepError as error:
+            raise RefusedError(
+                f"the results can't be compared: {str(error).rstrip('.')}. Check --keys, then run "
+                "`headgate plan` again"
+            ) from None
 
     def _range(self, applier: Applier) -> str:
         staged, compared = read_record(applier, STAGED), read_record(applier, f"beside-{COMPARE}")
