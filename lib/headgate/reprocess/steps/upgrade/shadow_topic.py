@@ -16,7 +16,8 @@ from headgate.reprocess.steps.base.step import PriorState, Step
 class CreateShadowTopic(StepBase):
     """Create a topic with the partitions and settings of the output topic.
 
-    `shape` has `partitions`, `replication` and `configs`.
+    `shape` has `partitions`, `replication` and `configs`. The topic's id is kept with the run: only
+    the topic with this id is deleted.
     """
 
     action: ClassVar[str] = "create_shadow_topic"
@@ -37,10 +38,22 @@ class CreateShadowTopic(StepBase):
                 "again with another --shadow-topic"
             )
 
+    def bind(self, applier: Applier) -> PriorState:
+        """Decide where the id is kept."""
+        return {"record": _record(applier)}
+
     def apply(self, applier: Applier, was: PriorState) -> None:
-        """Create it, unless it is there."""
-        if not applier.kafka.shapes([self.topic]):
+        """Create it and keep its id, unless this run has done so."""
+        found = applier.kafka.shapes([self.topic]).get(self.topic)
+        if found is not None and found.id != applier.folders.read_record(was["record"]):
+            raise StepError(
+                f"topic {self.topic} exists, but the run has no record that it created it. Delete "
+                "the topic if nobody needs it, then resume the run"
+            )
+        if found is None:
             applier.kafka.create_topic(TopicShape(name=self.topic, id="", **self.shape))
+            created = applier.kafka.shapes([self.topic])[self.topic]
+            applier.folders.write_record(was["record"], created.id)
 
     def verify(self, applier: Applier, was: PriorState) -> None:
         """Fail where it is missing or has another number of partitions."""
@@ -53,33 +66,56 @@ class CreateShadowTopic(StepBase):
 
     def undo(self, was: PriorState) -> tuple[Step, ...]:
         """Delete it."""
-        return (DeleteShadowTopic(topic=self.topic),)
+        return (DeleteShadowTopic(topic=self.topic, record=was.get("record")),)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DeleteShadowTopic(StepBase):
-    """Delete the shadow topic and its records. No consumer needs them."""
+    """Delete the shadow topic with its records, which no consumer needs.
+
+    `record` is the file with the id of the topic, None: it is in the folder of this run. A topic
+    with another id isn't the run's, so it stays.
+    """
 
     action: ClassVar[str] = "delete_shadow_topic"
     symbol: ClassVar[str] = "-"
     undoable: ClassVar[bool] = True
     topic: str
+    record: str | None = None
 
     def describe(self) -> str:
         return f"delete shadow topic {self.topic}"
+
+    def risks(self, inspector: Inspector) -> tuple[str, ...]:
+        """Say what goes with the topic."""
+        return (f"the undo deletes {self.topic} with all its records, whoever wrote them",)
 
     def is_applied(self, applier: Applier, was: PriorState) -> bool:
         """Return whether it is gone."""
         return not applier.kafka.shapes([self.topic])
 
     def apply(self, applier: Applier, was: PriorState) -> None:
-        """Delete it, unless it is gone."""
-        for shape in applier.kafka.shapes([self.topic]).values():
-            applier.kafka.delete_topic(shape)
+        """Delete it, unless it is gone or not the run's."""
+        if own := self._own(applier):
+            applier.kafka.delete_topic(own)
+        elif applier.kafka.shapes([self.topic]):
+            applier.note(
+                f"topic {self.topic} stays: the run has no record that it created it. Delete the "
+                "topic if nobody needs it"
+            )
+
+    def _own(self, applier: Applier) -> TopicShape | None:
+        found = applier.kafka.shapes([self.topic]).get(self.topic)
+        known = applier.folders.read_record(self.record or _record(applier))
+        return found if found is not None and found.id == known else None
 
     def verify(self, applier: Applier, was: PriorState) -> None:
         """Fail where it is still there."""
-        if applier.kafka.shapes([self.topic]):
+        if self._own(applier):
             raise StepError(
                 f"topic {self.topic} still exists. Stop all producers of it, then resume the run"
             )
+
+
+def _record(applier: Applier) -> str:
+    return f"{applier.folders.snapshot_folder()}/shadow-topic"

@@ -1,0 +1,90 @@
+"""The shadow topic is known by its id: another topic of its name is nobody's to delete."""
+
+from dataclasses import replace
+
+import pytest
+
+from flat_ports import FlatPorts
+from headgate.errors import StepError
+from headgate.reprocess.ports.kafka import TopicShape
+from headgate.reprocess.steps.upgrade.shadow_topic import CreateShadowTopic, DeleteShadowTopic
+
+SHAPE = {"partitions": 2, "replication": 1, "configs": {}}
+STEP = CreateShadowTopic(topic="known-shadow", like="known", shape=SHAPE)
+
+
+class World(FlatPorts):
+    """A cluster that gives each new topic an id, and the folder of a run."""
+
+    def __init__(self):
+        self.there, self.files, self.notes, self.made = {}, {}, [], 0
+
+    def shapes(self, names):
+        return {n: self.there[n] for n in names if n in self.there}
+
+    def create_topic(self, shape):
+        self.made += 1
+        self.there[shape.name] = replace(shape, id=f"id-{self.made}")
+
+    def delete_topic(self, shape):
+        assert self.there.pop(shape.name) == shape
+
+    def snapshot_folder(self):
+        return "/runs/r"
+
+    def read_record(self, path):
+        return self.files.get(path)
+
+    def write_record(self, path, text):
+        self.files[path] = text
+
+    def note(self, message):
+        self.notes.append(message)
+
+
+@pytest.fixture
+def created():
+    world = World()
+    was = STEP.bind(world)
+    STEP.apply(world, was)
+    STEP.verify(world, was)
+    return world, was
+
+
+def test_the_topic_that_a_run_created_is_deleted(created):
+    world, was = created
+    STEP.apply(world, was)
+    assert world.made == 1, "a resume keeps it"
+    for step in (DeleteShadowTopic(topic="known-shadow"), *STEP.undo(was)):
+        kept = dict(world.there)
+        step.apply(world, {})
+        step.verify(world, {})
+        assert not world.there and not world.notes
+        world.there = kept
+
+
+def test_another_topic_of_that_name_stays(created):
+    world, was = created
+    del world.there["known-shadow"]
+    world.create_topic(TopicShape(name="known-shadow", id="", **SHAPE))
+    (back,) = STEP.undo(was)
+    assert not back.is_applied(world, {})
+    back.apply(world, {})
+    back.verify(world, {})
+    assert world.there["known-shadow"].id == "id-2"
+    assert "known-shadow stays" in world.notes[0]
+
+
+def test_a_topic_that_appeared_before_a_resume_is_not_filled():
+    world = World()
+    was = STEP.bind(world)
+    world.create_topic(TopicShape(name="known-shadow", id="", **SHAPE))
+    with pytest.raises(StepError, match="no record that it created it"):
+        STEP.apply(world, was)
+    (back,) = STEP.undo(was)
+    back.apply(world, {})
+    assert world.there
+
+
+def test_an_undo_says_that_all_records_go():
+    assert "with all its records" in DeleteShadowTopic(topic="t").risks(World())[0]
