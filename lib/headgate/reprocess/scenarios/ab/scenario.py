@@ -14,6 +14,12 @@ from headgate.reprocess.output_effects import OutputEffects
 from headgate.reprocess.plan import Plan
 from headgate.reprocess.scenario import Kind, Option, PlanRequest, Scenario, needs, refused
 from headgate.reprocess.scenarios.shared import common
+from headgate.reprocess.scenarios.shared.compared_results import (
+    IGNORE,
+    KEYS,
+    TOLERANCE,
+    comparison_of,
+)
 from headgate.reprocess.scenarios.shared.processed_records import (
     Ranges,
     operators_as_batch,
@@ -62,10 +68,7 @@ def _plan(request: PlanRequest, topics: Mapping[str, Topic], ranges: Ranges) -> 
     compare = CompareResults(
         before=own,
         after=other,
-        keys=tuple(options["keys"]),
-        tolerance=_tolerance(options.get("tolerance")),
-        ignore=tuple(options.get("ignore", ())),
-        must_match=not options.get("allow-differences", False),
+        **comparison_of(options),
     )
     steps: list[Step] = []
     functions = ((str(pipeline.entry_point), own, True), (str(options["other"]), other, False))
@@ -111,16 +114,6 @@ def _risks(request: PlanRequest, topics: Mapping[str, Topic]) -> list[str]:
     ]
 
 
-def _tolerance(text: object) -> float:
-    try:
-        found = float(str(text)) if text is not None else 0.0
-    except ValueError:
-        found = -1.0
-    if not 0 <= found < float("inf"):
-        raise ScenarioError(f"--tolerance: expected a number from 0, found {text!r}")
-    return found
-
-
 SCENARIO = Scenario(
     name="ab",
     title="Compare two versions (A/B)",
@@ -134,14 +127,7 @@ SCENARIO = Scenario(
             metavar="MODULE:FUNCTION",
             required=True,
         ),
-        Option(
-            name="keys",
-            ask="Which columns identify a row?",
-            help="Column that identifies a row of the results; repeat it for several.",
-            kind=Kind.MANY,
-            metavar="COLUMN",
-            required=True,
-        ),
+        KEYS,
         Option(
             name="to",
             ask="Write the results to which folder?",
@@ -156,19 +142,8 @@ SCENARIO = Scenario(
             kind=Kind.MANY,
             metavar="TOPIC:PARTITION:FROM-TO",
         ),
-        Option(
-            name="tolerance",
-            ask="How much may numbers differ?",
-            help="Largest difference of two numbers that counts as equal (default 0).",
-            metavar="NUMBER",
-        ),
-        Option(
-            name="ignore",
-            ask="Which columns are not compared?",
-            help="Column to leave out of the comparison; repeat it for several.",
-            kind=Kind.MANY,
-            metavar="COLUMN",
-        ),
+        TOLERANCE,
+        IGNORE,
         Option(
             name="allow-differences",
             ask="Does the run succeed if the results differ?",

@@ -11,6 +11,7 @@ from headgate.reprocess.plan import Plan
 from headgate.reprocess.ports.verdict import FAIL_ON, read_fail_on
 from headgate.reprocess.scenario import Kind, Option, PlanRequest, Scenario, needs, refused
 from headgate.reprocess.scenarios.online_upgrade import spark
+from headgate.reprocess.scenarios.shared.compared_results import IGNORE, KEYS, TOLERANCE
 
 _FUNCTION = re.compile(r"[\w.]+:\w+")
 _COMMANDS = Condition(
@@ -58,27 +59,9 @@ OPTIONS = (
         metavar="MODULE:FUNCTION",
         required=True,
     ),
-    Option(
-        name="keys",
-        ask="Which columns identify a row?",
-        help="Column that identifies a row of the results. Repeat it for several.",
-        kind=Kind.MANY,
-        metavar="COLUMN",
-        required=True,
-    ),
-    Option(
-        name="tolerance",
-        ask="How much may numbers differ?",
-        help="Largest difference of two numbers that counts as equal (default 0).",
-        metavar="NUMBER",
-    ),
-    Option(
-        name="ignore",
-        ask="Which columns are not compared?",
-        help="Column to leave out of the comparison. Repeat it for several.",
-        kind=Kind.MANY,
-        metavar="COLUMN",
-    ),
+    KEYS,
+    TOLERANCE,
+    IGNORE,
     Option(
         name="compare-for",
         ask="For how many seconds are results collected before the comparison?",

@@ -22,6 +22,7 @@ from headgate.reprocess.scenarios.offline_upgrade.spark import (
     upgrade_commands,
 )
 from headgate.reprocess.scenarios.shared import common
+from headgate.reprocess.scenarios.shared.compared_results import comparison_of
 from headgate.reprocess.steps.base.step import Step, topic_facts
 from headgate.reprocess.steps.upgrade.check_production import CheckProduction
 from headgate.reprocess.steps.upgrade.compare_outputs import CompareOutputs, consumers_of
@@ -119,10 +120,7 @@ def _steps(
             pipeline=pipeline.name,
             sink_topic=sink,
             topic=shadow,
-            keys=tuple(options["keys"]),
-            tolerance=_tolerance(options.get("tolerance")),
-            ignore=tuple(options.get("ignore", ())),
-            must_match=not options.get("allow-differences", False),
+            **comparison_of(options),
         ),
         _beside(request, what, shadow, CATCH_UP, max_lag=max_lag),
         CheckProduction(
@@ -254,13 +252,3 @@ def _risks(request: PlanRequest, sink: str) -> Iterator[str]:
         f"after a rollback, the old version reprocesses the records since the switch. {sink} "
         "gets their results a second time"
     )
-
-
-def _tolerance(text: object) -> float:
-    try:
-        found = float(str(text)) if text is not None else 0.0
-    except ValueError:
-        found = -1.0
-    if not 0 <= found < float("inf"):
-        raise ScenarioError(f"--tolerance: expected 0 or more, found {text!r}")
-    return found

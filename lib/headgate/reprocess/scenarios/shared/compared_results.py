@@ -1,0 +1,51 @@
+"""The options of scenarios that compare the results of two versions."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from headgate.errors import ScenarioError
+from headgate.reprocess.scenario import Kind, Option
+
+KEYS = Option(
+    name="keys",
+    ask="Which columns identify a row?",
+    help="Column that identifies a row of the results; repeat it for several.",
+    kind=Kind.MANY,
+    metavar="COLUMN",
+    required=True,
+)
+TOLERANCE = Option(
+    name="tolerance",
+    ask="How much may numbers differ?",
+    help="Largest difference of two numbers that counts as equal (default 0).",
+    metavar="NUMBER",
+)
+IGNORE = Option(
+    name="ignore",
+    ask="Which columns are not compared?",
+    help="Column to leave out of the comparison; repeat it for several.",
+    kind=Kind.MANY,
+    metavar="COLUMN",
+)
+
+
+def comparison_of(options: Mapping[str, Any]) -> dict[str, Any]:
+    """Return what a comparing step takes of the answers; ScenarioError for a wrong tolerance."""
+    return {
+        "keys": tuple(options["keys"]),
+        "tolerance": _tolerance(options.get("tolerance")),
+        "ignore": tuple(options.get("ignore", ())),
+        "must_match": not options.get("allow-differences", False),
+    }
+
+
+def _tolerance(text: object) -> float:
+    try:
+        found = float(str(text)) if text is not None else 0.0
+    except ValueError:
+        found = -1.0
+    if not 0 <= found < float("inf"):
+        raise ScenarioError(f"--tolerance: expected a number from 0, found {text!r}")
+    return found
