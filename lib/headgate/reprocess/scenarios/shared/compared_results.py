@@ -47,5 +47,5 @@ def _tolerance(text: object) -> float:
     except ValueError:
         found = -1.0
     if not 0 <= found < float("inf"):
-        raise ScenarioError(f"--tolerance: expected a number from 0, found {text!r}")
+        raise ScenarioError(f"--tolerance: expected 0 or more, found {text!r}")
     return found

@@ -1,0 +1,1 @@
+"""Scenarios that process data on Spark, on a real broker."""
