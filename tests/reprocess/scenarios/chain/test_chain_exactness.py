@@ -254,7 +254,7 @@ def test_a_rewound_group_is_never_moved_forward():
     plan = both.plan(**asked)
     assert plan.can_apply, plan.blockers
     assert moves(plan, "bill") == {("c", 0): 0}
-    assert said(plan, "bill has unread records from before the moment in b[0]")
+    assert said(plan, "bill has unread records from before the target time in b[0]")
 
 
 def test_a_first_pipeline_with_older_unread_records_is_not_moved_to_the_moment():

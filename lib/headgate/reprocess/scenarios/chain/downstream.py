@@ -21,13 +21,18 @@ from headgate.reprocess.scenarios.chain.first import cut_of
 from headgate.reprocess.scenarios.chain.moves import (
     Candidate,
     Cut,
+    Cuts,
     Move,
     built,
     candidates,
+    is_all,
     newest_within,
+    partly_rewritten,
     request_for,
     rewind_plan,
+    writers_of,
 )
+from headgate.reprocess.scenarios.chain.reset import reset_downstream
 from headgate.reprocess.scenarios.shared import common
 from headgate.reprocess.scenarios.shared.consumer_group_offsets import OffsetsRequest, move_group
 from headgate.reprocess.scenarios.shared.pipeline_links import Member
@@ -49,10 +54,8 @@ from headgate.reprocess.steps.offsets.skip_replaced import (
 from headgate.reprocess.steps.offsets.target import Listed, Target, TargetKind, TopicPart
 from headgate.reprocess.steps.process.stop_start import start_or_ask
 from headgate.reprocess.steps.upgrade.deploy_version import BackUpCheckpoint
-from headgate.text.numbers import name_list, plural
+from headgate.text.numbers import plural
 
-Cuts = Mapping[str, Cut]
-"""By topic from when on its records are replaced."""
 Replacements = Mapping[TopicPart, Replaced]
 
 _NO_STATE = "It processes each rewritten record once."
@@ -72,7 +75,7 @@ def move_downstream(request: PlanRequest, member: Member, cuts: Cuts, choice: Ch
         case Choice.REWIND if member.pipeline.engine is Engine.CONSUMER_GROUP:
             return _rewind_group(request, member, cuts)
         case Choice.RESET if member.pipeline.engine is not Engine.CONSUMER_GROUP:
-            return _reset(request, member, cuts)
+            return reset_downstream(request, member, cuts)
         case Choice.NOTHING:
             return untouched(member, cuts)
     what = {
@@ -105,23 +108,12 @@ def _passed_on(member: Member, cuts: Cuts) -> Cut | None:
     if not member.writes:
         return None
     at = min(c.at for c in cuts.values())
-    return Cut(at=at, writer=member.name, is_exact=_is_all(cuts))
-
-
-def _is_all(cuts: Cuts) -> bool:
-    """Whether all that the topics hold is rewritten."""
-    return all(cut.at == 0 and cut.is_exact for cut in cuts.values())
-
-
-def _partly(cuts: Cuts) -> str | None:
-    """Return the topics that are replaced as a whole, but maybe not rewritten as a whole."""
-    found = [topic for topic, cut in sorted(cuts.items()) if cut.at == 0 and not cut.is_exact]
-    return name_list(found) if found else None
+    return Cut(at=at, writer=member.name, is_exact=is_all(cuts))
 
 
 def _lost(cuts: Cuts, replaced: Replacements, at: Mapping[TopicPart, int]) -> Iterator[str]:
     """Say what is lost of unread records that are skipped, but maybe not rewritten."""
-    names = _partly(cuts)
+    names = partly_rewritten(cuts)
     to = skipped_to(replaced, at)
     unread = sum(max(end - at[part], 0) for part, end in to.items())
     if names is not None and unread:
@@ -135,16 +127,12 @@ def _since(cuts: Cuts) -> dict[str, int]:
     return {topic: cut.at for topic, cut in sorted(cuts.items())}
 
 
-def _writers(cuts: Cuts) -> tuple[str, ...]:
-    return tuple(sorted({cut.writer for cut in cuts.values()}))
-
-
 def _skip_group(request: PlanRequest, member: Member, cuts: Cuts) -> Move:
     asked = request_for(request, member, "from-point", {})
     since = _since(cuts)
     end = Target(place=TargetKind.END)
     plan = built(asked, lambda a: move_group(a, OffsetsRequest(target=end, topics=tuple(since))))
-    steps = tuple(_skipping(s, since, _writers(cuts)) for s in plan.steps)
+    steps = tuple(_skipping(s, since, writers_of(cuts)) for s in plan.steps)
     assert member.pipeline.group is not None
     commits = commits_of(request.inspector.kafka.group(member.pipeline.group))
     # What is skipped is rewritten, and the other topics stay where they are.
@@ -178,16 +166,6 @@ def _skipping(step: Step, since: dict[str, int], writers: tuple[str, ...]) -> St
         since=since,
         writers=writers,
     )
-
-
-def _unwatched(request: PlanRequest, cuts: Cuts) -> Iterator[str]:
-    """Say which writers the steps of a reset, other than those of a skip, don't check again."""
-    found = (request.inspector.processes.registered(name) for name in _writers(cuts))
-    if names := [p.name for p in found if p is not None and p.commands.suspend is None]:
-        yield (
-            f"its reset doesn't check again that {name_list(names)} stays stopped. If it restarts "
-            "meanwhile, records are counted twice. Register a suspend command"
-        )
 
 
 def _counts_twice() -> str:
@@ -300,7 +278,7 @@ def _skip_step(
         checkpoint=found.location,
         query_id=found.query_id,
         since=_since(cuts),
-        writers=_writers(cuts),
+        writers=writers_of(cuts),
         first=first,
         by_batch=drops,
         topics=_facts(request, cuts),
@@ -420,42 +398,3 @@ def _run_risks(member: Member, catch_up: tuple[Step, ...]) -> Iterator[str]:
             f"the worker calls {member.pipeline.entry_point} with its own credentials, for "
             "records before the target time. The results go to the query's own sink"
         )
-
-
-def _reset(request: PlanRequest, member: Member, cuts: Cuts) -> Move:
-    """Begin with empty state where the rewritten records begin."""
-    asked = request_for(request, member, "from-point", {"to-latest": True})
-    others = sorted(member.reads - cuts.keys())
-    from headgate.reprocess.scenarios.from_point import scenario as from_point
-
-    is_all = _is_all(cuts)
-    lacks = (
-        "its results lack all records from before the target time. For complete results, use "
-        "--to-earliest"
-    )
-    if partly := _partly(cuts):
-        lacks = (
-            f"its results lack the records of {partly} that aren't rewritten. Use --at with a "
-            "time that the first pipeline's input still holds"
-        )
-    out = Cut(at=min(c.at for c in cuts.values()), writer=member.name, is_exact=is_all)
-    plan = built(asked, from_point.build)
-    skips = f"{member.name} skips up to "
-    return Move(
-        member=member,
-        choice=Choice.RESET,
-        plan=replace(plan, risks=tuple(r for r in plan.risks if not r.startswith(skips))),
-        said=("It starts with empty state at the first rewritten record.",),
-        out=out if member.writes else None,
-        is_exact=is_all,
-        risks=(*(() if is_all else (lacks,)), *_unwatched(request, cuts)),
-        blockers=(
-            (
-                f"it also reads {name_list(others)}, and the chain doesn't rewrite these "
-                "records. With empty state, its results would lack them. Pass --choose "
-                f"{member.name}=skip or --choose {member.name}=nothing",
-            )
-            if others
-            else ()
-        ),
-    )

@@ -15,6 +15,7 @@ from headgate.reprocess.scenarios.rewind import scenario as rewind
 from headgate.reprocess.scenarios.rewind.points import POINT, own_points
 from headgate.reprocess.scenarios.shared.pipeline_links import Member
 from headgate.reprocess.steps.offsets.target import TopicPart
+from headgate.text.numbers import name_list
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -133,3 +134,23 @@ def built(request: PlanRequest, build: Any) -> Plan:
     except RefusedError as error:
         return request.block(str(error))
     return plan
+
+
+Cuts = Mapping[str, Cut]
+"""By topic from when on its records are replaced."""
+
+
+def is_all(cuts: Cuts) -> bool:
+    """Whether all that the topics hold is rewritten."""
+    return all(cut.at == 0 and cut.is_exact for cut in cuts.values())
+
+
+def partly_rewritten(cuts: Cuts) -> str | None:
+    """Return the topics that are replaced as a whole, but maybe not rewritten as a whole."""
+    found = [topic for topic, cut in sorted(cuts.items()) if cut.at == 0 and not cut.is_exact]
+    return name_list(found) if found else None
+
+
+def writers_of(cuts: Cuts) -> tuple[str, ...]:
+    """Return the pipelines whose records are replaced."""
+    return tuple(sorted({cut.writer for cut in cuts.values()}))

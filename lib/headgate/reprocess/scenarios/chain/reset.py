@@ -1,0 +1,70 @@
+"""A pipeline downstream that starts with empty state where the rewritten records begin."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+
+from headgate.reprocess.scenario import PlanRequest
+from headgate.reprocess.scenarios.chain.choices import Choice
+from headgate.reprocess.scenarios.chain.moves import (
+    Cut,
+    Cuts,
+    Move,
+    built,
+    is_all,
+    partly_rewritten,
+    request_for,
+    writers_of,
+)
+from headgate.reprocess.scenarios.shared.pipeline_links import Member
+from headgate.text.numbers import name_list
+
+
+def reset_downstream(request: PlanRequest, member: Member, cuts: Cuts) -> Move:
+    """Begin with empty state where the rewritten records begin."""
+    asked = request_for(request, member, "from-point", {"to-latest": True})
+    others = sorted(member.reads - cuts.keys())
+    from headgate.reprocess.scenarios.from_point import scenario as from_point
+
+    whole = is_all(cuts)
+    lacks = (
+        "its results lack all records from before the target time. For complete results, use "
+        "--to-earliest"
+    )
+    if partly := partly_rewritten(cuts):
+        lacks = (
+            f"its results lack the records of {partly} that aren't rewritten. Use --at with a "
+            "time that the first pipeline's input still holds"
+        )
+    out = Cut(at=min(c.at for c in cuts.values()), writer=member.name, is_exact=whole)
+    plan = built(asked, from_point.build)
+    skips = f"{member.name} skips up to "
+    return Move(
+        member=member,
+        choice=Choice.RESET,
+        plan=replace(plan, risks=tuple(r for r in plan.risks if not r.startswith(skips))),
+        said=("It starts with empty state at the first rewritten record.",),
+        out=out if member.writes else None,
+        is_exact=whole,
+        risks=(*(() if whole else (lacks,)), *_unwatched(request, cuts)),
+        blockers=(
+            (
+                f"it also reads {name_list(others)}, and the chain doesn't rewrite these "
+                "records. With empty state, its results would lack them. Pass --choose "
+                f"{member.name}=skip or --choose {member.name}=nothing",
+            )
+            if others
+            else ()
+        ),
+    )
+
+
+def _unwatched(request: PlanRequest, cuts: Cuts) -> Iterator[str]:
+    """Say which writers the steps of a reset, other than those of a skip, don't check again."""
+    found = (request.inspector.processes.registered(name) for name in writers_of(cuts))
+    if names := [p.name for p in found if p is not None and p.commands.suspend is None]:
+        yield (
+            f"its reset doesn't check again that {name_list(names)} stays stopped. If it restarts "
+            "meanwhile, records are counted twice. Register a suspend command"
+        )
