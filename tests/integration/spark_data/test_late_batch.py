@@ -212,7 +212,7 @@ def test_totals_of_touched_customers_are_those_of_all_orders(team, pipeline, yea
         c: row for c, row in by_customer(kept).items() if c not in TOUCHED
     }
     detail = team.run("runs", done["run"])
-    assert any("10 duplicates left out" in n["message"] for n in detail["progress"])
+    assert any("10 duplicates dropped" in n["message"] for n in detail["progress"])
     assert team.run("undo", done["run"])["state"] == "done"
     assert contents(target) == before
     assert not [p for p in team.folder.iterdir() if ".headgate-" in p.name]
