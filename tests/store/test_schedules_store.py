@@ -145,7 +145,7 @@ def test_a_paused_schedule_has_no_ticks_and_misses_none(store, known, new_run):
     store.schedules.count(known, [at(2)])
     assert store.schedules.waiting("billing") == ()
     assert store.schedules.queue(known, tick, new_run(), records=1) is None
-    with pytest.raises(RefusedError, match="already paused, by cora"):
+    with pytest.raises(RefusedError, match="already paused by cora"):
         store.schedules.pause("billing", by="ann")
     store.schedules.resume("billing", by="ann")
     again = store.schedules.get("billing")

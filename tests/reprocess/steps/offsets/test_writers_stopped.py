@@ -48,5 +48,5 @@ def test_a_writer_with_members_in_its_group_is_refused():
 
 
 def test_a_writer_whose_logs_just_moved_is_refused():
-    with pytest.raises(RefusedError, match=r"changed 2 s ago.*the next step skips"):
+    with pytest.raises(RefusedError, match=r"changed 2 s ago.*The next step skips"):
         check_writers(Paper(quiet=2.0), ("query",))
