@@ -10,31 +10,14 @@ from headgate.errors import RefusedError, StepError
 from headgate.reprocess.ports.inspector import Applier, Inspector
 from headgate.reprocess.ports.kafka import TopicShape
 from headgate.reprocess.steps.base.document import StepBase
-from headgate.reprocess.steps.base.step import PriorState, Step, known_log
+from headgate.reprocess.steps.base.own_topic import CREATING, own_topic, records_in
+from headgate.reprocess.steps.base.step import PriorState, Step
 from headgate.reprocess.steps.outputs.process_records import Processing
 from headgate.reprocess.steps.topics.delete_topics import check_unread
 from headgate.text.numbers import plural
 
 # So that all records stay until they are counted, whatever settings the topic gets then.
 _WHILE_FILLED = {"cleanup.policy": "delete", "retention.ms": "-1", "retention.bytes": "-1"}
-_CREATING = "creating"
-
-
-def own_topic(applier: Applier, name: str, record: str) -> TopicShape | None:
-    """Return the topic if the run that wrote the file `record` created it, else None."""
-    shape = applier.kafka.shapes([name]).get(name)
-    known = applier.folders.read_record(record)
-    if shape is None or known is None:
-        return None
-    # The run was killed before it could write the id: then nothing is in the topic.
-    is_own = not _records(applier, name) if known == _CREATING else shape.id == known
-    return shape if is_own else None
-
-
-def _records(applier: Applier, name: str) -> int:
-    """Return how many records were ever written to a topic without transactions."""
-    topics = applier.kafka.topics([name])
-    return sum(known_log(n, part)[1] for n, topic in topics.items() for part in topic.partitions)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -72,7 +55,7 @@ class ProcessIntoTopic(Processing):
         """Run the program into a topic of its own, and count what came."""
         self._create(applier, was["record"])
         written = self.work(applier, "--to", f"kafka:{self.topic}", "--run", applier.run)
-        found = _records(applier, self.topic)
+        found = records_in(applier, self.topic)
         if found != written:
             raise StepError(
                 f"{self.topic} has {plural(found, 'record')}, but {written} were written: Spark "
@@ -103,7 +86,7 @@ class ProcessIntoTopic(Processing):
                 "again with another topic"
             )
         configs = {**self.shape["configs"], **_WHILE_FILLED}
-        applier.folders.write_record(record, _CREATING)
+        applier.folders.write_record(record, CREATING)
         applier.kafka.create_topic(
             TopicShape(name=self.topic, id="", **{**self.shape, "configs": configs})
         )

@@ -9,6 +9,7 @@ from headgate.errors import RefusedError, StepError
 from headgate.reprocess.ports.inspector import Applier, Inspector
 from headgate.reprocess.ports.kafka import TopicShape
 from headgate.reprocess.steps.base.document import StepBase
+from headgate.reprocess.steps.base.own_topic import own_topic
 from headgate.reprocess.steps.base.step import PriorState, Step
 
 
@@ -44,16 +45,16 @@ class CreateShadowTopic(StepBase):
 
     def apply(self, applier: Applier, was: PriorState) -> None:
         """Create it and keep its id, unless this run has done so."""
-        found = applier.kafka.shapes([self.topic]).get(self.topic)
-        if found is not None and found.id != applier.folders.read_record(was["record"]):
+        if own_topic(applier, self.topic, was["record"]):
+            return
+        if applier.kafka.shapes([self.topic]):
             raise StepError(
                 f"topic {self.topic} exists, but the run has no record that it created it. Delete "
                 "the topic if nobody needs it, then resume the run"
             )
-        if found is None:
-            applier.kafka.create_topic(TopicShape(name=self.topic, id="", **self.shape))
-            created = applier.kafka.shapes([self.topic])[self.topic]
-            applier.folders.write_record(was["record"], created.id)
+        applier.kafka.create_topic(TopicShape(name=self.topic, id="", **self.shape))
+        created = applier.kafka.shapes([self.topic])[self.topic]
+        applier.folders.write_record(was["record"], created.id)
 
     def verify(self, applier: Applier, was: PriorState) -> None:
         """Fail where it is missing or has another number of partitions."""
@@ -105,9 +106,7 @@ class DeleteShadowTopic(StepBase):
             )
 
     def _own(self, applier: Applier) -> TopicShape | None:
-        found = applier.kafka.shapes([self.topic]).get(self.topic)
-        known = applier.folders.read_record(self.record or _record(applier))
-        return found if found is not None and found.id == known else None
+        return own_topic(applier, self.topic, self.record or _record(applier))
 
     def verify(self, applier: Applier, was: PriorState) -> None:
         """Fail where it is still there."""
