@@ -15,6 +15,7 @@ from headgate.reprocess.scenarios.from_point import kafka_streams as from_point_
 from headgate.reprocess.scenarios.from_point import spark as from_point_spark
 from headgate.reprocess.scenarios.shared import kafka_streams_options
 from headgate.reprocess.scenarios.shared.consumer_group_offsets import OffsetsRequest, move_group
+from headgate.reprocess.scenarios.shared.pipeline_links import is_internal
 from headgate.reprocess.steps.offsets.partition_offsets import committed
 from headgate.reprocess.steps.offsets.target import Listed, Silent, Target, TargetKind, read_rows
 from headgate.text.numbers import name_list
@@ -61,7 +62,7 @@ def _of_point(request: PlanRequest, id: str) -> Plan:
     rows = [
         f"{topic},{number},{offset}"
         for topic, parts in sorted(point.offsets.items())
-        if not _is_internal(topic, request)
+        if not is_internal(topic, request.pipeline)
         for number, offset in sorted(parts.items())
     ]
     options = {k: v for k, v in request.options.items() if k != _RESTORE_POINT}
@@ -75,13 +76,6 @@ def _of_point(request: PlanRequest, id: str) -> Plan:
         f"empty, and results lack all records before the offsets of {point.made_at}"
     )
     return replace(plan, risks=(*plan.risks, risk))
-
-
-def _is_internal(topic: str, request: PlanRequest) -> bool:
-    """Whether Kafka Streams itself made the topic: a reset deletes it, and starts nowhere in it."""
-    own = topic.startswith(f"{request.pipeline.group}-")
-    is_streams = request.pipeline.engine is Engine.KAFKA_STREAMS
-    return is_streams and own and topic.endswith(("-repartition", "-changelog"))
 
 
 def _spark(request: PlanRequest, target: Target, only: dict[str, list[int]]) -> Plan:

@@ -4,10 +4,8 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
-from datetime import UTC, datetime
 from typing import Any
 
-from headgate.errors import ScenarioError
 from headgate.model.cluster import Topic
 from headgate.model.version import Engine, Version
 from headgate.reprocess.conditions import ENTRY_POINT
@@ -30,6 +28,7 @@ from headgate.reprocess.scenarios.historical_range.time_range import (
 from headgate.reprocess.scenarios.shared import common
 from headgate.reprocess.scenarios.shared.processed_records import (
     Ranges,
+    arrival,
     function_risks,
     newer_records,
     operators_as_batch,
@@ -40,10 +39,7 @@ from headgate.reprocess.scenarios.shared.processed_records import (
     whole_topics,
 )
 from headgate.reprocess.steps.base.step import topic_facts
-from headgate.text.times import duration, from_milliseconds, iso, milliseconds
-
-# Kafka's times are milliseconds since then, and none is negative.
-_FIRST = datetime(1970, 1, 1, tzinfo=UTC)
+from headgate.text.times import from_milliseconds, iso, milliseconds
 
 
 def build(request: PlanRequest) -> Plan:
@@ -142,11 +138,7 @@ def _scanned(request: PlanRequest, topics: Mapping[str, Topic], wanted: TimeRang
     given = request.options.get("lateness")
     if given is None:
         return whole
-    late = duration(given, option="lateness")
-    try:
-        since, until = max(wanted.input_start - late, _FIRST), wanted.input_until + late
-    except OverflowError:
-        raise ScenarioError(f"--lateness: {given!r} is too long. Use a shorter duration") from None
+    since, until = arrival(wanted.input_start, wanted.input_until, given)
     parts = [(t, int(p)) for t, numbers in whole.items() for p in numbers]
     first_at = request.inspector.kafka.first_at
     begins, ends = first_at(parts, milliseconds(since)), first_at(parts, milliseconds(until))

@@ -4,18 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from datetime import UTC, datetime, timedelta
+from datetime import datetime, timedelta
 
 from headgate.errors import ScenarioError
 from headgate.model.cluster import Topic
 from headgate.model.version import Version, Window
 from headgate.reprocess.ports.spark_jobs import LateTouch
 from headgate.reprocess.scenario import PlanRequest
-from headgate.reprocess.scenarios.shared.processed_records import Ranges
-from headgate.text.times import duration, from_milliseconds, iso, milliseconds
-
-# Kafka's times are milliseconds since then, and none is negative.
-_FIRST = datetime(1970, 1, 1, tzinfo=UTC)
+from headgate.reprocess.scenarios.shared.processed_records import Ranges, arrival
+from headgate.text.times import from_milliseconds, iso, milliseconds
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -56,11 +53,7 @@ def needed_input(
     start, until = times
     if given is None:
         return NeededInput(offsets=known, start=iso(start), until=iso(until), expired=_cut(topics))
-    late = duration(given, option="lateness")
-    try:
-        since, after = max(start - late, _FIRST), until + late
-    except OverflowError:
-        raise ScenarioError(f"--lateness: {given!r} is too long. Use a shorter duration") from None
+    since, after = arrival(start, until, given)
     offsets, expired = _arrived(request, topics, known, since, after)
     return NeededInput(offsets=offsets, start=iso(start), until=iso(until), expired=expired)
 

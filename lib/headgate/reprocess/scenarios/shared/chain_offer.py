@@ -15,7 +15,7 @@ from headgate.text.numbers import name_list
 from headgate.text.times import milliseconds, moment
 
 OFFERS = ("rewind", "from-scratch")
-"The scenarios that a chain applies to several pipelines."
+"""The scenarios that a chain applies to several pipelines."""
 
 
 def with_chain_offer(request: PlanRequest, plan: Plan) -> Plan:

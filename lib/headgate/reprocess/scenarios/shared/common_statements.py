@@ -39,7 +39,7 @@ NEW = says(
     undo="An undo keeps the new outputs. The old outputs lack their results until you reprocess.",
 )
 
-# A Spark query whose undo puts back a checkpoint of before.
+# A Spark query whose undo restores a checkpoint of before.
 SAME_AGAIN = says(
     undo=(
         "The query resumes after its last batch before the run. Results since then are written a "

@@ -95,7 +95,7 @@ def _member(
     read = {j.topic for j in reads(version, match)} if version else set()
     written = {j.topic for j in writes(version)} if version else set()
     read |= set(_read_by(pipeline, inspector)) | set(pipeline.topics)
-    internal = {t for t in read if _is_internal(t, pipeline)}
+    internal = {t for t in read if is_internal(t, pipeline)}
     return Member(
         pipeline=pipeline,
         version=version,
@@ -117,7 +117,8 @@ def _read_by(pipeline: Pipeline, inspector: Inspector) -> Iterator[str]:
         return
 
 
-def _is_internal(topic: str, pipeline: Pipeline) -> bool:
+def is_internal(topic: str, pipeline: Pipeline) -> bool:
+    """Whether Kafka Streams itself made the topic: no other pipeline reads or writes it."""
     own = pipeline.engine is Engine.KAFKA_STREAMS and topic.startswith(f"{pipeline.group}-")
     return own and topic.endswith(("-repartition", "-changelog"))
 
