@@ -131,6 +131,7 @@ class Worker:
         self._stamp: int | None = None
         self._has_run = False
         self._failed: dict[str, str] = {}
+        self._scheduler = Scheduler()
         self._runner = Runner(self._open_context, store)
 
     def _open_context(self) -> Context:
@@ -293,7 +294,6 @@ class Worker:
 
     def _keep_schedules(self) -> None:
         """Decide the ticks of schedules that are due."""
-        self._scheduler = Scheduler()
         while not self._ending.wait(_SCHEDULE_SECONDS):
             self._guarded(self._run_due_ticks)
 
