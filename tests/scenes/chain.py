@@ -1,4 +1,4 @@
-"""A query begins again, and two groups that read what it writes go on after that."""
+"""A query begins again, and two groups that read what it writes continue after that."""
 
 from __future__ import annotations
 
@@ -99,7 +99,7 @@ class ChainSpark(FromScratchSpark):
         return {f"{t}-{p}": rows[-1].offset + 1 for (t, p), rows in found.items()}
 
     def check_end(self) -> None:
-        """The query began anew, and both groups stand after everything that it will replace."""
+        """The query began again, and both groups stand after everything that it will replace."""
         super().check_end()
         ends = self._ends()
         for name in ("audit", "billing"):
@@ -109,7 +109,7 @@ class ChainSpark(FromScratchSpark):
         assert not any(life.read for life in self._member("billing")), "it read what is replaced"
 
     def check_undone(self) -> None:
-        """The query goes on where it was, as does who ran; the other is stopped, at its offset."""
+        """The query continues where it was, as does who ran; the other is stopped at its offset."""
         super().check_undone()
         self.wait(lambda: self._runs("audit"), "audit was not started")
         self.wait(lambda: not self._runs("billing"), "billing was not stopped")

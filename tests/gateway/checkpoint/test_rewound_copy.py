@@ -152,7 +152,7 @@ def test_a_copy_on_a_file_system_without_links(written, tmp_path, monkeypatch):
     monkeypatch.setattr(os, "link", refuse)
     copy_to_batch(folder, tmp_path / "copy", 3)
     for name in ("copy", "linked"):
-        # Each says of itself which copy it is.
+        # Each says which copy it is.
         (tmp_path / name / HISTORY).unlink()
     assert tree_hash(tmp_path / "copy") == tree_hash(tmp_path / "linked")
     monkeypatch.setattr(shutil, "disk_usage", lambda _: shutil._ntuple_diskusage(9, 9, 0))

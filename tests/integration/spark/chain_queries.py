@@ -78,7 +78,7 @@ class ChainQuery(Driven):
         module = importlib.util.module_from_spec(spec)
         spec.loader.exec_module(module)
         writer = getattr(module, self.name)(self.spark)
-        # Each query takes over what the session says at its start.
+        # Each query keeps what the session says at its start.
         with _STARTING:
             self.spark.conf.set("spark.sql.streaming.minBatchesToRetain", str(self.retain))
             return writer.option("checkpointLocation", str(self.checkpoint)).start()

@@ -29,7 +29,7 @@ master = "local[2]"
 
 
 class Orders(threading.Thread):
-    """A producer that goes on writing orders; some ids come again, also long after."""
+    """A producer that keeps writing orders; some ids come again, also long after."""
 
     def __init__(self, bootstrap, topic):
         super().__init__(daemon=True)

@@ -99,7 +99,7 @@ def _all_results(
 ) -> tuple[Any, list[Any]]:
     """Call the function over all records; return its results, and the counts of its sources.
 
-    CaptureError if it doesn't read the input anew: it would give results of the late records only.
+    CaptureError if it doesn't read the input again: it would give results of the late records only.
     """
     from headgate.spark_jobs.data.replay_query import call_as_batch
 

@@ -108,7 +108,7 @@ def _limits(known: StoredSchedule, records: int | None) -> Iterator[str]:
 def refuse_beyond_limit(store: Store, run: str, plan: Plan) -> None:
     """RefusedError if a tick's run would process more records than its schedule allows by now.
 
-    Records may have arrived since it was queued. `plan` is the run's, built anew.
+    Records may have arrived since it was queued. `plan` is the run's, built again.
     """
     known = store.schedules.of_run(run)
     if known is not None and (reasons := [*_limits(known, _unread(plan))]):

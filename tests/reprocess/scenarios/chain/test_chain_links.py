@@ -62,7 +62,7 @@ def test_what_only_an_excluded_one_leads_to_is_left_out_and_named():
 
 @pytest.mark.parametrize("back", ["a", "b"])
 def test_a_cycle_has_no_order(back):
-    """A way back to the first one, or to one after it."""
+    """A link to the first one, or to one after it."""
     found = order(
         links(member("first", "a", "b"), member("loop", "b c", "c d"), member("end", "d", back)),
         "first",

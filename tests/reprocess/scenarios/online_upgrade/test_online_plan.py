@@ -140,7 +140,7 @@ def test_the_steps_switch_only_after_the_comparison_and_the_check_for_conflicts(
     ]
     assert made.impact["consumers"] == ["mailer", "reader"]
     assert made.preconditions["versions"] == {"before": "b", "after": "a"}
-    # Built anew, it is stale if a newer version was stored: that may be another running one.
+    # Built again, it is stale if a newer version was stored: that may be another running one.
     check = next(s for s in made.steps if s.action == "check_production")
     assert "before" not in made.options and check.before is None
     assert (check.running, check.version) == ("b", "a")

@@ -240,7 +240,7 @@ def test_a_time_finds_no_point_that_an_earlier_rewind_left_behind(here, read):
     for file in (here.folder / "ck/state/0").glob("[0-9]*/4.*"):
         shutil.copy(file, file.with_name(file.name.replace("4.", "5.")))
     assert point_of(here).history == now.history
-    # The query went on, and Spark has removed the batches from before it.
+    # The query continued, and Spark has removed the batches from before it.
     for log in ("offsets", "commits"):
         for file in (here.folder / "ck" / log).glob("[0-3]"):
             file.unlink()

@@ -149,7 +149,7 @@ def test_the_copy_ends_where_the_topic_was_asked():
     world = World()
     step = StageCheckpoint(**WHAT, topic="known")
     was = step.bind(world)
-    world.heads = [(3, 3), (3, 3)]  # The query goes on to batch 4 before the copy.
+    world.heads = [(3, 3), (3, 3)]  # The query continues to batch 4 before the copy.
     step.apply(world, was)
     assert world.copies == [COPY, COPY]
     kept = {"batch": 4, "offsets": {"t": {"0": 35}}, "output": {"0": 7, "1": 9}}

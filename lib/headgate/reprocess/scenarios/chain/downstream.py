@@ -90,7 +90,7 @@ def move_downstream(request: PlanRequest, member: Member, cuts: Cuts, choice: Ch
 
 
 def untouched(member: Member, cuts: Cuts) -> Move:
-    """Return the move of a pipeline that goes on: it reads what is rewritten."""
+    """Return the move of a pipeline that isn't stopped: it reads what is rewritten."""
     twice = (
         "duplicates" if member.is_stateless else ("duplicates, and counts them twice in its state")
     )
@@ -286,7 +286,7 @@ def _skip_step(
 
 
 def _rewind_query(request: PlanRequest, member: Member, cuts: Cuts) -> Move:
-    """Restore a state from before the moment, read up to it, and go on after what is replaced."""
+    """Restore a state from before the moment, read up to it, continue after what is replaced."""
     found = _checkpoint(request, member)
     if found is None:
         return _no_checkpoint(member, Choice.REWIND)

@@ -177,7 +177,7 @@ def _from_time(request: PlanRequest, member: Member, at: int) -> Move:
 
 
 def _unread(request: PlanRequest, member: Member, at: int) -> Iterator[str]:
-    """Refuse to go on from the moment where older records were not processed yet."""
+    """Refuse to continue from the moment where older records were not processed yet."""
     replaced = replaced_in(request.inspector, dict.fromkeys(member.reads, at))
     behind = unread_before(replaced, _committed(request, member))
     if behind:
