@@ -143,6 +143,9 @@ def orders(pipeline, broker):
     made = Orders(broker, pipeline.topic)
     made.start()
     pipeline.shell("start")
+    while not made.sent:
+        # Nothing is waited for before the first order is sent, and there is no checkpoint yet.
+        time.sleep(0.05)
     pipeline.wait_until_written(made)
     yield made
     made.close()
