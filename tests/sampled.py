@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from itertools import product
+from pathlib import Path
 
 import pytest
 
@@ -23,3 +24,24 @@ def sampled(names: str, *axes: Iterable[object], one_in: int) -> pytest.MarkDeco
         shown = (value[0] if isinstance(value, tuple) else value for value in values)
         cells.append(pytest.param(*values, marks=marks, id="-".join(str(v) for v in shown)))
     return pytest.mark.parametrize(names, cells)
+
+
+# Of recorded cases, one in so many is in `make test-fast`, and one in so many in `make test`.
+_FAST, _ALWAYS = 8, 4
+
+
+def sampled_cases(cases: Sequence[Path]) -> list[object]:
+    """Return cases as parameters: of eight, one is fast, one is slow, and six are long."""
+    return [pytest.param(case, id=case.name, marks=_marks(at)) for at, case in enumerate(cases)]
+
+
+def _marks(number: int) -> Sequence[pytest.MarkDecorator]:
+    if number % _FAST == 0:
+        return ()
+    return (pytest.mark.slow if number % _ALWAYS == 0 else pytest.mark.long,)
+
+
+crash_points = pytest.mark.parametrize(
+    "step", [pytest.param(4, id="some"), pytest.param(1, id="every", marks=pytest.mark.long)]
+)
+"""`step`: of so many points of a run, one has a crash."""

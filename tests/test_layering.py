@@ -8,6 +8,8 @@ from pathlib import Path
 import networkx as nx
 import pytest
 
+pytestmark = pytest.mark.slow
+
 ROOT = Path(__file__).parents[1]
 PKG = ROOT / "lib" / "headgate"
 MOST_MODULES, MOST_LINES = 30, 450
@@ -237,7 +239,6 @@ def test_no_folder_of_tests_is_large():
     assert {folder: n for folder, n in sizes.items() if n > MOST_MODULES} == {}
 
 
-@pytest.mark.slow
 def test_no_folders_import_each_other_in_a_circle():
     graph = nx.DiGraph()
     for path in MODULES:

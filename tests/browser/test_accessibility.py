@@ -112,7 +112,7 @@ def check(page, shoot, name):
     assert not found, "\n".join(" | ".join(one) for one in found)
 
 
-@sampled("name", FULL, one_in=3)
+@sampled("name", FULL, one_in=5)
 def test_a_page_with_content_breaks_no_rule(name, full, visit, shoot):
     address, run = full
     path, shown = FULL[name]
@@ -123,7 +123,7 @@ def test_a_page_with_content_breaks_no_rule(name, full, visit, shoot):
     check(page, shoot, name)
 
 
-@sampled("path", EMPTY, one_in=3)
+@sampled("path", EMPTY, one_in=5)
 def test_an_empty_page_breaks_no_rule(path, empty, visit, shoot):
     page = visit(path, at=empty, size=(1440, 900))
     page.locator(".hg-empty").first.wait_for()
@@ -141,7 +141,7 @@ LIVE = {
 
 
 @pytest.mark.kafka
-@sampled("name", LIVE, one_in=3)
+@sampled("name", LIVE, one_in=5)
 def test_a_page_over_a_live_cluster_breaks_no_rule(name, live, visit, shoot):
     path, shown = LIVE[name]
     page = visit(path, at=live, size=(1440, 900))

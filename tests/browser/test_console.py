@@ -38,7 +38,7 @@ def ready(page):
     settle(page)
 
 
-@sampled("name, scheme, size", PAGES, LOOKS, one_in=3)
+@sampled("name, scheme, size", PAGES, LOOKS, one_in=7)
 def test_a_page_looks_right(name, scheme, size, visit, shoot):
     page = visit(PAGES[name], scheme=scheme, size=size)
     if name in ("landscape", "topology", "compare"):
@@ -101,6 +101,7 @@ def test_a_click_on_a_node_shows_its_details_and_leads_on(visit):
     page.locator(".graph .node.selected[data-id='exchange-city']").wait_for()
 
 
+@pytest.mark.long
 def test_pan_and_zoom_last_over_a_click(visit):
     page = visit("topology?pipeline=orders-by-city&version=1")
     ready(page)
@@ -112,6 +113,7 @@ def test_pan_and_zoom_last_over_a_click(visit):
     assert page.locator(".graph .world").get_attribute("transform") == before
 
 
+@pytest.mark.long
 def test_a_box_closes_and_opens(visit, shoot):
     page = visit("topology?pipeline=orders-by-city&version=1")
     ready(page)

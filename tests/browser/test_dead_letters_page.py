@@ -34,7 +34,7 @@ def letters_console(tmp_path_factory, serving, broker, topics):
     yield from serving(file)
 
 
-@pytest.mark.parametrize("scheme", ["light", "dark"])
+@pytest.mark.parametrize("scheme", ["light", pytest.param("dark", marks=pytest.mark.long)])
 def test_a_topic_is_shown_by_reason_with_masked_samples(
     letters_console, topics, visit, shoot, scheme
 ):

@@ -135,6 +135,7 @@ def test_a_folder_is_uploaded_as_it_is(visit, tmp_path):
     page.get_by_text("checkpoint of Spark").wait_for()
 
 
+@pytest.mark.long
 def test_of_several_queries_one_is_chosen_and_its_batches_drawn(visit, tmp_path, shoot):
     file = tmp_path / "progress.json"
     reports = [report(n) for n in range(9)]
@@ -182,6 +183,7 @@ def test_compare_reads_uploaded_files(visit, tmp_path, shoot):
     page.get_by_text("version file", exact=False).first.wait_for()
 
 
+@pytest.mark.long
 def test_compare_takes_a_paste_on_each_side(visit):
     page = visit("compare?pipeline=billing")
     areas = page.locator(".paste textarea")

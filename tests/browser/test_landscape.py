@@ -108,6 +108,7 @@ def test_a_spark_query_that_lost_records_says_so(live, visit, shoot):
     shoot(page, "landscape-consumers-lost")
 
 
+@pytest.mark.long
 @pytest.mark.kafka
 def test_who_is_furthest_behind(live, visit, shoot):
     page = visit("?view=consumers", at=live)

@@ -7,6 +7,7 @@ import pytest
 from browser.conftest import settle
 from console_seed import seed
 from headgate.reprocess.scenarios.build import SCENARIOS
+from sampled import sampled
 
 pytestmark = pytest.mark.browser
 MORE = """
@@ -31,8 +32,7 @@ def forms(tmp_path_factory, serving):
     yield from serving(file)
 
 
-@pytest.mark.parametrize("scheme", ["light", "dark"])
-@pytest.mark.parametrize("name", NAMES)
+@sampled("name, scheme", NAMES, ["light", "dark"], one_in=5)
 def test_a_form_asks_each_required_question(forms, visit, shoot, name, scheme):
     path = f"reprocess?pipeline=totals&scenario={name}"
     page = visit(path, at=forms, scheme=scheme, size=(1280, 1400))

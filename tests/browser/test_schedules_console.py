@@ -23,7 +23,7 @@ def scheduled_console(tmp_path, serving):
     yield from serving(file)
 
 
-@pytest.mark.parametrize("scheme", ["light", "dark"])
+@pytest.mark.parametrize("scheme", ["light", pytest.param("dark", marks=pytest.mark.long)])
 def test_a_schedule_is_paused_and_resumed(scheduled_console, visit, shoot, scheme):
     page = visit("schedules", at=scheduled_console, scheme=scheme, size=(1680, 920))
     details = page.locator(".st-key-details")

@@ -14,6 +14,8 @@ import pytest
 
 from browser.conftest import ROOT, _wait
 
+pytestmark = pytest.mark.slow
+
 KEY = "dGhlIHNhbXBsZSBub25jZQ=="
 
 

@@ -66,6 +66,7 @@ def test_a_run_and_its_undo_survive_a_killed_worker(lab, name, at, back_at):
         trial.scene.check_undone()
 
 
+@pytest.mark.long
 def test_a_run_that_ends_each_of_its_workers_is_given_up_and_can_be_resumed_and_undone(lab):
     with lab.trial(scene("from-point-group")) as trial:
         fault = {"at": "before alter_offsets of step 2", "recoveries": 2}

@@ -8,6 +8,8 @@ from cut_evidence import GOLDEN, KINDS, faults_of_cut, files, places, version_of
 from headgate.rules.compare.compare_versions import compare
 from headgate.rules.core.report import Outcome
 
+pytestmark = pytest.mark.slow
+
 SPARK = GOLDEN / "spark/4.2.0"
 STREAMS = GOLDEN / "streams/4.3.1"
 # A file, the text that stands before the cut, and what the warning says.
@@ -107,7 +109,6 @@ def test_any_cut_is_told(kind):
     assert cuts > 20
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.parametrize("part", range(4))
 def test_thousands_of_cuts_are_told(kind, part):

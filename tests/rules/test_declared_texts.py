@@ -8,6 +8,7 @@ import pytest
 from headgate.rules.catalogue import all_rules
 from headgate.rules.compare.after_failed_start import REPAIR
 from headgate.rules.readiness.check import check
+from sampled import sampled_cases
 
 from .examples.recorded import CASES, judge
 from .examples.tables import compared_rows, import_tests
@@ -15,7 +16,6 @@ from .examples.tables import compared_rows, import_tests
 RULES = {rule.code: rule for rule in all_rules()}
 _FIELD = re.compile(r"(?<!\$)\{\w+(?:[!:][^{}]*)?\}")
 FOLDERS = sorted(p.parent for p in CASES.rglob("outcome.json"))
-STRIDE = 7
 
 
 @cache
@@ -43,15 +43,7 @@ def undeclared(finding):
     return found
 
 
-SOME = [pytest.param(f, id=f.name) for f in FOLDERS[::STRIDE]]
-REST = [
-    pytest.param(f, id=f.name, marks=pytest.mark.slow)
-    for f in FOLDERS
-    if f not in FOLDERS[::STRIDE]
-]
-
-
-@pytest.mark.parametrize("folder", [*SOME, *REST])
+@pytest.mark.parametrize("folder", sampled_cases(FOLDERS))
 def test_a_finding_of_a_recorded_case_says_what_its_rule_declares(folder):
     assert [x for finding in judge(folder).findings for x in undeclared(finding)] == []
 

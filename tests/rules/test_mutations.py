@@ -1,7 +1,7 @@
 """No harmful change may be called harmless: recorded versions, changed on purpose, one change each.
 
 What is honest to say of a change follows from how the engines decide (`mutations/`), never from
-what a comparison says. A fixed sample runs always, a larger one when all tests do;
+what a comparison says. A fixed sample runs always, a larger one in `make test-long`;
 `python -m tests.rules.mutations` judges every change of every version.
 """
 
@@ -14,7 +14,9 @@ from .mutations.__main__ import PARTS
 from .mutations.judge import misses
 from .mutations.pick import some
 
-# One version of so many: in a run of some tests, and in one of all.
+pytestmark = pytest.mark.slow
+
+# One version of so many: in each run of the tests, and in `make test-long`.
 STRIDES = {
     "plan_json": (61, 11),
     "plan_text": (83, 13),
@@ -23,7 +25,7 @@ STRIDES = {
 }
 SOME = [pytest.param(part, few, id=part) for part, (few, _) in STRIDES.items()]
 MORE = [
-    pytest.param(part, many, id=f"{part}-more", marks=pytest.mark.slow)
+    pytest.param(part, many, id=f"{part}-more", marks=pytest.mark.long)
     for part, (_, many) in STRIDES.items()
 ]
 

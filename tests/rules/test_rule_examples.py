@@ -10,6 +10,8 @@ from .examples.__main__ import FOLDER, unit_examples
 from .examples.excerpt import MOST
 from .examples.recorded import HARMLESS, load, recorded_side, words_of, worst_of
 
+pytestmark = pytest.mark.slow
+
 EXAMPLES = {
     code: example
     for path in sorted(FOLDER.glob("*.json"))
@@ -30,7 +32,7 @@ def test_a_recorded_example_is_reported_and_its_counterpart_passes(code):
         assert EXAMPLES[code][half] == shown, "run `python -m rules.examples`"
 
 
-@pytest.mark.slow
+@pytest.mark.long
 def test_an_example_of_a_unit_test_is_what_the_test_holds():
     """`unit_examples` takes pairs of which the unit tests hold that one fires and one doesn't."""
     ours = {code: example for code, example in EXAMPLES.items() if code not in RECORDED}

@@ -7,6 +7,8 @@ import pytest
 
 from headgate.rules.catalogue import all_rules, rules_by_kind
 
+pytestmark = pytest.mark.slow
+
 ROOT = Path(__file__).parents[2]
 
 

@@ -114,6 +114,7 @@ def test_what_is_made_is_valid_and_in_every_table(tree, printed):
     assert done.returncode == 0, done.stderr
 
 
+@pytest.mark.long
 def test_each_new_test_fails_and_says_what_to_write(tree, printed):
     """One pytest runs them all: its start takes longer than they do."""
     found = {k: re.search(r"-q (\S+)(?: -k (\w+))?$", text, re.M) for k, text in printed.items()}

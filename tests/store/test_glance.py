@@ -14,6 +14,8 @@ from headgate.store.rows import Event, NewRun, Origin, RunFilter, RunState
 from headgate.store.sqlite_reader import SqliteReader, open_soonest
 from headgate.store.worker_slots import Slot
 
+pytestmark = pytest.mark.slow
+
 
 @pytest.fixture
 def url(tmp_path):

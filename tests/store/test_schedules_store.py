@@ -12,6 +12,8 @@ from headgate.store.rows import NewRequest, RequestState, RunState
 from headgate.store.sqlite_reader import open_soonest
 from headgate.store.tables import RUNS
 
+pytestmark = pytest.mark.slow
+
 HOURLY = Schedule(pipeline="billing", cron="0 * * * *", approved={"hash": "h"})
 REQUEST = NewRequest(
     scenario="bounded", pipeline="billing", reason="too many", plan_hash="h", plan="{}"

@@ -13,6 +13,8 @@ from headgate.gateway.process.child_process import Program, launch
 from headgate.local.up import explained
 from headgate.store import open_store
 
+pytestmark = pytest.mark.slow
+
 CONFIG = '[[pipeline]]\nname = "orders"\nengine = "spark"\ncheckpoint = "/none"\n'
 
 
@@ -43,7 +45,6 @@ def test_a_store_that_can_not_be_made_is_one_sentence(tmp_path):
     assert ended.stderr.splitlines()[-1].startswith("Error: the store sqlite:")
 
 
-@pytest.mark.slow
 def test_workflows_that_can_not_be_stored_are_one_sentence(tmp_path):
     file = tmp_path / ".headgate" / "headgate.db"
     open_store(f"sqlite:///{file}").close()

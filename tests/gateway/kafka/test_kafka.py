@@ -143,6 +143,7 @@ def test_offsets_for_partitions_and_times(kafka, topic, produce):
     assert kafka.begin_end([]) == kafka.offsets_for_times({}) == {}
 
 
+@pytest.mark.long
 def test_a_thousand_partitions_and_two_hundred_groups(kafka, kafka_admin, unique):
     names = [unique("many") for _ in range(100)]
     new = [NewTopic(name, num_partitions=10, replication_factor=1) for name in names]
@@ -207,6 +208,7 @@ def test_a_setting_that_the_client_does_not_know():
         Kafka("127.0.0.1:1", {"bogus": "1"})
 
 
+@pytest.mark.long
 def test_a_broker_that_advertises_an_address_out_of_reach(secured, kafka_of):
     kafka_of("admin").topics([])
     _make(secured, "seen")

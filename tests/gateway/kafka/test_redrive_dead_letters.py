@@ -266,6 +266,7 @@ def _in_order(letters, topic=None):
     return [m.value() for m in dead.read(letters.broker, topic or letters.orders)]
 
 
+@pytest.mark.long
 def test_a_broker_that_restarts_in_the_middle(tmp_path):
     kafka = OwnBroker(tmp_path)
     try:

@@ -77,6 +77,7 @@ def wait_for(condition, seconds=150):
         time.sleep(0.02)
 
 
+@pytest.mark.long
 def test_a_killed_copy_is_ended_by_the_next_worker_and_the_run_is_undone(team, s3):
     settings, new = s3.settings, f"{OLD}.2"
     before = listing_hash(OLD, settings)

@@ -37,7 +37,10 @@ def client(registry_url: str) -> Iterator[SchemaRegistryClient]:
     [
         (SchemaFormat.AVRO, made.avro, made.changed_avro, made.text),
         (SchemaFormat.JSON, made.json_schema, made.changed_json, made.text),
-        (SchemaFormat.PROTOBUF, made.protobuf, made.changed_protobuf, made.proto_text),
+        pytest.param(
+            *(SchemaFormat.PROTOBUF, made.protobuf, made.changed_protobuf, made.proto_text),
+            marks=pytest.mark.long,
+        ),
     ],
 )
 def test_the_answer_on_changed_schemas_is_the_registrys(client, form, make, change, write):

@@ -71,7 +71,7 @@ def found(topic_messages):
     return [(m.partition(), m.key(), m.value(), m.timestamp(), m.headers()) for m in topic_messages]
 
 
-@pytest.mark.parametrize("kind", [dead.connect, dead.streams])
+@pytest.mark.parametrize("kind", [dead.connect, pytest.param(dead.streams, marks=pytest.mark.long)])
 def test_each_record_goes_back_once_as_it_was(shop, kind):
     dead.fail_records(shop.broker, shop.orders, shop.dead, 700, kind=kind, parts=[0, 2])
     plan, run = shop.redrive("--rate=100000")
@@ -112,6 +112,7 @@ def test_a_new_retry_topic_keeps_a_record_of_30_days_ago_and_the_undo_deletes_it
     assert again["impact"]["dead_letters"]["to_redrive"] == 1
 
 
+@pytest.mark.long
 def test_a_retry_topic_that_has_records_of_another_dead_letter_topic_is_not_deleted(shop):
     other = f"{shop.dead}-eu"
     make_topic(shop.broker, other, 1)

@@ -99,6 +99,7 @@ def test_a_plan_whose_topic_was_made_anew_is_stale(team, groups, billing, kafka_
     assert groups.committed(group) == before
 
 
+@pytest.mark.long
 def test_what_moves_by_itself_makes_no_plan_stale(team, groups, billing, produce):
     group, orders = billing
     file, first = team.plan("billing")

@@ -195,6 +195,7 @@ def test_a_tick_beyond_the_limit_waits_as_a_request_until_it_is_approved(schedul
     assert len(scheduled.read()) == 70 + 175
 
 
+@pytest.mark.long
 def test_a_changed_command_is_not_what_was_approved(scheduled):
     scheduled.schedule("--every=5s")
     config = Path(scheduled.team.config)

@@ -71,6 +71,7 @@ def test_a_group_goes_on_with_new_code_and_its_undo_puts_the_offsets_back(billin
     assert groups.committed(team.group) == kept
 
 
+@pytest.mark.long
 def test_offsets_that_no_log_holds_are_mended_and_no_others(billing, groups, kafka_admin):
     from confluent_kafka import TopicPartition
 

@@ -14,6 +14,7 @@ REASON = "java.lang.IllegalArgumentException"
 HANDLER = "org.apache.kafka.streams.errors.LogAndContinueProcessingExceptionHandler"
 
 
+@pytest.mark.long
 def test_a_real_application_s_dead_letters_are_redriven_until_the_guard(
     tmp_path, broker, class_path
 ):

@@ -36,6 +36,7 @@ def team(app):
 MORE = (("a", 300_000), ("c", 120_000), ("a", 300_000), ("d", 310_000))
 
 
+@pytest.mark.long
 def test_what_comes_during_a_pause_is_counted_after_it(team, app):
     plan, run = apply(team, "pause")
     assert [s["action"] for s in plan["steps"]] == ["pause_processing", "notify"]
@@ -60,6 +61,7 @@ def test_a_new_version_goes_on_where_the_old_one_stopped(team, app):
     app.must_have_read(app.read()[at:])
 
 
+@pytest.mark.long
 def test_a_record_that_kills_it_is_skipped(team, app):
     at = len(app.read())
     resettable.produce(app.broker, app.topic, [("poison", 320_000)])

@@ -105,6 +105,7 @@ def test_a_person_stops_it_confirms_and_is_not_simply_believed(team, groups, bil
     assert "no longer waits for a manual step" in team.run("confirm", run, code=3)["error"]
 
 
+@pytest.mark.long
 def test_a_confirmed_stop_that_did_not_happen_is_cancelled_with_nothing_done(team, groups, billing):
     group, *_ = billing
     before = groups.committed(group)

@@ -136,6 +136,7 @@ def test_a_killed_worker_s_run_is_finished_by_the_next(
     assert groups.committed(group) == before
 
 
+@pytest.mark.long
 def test_a_killed_worker_s_question_to_a_person_still_waits(team, worker, groups, billing):
     """No start command: the run ends when somebody confirmed it and the group has a member."""
     group, orders = billing
@@ -162,6 +163,7 @@ def test_a_killed_worker_s_question_to_a_person_still_waits(team, worker, groups
     assert [(e.position, e.data["word"]) for e in asked] == [(3, "start")]
 
 
+@pytest.mark.long
 def test_a_worker_that_is_asked_to_end_leaves_the_run_to_the_next(team, worker, billing):
     file, _ = team.plan("billing")
     (team.folder / "hold").touch()
@@ -189,6 +191,7 @@ def test_of_two_workers_one_gets_the_slot(team, billing):
     assert "another worker already holds slot-0" in (team.folder / "worker.log").read_text()
 
 
+@pytest.mark.long
 def test_a_failing_command_fails_the_run_and_a_resume_uses_the_mended_one(
     team, worker, broker, groups, billing
 ):

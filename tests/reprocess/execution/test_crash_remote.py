@@ -8,6 +8,7 @@ from crashing import Crash, Points
 from headgate.gateway.checkpoint import remote_copy
 from headgate.gateway.files import remote_write
 from remote_lab import rewind_of, scratch_of
+from sampled import crash_points
 
 
 def assert_scratched(lab):
@@ -70,8 +71,9 @@ def killed(monkeypatch):
 
 @pytest.mark.slow
 @CASES
-def test_a_crash_at_every_point(remote, killed, planned, check):
-    for at in itertools.count():
+@crash_points
+def test_a_crash_at_every_point(remote, killed, planned, check, step):
+    for at in itertools.count(0, step):
         lab = remote()
         old = lab.old_hash
         plan = planned(lab)
@@ -88,8 +90,9 @@ def test_a_crash_at_every_point(remote, killed, planned, check):
 
 @pytest.mark.slow
 @CASES
-def test_a_crash_at_every_point_of_the_undo(remote, killed, planned, check):
-    for at in itertools.count():
+@crash_points
+def test_a_crash_at_every_point_of_the_undo(remote, killed, planned, check, step):
+    for at in itertools.count(0, step):
         lab = remote()
         old = lab.old_hash
         plan = planned(lab)
@@ -109,8 +112,9 @@ def test_a_crash_at_every_point_of_the_undo(remote, killed, planned, check):
 
 @pytest.mark.slow
 @CASES
-def test_what_a_crash_left_can_be_undone_instead(remote, killed, planned, check):
-    for at in itertools.count():
+@crash_points
+def test_what_a_crash_left_can_be_undone_instead(remote, killed, planned, check, step):
+    for at in itertools.count(0, step):
         lab = remote()
         old = lab.old_hash
         plan = planned(lab)

@@ -12,10 +12,10 @@ from pathlib import Path
 
 import pytest
 
-from fast_sample import fast_sample
 from headgate.rules.compare.compare_versions import compare
 from headgate.rules.core.report import Outcome, Report, Rollback
 from headgate.usecases.evidence.read_version import read_version
+from sampled import sampled_cases
 
 ROOT = Path(__file__).parents[2] / "cases"
 CASES, STREAMS = (sorted((ROOT / engine).iterdir()) for engine in ("spark", "kafka_streams"))
@@ -48,7 +48,7 @@ def main_condition(name: str) -> str:
     return first if first.isupper() else name.split(".")[-1]
 
 
-@pytest.mark.parametrize("case", fast_sample(CASES))
+@pytest.mark.parametrize("case", sampled_cases(CASES))
 def test_the_verdict_is_what_the_engine_did(case):
     report, known = judge(case), truth(case)
     says_what_to_do(report)
@@ -65,7 +65,7 @@ def test_the_verdict_is_what_the_engine_did(case):
     knows_the_way_back(report, known["rollback_ok"])
 
 
-@pytest.mark.parametrize("case", fast_sample(STREAMS))
+@pytest.mark.parametrize("case", sampled_cases(STREAMS))
 def test_an_upgrade_says_what_to_do(case):
     says_what_to_do(judge(case))
 

@@ -11,10 +11,10 @@ from pathlib import Path
 
 import pytest
 
-from fast_sample import fast_sample
 from headgate.rules.compare.compare_versions import compare
 from headgate.rules.core.report import Outcome, Report
 from headgate.usecases.evidence.read_version import read_version
+from sampled import sampled_cases
 
 FOLDER = Path(__file__).parents[2] / "cases"
 PULLS = tuple(f"spark_pulls{group}" for group in ("", "_later", "_third", "_fourth"))
@@ -126,7 +126,7 @@ CAPTURED = pytest.param(judge_captured, id="captured", marks=pytest.mark.slow)
 
 
 @pytest.mark.parametrize("form", [pytest.param(judge, id="plain"), CAPTURED])
-@pytest.mark.parametrize("case", fast_sample(CASES))
+@pytest.mark.parametrize("case", sampled_cases(CASES))
 def test_the_verdict_is_what_the_engine_did(case, form):
     report, known = form(case), truth(case)
     said = [(f.rule, f.outcome.word, f.error_class) for f in report.findings]

@@ -10,10 +10,10 @@ from pathlib import Path
 
 import pytest
 
-from fast_sample import fast_sample
 from headgate.rules.compare.compare_versions import compare
 from headgate.rules.core.report import Outcome, Report, UpgradeWay
 from headgate.usecases.evidence.read_version import read_version
+from sampled import sampled_cases
 
 PULLS = ("streams_pulls", "streams_pulls_later", "streams_pulls_third")
 NAMES = ("streams_fresh", "streams_more", "streams_kinds", *PULLS)
@@ -54,7 +54,7 @@ def is_right(report: Report, known: dict) -> bool:
     return report.outcome is not Outcome.REFUSES or known["error_class"] in told
 
 
-@pytest.mark.parametrize("case", fast_sample(CASES))
+@pytest.mark.parametrize("case", sampled_cases(CASES))
 def test_the_verdict_is_what_kafka_streams_did(case):
     report, known = judge(case), truth(case)
     said = [(f.rule, f.outcome.word, f.error_class) for f in report.findings]

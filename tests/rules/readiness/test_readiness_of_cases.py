@@ -10,6 +10,8 @@ from headgate.parse.evidence.version_file import fingerprint
 from headgate.rules.readiness.check import check
 from headgate.usecases.evidence.read_version import read_version
 
+pytestmark = pytest.mark.slow
+
 ROOT = Path(__file__).parents[2]
 MEASURED = [
     # A watermark on the window's column closes windows; without one nothing does.

@@ -20,6 +20,8 @@ from headgate.parse.topic_schemas.read import read_schema
 from headgate.rules.topic_schemas.compare import check, compare
 from rules.topic_schemas import made
 
+pytestmark = pytest.mark.slow
+
 BACK, FORTH = Direction.BACKWARD, Direction.FORWARD
 MAKERS = {
     SchemaFormat.AVRO: (made.avro, made.changed_avro, made.text),

@@ -7,6 +7,8 @@ from headgate.gateway.process.git import repository_of
 from headgate.usecases.context import read_context, unset_variables
 from headgate.usecases.gate.find_changes import find_base, find_changes
 
+pytestmark = pytest.mark.slow
+
 FILES = {
     "jobs/__init__.py": "",
     "jobs/orders.py": "from jobs.shared import rows\n",

@@ -18,6 +18,8 @@ from headgate.usecases.context import Context
 from headgate.usecases.reprocess.copy_time import with_copy_time
 from headgate.views.words.impact import impact_lines
 
+pytestmark = pytest.mark.slow
+
 GB = 10**9
 
 

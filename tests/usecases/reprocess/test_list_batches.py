@@ -19,6 +19,8 @@ from headgate.usecases.context import open_context
 from headgate.usecases.reprocess.list_batches import batch_rows, list_batches
 from headgate.usecases.reprocess.plan_scenario import plan_scenario
 
+pytestmark = pytest.mark.slow
+
 HEAD = {"batchWatermarkMs": 0, "batchTimestampMs": 1_795_250_729_015, "conf": {}}
 
 

@@ -30,6 +30,8 @@ from headgate.usecases.restore_points.list_points import list_points, newest_poi
 from headgate.usecases.restore_points.make_point import make_point
 from headgate.usecases.restore_points.remove_points import remove_point
 
+pytestmark = pytest.mark.slow
+
 TOML = """\
 [restore_points]
 every = "1h"
@@ -150,7 +152,9 @@ def test_a_point_outlives_the_checkpoint_and_its_disk_use_shows(writer, context)
     assert_whole(point)
 
 
-@pytest.mark.parametrize("attempt", range(6))
+@pytest.mark.parametrize(
+    "attempt", [0, *(pytest.param(n, marks=pytest.mark.long) for n in range(1, 6))]
+)
 def test_a_killed_process_leaves_nothing_that_counts(attempt, tmp_path, context):
     Writer(tmp_path / "ck", partitions=400).add()
     program_text = (

@@ -22,6 +22,8 @@ from headgate.usecases.runs.clean_runs import clean_runs
 from headgate.usecases.runs.resume_run import resume_run
 from headgate.worker.main import Worker
 
+pytestmark = pytest.mark.slow
+
 TOML = """\
 [[pipeline]]
 name = "q"

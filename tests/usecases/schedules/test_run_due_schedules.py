@@ -25,6 +25,8 @@ from headgate.usecases.schedules.plan_tick import TickPlan
 from headgate.usecases.schedules.run_due import Scheduler
 from headgate.usecases.schedules.watch_inputs import Unread
 
+pytestmark = pytest.mark.slow
+
 PLAN = Plan(
     scenario="bounded",
     pipeline="billing",
@@ -392,8 +394,13 @@ def runs_to_the_end(lab):
     raise AssertionError(lab.ticks)
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize("missed", Missed)
+@pytest.mark.parametrize(
+    "missed",
+    [
+        Missed.ONCE,
+        *(pytest.param(m, marks=pytest.mark.long) for m in Missed if m is not Missed.ONCE),
+    ],
+)
 def test_whenever_a_worker_is_killed_no_tick_is_lost_or_runs_twice(tmp_path, monkeypatch, missed):
     kills = 0
     for number in range(10):

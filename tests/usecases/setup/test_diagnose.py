@@ -10,6 +10,8 @@ from headgate.usecases.context import open_context
 from headgate.usecases.restore_points.make_point import make_point
 from headgate.usecases.setup.diagnose import State, diagnose
 
+pytestmark = pytest.mark.slow
+
 
 @pytest.fixture
 def write(tmp_path):

@@ -27,6 +27,8 @@ from headgate.reprocess.ports.verdict import Output
 from headgate.reprocess.scenarios.build import build_plan
 from headgate.reprocess.steps.process import verify_output
 
+pytestmark = pytest.mark.slow
+
 GOLDEN = Path(__file__).parents[3] / "golden" / "checkpoints"
 # It would not be started with the new id unless the checkpoint that was made is in place.
 START = (
@@ -384,7 +386,6 @@ def test_an_undo_puts_every_byte_back(query):
     assert (lab.folder / "running").exists()
 
 
-@pytest.mark.slow
 def test_a_crash_at_any_effect_is_made_good(query):
     # Every point is before or after an effect: each third one comes to all of them in turn.
     for at in range(0, 200, 3):

@@ -20,7 +20,10 @@ from headgate.reprocess.scenarios.build import build_plan, drift
 from headgate.usecases.compare.connect_verdicts import with_judge
 from headgate.usecases.context import Context
 from headgate.worker.run_journal import RunJournal
+from sampled import crash_points
 from watched_run import tell_run
+
+pytestmark = pytest.mark.slow
 
 CASES = Path(__file__).parents[3] / "cases" / "spark"
 COMMANDS = Commands(
@@ -149,9 +152,9 @@ def test_the_gate_looks_again_after_the_stop(query):
         plan.steps[1].apply(here.applier(), {})
 
 
-@pytest.mark.slow
-def test_an_upgrade_survives_a_crash_at_every_point_and_goes_back(query):
-    for at in itertools.count():
+@crash_points
+def test_an_upgrade_survives_a_crash_at_every_point_and_goes_back(query, step):
+    for at in itertools.count(0, step):
         here = query()
         old = tree_hash(here.folder / "ck")
         plan = upgrade_of(here)

@@ -13,6 +13,8 @@ from headgate.reprocess.scenarios.build import build_plan
 from headgate.reprocess.steps.process import pause
 from headgate.worker.run_journal import RunJournal
 
+pytestmark = pytest.mark.slow
+
 HELD = replace(
     COMMANDS,
     pause="echo >> pauses; touch held",

@@ -13,6 +13,7 @@ from headgate.model.version import Engine, OperatorKind, StatefulOperator, Versi
 from headgate.reprocess.plan import dump_plan, load_plan
 from headgate.reprocess.ports.checkpoints import Proof
 from headgate.reprocess.scenarios.build import build_plan, drift
+from sampled import crash_points
 
 CHECKPOINTS = Path(__file__).parents[3] / "golden" / "checkpoints"
 ENTRY = 'v1\n{"batchTimestampMs":1}\n{"logOffset":%d}'
@@ -64,8 +65,9 @@ def test_the_plan_says_what_is_wrong_and_what_goes(broken):
 
 
 @pytest.mark.slow
-def test_a_repair_survives_a_crash_at_every_point_and_is_undone(broken):
-    for at in itertools.count():
+@crash_points
+def test_a_repair_survives_a_crash_at_every_point_and_is_undone(broken, step):
+    for at in itertools.count(0, step):
         here = broken()
         old = tree_hash(here.folder / "ck")
         plan = repair_of(here)
@@ -86,8 +88,9 @@ def test_a_repair_survives_a_crash_at_every_point_and_is_undone(broken):
 
 
 @pytest.mark.slow
-def test_what_a_crash_left_of_a_repair_can_be_undone_instead(broken):
-    for at in itertools.count():
+@crash_points
+def test_what_a_crash_left_of_a_repair_can_be_undone_instead(broken, step):
+    for at in itertools.count(0, step):
         here = broken()
         old = tree_hash(here.folder / "ck")
         plan = repair_of(here)

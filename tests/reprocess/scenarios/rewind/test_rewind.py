@@ -16,6 +16,7 @@ from headgate.model.version import Engine, Sink, Version
 from headgate.reprocess.plan import dump_plan, load_plan
 from headgate.reprocess.scenarios.build import build_plan
 from headgate.usecases.evidence.read_version import read_version
+from sampled import crash_points
 
 # Seven batches of Spark 4.2 from files to files; both logs were compacted at 2 and 5.
 GOLDEN = Path(__file__).parents[3] / "golden"
@@ -299,8 +300,9 @@ def facts(here):
 
 @pytest.mark.slow
 @pytest.mark.parametrize("when", ["run", "undo", pytest.param("instead", marks=pytest.mark.long)])
-def test_a_crash_at_every_point(old, read, when):
-    for at in itertools.count():
+@crash_points
+def test_a_crash_at_every_point(old, read, when, step):
+    for at in itertools.count(0, step):
         here = old()
         before = facts(here)
         plan = plan_of(here)

@@ -304,6 +304,7 @@ def test_back_up_and_restore_survive_a_crash_at_every_point(kafka_lab, topic, wr
     assert at > 12
 
 
+@pytest.mark.long
 @pytest.mark.slow
 def test_what_a_crash_left_half_deleted_comes_back_and_the_rest_stays(
     kafka_lab, topic, write, read
