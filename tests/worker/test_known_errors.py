@@ -20,11 +20,12 @@ def worker(tmp_path):
         yield made
 
 
-def test_a_broken_registry_is_one_line_until_it_is_corrected(worker, tmp_path, caplog):
+@pytest.mark.parametrize("work", ["_run_due_ticks", "_read_pipelines", "_check_pipelines"])
+def test_a_broken_registry_is_one_line_until_it_is_corrected(worker, tmp_path, caplog, work):
     def looks(times=3):
         caplog.clear()
         for _ in range(times):
-            worker._guarded(worker._run_due_ticks)
+            worker._guarded(getattr(worker, work))
         return caplog.records
 
     (record,) = looks()

@@ -131,6 +131,8 @@ class Worker:
         self._stamp: int | None = None
         self._has_run = False
         self._failed: dict[str, str] = {}
+        # What the log has said last of the versions and of the activities of the pipelines.
+        self._changes, self._activities, self._looks = frozenset[str](), "", 0
         self._scheduler = Scheduler()
         self._runner = Runner(self._open_context, store)
 
@@ -231,35 +233,34 @@ class Worker:
         return result
 
     def _refresh(self) -> None:
-        begun, said = time.monotonic(), frozenset[str]()
+        begun = time.monotonic()
         while not self._ending.is_set():
-            try:
-                changes = [str(c) for c in refresh_versions(self._open_context())]
-                for change in changes:
-                    if change not in said:
-                        LOG.info("%s", change)
-                said = frozenset(changes)
-            except Exception:
-                LOG.exception("could not re-read the pipelines")
+            self._guarded(self._read_pipelines)
             early = time.monotonic() - begun < _REFRESH_SECONDS
             self._ending.wait(_FIRST_REFRESH_SECONDS if early else _REFRESH_SECONDS)
 
+    def _read_pipelines(self) -> None:
+        changes = [str(c) for c in refresh_versions(self._open_context())]
+        for change in changes:
+            if change not in self._changes:
+                LOG.info("%s", change)
+        self._changes = frozenset(changes)
+
     def _look_at(self) -> None:
         """Look whether the pipelines run, again and again."""
-        turn, said = 0, ""
         while not self._ending.is_set():
-            try:
-                found = look_at_pipelines(
-                    self._open_context(), ask_commands=turn % _COMMANDS_EVERY == 0
-                )
-                now = ", ".join(f"{name} {a.state.value}" for name, a in found.items())
-                if now != said:
-                    LOG.info("%s", now)
-                said = now
-            except Exception:
-                LOG.exception("could not check the pipelines")
-            turn += 1
+            self._guarded(self._check_pipelines)
+            self._looks += 1
             self._ending.wait(_LOOK_AT_SECONDS)
+
+    def _check_pipelines(self) -> None:
+        found = look_at_pipelines(
+            self._open_context(), ask_commands=self._looks % _COMMANDS_EVERY == 0
+        )
+        now = ", ".join(f"{name} {a.state.value}" for name, a in found.items())
+        if now != self._activities:
+            LOG.info("%s", now)
+        self._activities = now
 
     def _clean(self) -> None:
         """Remove what old runs have put aside, now and then, while no run is under way."""
