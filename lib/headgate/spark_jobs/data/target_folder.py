@@ -14,6 +14,12 @@ from headgate.errors import CaptureError
 from headgate.spark_jobs.data.touched_keys import same_key
 
 FORMATS = ("parquet", "orc", "json")
+# What a Parquet schema says of a timestamp, and the setting of Spark that writes such ones.
+_TIMESTAMPS = {
+    "int96": "INT96",
+    "TIMESTAMP(MICROS": "TIMESTAMP_MICROS",
+    "TIMESTAMP(MILLIS": "TIMESTAMP_MILLIS",
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,6 +95,8 @@ class TargetFolder:
 
         A folder that is there from an earlier try is overwritten.
         """
+        if kind := self._timestamps(rows.sparkSession):
+            rows.sparkSession.conf.set("spark.sql.parquet.outputTimestampType", kind)
         writer = rows._jdf.write().format(self.format).mode("overwrite")
         by = self.partitions()
         if by:
@@ -99,6 +107,20 @@ class TargetFolder:
             writer = writer.partitionBy(names)
         writer.save(str(to))
         return self._link_others(to, touched)
+
+    def _timestamps(self, spark: Any) -> str | None:
+        """Return how its Parquet files hold timestamps: readers of a folder expect one way."""
+        files = self.files()
+        if self.format != "parquet" or not files:
+            return None
+        jvm, conf = spark._jvm, spark._jsc.hadoopConfiguration()
+        path = jvm.org.apache.hadoop.fs.Path(_uri(str(files[0])))
+        file = jvm.org.apache.parquet.hadoop.util.HadoopInputFile.fromPath(path, conf)
+        reader = jvm.org.apache.parquet.hadoop.ParquetFileReader.open(file)
+        schema = str(reader.getFooter().getFileMetaData().getSchema())
+        reader.close()
+        found = (kind for mark, kind in _TIMESTAMPS.items() if mark in schema)
+        return next(found, None)
 
     def _link_others(self, to: Path, touched: Mapping[str, int]) -> int:
         """Link the files that hold no touched key into the new folder; nobody edits them."""
