@@ -153,15 +153,15 @@ def test_all_of_the_output_is_rewritten_if_all_of_the_input_is_there():
     plan = Paper(at={"bill": 4}).plan()
     assert plan.can_apply, plan.blockers
     assert exact(plan) == {"first": True, "bill": True}
-    assert not said(plan, "may not rewrite") and not said(plan, "lost. Let it read")
+    assert not said(plan, "may not be rewritten") and not said(plan, "are lost. Let the")
 
 
 @pytest.mark.parametrize(
     ("log", "why"),
     [
-        (topic("a", begin=2), "a no longer holds its first records"),
+        (topic("a", begin=2), "a no longer has its first records"),
         (topic("a", policy="compact,delete"), "a is compacted"),
-        (topic("a", policy=None), "the cleanup.policy of a is unknown"),
+        (topic("a", policy=None), "the cleanup.policy of topic a is unknown"),
     ],
 )
 def test_what_the_input_no_longer_holds_is_not_rewritten(log, why):
@@ -170,8 +170,8 @@ def test_what_the_input_no_longer_holds_is_not_rewritten(log, why):
     paper.logs["a"] = log
     plan = paper.plan()
     assert exact(plan) == {"first": False, "bill": False}
-    assert said(plan, "first: it may not rewrite all of its output", why)
-    assert said(plan, "bill: it skips 6 unread records of b", "are lost")
+    assert said(plan, "first: some old results may not be rewritten", why)
+    assert said(plan, "bill: the run skips 6 unread records of b", "are lost")
     read = replace(paper, at={})
     assert not said(read.plan(), "unread record"), "all was read before"
 
@@ -183,7 +183,7 @@ def test_a_state_that_is_reset_lacks_what_is_not_rewritten():
     paper.logs["a"] = topic("a", begin=2)
     plan = paper.plan()
     assert exact(plan) == {"first": False, "sums": False}
-    assert said(plan, "sums: its results lack the records of b that aren't rewritten")
+    assert said(plan, "sums: the new results lack the records of b that aren't rewritten")
 
 
 @pytest.mark.parametrize(("command", "is_blocked"), [(None, True), ("true", False)])
@@ -231,10 +231,10 @@ def test_duplicates_of_an_excluded_pipeline_are_named_at_the_next_one():
     assert exact(plan) == {
         "first": True, "left": False, "right": True, "last": False, "end": False,
     }  # fmt: skip
-    assert said(plan, "last: it also reads c. left isn't moved and writes duplicates there")
+    assert said(plan, "last: left keeps running and writes duplicates to c")
     assert said(plan, "its state counts them twice")
     assert all(exact(diamond().plan()).values())
-    assert not said(diamond().plan(), "isn't moved and writes duplicates")
+    assert not said(diamond().plan(), "keeps running and writes duplicates")
 
 
 def moves(plan, group):
@@ -248,7 +248,7 @@ def test_a_rewound_group_is_never_moved_forward():
     paper = Paper(first={"a": 10, "b": 4})
     assert moves(paper.plan(**asked), "bill") == {("b", 0): 4}
     behind = replace(paper, at={"bill": 2}).plan(**asked)
-    assert said(behind, "bill: it has processed no replaced records")
+    assert said(behind, "bill: the group has processed no replaced record")
     both = replace(paper, readers={"bill": "b c"}, at={"bill": {"b": 2, "c": 9}})
     both.apps["first"] = application("a", "b c")
     plan = both.plan(**asked)
@@ -261,14 +261,14 @@ def test_a_first_pipeline_with_older_unread_records_is_not_moved_to_the_moment()
     paper = Paper(first={"a": 7, "b": 4})
     assert paper.plan(at=NOON).can_apply
     behind = replace(paper, at={"first": 6}).plan(at=NOON)
-    assert said(behind, f"first: it has unread records from before {NOON} in a[0]")
+    assert said(behind, f"first: unread records from before {NOON} in a[0] would be lost")
     assert not behind.can_apply
 
 
 def test_a_reset_names_writers_that_may_be_restarted():
     paper = Paper(readers={})
     paper.apps["sums"] = application("b", "c", "sums")
-    assert said(paper.plan(), "sums: its reset doesn't check again that first stays stopped")
+    assert said(paper.plan(), "sums: before the reset, Headgate doesn't check again that first")
     paper.commands = {"first": replace(COMMANDS, suspend="true", reenable="true")}
     assert not said(paper.plan(), "doesn't check again")
 

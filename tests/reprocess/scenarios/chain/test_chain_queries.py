@@ -64,7 +64,7 @@ def test_a_partition_that_no_batch_has_blocks_the_skip():
     assert moved(Paper(1)).blockers == ()
     assert moved(Paper(2, begin=None)).blockers == (), "nothing of it is replaced"
     (blocker,) = moved(Paper(2)).blockers
-    assert blocker.startswith("the last batch doesn't have b[1], so Spark would read replaced")
+    assert blocker.startswith("the last batch has no offset for b[1], so Spark would read")
     step = next(s for s in moved(Paper(1)).plan.steps if s.action == "skip_replaced_input")
     assert step.topics == {"b": {"id": "id-b", "partitions": 1}}
 
@@ -99,8 +99,8 @@ def test_each_rewound_query_keeps_the_offsets_of_its_output():
 def test_a_blocker_names_no_option_that_a_chain_does_not_have():
     text = "q: the sink is unknown. Pass --sink or --sink-path"
     assert _own_options(text) == (
-        f"{text}. A chain doesn't have --sink, --sink-path: use the pipeline's own scenario, "
-        "or another choice with --choose"
+        f"{text}. The chain scenario doesn't have --sink, --sink-path: plan this pipeline "
+        "with its own scenario, or pass another choice with --choose"
     )
     fine = "q: choose skip with --choose, or use --to-earliest"
     assert _own_options(fine) == fine

@@ -96,7 +96,7 @@ def test_each_engine_gets_one_step_that_is_not_undone(engine):
     assert plan.can_apply, plan.blockers
     (step,) = plan.steps
     assert not step.undoable and plan.outputs.remains
-    assert step.describe() == "redrive 6 records of dead to orders, 1000 records/s at most"
+    assert step.describe() == "redrive 6 records of dead to orders, at most 1000 records/s"
     assert plan.impact["records"] == {"orders": 6} and plan.resources == ("topic:dead",)
 
 
@@ -175,7 +175,7 @@ def test_nothing_to_redrive_is_a_blocker_with_the_next_step(world, options, said
 def test_a_topic_that_may_not_be_written_blocks():
     world = World()
     world.allowed = False
-    assert "may not write to orders" in plan_of(world).blockers[0]
+    assert "don't allow Headgate to write to topic orders" in plan_of(world).blockers[0]
     world.allowed = None
     assert plan_of(world).can_apply
 
@@ -207,7 +207,7 @@ def test_an_internal_topic_is_left():
     plan = plan_of(World(found, names=("dead", "orders", name)))
     assert plan.impact["records"] == {"orders": 5}
     assert plan.impact["dead_letters"]["without_target"] == 4
-    assert any("an internal topic of Kafka Streams" in risk for risk in plan.risks)
+    assert any("the topic is internal to Kafka Streams" in risk for risk in plan.risks)
 
 
 def test_a_sample_says_so_and_estimates():
@@ -217,7 +217,7 @@ def test_a_sample_says_so_and_estimates():
     )  # fmt: skip
     plan = plan_of(World(found))
     assert plan.impact["records"] == {"orders": 500} and plan.impact["total"] == 500
-    assert any("the counts are of 100 records" in risk for risk in plan.risks)
+    assert any("counts come from a sample of 100 records" in risk for risk in plan.risks)
     assert plan_of(World(found), **{"max-records": 30}).impact["records"] == {"orders": 30}
 
 
@@ -227,14 +227,14 @@ def test_a_sample_says_so_and_estimates():
         ({"readers": {"billing": True, "audit": False}}, "audit also read orders"),
         ({"readers": {}}, "group billing of billing doesn't read orders"),
         ({"running": Status.STOPPED}, "billing is stopped"),
-        ({"retention": DAY}, "the oldest ones may expire before they are redriven"),
+        ({"retention": DAY}, "the oldest dead letters may expire before the run redrives"),
         (
             {"summary": replace(FULL, oldest=NOW - 30 * DAY)},
             "the oldest redriven record is from 30 days ago, and orders keeps records for 7 days",
         ),
         ({"summary": replace(FULL, arrived=3)}, "3 records arrived in dead"),
         ({"summary": replace(FULL, newest=NOW)}, "Check that the cause is fixed"),
-        ({}, "will not be redriven: they failed each time"),
+        ({}, "without success and will not be redriven"),
     ],
 )
 def test_risks(change, said):

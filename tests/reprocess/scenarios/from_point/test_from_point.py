@@ -166,8 +166,8 @@ def test_a_partition_without_a_record_since_is_asked_about():
     assert ("clicks", 1) not in moves(stays)
     # Left where it is, clicks[1] is nowhere: whether all is read or nothing is not up to the plan.
     assert [r for r in stays.risks if "the run sets none" in r] == [
-        "clicks[1] has no committed offset, and the run sets none: on its start, the "
-        "consumer applies auto.offset.reset"
+        "clicks[1] has no committed offset, and the run sets none: when the "
+        "consumer starts, it applies auto.offset.reset"
     ]
 
 
@@ -197,10 +197,12 @@ def test_what_kafka_would_accept_or_leave_out_is_refused(options, sentence):
 def test_a_shift_ends_at_the_logs_ends_and_says_so():
     found = plan(shift_by="-100", topic=["orders"])
     assert moves(found) == {("orders", 0): (7, 2), ("orders", 1): (2, 0)}
-    assert "orders[0] moves by -5 instead of -100, to its earliest offset" in found.risks
-    assert "100 records back" in found.steps[2].describe()
+    assert "orders[0] moves by -5 records instead of -100, to its earliest offset" in found.risks
+    assert "the position 100 records before the current offset" in found.steps[2].describe()
     one = plan(shift_by=1, topic=["orders"]).steps[2].describe()
-    assert one == "move group g to 1 record further on 2 partitions of orders"
+    assert one == (
+        "move group g to the position 1 record after the current offset on 2 partitions of orders"
+    )
 
 
 def test_of_an_offset_beyond_its_log_nobody_knows_what_was_read():
@@ -318,7 +320,7 @@ def test_a_time_before_all_logs_is_their_beginning():
         ({"to_offset": 4}, ["offset 4 means a different time in each of 4 partitions"]),
         (
             {"shift_by": -1, "topic": ["orders"]},
-            ["1 record back means a different time", "clicks[0]"],
+            ["1 record before the current offset means a different time", "clicks[0]"],
         ),
         ({"to_offset": 4, "topic": ["clicks:0"]}, ["keep their offsets: orders[0], orders[1]."]),
         ({"from_group": "h"}, ["keep their offsets: clicks[0]."]),

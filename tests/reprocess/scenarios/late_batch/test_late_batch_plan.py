@@ -137,7 +137,7 @@ def test_a_topic_is_planned_with_the_offsets_that_it_has_now():
     assert again.hash == plan.hash
     assert load_plan(dump_plan(plan), source="plan").hash == plan.hash
     assert "2 of 300 results (0.667 %)" in plan.risks[0]
-    assert "1 of 4 files are rewritten (1 kB of 4 kB)" in plan.risks[2]
+    assert "the run rewrites 1 of 4 files (1 kB of 4 kB)" in plan.risks[2]
 
 
 def test_a_step_says_all_that_the_program_needs():
@@ -161,10 +161,10 @@ def test_lateness_reads_only_what_arrived_around_the_windows():
     assert plan.steps[0].offsets == {"orders": {"0": (20, 60), "1": (50, 50)}}
     assert plan.steps[0].known_offsets == {"orders": {"0": (0, 100), "1": (0, 50)}}
     assert plan.impact["total"] == 40
-    with pytest.raises(ScenarioError, match="the key columns have no window"):
+    with pytest.raises(ScenarioError, match="the key columns have no time window"):
         plan_of(Cluster(NO_TIME), TOTAL, lateness="1d")
     plan = plan_of(Cluster(), WINDOW, lateness="1d", duplicates=["value.id"])
-    assert "with --lateness only a part is read" in plan.blockers[0]
+    assert "with --lateness Headgate reads only a part" in plan.blockers[0]
 
 
 def test_a_window_at_another_time_than_the_watermark_leaves_no_record_out():
@@ -267,7 +267,7 @@ def test_own_late_offsets_belong_to_their_topic():
 
 
 def test_a_total_without_windows_warns_of_the_state_that_lacks_the_records():
-    said = "The next result of a touched key lacks them again"
+    said = "The query's next results of the same keys lack these records"
     assert any(said in risk for risk in plan_of(Cluster(NO_TIME), TOTAL).risks)
     assert not any(said in risk for risk in plan_of(Cluster(), WINDOW).risks)
 

@@ -92,7 +92,7 @@ def test_a_query_that_read_on_after_the_plan_is_refused(moved, bind):
     """Its state, or its next batch, has replaced records: they would be counted twice."""
     with pytest.raises(RefusedError) as error:
         bind(Paper(**moved))
-    assert "ends at offset 11 of t[1], but replaced records begin at 10" in str(error.value)
+    assert "ends at offset 11 of t[1], but replaced records begin at offset 10" in str(error.value)
     assert "headgate undo r-1" in str(error.value)
 
 
@@ -104,7 +104,7 @@ def test_a_query_that_keeps_its_state_may_have_read_them():
 
 def test_a_partition_that_no_batch_has_yet_is_not_left_out():
     """Spark would read t[2] from 0, with its replaced records."""
-    with pytest.raises(RefusedError, match=r"the last batch doesn't have t\[2\]"):
+    with pytest.raises(RefusedError, match=r"the last batch has no offset for t\[2\]"):
         skip(first=True).bind_copy(Paper(begins={0: 10, 1: 10, 2: 0}))
     found = skip(first=True).bind_copy(Paper(begins={0: 10, 1: 10, 2: 20}))
     assert found["ends"] == {"t": {"0": 20, "1": 20}}, "nothing of t[2] is replaced"

@@ -175,7 +175,7 @@ def test_the_new_version_gets_the_batches_that_it_has_not_done():
     assert (kept["first"], [e["t"]["0"] for e in kept["ends"]]) == (2, [20, 20, 35])
     (job,) = world.programs.jobs
     assert job.program == "run_beside" and f"--checkpoint={COPY}" in job.arguments
-    with pytest.raises(RefusedError, match="ended with batch 2"):
+    with pytest.raises(RefusedError, match="stopped at batch 2"):
         step.verify(world, {"copy": COPY})
     world.logs[COPY] = batches(10, 20, 20, 35)
     step.apply(world, {"copy": COPY})
@@ -212,7 +212,7 @@ def test_a_version_that_never_catches_up_is_given_up():
 def test_a_version_that_fails_ends_the_run_before_anything_is_switched():
     world = Running()
     world.programs.result = JobResult(JobOutcome.FAILED, {}, "boom")
-    with pytest.raises(RefusedError, match="m:n failed on the copy: boom"):
+    with pytest.raises(RefusedError, match="m:n failed on the checkpoint copy: boom"):
         beside("catch_up").apply(world, {"copy": COPY})
     assert len(world.programs.jobs) == 2, "a broker may have been away for a moment"
 
@@ -248,11 +248,14 @@ def test_results_of_the_running_version_are_waited_for():
     ("copied", "said"),
     [
         # A no-data batch too many, or one too few, leaves other windows in the state.
-        (batches(10, 20, 20, 35, 35), "ended with batch 5"),
-        (batches(10, 20, 35), "ended with batch 3"),
-        (batches(10, 20, 20, 36), "at {'t': {'0': 36}}"),
-        (batches(10, 20, 20, 35, watermark=7), "the watermark of m:n differs"),
-        ((*batches(10, 20, 20, watermark=7), *batches(35, first=4)), "the watermark of m:n dif"),
+        (batches(10, 20, 20, 35, 35), "stopped at batch 5"),
+        (batches(10, 20, 35), "stopped at batch 3"),
+        (batches(10, 20, 20, 36), "'0': 36"),
+        (batches(10, 20, 20, 35, watermark=7), "the watermark of m:n is 7 ms"),
+        (
+            (*batches(10, 20, 20, watermark=7), *batches(35, first=4)),
+            "the watermark of m:n is 7 ms",
+        ),
     ],
 )
 def test_a_copy_that_ends_otherwise_is_not_switched_to(copied, said):
@@ -271,7 +274,7 @@ def test_a_resume_switches_where_the_running_version_ended_since():
     world.logs["/d/ck"] = batches(10, 20, 20, 35, 50)
     step.apply(world, {"copy": COPY})
     assert [e["t"]["0"] for e in world.kept("ends-switch")["ends"]] == [35, 50]
-    with pytest.raises(RefusedError, match="ended with batch 4"):
+    with pytest.raises(RefusedError, match="stopped at batch 4"):
         step.verify(world, {"copy": COPY})
     world.logs[COPY] = world.logs["/d/ck"]
     step.verify(world, {"copy": COPY})

@@ -72,14 +72,14 @@ def test_another_topic_of_that_name_stays(created):
     back.apply(world, {})
     back.verify(world, {})
     assert world.there["known-shadow"].id == "id-2"
-    assert "known-shadow stays" in world.notes[0]
+    assert "known-shadow is kept" in world.notes[0]
 
 
 def test_a_topic_that_appeared_before_a_resume_is_not_filled():
     world = World()
     was = STEP.bind(world)
     world.create_topic(TopicShape(name="known-shadow", id="", **SHAPE))
-    with pytest.raises(StepError, match="no record that it created it"):
+    with pytest.raises(StepError, match="no record that it created the topic"):
         STEP.apply(world, was)
     (back,) = STEP.undo(was)
     back.apply(world, {})

@@ -58,9 +58,9 @@ from headgate.text.numbers import plural
 
 Replacements = Mapping[TopicPart, Replaced]
 
-_NO_STATE = "It processes each rewritten record once."
-_STAYS = "Results that it wrote from replaced records are kept."
-_AS_IF = "Its state is as if the replaced records had never been written."
+_NO_STATE = "The pipeline processes each rewritten record once."
+_STAYS = "Its earlier results from replaced records are kept."
+_AS_IF = "Its state then includes no replaced record."
 
 
 def move_downstream(request: PlanRequest, member: Member, cuts: Cuts, choice: Choice) -> Move:
@@ -97,7 +97,7 @@ def untouched(member: Member, cuts: Cuts) -> Move:
     return Move(
         member=member,
         choice=Choice.NOTHING,
-        said=(f"It isn't stopped. It processes the rewritten records as {twice}.",),
+        said=(f"The pipeline keeps running. It processes the rewritten records as {twice}.",),
         is_exact=False,
         out=_passed_on(member, cuts),
     )
@@ -118,8 +118,8 @@ def _lost(cuts: Cuts, replaced: Replacements, at: Mapping[TopicPart, int]) -> It
     unread = sum(max(end - at[part], 0) for part, end in to.items())
     if names is not None and unread:
         yield (
-            f"it skips {plural(unread, 'unread record')} of {names}. Those that aren't rewritten "
-            "are lost. Let it read them before the run"
+            f"the run skips {plural(unread, 'unread record')} of {names}. Unread records that "
+            "aren't rewritten are lost. Let the pipeline read them before the run"
         )
 
 
@@ -170,8 +170,8 @@ def _skipping(step: Step, since: dict[str, int], writers: tuple[str, ...]) -> St
 
 def _counts_twice() -> str:
     return (
-        "its state keeps the replaced records, so their rewritten records count twice. To avoid "
-        "this, choose rewind or reset"
+        "the state includes the replaced records, so the rewritten records count twice. To "
+        "avoid this, pass --choose with rewind or reset"
     )
 
 
@@ -189,7 +189,10 @@ def _rewind_group(request: PlanRequest, member: Member, cuts: Cuts) -> Move:
         if (t, p) not in behind
     )
     if not rows:
-        why = "it has processed no replaced records. Choose skip or nothing with --choose"
+        why = (
+            "the group has processed no replaced record, so there is nothing to rewind. Pass "
+            f"--choose {member.name}=skip or --choose {member.name}=nothing"
+        )
         return Move(member=member, choice=Choice.REWIND, blockers=(why,))
     target = Target(place=TargetKind.LISTED, listed=rows)
     only: dict[str, list[int]] = {}
@@ -201,7 +204,9 @@ def _rewind_group(request: PlanRequest, member: Member, cuts: Cuts) -> Move:
         choice=Choice.REWIND,
         plan=built(asked, lambda a: move_group(a, wish)),
         risks=tuple(left_behind(member.name, behind)),
-        said=("It processes the replaced records a second time, and the rewritten ones.",),
+        said=(
+            "The group processes the replaced records a second time, then the rewritten records.",
+        ),
         out=_passed_on(member, cuts),
         is_exact=False,
     )
@@ -296,8 +301,8 @@ def _rewind_query(request: PlanRequest, member: Member, cuts: Cuts) -> Move:
     if chosen is None:
         why = (
             "no batch or restore point ends before the replaced records, so no choice gives "
-            f"correct results. Use --to-earliest, or pass --choose {member.name}=skip, reset or "
-            "nothing"
+            f"correct results. Use --to-earliest, or pass --choose {member.name}=CHOICE with "
+            "skip, reset or nothing"
         )
         return Move(member=member, choice=Choice.REWIND, blockers=(why,))
     is_last = chosen.point is None and chosen.batch.number == found.last_offset_batch
@@ -311,8 +316,8 @@ def _rewind_query(request: PlanRequest, member: Member, cuts: Cuts) -> Move:
         choice=Choice.REWIND,
         plan=replace(plan, steps=tuple(_with_skip(plan, (*catch_up, skip)))),
         said=(
-            f"It restores the state of batch {chosen.batch.number}. Then it processes the "
-            "remaining records from before the target time, and skips the replaced records.",
+            f"The query restores the state of batch {chosen.batch.number}. It processes the "
+            "remaining records from before the target time, then skips the replaced records.",
             _AS_IF,
         ),
         # Who has read nothing of it yet has written nothing of it.
@@ -382,19 +387,19 @@ def _with_skip(plan: Plan, more: tuple[Step, ...]) -> Iterator[Step]:
 def _blockers(member: Member, found: Checkpoint, catch_up: tuple[Step, ...]) -> Iterator[str]:
     if found.remote:
         yield (
-            f"its checkpoint {found.location} is remote. A chain can change offsets only in a "
-            f"local checkpoint. Pass --choose {member.name}=skip, reset or nothing"
+            f"checkpoint {found.location} is remote, and a chain can change offsets only in a "
+            f"local checkpoint. Pass --choose {member.name}=CHOICE with skip, reset or nothing"
         )
     if catch_up and member.pipeline.entry_point is None:
         yield (
-            "it must process records up to the target time, and no later ones. For this, set "
-            "`entry_point` (MODULE:FUNCTION) for it in headgate.toml"
+            "the query must process records up to the target time, then stop. For this, set "
+            f"`entry_point` of {member.name} to MODULE:FUNCTION in headgate.toml"
         )
 
 
 def _run_risks(member: Member, catch_up: tuple[Step, ...]) -> Iterator[str]:
     if catch_up:
         yield (
-            f"the worker calls {member.pipeline.entry_point} with its own credentials, for "
-            "records before the target time. The results go to the query's own sink"
+            f"the worker runs {member.pipeline.entry_point} with its own credentials, to process "
+            "records from before the target time. The results go to the query's own sink"
         )

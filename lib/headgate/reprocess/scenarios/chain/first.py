@@ -68,12 +68,12 @@ def _from_scratch(request: PlanRequest, member: Member) -> Move:
         choice=Choice.RESET,
         plan=plan,
         said=(
-            "It starts at the earliest offsets with empty state, and rewrites all results of its "
-            "input.",
+            "The pipeline starts at the earliest offsets with empty state, and rewrites all "
+            "results of its input.",
         ),
         out=Cut(at=0, writer=member.name, is_exact=not gone),
         is_exact=not gone,
-        risks=tuple(f"it may not rewrite all of its output: {why}" for why in gone),
+        risks=tuple(f"some old results may not be rewritten: {why}" for why in gone),
     )
 
 
@@ -81,20 +81,20 @@ def _not_rewritten(request: PlanRequest, member: Member) -> Iterator[str]:
     """Yield why the input, or what is read of it, may be less than the output was made of."""
     for name, topic in sorted(request.inspector.kafka.topics(member.reads).items()):
         if any(part.begin != 0 for part in topic.partitions):
-            yield f"{name} no longer holds its first records"
+            yield f"topic {name} no longer has its first records"
         if topic.cleanup_policy is None:
-            yield f"the cleanup.policy of {name} is unknown"
+            yield f"the cleanup.policy of topic {name} is unknown"
         elif "compact" in topic.cleanup_policy:
             yield f"{name} is compacted"
     if not member.reads:
-        yield "its input is unknown"
+        yield "the input of the pipeline is unknown"
     sources = (member.version.sources if member.version else None) or ()
     if any(s.format not in (None, "kafka") for s in sources):
-        yield "it also reads sources that aren't Kafka topics"
+        yield "the query also reads sources that aren't Kafka topics"
     if member.pipeline.engine is Engine.SPARK and not (
         sources and all(_is_from_earliest(s) for s in sources)
     ):
-        yield "startingOffsets of its sources is unknown, or isn't earliest"
+        yield "startingOffsets of the sources is unknown, or isn't `earliest`"
 
 
 def _is_from_earliest(source: Source) -> bool:
@@ -117,8 +117,8 @@ def _rewound(request: PlanRequest, member: Member, at: int, *, can_reset: bool) 
         return _blocked(
             member,
             Choice.REWIND,
-            "no batch or restore point ends before the records of "
-            f"{iso(from_milliseconds(at))}.{oldest} Pass a later --at, or --to-earliest",
+            "no batch or restore point ends before the first record from "
+            f"{iso(from_milliseconds(at))} on.{oldest} Pass a later --at, or --to-earliest",
         )
     plan = rewind_plan(request, member, chosen)
     return Move(
@@ -126,8 +126,8 @@ def _rewound(request: PlanRequest, member: Member, at: int, *, can_reset: bool) 
         choice=Choice.REWIND,
         plan=plan,
         said=(
-            f"It restores the state of batch {chosen.batch.number}, and rewrites the results "
-            "of later records.",
+            f"The query restores the state of batch {chosen.batch.number}, and rewrites the "
+            "results of later records.",
         ),
         out=cut_of(plan, member, chosen.next_ms, at),
         batch=chosen.batch.number,
@@ -167,7 +167,10 @@ def _from_time(request: PlanRequest, member: Member, at: int) -> Move:
         choice=Choice.RESET,
         plan=plan,
         said=(
-            "It starts at the first record from the target time on, and rewrites later results.",
+            (
+                "The pipeline starts at the first record from the target time on, and rewrites "
+                "the results of later records."
+            ),
         ),
         out=Cut(at=at, writer=member.name, is_exact=False) if member.writes else None,
         is_exact=member.is_stateless,
@@ -183,8 +186,8 @@ def _unread(request: PlanRequest, member: Member, at: int) -> Iterator[str]:
     if behind:
         parts = name_list(f"{topic}[{number}]" for topic, number in behind)
         yield (
-            f"it has unread records from before {iso(from_milliseconds(at))} in {parts}: they "
-            "would be lost. Choose an earlier time, or let it read them first"
+            f"unread records from before {iso(from_milliseconds(at))} in {parts} would be lost. "
+            "Choose an earlier time, or let the pipeline read these records first"
         )
 
 
@@ -202,6 +205,6 @@ def _committed(request: PlanRequest, member: Member) -> dict[TopicPart, int]:
 def _state_risks(member: Member) -> Iterator[str]:
     if not member.is_stateless:
         yield (
-            "it starts with empty state, so its results lack all records from before the target "
+            "the state starts empty, so the new results lack all records from before the target "
             "time. For complete results, use --to-earliest"
         )

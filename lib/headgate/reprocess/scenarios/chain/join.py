@@ -23,6 +23,8 @@ from headgate.text.numbers import name_list
 from headgate.text.times import from_milliseconds, iso
 
 _OPTIONS = {"--at", "--to-earliest", "--exclude", "--choose"}
+# The end of a risk that names an option which a chain doesn't have.
+_NOT_HERE = " and pass --local-state-cleared INSTANCE"
 _COUNTS = ("records", "skipped", "to_read")
 
 
@@ -90,7 +92,7 @@ def _sentences(moves: Iterable[Move], field: str, topics: Iterable[str] = ()) ->
         found = (*getattr(move, field), *(getattr(move.plan, field) if move.plan else ()))
         for text in dict.fromkeys(found):
             if not text.startswith(said or ("\0",)):
-                name = move.member.name
+                name, text = move.member.name, text.removesuffix(_NOT_HERE)
                 yield text if text.startswith(f"{name} ") else f"{name}: {text}"
 
 
@@ -100,8 +102,8 @@ def _own_options(text: str) -> str:
     if not found:
         return text
     return (
-        f"{text}. A chain doesn't have {name_list(found)}: use the pipeline's own scenario, or "
-        "another choice with --choose"
+        f"{text}. The chain scenario doesn't have {name_list(found)}: plan this pipeline with "
+        "its own scenario, or pass another choice with --choose"
     )
 
 
@@ -149,7 +151,10 @@ def _row(move: Move) -> dict[str, Any]:
 def _outputs(chain: Order, moves: Iterable[Move]) -> OutputEffects:
     run = [f"{m.member.name}: {_word(m)}. {text}" for m in moves for text in _joined(m.said)]
     run += [
-        f"{name}: nothing. It reads only from {by}, which is excluded, and gets duplicates from it."
+        (
+            f"{name}: nothing. This pipeline reads only from {by}, which is excluded and writes "
+            "duplicates."
+        )
         for name, by in chain.left_out.items()
     ]
     return OutputEffects(run=tuple(run))
@@ -188,8 +193,8 @@ def _own_risks(
         )
     if anywhere := [n for n in links.anywhere if n in inside]:
         yield (
-            f"{name_list(anywhere)} chooses a topic for each record. Headgate doesn't know "
-            "which pipelines are downstream of it, and they may get duplicates"
+            f"a pipeline chooses its output topic for each record: {name_list(anywhere)}. "
+            "Headgate doesn't know its downstream pipelines, which may get duplicates"
         )
 
 

@@ -29,13 +29,13 @@ def reset_downstream(request: PlanRequest, member: Member, cuts: Cuts) -> Move:
 
     whole = is_all(cuts)
     lacks = (
-        "its results lack all records from before the target time. For complete results, use "
-        "--to-earliest"
+        "the new results lack all records from before the target time. For complete results, "
+        "use --to-earliest"
     )
     if partly := partly_rewritten(cuts):
         lacks = (
-            f"its results lack the records of {partly} that aren't rewritten. Use --at with a "
-            "time that the first pipeline's input still holds"
+            f"the new results lack the records of {partly} that aren't rewritten. Pass --at with "
+            "a later time, from which the first pipeline's input still has all records"
         )
     out = Cut(at=min(c.at for c in cuts.values()), writer=member.name, is_exact=whole)
     plan = built(asked, from_point.build)
@@ -44,14 +44,14 @@ def reset_downstream(request: PlanRequest, member: Member, cuts: Cuts) -> Move:
         member=member,
         choice=Choice.RESET,
         plan=replace(plan, risks=tuple(r for r in plan.risks if not r.startswith(skips))),
-        said=("It starts with empty state at the first rewritten record.",),
+        said=("The pipeline starts with empty state at the first rewritten record.",),
         out=out if member.writes else None,
         is_exact=whole,
         risks=(*(() if whole else (lacks,)), *_unwatched(request, cuts)),
         blockers=(
             (
-                f"it also reads {name_list(others)}, and the chain doesn't rewrite these "
-                "records. With empty state, its results would lack them. Pass --choose "
+                f"the pipeline also reads {name_list(others)}, and the chain doesn't rewrite "
+                "these records. With empty state, the results would lack them. Pass --choose "
                 f"{member.name}=skip or --choose {member.name}=nothing",
             )
             if others
@@ -65,6 +65,7 @@ def _unwatched(request: PlanRequest, cuts: Cuts) -> Iterator[str]:
     found = (request.inspector.processes.registered(name) for name in writers_of(cuts))
     if names := [p.name for p in found if p is not None and p.commands.suspend is None]:
         yield (
-            f"its reset doesn't check again that {name_list(names)} stays stopped. If it restarts "
-            "meanwhile, records are counted twice. Register a suspend command"
+            f"before the reset, Headgate doesn't check again that {name_list(names)} is stopped. "
+            f"If {name_list(names)} restarts during the run, records count twice. Register a "
+            f"suspend command for {name_list(names)}"
         )

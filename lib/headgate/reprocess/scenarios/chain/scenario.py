@@ -85,7 +85,7 @@ def _unusable(
         written = sorted(links.members[first].writes)
         why = f"no registered pipeline reads {name_list(written)}"
         if not written:
-            why = "no stored version shows which topics it writes"
+            why = f"no stored version shows the output topics of {first}"
         yield (
             f"Headgate knows no pipeline downstream of {first}: {why}. Use rewind, from-point "
             "or from-scratch"
@@ -132,8 +132,8 @@ def _with_duplicates(move: Move, twice: Mapping[str, str]) -> Move:
     names = name_list(sorted({twice[topic] for topic in found}))
     counted = "" if move.member.is_stateless else ", and its state counts them twice"
     risk = (
-        f"it also reads {name_list(found)}. {names} isn't moved and writes duplicates there: it "
-        f"processes them{counted}"
+        f"{names} keeps running and writes duplicates to {name_list(found)}. This pipeline "
+        f"processes the duplicates{counted}"
     )
     return replace(move, is_exact=False, risks=(*move.risks, risk))
 
@@ -153,7 +153,7 @@ def _next(
         return Move(
             member=member,
             choice=Choice.NOTHING,
-            said=("No pipeline of the run replaces its input, so it isn't stopped.",),
+            said=("The run rewrites none of its input, so the pipeline keeps running.",),
         )
     own = {topic: found[0] for topic, found in read.items()}
     if chosen is Choice.NOTHING:
@@ -166,7 +166,8 @@ def _next(
             choice=Choice.NOTHING,
             blockers=(
                 "Kafka Streams keeps no old state, so no choice gives correct results. Use "
-                f"--to-earliest, or pass --choose {member.name}=skip, reset or nothing",
+                f"--to-earliest, or pass --choose {member.name}=CHOICE with skip, reset or "
+                "nothing",
             ),
         )
     if mixed := list(_mixed(links, member.name, read)):
@@ -197,7 +198,7 @@ def _mixed(links: Links, name: str, read: dict[str, list[Cut]]) -> Iterator[str]
 OPTIONS = (
     Option(
         name="at",
-        ask="To which target time (record timestamp of the first pipeline's input)?",
+        ask="Rewind to which time (record timestamp in the first pipeline's input)?",
         help="Target time: a record timestamp in the first pipeline's input (default zone: UTC).",
         metavar="TIME",
         one_of=_MOMENT,
@@ -221,9 +222,9 @@ OPTIONS = (
     ),
     Option(
         name="choose",
-        ask="Which pipelines get another choice than the plan's own?",
-        help="Choice for a pipeline, instead of the plan's own: reset, rewind, skip or "
-        "nothing. Can be repeated.",
+        ask="Which pipelines need another choice than the default?",
+        help="Choice for a pipeline instead of the default: reset, rewind, skip or nothing. Can "
+        "be repeated.",
         kind=Kind.MANY,
         metavar="PIPELINE=CHOICE",
     ),

@@ -26,7 +26,7 @@ def blockers_of(request: PlanRequest, found: Redrive) -> list[str]:
         return [_nothing(chosen, found.summary, left)]
     allowed = request.inspector.dead_letters.may_write(counts)
     return [
-        f"Headgate may not write to {name}: its ACLs don't allow it. Grant the operation Write, "
+        f"Kafka's ACLs don't allow Headgate to write to topic {name}. Grant the operation Write, "
         "or choose another topic with --to"
         for name, may in sorted(allowed.items())
         if may is False
@@ -46,7 +46,7 @@ def _nothing(chosen: Selection, summary: Summary, left: Mapping[str, str]) -> st
     if summary.count(Decision.NO_TARGET) or left:
         why = "; ".join(f"{name}: {reason}" for name, reason in sorted(left.items()))
         said = why or "no header says where the records failed"
-        return f"no record of {topic} has a topic to go to ({said}): choose a topic with --to"
+        return f"no record of {topic} has a target topic ({said}): choose a topic with --to"
     already, guarded = summary.count(Decision.ALREADY), summary.count(Decision.GUARDED)
     done = f"already redriven by an earlier run: {plural(already, 'record')} of {topic}"
     stuck = f"redriven {chosen.max_attempts} times without success: {plural(guarded, 'record')}"
@@ -71,16 +71,17 @@ def risks_of(request: PlanRequest, found: Redrive) -> Iterator[str]:
 def _sample_risks(chosen: Selection, summary: Summary) -> Iterator[str]:
     if summary.is_sample:
         yield (
-            f"the counts are of {summary.read} records, the earliest and latest of each partition; "
-            f"{chosen.topic} has at most {summary.offsets}. Use --count-all for exact counts"
+            f"counts come from a sample of {summary.read} records: the earliest and latest of "
+            f"each partition. {chosen.topic} has up to {summary.offsets} records. Use "
+            "--count-all for exact counts"
         )
 
 
 def _left_risks(chosen: Selection, summary: Summary, left: Mapping[str, str]) -> Iterator[str]:
     if guarded := summary.count(Decision.GUARDED):
         yield (
-            f"{plural(guarded, 'record')} reached --max-attempts {chosen.max_attempts} and will "
-            "not be redriven: they failed each time"
+            f"{plural(guarded, 'record')} reached --max-attempts {chosen.max_attempts} without "
+            "success and will not be redriven. Fix the cause before you raise --max-attempts"
         )
     if unknown := summary.count(Decision.NO_TARGET):
         yield (
@@ -89,21 +90,22 @@ def _left_risks(chosen: Selection, summary: Summary, left: Mapping[str, str]) ->
         )
     for name, why in sorted(left.items()):
         yield (
-            f"{plural(summary.targets.get(name, 0), 'record')} of {name} will not be redriven: "
-            f"{why}. Use --to to choose another topic"
+            f"{plural(summary.targets.get(name, 0), 'record')} that failed in {name} will not be "
+            f"redriven: {why}. Use --to to choose another topic"
         )
     if summary.reasons.get(UNKNOWN_REASON):
         yield (
-            f"no known headers: {plural(summary.reasons[UNKNOWN_REASON], 'record')}. If the "
-            "consumer doesn't keep Headgate's headers, --max-attempts can't stop a loop"
+            "without a known dead letter header: "
+            f"{plural(summary.reasons[UNKNOWN_REASON], 'record')}. If the consumer removes "
+            "Headgate's headers, --max-attempts can't stop repeated redrives"
         )
 
 
 def _cause_risks(topic: Topic, summary: Summary) -> Iterator[str]:
     if summary.arrived:
         yield (
-            f"{plural(summary.arrived, 'record')} arrived in {topic.name} while it was read: a "
-            "producer still writes to it. Check that the cause is fixed"
+            f"{plural(summary.arrived, 'record')} arrived in {topic.name} while Headgate read "
+            "the topic, so records still fail. Check that the cause is fixed"
         )
     elif summary.newest is not None:
         age = int(time.time() * 1000) - summary.newest
@@ -120,13 +122,13 @@ def _reader_risks(request: PlanRequest, targets: Mapping[str, Topic]) -> Iterato
     for name, groups in sorted(readers.items()):
         if others := sorted(g for g in groups if g != own):
             yield (
-                f"{name_list(others)} also read {name}: they get the redriven records a second "
-                "time if they processed them before. Use idempotent consumers, or a retry topic"
+                f"{name_list(others)} also read {name}, and may have already processed the "
+                "redriven records. Use idempotent consumers, or a retry topic with --to"
             )
         if own and targets and own not in groups:
             yield (
-                f"group {own} of {request.pipeline.name} doesn't read {name}: the redriven records "
-                "wait until it does"
+                f"group {own} of {request.pipeline.name} doesn't read {name}, so the redriven "
+                "records stay unread"
             )
 
 
@@ -138,7 +140,8 @@ def _target_risks(found: Redrive) -> Iterator[str]:
     if found.new:
         yield (
             f"{found.new.name} is created with retention.ms=-1, because redriven records keep "
-            "their timestamps. It keeps them until you set a retention or delete the topic"
+            "their timestamps. The topic keeps all records until you set retention.ms or delete "
+            "the topic"
         )
     if found.chosen.to is None:
         yield (
@@ -154,14 +157,14 @@ def _expiry_risks(name: str, target: Topic, oldest: int | None) -> Iterator[str]
     age = 0 if oldest is None else int(time.time() * 1000) - oldest
     if age > keep:
         yield (
-            f"the oldest redriven record is from {duration(age)} ago, and {name} keeps records for "
-            f"{duration(keep)}. Kafka may delete it before it is read: raise retention.ms of "
-            f"{name} first"
+            f"the oldest redriven record is from {duration(age)} ago, and {name} keeps records "
+            f"for {duration(keep)}. Kafka may delete this record before a consumer reads it: "
+            f"raise retention.ms of {name} first"
         )
     else:
         yield (
             f"the redriven records keep their timestamps. {name} keeps records for "
-            f"{duration(keep)}, so old ones may expire before they are read"
+            f"{duration(keep)}, so old redriven records may expire before a consumer reads them"
         )
 
 
@@ -172,8 +175,8 @@ def _retention_risks(found: Redrive) -> Iterator[str]:
     left = oldest + keep - int(time.time() * 1000)
     if left < sum(found.scaled.values()) / found.rate * 1000:
         yield (
-            f"{found.topic.name} keeps records for {duration(keep)}: the oldest ones may expire "
-            "before they are redriven. Raise retention.ms or --rate first"
+            f"{found.topic.name} keeps records for {duration(keep)}: the oldest dead letters may "
+            "expire before the run redrives them. Raise retention.ms or --rate first"
         )
 
 
@@ -184,11 +187,11 @@ def _pipeline_risks(request: PlanRequest) -> Iterator[str]:
         yield f"{name} is stopped: the redriven records wait until it starts"
     if engine is Engine.SPARK:
         yield (
-            "the redriven records keep their event time. Queries with a watermark drop those that "
-            "are older than the watermark"
+            "the redriven records keep their event time. Queries with a watermark drop records "
+            "that are older than the watermark"
         )
     elif engine is Engine.KAFKA_STREAMS:
         yield (
-            "the redriven records keep their timestamps. Windows drop those that are older than "
-            "their grace period"
+            "the redriven records keep their timestamps. Windows drop records that arrive after "
+            "the grace period"
         )

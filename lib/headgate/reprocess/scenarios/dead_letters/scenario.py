@@ -95,9 +95,9 @@ def _retry_topic(name: str, dead_letters: TopicShape) -> TopicShape:
     )
 
 
-_INTERNAL = "an internal topic of Kafka Streams"
+_INTERNAL = "the topic is internal to Kafka Streams"
 _MISSING = "the topic does not exist"
-_ITSELF = "the dead letter topic itself"
+_ITSELF = "this is the dead letter topic itself"
 
 
 def _plan(request: PlanRequest, found: Redrive) -> Plan:
@@ -197,14 +197,14 @@ def _positive(request: PlanRequest, name: str, default: int) -> int:
 _OPTIONS = (
     Option(
         name="topic",
-        ask="Redrive which dead letter topic?",
+        ask="Which dead letter topic should Headgate redrive?",
         help="Dead letter topic to inspect and redrive.",
         metavar="TOPIC",
         required=True,
     ),
     Option(
         name="to",
-        ask="Write the records to which topic?",
+        ask="Which topic should the records go to?",
         help="Target: `source` (default) for the topic where each record failed, or a retry topic.",
         metavar="source|TOPIC",
     ),
@@ -250,14 +250,14 @@ _OPTIONS = (
     ),
     Option(
         name="max-attempts",
-        ask="Redrive a record at most how many times?",
+        ask="How many times can a record be redriven?",
         help=f"Skip records that were already redriven this many times (default {MAX_ATTEMPTS}).",
         kind=Kind.NUMBER,
         metavar="N",
     ),
     Option(
         name="rate",
-        ask="At most how many records per second?",
+        ask="How many records per second at most?",
         help=f"Rate limit in records per second (default {RATE}).",
         kind=Kind.NUMBER,
         metavar="N",

@@ -72,8 +72,9 @@ def _of_point(request: PlanRequest, id: str) -> Plan:
     if not plan.steps or request.pipeline.engine is not Engine.KAFKA_STREAMS:
         return plan
     risk = (
-        f"restore point {id} has offsets only: Kafka Streams keeps no old state. Stores start "
-        f"empty, and results lack all records before the offsets of {point.made_at}"
+        f"restore point {id} has only offsets, because Kafka Streams keeps no old state. State "
+        "stores start empty, and results lack all records from before these offsets "
+        f"({point.made_at})"
     )
     return replace(plan, risks=(*plan.risks, risk))
 
@@ -150,7 +151,10 @@ OPTIONS = (
     Option(
         name="to-datetime",
         ask="Start at which time?",
-        help="Time of the first record to read in every partition (default zone: UTC).",
+        help=(
+            "Start at the first record at or after this time in every partition (default zone: "
+            "UTC)."
+        ),
         metavar="TIME",
         one_of=_POINT,
         required=True,
@@ -176,8 +180,8 @@ OPTIONS = (
     Option(
         name="to-offset",
         ask="Start at which offset?",
-        help="Offset to start at in every partition. If a partition doesn't have it, the plan is "
-        "blocked.",
+        help="Offset to start at in every partition. If a partition doesn't have this offset, "
+        "the plan is blocked.",
         kind=Kind.NUMBER,
         metavar="N",
         one_of=_POINT,
@@ -202,8 +206,8 @@ OPTIONS = (
     Option(
         name="to-current",
         ask="Stay at the current offset?",
-        help="Keep the current offset of every partition. Headgate only verifies that it still "
-        "exists.",
+        help="Keep the current offset of every partition. Headgate only verifies that the "
+        "offset still exists.",
         kind=Kind.FLAG,
         one_of=_POINT,
         required=True,
@@ -238,8 +242,8 @@ OPTIONS = (
     Option(
         name=_RESTORE_POINT,
         ask="Start at the offsets of which restore point?",
-        help="Id of the restore point whose offsets to start at; `headgate restore-points` lists "
-        "them.",
+        help="Restore point id: start at the offsets of this restore point. `headgate "
+        "restore-points` lists the ids.",
         metavar="ID",
         one_of=_POINT,
         required=True,

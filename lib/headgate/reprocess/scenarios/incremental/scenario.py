@@ -79,7 +79,7 @@ def _cron(request: PlanRequest) -> str | None:
     text = " ".join(str(found).split())
     if problem := cron_problem(text):
         raise ScenarioError(
-            f"--cron: {text!r} isn't a cron expression: {problem}. For each hour, pass '0 * * * *'"
+            f"--cron: {text!r} isn't a cron expression: {problem}. For every hour, pass '0 * * * *'"
         )
     return text
 
@@ -106,19 +106,19 @@ def _number(request: PlanRequest, name: str, *, least: int) -> int | None:
 def _risks(request: PlanRequest, schedule: Schedule) -> Iterator[str]:
     pipeline = request.pipeline.name
     yield (
-        "approving this plan approves the runs of all ticks. A tick becomes a request if the "
-        "pipeline, its commands or its target have changed"
+        "approving this plan approves the runs of all ticks. If the pipeline, its commands or "
+        "its target change, the next tick creates a request for approval instead"
     )
     if schedule.limit_records is None:
-        yield "a run takes all unread records. To limit a run, pass --max-run-records"
+        yield "each run processes all unread records. To limit a run, pass --max-run-records"
     if schedule.missed is Missed.ALL:
         yield (
-            "each missed tick has its own run. After a long stop of the worker, many runs "
-            "follow each other. Usually only the first one has records"
+            "each missed tick starts its own run. After a long stop of the worker, many runs "
+            "follow one another. Usually only the first run finds records"
         )
     yield (
-        "a tick runs only while a worker runs, such as that of `headgate up`. To pause the "
-        f"ticks, run `headgate schedules --pause {pipeline}`"
+        "ticks start runs only while a Headgate worker is running, such as the worker of "
+        f"`headgate up`. To pause the schedule, run `headgate schedules --pause {pipeline}`"
     )
 
 
@@ -141,7 +141,10 @@ SCENARIO = Scenario(
         Option(
             name="every",
             ask="How often?",
-            help="Time between two ticks, such as 15m. Counts from the creation of the schedule.",
+            help=(
+                "Time between two ticks, such as 15m. The first interval starts when the "
+                "schedule is created."
+            ),
             metavar="DURATION",
             one_of=_WHEN,
             required=True,
@@ -158,7 +161,7 @@ SCENARIO = Scenario(
         Option(
             name="when-quiet",
             ask="Run after how long without new records?",
-            help="Run if no record has arrived for this time, and some are unread.",
+            help="Run if no record has arrived for this time and unread records exist.",
             metavar="DURATION",
             one_of=_WHEN,
             required=True,
@@ -166,16 +169,17 @@ SCENARIO = Scenario(
         Option(
             name="missed",
             ask="What happens to missed ticks?",
-            help="What missed ticks do: run once together (default), skip, or all run. A tick "
-            "is missed while no worker runs, or during another run of the pipeline.",
+            help="Missed ticks: one run for all (once, the default), no run (skip), or one run "
+            "each (all). A tick is missed while no worker runs, or during another run of "
+            "the pipeline.",
             kind=Kind.CHOICE,
             choices=tuple(m.value for m in Missed),
         ),
         Option(
             name="max-run-records",
             ask="How many records per run at most?",
-            help="Most records per run (default: no limit). A tick with more unread records "
-            "becomes a request.",
+            help="Maximum number of records per run (default: no limit). If more records are "
+            "unread, the tick becomes a request for approval.",
             kind=Kind.NUMBER,
             metavar="COUNT",
         ),
@@ -183,8 +187,9 @@ SCENARIO = Scenario(
         Option(
             name="time-limit",
             ask="Stop each run after how many seconds?",
-            help="Time limit of a run in seconds (default: none). A run with a longer estimate "
-            "becomes a request. Any other run stops at the limit.",
+            help="Time limit of a run in seconds (default: none). If the estimate is longer, "
+            "the tick becomes a request for approval. Otherwise, the run stops at the "
+            "limit.",
             kind=Kind.NUMBER,
             metavar="SECONDS",
         ),

@@ -82,22 +82,25 @@ def _input(
     given = request.options.get("input")
     own = sorted(late & inputs.keys())
     if len(own) > 1:
-        return "", [f"--late: {name_list(own)} are several inputs. Plan each of them separately"]
+        return "", [
+            (
+                f"--late: records of several inputs were passed ({name_list(own)}). Plan each "
+                "input separately"
+            )
+        ]
     if given is None and (own or len(inputs) == 1):
         return (own or list(inputs))[0], []
     if given is None:
         return "", [
-            "--input: the query has several inputs. Pass the one that the late records belong "
-            f"to: {name_list(inputs)}"
+            f"--input: the query has several inputs ({name_list(inputs)}). Pass the input that "
+            "the late records belong to"
         ]
     if given not in inputs:
         return "", [
             f"--input: {given} isn't an input of the query. Pass one of {name_list(inputs)}"
         ]
     if own and own != [given]:
-        return "", [
-            f"--input: the records of --late are in {own[0]}, not in {given}. Omit the option"
-        ]
+        return "", [f"--input: the records of --late are in {own[0]}, not in {given}. Omit --input"]
     return str(given), []
 
 
@@ -109,7 +112,8 @@ def _outside(offsets: Ranges, topics: Mapping[str, Topic]) -> list[str]:
         for part, (first, after) in parts.items():
             if part not in logs:
                 found.append(
-                    f"--late: {name} has no partition {part}. Pass one from 0 to {len(logs) - 1}"
+                    f"--late: {name} has no partition {part}. Pass a partition from 0 to "
+                    f"{len(logs) - 1}"
                 )
             elif first < after and not logs[part][0] <= first < after <= logs[part][1]:
                 begin, end = logs[part]
@@ -130,8 +134,8 @@ def read_duplicates(request: PlanRequest) -> tuple[str, list[str]]:
         return "", [f"--duplicates: expected none, offsets, key or value.FIELD, found {shown!r}"]
     if "lateness" in request.options and set(names) - {NONE, OFFSETS}:
         return "", [
-            "--duplicates: a duplicate can be anywhere in the input, but with --lateness only a "
-            "part is read. Omit one of the options"
+            "--duplicates: a duplicate can be anywhere in the input, but with --lateness "
+            "Headgate reads only a part of the input. Omit --duplicates or --lateness"
         ]
     return ",".join(names), []
 

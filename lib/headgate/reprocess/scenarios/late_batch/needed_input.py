@@ -46,8 +46,9 @@ def needed_input(
     if times is None:
         if given is not None:
             raise ScenarioError(
-                "--lateness: the key columns have no window by which records could be left out. "
-                "Name its column with --keys or --time-column, or omit the option"
+                "--lateness: the key columns have no time window, so Headgate can't limit the "
+                "records to read. Add the window's column with --keys or --time-column, or omit "
+                "--lateness"
             )
         return NeededInput(offsets=known, expired=_cut(topics))
     start, until = times
@@ -143,7 +144,7 @@ def expired_blockers(
         gone = sum(p.begin or 0 for p in topics[name].partitions)
         found.append(
             f"{name}: the first {gone} offsets are past retention. New results would lack their "
-            "records. If the touched windows need only later records, pass --lateness. To "
-            "accept incomplete results, pass --accept-expired"
+            "records. If the windows of the late records need only later records, pass "
+            "--lateness. To accept incomplete results, pass --accept-expired"
         )
     return found

@@ -49,12 +49,12 @@ def risks_of(
     risks = [_touched(touch), _read(known, needed), _rewritten(touch)]
     if touch.repeated or touch.in_input:
         risks.append(
-            f"{plural(touch.repeated + touch.in_input, 'late record')} left out as duplicates: "
-            f"{touch.repeated} repeated, {touch.in_input} already in the input"
+            f"duplicates are left out: {plural(touch.repeated + touch.in_input, 'late record')} "
+            f"({touch.repeated} repeated, {touch.in_input} already in the input)"
         )
     if "lateness" in request.options:
         risks.append(
-            "new results are exact only if the input's records are at most "
+            "new results are exact only if no record of the input is more than "
             f"{request.options['lateness']} late. Later records are missing, except the late "
             "records of this plan"
         )
@@ -71,18 +71,18 @@ def risks_of(
         )
     if _keeps_totals(version):
         risks.append(
-            f"the state of {request.pipeline.name} doesn't include the late records. The next "
-            "result of a touched key lacks them again"
+            f"the state of {request.pipeline.name} doesn't include the late records. The query's "
+            "next results of the same keys lack these records again"
         )
     risks += common.topic_risks(topics)
     return [*risks, *function_risks(request)]
 
 
 def _touched(touch: LateTouch) -> str:
-    of = f" and {touch.pairs} windows of them" if touch.time else ""
+    of = f" in {plural(touch.pairs, 'window')}" if touch.time else ""
     share = f" ({100 * touch.touched_rows / touch.rows:.3g} %)" if touch.rows else ""
     return (
-        f"late records touch {plural(touch.keys, 'key')}{of}. {touch.touched_rows} of "
+        f"the late records belong to {plural(touch.keys, 'key')}{of}. {touch.touched_rows} of "
         f"{plural(touch.rows, 'result')}{share} are replaced"
     )
 
@@ -98,8 +98,8 @@ def _read(known: Ranges, needed: NeededInput) -> str:
 
 def _rewritten(touch: LateTouch) -> str:
     return (
-        f"{touch.touched_files} of {plural(touch.files, 'file')} are rewritten "
-        f"({size(touch.touched_bytes)} of {size(touch.bytes)}). The other files are linked into "
+        f"the run rewrites {touch.touched_files} of {plural(touch.files, 'file')} "
+        f"({size(touch.touched_bytes)} of {size(touch.bytes)}), and links the other files into "
         "the new folder"
     )
 

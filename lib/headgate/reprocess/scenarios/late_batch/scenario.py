@@ -182,7 +182,7 @@ def _outputs(folder: str, touch: LateTouch) -> OutputEffects:
     return OutputEffects(
         run=(
             f"In {folder}, {touch.touched_rows} of {touch.rows} results are replaced or deleted. "
-            "The others don't change.",
+            "The other results don't change.",
         ),
         undo=(f"An undo restores the earlier contents of {folder}.",),
     )
@@ -197,8 +197,8 @@ SCENARIO = Scenario(
         Option(
             name="late",
             ask="Which records are late?",
-            help="Late records: offsets of the input, another topic (whole or by offsets), or a "
-            "folder of files.",
+            help="Source of the late records: offsets of the input, another topic (whole or by "
+            "offsets), or a folder of files.",
             kind=Kind.MANY,
             metavar="TOPIC[:PARTITION:FROM-TO]|FOLDER",
             required=True,
@@ -206,15 +206,15 @@ SCENARIO = Scenario(
         Option(
             name="keys",
             ask="Which columns are the key of a result?",
-            help="Key columns of a result. Every aggregation must group by them. Headgate finds "
-            "the window column.",
+            help="Key columns of a result. Every aggregation must group by these columns. "
+            "Headgate finds the window column itself.",
             kind=Kind.MANY,
             metavar="COLUMN",
             required=True,
         ),
         Option(
             name="to",
-            ask="Replace the results in which folder?",
+            ask="Which folder has the results to replace?",
             help="Absolute path of the folder with the results.",
             metavar="FOLDER",
             required=True,
@@ -255,9 +255,9 @@ SCENARIO = Scenario(
         ),
         Option(
             name="lateness",
-            ask="How late can other records of the touched windows be?",
+            ask="How late can other records of the same windows be?",
             help="Largest lateness of other records, such as 3d (default: unlimited). Records "
-            "that arrived later or earlier aren't read.",
+            "that arrived earlier or later than this aren't read.",
             metavar="DURATION",
         ),
         Option(

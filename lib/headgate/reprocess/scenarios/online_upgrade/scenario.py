@@ -36,8 +36,8 @@ def build(request: PlanRequest) -> Plan:
     wanted += [] if request.options.get("deployed") else ["deploy"]
     if missing := [word for word in wanted if getattr(commands, word) is None]:
         return request.block(
-            f"{request.pipeline.name} has no {' and no '.join(missing)} command. Add it under "
-            "[pipeline.commands] in headgate.toml"
+            f"{request.pipeline.name} has no {' and no '.join(missing)} command. Add each "
+            "missing command under [pipeline.commands] in headgate.toml"
         )
     fail_on = read_fail_on(request.options.get("fail-on"))
     verdict = request.inspector.evidence.verdict(
@@ -71,8 +71,11 @@ OPTIONS = (
     ),
     Option(
         name="max-lag",
-        ask="How many batches may be left when the old version is stopped?",
-        help="Most batches left to process when the old version is stopped (default 10).",
+        ask="How many batches can be left when the old version is stopped?",
+        help=(
+            "Maximum number of batches that the new version still has to process when the old "
+            "version is stopped (default 10)."
+        ),
         kind=Kind.NUMBER,
         metavar="COUNT",
     ),
@@ -85,13 +88,16 @@ OPTIONS = (
     Option(
         name="shadow-topic",
         ask="Which topic does the new version write to before the switch?",
-        help="Topic for the new version's results before the switch (default TOPIC-shadow).",
+        help=(
+            "Topic for the new version's results before the switch (default: the output topic's "
+            "name with -shadow)."
+        ),
         metavar="TOPIC",
     ),
     Option(
         name="before",
         ask="Which version is running now?",
-        help="Running version, if it isn't the newest stored one.",
+        help="Version that is running now (default: the newest stored version).",
         metavar="EVIDENCE",
     ),
     Option(

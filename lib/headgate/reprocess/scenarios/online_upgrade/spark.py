@@ -222,8 +222,8 @@ def _checkpoint_blockers(found: Checkpoint, position: QueryPosition) -> Iterator
     others = [s.name for s in position.sources if s.kind is not SourceKind.KAFKA]
     if others:
         yield (
-            f"the query has sources that aren't Kafka: {name_list(others)}. Their batches can't "
-            "be repeated. Use offline-upgrade"
+            f"the query has sources that aren't Kafka: {name_list(others)}. The new version "
+            "can't repeat their batches. Use offline-upgrade"
         )
     if position.batch is None:
         yield f"no batch of checkpoint {found.location} has completed. Start the query first"
@@ -231,15 +231,18 @@ def _checkpoint_blockers(found: Checkpoint, position: QueryPosition) -> Iterator
 
 def _risks(request: PlanRequest, sink: str) -> Iterator[str]:
     name, after = request.pipeline.name, request.options["after"]
-    yield (f"{after} runs beside {name}, with the worker's credentials and the settings of [spark]")
+    yield (
+        f"the new version {after} runs beside {name}, with the worker's credentials and the "
+        "settings under [spark] in headgate.toml"
+    )
     if request.pipeline.effects is not Effects.IDEMPOTENT:
         yield (
             f"both versions run until the switch. Effects of {after} other than writes to its "
             "topic, such as HTTP calls, happen twice"
         )
     yield (
-        f"{name} processes nothing between stop and start: for a Spark start and a few batches. "
-        "No record is lost"
+        f"{name} processes no records between stop and start. This lasts as long as a Spark "
+        "start and a few batches. No record is lost"
     )
     yield (
         f"if the stop interrupts a batch, its results may be in {sink} twice. Use a stop command "

@@ -15,8 +15,8 @@ def keep_comparison(applier: Applier, found: OutputComparison) -> tuple[str, str
     file = f"{applier.folders.snapshot_folder()}/comparison.json"
     applier.folders.write_record(file, json.dumps(asdict(found)))
     said = (
-        f"{plural(found.rows_a, 'row')} and {plural(found.rows_b, 'row')}: {found.missing} "
-        f"missing, {found.extra} extra, {found.different} different"
+        f"{plural(found.rows_a, 'row')} compared with {plural(found.rows_b, 'row')}: "
+        f"{found.missing} missing, {found.extra} extra, {found.different} different"
     )
     columns = [c.name for c in found.columns if c.different]
     said += f" (columns {name_list(columns)})" if columns else ""

@@ -53,7 +53,10 @@ def _said(inspector: Inspector, pipeline: str) -> bool:
     """Return whether somebody says that it is stopped; refuse where somebody says otherwise."""
     registered = inspector.processes.registered(pipeline)
     if registered is None:
-        raise StalePlanError(f"{pipeline} is no longer registered in headgate.toml")
+        raise StalePlanError(
+            f"{pipeline} is no longer registered in headgate.toml. Register the pipeline, then "
+            "run `headgate plan` again"
+        )
     if registered.commands.status is not None:
         status = inspector.processes.status(pipeline)
         if status is not Status.STOPPED:

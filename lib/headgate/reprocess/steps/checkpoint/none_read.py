@@ -31,7 +31,8 @@ def check_none_read(
         past = [end for end in ends_in(log, topic, number) if end > part.begin]
         if past:
             raise RefusedError(
-                f"batch {last} of {pipeline} ends at offset {max(past)} of {topic}[{number}], but "
-                f"replaced records begin at {part.begin}: it read on after the plan was made. Run "
-                f"`headgate undo {applier.run}`, then `headgate plan` again"
+                f"batch {last} of {pipeline} ends at offset {max(past)} of {topic}[{number}], "
+                f"but replaced records begin at offset {part.begin}: the pipeline read more "
+                f"records after the plan was made. Run `headgate undo {applier.run}`, then "
+                "`headgate plan` again"
             )

@@ -58,8 +58,8 @@ class SkipReplacedInput(CheckpointSwap):
 
     def describe(self) -> str:
         return (
-            f"replace checkpoint {self.checkpoint} of {self.pipeline} with a copy whose last "
-            "batch ends at the latest offsets, after the replaced records "
+            f"replace checkpoint {self.checkpoint} of {self.pipeline} with a copy that continues "
+            "at the latest offsets, after the records that the run replaces "
             f"({since_words(self.since)})"
         )
 
@@ -95,8 +95,8 @@ class SkipReplacedInput(CheckpointSwap):
             )
         if self.by_batch and max(files.logged, default=last) > last:
             raise RefusedError(
-                f"batch {last + 1} of {self.pipeline} is uncommitted, and its sink drops batch "
-                "numbers that it has recorded. Start the pipeline until the batch is "
+                f"batch {last + 1} of {self.pipeline} is uncommitted, and the sink drops batch "
+                "numbers that it has already recorded. Start the pipeline until the batch is "
                 "committed, then run `headgate plan` again"
             )
         check_topics(applier, self.topics)
@@ -124,8 +124,9 @@ class SkipReplacedInput(CheckpointSwap):
             if len(set(ends)) > 1:
                 raise RefusedError(
                     f"sources of {self.pipeline} are at different offsets of {topic}[{number}]: "
-                    f"{', '.join(map(str, ends))}. Headgate can skip only from one. Start the "
-                    "pipeline until they are at the same, then run `headgate plan` again"
+                    f"{', '.join(map(str, ends))}. Headgate can skip records only from one "
+                    "common offset. Start the pipeline until its sources reach the same offset, "
+                    "then run `headgate plan` again"
                 )
 
     def apply(self, applier: Applier, was: PriorState) -> None:
@@ -158,8 +159,8 @@ def unknown_partitions(parts: Iterable[TopicPart]) -> str:
     """Say why partitions that no batch has read yet can't be skipped."""
     names = name_list(f"{topic}[{number}]" for topic, number in parts)
     return (
-        f"the last batch doesn't have {names}, so Spark would read replaced records from its "
-        "earliest offset. Start the pipeline until a batch has the partition, then run "
+        f"the last batch has no offset for {names}, so Spark would read replaced records from "
+        f"the earliest offset. Start the pipeline until a batch includes {names}, then run "
         "`headgate plan` again"
     )
 

@@ -98,7 +98,7 @@ def since_words(since: Mapping[str, int]) -> str:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SkipReplacedRecords(ResetOffsets):
-    """Move the group to the latest offsets, past the records that are rewritten.
+    """Move the group to the latest offsets, after the records that the run replaces.
 
     `since` says by topic from which time on (Unix milliseconds) its records are replaced, `writers`
     are the pipelines that write them: they must be stopped, so that the latest offset is final.
@@ -110,9 +110,9 @@ class SkipReplacedRecords(ResetOffsets):
 
     def describe(self) -> str:
         return (
-            f"move offsets of group {self.group} past the replaced records "
-            f"({since_words(self.since)}) to the latest offsets on "
-            f"{plural(len(self.parts), 'partition')}"
+            f"move the offsets of group {self.group} on {plural(len(self.parts), 'partition')} "
+            "to the latest offsets, after the records that the run replaces "
+            f"({since_words(self.since)})"
         )
 
     def check(self, inspector: Inspector, *, again: bool = False) -> None:
@@ -161,6 +161,6 @@ def left_behind(name: str, parts: Iterable[TopicPart]) -> list[str]:
         return []
     return [
         f"{name} has unread records from before the target time in {name_list(found)}. These "
-        f"partitions keep their offsets, so that no record is lost. {name} also processes the "
-        "replaced records after them"
+        f"partitions keep their offsets, so no record is lost. {name} then also processes the "
+        "replaced records in these partitions"
     ]

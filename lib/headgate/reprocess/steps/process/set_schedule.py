@@ -37,11 +37,11 @@ class SetSchedule(StepBase):
     def describe(self) -> str:
         limits, target = self.schedule.limits, self.schedule.approved.get("target")
         more = [_MISSED[self.schedule.missed]]
-        more += [f"at most {limits}"] if limits else []
+        more += [f"at most {limits} per run"] if limits else []
         more += [f"target {target}"] if target else []
         return (
-            f"set schedule of {self.pipeline}: {self.before} -> {self.schedule.when} "
-            f"({', '.join(more)})"
+            f"set schedule of {self.pipeline}: {self.before} -> {self.schedule.when}; "
+            f"{', '.join(more)}"
         )
 
     def bind(self, applier: Applier) -> PriorState:
@@ -61,8 +61,9 @@ class SetSchedule(StepBase):
         """Fail where another one is there."""
         if not self.is_applied(applier, was):
             raise StepError(
-                f"the schedule of {self.pipeline} isn't the planned one: another run replaced "
-                f"it. To see it, run `headgate schedules {self.pipeline}`"
+                f"the schedule of {self.pipeline} isn't the planned schedule: another run "
+                "replaced it. To see the current schedule, run `headgate schedules "
+                f"{self.pipeline}`"
             )
 
     def undo(self, was: PriorState) -> tuple[Step, ...]:
@@ -105,7 +106,7 @@ class RestoreSchedule(StepBase):
         if not self.is_applied(applier, was):
             raise StepError(
                 f"the earlier schedule of {self.pipeline} isn't restored: another run replaced "
-                f"it. To see it, run `headgate schedules {self.pipeline}`"
+                f"it. To see the current schedule, run `headgate schedules {self.pipeline}`"
             )
 
 

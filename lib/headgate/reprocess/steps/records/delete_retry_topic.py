@@ -28,8 +28,8 @@ class DeleteRetryTopic(StepBase):
 
     def describe(self) -> str:
         return (
-            f"delete topic {self.topic} with its records, and mark them as not redriven in "
-            f"{self.dead_letters}"
+            f"delete topic {self.topic} with its records, and mark these records in "
+            f"{self.dead_letters} as not redriven"
         )
 
     def facts(self, inspector: Inspector) -> dict[str, Any]:
@@ -38,7 +38,10 @@ class DeleteRetryTopic(StepBase):
 
     def risks(self, inspector: Inspector) -> tuple[str, ...]:
         """Say what goes with the topic, and what can't be marked."""
-        said = f"the undo deletes {self.topic} with all its records, whoever wrote them"
+        said = (
+            f"the undo deletes topic {self.topic} with all its records, including records from "
+            "other producers"
+        )
         return (said, *self._lost(inspector))
 
     def _lost(self, inspector: Inspector) -> tuple[str, ...]:
@@ -46,14 +49,14 @@ class DeleteRetryTopic(StepBase):
         found = inspector.kafka.topics([self.topic]).get(self.topic)
         if found is None:
             return (
-                f"topic {self.topic} no longer exists. The dead letters of {self.dead_letters} "
-                "that were in it still count as redriven: pass --again to redrive them",
+                f"topic {self.topic} no longer exists. Its dead letters of {self.dead_letters} "
+                "still count as redriven: pass --again to redrive them",
             )
         # Offsets of a topic that the run created begin at 0.
         if count := sum(p.begin or 0 for p in found.partitions):
             return (
-                f"{plural(count, 'offset')} of {self.topic} were deleted before the undo, by its "
-                f"retention or a person. Their dead letters of {self.dead_letters} still count as "
+                f"{plural(count, 'offset')} of {self.topic} expired or were deleted before the "
+                f"undo. The dead letters of {self.dead_letters} at these offsets still count as "
                 "redriven: pass --again to redrive them",
             )
         return ()

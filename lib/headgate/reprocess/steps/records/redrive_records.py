@@ -91,7 +91,7 @@ class RedriveRecords(StepBase):
         )
 
     def describe(self) -> str:
-        speed = f", {self.rate} records/s at most" if self.rate else ""
+        speed = f", at most {self.rate} records/s" if self.rate else ""
         return (
             f"redrive {plural(self.count, 'record')} of {self.topic} to "
             f"{name_list(self.targets)}{speed}"
@@ -139,7 +139,7 @@ class RedriveRecords(StepBase):
                 applier.note(f"{self.topic}[{number}]: {_said([done])}")
 
     def undo(self, was: PriorState) -> tuple[Step, ...]:
-        """Delete the retry topic that the run created; written records of others stay."""
+        """Delete the retry topic that the run created; records in existing topics stay."""
         if self.new_topic is None:
             return ()
         back = DeleteRetryTopic(

@@ -62,7 +62,9 @@ class CheckProduction(StepBase):
                 f"was copied. {_AGAIN}"
             )
         if now.after != self.version:
-            raise RefusedError(f"conflict: {self.after} has changed since the plan. {_AGAIN}")
+            raise RefusedError(
+                f"conflict: {self.after} has changed since the plan was made. {_AGAIN}"
+            )
         more = (*now.closed, *new_codes(now, self.approved))
         if more:
             found = "; ".join(f.sentence() for f in dict.fromkeys(more))

@@ -38,7 +38,8 @@ class CompareOutputs(StepBase):
 
     def describe(self) -> str:
         return (
-            f"compare the results in {self.sink_topic} and {self.topic} by {name_list(self.keys)}"
+            f"compare the results in {self.sink_topic} and {self.topic} by key "
+            f"({name_list(self.keys)})"
         )
 
     def apply(self, applier: Applier, was: PriorState) -> None:

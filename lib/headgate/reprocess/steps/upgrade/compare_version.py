@@ -74,10 +74,10 @@ class CompareVersion(StepBase):
     def _judge(self, applier: Applier, seen: RunningVersion) -> None:
         if seen.differs:
             raise StepError(
-                f"{self.pipeline} runs a version other than the one that the plan checked "
-                f"(source: {seen.told_by}): {'; '.join(seen.differs)}. To roll back, run "
-                f"`headgate undo {applier.run}`. To keep going, deploy the checked version and "
-                f"run `headgate resume {applier.run}`"
+                f"{self.pipeline} doesn't run the version that the plan checked (source: "
+                f"{seen.told_by}): {'; '.join(seen.differs)}. To roll back, run `headgate undo "
+                f"{applier.run}`. To continue, deploy the checked version and run `headgate "
+                f"resume {applier.run}`"
             )
         if seen.untold:
             applier.note(

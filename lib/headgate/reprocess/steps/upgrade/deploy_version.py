@@ -45,7 +45,7 @@ class RecheckVersion(StepBase):
         now = applier.evidence.verdict(self.pipeline, self.after, self.before, self.fail_on)
         if now.after != self.version:
             raise StalePlanError(
-                f"{self.after} is now a different version. Run `headgate plan` again"
+                f"{self.after} has changed since the plan was made. Run `headgate plan` again"
             )
         if now.closed:
             found = "; ".join(f.sentence() for f in now.closed)
@@ -151,7 +151,7 @@ class DeployVersion(StepBase):
 
     def describe(self) -> str:
         if self.command is None:
-            return f"treat {self.after} as already deployed"
+            return f"skip the deployment: {self.after} is already deployed"
         return f"deploy {self.after} with `{self.command}`"
 
     def check(self, inspector: Inspector, *, again: bool = False) -> None:

@@ -37,8 +37,8 @@ _ROUNDS = 5
 # How often the batches of the running version are written down while it is waited for.
 _LOOK_SECONDS = 5
 _WHAT = {
-    COMPARE: "up to a batch that the running version ends after {seconds} s",
-    CATCH_UP: "until at most {max_lag} batches are left",
+    COMPARE: "up to the batch that the running version reaches after {seconds} s",
+    CATCH_UP: "until at most {max_lag} batches are left to process",
     SWITCH: "up to the last batch of the stopped version",
 }
 
@@ -67,7 +67,10 @@ class RunBeside(StepBase):
 
     def describe(self) -> str:
         until = _WHAT[self.goal].format(seconds=self.seconds, max_lag=self.max_lag)
-        return f"run {self.entry_point} on the copy {until}, with results to {self.topic}"
+        return (
+            f"run {self.entry_point} on the checkpoint copy {until}, and write the results to "
+            f"{self.topic}"
+        )
 
     def check(self, inspector: Inspector, *, again: bool = False) -> None:
         """Refuse where the checkpoint is another query's, or runs although it was stopped."""
@@ -103,8 +106,8 @@ class RunBeside(StepBase):
             self._run_to(applier, was, goal)
         raise RefusedError(
             f"{self.entry_point} doesn't catch up: more than {self.max_lag} batches are left "
-            f"after {_ROUNDS} runs. Give it more resources under [spark], or plan again with a "
-            "larger --max-lag"
+            f"after {_ROUNDS} runs. Increase its resources under [spark] in headgate.toml, or "
+            "plan again with a larger --max-lag"
         )
 
     def _run_to(self, applier: Applier, was: PriorState, goal: dict[str, Any]) -> None:
@@ -149,15 +152,15 @@ class RunBeside(StepBase):
         """Refuse unless every batch after `first` is known."""
         if not numbers or numbers[-1] < first:
             raise RefusedError(
-                f"conflict: {self.pipeline} was reset or rewound after its checkpoint was copied: "
-                f"batch {first} is gone. Run `headgate plan` again"
+                f"conflict: {self.pipeline} was reset or rewound after its checkpoint was "
+                f"copied: batch {first} no longer exists. Run `headgate plan` again"
             )
         missing = set(range(first + 1, numbers[-1] + 1)) - set(numbers)
         if missing:
             raise RefusedError(
                 f"batch {min(missing)} is no longer in the logs of {self.checkpoint}, so the new "
-                "version can't repeat it. Raise spark.sql.streaming.minBatchesToRetain of the "
-                "running query, or use a longer trigger interval"
+                "version can't repeat this batch. Raise spark.sql.streaming.minBatchesToRetain "
+                "of the running query, or use a longer trigger interval"
             )
 
     def _look(self, applier: Applier, seen: dict[int, LoggedBatch]) -> None:
@@ -218,8 +221,8 @@ class RunBeside(StepBase):
             result = applier.spark_jobs.run(job)
         if result.outcome is not JobOutcome.DONE:
             raise RefusedError(
-                f"{self.entry_point} failed on the copy: {result.error.rstrip('.')}. Correct it, "
-                "then run `headgate plan` again"
+                f"{self.entry_point} failed on the checkpoint copy: {result.error.rstrip('.')}. "
+                "Correct the function, then run `headgate plan` again"
             )
         facts = result.facts
         applier.note(
@@ -254,18 +257,19 @@ class RunBeside(StepBase):
         now = batch_facts(applier.checkpoints.batches(was["copy"]))
         if any(now[name] != goal[name] for name in ("batch", "end")):
             raise RefusedError(
-                f"{self.entry_point} ended with batch {now['batch']} at {now['end']}, the running "
-                f"version with batch {goal['batch']} at {goal['end']}. Use offline-upgrade"
+                f"{self.entry_point} stopped at batch {now['batch']} ({now['end']}), but the "
+                f"running version at batch {goal['batch']} ({goal['end']}). Both must stop at "
+                "the same offsets. Use offline-upgrade"
             )
         # The newest first: a log may begin with its last batch.
         both = zip(now["watermarks"], goal["watermarks"], strict=False)
-        if any(own != other for own, other in both):
-            raise RefusedError(
-                f"the watermark of {self.entry_point} differs from the running version's at batch "
-                f"{goal['batch']}: {now['watermarks'][0]} and {goal['watermarks'][0]} ms. A switch "
-                "would lose results or write them twice. Keep column and delay of the watermark, "
-                "or use offline-upgrade"
-            )
+        for own, other in both:
+            if own != other:
+                raise RefusedError(
+                    f"the watermark of {self.entry_point} is {own} ms, but the running version's "
+                    f"watermark is {other} ms. A switch would lose results or write duplicates. "
+                    "Keep the watermark's column and delay, or use offline-upgrade"
+                )
 
     @property
     def _record(self) -> str:

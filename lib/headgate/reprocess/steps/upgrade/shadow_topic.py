@@ -49,8 +49,8 @@ class CreateShadowTopic(StepBase):
             return
         if applier.kafka.shapes([self.topic]):
             raise StepError(
-                f"topic {self.topic} exists, but the run has no record that it created it. Delete "
-                "the topic if nobody needs it, then resume the run"
+                f"topic {self.topic} exists, but this run has no record that it created the "
+                "topic. Delete the topic if no consumer needs it, then resume the run"
             )
         applier.kafka.create_topic(TopicShape(name=self.topic, id="", **self.shape))
         created = applier.kafka.shapes([self.topic])[self.topic]
@@ -66,7 +66,7 @@ class CreateShadowTopic(StepBase):
             )
 
     def undo(self, was: PriorState) -> tuple[Step, ...]:
-        """Delete it."""
+        """Delete the shadow topic."""
         return (DeleteShadowTopic(topic=self.topic, record=was.get("record")),)
 
 
@@ -89,7 +89,12 @@ class DeleteShadowTopic(StepBase):
 
     def risks(self, inspector: Inspector) -> tuple[str, ...]:
         """Say what goes with the topic."""
-        return (f"the undo deletes {self.topic} with all its records, whoever wrote them",)
+        return (
+            (
+                f"the undo deletes topic {self.topic} with all its records, including records from "
+                "other producers"
+            ),
+        )
 
     def is_applied(self, applier: Applier, was: PriorState) -> bool:
         """Return whether it is gone."""
@@ -101,8 +106,8 @@ class DeleteShadowTopic(StepBase):
             applier.kafka.delete_topic(own)
         elif applier.kafka.shapes([self.topic]):
             applier.note(
-                f"topic {self.topic} stays: the run has no record that it created it. Delete the "
-                "topic if nobody needs it"
+                f"topic {self.topic} is kept: the run has no record that it created the topic. "
+                "Delete the topic if no consumer needs it"
             )
 
     def _own(self, applier: Applier) -> TopicShape | None:
@@ -112,7 +117,8 @@ class DeleteShadowTopic(StepBase):
         """Fail where it is still there."""
         if self._own(applier):
             raise StepError(
-                f"topic {self.topic} still exists. Stop all producers of it, then resume the run"
+                f"topic {self.topic} still exists after the delete request. Stop the "
+                "producers of this topic, then resume the run"
             )
 
 

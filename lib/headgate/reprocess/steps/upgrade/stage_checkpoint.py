@@ -96,8 +96,8 @@ class SwapStagedCheckpoint(CheckpointSwap):
 
     def describe(self) -> str:
         return (
-            f"replace checkpoint {self.checkpoint} with the new version's checkpoint at the "
-            "same offsets, and move the old one to backup"
+            f"replace checkpoint {self.checkpoint} with the new version's checkpoint at the same "
+            "offsets, and move the old checkpoint to backup"
         )
 
     def bind_copy(self, applier: Applier) -> PriorState:
@@ -115,9 +115,9 @@ class SwapStagedCheckpoint(CheckpointSwap):
             copied = batch_facts(applier.checkpoints.batches(was["copy"]))
             if differs(applier, self.checkpoint, copied):
                 raise RefusedError(
-                    f"{self.pipeline} has processed batches after batch {copied.get('batch')}, at "
-                    "which the new version ends: something restarted it. Stop what restarts it, "
-                    "then run `headgate plan` again"
+                    f"{self.pipeline} was restarted: it has processed batches after batch "
+                    f"{copied.get('batch')}, where the new version ends. Stop the process that "
+                    f"restarts {self.pipeline}, then run `headgate plan` again"
                 )
         if applier.folders.exists(was["copy"]):
             applier.checkpoints.move_schemas(was["copy"], self.checkpoint)
@@ -153,8 +153,8 @@ def between_batches(applier: Applier, checkpoint: str, topic: str) -> tuple[int,
                 }
         if wait.seconds >= BETWEEN_SECONDS:
             raise RefusedError(
-                f"a batch of checkpoint {checkpoint} was in flight for {wait.seconds:.0f} s. "
-                "Headgate can't separate the results of two batches then. Use a longer trigger "
+                f"checkpoint {checkpoint} had an uncommitted batch for {wait.seconds:.0f} s, so "
+                "Headgate can't separate the results of two batches. Use a longer trigger "
                 "interval, then run `headgate plan` again"
             )
         wait.pause()

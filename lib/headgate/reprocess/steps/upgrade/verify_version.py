@@ -39,7 +39,7 @@ class StartVersion(StartPipeline):
             StartPipeline.verify(self, applier, was)
         except StepError as error:
             raise RefusedError(
-                f"starting the new version failed: {error}. See its log for the cause"
+                f"starting the new version failed: {error}. See the new version's log for the cause"
             ) from None
 
 
@@ -88,7 +88,11 @@ class VerifyVersion(StepBase):
             now = applier.checkpoints.read(location)
             if now is None or now.query_id != self.query_id:
                 found = now.query_id if now else "none"
-                raise StepError(f"checkpoint {location} now has another query id: {found}")
+                raise StepError(
+                    f"checkpoint {location} should have query id {self.query_id}, but has "
+                    f"{found}: another process writes to it. Stop that process, then run "
+                    f"`headgate undo {applier.run}`"
+                )
             if _later(now.last_commit_batch, old):
                 applier.note(f"{self.pipeline} committed batch {now.last_commit_batch}")
                 return
@@ -124,11 +128,11 @@ class VerifyVersion(StepBase):
         if Status.RUNS not in (applier.processes.status(self.pipeline), told):
             raise StepError(
                 f"{self.pipeline} has started no batch, and neither its status nor its driver "
-                "reports that it runs. Check the query, then resume or undo the run"
+                "reports that the query runs. Check the query, then resume or undo the run"
             )
         applier.note(
-            f"{self.pipeline} runs, but has started no batch, and no unread input is known. "
-            "Headgate did not verify that the new version completes a batch on the old state"
+            f"{self.pipeline} runs, but has started no batch: no unread input is known. Headgate "
+            "did not verify that the new version completes a batch on the old state"
         )
 
     def _group(self, applier: Applier, group: str, was: PriorState) -> None:
