@@ -37,9 +37,9 @@ from typing import ClassVar
 _ADVICE = re.compile(
     r"`headgate |--[a-z]|did you mean|known are"
     r"|(?:^|[:;.,] |\b(?:or|and|then) )(?:add|ask|build|capture|change|check|choose|correct"
-    r"|create|declare|free|give|install|keep|leave|let|make|move|name|pass|put|raise|register"
-    r"|reload|remove|restart|restore|review|say|see|select|set|start|stop|take|try|undo|update"
-    r"|upload|use|wait|write"
+    r"|create|declare|delete|free|give|install|keep|leave|let|make|move|name|omit|pass|put|raise"
+    r"|register|reload|remove|restart|restore|resume|review|say|see|select|set|start|stop|take|try"
+    r"|undo|update|upload|use|wait|write"
     r"|(?:plan|run)(?= (?:`|again|it|the|this)))\b",
     re.IGNORECASE,
 )
