@@ -82,7 +82,7 @@ def _without_checkpoint(facts: Facts) -> Answered | None:
 
 def _checkpoint(facts: Facts) -> Answered:
     if facts.pipeline.checkpoint and facts.remote:
-        return unknown("The checkpoint is remote. The plan reads it.")
+        return unknown("The checkpoint is remote, so only the plan checks whether it exists.")
     return _without_checkpoint(facts) or met("The checkpoint exists.")
 
 

@@ -84,9 +84,9 @@ def blockers(pipeline: Pipeline) -> list[str]:
 def risks(pipeline: Pipeline, found: Checkpoint, place: str) -> list[str]:
     """Say what else may start the query, and what stays."""
     return [
-        f"after the run, everything that starts {pipeline.name} (scheduler, orchestrator, person) "
-        f"must use checkpoint {place}. If the query starts on {found.location}, it resumes "
-        "from before the run",
+        f"after the run, everything that starts {pipeline.name} (scheduler, orchestrator, "
+        f"person) must use checkpoint {place}. If the query starts on the old checkpoint "
+        f"{found.location}, it resumes from before the run",
         _stays(pipeline, found.location),
     ]
 

@@ -98,7 +98,7 @@ def test_a_batch_like_any_other_stays_unless_it_is_to_go(copy_of):
     folder = copy_of("kafka_topic_change")
     next_batch(folder, f'{{"{TOPIC}":{{"0":5}}}}')
     looked = looked_at(folder)
-    assert looked.is_sound and "the next start reprocesses it" in looked.notes[0]
+    assert looked.is_sound and "the query reprocesses the batch" in looked.notes[0]
     asked = looked_at(folder, Known(drop_uncommitted=True))
     assert paths(asked) == [("offsets/1", True)] and asked.issues[0].risk
 
@@ -172,7 +172,7 @@ def test_a_compacted_entry_goes_only_where_what_it_holds_is_there_as_well(copy_o
     assert paths(looked_at(folder, known)) == [("sources/0/5.compact", True)]
     (folder / "sources" / "0" / "2").unlink()
     looked = looked_at(folder, known)
-    assert not looked.edits and "can't remove only the later ones" in looked.left[0].what
+    assert not looked.edits and "can't remove only the later files" in looked.left[0].what
 
 
 def test_a_batch_that_was_not_written_to_its_end_goes(copy_of):

@@ -109,7 +109,7 @@ def _notes(found: CheckpointFiles) -> tuple[str, ...]:
     if not begun:
         return ()
     return (
-        f"batch {begun[-1]} is uncommitted, which is normal after a stop: the next start "
-        "reprocesses it. If this batch keeps the query from starting, remove the batch with "
+        f"batch {begun[-1]} is uncommitted. This is normal after a stop: the query reprocesses "
+        "the batch on its next start. If the query fails on this batch, remove the batch with "
         "--uncommitted",
     )

@@ -102,7 +102,7 @@ def commits_beyond(found: CheckpointFiles, _known: Known) -> CheckpointIssue | N
     if last is None or not logged or last <= logged[-1]:
         return None
     gone = [b for b in found.committed if b > logged[-1]]
-    what = f"`commits` continues to batch {last}, but `offsets` ends at batch {logged[-1]}"
+    what = f"the commit log has batch {last}, but the offset log ends at batch {logged[-1]}"
     if found.sink_batch is not None and found.sink_batch > logged[-1]:
         why = (
             f"{what}, and the file sink has already recorded batch {found.sink_batch}: the sink "
@@ -197,7 +197,7 @@ def _foreign(found: CheckpointFiles, known: Known, last: int, begun: list[int]) 
     if len(begun) > 1:
         yield (
             f"more than one batch is uncommitted ({', '.join(map(str, begun))}), but a query "
-            "leaves at most one"
+            "leaves at most one uncommitted batch"
         )
     if base is None or new is None:
         return
@@ -222,7 +222,10 @@ def _other_place(known: Known, position: int, of: int, was: object, now: object)
     if was is None or now is None:
         return
     if type(was) is not type(now) or _kind(was) != _kind(now):
-        yield f"source {position} has a different type in the uncommitted batch"
+        yield (
+            f"source {position} has another type in the uncommitted batch than in the last "
+            "committed batch"
+        )
         return
     if _kind(was) != "topics" or not isinstance(was, dict) or not isinstance(now, dict):
         return

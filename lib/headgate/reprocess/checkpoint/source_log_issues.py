@@ -32,8 +32,8 @@ def strange_sources(found: CheckpointFiles, _known: Known) -> CheckpointIssue | 
     return CheckpointIssue(
         code="strange-source",
         what=(
-            f"the query has no source {names}, but a failed start left an initial offset for "
-            "it in the checkpoint"
+            f"a failed start left an initial offset for {names} in the checkpoint, but the query "
+            "has no such source"
         ),
         edits=tuple(Edit(path=path) for path in gone),
     )
@@ -99,7 +99,7 @@ def entries_beyond(found: CheckpointFiles, last: int) -> tuple[list[str], str | 
             return (
                 gone,
                 f"the compacted entry of `{folder}` also lists earlier files, so Headgate can't "
-                "remove only the later ones",
+                "remove only the later files",
             )
     return gone, None
 

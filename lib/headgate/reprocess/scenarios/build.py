@@ -159,12 +159,12 @@ def drift(before: Plan, now: Plan) -> tuple[str, ...]:
         for said in _differences(f"{name}:", before.preconditions.get(name), value)
     ]
     found += [
-        f"a new plan would no longer have the precondition {n}"
+        f"the precondition {n} of this plan no longer exists"
         for n in before.preconditions
         if n not in now.preconditions
     ]
     if not found and before.hash != now.hash:
-        found = ["a new plan would have other steps than this plan"]
+        found = ["a new plan would have other steps"]
     approved, counted = approved_counts(before), _counts(now)
     grown = ((w, approved[w], counted.get(w)) for w in approved)
     return (*found, *(f"{n} records would now be {w}, but only {a} were approved"

@@ -141,4 +141,4 @@ def load_step(action: str, details: Mapping[str, Any]) -> Step:
     try:
         return msgspec.convert(dict(details), type=_kind(action))
     except msgspec.ValidationError as error:
-        raise PlanFileError(f"step {action} of the plan: {error}") from None
+        raise PlanFileError(f"step {action} of the plan is damaged: {error}") from None

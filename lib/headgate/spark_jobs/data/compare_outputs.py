@@ -69,7 +69,7 @@ def main(argv: Sequence[str] | None = None) -> int:
 def _arguments(argv: Sequence[str] | None) -> argparse.Namespace:
     parser = argparse.ArgumentParser(description="Compare two outputs by key.")
     parser.add_argument("a", help="a path, kafka:TOPIC[@FROM..TO] or jdbc:NAME.TABLE")
-    parser.add_argument("b", help="what to compare it with")
+    parser.add_argument("b", help="the output to compare with A")
     parser.add_argument("--keys", required=True, help="columns that identify a row: id,day")
     parser.add_argument("--tolerance", type=float, default=0.0, help="absolute, for numbers")
     parser.add_argument("--ignore", default="", help="columns to leave out")
@@ -77,7 +77,7 @@ def _arguments(argv: Sequence[str] | None) -> argparse.Namespace:
     parser.add_argument("--samples", type=int, default=MOST_SAMPLES, help="at most 20")
     parser.add_argument("--result", help="file to write the result to (default: stdout)")
     parser.add_argument("--connections", help="JSON file with the settings of Kafka and databases")
-    parser.add_argument("--progress", help="file to append a line to for each thing that begins")
+    parser.add_argument("--progress", help="file for progress messages, one per line")
     return parser.parse_args(argv)
 
 

@@ -132,8 +132,8 @@ def test_a_group_goes_with_its_offsets_and_comes_back(lab, broker, topic, unique
     here.registry = replace(here.registry, pipelines=(pipeline, twin))
     shared = build_plan("decommission", "q", here.applier())
     assert shared.blockers == (
-        f"twin is registered with the same group {group}, so Headgate doesn't delete it: remove "
-        "one registration",
+        f"twin is registered with the same group {group}, so Headgate doesn't delete the group: "
+        "remove one of the two registrations from headgate.toml",
     )
 
 

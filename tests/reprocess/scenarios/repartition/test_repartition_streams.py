@@ -190,12 +190,15 @@ def test_behind_a_number_that_the_code_fixes_the_state_stays():
     assert [m["partition"] for m in step(plan, "reset_offsets")["offsets"]] == [2, 3]
     (said,) = [r for r in plan.risks if "assumes that the code sets" in r]
     assert "shop-by-value-repartition (6), shop-counts-changelog (6)" in said
-    assert "fails to start. Then plan this scenario again: it rebuilds the state" in said
+    assert "fails to start. Then plan this scenario again: the new plan rebuilds" in said
     assert not any("can't move to other" in risk for risk in plan.risks)
     (why,) = repartitioned(version, at_work(version, OWN), outputs="empty").blockers
     assert "number of partitions of shop-by-value-repartition, shop-counts-changelog" in why
     (why,) = repartitioned(version, at_work(version, OWN), to="2").blockers
-    assert "in already has 2 partitions, and so do the internal topics except shop-by-value" in why
+    assert (
+        "in already has 2 partitions. The internal topics have the same number except shop-by"
+        in why
+    )
 
 
 @pytest.mark.parametrize("number", [1, 6])
@@ -207,15 +210,15 @@ def test_one_that_does_not_work_may_not_because_of_that_number(number):
     assert plan.can_apply and "delete_topics" in actions(plan)
     (said,) = [r for r in plan.risks if "isn't running" in r]
     assert f"partitions than their inputs: shop-by-value-repartition ({number})" in said
-    assert "Start it first" in said
+    assert "Start the application first" in said
 
 
 def test_a_number_that_nothing_tells_is_named():
     """As many as the inputs give: the code may have fixed just that."""
     version = described("aggregate_named")
-    (said,) = [r for r in repartitioned(version).risks if "unknown whether the code sets" in r]
+    (said,) = [r for r in repartitioned(version).risks if "doesn't know whether the code sets" in r]
     assert "the number of partitions of shop-by-value-repartition (Repartitioned.with" in said
-    assert "If the code sets it, the topic is recreated with its current number" in said
+    assert "If so, the recreated topic has its current number" in said
 
 
 def test_of_two_numbers_one_is_fixed_and_the_other_not():
@@ -227,12 +230,12 @@ def test_of_two_numbers_one_is_fixed_and_the_other_not():
         "that the code sets: shop-again-repartition (3), shop-last-changelog (3)" in risk
         for risk in plan.risks
     )
-    (said,) = [r for r in plan.risks if "unknown whether the code sets" in r]
+    (said,) = [r for r in plan.risks if "doesn't know whether the code sets" in r]
     assert f"shop-{first}-repartition (" in said and "again" not in said
     inspector = at_work(version, {"again-repartition": 3, "last-changelog": 3})
     inspector.counts |= {"in": 4, f"shop-{first}-repartition": 4, f"shop-{first}-changelog": 4}
     (why,) = repartitioned(version, inspector).blockers
-    assert "do the internal topics except shop-again-repartition, shop-last-changelog (" in why
+    assert "topics have the same number except shop-again-repartition, shop-last-changelog (" in why
 
 
 def test_what_may_have_its_number_from_another_topic_proves_nothing():
@@ -280,7 +283,7 @@ def test_global_tables_and_strangers_are_not_known():
             "aggregate_named",
             {},
             {"internal_topics": ["shop-by-value-repartition"]},
-            "would keep its number of partitions. shop fails to start",
+            "would keep the old number of partitions. shop fails to start",
         ),
     ],
 )
@@ -343,7 +346,7 @@ def test_an_input_that_somebody_raised_already_needs_no_step_for_that():
     )
     inspector.counts |= dict.fromkeys(inspector.names, 4)
     (why,) = repartitioned(version, inspector).blockers
-    assert "in already has 4 partitions, and so do the internal topics" in why
+    assert "in already has 4 partitions. The internal topics have the same number" in why
 
 
 def test_an_input_that_was_raised_under_its_state_is_not_taken_for_one_that_always_had_them():

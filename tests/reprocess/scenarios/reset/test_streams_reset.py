@@ -298,10 +298,10 @@ def test_what_is_contested_is_refused_always_but_may_be_kept():
 def test_what_is_kept_is_called_its_own_only_where_that_is_proven():
     plan = reset(input_topics=["in"], keep_internal=True)
     assert [risk for risk in plan.risks if "topics that are kept" in risk] == [
-        "internal topics that are kept: shop-g-repartition. Their stores keep their contents, so "
-        "reprocessed records count twice",
+        "internal topics that are kept: shop-g-repartition. Their state stores keep their "
+        "contents, so reprocessed records count twice",
         "topics that are kept, because no evidence shows that they belong to shop: "
-        "shop-counts-changelog. If they do, reprocessed records count twice",
+        "shop-counts-changelog. If they do belong to it, reprocessed records count twice",
     ]
     both = reset(input_topics=["in"], keep_internal=True, internal_topics=["shop-g-repartition"])
     assert any(
@@ -439,8 +439,9 @@ def test_it_goes_back_to_the_offsets_of_a_restore_point():
         *step(plan, "delete_topics")["topics"]
     }
     assert [r for r in plan.risks if "Kafka Streams keeps no old state" in r] == [
-        "restore point p-1 has offsets only: Kafka Streams keeps no old state. Stores start "
-        f"empty, and results lack all records before the offsets of {at}"
+        "restore point p-1 has only offsets, because Kafka Streams keeps no old state. State "
+        "stores start empty, and results lack all records from before these offsets "
+        f"({at})"
     ]
     assert planned(plan.options).hash == plan.hash
     assert load_plan(dump_plan(plan), source="plan").hash == plan.hash

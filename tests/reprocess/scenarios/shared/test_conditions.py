@@ -71,7 +71,7 @@ def test_a_local_query_that_has_all_of_it_lacks_nothing(name):
             State.MISSING,
         ),
         ("from-scratch", with_start(REMOTE, "x ${HEADGATE_CHECKPOINT}"), "passes", State.MET),
-        ("from-scratch", REMOTE, "The plan reads it.", State.UNKNOWN),
+        ("from-scratch", REMOTE, "only the plan checks whether it exists.", State.UNKNOWN),
         ("repair", REMOTE, "is remote", State.MISSING),
         (
             "decommission",

@@ -104,7 +104,8 @@ def test_it_starts_waits_for_the_bound_and_stops():
         (50, 50, "records of t-1"),
     ]
     assert world.notes == [
-        "g has reached the latest offsets of the run's start: t-0@105 of 100, t-1@100 of 50"
+        "group g has reached the latest offsets from the start of the run: "
+        "t-0: offset 105 of 100, t-1: offset 100 of 50"
     ]
 
 
@@ -119,7 +120,9 @@ def test_records_that_are_left_do_not_count_as_read():
     world.cancel_at, world.step = None, RunToOffsets(**{**STEP.details(), "time_limit": 1})
     was = world.step.bind(world) | {"began": 0}
     world.is_up = True
-    with pytest.raises(RunCancelledError, match=r"the time limit of 1 s was reached .t-0@5 of 100"):
+    with pytest.raises(
+        RunCancelledError, match=r"the time limit of 1 s was reached .t-0: offset 5 of 100"
+    ):
         world.carry_out(was)
     assert world.asked == ["stop"] and not world.is_up
 
@@ -134,7 +137,7 @@ def test_nothing_to_read_starts_nothing():
 def test_a_pipeline_that_ends_before_the_bound_fails_the_step():
     world = World()
     world.ends_at = 30
-    with pytest.raises(StepError, match=r"p ended before g reached .*t-0@35 of 100"):
+    with pytest.raises(StepError, match=r"p ended before group g reached .*t-0: offset 35 of 100"):
         world.carry_out()
 
 
@@ -221,7 +224,7 @@ def test_nothing_in_repartition_topics_starts_nothing():
 def test_unread_repartition_topics_fail_the_verification():
     world = Streams()
     was = world.step.bind(world)
-    with pytest.raises(StepError, match=rf"to the end \({REPARTITION}-0@30 of 40\)"):
+    with pytest.raises(StepError, match=rf"to the end \({REPARTITION}-0: offset 30 of 40\)"):
         world.step.verify(world, was)
 
 
@@ -230,4 +233,4 @@ def test_later_records_in_repartition_topics_are_not_part_of_the_run():
     was = world.step.bind(world)
     world.at[0] = 105
     world.step.verify(world, was)
-    assert "also read later records" in world.notes[0] and "@30 of 40" in world.notes[0]
+    assert "also read later records" in world.notes[0] and "offset 30 of 40" in world.notes[0]

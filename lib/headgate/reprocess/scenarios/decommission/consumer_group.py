@@ -72,7 +72,7 @@ def group_blockers(request: PlanRequest, group: Group) -> Iterator[str]:
         if other.name != pipeline.name and other.group == group.id:
             yield (
                 f"{other.name} is registered with the same group {group.id}, so Headgate doesn't "
-                "delete it: remove one registration"
+                "delete the group: remove one of the two registrations from headgate.toml"
             )
 
 
@@ -86,4 +86,4 @@ def running(request: PlanRequest) -> Iterator[str]:
         state = f"{pipeline.name} may still run (status: {status})"
         if status is Status.RUNS:
             state = f"{pipeline.name} runs"
-        yield f"{state}: stop it first, then decommission it"
+        yield f"{state}: stop the pipeline first, then decommission it"

@@ -111,7 +111,7 @@ def _left(seen: ResetFacts) -> dict[str, str]:
 def _risks(seen: ResetFacts, shapes: dict[str, Any]) -> Iterator[str]:
     left = _left(seen)
     if left:
-        yield f"topics that are kept, because others may use them: {name_list(left)}"
+        yield f"these topics are kept, because others may use them: {name_list(left)}"
     if shapes and seen.wish.back_up:
         yield (
             f"an undo restores the records of {name_list(shapes)} with other offsets from backup "
@@ -126,7 +126,7 @@ def _risks(seen: ResetFacts, shapes: dict[str, Any]) -> Iterator[str]:
     if seen.group.type not in DELETABLE and seen.group.state != "dead":
         yield (
             f"Headgate doesn't delete group {seen.group.id} (type {seen.group.type}). Kafka "
-            "removes it once its offsets expire"
+            "removes the group once its offsets expire"
         )
     if clears_state(seen) and seen.request.pipeline.commands.clean is None:
         yield (

@@ -102,14 +102,14 @@ def _blockers(request: PlanRequest, found: Checkpoint, group: Group | None) -> I
 
 def _risks(request: PlanRequest, group: Group | None) -> Iterator[str]:
     yield (
-        "the checkpoint and its state move to a backup folder next to it. An undo restores them "
-        "byte for byte, as long as the backup is kept ([runs] keep_snapshots)"
+        "the checkpoint and its state move to a backup folder next to the checkpoint. An undo "
+        "restores both byte for byte, as long as the backup is kept ([runs] keep_snapshots)"
     )
     if strange := _other_groups(request):
         yield (
             f"the query's sources use group {name_list(strange)} (kafka.group.id), which "
-            "headgate.toml doesn't set for this pipeline. Headgate keeps the group. If only this "
-            "query uses it, set `group`"
+            "headgate.toml doesn't set for this pipeline. Headgate keeps the group. If only "
+            "this query uses it, set `group` in headgate.toml"
         )
     if group is None and request.pipeline.group is not None:
         yield (

@@ -136,8 +136,8 @@ def _risks(
     if found.offsets and not topics:
         names = ", ".join(sorted(found.offsets))
         risks.append(
-            "no Kafka cluster is configured: Headgate can't check whether topics "
-            f"{names} still hold the records"
+            f"no Kafka cluster is configured: Headgate can't check whether topics {names} still "
+            "hold the records. Set `bootstrap_servers` under [kafka]"
         )
     sources = _kafka_sources(version)
     untold = [_name(source) for source in sources if _starts(source) is None]
@@ -150,8 +150,8 @@ def _risks(
         )
     if pipeline.commands.status is None:
         risks.append(
-            f"{pipeline.name} has no status command: only new batches in its checkpoint "
-            "show whether it runs. Register a status command"
+            f"{pipeline.name} has no status command: only new batches in the checkpoint show "
+            "whether the query runs. Register a status command"
         )
     return [*risks, _sink_risk(pipeline, version)]
 

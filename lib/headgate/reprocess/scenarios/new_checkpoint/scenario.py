@@ -100,7 +100,7 @@ OPTIONS = (
         name="rehearse",
         ask="Rehearse the new version on the new checkpoint first?",
         help="Rehearse one batch of the registered entry point on a copy of the new checkpoint, "
-        "without output. If it fails, the run fails.",
+        "without output. If the rehearsal fails, the run fails.",
         kind=Kind.FLAG,
     ),
     Option(
@@ -119,7 +119,8 @@ SCENARIO = Scenario(
     name="new-checkpoint",
     title="New checkpoint at the old offsets",
     what=(
-        "Start an incompatible new version at the offsets where the old one stopped, without state."
+        "Start an incompatible new version at the offsets where the old version stopped, "
+        "without state."
     ),
     build=build,
     options=OPTIONS,
@@ -134,8 +135,8 @@ SCENARIO = Scenario(
             ),
         ),
         Engine.CONSUMER_GROUP: refused(
-            "a new version of a consumer group continues at the group's offsets anyway. To copy "
-            "the offsets to another group, use from-point with --from-group"
+            "a new version of a consumer group continues at the group's offsets without this "
+            "scenario. To copy the offsets to another group, use from-point with --from-group"
         ),
         Engine.KAFKA_STREAMS: refused(
             "in-flight records in repartition topics belong to the old version. Use from-scratch "

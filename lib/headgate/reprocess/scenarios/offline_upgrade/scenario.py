@@ -69,7 +69,7 @@ OPTIONS = (
     Option(
         name="before",
         ask="Which version is running now?",
-        help="Running version, if it isn't the newest stored one.",
+        help="Version that is running now (default: the newest stored version).",
         metavar="EVIDENCE",
         engines=_JUDGED,
     ),

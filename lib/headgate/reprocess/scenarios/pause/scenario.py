@@ -102,7 +102,7 @@ def _blockers(pipeline: Pipeline, inspector: Inspector, *, resume: bool) -> list
     commands = pipeline.commands
     if commands.pause is None and commands.stop is None:
         needed = _NEEDED[pipeline.engine].why
-        return [f"{pipeline.name} has neither a pause nor a stop command. It needs {needed}"]
+        return [f"{pipeline.name} has neither a pause nor a stop command. A pause needs {needed}"]
     status = inspector.processes.status(pipeline.name)
     if resume:
         runs = status is Status.RUNS or (
@@ -131,8 +131,8 @@ def _risks(pipeline: Pipeline, *, resume: bool) -> list[str]:
     ]
     if commands.pause is None:
         risks.append(
-            f"{pipeline.name} has no pause command: Headgate stops it, and starts it to resume. "
-            "Records in flight at the stop are then reprocessed"
+            f"{pipeline.name} has no pause command: Headgate stops the pipeline instead, and "
+            "starts it to resume. Records in flight at the stop are then reprocessed"
         )
         if commands.start is None:
             risks.append(
@@ -161,7 +161,7 @@ _NEEDED = {
         ),
         note=(
             "`KafkaStreams.pause()` works only inside a process. Without a `pause` command, "
-            "Headgate stops the application, and starts it to resume."
+            "Headgate stops the application to pause it, and starts it to resume."
         ),
     ),
     Engine.CONSUMER_GROUP: needs(

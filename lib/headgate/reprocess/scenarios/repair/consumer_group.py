@@ -86,7 +86,7 @@ def _explained(
     if found:
         risks.append(
             f"last known position: {'; '.join(found[:_SHOWN])}. Headgate doesn't know which "
-            "records the group read after that"
+            "records the group has read since then"
         )
     if unknown:
         effect = "skip unread records" if beyond == "end" else "reprocess records"

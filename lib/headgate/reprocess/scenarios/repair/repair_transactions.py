@@ -53,8 +53,8 @@ def blocking(request: PlanRequest, topics: Mapping[str, Topic]) -> str | None:
     more = f" and {len(names) - _SHOWN} more" if len(names) > _SHOWN else ""
     return (
         "Consumers with isolation.level=read_committed wait until an open transaction ends: "
-        f"{', '.join(names[:_SHOWN])}{more}. If its producer won't return, abort the transaction "
-        "with --abort-transaction"
+        f"{', '.join(names[:_SHOWN])}{more}. If its producer no longer runs, abort the "
+        "transaction with --abort-transaction"
     )
 
 
@@ -77,5 +77,6 @@ def _risk(found: Transaction) -> str:
     return (
         "consumers with isolation.level=read_committed never receive the records that "
         f"transaction {found.name} wrote to {', '.join(sorted(found.topics))}. Offsets committed "
-        "in the transaction are lost. If its producer still runs, it is fenced and fails"
+        "in the transaction are lost. A producer that still uses the transaction is fenced and "
+        "fails"
     )

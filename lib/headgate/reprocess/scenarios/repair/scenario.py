@@ -29,8 +29,10 @@ _SPARK = frozenset({Engine.SPARK})
 OPTIONS = (
     Option(
         name="uncommitted",
-        ask="Remove the uncommitted batch, even if it looks intact?",
-        help="Also remove an uncommitted batch that looks intact, if the query fails on it.",
+        ask="Remove the uncommitted batch, even if the batch looks intact?",
+        help=(
+            "Also remove an uncommitted batch that looks intact, if the query fails on this batch."
+        ),
         kind=Kind.FLAG,
         engines=_SPARK,
     ),

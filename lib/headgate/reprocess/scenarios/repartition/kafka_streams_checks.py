@@ -107,7 +107,7 @@ def _of_topics(seen: ResetFacts, growth: Growth) -> Iterator[str]:
     for topic in growth.strangers:
         why = f"Its inputs: {name_list(seen.inputs) or 'none'}"
         if topic in seen.intermediate:
-            why = "The application writes it itself"
+            why = "The application writes to this topic itself"
         yield f"--input-topics: {topic} isn't an input of {seen.application}. {why}"
     for topic, count in sorted(growth.now.items()):
         if count > growth.to:
@@ -118,7 +118,7 @@ def _of_topics(seen: ResetFacts, growth: Growth) -> Iterator[str]:
     if growth.now and growth.is_done:
         behind = ""
         if growth.reach.sized or growth.fixed:
-            behind = ", and so do the internal topics"
+            behind = ". The internal topics have the same number"
             if growth.own:
                 behind += f" except {name_list(growth.own)} (number set in the code)"
         yield (f"nothing to do: {name_list(growth.now)} already has {growth.to} partitions{behind}")
@@ -134,8 +134,9 @@ def _of_keys(seen: ResetFacts, growth: Growth) -> Iterator[str]:
         )
     for topic in growth.reach.unknown:
         yield (
-            f"unknown how {seen.application} uses {topic}: the stored version has no source for "
-            "the topic. Capture the running version, or omit the topic from --input-topics"
+            f"Headgate doesn't know how {seen.application} uses {topic}: the stored version has "
+            "no source for this topic. Capture the running version, or omit the topic from "
+            "--input-topics"
         )
     for topic, stores in growth.reach.stores.items():
         if topic in growth.now and not _always_had(topic, stores, growth):
@@ -168,8 +169,9 @@ def _of_internals(seen: ResetFacts) -> Iterator[str]:
     own = {n for n, i in seen.internals.items() if i.claim is Claim.OWNED}
     if left := sorted(own - set(seen.deleted)):
         yield (
-            f"{name_list(left)} would keep its number of partitions. {seen.application} fails to "
-            "start if that number doesn't match the inputs. Add the topic to --internal-topics"
+            f"{name_list(left)} would keep the old number of partitions. {seen.application} "
+            "fails to start if that number doesn't match the inputs. Pass the topic with "
+            "--internal-topics, too"
         )
 
 
@@ -206,8 +208,8 @@ def risks(seen: ResetFacts, growth: Growth) -> tuple[str, ...]:
 
 def _state_risks(seen: ResetFacts, growth: Growth) -> Iterator[str]:
     yield (
-        f"the state of {seen.application} can't move to other partitions. It is deleted, and "
-        "rebuilt from the records that the inputs still hold"
+        f"the state of {seen.application} can't move to other partitions. The run deletes the "
+        "state, and the application rebuilds it from the records that the inputs still hold"
     )
     if growth.fixed:
         yield (
@@ -217,11 +219,11 @@ def _state_risks(seen: ResetFacts, growth: Growth) -> Iterator[str]:
     yield from _odd_risks(growth)
     if growth.loose:
         yield (
-            f"unknown whether the code sets the number of partitions of {name_list(growth.loose)} "
-            "(Repartitioned.withNumberOfPartitions). If the code sets it, the topic is recreated "
-            "with its current number. If not, it gets the number of its largest upstream topic. "
-            "The changelogs of the stores that read it get the same number. The run reports the "
-            "result"
+            "Headgate doesn't know whether the code sets the number of partitions of "
+            f"{name_list(growth.loose)} (Repartitioned.withNumberOfPartitions). If so, the "
+            "recreated topic has its current number of partitions. If not, the topic and the "
+            "changelogs downstream get the number of the largest upstream topic. The run "
+            "reports the numbers"
         )
 
 
@@ -229,10 +231,10 @@ def _odd_risks(growth: Growth) -> Iterator[str]:
     """Name what is no longer needed where the application would work as it is."""
     if odd := {growth.on_cluster(n): c for n, c in growth.odd.items() if n not in growth.fixed}:
         yield (
-            f"topics with more or fewer partitions than their inputs: {_numbers(odd)}. If the code "
-            f"sets that number, the topic needn't be recreated. {growth.application} isn't "
-            "running, so Headgate can't verify that. Start it first: a plan made while it runs "
-            "keeps the topic"
+            f"topics with more or fewer partitions than their inputs: {_numbers(odd)}. If the "
+            "code sets that number, the topic needn't be recreated. Headgate can't verify this, "
+            f"because {growth.application} isn't running. Start the application first: a plan "
+            "made while it runs keeps the topic"
         )
 
 
@@ -241,9 +243,9 @@ def _kept_risks(seen: ResetFacts, growth: Growth) -> Iterator[str]:
     if growth.fixed:
         yield (
             f"topics with more or fewer partitions than the inputs: {_numbers(growth.own)}. The "
-            f"plan assumes that the code sets that number, so {seen.application} keeps its state. "
-            "If not, the application fails to start. Then plan this scenario again: it rebuilds "
-            "the state"
+            f"plan assumes that the code sets that number, so {seen.application} keeps its "
+            "state. If not, the application fails to start. Then plan this scenario again: the "
+            "new plan rebuilds the state"
         )
 
 
@@ -264,9 +266,9 @@ def _version_risks(seen: ResetFacts, growth: Growth) -> Iterator[str]:
 def _order_risks(seen: ResetFacts, growth: Growth) -> Iterator[str]:
     names = name_list(growth.now)
     yield (
-        f"in {names}, old and new records of a key may be in different partitions after the "
-        f"change to {growth.to} partitions. Different tasks then process them: their order isn't "
-        "kept, even when they are reprocessed"
+        f"after the change to {growth.to} partitions, old and new records of a key may be in "
+        f"different partitions of {names}. Different tasks then process these records, so their "
+        "order isn't kept, even on reprocessing"
     )
     if growth.reach.sized:
         yield (
@@ -287,7 +289,7 @@ def _reader_risks(seen: ResetFacts, growth: Growth) -> Iterator[str]:
             yield (
                 f"{topic} is also read by {name_list(streams)}. A Kafka Streams application that "
                 "keeps state from this topic stops when it sees the new partitions: repartition "
-                "it, too"
+                "that application, too"
             )
         if others:
             yield (

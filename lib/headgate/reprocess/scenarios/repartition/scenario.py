@@ -86,9 +86,9 @@ SCENARIO = Scenario(
             ),
         ),
         Engine.CONSUMER_GROUP: refused(
-            "a consumer group finds added partitions anyway, and starts there by its "
-            "auto.offset.reset. But keys then map to other partitions: old and new records of "
-            "a key may be out of order, and state that members keep by partition no longer "
+            "a consumer group finds added partitions itself, and starts there by its "
+            "auto.offset.reset. But keys then map to other partitions: old and new records of a "
+            "key may be out of order, and state that members keep by partition no longer "
             "matches the keys"
         ),
     },

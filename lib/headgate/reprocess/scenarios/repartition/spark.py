@@ -44,13 +44,13 @@ def _is_new_enough(facts: Facts) -> Answered:
     known = _number(runs)
     if known is None:
         why = (
-            "the pipeline's newest version doesn't record it"
+            "the pipeline's newest version doesn't record the release"
             if facts.version
             else "the pipeline has no stored version"
         )
         return unknown(
-            f"Spark release unknown: {why}. Add an event log or a capture, which contain the "
-            "release."
+            f"The Spark release is unknown: {why}. Add an event log or a capture, which contain "
+            "the release."
         )
     return (
         met(f"The query runs on Spark {runs}.")
@@ -152,8 +152,8 @@ def _blockers(
         )
     if position.begun is not None and stopped:
         blockers.append(
-            f"batch {position.begun} is uncommitted: let the query finish it, or remove it with "
-            "repair"
+            f"batch {position.begun} is uncommitted: let the query complete this batch, or "
+            "remove the batch with repair"
         )
     if found.fixed:
         blockers.append(f"Headgate can't replace {found.location}: {found.fixed}")

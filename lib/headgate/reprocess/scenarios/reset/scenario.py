@@ -88,7 +88,9 @@ CONNECTION = (
         name="bootstrap-server", ask="Which Kafka brokers?", help="Address of the Kafka brokers."
     ),
     Option(
-        name="command-config", ask="Which client properties?", help="File of client properties."
+        name="command-config",
+        ask="Which client properties?",
+        help="File with properties of the Kafka client.",
     ),
     Option(name="topology", ask="Which topology?", help="Evidence.", kind=Kind.MANY),
 )

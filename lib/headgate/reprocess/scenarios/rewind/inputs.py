@@ -41,13 +41,13 @@ def read_inputs(
     if batch.offsets and not inspector.kafka.has_cluster():
         names = ", ".join(sorted(batch.offsets))
         risks.append(
-            "no Kafka cluster is configured: Headgate can't check whether topics "
-            f"{names} still hold the records"
+            f"no Kafka cluster is configured: Headgate can't check whether topics {names} still "
+            "hold the records. Set `bootstrap_servers` under [kafka]"
         )
     if batch.other_sources:
         risks.append(
-            f"sources that are neither Kafka nor files: {batch.other_sources}. Headgate can't "
-            "check whether they still hold the records after the batch"
+            f"the query has sources that are neither Kafka nor files: {batch.other_sources}. "
+            "Headgate can't check whether these sources still hold the records after the batch"
         )
     if late := _watermark_gone_back(batch, batches):
         risks.append(late)

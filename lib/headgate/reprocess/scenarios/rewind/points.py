@@ -126,7 +126,8 @@ def _no_point(request: PlanRequest, id: str, points: Sequence[RestorePoint]) -> 
     name = request.pipeline.name
     if not points:
         return (
-            f"{name} has no restore point {id}. Set [restore_points] in headgate.toml to make some"
+            f"{name} has no restore point {id}. Set [restore_points] in headgate.toml to "
+            "create restore points"
         )
     return f"{name} has no restore point {id}; restore points: {_named(points)}"
 
@@ -144,7 +145,10 @@ def blockers(
     if point is None:
         return
     if damage := request.inspector.checkpoints.point_damage(point):
-        yield f"restore point {point.id} is damaged: {damage.rstrip('.')}. Choose another point"
+        yield (
+            f"restore point {point.id} is damaged: {damage.rstrip('.')}. Choose another restore "
+            "point"
+        )
     sink = sink_of(request)
     if point.query_id != checkpoint.query_id and sink.is_files:
         yield (
@@ -163,8 +167,8 @@ def risks(
     if point.query_id != checkpoint.query_id:
         yield (
             f"restore point {point.id} is from query {point.query_id}: the checkpoint was "
-            f"recreated since, and now belongs to query {checkpoint.query_id}. Batch numbers "
-            f"start again at {(point.batch or 0) + 1}"
+            f"recreated since, and now belongs to query {checkpoint.query_id}. After the rewind, "
+            f"the next batch has number {(point.batch or 0) + 1}"
         )
     if _has_changed(request, point):
         name = request.pipeline.name

@@ -240,15 +240,16 @@ def _risks(request: PlanRequest, found: _Found) -> list[str]:
         )
     if found.rewind.foreign_schema_files:
         risks.append(
-            f"{found.checkpoint.location} is a copy: its state metadata points to the schema files "
-            f"of {found.rewind.foreign_schema_files[0]}. The run corrects the paths"
+            f"checkpoint {found.checkpoint.location} is a copy: its state metadata points to the "
+            f"schema files of {found.rewind.foreign_schema_files[0]}. The run corrects these "
+            "paths"
         )
     if request.pipeline.commands.status is None:
         risks.append(
-            f"{request.pipeline.name} has no status command: only new batches in its checkpoint "
-            "show whether it runs. Register a status command. If the Spark session stays open "
-            "after the query, it may still write to the old state for a minute: stop the whole "
-            "application"
+            f"{request.pipeline.name} has no status command: only new batches in the checkpoint "
+            "show whether the query runs. Register a status command. If the Spark session stays "
+            "open after the query, the session may still write to the old state for a minute: "
+            "stop the whole application"
         )
     return risks
 

@@ -52,7 +52,7 @@ def topic_blockers(wanted: set[str], topics: Mapping[str, Topic]) -> list[str]:
     """Refuse topics that are not there, and those whose id or log could not be read."""
     missing = [f"topic {name} does not exist" for name in sorted(wanted - topics.keys())]
     nameless = [
-        f"Headgate could not read the id of topic {name}: check its access to the topic"
+        f"Headgate could not read the id of topic {name}: check Headgate's ACLs on this topic"
         for name, topic in sorted(topics.items())
         if topic.id is None
     ]
@@ -75,14 +75,15 @@ def group_risks(group: Group) -> list[str]:
     risks = []
     if static := [m.instance_id for m in group.members or () if m.instance_id]:
         risks.append(
-            f"group {group.id} has static members ({name_list(static)}). After the stop, each "
-            "stays in the group until its session.timeout.ms expires. If that takes longer than "
-            f"{STOP_SECONDS:.0f} s, the run fails"
+            f"group {group.id} has static members ({name_list(static)}). After the stop, a "
+            "static member stays in the group until its session.timeout.ms expires. If that "
+            f"takes longer than {STOP_SECONDS:.0f} s, the run fails"
         )
     if group.pending:
         risks.append(
             f"an open transaction includes offsets of {group.id} on {name_list(group.pending)}. "
-            f"If it is still open {PENDING_SECONDS:.0f} s after the stop, the run fails"
+            f"If the transaction is still open {PENDING_SECONDS:.0f} s after the stop, the run "
+            "fails"
         )
     return risks
 
@@ -96,8 +97,8 @@ def effect_risks(pipeline: Pipeline, version: Version | None, *, times: str) -> 
     if pipeline.effects is None and version is not None and version.user_functions:
         return [
             f"user functions ({name_list(version.user_functions)}) are called for reprocessed "
-            f"records. If they have effects outside of Kafka, these happen {times}. Declare "
-            "them with `effects` in headgate.toml"
+            "records. If these functions have effects outside of Kafka, the effects happen "
+            f"{times}. Declare them with `effects` in headgate.toml"
         ]
     return []
 

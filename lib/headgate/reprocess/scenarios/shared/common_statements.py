@@ -31,12 +31,17 @@ GONE = says(
 )
 REFILLS = says(
     Fact.BACKED_UP,
-    undo="An undo deletes the new records in {to} and restores the old ones, with other offsets.",
+    undo=(
+        "An undo deletes the new records in {to} and restores the old records, with other offsets."
+    ),
 )
 NEW = says(
     Fact.NEW_OUTPUTS,
     run="Results are written to new outputs. The old outputs don't change.",
-    undo="An undo keeps the new outputs. The old outputs lack their results until you reprocess.",
+    undo=(
+        "An undo keeps the new outputs. The old outputs lack the new results until you "
+        "reprocess the records."
+    ),
 )
 
 # A Spark query whose undo restores a checkpoint of before.
@@ -170,12 +175,12 @@ REDRIVE = (
 
 SCHEDULED = (
     says(
-        run="Each tick has a bounded run, which writes the results of unread records. No "
+        run="Each tick starts a bounded run, which writes the results of unread records. No "
         "record is skipped.",
     ),
     says(
-        undo="An undo removes the schedule, or restores the one before it. Output of earlier ticks "
-        "is kept.",
+        undo="An undo removes the schedule, or restores the earlier schedule. Output of earlier "
+        "runs is kept.",
     ),
 )
 
@@ -185,8 +190,14 @@ NEW_FORM = says(
 
 CHAIN = (
     says(run="{name} writes its results since the target time to {to} a second time."),
-    says(run="Downstream pipelines that skip the replaced records process each result once."),
-    says(undo="Offsets and state of every pipeline are restored."),
+    says(
+        run="Downstream pipelines that skip the replaced records process each rewritten record "
+        "once."
+    ),
+    says(
+        undo="Offsets and checkpoints of all pipelines are restored. State that a reset of a Kafka "
+        "Streams application deleted is not restored."
+    ),
     says(
         undo="Rewritten records stay in {to}. After an undo, downstream pipelines process them as "
         "duplicates."

@@ -29,8 +29,8 @@ INTERMEDIATE_TOPICS = Option(
 INTERNAL_TOPICS = Option(
     name="internal-topics",
     ask="Delete which internal topics?",
-    help="Internal topics to delete, even without evidence of their owner (default: all with "
-    "evidence that the application owns them).",
+    help="Internal topics to delete, even if no evidence shows their owner (default: all that "
+    "the application evidently owns).",
     kind=Kind.MANY,
     metavar="TOPIC,...",
     engines=_STREAMS,

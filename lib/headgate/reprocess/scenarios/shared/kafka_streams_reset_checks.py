@@ -118,7 +118,7 @@ def _of_internals(seen: ResetFacts) -> Iterator[str]:
             told = "Pass --topology" if seen.request.scenario == RESET else _REGISTER
             way = f"{told}, or keep all internal topics with --keep-internal"
             if seen.wish.repartitions_inputs:
-                way = "Register the pipeline that owns it"
+                way = "Register the pipeline that owns the topic"
             yield (
                 f"no evidence that {topic} belongs to {seen.application}: {one.why}. {way}, or "
                 "pass the topics to delete with --internal-topics"
@@ -156,7 +156,7 @@ def _of_transactions(seen: ResetFacts) -> Iterator[str]:
     there = [name for name in seen.deleted if name in seen.topics]
     if there and (locked := seen.request.inspector.kafka.topics_in_transaction(there)):
         yield (
-            f"a transaction is open on {name_list(locked)}. If it is still open "
+            f"a transaction is open on {name_list(locked)}. If the transaction is still open "
             f"{OPEN_SECONDS:.0f} s after the stop, the run fails"
         )
 
@@ -179,8 +179,8 @@ def _of_inputs(seen: ResetFacts) -> Iterator[str]:
             yield f"records that {seen.application} itself wrote to {topic} are reprocessed"
     if not seen.topology.is_told:
         yield (
-            "the topology is unknown. Headgate derives the topics that the application reads, "
-            "writes and owns only from offsets and names"
+            "the topology is unknown. Headgate finds the topics that the application reads, "
+            "writes and owns only by offsets and names"
         )
 
 
@@ -192,14 +192,14 @@ def _of_state(seen: ResetFacts) -> Iterator[str]:
     )
     if own:
         yield (
-            f"internal topics that are kept: {name_list(own)}. Their stores keep their contents, "
-            "so reprocessed records count twice"
+            f"internal topics that are kept: {name_list(own)}. Their state stores keep their "
+            "contents, so reprocessed records count twice"
         )
     if unproven:
         yield (
             "topics that are kept, because no evidence shows that they belong to "
-            f"{seen.application}: {name_list(unproven)}. If they do, reprocessed records count "
-            "twice"
+            f"{seen.application}: {name_list(unproven)}. If they do belong to it, reprocessed "
+            "records count twice"
         )
     for topic in sorted(set(seen.deleted) & seen.internals.keys()):
         if seen.internals[topic].claim is Claim.UNPROVEN:

@@ -25,7 +25,10 @@ OPTIONS = (
     Option(
         name="output-path",
         ask="Which folder does the new version write to?",
-        help="The new folder of the file sink. The plan checks it; the run verifies it.",
+        help=(
+            "New folder of the file sink. The plan checks this folder, and the run verifies "
+            "that the query writes to it."
+        ),
         metavar="FOLDER",
         engines=_SPARK,
         after=("new-output",),

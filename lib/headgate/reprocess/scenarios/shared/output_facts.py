@@ -27,7 +27,7 @@ def words_of(request: PlanRequest) -> dict[str, str]:
     """Return what stands for the gaps in a statement: pipeline, outputs, and the point."""
     return {
         "name": request.pipeline.name,
-        "to": outputs_of(request) or "its outputs",
+        "to": outputs_of(request) or "the pipeline's outputs",
         "point": str(request.options.get("to-datetime", "the starting offset")),
     }
 

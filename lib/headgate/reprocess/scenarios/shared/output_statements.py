@@ -184,7 +184,7 @@ STATEMENTS: Mapping[tuple[str, Engine], Declared] = {
     ("decommission", _SPARK): Declared(
         statements=(
             said.REMOVED,
-            says(undo="Nothing in {to} changes. The checkpoint is restored as it was."),
+            says(undo="Nothing in {to} changes. The old checkpoint is restored."),
         ),
         remains=False,
     ),

@@ -105,8 +105,8 @@ def replaced_blockers(request: PlanRequest, folder: str) -> list[str]:
         return [f"--to: folder {folder} not found. Check the path"]
     if found := sinks.system_folder(folder, _known_folders(request)):
         return [
-            f"--to: {folder} is, contains or is inside {found}. Replacing its files would break "
-            "it. Write results with historical-range to another folder, then pass that folder"
+            f"--to: {folder} is, contains or is inside {found}. The run would break {found}. "
+            "Write results with historical-range to another folder, then pass that folder"
         ]
     for needed in (str(path.parent), folder):
         if not sinks.can_write(needed):
@@ -130,7 +130,7 @@ def function_risks(request: PlanRequest) -> list[str]:
     if version is not None and version.sink is not None and version.sink.traits.calls_function:
         risks.append(
             f"the function of {version.sink.format} isn't called. The run writes the rows that "
-            "it would get"
+            "this function would get"
         )
     return [*risks, *common.effect_risks(request.pipeline, version, times="a second time")]
 
@@ -151,7 +151,7 @@ def _known_folders(request: PlanRequest) -> dict[str, str]:
 def range_blockers(ranges: Ranges, topics: Mapping[str, Topic], *, option: str) -> list[str]:
     """Return what of the given ranges is outside of the topics, or left out of them."""
     found = [f"--{option}: {name} isn't an input of the query" for name in ranges.keys() - topics]
-    found += [f"--{option}: name the offsets of {name}, too" for name in topics.keys() - ranges]
+    found += [f"--{option}: also pass the offsets of {name}" for name in topics.keys() - ranges]
     for name, topic in topics.items():
         logs = {str(p.number): (p.begin or 0, p.end or 0) for p in topic.partitions}
         for part, (first, after) in ranges.get(name, {}).items():
@@ -161,7 +161,7 @@ def range_blockers(ranges: Ranges, topics: Mapping[str, Topic], *, option: str) 
                 begin, end = logs[part]
                 found.append(
                     f"--{option}: {name}[{part}] holds offsets {begin} to {end}, not {first} to "
-                    f"{after}"
+                    f"{after}. Pass offsets in this range"
                 )
     return found
 

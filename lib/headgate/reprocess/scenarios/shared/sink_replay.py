@@ -101,9 +101,9 @@ def unknown_sink(request: PlanRequest, sink: SinkFormat) -> str:
     """Return the blocker of a query whose sink may drop batches that come again."""
     if sink.format:
         return (
-            f"unknown whether the sink {sink.format} of {request.pipeline.name} drops batches "
-            "that it has already recorded. Pass --sink delta if it drops them by query id, "
-            "--sink other if it writes them a second time"
+            f"Headgate doesn't know whether the sink {sink.format} of {request.pipeline.name} "
+            "drops batches that it has already recorded. Pass --sink delta if the sink drops "
+            "them by query id, or --sink other if it writes them a second time"
         )
     return (
         f"the sink of {request.pipeline.name} is unknown, and some sinks drop batches whose number "

@@ -61,7 +61,10 @@ def found_query(request: PlanRequest) -> tuple[Checkpoint, QueryPosition] | Plan
     if found is None or position is None:
         return request.block(common.no_checkpoint(request.pipeline))
     if not position.sources:
-        return request.block(f"checkpoint {found.location} has no sources: the query never started")
+        return request.block(
+            f"checkpoint {found.location} has no sources: the query never started. Start the "
+            "query once"
+        )
     return found, position
 
 
@@ -169,7 +172,10 @@ def _blockers(
     elif wish.to is None and found.fixed:
         blockers.append(f"Headgate can't replace {found.location}: {found.fixed}")
     if wish.rehearse and request.pipeline.entry_point is None:
-        blockers.append("--rehearse: headgate.toml sets no `entry_point` for this pipeline")
+        blockers.append(
+            "--rehearse: headgate.toml sets no `entry_point` for this pipeline. Add it, or omit "
+            "--rehearse"
+        )
     if wish.to is not None and found.remote:
         blockers.append(
             "--to: omit this option. On a remote file system, a new checkpoint always gets a new "
@@ -182,7 +188,8 @@ def _blockers(
         blockers += common.skipped_batches(
             request.version,
             "A new checkpoint starts at batch 0, so the new version's results would be silently "
-            "dropped. Let it write to another folder, and pass --new-output --output-path FOLDER",
+            "dropped. Let the new version write to another folder, and pass --new-output "
+            "--output-path FOLDER",
         )
     return blockers
 
@@ -232,11 +239,12 @@ def _risks(
     if position.begun is not None:
         risks.append(
             f"batch {position.begun} is uncommitted: its input is reprocessed, and the sink gets "
-            "duplicates of the rows that it already has"
+            "duplicates of rows that it already has"
         )
     if begun.ways and not request.inspector.kafka.has_cluster():
         risks.append(
-            "no Kafka cluster is configured: Headgate can't check whether the offsets still exist"
+            "no Kafka cluster is configured: Headgate can't check whether the offsets still "
+            "exist. Set `bootstrap_servers` under [kafka]"
         )
     return [*risks, *_sink_risks(request.version, wish), *new_output.output_risks(request)]
 

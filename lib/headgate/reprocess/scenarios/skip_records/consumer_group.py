@@ -100,14 +100,14 @@ def _risks(request: PlanRequest, span: Span) -> tuple[str, ...]:
         "stays in a backup topic (headgate-backup-RUN-...) until you delete it, even after an "
         "undo",
         (
-            "an undo restores the group's offset before the skipped records: all records read "
-            "since the run are reprocessed"
+            "an undo restores the group's offset to before the skipped records: all records "
+            "since then are reprocessed"
         ),
     ]
     if request.pipeline.engine is Engine.KAFKA_STREAMS:
         risks.append(
-            "if the application failed within the range, it has processed the skipped records "
-            "before the failed record. Its state keeps their changes, unless it uses exactly-once "
-            "processing"
+            "if the application failed within the range, it has already processed the skipped "
+            "records before the failed record. The state includes these records, unless the "
+            "application uses exactly-once processing"
         )
     return tuple(risks)

@@ -77,7 +77,8 @@ def _files(request: PlanRequest, done: int, location: str | None) -> SkipSink:
         target=found.target,
         risks=(
             f"an undo moves the output that was written to {location} after the run to backup. "
-            "The query then reprocesses its batches: consumers that have read it get duplicates",
+            "The query then reprocesses its batches: consumers that have read this output get "
+            "duplicates",
         ),
         resources=(f"folder:{found.target}",),
     )

@@ -66,7 +66,10 @@ def build(request: PlanRequest) -> Plan:
     if at is None or files is None:
         return request.block(common.no_checkpoint(pipeline))
     if not inspector.kafka.has_cluster():
-        return request.block("no Kafka cluster is configured: the records can't be backed up")
+        return request.block(
+            "no Kafka cluster is configured: the records can't be backed up. Set "
+            "`bootstrap_servers` under [kafka]"
+        )
     topics = inspector.kafka.topics([span.topic])
     missing = [
         *common.topic_blockers({span.topic}, topics),
@@ -263,7 +266,7 @@ def _risks(request: PlanRequest, cut: _Cut) -> list[str]:
     if cut.begun is not None:
         risks.append(
             f"batch {cut.begun} gets other boundaries. If the query drops late records by a "
-            "watermark, a record that was on time before may now be late, or the reverse"
+            "watermark, a record may be late now that was on time before, or the reverse"
         )
     if cut.part is not None:
         risks.append(

@@ -65,8 +65,8 @@ class FinishBatch(StepBase):
             if wait.ended >= STOPPED_SECONDS:
                 raise RefusedError(
                     f"{self.pipeline} ended before it completed batch {self.batch} up to the "
-                    "record to skip, so it may fail on another record, too. See the query's "
-                    "log, then run `headgate plan skip-records` for that record, too"
+                    "record to skip, so the query may fail on another record, too. See the "
+                    "query's log, then run `headgate plan skip-records` for that record, too"
                 )
             if wait.seconds >= FINISH_SECONDS:
                 raise StepError(

@@ -79,7 +79,7 @@ class SnapshotCheckpoint(CheckpointCopy):
         applier.folders.copy_tree(self.checkpoint, was["copy"])
 
     def undo(self, was: PriorState) -> tuple[Step, ...]:
-        """Delete the copy, if the checkpoint equals it."""
+        """Delete the copy if it equals the checkpoint."""
         drop = DeleteSnapshot(checkpoint=self.checkpoint, copy=was["copy"], hash=was["hash"])
         return (drop,)
 

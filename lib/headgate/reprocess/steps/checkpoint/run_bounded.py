@@ -53,7 +53,7 @@ class RunBounded(StepBase):
         more = f" ({', '.join(limits)})" if limits else ""
         to = "the current latest offsets"
         if self.replaced_since:
-            to = f"the first replaced records ({since_words(self.replaced_since)})"
+            to = f"the first record that the run replaces ({since_words(self.replaced_since)})"
         return f"run {self.entry_point} on checkpoint {self.checkpoint} to {to}, then stop{more}"
 
     def check(self, inspector: Inspector, *, again: bool = False) -> None:
@@ -95,7 +95,7 @@ class RunBounded(StepBase):
         if found.outcome is JobOutcome.FAILED:
             raise StepError(
                 f"{self.pipeline} failed: {found.error.rstrip('.')}. {_done(found)} Correct the "
-                "cause, then resume the run"
+                f"cause, then run `headgate resume {applier.run}`"
             )
         if found.outcome is JobOutcome.STOPPED:
             raise RunCancelledError(
@@ -144,9 +144,9 @@ def _said(found: JobResult, pipeline: str) -> str:
     took = found.facts.get("seconds")
     startup = found.facts.get("startup_seconds")
     times = f" in {took:.0f} s" if took else ""
-    times += f", of which {startup:.0f} s to start" if took and startup else ""
+    times += f", including {startup:.0f} s to start Spark" if took and startup else ""
     how = {
-        JobOutcome.DONE: "has reached the end offsets of the run",
+        JobOutcome.DONE: "has processed all records up to the end offsets of the run",
         JobOutcome.STOPPED: "has stopped between two batches",
         JobOutcome.FAILED: "has failed",
     }

@@ -48,9 +48,9 @@ class AwaitTransactions(StepBase):
         """Refuse where one is still open."""
         if pending := self._pending(applier):
             raise RefusedError(
-                f"{self.application} has pending transactions: {_named(pending)}. One of its "
-                "processes still runs, or was just killed. Stop it, or abort the transactions with "
-                "`kafka-transactions.sh abort`"
+                f"{self.application} has pending transactions: {_named(pending)}. A process of "
+                "the application still runs, or was just killed. Stop that process, or abort "
+                "the transactions with `kafka-transactions.sh abort`"
             )
 
     def _pending(self, applier: Applier) -> list[Transaction]:

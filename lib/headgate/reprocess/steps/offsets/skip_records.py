@@ -48,7 +48,7 @@ class SkipRecords(StepBase):
         location = f"{self.topic}[{self.partition}]"
         last = self.next - 1
         what = f"record {last}" if last == self.first else f"records {self.first} to {last}"
-        return f"move group {self.group} on {location} past {what}"
+        return f"move the offset of group {self.group} on {location} past {what}"
 
     def check(self, inspector: Inspector, *, again: bool = False) -> None:
         """Refuse where somebody is in the group, or the topic is not the planned one."""
@@ -80,8 +80,9 @@ class SkipRecords(StepBase):
         """Fail where the group is somewhere else."""
         if not self.is_applied(applier, was):
             raise StepError(
-                f"the committed offset of group {self.group} on {self.topic}[{self.partition}] is "
-                f"not {self.next}"
+                f"the committed offset of group {self.group} on {self.topic}[{self.partition}] "
+                f"is not {self.next}: a consumer of the group probably commits offsets. Stop the "
+                "group's consumers, then resume the run"
             )
 
     def undo(self, was: PriorState) -> tuple[Step, ...]:

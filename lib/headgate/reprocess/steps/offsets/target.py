@@ -68,11 +68,12 @@ class Target:
             case TargetKind.OFFSET:
                 return f"offset {self.offset}"
             case TargetKind.SHIFT:
-                way = "back" if (self.by or 0) < 0 else "further"
+                way = "before" if (self.by or 0) < 0 else "after"
                 count = abs(self.by or 0)
-                return f"{count:,} record{'' if count == 1 else 's'} {way}"
+                records = f"{count:,} record{'' if count == 1 else 's'}"
+                return f"the position {records} {way} the current offset"
             case TargetKind.CURRENT:
-                return "its current offsets"
+                return "the current offsets"
             case TargetKind.LISTED:
                 return "the listed offsets"
             case TargetKind.BEGINNING:
@@ -238,8 +239,8 @@ class _Finder:
 
     def _none(self) -> None:
         self.found.risks.append(
-            f"{_name(self.part)} has no committed offset, and the run sets none: on its start, "
-            "the consumer applies auto.offset.reset"
+            f"{_name(self.part)} has no committed offset, and the run sets none: when the "
+            "consumer starts, it applies auto.offset.reset"
         )
 
     def _shift(self, by: int) -> None:
@@ -254,8 +255,8 @@ class _Finder:
         if at != wished:
             end = "earliest" if at == self.begin else "latest"
             self.found.risks.append(
-                f"{_name(self.part)} moves by {at - self.committed:+d} instead of {by:+d}, to its "
-                f"{end} offset"
+                f"{_name(self.part)} moves by {at - self.committed:+d} records instead of "
+                f"{by:+d}, to its {end} offset"
             )
         self._to(at)
 
@@ -273,7 +274,7 @@ def read_rows(rows: Iterable[str], *, option: str) -> tuple[Listed, ...]:
         found[key] = listed
     if not found:
         raise ScenarioError(
-            f"--{option}: no offset found. Write one row TOPIC,PARTITION,OFFSET a partition"
+            f"--{option}: no offset found. Write one row TOPIC,PARTITION,OFFSET per partition"
         )
     return tuple(found[key] for key in sorted(found))
 

@@ -39,7 +39,7 @@ SHOWN_PARTITIONS = 20
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RunToOffsets(StepBase):
-    """Start the pipeline, wait until its lag to the latest offsets of now is zero, and stop it.
+    """Start the pipeline, wait until the group reaches the current latest offsets, and stop it.
 
     `topics` maps a name to its `id` and number of `partitions`. With `drains`, the repartition
     topics that the application owns are drained as well. `offsets` is the preview. `time_limit` is
@@ -65,9 +65,9 @@ class RunToOffsets(StepBase):
     def describe(self) -> str:
         limit = f" (time limit {self.time_limit} s)" if self.time_limit else ""
         return (
-            f"start {self.pipeline} with `{self.start}`, wait until {self.group} has committed the "
-            f"latest offsets of now on {', '.join(sorted(self.topics))}, and stop it with "
-            f"`{self.stop}`{limit}"
+            f"start {self.pipeline} with `{self.start}`, wait until group {self.group} has "
+            f"committed the current latest offsets of {', '.join(sorted(self.topics))}, and stop "
+            f"it with `{self.stop}`{limit}"
         )
 
     @property
@@ -167,22 +167,22 @@ class RunToOffsets(StepBase):
         run = _Wait(self, applier, _bounds(was))
         if not run.is_there():
             raise StepError(
-                f"{self.group} has not reached the latest offsets of the run's start "
-                f"({run.said()}). Resume the run"
+                f"group {self.group} has not reached the latest offsets from the start of the "
+                f"run ({run.said()}). Resume the run"
             )
         undrained = self._undrained(applier)
         if undrained and not run.is_past():
             raise StepError(
-                f"{self.group} has not read its repartition topics to the end ({undrained}). "
-                "Resume the run"
+                f"group {self.group} has not read its repartition topics to the end "
+                f"({undrained}). Resume the run"
             )
         if undrained:
             applier.note(
-                f"{self.group} also read later records, and stopped before it processed all of "
-                f"them: {undrained}"
+                f"group {self.group} also read later records, and stopped before it processed "
+                f"all of these records: {undrained}"
             )
-        applier.note(f"{self.group} has reached the latest offsets of the run's start: "
-                     f"{run.said()}")  # fmt: skip
+        applier.note(f"group {self.group} has reached the latest offsets from the start of the "
+                     f"run: {run.said()}")  # fmt: skip
 
     def undo(self, was: PriorState) -> tuple[Step, ...]:
         """Stop the pipeline; an earlier step's undo restores the offsets."""
@@ -220,8 +220,9 @@ class _Wait:
             wait.saw(has_ended=has_ended)
             if wait.ended >= (STOPPED_SECONDS if seen else START_SECONDS):
                 raise StepError(
-                    f"{self._step.pipeline} ended before {self._step.group} reached the latest "
-                    f"offsets ({self.said()}). See its log, correct the cause, then resume the run"
+                    f"{self._step.pipeline} ended before group {self._step.group} reached the "
+                    f"latest offsets ({self.said()}). See the log of {self._step.pipeline}, "
+                    "correct the cause, then resume the run"
                 )
             self._check_time(began)
             still = still + wait.poll if before == self._at else 0.0
@@ -291,7 +292,7 @@ class _Wait:
         """Return where the first partitions are, and where they are to be."""
         parts = sorted(self._bounds)
         shown = ", ".join(
-            f"{t}-{n}@{self._at.get((t, n), 'none')} of {self._bounds[t, n]}"
+            f"{t}-{n}: offset {self._at.get((t, n), 'none')} of {self._bounds[t, n]}"
             for t, n in parts[:SHOWN_PARTITIONS]
         )
         more = len(parts) - SHOWN_PARTITIONS

@@ -115,7 +115,7 @@ class VerifyPartitions(StepBase):
 
     def describe(self) -> str:
         recreated = (
-            f" and that {self.pipeline} recreates {name_list(self.topics)}" if self.topics else ""
+            f", and that {self.pipeline} recreates {name_list(self.topics)}" if self.topics else ""
         )
         return f"verify that group {self.group} is stable and has members{recreated}"
 
@@ -127,7 +127,7 @@ class VerifyPartitions(StepBase):
             if wait.ended >= STOPPED_SECONDS or wait.seconds >= PROVE_SECONDS:
                 how = "ended" if has_ended else f"was not ready after {wait.seconds:.0f} s"
                 raise StepError(
-                    f"{self.pipeline} {how}, and {missing}: see the application's log for the cause"
+                    f"{self.pipeline} {how} ({missing}): see the application's log for the cause"
                 )
             wait.pause()
         applier.note(self._said(applier))

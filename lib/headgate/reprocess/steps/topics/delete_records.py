@@ -77,7 +77,9 @@ class DeleteRecords(StepBase):
         """Fail where something of it is left."""
         if left := self._left(applier, was):
             raise StepError(
-                f"records were not deleted from {name_list((f'{t}[{p}]' for t, p in left))}"
+                "Kafka did not delete all records of "
+                f"{name_list((f'{t}[{p}]' for t, p in left))}. Resume the run to delete "
+                "these records"
             )
 
     def undo(self, was: PriorState) -> tuple[Step, ...]:
