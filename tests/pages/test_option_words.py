@@ -14,7 +14,10 @@ SAID = [
         "choose with “What if a partition has no record at or after the time?” whether the "
         "partition moves",
     ),
-    ("--to-datetime: expected a time", "“Start at which time?”: expected a time"),
+    (
+        "--to-datetime: expected a time",
+        "“At which time should the pipeline start?”: expected a time",
+    ),
     ("leave --unknown-option and a--topic-b alone", "leave --unknown-option and a--topic-b alone"),
 ]
 

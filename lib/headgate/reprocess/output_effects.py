@@ -60,7 +60,7 @@ class Fact(StrEnum):
     NEW_OUTPUTS = "results go to new outputs"
     EMPTIED = "outputs are emptied"
     BACKED_UP = "output records are backed up"
-    BY_BATCH = "the sink drops batches whose number it has already recorded"
+    BY_BATCH = "the sink drops batch numbers that it has already recorded"
     RAISED = "partitions are added"
     RESUMED = "the pipeline resumes"
     RESTARTED = "the pipeline is stopped, not paused"

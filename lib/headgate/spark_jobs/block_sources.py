@@ -170,6 +170,6 @@ def paths_of(args: tuple[Any, ...]) -> list[str]:
 def _needs_schema(kind: str, location: str) -> str:
     named = f"{kind} source {location}".rstrip()
     return (
-        f"the {named} infers its schema, but a capture reads no source: set the schema with "
+        f"the {named} infers its schema, but a capture doesn't read sources: set the schema with "
         ".schema()"
     )

@@ -89,8 +89,8 @@ class EffectGuard:
             return
         name = f" {args[0]}" if args and isinstance(args[0], str) else ""
         raise EffectError(
-            f"the function starts a program{name} {self.when}, but a twin run starts none: move it "
-            "into foreachBatch, or pass its result in"
+            f"the function starts a program{name} {self.when}, but a twin run can't start "
+            "programs: move the call into foreachBatch, or pass its result as a parameter"
         )
 
     def _check_address(self, address: Any, verb: str = "connect") -> None:
@@ -101,8 +101,8 @@ class EffectGuard:
             return
         does = "listens on" if verb == "bind" else "connects to"
         raise EffectError(
-            f"the function {does} {host}:{port} {self.when}, but a twin run "
-            "reaches no server: connect in foreachBatch, or pass the data in"
+            f"the function {does} {host}:{port} {self.when}, but a twin run has no network "
+            "access: connect in foreachBatch, or pass the data as a parameter"
         )
 
     def _check_path(self, path: Any) -> None:
@@ -115,7 +115,7 @@ class EffectGuard:
         if is_device or real.startswith(tuple(self.roots)) or f"{real}{os.sep}" in self.roots:
             return
         raise EffectError(
-            f"the function writes {real} {self.when}, but a twin run writes nothing outside its "
+            f"the function writes {real} {self.when}, but a twin run can write only to its "
             "scratch folder: move the write into foreachBatch"
         )
 

@@ -112,8 +112,8 @@ class ReplacedReader:
         if kind in _FIXED:
             return _FIXED[kind]
         raise CaptureError(
-            f"the schema of the {kind} source {location} isn't declared, and a twin run reads no "
-            "source: declare it by .schema()"
+            f"the schema of the {kind} source {location} isn't declared, and a twin run doesn't "
+            "read sources: declare the schema with .schema()"
         )
 
     def _is_streaming(self) -> bool:

@@ -214,7 +214,7 @@ def leaves(spark):
 
 
 WRONG = {
-    infers: "the json source /nowhere/src infers its schema, but a capture reads no source",
+    infers: "the json source /nowhere/src infers its schema, but a capture doesn't read sources",
     infers_static: "the parquet source s3a://nowhere/dim infers its schema",
     reads_table: "cannot be found",
     reads_sql_file: "cannot be found",

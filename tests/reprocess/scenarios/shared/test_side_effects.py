@@ -31,8 +31,8 @@ def test_external_effects_are_a_risk_of_a_plan_that_reprocesses_records():
     found, plan = _risks(Declared(effects=Effects.EXTERNAL))
     assert plan.impact["total"] and plan.steps
     assert found == [
-        'shop has effects outside of Kafka (`effects = "external"`). They happen again for '
-        "reprocessed records. Before the run, disable these effects or make them idempotent"
+        'shop has effects outside of Kafka (`effects = "external"`). These effects happen again '
+        "for reprocessed records. Before the run, disable the effects or make them idempotent"
     ]
 
 

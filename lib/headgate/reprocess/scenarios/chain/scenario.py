@@ -198,7 +198,7 @@ def _mixed(links: Links, name: str, read: dict[str, list[Cut]]) -> Iterator[str]
 OPTIONS = (
     Option(
         name="at",
-        ask="Rewind to which time (record timestamp in the first pipeline's input)?",
+        ask="Which time should the pipelines rewind to (record timestamp in the first input)?",
         help="Target time: a record timestamp in the first pipeline's input (default zone: UTC).",
         metavar="TIME",
         one_of=_MOMENT,

@@ -150,7 +150,7 @@ def _of_list(listed: Iterable[Listed]) -> tuple[tuple[str, ...], dict[str, list[
 OPTIONS = (
     Option(
         name="to-datetime",
-        ask="Start at which time?",
+        ask="At which time should the pipeline start?",
         help=(
             "Start at the first record at or after this time in every partition (default zone: "
             "UTC)."
@@ -161,7 +161,7 @@ OPTIONS = (
     ),
     Option(
         name="by-duration",
-        ask="Start how long ago?",
+        ask="How far back should the pipeline start?",
         help="Time to start at, as a duration before now: PT2H, P1D or 1d2h.",
         metavar="DURATION",
         one_of=_POINT,
@@ -169,7 +169,7 @@ OPTIONS = (
     ),
     Option(
         name="shift-by",
-        ask="Shift by how many records (negative rewinds)?",
+        ask="By how many records should offsets shift (negative rewinds)?",
         help="Shift offsets by N records; negative rewinds. Limited to the earliest and latest "
         "offset.",
         kind=Kind.NUMBER,
@@ -179,7 +179,7 @@ OPTIONS = (
     ),
     Option(
         name="to-offset",
-        ask="Start at which offset?",
+        ask="At which offset should the pipeline start?",
         help="Offset to start at in every partition. If a partition doesn't have this offset, "
         "the plan is blocked.",
         kind=Kind.NUMBER,
@@ -214,7 +214,7 @@ OPTIONS = (
     ),
     Option(
         name="to-offsets",
-        ask="Start at which offsets?",
+        ask="At which offsets should the pipeline start?",
         help="Offsets to start at, one row per partition; other partitions keep their offsets.",
         kind=Kind.MANY,
         metavar="TOPIC,PARTITION,OFFSET",
@@ -223,7 +223,7 @@ OPTIONS = (
     ),
     Option(
         name="from-file",
-        ask="Read offsets from which file?",
+        ask="Which file has the offsets?",
         help="File with rows TOPIC,PARTITION,OFFSET, as for `kafka-consumer-groups --from-file`.",
         kind=Kind.FILE,
         metavar="FILE",
@@ -233,7 +233,7 @@ OPTIONS = (
     ),
     Option(
         name="from-group",
-        ask="Start at the offsets of which group?",
+        ask="Which group has the offsets to start at?",
         help="Start at the committed offsets of this other consumer group.",
         metavar="GROUP",
         one_of=_POINT,
@@ -241,7 +241,7 @@ OPTIONS = (
     ),
     Option(
         name=_RESTORE_POINT,
-        ask="Start at the offsets of which restore point?",
+        ask="Which restore point has the offsets to start at?",
         help="Restore point id: start at the offsets of this restore point. `headgate "
         "restore-points` lists the ids.",
         metavar="ID",
@@ -267,7 +267,7 @@ OPTIONS = (
     ),
     Option(
         name="topic",
-        ask="Only some topics or partitions?",
+        ask="Which topics or partitions should move (default: all)?",
         help="Move only this topic, or only these partitions of the topic; can be repeated.",
         kind=Kind.MANY,
         metavar="TOPIC[:0,2]",

@@ -78,7 +78,7 @@ def offsets_of_pipeline(name: str, inspector: Inspector) -> list[str]:
 OPTIONS = (
     Option(
         name="from-pipeline",
-        ask="Start at the offsets of which query?",
+        ask="Which query has the offsets to start at?",
         help=(
             "Start at the offsets where the last committed batch of this other Spark pipeline "
             "ended."

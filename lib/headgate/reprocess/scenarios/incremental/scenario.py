@@ -132,7 +132,7 @@ SCENARIO = Scenario(
     options=(
         Option(
             name="cron",
-            ask="At which times (cron, UTC)?",
+            ask="At which times should runs start (cron, UTC)?",
             help="Cron expression of five fields, in UTC.",
             metavar="CRON",
             one_of=_WHEN,
@@ -140,7 +140,7 @@ SCENARIO = Scenario(
         ),
         Option(
             name="every",
-            ask="How often?",
+            ask="How often should a run start?",
             help=(
                 "Time between two ticks, such as 15m. The first interval starts when the "
                 "schedule is created."
@@ -151,7 +151,7 @@ SCENARIO = Scenario(
         ),
         Option(
             name="when-lag",
-            ask="Run above which consumer lag?",
+            ask="Above which consumer lag should a run start?",
             help="Run if the consumer lag exceeds this number of records.",
             kind=Kind.NUMBER,
             metavar="COUNT",
@@ -160,7 +160,7 @@ SCENARIO = Scenario(
         ),
         Option(
             name="when-quiet",
-            ask="Run after how long without new records?",
+            ask="After how long without new records should a run start?",
             help="Run if no record has arrived for this time and unread records exist.",
             metavar="DURATION",
             one_of=_WHEN,
@@ -186,7 +186,7 @@ SCENARIO = Scenario(
         *(o for o in BOUNDED.options if o.name == "max-records"),
         Option(
             name="time-limit",
-            ask="Stop each run after how many seconds?",
+            ask="After how many seconds should each run stop?",
             help="Time limit of a run in seconds (default: none). If the estimate is longer, "
             "the tick becomes a request for approval. Otherwise, the run stops at the "
             "limit.",

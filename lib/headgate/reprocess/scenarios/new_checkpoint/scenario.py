@@ -82,7 +82,7 @@ def _export_risks(folder: str | None) -> list[str]:
 OPTIONS = (
     Option(
         name="to",
-        ask="Write the new checkpoint to which location?",
+        ask="Which location should the new checkpoint have?",
         help="Absolute path of the new checkpoint; the old checkpoint stays unchanged.",
         metavar="LOCATION",
     ),
@@ -105,7 +105,7 @@ OPTIONS = (
     ),
     Option(
         name="export-state",
-        ask="Export the old state to which folder?",
+        ask="Which folder should the old state be exported to?",
         help=(
             "Export the old state as Parquet to this folder (an absolute path that doesn't exist "
             "yet). The new version can read it as its initial state."

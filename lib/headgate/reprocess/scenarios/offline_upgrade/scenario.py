@@ -60,7 +60,7 @@ def build(request: PlanRequest) -> Plan:
 OPTIONS = (
     Option(
         name="after",
-        ask="Upgrade to which version?",
+        ask="Which version is the new version?",
         help="New version: module:function, NAME@N, a version file or other evidence.",
         metavar="EVIDENCE",
         required=True,

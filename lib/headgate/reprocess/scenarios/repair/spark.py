@@ -38,8 +38,8 @@ def build(request: PlanRequest) -> Plan:
         return request.block(common.no_checkpoint(pipeline))
     if inspector.processes.status(pipeline.name) is Status.RUNS:
         return request.block(
-            f"{pipeline.name} runs, so Headgate can't distinguish its current batch from a broken "
-            "one. If the query fails repeatedly, stop it first"
+            f"{pipeline.name} runs, so Headgate can't distinguish its current batch from a "
+            "broken batch. If the query fails repeatedly, stop it first"
         )
     found = inspector.checkpoints.files(pipeline.checkpoint, _sink(request.version))
     if found is None:
@@ -155,7 +155,7 @@ def _beyond(request: PlanRequest, found: CheckpointFiles, issue: CheckpointIssue
     if issue.instead is not None:
         parts.append(issue.instead)
     if way is not None:
-        use = "If it is lost, use" if issue.instead is not None else "Use"
+        use = "If the id is lost, use" if issue.instead is not None else "Use"
         parts.append(f"{use} `headgate plan {way}`")
     return ". ".join(parts)
 

@@ -188,12 +188,12 @@ def _risks(version: Version | None) -> list[str]:
             risks.append(
                 "a query with processing-time timers runs a batch at each trigger, even without "
                 "input. So a stop is likely to leave an uncommitted batch, and the run then "
-                "fails. If it fails, remove the batch with repair, or restart the query with a "
-                "long trigger interval and stop it again"
+                "fails. If the run fails, remove the batch with repair, or restart the query "
+                "with a long trigger interval and stop it again"
             )
     if version is None or version.engine_version is None:
         risks.append(
-            "the query's Spark release is unknown. If it is older than 4.2, it may be unable to "
+            "the query's Spark release is unknown. A release older than 4.2 may be unable to "
             "read the new checkpoint, which Spark 4.2 writes"
         )
     return risks

@@ -104,10 +104,7 @@ def _numbered(
         return Choice(same)
     if point is not None:
         return Choice(point.as_batch, point)
-    return (
-        f"batch {number} must be in the offset log and in the commit log, but isn't in both; "
-        f"{reach(batches, own)}"
-    )
+    return f"batch {number} isn't in both the offset log and the commit log; {reach(batches, own)}"
 
 
 def reach(batches: Sequence[LoggedBatch], points: Sequence[RestorePoint]) -> str:

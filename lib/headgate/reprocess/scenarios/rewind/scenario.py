@@ -261,7 +261,7 @@ def _iso(at: int | None) -> str | None:
 OPTIONS = (
     Option(
         name="batch",
-        ask="Rewind to the end of which batch?",
+        ask="Which batch is the last batch to keep?",
         help="Number of the last batch to keep; all later batches are reprocessed.",
         kind=Kind.NUMBER,
         metavar="N",
@@ -270,7 +270,7 @@ OPTIONS = (
     ),
     Option(
         name="at",
-        ask="Rewind to which time?",
+        ask="Which time should the query rewind to?",
         help="Rewind to the last batch that was planned at or before this time (default zone: "
         "UTC).",
         metavar="TIME",
@@ -279,7 +279,7 @@ OPTIONS = (
     ),
     Option(
         name=POINT,
-        ask="Rewind to which restore point?",
+        ask="Which restore point should the query rewind to?",
         help="Id of the restore point to rewind to; `headgate restore-points` lists them.",
         metavar="ID",
         one_of=_WHEN,
@@ -294,7 +294,7 @@ OPTIONS = (
     ),
     Option(
         name="sink-path",
-        ask="Which folder (file sink) or topic (Kafka sink)?",
+        ask="Which folder (file sink) or topic (Kafka sink) does the query write to?",
         help=(
             "Folder of a file sink (relative to headgate.toml) or topic of a Kafka sink. Needed "
             "only if no stored version shows it."

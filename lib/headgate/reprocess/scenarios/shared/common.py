@@ -183,9 +183,10 @@ def must_be_stopped(pipeline: Pipeline, inspector: Inspector) -> list[str]:
     if pipeline.commands.status is None:
         return [
             f"{pipeline.name} has neither a stop command nor a status command that verifies that "
-            "it is stopped. Register one; the stop command can be a manual step (docs/commands.md)"
+            "it is stopped. Register one of these commands; the stop command can be a manual "
+            "step (docs/commands.md)"
         ]
     return [
-        f"{pipeline.name} has no stop command, and its status is {status}. Stop it first, or "
-        "register a stop command; it can be a manual step (docs/commands.md)"
+        f"{pipeline.name} has no stop command, and its status is {status}. Stop the pipeline "
+        "first, or register a stop command; the command can be a manual step (docs/commands.md)"
     ]

@@ -54,7 +54,7 @@ SAME_AGAIN = says(
 DROPPED = says(
     Fact.BY_BATCH,
     undo=(
-        "{to} silently drops batches whose number it has already recorded. Before the undo, "
+        "{to} silently drops batch numbers that it has already recorded. Before the undo, "
         "restore {to} to its state before the run."
     ),
 )

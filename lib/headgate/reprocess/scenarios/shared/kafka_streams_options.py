@@ -12,7 +12,7 @@ _STREAMS = frozenset({Engine.KAFKA_STREAMS})
 
 INPUT_TOPICS = Option(
     name="input-topics",
-    ask="Add partitions to which input topics?",
+    ask="Which input topics should get more partitions?",
     help="Input topics that get more partitions (default: all inputs).",
     kind=Kind.MANY,
     metavar="TOPIC,...",
@@ -28,7 +28,7 @@ INTERMEDIATE_TOPICS = Option(
 )
 INTERNAL_TOPICS = Option(
     name="internal-topics",
-    ask="Delete which internal topics?",
+    ask="Which internal topics should be deleted?",
     help="Internal topics to delete, even if no evidence shows their owner (default: all that "
     "the application evidently owns).",
     kind=Kind.MANY,
@@ -52,7 +52,7 @@ BACK_UP = Option(
 CLEARED = Option(
     name="local-state-cleared",
     ask="On which instances did you clear local state by hand?",
-    help="Instance whose local state you cleared by hand (not verified); can be repeated.",
+    help="Instance with local state that you cleared by hand (not verified); can be repeated.",
     kind=Kind.MANY,
     metavar="INSTANCE",
     engines=_STREAMS,

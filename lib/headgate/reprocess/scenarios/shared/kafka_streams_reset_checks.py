@@ -81,18 +81,18 @@ def _of_named(seen: ResetFacts) -> Iterator[str]:
     for topic in seen.wish.internal or ():
         if topic not in seen.topics:
             yield (
-                f"--internal-topics: topic {topic} not found. Correct its name, or remove it from "
-                "the option"
+                f"--internal-topics: topic {topic} not found. Correct its name, or remove the "
+                "topic from the option"
             )
         elif topic in {*seen.inputs, *seen.intermediate}:
             yield (
                 f"--internal-topics: {topic} is also an input or intermediate topic, so it can't "
-                "be deleted. Remove it from the option"
+                "be deleted. Remove the topic from the option"
             )
         elif topic not in seen.internals:
             yield (
-                f"--internal-topics: {topic} isn't an internal topic of {seen.application}. Remove "
-                "it from the option"
+                f"--internal-topics: {topic} isn't an internal topic of {seen.application}. "
+                "Remove the topic from the option"
             )
 
 
@@ -112,7 +112,7 @@ def _of_internals(seen: ResetFacts) -> Iterator[str]:
         elif one.claim is Claim.FOREIGN and wanted is not None and picked:
             yield (
                 f"--internal-topics: {topic} doesn't belong to {seen.application}: {one.why}. "
-                "Remove it from the option"
+                "Remove the topic from the option"
             )
         elif one.claim is Claim.UNPROVEN and wanted is None:
             told = "Pass --topology" if seen.request.scenario == RESET else _REGISTER

@@ -170,9 +170,9 @@ STATEMENTS: Mapping[tuple[str, Engine], Declared] = {
             says(
                 Fact.BY_BATCH,
                 undo=(
-                    "Files that a file sink wrote since the run move to backup. A Delta, Iceberg "
-                    "or Hudi table drops batches that it has already recorded: restore it before "
-                    "the undo."
+                    "Files that a file sink wrote since the run move to backup. A Delta, "
+                    "Iceberg or Hudi table drops batches that it has already recorded: restore "
+                    "the table before the undo."
                 ),
             ),
         )
@@ -281,8 +281,8 @@ BEHIND = (
     "of their keys stay wrong in the outputs. Wait until {name} has caught up."
 )
 EXTERNAL = (
-    '{name} has effects outside of Kafka (`effects = "external"`). They happen again for '
-    "reprocessed records. Before the run, disable these effects or make them idempotent"
+    '{name} has effects outside of Kafka (`effects = "external"`). These effects happen again '
+    "for reprocessed records. Before the run, disable the effects or make them idempotent"
 )
 UNSTATED = "Output written since the run is kept: an undo doesn't delete or correct it."
 

@@ -38,7 +38,7 @@ OPTIONS = (
         name="outputs",
         ask="What happens to the existing outputs?",
         help="Existing outputs: keep them (keep, the default), empty them (empty), or replace "
-        "them by new topics (new).",
+        "them with new topics (new).",
         kind=Kind.CHOICE,
         choices=tuple(how.value for how in How),
         engines=_ENGINES,
@@ -63,7 +63,7 @@ OPTIONS = (
     ),
     Option(
         name="new-suffix",
-        ask="Which suffix for the names of new outputs?",
+        ask="Which suffix should the names of new outputs get?",
         help="Suffix of the names of new output topics (default -new).",
         metavar="TEXT",
         engines=_ENGINES,

@@ -82,7 +82,12 @@ def target_blockers(request: PlanRequest, folder: str) -> list[str]:
     if not path.is_absolute():
         return [f"--to: expected an absolute path of a folder, found {folder!r}"]
     if not request.inspector.sinks.can_write(str(path.parent)):
-        return [f"--to: Headgate can't write to {path.parent}. Create it, or check its permissions"]
+        return [
+            (
+                f"--to: Headgate can't write to {path.parent}. Create the folder, or check its "
+                "permissions"
+            )
+        ]
     if found := request.inspector.sinks.system_folder(folder, _known_folders(request)):
         return [f"--to: {folder} is, contains or is inside {found}. Choose another folder"]
     is_there = request.inspector.sinks.exists(folder)

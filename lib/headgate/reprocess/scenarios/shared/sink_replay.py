@@ -106,7 +106,7 @@ def unknown_sink(request: PlanRequest, sink: SinkFormat) -> str:
             "them by query id, or --sink other if it writes them a second time"
         )
     return (
-        f"the sink of {request.pipeline.name} is unknown, and some sinks drop batches whose number "
+        f"the sink of {request.pipeline.name} is unknown, and some sinks drop batch numbers that "
         "they have already recorded. Capture the query (`headgate capture --pipeline "
         f"{request.pipeline.name}`), or pass --sink"
     )
@@ -194,9 +194,10 @@ def _of_query(sink: SinkFormat, location: str | None, again: str, *, new_id: boo
 def _foreach(request: PlanRequest, again: str, *, new_id: bool) -> SinkPlan:
     return SinkPlan(
         risks=(
-            f"the function of {request.pipeline.name} processes {again} a second time, with other "
-            "records per batch. If the function skips batch numbers that it has already "
-            "processed, rows are lost. If not, it writes duplicates, unless it overwrites by key",
+            f"the function of {request.pipeline.name} processes {again} a second time, with "
+            "other records per batch. If the function skips batch numbers that it has already "
+            "processed, rows are lost. Otherwise the function writes duplicates, unless it "
+            "overwrites by key",
         ),
         new_query_id=new_id,
     )

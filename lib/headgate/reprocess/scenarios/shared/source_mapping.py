@@ -71,7 +71,9 @@ def matched_takes(
             risks += _added(take, source, position)
     risks += _left_over(takes, position)
     begun = [n for n in new if n not in {t.name for t in takes}] if not blockers else []
-    risks += [f"source {n} is new: its own options decide where Spark starts it" for n in begun]
+    risks += [
+        f"source {n} is new: its own options decide where Spark starts to read" for n in begun
+    ]
     return _ordered(takes), blockers, risks
 
 

@@ -26,12 +26,12 @@ def build(request: PlanRequest) -> Plan:
 SCENARIO = Scenario(
     name="skip-records",
     title="Skip records",
-    what="Back up one poison record, or a range of one partition, and continue after it.",
+    what="Back up and skip a poison record, or a range of records in one partition.",
     build=build,
     options=(
         Option(
             name="records",
-            ask="Skip which records?",
+            ask="Which records should be skipped?",
             help="Offset to skip, or a range of offsets in one partition (first and last "
             "included).",
             metavar="TOPIC:PARTITION:OFFSET[-LAST]",

@@ -60,8 +60,8 @@ def _files(request: PlanRequest, done: int, location: str | None) -> SkipSink:
             blockers=(
                 f"the file sink {location} is on a remote file system, where Headgate can't "
                 "truncate `_spark_metadata` atomically. After an undo, Spark would drop the "
-                "output of batches that are in that log. Use from-point with --new-output: it "
-                "starts without state",
+                "output of batches that are in that log. Use from-point with --new-output: that "
+                "scenario starts without state",
             )
         )
     if found is None:
@@ -86,9 +86,10 @@ def _files(request: PlanRequest, done: int, location: str | None) -> SkipSink:
 
 def _again(request: PlanRequest, part: int | None) -> str:
     return (
-        f"the function of {request.pipeline.name} gets the records before the skipped record "
-        f"in batch {part} again. It repeats the writes of failed attempts, unless it overwrites by "
-        "key. If it skips batch numbers that it has already processed, rows are lost"
+        f"the function of {request.pipeline.name} gets the records before the skipped record in "
+        f"batch {part} again. The function repeats the writes of failed attempts, unless it "
+        "overwrites by key. If the function skips batch numbers that it has already processed, "
+        "rows are lost"
     )
 
 

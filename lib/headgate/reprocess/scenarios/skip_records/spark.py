@@ -143,7 +143,7 @@ def _end(span: Span, files: CheckpointFiles, batch: int) -> int:
         raise RefusedError(f"offsets/{batch} can't be read: run `headgate plan repair` first")
     if others := unreadable_sources(log):
         raise RefusedError(
-            f"sources that aren't Kafka, or whose offset format is unknown: {others}. Headgate "
+            f"sources that aren't Kafka, or have an unknown offset format: {others}. Headgate "
             "can't keep the positions of these sources when it changes the batch. Change the "
             "query's code to filter the record instead"
         )
@@ -273,7 +273,7 @@ def _risks(request: PlanRequest, cut: _Cut) -> list[str]:
             f"after batch {cut.part} has completed up to offset {cut.span.begin}, the query "
             "starts the next batch before Headgate stops it. If that batch doesn't fail on the "
             "record, the record is processed normally: nothing is skipped, and the run reports "
-            "that"
+            "this"
         )
     return [_proof(request, cut), *risks]
 

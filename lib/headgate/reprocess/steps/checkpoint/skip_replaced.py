@@ -89,9 +89,9 @@ class SkipReplacedInput(CheckpointSwap):
             )
         if others := unreadable_sources(log):
             raise RefusedError(
-                f"{self.pipeline} has sources that aren't Kafka, or whose offset format is "
-                f"unknown: {others}. Headgate can't change their offsets. Plan again with "
-                f"--choose {self.pipeline}=nothing"
+                f"{self.pipeline} has sources that aren't Kafka, or have an unknown offset "
+                f"format: {others}. Headgate can't change the offsets of these sources. Plan "
+                f"again with --choose {self.pipeline}=nothing"
             )
         if self.by_batch and max(files.logged, default=last) > last:
             raise RefusedError(

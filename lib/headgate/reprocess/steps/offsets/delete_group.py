@@ -62,8 +62,8 @@ class DeleteGroup(StepBase):
         """Fail where it is there: somebody joined or committed."""
         if not is_gone(applier, self.group):
             raise StepError(
-                f"group {self.group} was recreated: a consumer uses it. Stop the consumer, then "
-                "resume the run"
+                f"group {self.group} was recreated: a consumer uses the group. Stop the "
+                "consumer, then resume the run"
             )
 
     def undo(self, was: PriorState) -> tuple[Step, ...]:

@@ -68,8 +68,9 @@ class DeleteSubjects(StepBase):
         """Fail where one is there: something registers its schemas again."""
         if left := applier.schemas.subjects(self.subjects):
             raise StepError(
-                f"the schema registry has schemas of {name_list(left)} again, right after their "
-                "deletion. Stop the producers that register them, then run `headgate plan` again"
+                f"after the deletion, the schema registry has schemas of {name_list(left)} "
+                "again. Stop the producers that register these schemas, then run `headgate "
+                "plan` again"
             )
 
     def undo(self, was: PriorState) -> tuple[Step, ...]:

@@ -287,8 +287,8 @@ class CreateTopics(StepBase):
         """Refuse where a name is taken."""
         if not again and (taken := inspector.kafka.shapes(self.topics)):
             raise RefusedError(
-                f"topic {name_list(taken)} already exists. Check who created it, then run "
-                "`headgate plan` again"
+                f"topic {name_list(taken)} already exists. Check which client created the topic, "
+                "then run `headgate plan` again"
             )
 
     def apply(self, applier: Applier, was: PriorState) -> None:
