@@ -137,8 +137,8 @@ def _risks(pipeline: Pipeline, verdict: UpgradeVerdict | None) -> Iterator[str]:
     if pipeline.engine is Engine.KAFKA_STREAMS:
         yield (
             "local state and changelog topics are not backed up. After a rollback the old "
-            "version continues with the new version's state, and counts the records since the "
-            "upgrade twice. To rebuild the state, use from-scratch"
+            "version continues with the new version's state, so records since the upgrade count "
+            "twice. To rebuild the state, use from-scratch"
         )
     yield (
         "after a rollback the old version reprocesses the records since the upgrade: consumers "

@@ -92,8 +92,7 @@ OPTIONS = (
 SCENARIO = Scenario(
     name="offline-upgrade",
     title="Offline upgrade",
-    what="Stop the pipeline, check the new version, back up the state for a rollback, start the "
-    "new version, verify that it works.",
+    what="Stop the pipeline, back up its state, start the checked new version and verify it.",
     build=build,
     options=OPTIONS,
     support={

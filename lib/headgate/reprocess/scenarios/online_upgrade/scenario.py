@@ -73,8 +73,8 @@ OPTIONS = (
         name="max-lag",
         ask="How many batches can be left when the old version is stopped?",
         help=(
-            "Maximum number of batches that the new version still has to process when the old "
-            "version is stopped (default 10)."
+            "Maximum number of batches left for the new version when the old version is stopped "
+            "(default 10)."
         ),
         kind=Kind.NUMBER,
         metavar="COUNT",

@@ -141,14 +141,15 @@ def _of_keys(seen: ResetFacts, growth: Growth) -> Iterator[str]:
     for topic, stores in growth.reach.stores.items():
         if topic in growth.now and not _always_had(topic, stores, growth):
             yield (
-                f"{seen.application} keeps state ({name_list(stores)}) by the keys of {topic}, one "
-                f"store per partition. With {growth.to} partitions, new records of a key may go "
-                "to another partition. Two tasks would then each hold part of the key's state: "
-                "results would be silently wrong. Kafka and Headgate don't move existing records. "
-                f"Add a repartition() before the state in a new version of {seen.application}: "
-                f"this scenario then rebuilds the state. Or stop the producers, copy {topic} with "
-                f"the producers' partitioner into a new topic with {growth.to} partitions, and "
-                f"switch the producers and a new version of {seen.application} to it"
+                f"{seen.application} keeps state ({name_list(stores)}) by the keys of {topic}, "
+                f"one store per partition. With {growth.to} partitions, new records of a key may "
+                "go to another partition. Two tasks would then each hold part of the key's "
+                "state: results would be silently wrong. Kafka and Headgate don't move existing "
+                "records. Add a repartition() before the state in a new version of "
+                f"{seen.application}: this scenario then rebuilds the state. Or stop the "
+                f"producers, and copy {topic} with the producers' partitioner into a new topic "
+                f"with {growth.to} partitions. Then switch the producers and a new version of "
+                f"{seen.application} to the new topic"
             )
 
 

@@ -70,8 +70,8 @@ _REPARTITIONED = Condition(
 SCENARIO = Scenario(
     name="repartition",
     title="Repartition",
-    what="Change the number of partitions of a query's state and keep its rows, or add "
-    "partitions to the inputs of a Kafka Streams application.",
+    what="Repartition the state of a query, or add partitions to the inputs of a Kafka Streams "
+    "application.",
     build=build,
     options=OPTIONS,
     support={
@@ -88,8 +88,8 @@ SCENARIO = Scenario(
         Engine.CONSUMER_GROUP: refused(
             "a consumer group finds added partitions itself, and starts there by its "
             "auto.offset.reset. But keys then map to other partitions: old and new records of a "
-            "key may be out of order, and state that members keep by partition no longer "
-            "matches the keys"
+            "key may be out of order. State that members keep by partition no longer matches "
+            "the keys"
         ),
     },
 )

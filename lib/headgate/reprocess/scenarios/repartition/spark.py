@@ -188,8 +188,8 @@ def _risks(version: Version | None) -> list[str]:
             risks.append(
                 "a query with processing-time timers runs a batch at each trigger, even without "
                 "input. So a stop is likely to leave an uncommitted batch, and the run then "
-                "fails. If the run fails, remove the batch with repair, or restart the query "
-                "with a long trigger interval and stop it again"
+                "fails. If the run fails, remove the batch with repair. Or restart the query "
+                "with a long trigger interval, and stop it again"
             )
     if version is None or version.engine_version is None:
         risks.append(

@@ -178,8 +178,8 @@ def _blockers(
         )
     if wish.to is not None and found.remote:
         blockers.append(
-            "--to: omit this option. On a remote file system, a new checkpoint always gets a new "
-            "location next to the old checkpoint, which is kept"
+            "--to: omit this option. On a remote file system, Headgate stores a new checkpoint "
+            "next to the old checkpoint, which is kept"
         )
     elif wish.to is not None:
         blockers += _bad_place(wish.to, found.location, request.inspector)

@@ -96,5 +96,5 @@ def _again(request: PlanRequest, part: int | None) -> str:
 def _doubled(part: int | None, location: str | None) -> str:
     return (
         f"output of failed attempts of batch {part} stays in {location or 'the sink'} and is "
-        "written a second time, as with any batch that Spark retries"
+        "written a second time, as on any retry by Spark"
     )

@@ -265,8 +265,8 @@ def _risks(request: PlanRequest, cut: _Cut) -> list[str]:
     ]
     if cut.begun is not None:
         risks.append(
-            f"batch {cut.begun} gets other boundaries. If the query drops late records by a "
-            "watermark, a record may be late now that was on time before, or the reverse"
+            f"batch {cut.begun} gets other boundaries. If the query has a watermark, it may drop "
+            "other late records than before"
         )
     if cut.part is not None:
         risks.append(

@@ -226,7 +226,7 @@ def active_reason(inspector: Inspector, group_id: str) -> str:
         )
     if group.state == "dead":
         return (
-            f"group {group_id} doesn't exist, or Headgate can't see its type, so Headgate can't "
+            f"group {group_id} doesn't exist, or Headgate can't see its type. So Headgate can't "
             "verify that the group has no members. Check the group id"
         )
     return (

@@ -112,8 +112,9 @@ class RestoreGroup(StepBase):
             return ()
         return (
             (
-                f"the undo doesn't restore the offsets of group {self.group} on {name_list(lost)}, "
-                "because the topic was deleted or recreated and its records have other offsets"
+                f"the undo doesn't restore the offsets of group {self.group} on "
+                f"{name_list(lost)}: the topic was deleted or recreated, so its records have "
+                "other offsets"
             ),
         )
 

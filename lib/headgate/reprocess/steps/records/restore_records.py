@@ -60,8 +60,8 @@ class RestoreRecords(StepBase):
         if not backup:
             return ()
         risks = [
-            f"records restored to {name_list(backup)} get new offsets, so old offsets that are "
-            "stored outside Kafka now point to other records"
+            f"records restored to {name_list(backup)} get new offsets. Offsets that are stored "
+            "outside Kafka then point to other records"
         ]
         held = {n: t.records for n, t in inspector.kafka.topics(backup).items() if t.records}
         risks += [
