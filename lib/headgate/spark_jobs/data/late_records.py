@@ -41,7 +41,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         help="Files with late records, such as json:/data/late.",
     )
     add(
-        "--known-offsets", help="Offsets whose results the folder already has (default: --offsets)."
+        "--known-offsets",
+        help="Offsets with results that are already in the folder (default: --offsets).",
     )
     add(
         "--duplicates",

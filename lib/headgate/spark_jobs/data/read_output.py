@@ -154,8 +154,8 @@ def _loaded(reader: Any, path: str) -> Any:
     except Exception as error:
         if "data source: delta" in str(error):
             raise OutputError(
-                f"{path} is a Delta table, but Delta Lake's jars are not here. Run `make setup`, "
-                "or pass them to Spark"
+                f"{path} is a Delta table, but Delta Lake's jars are not installed. Run `make "
+                "setup`, or pass the jars to Spark"
             ) from error
         raise spark_error(f"{path} can't be read", error) from error
 

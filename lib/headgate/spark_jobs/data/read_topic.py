@@ -112,7 +112,7 @@ def resolve_range(spark: Any, address: TopicOutput, settings: Mapping[str, str])
     except Exception as error:
         if isinstance(error, TypeError):
             raise OutputError(
-                "Spark's Kafka jars are not here; run `make setup`, or pass them to Spark"
+                "Spark's Kafka jars are not installed. Run `make setup`, or pass the jars to Spark"
             ) from error
         raise _kafka_error(address.topic, error) from error
 
@@ -199,8 +199,8 @@ def _expired(address: TopicOutput, first: Mapping[int, int]) -> tuple[str, ...]:
     if not gone:
         return ()
     listed = ", ".join(map(str, sorted(gone)))
-    return (f"Topic {address.topic} no longer has offset {address.start} of partition {listed}; "
-            "it is read from its earliest offset.",)  # fmt: skip
+    return (f"Topic {address.topic} no longer has offset {address.start} of partition {listed}, "
+            "so reading starts at its earliest offset.",)  # fmt: skip
 
 
 def _open(

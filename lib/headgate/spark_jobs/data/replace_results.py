@@ -114,8 +114,8 @@ def _all_results(
     query = call_as_batch(spark, given, built)
     if late.reads != 2 * alone:
         raise CaptureError(
-            f"{given.entry_point} doesn't read {late.input} again when it is called twice. Build "
-            "its sources inside the function, and don't cache them"
+            f"{given.entry_point} doesn't read {late.input} on a second call. Build the sources "
+            "inside the function, and don't cache them"
         )
     return getattr(query, "rows", query), built.counts[before:]
 

@@ -145,7 +145,7 @@ def _grouped(node: Any, ids: frozenset[int], column: str) -> frozenset[int]:
         if _is_session(entries[attribute]):
             raise SessionKeyError(
                 f"--keys: {column} belongs to a session window, which late records can extend. "
-                "Pass only the other columns: all sessions of a touched key are replaced"
+                "Pass only the other columns: all sessions of the same key are then replaced"
             )
     if ids and not ids & entries.keys() and elements(node.groupingExpressions()):
         raise CaptureError(

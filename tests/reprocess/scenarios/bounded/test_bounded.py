@@ -135,7 +135,7 @@ def test_a_partition_without_an_offset_is_a_risk():
     world = World(Engine.CONSUMER_GROUP)
     del world.offsets[("orders", 1)]
     risks = " ".join(build_plan("bounded", "p", world).risks)
-    assert "orders[1] have records, but no committed offset" in risks
+    assert "without a committed offset: orders[1]" in risks
 
 
 def blockers(world, **options):

@@ -19,9 +19,9 @@ FOUND = EventTimes(slices=(), column="at", is_exact=True, result_time=None, colu
         ({"0": (5, 90), "1": (3, 8), "2": (4, 4)}, "exact: all records"),
         ({"0": (0, 90), "1": (0, 8)}, "exact: all records"),
         ({"0": (5, 60), "1": (3, 8)}, "exact up to the measured offsets"),
-        ({"0": (6, 90), "1": (3, 8)}, "only has the records of --scan"),
-        ({"0": (5, 90)}, "only has the records of --scan"),
-        ({"0": (5, 90), "1": (3, 3)}, "only has the records of --scan"),
+        ({"0": (6, 90), "1": (3, 8)}, "has only the records of --scan"),
+        ({"0": (5, 90)}, "has only the records of --scan"),
+        ({"0": (5, 90), "1": (3, 3)}, "has only the records of --scan"),
     ],
 )
 def test_only_what_was_measured_whole_is_exact(scanned, said):

@@ -131,7 +131,7 @@ SCENARIO = Scenario(
         Option(
             name="to",
             ask="Write the results to which folder?",
-            help="Absolute path of a new folder for both results.",
+            help="Absolute path of a new folder for the results of both versions.",
             metavar="FOLDER",
             required=True,
         ),

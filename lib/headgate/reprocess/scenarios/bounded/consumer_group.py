@@ -37,8 +37,8 @@ def build(request: PlanRequest) -> Plan:
     commands = pipeline.commands
     if missing := [w for w in ("start", "stop") if getattr(commands, w) is None]:
         return request.block(
-            f"{pipeline.name} has no {' and no '.join(missing)} command. Register it in "
-            "headgate.toml"
+            f"{pipeline.name} has no {' and no '.join(missing)} command. Register each missing "
+            "command in headgate.toml"
         )
     group = inspector.kafka.group(str(pipeline.group))
     positions = {part: commit.offset for part, commit in commits_of(group).items()}
@@ -109,8 +109,8 @@ def _risks(
 ) -> Iterator[str]:
     name = request.pipeline.name
     yield (
-        f"while records keep arriving, {name} also processes some that are later than the latest "
-        "offsets of the run's start, until it is stopped"
+        f"while records keep arriving, {name} also processes some records from after the start "
+        "of the run, until Headgate stops it"
     )
     new = [
         f"{t}[{p.number}]"
@@ -120,11 +120,15 @@ def _risks(
     ]
     if new:
         yield (
-            f"{name_list(new)} have records, but no committed offset. auto.offset.reset of {name} "
-            "decides where it starts; with `latest`, the run may not end. Pass --time-limit"
+            f"partitions with records, but without a committed offset: {name_list(new)}. "
+            f"auto.offset.reset of {name} decides where the run starts there; with `latest`, the "
+            "run may not end. Pass --time-limit"
         )
     if request.pipeline.engine is Engine.KAFKA_STREAMS:
-        yield "an undo doesn't restore offsets, because it can't restore the state that fits them"
+        yield (
+            "an undo doesn't restore the offsets, because it can't restore the state at these "
+            "offsets"
+        )
     yield from end_risks(request)
     yield from time_risks(request)
 

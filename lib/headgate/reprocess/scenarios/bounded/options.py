@@ -49,7 +49,7 @@ def end_risks(request: PlanRequest) -> list[str]:
 def _suspended(pipeline: Pipeline) -> str:
     if pipeline.commands.suspend is None:
         return ""
-    return ", and its restarts stay suspended. An undo re-enables them"
+    return ", and its restarts stay suspended. An undo re-enables the restarts"
 
 
 def time_risks(request: PlanRequest) -> list[str]:

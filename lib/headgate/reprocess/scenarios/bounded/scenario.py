@@ -46,7 +46,9 @@ SCENARIO = Scenario(
         Option(
             name="start-after",
             ask="Start the pipeline after the run?",
-            help="Start the pipeline after the run. Without this option, it stays stopped.",
+            help=(
+                "Start the pipeline after the run. Without this option, the pipeline stays stopped."
+            ),
             kind=Kind.FLAG,
         ),
     ),
@@ -58,10 +60,10 @@ SCENARIO = Scenario(
             note="Headgate calls the entry point in its own process, with its checkpoint and sink.",
         ),
         Engine.KAFKA_STREAMS: needs(
-            _COMMANDS, note="It may process later records before it is stopped."
+            _COMMANDS, note="The application may process later records before Headgate stops it."
         ),
         Engine.CONSUMER_GROUP: needs(
-            _COMMANDS, note="It may process later records before it is stopped."
+            _COMMANDS, note="The group may process later records before Headgate stops it."
         ),
     },
 )

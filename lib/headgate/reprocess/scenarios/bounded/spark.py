@@ -38,8 +38,8 @@ def build(request: PlanRequest) -> Plan:
         return request.block(common.no_checkpoint(pipeline))
     if found.remote:
         raise RefusedError(
-            f"checkpoint {found.location} is remote, and Headgate can restore only a local one: "
-            "run the query with Trigger.AvailableNow instead"
+            f"checkpoint {found.location} is remote, and Headgate can restore only a local "
+            "checkpoint: run the query with Trigger.AvailableNow instead"
         )
     stop = common.stop_step(pipeline, checkpoint=found.location)
     what: dict[str, Any] = {
@@ -104,16 +104,16 @@ def _blockers(request: PlanRequest, found: Checkpoint, position: QueryPosition) 
     others = [s.name for s in position.sources if s.kind is not SourceKind.KAFKA]
     if others:
         yield (
-            f"sources that aren't Kafka: {name_list(others)}. Their end can't be set: run the "
-            "query with Trigger.AvailableNow instead"
+            f"sources that aren't Kafka: {name_list(others)}. Headgate can't set the end of "
+            "these sources: run the query with Trigger.AvailableNow instead"
         )
 
 
 def _risks(request: PlanRequest, unread: dict[str, int] | None) -> Iterator[str]:
     pipeline = request.pipeline
     yield (
-        f"{pipeline.entry_point} runs with the worker's credentials and writes to its own sink. An "
-        "undo can't delete what it wrote"
+        f"{pipeline.entry_point} runs with the worker's credentials and writes to its own sink. "
+        "An undo can't delete this output"
     )
     yield (
         "the end offsets are found once, when the query starts in the run. Records that arrive "
@@ -127,8 +127,8 @@ def _risks(request: PlanRequest, unread: dict[str, int] | None) -> Iterator[str]
         )
     if request.version is not None and request.version.watermarks:
         yield (
-            "the watermark advances at the speed of the run. Records that are later than its "
-            "delay are dropped: keep batches small with --max-records"
+            "the watermark advances at the speed of the run. Records that are later than the "
+            "watermark delay are dropped: keep batches small with --max-records"
         )
     if not request.inspector.spark_jobs.master().startswith("local"):
         yield (

@@ -184,9 +184,11 @@ def _exactness(
     parts = [(n, p) for n, t in topics.items() for p in t.partitions if p.end != p.begin]
     limits = [(scanned[n].get(str(p.number), (p.end or 0, 0)), p) for n, p in parts]
     if any(begin > (p.begin or 0) or begin >= end for (begin, end), p in limits):
-        return "the result only has the records of --scan: others of the range may be missing"
+        return (
+            "the result has only the records of --scan: other records of the range may be missing"
+        )
     if any(end < (p.end or 0) for (_, end), p in limits):
-        return "the result is exact up to the measured offsets: later records are not in it"
+        return "the result is exact up to the measured offsets, and lacks later records"
     return "the result is exact: all records of the topics were measured for the range"
 
 

@@ -86,8 +86,8 @@ def _topic(
             undo=(f"An undo deletes topic {name}.",),
         ),
         risks=(
-            f"{name} is complete only after the run: consumers should wait for its end. A "
-            "resumed run recreates the topic and starts again",
+            f"{name} is complete only after the run: consumers should wait for the end of the "
+            "run. A resumed run recreates the topic and starts again",
         ),
     )
 

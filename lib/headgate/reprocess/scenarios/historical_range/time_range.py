@@ -73,7 +73,7 @@ def operator_blockers(request: PlanRequest, version: Version) -> list[str]:
     found = []
     if any(o.kind is OperatorKind.AGGREGATE and o.window is None for o in operators):
         found.append(
-            "the query aggregates without a time window, so its results belong to no time. Use "
+            "the query aggregates without a time window, so its results have no time. Use "
             "from-scratch"
         )
     words = [_WORDS[kind] for kind in sorted(kinds & _NEED_WARM_UP)]
@@ -108,8 +108,8 @@ def result_filter(
         if all(_begins(window.size_us, window.start_us or 0, at) for at in limits):
             return None, []
     return None, [
-        "Headgate doesn't know which column of the result has its time. Name it with "
-        f"--time-column; for JSON, value.FIELD. Columns: {name_list(found.columns)}"
+        "Headgate doesn't know which column of the result is its time. Name the column with "
+        f"--time-column; for JSON, use value.FIELD. Columns: {name_list(found.columns)}"
     ]
 
 

@@ -195,8 +195,8 @@ CHAIN = (
         "once."
     ),
     says(
-        undo="Offsets and checkpoints of all pipelines are restored. State that a reset of a Kafka "
-        "Streams application deleted is not restored."
+        undo="Offsets and checkpoints of all pipelines are restored. Deleted state of Kafka "
+        "Streams applications is not restored."
     ),
     says(
         undo="Rewritten records stay in {to}. After an undo, downstream pipelines process them as "

@@ -29,7 +29,9 @@ class InstallResults(StepBase):
 
     def describe(self) -> str:
         if self.replaces:
-            return f"replace {self.folder} by the new results, and keep the old ones as a backup"
+            return (
+                f"replace {self.folder} with the new results, and keep the old results as a backup"
+            )
         return f"move the new results to {self.folder}"
 
     def check(self, inspector: Inspector, *, again: bool = False) -> None:
@@ -62,8 +64,8 @@ class InstallResults(StepBase):
             folders.move(self.folder, was["backup"])
         if folders.exists(self.folder):
             raise RefusedError(
-                f"{self.folder} already exists. Move it away, or run `headgate plan` again with "
-                "--replace"
+                f"{self.folder} already exists. Move the folder away, or run `headgate plan` "
+                "again with --replace"
             )
         folders.move(was["staged"], self.folder)
 
@@ -101,8 +103,8 @@ class RemoveResults(StepBase):
         if folders.exists(self.folder) and not folders.exists(self.staged):
             if folders.tree_hash(self.folder) != self.content:
                 raise RefusedError(
-                    f"files in {self.folder} were changed after the run, and the undo would delete "
-                    "them. Move them away, then undo the run again"
+                    f"files in {self.folder} were changed after the run, and the undo would "
+                    "delete these files. Move them away, then undo the run again"
                 )
             folders.move(self.folder, self.staged)
         if self.replaces and folders.exists(self.backup):
@@ -117,5 +119,6 @@ class RemoveResults(StepBase):
         moved_nothing = exists(self.staged) and not exists(self.backup)
         if not moved_nothing and exists(self.folder) != self.replaces:
             raise StepError(
-                f"{self.folder} is not as before the run. Check its contents, then resume the undo"
+                f"{self.folder} doesn't have its contents from before the run. Check the "
+                "folder, then resume the undo"
             )

@@ -116,8 +116,8 @@ class DeleteFilledTopic(StepBase):
     def risks(self, inspector: Inspector) -> tuple[str, ...]:
         """Say what goes with the topic."""
         return (
-            f"the undo deletes topic {self.topic} with all its records, also those of other "
-            "producers",
+            f"the undo deletes topic {self.topic} with all its records, including records from "
+            "other producers",
         )
 
     def check(self, inspector: Inspector, *, again: bool = False) -> None:

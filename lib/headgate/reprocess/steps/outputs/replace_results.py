@@ -45,7 +45,8 @@ class ReplaceResults(ProcessRecords):
         return (
             f"process {plural(self.records, 'record')} of {', '.join(sorted(self.offsets))} and "
             f"{plural(self.late, 'late record')} with {self.entry_point}; write a copy of "
-            f"{self.folder} with new results of {plural(self.pairs, 'touched key')}"
+            f"{self.folder} with new results of {plural(self.pairs, 'key')} (windows count "
+            "separately)"
         )
 
     def check(self, inspector: Inspector, *, again: bool = False) -> None:
@@ -100,8 +101,9 @@ class ReplaceResults(ProcessRecords):
         return (
             f"{plural(facts['read'], 'record')} and {plural(facts['new'], 'late record')} read, "
             f"{plural(facts['repeated'] + facts['in_input'], 'duplicate')} dropped, "
-            f"{plural(facts['replaced'], 'result')} replaced by {facts['written']} in "
-            f"{facts['seconds']:.0f} s, {facts['startup_seconds']:.0f} s of it to start Spark"
+            f"{plural(facts['replaced'], 'result')} replaced by {facts['written']} new results "
+            f"in {facts['seconds']:.0f} s, including {facts['startup_seconds']:.0f} s to start "
+            "Spark"
         )
 
 
