@@ -39,7 +39,7 @@ def _page(context: Context) -> None:
             markup.empty(
                 "No requests yet",
                 "Open Reprocess, plan a scenario and choose Request approval. Another person "
-                "approves or declines it here.",
+                "approves or declines the request here.",
             )
         )
         return

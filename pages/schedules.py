@@ -51,7 +51,7 @@ def _page(context: Context) -> None:
     if not has_worker(context):
         st.html(
             markup.say(
-                "No worker is running, so ticks are missed. Start one with `headgate up`.",
+                "No worker is running, so ticks are missed. Start a worker with `headgate up`.",
                 "unknown",
             )
         )

@@ -127,8 +127,8 @@ def _nothing_yet(context: Context, pipeline: str | None) -> None:
     else:
         said = markup.empty(
             f"No version of {pipeline} is stored yet",
-            "After the first completed batch, the worker reads the evidence that headgate.toml "
-            "names, every minute. Until then, paste or upload evidence.",
+            "The worker stores a version after the first completed batch. Every minute, the worker "
+            "reads the evidence in headgate.toml. Until then, paste or upload evidence.",
         )
     st.html(said)
     _, middle, _ = st.columns([1, 2.2, 1])

@@ -242,7 +242,7 @@ def test_a_reset_is_planned_run_watched_and_undone(visit, shoot, worker, registr
     checkpoint = registry.parent / "ck" / "returns"
     before = sorted(p.relative_to(checkpoint) for p in checkpoint.rglob("*"))
     page = visit("reprocess?pipeline=returns&scenario=from-scratch")
-    page.get_by_text("each can be undone").wait_for()
+    page.get_by_text("Every step can be undone").wait_for()
     shoot(page, "reprocess-plan")
     page.get_by_role("button", name="Run plan …").click()
     dialog = page.get_by_role("dialog")

@@ -48,5 +48,5 @@ def test_a_topic_is_shown_by_reason_with_masked_samples(
     page.get_by_text("xxxx xxx, 00").first.wait_for()
     assert page.get_by_text("Jane Doe").count() == 0
     shoot(page, f"dead-letters-{scheme}")
-    page.get_by_text("Samples, one of each reason").scroll_into_view_if_needed()
+    page.get_by_text("Samples, one for each reason").scroll_into_view_if_needed()
     shoot(page, f"dead-letters-samples-{scheme}")

@@ -40,7 +40,7 @@ def test_a_selector_narrows_the_map_and_stands_in_the_address(visit):
     box = page.get_by_placeholder("orders+, owner:payments")
     box.fill("ownr:sales")
     box.press("Enter")
-    page.get_by_text("similar: owner").wait_for()
+    page.get_by_text("Similar: owner").wait_for()
     graph = page.locator(".graph").bounding_box()
     assert graph["y"] + graph["height"] <= page.viewport_size["height"]
 
@@ -100,7 +100,7 @@ def test_consumers_stand_side_by_side(scheme, size, live, visit, shoot):
 @pytest.mark.kafka
 def test_a_spark_query_that_lost_records_says_so(live, visit, shoot):
     page = visit("?view=consumers&reader=orders-by-city%20payments", at=live)
-    lost = page.get_by_text("Kafka deleted records at 25 offsets before they were read")
+    lost = page.get_by_text("Kafka deleted unread records (25 offsets)")
     lost.first.wait_for(timeout=90_000)
     page.get_by_text("checkpoint", exact=True).first.wait_for()
     page.locator(".js-plotly-plot .legendtext").first.wait_for()

@@ -24,7 +24,7 @@ def test_one_asks_and_another_declines(own_console, visit, shoot, scheme):
     page.get_by_text("Drop the state and reprocess everything").wait_for()
     shoot(page, f"reprocess-choice-{scheme}")
     page.get_by_role("button", name="From scratch").click()
-    page.get_by_text("each can be undone").wait_for()
+    page.get_by_text("Every step can be undone").wait_for()
     assert "scenario=from-scratch" in page.url
     shoot(page, f"reprocess-plan-{scheme}")
     page.get_by_role("button", name="Request approval").click()

@@ -75,10 +75,10 @@ def test_an_empty_page_says_what_to_do(open_page, empty):
 def test_bad_input_is_one_sentence(open_page, registered):
     at = open_page("compare_output")
     for a, b, keys, said in (
-        ("/etc/passwd", "out/b", "id", "doesn't allow it"),
-        ("out/../secret", "out/b", "id", "doesn't allow it"),
-        ("kafka:private", "out/b", "id", "doesn't allow it"),
-        ("out/a", "out/b", "", "name them under Keys"),
+        ("/etc/passwd", "out/b", "id", "doesn't allow this output"),
+        ("out/../secret", "out/b", "id", "doesn't allow this output"),
+        ("kafka:private", "out/b", "id", "doesn't allow this output"),
+        ("out/a", "out/b", "", "enter them under Keys"),
         ("", "out/b", "id", "needs a name"),
         ("kafka:totals-a@5", "out/b", "id", "has no range"),
     ):

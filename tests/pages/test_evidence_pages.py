@@ -148,7 +148,7 @@ def test_a_listed_name_that_leads_to_this_machine_is_refused(tmp_path, monkeypat
     )
     context = open_context(str(tmp_path / "headgate.toml"))
     for host in ("inner.example", "meta.example"):
-        with pytest.raises(EvidenceError, match="resolves to an address of the console"):
+        with pytest.raises(EvidenceError, match="resolves to a loopback or link-local address"):
             allowed(context, f"http://{host}:4040")
     for host in ("outer.example", "localhost", "127.0.0.1"):
         assert allowed(context, f"http://{host}:4040") == f"http://{host}:4040"

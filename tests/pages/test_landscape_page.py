@@ -50,7 +50,7 @@ def test_a_wrong_selector_says_where_and_shows_everything(open_link):
     assert not at.exception
     said = text(at)
     assert "position 1" in said
-    assert "similar: orders" in said
+    assert "Similar names: orders" in said
     assert "orders-by-city" in buttons(at)
 
 
@@ -102,7 +102,7 @@ def test_unused_resources_are_listed(open_page, seeded):
     assert not at.exception
     tables = [d.value for d in at.dataframe]
     assert any("city-revenue-v2" in set(t["Topic"]) for t in tables if "Topic" in t)
-    assert "Kafka cluster state not read" in text(at)
+    assert "Headgate has not read the Kafka cluster state" in text(at)
 
 
 @pytest.mark.parametrize("page", ["landscape", "topology"])
@@ -118,7 +118,7 @@ def test_a_large_landscape_opens_closed_and_one_pipeline_can_be_opened(
     monkeypatch.setenv("HEADGATE_CONFIG", str(write(tmp_path, pipelines=120, topics=400)))
     at = open_page("landscape", level="internals")
     assert not at.exception
-    assert "Too many nodes for one picture" in text(at)
+    assert "The graph has too many nodes" in text(at)
     at = open_page("landscape", node="pipeline:pipeline-7")
     at.button(key="landscape_internals").click().run()
     assert at.query_params[LandscapeKey.OPENED] in ("pipeline-7", ["pipeline-7"])

@@ -103,7 +103,7 @@ def test_compare_asks_for_files_where_only_one_version_is_stored(open_page, seed
 
 def test_the_landscape_works_without_kafka(open_page, seeded):
     at = open_page("landscape")
-    assert "No Kafka is configured" in text(at)
+    assert "configured. Set bootstrap_servers under" in text(at)
     at.button(key="overview-city-alerts").click().run()
     assert at.query_params["node"].startswith("city-alerts/")
     at.segmented_control(key=LandscapeKey.LEVEL).set_value("pipelines").run()

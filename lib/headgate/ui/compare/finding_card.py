@@ -58,7 +58,7 @@ def paragraphs(rule: NamedRule) -> list[str]:
 
 def _source(rule: NamedRule) -> object:
     if rule.source == _MEASURED:
-        return "measured: restarts of changed queries on Spark"
+        return "Measured: Headgate restarted changed queries on Spark."
     return markup.Link(rule.source)
 
 
@@ -75,9 +75,9 @@ def _rules() -> dict[str, NamedRule]:
 
 EFFECTS = {
     StateEffect.EXACT: "kept unchanged",
-    StateEffect.MIXED: "kept; results mix the old and the new meaning",
-    StateEffect.REINTERPRETED: "read with a different meaning",
-    StateEffect.ORPHANED: "orphaned: no operator reads the state",
+    StateEffect.MIXED: "kept, but results mix the old and the new logic",
+    StateEffect.REINTERPRETED: "kept, but the new version reads the values with another meaning",
+    StateEffect.ORPHANED: "kept on disk, but no operator reads the state",
     StateEffect.LOST: "lost",
     StateEffect.NONE: None,
 }
@@ -142,8 +142,8 @@ def _scenario(finding: Finding, pipeline: str | None) -> None:
         "pages/reprocess.py",
         label=f"Plan {finding.scenario}",
         icon=":material/replay:",
-        help="Opens Reprocess with this pipeline and scenario. Nothing changes until you run the "
-        "plan.",
+        help="Opens the Reprocess page with this pipeline and scenario. Nothing changes until you "
+        "run the plan.",
         query_params=[
             (ReprocessKey.PIPELINE, pipeline),
             (ReprocessKey.SCENARIO, finding.scenario),

@@ -97,7 +97,7 @@ def _all(page: _Page) -> None:
     elif report.changes:
         st.html(markup.quiet("No rule reports a problem with these changes."))
     else:
-        st.html(markup.quiet("For the engine, both versions are the same."))
+        st.html(markup.quiet("Both versions are the same for the engine."))
     if chips := markup.chips(_in_the_graph(page.sketch)):
         st.html(markup.section("Changes in the graph") + chips)
     if report.upgrade:

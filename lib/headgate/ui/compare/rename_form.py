@@ -57,7 +57,8 @@ def _ask(found: Comparison) -> None:
     if not kinds:
         st.html(
             markup.quiet(
-                "Nothing to rename: a rename needs a named node of the same kind in both versions."
+                "No rename possible: both versions need a source, state store or operator with a "
+                "name, of the same kind."
             )
         )
         return

@@ -15,8 +15,8 @@ from headgate.usecases.outputs.compare_outputs import compare_request
 _ADDRESS = "A path, kafka:TOPIC, kafka:TOPIC@FROM..TO or jdbc:NAME.TABLE"
 _KEYS = "Columns that identify a row, separated by commas."
 _IGNORE = "Columns that aren't compared, separated by commas."
-_TOLERANCE = "Numbers are equal if they differ by at most this (absolute)."
-_NEWEST = "Topics: compare only the newest record of each key, for output in update mode."
+_TOLERANCE = "Numbers are equal if they differ by at most this value (absolute)."
+_NEWEST = "For topics in update mode: compare only the newest record of each key."
 
 
 def ask(context: Context) -> CompareRequest | None:
@@ -44,5 +44,5 @@ def ask(context: Context) -> CompareRequest | None:
             tolerance=float(tolerance), ignore=ignore.split(","), newest=newest,
         )  # fmt: skip
     except HeadgateError as error:
-        show_problem(str(error).replace("pass --keys, such as --keys id", "name them under Keys"))
+        show_problem(str(error).replace("pass --keys, such as --keys id", "enter them under Keys"))
         return None

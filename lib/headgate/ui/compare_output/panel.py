@@ -37,8 +37,8 @@ def output_panel(context: Context) -> None:
 def _nothing(context: Context) -> None:
     if context.registry.console_outputs:
         allowed = ", ".join(f"`{o}`" for o in context.registry.console_outputs)
-        st.html(markup.empty("No comparison yet", f"Name two outputs and their keys. This console "
-                             f"may read {allowed}."))  # fmt: skip
+        st.html(markup.empty("No comparison yet", f"Enter two outputs and their key columns. "
+                             f"headgate.toml allows {allowed}."))  # fmt: skip
         return
     st.html(
         markup.empty(

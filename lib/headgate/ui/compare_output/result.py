@@ -42,7 +42,7 @@ def show_comparison(found: OutputComparison) -> None:
             st.html(markup.section("Columns"))
             st.dataframe(_columns(found), hide_index=True, width="stretch", height="content")
     if found.samples:
-        st.html(markup.section("Samples") + markup.quiet("At most 20 rows; secrets are masked."))
+        st.html(markup.section("Samples") + markup.quiet("At most 20 rows, with masked secrets."))
         st.dataframe(_samples(found), hide_index=True, width="stretch", height="content")
     st.download_button(
         "Download JSON", data=json.dumps({"schema": 1} | comparison_json(found), indent=2),
@@ -58,7 +58,7 @@ def _tiles(found: OutputComparison) -> str:
             ("Rows in B", count(found.rows_b), f"{found.rows_b:,}"),
             ("Missing", count(found.missing), "only in A"),
             ("Extra", count(found.extra), "only in B"),
-            ("Different", count(found.different), "same key, other values"),
+            ("Different", count(found.different), "same key, different values"),
         )
     )
 

@@ -105,7 +105,7 @@ def _stored_line(what: Given | None, place: str) -> None:
     elif done.added:
         st.success(f"Stored as version {done.number} of {name}.", icon=":material/check:")
     else:
-        st.info(f"No change: the evidence equals version {done.number} of {name}.")
+        st.info(f"No change: version {done.number} of {name} already has this evidence.")
     # A link to the page that is open would leave the address as it is.
     if st.button(
         f"Show version {done.number}", key=f"show_stored_{place}", type="tertiary",

@@ -42,13 +42,13 @@ WORDS = {
     How.ADDRESS: "Address",
 }
 HINTS = {
-    How.PASTE: "Output of Spark's `explain`, also from a log; a plan or progress as JSON; "
-    "`Topology#describe()` of Kafka Streams.",
-    How.FILES: "Explain text, plans, progress, event logs, files of `headgate capture`, or a "
-    "folder as a zip. Several files together make one version.",
-    How.FOLDER: "A checkpoint, a rolling event log, or several files of one version.",
-    How.ADDRESS: "The Spark UI or History Server of a host that headgate.toml names, such as "
-    "`http://driver:4040`; or a registered checkpoint or evidence.",
+    How.PASTE: "Paste the output of Spark's `explain` (also from a log), a plan or query progress "
+    "as JSON, or the output of `Topology#describe()` (Kafka Streams).",
+    How.FILES: "Upload explain text, plans, query progress, event logs, files from `headgate "
+    "capture`, or a zipped folder. Several files form one version.",
+    How.FOLDER: "Upload a checkpoint, a rolling event log, or several files of one version.",
+    How.ADDRESS: "Address of a Spark UI or History Server, such as `http://driver:4040`. "
+    "headgate.toml must contain the host. Or choose a registered checkpoint or other evidence.",
 }
 PLACEHOLDER = (
     "== Physical Plan ==\n*(4) HashAggregate(keys=[city#6], functions=[count(1)])\n"
@@ -133,7 +133,7 @@ def _understood(context: Context, evidence: tuple[str, ...], key: str) -> Given 
     except HeadgateError as error:
         show_problem(error)
         return None
-    lines = [f"{as_uploaded(p.location)}: {p.words or 'of unknown format'}" for p in found.pieces]
+    lines = [f"{as_uploaded(p.location)}: {p.words or 'unknown format'}" for p in found.pieces]
     if found.problem is not None:
         if found.words:
             st.html(markup.pieces(lines))
@@ -175,7 +175,7 @@ def choose_query(rows: Sequence[QueryRow], key: str) -> str | None:
     st.html(f'<div class="hg-section">{len(rows)} queries: choose one</div>')
     shown = _found(rows, key) if len(rows) > FEW else list(rows)
     if not shown:
-        st.caption("No query matches this name or id.")
+        st.caption("No query matches this name, id or state.")
         return None
     with st.container(height=300 if len(shown) > 5 else "content", border=len(shown) > 5):
         by_id = {row.id: row for row in shown}

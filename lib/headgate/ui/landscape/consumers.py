@@ -84,7 +84,8 @@ def _table(found: Sequence[Consumer]) -> Consumer | None:
         column_config={
             "Lag": st.column_config.NumberColumn(
                 format="localized",
-                help="Latest offset minus position: at most this many unread records",
+                help="Latest offset minus the consumer's position, in offsets. At most this many "
+                "records are unread.",
             ),
             "Partitions": st.column_config.NumberColumn(width="small"),
         },
@@ -110,8 +111,8 @@ def _overview(landscape: Landscape, found: Sequence[Consumer]) -> None:
     if landscape.at is None:
         st.html(
             markup.say(
-                "Kafka cluster state not read, so latest offsets and undeclared groups are "
-                "missing.",
+                "Headgate has not read the Kafka cluster state. Latest offsets and undeclared "
+                "groups are missing.",
                 "unknown",
             )
         )
@@ -134,16 +135,16 @@ def _sentence(consumer: Consumer) -> str:
     location = f"{consumer.name} on {consumer.topic}"
     if consumer.lost:
         return (
-            f"{location}: Kafka deleted records at {exact(consumer.lost)} offsets before they were "
-            "read. Raise the topic's retention, and restore the records from another copy."
+            f"{location}: Kafka deleted unread records ({exact(consumer.lost)} offsets). Increase "
+            "the topic's retention, and restore the records from another copy."
         )
     said = (
-        f"{location}: the position is after the latest offset, so the topic was probably recreated "
+        f"{location}: the position is after the latest offset. Probably, the topic was recreated "
         "or truncated. Check the topic"
     )
     if not consumer.declared:
         return f"{said}. To set new offsets with Headgate, register the group in headgate.toml."
-    return f"{said}, then set new offsets (Reprocess: From an offset or time)."
+    return f"{said}. Then plan From an offset or time on the Reprocess page."
 
 
 def _detail(consumer: Consumer) -> None:
@@ -179,11 +180,11 @@ def _detail(consumer: Consumer) -> None:
 
 def _why_nothing(consumer: Consumer) -> str:
     if consumer.is_static:
-        return "The query reads this topic as a static table, so it has no position and no lag."
+        return "The query reads this topic as a static table. Static tables have no offset or lag."
     if consumer.kind == "spark":
         return (
             "The position is unknown: Spark commits no offsets to Kafka, and Headgate has read no "
             "checkpoint or progress of this query. Set `checkpoint` of the pipeline in "
             "headgate.toml."
         )
-    return "This group has no known committed offset of this topic."
+    return "This group has no known committed offset for this topic."

@@ -42,12 +42,13 @@ NOTHING = "No node matches. Change or clear the selector or the exclusion."
 
 HELP = "\n".join(
     (
-        "Nodes to show, in dbt's selector syntax. A space means union, a comma intersection.",
+        "Selects the nodes to show, with the selector syntax of dbt. A space means union, a comma "
+        "means intersection.",
         "",
-        "- `orders`, `orders*`: by name, or by pattern",
-        "- `+orders`, `orders+`: plus everything upstream or downstream",
-        "- `2+orders+1`: plus 2 steps upstream and 1 step downstream",
-        "- `@orders`: plus everything downstream, and everything upstream of any of these",
+        "- `orders`, `orders*`: nodes with this name, or with names that match this pattern",
+        "- `+orders`, `orders+`: `orders` and everything upstream, or everything downstream",
+        "- `2+orders+1`: `orders`, 2 steps upstream and 1 step downstream",
+        "- `@orders`: `orders`, everything downstream, and everything upstream of those nodes",
         *(f"- `{method}:`: {meaning}" for method, meaning in METHODS.items()),
         "",
         'Names with spaces, commas, colons, quotes or `*` need quotes: `topic:"a, b"`.',

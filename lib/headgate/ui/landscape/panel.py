@@ -87,8 +87,8 @@ def _overview(landscape: Landscape, sketch: Sketch, seen: ClusterSnapshot, close
     if closed:
         st.html(
             markup.quiet(
-                "Too many nodes for one picture, so internals are hidden. Narrow the selector, or "
-                "show the internals of one pipeline."
+                "The graph has too many nodes, so the internals of pipelines are hidden. Narrow "
+                "the selector, or show the internals of one pipeline."
             )
         )
     with st.container(key="neighbours", gap=None):
@@ -97,7 +97,8 @@ def _overview(landscape: Landscape, sketch: Sketch, seen: ClusterSnapshot, close
     if len(drawn) > LISTED:
         st.html(
             markup.quiet(
-                f"And {plural(len(drawn) - LISTED, 'more pipeline')}. Narrow the selector."
+                f"And {plural(len(drawn) - LISTED, 'more pipeline')}. To list them, narrow the "
+                "selector."
             )
         )
     if landscape.at:
@@ -288,7 +289,7 @@ def _reach(reach: Reach, title: str, *, tell: bool) -> None:
     ]
     facts = markup.facts(rows)
     if not facts:
-        st.html(markup.quiet("Nothing."))
+        st.html(markup.quiet(f"No {title.lower()}."))
         return
     st.html(markup.section(title) + facts)
     if tell:
@@ -325,7 +326,7 @@ def _way(landscape: Landscape, sketch: Sketch, node_id: str) -> None:
         )
         st.html(markup.say(said, "unknown"))
     elif path.has_more:
-        st.html(markup.quiet("This is the shortest path; there are others."))
+        st.html(markup.quiet("This is the shortest path. Other paths exist."))
     else:
         st.html(markup.quiet("This is the only path."))
     ids = {n.id for n in sketch.nodes}

@@ -21,8 +21,8 @@ def landscape_loose(landscape: Landscape) -> None:
         with st.container(key="selector-problem"):
             st.html(
                 markup.say(
-                    "Kafka cluster state not read, so this page lists only topics that pipelines "
-                    "name. Groups, sizes and unused topics are missing.",
+                    "Headgate has not read the Kafka cluster state. This page lists only topics of "
+                    "pipelines, without groups, sizes and unused topics.",
                     "unknown",
                 )
             )

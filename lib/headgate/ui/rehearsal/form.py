@@ -28,22 +28,26 @@ NONE = "No old version"
 GENERATED = "No checkpoint: generated rows for both versions"
 _BATCHES = {"real": "Process one batch of new rows", "none": "Start without input"}
 _EXPLAINED = {
-    "real": "At most 1,000 records per Kafka source and 10 files per folder; commits no offsets",
-    "none": "Checks the plan, the state and its schema, but not offsets and topics",
+    "real": "Reads at most 1,000 records per Kafka source and 10 files per folder. Commits no "
+    "offsets.",
+    "none": "Checks the plan, the state and the state schema, but no offsets and no topics.",
 }
 _NEW = (
-    "The registered or captured function, or another `module:function` in the same module or in "
-    "the folder of headgate.toml."
+    "Function that builds the new version, as `module:function`. The module must be registered, "
+    "captured, or in the folder of headgate.toml."
 )
 _OLD = (
-    "Headgate runs the old version on the same input to compare the outputs, then on the copy "
-    "that the new version changed to test the rollback."
+    "Headgate runs the old version on the same input and compares the outputs. To test the "
+    "rollback, the old version then runs on the copy that the new version changed."
 )
 _COPY = (
-    "Spark runs on a copy. A hash verifies that the original stays unchanged. On generated rows, "
-    "Spark reads no source."
+    "Spark runs on a copy of the checkpoint. A hash verifies that the original stays unchanged. "
+    "With generated rows, Spark reads no source."
 )
-_BATCH = "Input of the new version. Its sink is replaced: nothing is written to the real target."
+_BATCH = (
+    "Input of the new version. Headgate replaces the sink, so Spark writes nothing to the real "
+    "target."
+)
 _FUNCTION = re.compile(r"[\w.]+:\w+$")
 
 
@@ -82,7 +86,7 @@ def ask_order(
     is_twin = checkpoint == GENERATED
     try:
         if is_twin and control in (None, NONE):
-            raise EvidenceError("generated rows need two versions: choose an old version, too")
+            raise EvidenceError("generated rows need two versions: choose an old version")
         return Order(
             pipeline=pipeline.name,
             after=startable(context, chosen or ""),

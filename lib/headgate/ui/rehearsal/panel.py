@@ -24,9 +24,10 @@ from headgate.usecases.rehearsal.rehearse_spark import Rehearsal
 from headgate.usecases.rehearsal.twin_spark import TwinRun
 
 _WHAT_OF_STREAMS = (
-    "Tests whether Kafka Streams resumes with the new version: it starts the jar on a copy of the "
-    "state directory and the topics, on a separate broker. Run the command in a shell: pages "
-    "start no jars. Headgate only reads your cluster and the state directory."
+    "Tests whether Kafka Streams resumes with the new version. The command starts the new jar on "
+    "a separate broker, with a copy of the state directory and the topics. Run the command in a "
+    "shell, because the console doesn't start jars. Headgate only reads your cluster and the "
+    "original state directory."
 )
 
 
@@ -50,9 +51,9 @@ def command(pipeline: Pipeline | None) -> str:
 
 _EVERY_S = 1.0
 _WHAT = (
-    "Tests whether Spark resumes with the new version: it runs one batch on a copy of the "
-    "checkpoint, with the sink replaced. The original is only read. Without a checkpoint, both "
-    "versions run on the same generated rows, and Headgate compares their states."
+    "Tests whether Spark resumes with the new version. Spark runs one batch on a copy of the "
+    "checkpoint, with a replaced sink. Headgate only reads the original checkpoint. Without a "
+    "checkpoint, both versions run on the same generated rows, and Headgate compares the states."
 )
 
 
@@ -80,7 +81,8 @@ def rehearsal_panel(
         expanded=running is not None,
     ):
         if not (pipeline.entry_point or captured_function(after)):
-            st.html(markup.quiet("Set the pipeline's `entry_point` in headgate.toml to rehearse."))
+            said = "To rehearse this pipeline, set its `entry_point` in headgate.toml."
+            st.html(markup.quiet(said))
             return
         every = _EVERY_S if running is not None and not running.is_done else None
         st.fragment(_content, run_every=every)(context, pipeline, before, after)

@@ -89,7 +89,7 @@ def _batches(engine: EngineVerdict) -> Iterator[dict[str, Any]]:
             "batch": batch.number,
             "rows in": batch.rows_in,
             "rows out": batch.rows_out,
-            "taken": BATCH_WORDS[batch.kind],
+            "input": BATCH_WORDS[batch.kind],
         }
 
 
@@ -125,7 +125,7 @@ def _proof(found: Untouched, address: str) -> str:
     what = (
         f"`{address}` is unchanged: {files}."
         if found.is_unchanged
-        else f"`{address}` was changed by another process: {files}."
+        else f"Another process changed `{address}` during the rehearsal: {files}."
     )
     names = ", ".join(found.changed[:_ROWS])
     rows = [("Hash before", Code(found.before)), ("Hash after", Code(found.after))]

@@ -46,7 +46,9 @@ def dead_letters_panel(impact: Mapping[str, Any]) -> None:
                 )
             )
     if samples := impact.get("samples"):
-        st.html(markup.section("Samples, one of each reason") + markup.table(_HEAD, _rows(samples)))
+        st.html(
+            markup.section("Samples, one for each reason") + markup.table(_HEAD, _rows(samples))
+        )
 
 
 def _rows(samples: Any) -> list[tuple[object, ...]]:

@@ -41,7 +41,7 @@ def impact_tiles(plan: Plan) -> None:
 def _tiles(plan: Plan) -> Iterator[tuple[str, str, str]]:
     impact = plan.impact
     if again(impact) is None:
-        yield "Records reprocessed", NONE, "no known Kafka topic"
+        yield "Records reprocessed", NONE, "no known input topic"
     elif impact.get("total") is not None:
         amount = size(impact.get("bytes_total")) if "bytes_total" in impact else ""
         remark = f"bytes {NONE}" if amount == NONE else f"about {amount}" if amount else ""

@@ -50,7 +50,7 @@ OPENERS = frozenset(
 def plan_verdict(plan: Plan) -> None:
     """Show in one line whether the plan can run."""
     stuck = [step for step in plan.steps if not step.undoable]
-    stays = " An undo keeps written results." if plan.outputs.remains else ""
+    stays = " An undo doesn't remove written results." if plan.outputs.remains else ""
     if plan.blockers:
         more = len(plan.blockers) - 1
         reason = _sentence(as_asked(plan.blockers[0], plan.scenario)) + (
@@ -65,10 +65,11 @@ def plan_verdict(plan: Plan) -> None:
         text = f"The undo has {plural(len(plan.steps), 'step')}.{stays}"
         line = markup.verdict("✓", "Can run.", text, "resumes")
     elif stuck:
-        text = f"{plural(len(plan.steps), 'step')}; {len(stuck)} can't be undone.{stays}"
+        undone = f"No undo is possible for {plural(len(stuck), 'step')}."
+        text = f"{plural(len(plan.steps), 'step')}. {undone}{stays}"
         line = markup.verdict("?", "Can run.", text, "unknown")
     else:
-        text = f"{plural(len(plan.steps), 'step')}; each can be undone.{stays}"
+        text = f"{plural(len(plan.steps), 'step')}. Every step can be undone.{stays}"
         line = markup.verdict("✓", "Can run.", text, "resumes")
     st.html(line)
 

@@ -35,7 +35,7 @@ def choose_point(context: Context, pipeline: Pipeline, scenario: Scenario) -> No
     if found.error:
         st.warning(f"The newest restore point failed: {found.error}")
     for id, why in found.unreadable.items():
-        st.warning(f"Restore point {id} is kept, but can't be read: {why}")
+        st.warning(f"Restore point {id} exists, but can't be read: {why}")
     if found.points:
         with st.expander(f"{plural(len(found.points), 'restore point')}, {disk_use(found)}"):
             _table(found.points, scenario)

@@ -110,7 +110,7 @@ def _word(support: Support, found: Sequence[Answered]) -> tuple[str, str] | None
     if support.answer is Answer.REFUSED:
         return "not for this engine", "removed"
     lacking = sum(a.state is State.MISSING for a in found)
-    return (f"{plural(lacking, 'condition')} missing", "refuses") if lacking else None
+    return (f"{plural(lacking, 'condition')} not met", "refuses") if lacking else None
 
 
 def reason(support: Support, engine: Engine) -> str:

@@ -52,7 +52,7 @@ def unanswered(scenario: Scenario, engine: Engine, answers: Mapping[str, Any]) -
     open_words = missing(scenario, answers, engine)
     for word, options in open_words.items():
         what = f"Choose a {word}" if len(options) > 1 else options[0].ask
-        st.html(markup.quiet(f"{what}: needed for the plan."))
+        st.html(markup.quiet(f"Required for the plan: {what}."))
     return bool(open_words)
 
 

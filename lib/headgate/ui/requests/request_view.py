@@ -85,7 +85,7 @@ def _decide(context: Context, detail: RequestDetail) -> None:
             "Reason",
             key=RequestsKey.REASON,
             placeholder="Required to decline",
-            help="Reason for the decision, for the audit trail.",
+            help="Reason for your decision. The audit trail stores it.",
         ).strip()
         with st.container(horizontal=True):
             if is_same_person(row.asked_by, name or ""):

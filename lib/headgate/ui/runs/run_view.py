@@ -146,11 +146,13 @@ def _remarks(detail: RunDetail) -> None:
         st.html(markup.say(row.error, "refuses"))
     if row.state is RunState.QUEUED:
         since = ago(row.created_at).removesuffix(" ago")
-        st.html(markup.quiet(f"Waiting for a worker for {since}. `headgate up` starts one."))
+        said = f"Waiting for a worker for {since}. To start a worker, run `headgate up`."
+        st.html(markup.quiet(said))
     if row.cancel_requested and row.state.is_active:
         st.html(
             markup.say(
-                "Cancel requested. The run stops after the current step, or while it waits.",
+                "Cancel requested. The run stops after the current step. If the step waits, the "
+                "run stops at once.",
                 "unknown",
             )
         )
@@ -165,7 +167,7 @@ def _question(context: Context, detail: RunDetail) -> None:
     with st.container(border=True, key="question"):
         asked = sentence(detail.waits_for.request)
         st.warning(
-            f"{asked}. The run waits until you confirm this step, and then checks it.",
+            f"{asked}. The run waits until you confirm this step. Then Headgate checks the step.",
             icon=":material/front_hand:",
         )
         name = ask_name(RunsKey.NAME)

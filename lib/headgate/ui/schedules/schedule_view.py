@@ -63,7 +63,7 @@ def schedule_view(context: Context, view: ScheduleView) -> None:
         st.html(markup.section("Ticks"))
         st.dataframe(_frame(view.ticks), hide_index=True, height="content", key=SchedulesKey.TICKS)
     else:
-        st.html(markup.quiet("No ticks yet. Ticks need a worker, such as that of `headgate up`."))
+        st.html(markup.quiet("No ticks yet. A worker must run: start a worker with `headgate up`."))
 
 
 def next_text(view: ScheduleView, *, short: bool = False) -> str:
@@ -103,7 +103,7 @@ def _links(view: ScheduleView) -> None:
             _link("requests", "Open request", Param.REQUEST, request)
         if run is not None:
             _link("runs", "Open newest run", Param.RUN, run)
-        _link("runs", "Open run that created it", Param.RUN, view.stored.run)
+        _link("runs", "Open run that created the schedule", Param.RUN, view.stored.run)
 
 
 def _link(page: str, label: str, param: Param, value: str) -> None:
@@ -132,5 +132,5 @@ def _frame(ticks: Sequence[TickView]) -> pd.DataFrame:
 
 
 def _reason(view: TickView) -> str:
-    missed = f"with {plural(view.tick.missed, 'missed tick')}" if view.tick.missed else ""
+    missed = f"includes {plural(view.tick.missed, 'missed tick')}" if view.tick.missed else ""
     return "; ".join(filter(None, (view.tick.reason, missed)))

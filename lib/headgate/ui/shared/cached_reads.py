@@ -55,7 +55,7 @@ def _eyes(context: Context) -> Callable[[float], ClusterSnapshot]:
     """Return what looks at Kafka; any thread may call it."""
     if not context.registry.bootstrap_servers:
         return lambda _: ClusterSnapshot(
-            None, "No Kafka is configured: set bootstrap_servers under [kafka]."
+            None, "Kafka isn't configured. Set bootstrap_servers under [kafka] in headgate.toml."
         )
     return _watch(_settings(context), context).latest
 
@@ -165,7 +165,8 @@ def version(context: Context, evidence: Sequence[str], query: str | None = None)
     found = survey(context, tuple(evidence), query)
     if found.version is None:
         names = ", ".join(q.name or q.id for q in found.queries)
-        raise EvidenceError(found.problem or f"choose one of the queries: {names}")
+        several = f"the evidence has several queries. Choose one of {names}"
+        raise EvidenceError(found.problem or several)
     return found.version
 
 

@@ -79,7 +79,7 @@ def open_page(file: str) -> Context:
         st.stop()
     except HeadgateError as error:
         show_problem(error)
-        st.caption("Headgate reads the file that HEADGATE_CONFIG names, else ./headgate.toml.")
+        st.caption("Headgate reads the file in HEADGATE_CONFIG (default: ./headgate.toml).")
         st.stop()
 
 

@@ -21,7 +21,7 @@ def ask_name(key: str) -> str | None:
         "Your name",
         value=st.session_state.get(NAME, ""),
         key=key,
-        help="You are not logged in: the audit trail marks this name as unverified.",
+        help="You are not logged in, so the audit trail marks this name as unverified.",
     ).strip()
     if not given:
         return None

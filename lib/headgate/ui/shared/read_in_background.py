@@ -41,8 +41,8 @@ def read_apart(
         ended = subprocess.run(command, input=work, capture_output=True, timeout=LONGEST)
     except subprocess.TimeoutExpired:
         raise EvidenceError(
-            f"{_names(evidence)} took longer than {LONGEST // 60} minutes to read: run `headgate "
-            "capture` on the machine that stores it"
+            f"{_names(evidence)} took longer than {LONGEST // 60} minutes to read. Run `headgate "
+            "capture` on the machine that stores the evidence, and upload the result"
         ) from None
     answer = _answer(ended.stdout, evidence)
     if isinstance(answer, HeadgateError):
@@ -55,8 +55,8 @@ def _answer(written: bytes, evidence: Sequence[str]) -> Any:
     """Unpickle what our own child wrote; it writes nothing where the system ended it."""
     if not written:
         raise EvidenceError(
-            f"{_names(evidence)} could not be read completely, possibly because memory ran out: "
-            "run `headgate capture` on a machine with more memory"
+            f"{_names(evidence)} could not be read completely, probably because memory ran out. "
+            "Run `headgate capture` on a machine with more memory, and upload the result"
         )
     return pickle.loads(written)
 

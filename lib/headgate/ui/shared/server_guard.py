@@ -64,6 +64,7 @@ _REFUSED = (
     "The console doesn't accept this host or origin. Add the host to server.allowedHosts in "
     ".streamlit/config.toml.\n"
 )
+_NO_METRICS = "Metrics are off. Set `metrics = true` in [console] of headgate.toml.\n"
 
 
 def guards() -> tuple[Middleware, ...]:
@@ -88,7 +89,7 @@ class Guard:
         if not is_ours(found.get("host"), found.get("origin")):
             await _refuse(kind, send, 403, _REFUSED)
         elif scope["path"].endswith(_METRICS) and not self._metrics:
-            await _refuse(kind, send, 404, "Metrics are off. Set `metrics = true` in [console].\n")
+            await _refuse(kind, send, 404, _NO_METRICS)
         else:
             await self._app(scope, receive, _with_headers(send))
 

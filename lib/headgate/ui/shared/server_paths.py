@@ -36,9 +36,9 @@ def allowed(context: Context, address: str) -> str:
     if "\0" not in place and any(_is_within(place, root) for root in registered(context)):
         return place
     raise EvidenceError(
-        f"the console doesn't read {place}, because no pipeline in headgate.toml has it as "
-        "`checkpoint` or `evidence`. Add it to `evidence` of a pipeline in headgate.toml, upload "
-        "it, or run `headgate topology` on the server"
+        f"the console doesn't read {place}, because no pipeline in headgate.toml has this path as "
+        "`checkpoint` or `evidence`. Add the path to `evidence` of a pipeline in headgate.toml, "
+        "upload the files, or run `headgate topology` on the server"
     )
 
 
@@ -56,9 +56,9 @@ def _allowed_web(context: Context, place: str) -> str:
     if {shown, f"{shown}:{port}"} & set(registry.console_hosts):
         if is_internal(host):
             raise EvidenceError(
-                f"the console doesn't read from {shown}, because this name resolves to an address "
-                "of the console's own machine or a link-local address. In headgate.toml, replace "
-                f"{shown} in `allowed_hosts` of [console] by the address itself"
+                f"the console doesn't read from {shown}, because this name resolves to a loopback "
+                "or link-local address. In `allowed_hosts` of [console] in headgate.toml, replace "
+                f"{shown} by the IP address"
             )
         return place
     raise EvidenceError(
@@ -96,8 +96,9 @@ def comparable(context: Context, address: str) -> str:
     if is_allowed:
         return text
     raise OutputError(
-        f"the console doesn't compare {text}, because headgate.toml doesn't allow it. Add it to "
-        "`outputs` of [console] in headgate.toml, or run `headgate compare-output` on the server"
+        f"the console doesn't compare {text}, because headgate.toml doesn't allow this output. "
+        f"Add {text} to `outputs` of [console] in headgate.toml, or run `headgate compare-output` "
+        "on the server"
     )
 
 
@@ -118,8 +119,8 @@ def startable(context: Context, function: str) -> str:
     if is_named and (is_beside or name in known):
         return text
     raise EvidenceError(
-        f"the console can't call {text or 'an empty name'}: it accepts only module:function, and "
-        f"only modules in {folder}, the folder of headgate.toml, or of a registered `entry_point`. "
+        f"the console can't call {text or 'an empty name'}. Enter module:function, with a module "
+        f"in {folder} (the folder of headgate.toml) or the module of a registered `entry_point`. "
         "For other modules, run `headgate rehearse` on the server"
     )
 

@@ -137,7 +137,7 @@ def _unpack(folder: Path, name: str, content: bytes) -> None:
             if PurePosixPath(member.filename).is_absolute() or ".." in member.filename:
                 raise EvidenceError(
                     f"{name} has a file with a path outside its folder: {member.filename}. Remove "
-                    "it from the zip"
+                    "this file from the zip"
                 )
         folder.mkdir(parents=True)
         archive.extractall(folder)

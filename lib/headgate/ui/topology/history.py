@@ -33,7 +33,7 @@ def history_view(context: Context, chosen: Chosen) -> None:
         st.html(
             markup.empty(
                 "No stored version",
-                "Add evidence with +, and store it as a version of a pipeline.",
+                "Choose + to add evidence. Then store the evidence as a version of a pipeline.",
             )
         )
         return

@@ -108,7 +108,7 @@ def _nothing(chosen: Chosen) -> None:
         markup.empty(
             "No batch metrics for this query",
             "Plans and checkpoints have no batch metrics. Choose + to add query progress as "
-            f"JSON, an event log, or the folder of `headgate.watch`{how}.",
+            f"JSON, an event log, or the folder that `headgate.watch` writes{how}.",
         )
     )
 
@@ -132,12 +132,12 @@ def _tiles(batches: Sequence[BatchProgress]) -> list[tuple[str, str, str]]:
     if state:
         made.append(("State", f"{count(sum(state))} rows", size(sum(memory)) if memory else ""))
     if behind is not None:
-        made.append(("Watermark", f"{duration(int(behind * 1000))} behind", ""))
+        made.append(("Watermark", f"{duration(int(behind * 1000))} behind", "at the batch's start"))
     if lags:
         left = f"{count(int(sum(lags.values())))} records"
-        made.append(("Unread after this batch", left, "as known at the batch's start"))
+        made.append(("Unread after this batch", left, "latest offsets read at the batch's start"))
     if late:
-        made.append(("Late rows", f"{count(sum(late))} rows", "dropped, all batches together"))
+        made.append(("Late rows", f"{count(sum(late))} rows", "dropped in all batches"))
     return made
 
 

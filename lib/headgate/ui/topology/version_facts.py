@@ -31,7 +31,7 @@ def version_facts(version: Version, row: VersionRow | None = None, name: str = "
     if open_ := limits_of(version):
         _folding("Missing in this evidence", open_, "".join(map(markup.unknown, open_)))
     if version.pinned:
-        st.html(markup.section("Settings pinned by the checkpoint") + _pinned(version.pinned))
+        st.html(markup.section("Settings stored in the checkpoint") + _pinned(version.pinned))
     if version.evidence:
         lines = [f"{e.kind} `{as_uploaded(e.path)}`" for e in version.evidence]
         st.html(markup.section("Evidence") + markup.bullets(lines))

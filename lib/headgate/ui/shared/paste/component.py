@@ -35,7 +35,7 @@ def paste_area(label: str, *, key: str, placeholder: str) -> str:
     said = st.session_state.get(key) or {}
     if (said.get("length") or 0) > MOST:
         raise EvidenceError(
-            f"the text has more than {MOST >> 20} million characters: upload it as a file"
+            f"the text has more than {MOST >> 20} million characters: upload the text as a file"
         )
     return str(said.get("text") or "")
 
