@@ -92,7 +92,7 @@ def test_two_topologies_that_imply_one_topic_contradict_each_other():
     ]
     assert (found.owner, found.candidates) == (None, ("my-app-v1", "my-app"))
     assert found.proof.startswith(
-        "contradicting evidence: my-app: the application's topology has the store"
+        "contradictory evidence: my-app: the application's topology has the store"
     )
 
 

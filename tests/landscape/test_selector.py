@@ -95,13 +95,13 @@ def test_what_is_excluded_is_taken_away():
 @pytest.mark.parametrize(
     ("expression", "position", "said"),
     [
-        ("ordres", 1, "no pipeline, topic, group or node is called `ordres`; similar: orders"),
-        ("orders ordres", 8, "similar: orders"),
-        ("orders,topic:enrichd+", 14, "no topic is called `enrichd`; similar: enriched"),
-        ("+pipeline:fruad", 11, "no pipeline is called `fruad`; similar: fraud"),
-        ("owner:payment", 7, "no owner is called `payment`; similar: payments"),
-        ("onwer:payments", 1, "unknown method `onwer` (similar: owner)"),
-        ("2+zzz:payments", 3, "known: topic, pipeline"),
+        ("ordres", 1, "node has the name `ordres`. Similar names: orders"),
+        ("orders ordres", 8, "Similar names: orders"),
+        ("orders,topic:enrichd+", 14, "no topic has the name `enrichd`. Similar names: enriched"),
+        ("+pipeline:fruad", 11, "no pipeline has the name `fruad`. Similar names: fraud"),
+        ("owner:payment", 7, "no owner has the name `payment`. Similar names: payments"),
+        ("onwer:payments", 1, "unknown method `onwer`. Similar: owner"),
+        ("2+zzz:payments", 3, "Methods: topic, pipeline"),
         ("kind:stores", 6, "unknown value `stores`: expected source, transform"),
         ("engine:flink", 8, "expected spark, kafka-streams, consumer-group"),
         ("state:lost", 7, "expected unused, unread"),
@@ -110,14 +110,14 @@ def test_what_is_excluded_is_taken_away():
         ("orders , totals", 8, "expected a name or METHOD:VALUE"),
         ("topic:", 7, "expected a value after `topic:`"),
         ("orders topic:+2", 14, "expected a value after `topic:`"),
-        ("+", 2, "expected a name next to the operator"),
-        ("@", 2, "expected a name next to the operator"),
-        ("@orders+", 8, "don't combine it with `+`"),
-        ("@+orders", 2, "don't combine it with `+`"),
-        ("@2+orders", 2, "don't combine it with `+`"),
+        ("+", 2, "expected a name next to `+` or `@`"),
+        ("@", 2, "expected a name next to `+` or `@`"),
+        ("@orders+", 8, "don't combine `@` with `+`"),
+        ("@+orders", 2, "don't combine `@` with `+`"),
+        ("@2+orders", 2, "don't combine `@` with `+`"),
         ('orders "ord', 8, 'the quote " has no closing quote'),
         ("''", 1, "expected a name"),
-        ("\0", 1, "is called"),
+        ("\0", 1, "has the name"),
     ],
 )
 def test_an_error_says_where_and_what(expression, position, said):
@@ -139,7 +139,7 @@ def test_one_thing_is_found_by_its_plain_name_too():
     assert find(LAND, "node:'match of fraud'") == {"fraud/match"}
     odd = named("two words", "a+")
     assert find(odd, "a+") == {"topic:a+"}
-    with pytest.raises(SelectorError, match="no pipeline, topic, group or node is called"):
+    with pytest.raises(SelectorError, match="no pipeline, topic, group or node has the name"):
         find(LAND, "orders totals")
 
 

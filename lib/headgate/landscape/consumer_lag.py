@@ -152,12 +152,13 @@ def lag_sentences(name: str, positions: Iterable[PartitionLag]) -> Iterator[str]
         lost = sum(p.lost or 0 for p in found)
         parts = ", ".join(str(p.partition) for p in found)
         location = f"partition{'s' if len(found) > 1 else ''} {parts} of {topic}"
-        yield f"{name} {_SENTENCES[state].format(location=location, lost=lost)}."
+        said = _SENTENCES[state].format(location=location, lost=lost, name=name)
+        yield f"{name} {said}."
 
 
 _SENTENCES = {
     PositionState.DATA_LOST: (
-        "lost {lost} offsets in {location}: Kafka deleted the records before they were read"
+        "lost {lost} offsets in {location}: Kafka deleted these records before {name} read them"
     ),
     PositionState.BEYOND_END: (
         "has an offset after the latest offset of {location}: the topic was probably recreated or "

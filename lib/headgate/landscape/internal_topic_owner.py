@@ -218,7 +218,7 @@ def _ownership(
     if len(proofs) > 1:
         said = "; ".join(f"{a}: {p}" for a, p in sorted(proofs.items()))
         candidates = tuple(sorted(proofs, key=_longest))
-        return replace(found, candidates=candidates, proof=f"contradicting evidence: {said}")
+        return replace(found, candidates=candidates, proof=f"contradictory evidence: {said}")
     ((application, proof),) = proofs.items()
     owner = ids.get(application)
     said = proof if owner else f"{proof}; no pipeline has application id {application}"

@@ -182,7 +182,7 @@ def _warnings(
     cluster: Cluster | None,
 ) -> Iterator[str]:
     if version is not None and pipeline_topics.writes_anywhere(version):
-        yield f"{pipeline.name} chooses a topic for each record: its output topics are unknown."
+        yield f"{pipeline.name} chooses a topic for each record, so its output topics are unknown."
     if cluster is None:
         return
     for verb, found in (("reads", inputs), ("writes", outputs)):

@@ -126,14 +126,14 @@ class _Reader:
         if before["at"] and (before["plus"] or after):
             at = before.start("plus") if before["plus"] else after.start() if after else 0
             raise self._fail(
-                "`@` already includes upstream and downstream: don't combine it with `+`",
+                "`@` already includes upstream and downstream: don't combine `@` with `+`",
                 start + at,
             )
         value = cells[before.end() : after.start() if after else None]
         if not any(c.character for c in value):
             what = f"expected a value after `{before['method']}:`" if before["method"] else None
             end = cells[before.end() - 1].position + 1 if before.end() else start
-            raise self._fail(what or "expected a name next to the operator", end)
+            raise self._fail(what or "expected a name next to `+` or `@`", end)
         return Factor(
             method=before["method"],
             value=Pattern(tuple(_parts(value))),

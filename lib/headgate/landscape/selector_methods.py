@@ -35,8 +35,8 @@ METHODS: Mapping[str, str] = {
     "kind": "nodes by their kind: " + ", ".join(LandscapeKind),
     "operator": "nodes by their operator, such as aggregate or stream_join",
     "status": "pipelines by their last known state: " + ", ".join(STATUSES),
-    "state": "topics that are unused (neither written nor read), unread or unwritten; unowned"
-    " internal topics; undeclared groups",
+    "state": "topics that are unused (neither written nor read), unread or unwritten, internal"
+    " topics that are unowned, and groups that are undeclared",
 }
 """Every method with what it selects, in the order that help shows."""
 CLOSED: Mapping[str, tuple[str, ...]] = {
@@ -98,9 +98,9 @@ class Catalog:
     def _unknown_method(self, factor: Factor) -> SelectorError:
         assert factor.method is not None
         near = near_names(factor.method[:LONGEST], METHODS, NEAR)
-        hint = f"similar: {', '.join(near)}" if near else f"known: {', '.join(METHODS)}"
+        hint = f"Similar: {', '.join(near)}" if near else f"Methods: {', '.join(METHODS)}"
         return self._error(
-            f"unknown method `{_short(factor.method)}` ({hint}); a name with a colon needs quotes",
+            f"unknown method `{_short(factor.method)}`. {hint}. Put names with a colon in quotes",
             factor.method_position,
         )
 
@@ -113,8 +113,8 @@ class Catalog:
 
     def _none(self, name: str, what: str, names: Iterable[str], position: int) -> SelectorError:
         near = near_names(name, names, NEAR)
-        hint = f"; similar: {', '.join(near)}" if near else ""
-        return self._error(f"no {what} is called `{_short(name)}`{hint}", position)
+        hint = f". Similar names: {', '.join(near)}" if near else ""
+        return self._error(f"no {what} has the name `{_short(name)}`{hint}", position)
 
     def _error(self, message: str, position: int) -> SelectorError:
         return SelectorError(message, expression=self.expression, position=position)

@@ -89,13 +89,13 @@ def test_a_rollback_is_shown_beside_the_expected_one():
     assert found["removed"] == ["commits/1", "offsets/1"]
     told = dict(facts(engine))["Rollback"]
     assert told.startswith("the old version fails with KAFKA_DATA")
-    assert "the old version runs if `commits/1`, `offsets/1` is deleted. Spark then" in told
+    assert "the old version runs after you delete `commits/1`, `offsets/1`. Spark then" in told
 
 
 def test_the_words_name_the_condition_and_how_far_it_came():
     assert headline(REFUSED).endswith("KAFKA_DATA_LOSS.PARTITIONS_DELETED")
     told = dict(facts(REFUSED))
-    assert told["Stage"].startswith("in the batch, after Spark added it")
+    assert told["Stage"].startswith("in the batch, after Spark added the batch")
     assert told["Message"] == "gone"
 
 
@@ -103,5 +103,5 @@ def test_the_words_say_what_was_counted_and_that_the_original_is_unchanged():
     told = dict(facts(VERDICT))
     assert told["Batch 7"] == "with new rows: 3 rows in, 2 rows out"
     assert told["State 0"] == "dedupe default: 4 → 6 rows"
-    assert told["Old version"].startswith("on the same input 2 rows are equal, 0 only in the old")
+    assert told["Old version"].startswith("with the same input, 2 rows are equal, 0 only in the")
     assert told["Original"].startswith("unchanged (8 files")

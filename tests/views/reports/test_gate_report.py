@@ -56,7 +56,7 @@ def test_the_comment_has_a_row_with_verdict_reason_example_remedy_and_scenario()
     text = markdown_text(gate_document(FOUND, fail_on=FAIL_ON))
     lines = text.splitlines()
     assert lines[0] == "## ! Fails to start."
-    assert lines[2] == "**4 pipelines of 5 changed. Do not deploy: bad, broken.**"
+    assert lines[2] == "**4 of 5 pipelines changed. Do not deploy: bad, broken.**"
     rows = [line.strip("| ").split(" | ") for line in lines if line.startswith("| ")][2:]
     assert [row[:2] for row in rows] == [
         ["! Fails to start", "bad"],

@@ -69,7 +69,7 @@ def test_consumers_are_pipelines_and_undeclared_groups_by_topic():
     assert (unread_yet.lag, unread_yet.source, unread_yet.positions) == (None, None, ())
     group = found["pager", "enriched"]
     assert (group.kind, group.declared, group.lag) == ("consumer", False, None)
-    assert note(spark) == "records were deleted before they were read"
+    assert note(spark) == "Kafka deleted unread records"
     assert note(group).startswith("position is after the latest offset")
     assert note(unread_yet) == "position unknown"
 

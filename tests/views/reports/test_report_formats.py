@@ -60,7 +60,7 @@ def test_markdown_has_the_verdict_on_top_and_the_worst_first():
     rows = [line for line in lines if line.startswith("| ") and "](" in line]
     assert [re.search(r"\[(\w+)\]", row)[1] for row in rows] == ["STA001", "FUN003", "TRF001"]
     assert f"[STA001]({URL}STA001.md)" in rows[0]
-    assert "the old version can be started again if you apply the remedy" in rows[0]
+    assert "the old version can be started again after you apply the remedy" in rows[0]
     assert "Did it?" in rows[1]
 
 
@@ -125,7 +125,7 @@ def test_junit_tells_failed_skipped_and_passed_apart():
 def test_the_verdict_says_what_was_accepted_and_what_was_not():
     known = replace(BAD, accepted=Acceptance("SALES-17", "2999-12-31"))
     assert "Accepted until 2999-12-31: SALES-17" in verdict(Report(findings=(known,))).sentence
-    assert "Also: Unknown (1)" in verdict(Report(findings=(known, OPEN))).sentence
+    assert "Other findings: Unknown (1)" in verdict(Report(findings=(known, OPEN))).sentence
 
 
 @pytest.mark.parametrize(

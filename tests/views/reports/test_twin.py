@@ -49,23 +49,23 @@ def test_filters_and_operators_stand_in_lines_without_what_spark_adds():
         twin_lines(VERDICT, [Disagreement("KAF001", Outcome.REFUSES, Outcome.RESUMES, True)])
     )
     assert (
-        "Operator 0 (save): 9 rows reached it and 5 rows changed its state in the old version, "
+        "Operator 0 (save): 9 input rows and 5 changed state rows in the old version, "
         "no state in the new version." in lines
     )
     assert [line for line in lines if line.startswith("Filter")] == [
         "Filter (isnotnull(k) AND (k = x)): 4 of 9 rows passed in the old version, no such filter "
         "in the new version."
     ]
-    assert lines[-1].endswith("A twin run replaces them, so its outcome doesn't refute the rule.")
+    assert lines[-1].endswith("so the engine's outcome doesn't refute the rule.")
 
 
 def test_catalyst_is_one_line():
-    assert equivalence_words(Equivalence(plan=True)).endswith("Headgate didn't run them.")
+    assert equivalence_words(Equivalence(plan=True)).endswith("didn't run the versions.")
     assert equivalence_words(Equivalence(plan=True, differs=("settings",))).endswith(
-        "are the same. Different: settings."
+        "are the same. Other differences: settings."
     )
     operator = SameOperator(operator_id=0, operator="Join", inputs=True, keys=True, values=False)
-    assert "Operator 0 (Join): same input, same keys, other values." in equivalence_words(
+    assert "Operator 0 (Join): same input, same keys, different values." in equivalence_words(
         Equivalence(plan=False, operators=(operator,))
     )
     assert "because user functions differ" in equivalence_words(

@@ -80,7 +80,7 @@ def _source_rows(source: SourceProgress, last: BatchProgress) -> Iterator[tuple[
         yield "Unread after this batch", f"{exact(int(sum(lags.values())))} records"
     behind = event_time_lag(last)
     if behind is not None:
-        yield "Watermark", f"{duration(int(behind * 1000))} behind"
+        yield "Watermark", f"{duration(int(behind * 1000))} before the batch's start"
 
 
 def _operator_rows(report: OperatorProgress) -> Iterator[tuple[str, object]]:

@@ -20,8 +20,8 @@ LEVELS = {
 }
 ROLLBACKS = {
     Rollback.SAFE: "the old version can be started again",
-    Rollback.REPAIRABLE: "the old version can be started again if you apply the remedy",
-    Rollback.LOST: "the old version can't be started on this checkpoint again",
+    Rollback.REPAIRABLE: "the old version can be started again after you apply the remedy",
+    Rollback.LOST: "the old version can't be started again with this state",
     Rollback.UNKNOWN: "unknown",
 }
 

@@ -62,7 +62,7 @@ def _headline(
     if not changed:
         return "No changes.", "No registered pipeline changed."
     failing = [p.pipeline for p in changed if p.closes(fail_on)]
-    count = f"{plural(len(changed), 'pipeline')} of {len(report.pipelines)} changed."
+    count = f"{len(changed)} of {plural(len(report.pipelines), 'pipeline')} changed."
     if failing:
         return f"{WORDS[report.outcome]}.", f"{count} Do not deploy: {', '.join(failing)}."
     return f"{WORDS[report.outcome]}.", f"{count} The check passed."
@@ -208,7 +208,7 @@ def _open_items(one: Gated, fail_on: Collection[str]) -> Iterator[Item]:
             what=(text,),
             identity=f"{one.pipeline} {text}",
             closes=Outcome.UNKNOWN.word in fail_on,
-            reason="Headgate could not compare both versions, or a question is open.",
+            reason="Headgate could not compare the two versions, or a question is unanswered.",
         )
 
 

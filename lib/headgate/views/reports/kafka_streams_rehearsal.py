@@ -41,7 +41,7 @@ STAGES = {
 _FATES = {
     StoreFate.KEPT: "read by the new version",
     StoreFate.LOST: "lost: the new version doesn't read this store",
-    StoreFate.EMPTY: "empty at the start: no earlier store has this name",
+    StoreFate.EMPTY: "starts empty: the old version has no store with this name",
 }
 _COPIED = {
     "changelog": "all copied",
@@ -67,7 +67,7 @@ def facts(engine: StreamsVerdict) -> Iterator[tuple[str, str]]:
     for cause in engine.causes[1:]:
         yield "Caused by", cause
     if engine.question:
-        yield "To decide", engine.question
+        yield "Open question", engine.question
     if engine.rows_in is not None:
         yield "Records", f"{engine.rows_in:,} records in, {engine.rows_out or 0:,} out"
     for store in engine.stores:
@@ -82,7 +82,7 @@ def _surroundings(engine: StreamsVerdict) -> Iterator[tuple[str, str]]:
     for topic in engine.copied:
         yield "Topic", topic_words(topic)
     for item in engine.not_exercised:
-        yield "Not exercised", item
+        yield "Not tested", item
     for item in engine.not_ensured:
         yield "Not guaranteed", item
     if engine.directory is not None:
@@ -114,8 +114,8 @@ def directory_words(found: Untouched) -> str:
     if found.is_unchanged:
         return unchanged_words(told, found)
     return (
-        f"changed by the application during the rehearsal ({changed_names(found)}). A rehearsal "
-        "changes only its copy"
+        f"the running application changed {changed_names(found)} during the rehearsal. The "
+        "rehearsal itself changes only its copy"
     )
 
 
@@ -127,7 +127,7 @@ def cluster_words(found: ClusterProof) -> str:
     if found.is_unchanged:
         return unchanged_words(told, found)
     names = changed_names(found)
-    return f"{names} changed during the rehearsal. A rehearsal only reads your cluster ({told})"
+    return f"other clients changed {names}. The rehearsal itself only read your cluster ({told})"
 
 
 def streams_rehearsal_json(

@@ -183,7 +183,7 @@ def note(consumer: Consumer) -> str:
 
 
 REMARKS = {
-    PositionState.DATA_LOST: "records were deleted before they were read",
+    PositionState.DATA_LOST: "Kafka deleted unread records",
     PositionState.BEYOND_END: (
         "position is after the latest offset: topic probably recreated or truncated"
     ),
@@ -217,7 +217,7 @@ def _groups(title: str, groups: Sequence[LandscapeGroup]) -> Iterator[Renderable
 
 def _rest(number: int) -> Iterator[RenderableType]:
     if number > LISTED:
-        yield _line(f"and {number - LISTED} more: --format json lists all", "dim")
+        yield _line(f"and {number - LISTED} more (--format json lists all)", "dim")
 
 
 def _steps(stops: Iterable[str]) -> Iterator[Text]:

@@ -15,8 +15,8 @@ WORDS = {Severity.HIGH: "High", Severity.MEDIUM: "Medium", Severity.LOW: "Low"}
 _LEVELS = {Severity.HIGH: Level.FAILS, Severity.MEDIUM: Level.WARNING, Severity.LOW: Level.NOTE}
 _KEEPS = {
     True: "the state is kept",
-    False: "the state is lost, or a new checkpoint is needed",
-    None: "unknown whether the state is kept",
+    False: "the remedy deletes the state or needs a new checkpoint",
+    None: "unknown if the state is kept",
 }
 
 

@@ -33,16 +33,16 @@ HEADLINES = {
 STAGES = {
     Stage.START: "at the start, before anything was written",
     Stage.BEFORE_OFFSETS: "before a batch was added to the offset log",
-    Stage.AFTER_OFFSETS: "in the batch, after Spark added it to the offset log: that entry stays",
+    Stage.AFTER_OFFSETS: "in the batch, after Spark added the batch to the offset log",
 }
 BATCH_WORDS = {
     BatchKind.NEW: "with new rows",
-    BatchKind.REPEATED: "reprocessed, because it was not committed",
+    BatchKind.REPEATED: "reprocessed, because the batch was not committed",
     BatchKind.PINNED: "with the rows of the other version",
     BatchKind.EMPTY: "without input",
 }
 _NO_ROWS = "no rows were left for the old version to process"
-_OWN_ENTRY = "no new rows were read, so their effect on the offset log was not tested"
+_OWN_ENTRY = "Spark read no new rows, so the effect of new rows on the offset log was not tested"
 
 
 def headline(engine: EngineVerdict) -> str:
@@ -58,7 +58,7 @@ def facts(engine: EngineVerdict) -> Iterator[tuple[str, str]]:
     if engine.message:
         yield "Message", engine.message
     if engine.question:
-        yield "To decide", engine.question
+        yield "Open question", engine.question
     for batch in engine.batches:
         yield f"Batch {batch.number}", batch_words(batch)
     for store in engine.state:
@@ -69,7 +69,7 @@ def facts(engine: EngineVerdict) -> Iterator[tuple[str, str]]:
         yield "Rollback", rollback_words(engine.rollback)
     yield "Sink", engine.sink
     for item in engine.not_exercised:
-        yield "Not exercised", item
+        yield "Not tested", item
     if engine.checkpoint is not None:
         yield "Original", original_words(engine.checkpoint)
 
@@ -99,8 +99,8 @@ def output_words(output: OutputDifference) -> str:
         said = f"the old version {did}"
         return f"{said}; {output.note}" if output.note else said
     counts = (
-        f"on the same input {output.equal:,} rows are equal,"
-        f" {output.only_before:,} only in the old output, {output.only_after:,} only in the new"
+        f"with the same input, {output.equal:,} rows are equal, {output.only_before:,} only in the "
+        f"old output, {output.only_after:,} only in the new output"
     )
     return f"{counts}; {output.note}" if output.note else counts
 
@@ -108,7 +108,7 @@ def output_words(output: OutputDifference) -> str:
 def rollback_words(back: RollbackTrial) -> str:
     """Return what the old version did on the copy that the new one had touched."""
     if back.outcome is EngineOutcome.UNKNOWN:
-        return f"unverified: {back.note or back.message or 'the start did not end'}"
+        return f"unverified: {back.note or back.message or 'the start did not finish'}"
     if back.outcome is EngineOutcome.RESUMES:
         took = f"reads {back.rows_in:,} rows" if back.rows_in else f"loads the state; {_NO_ROWS}"
         said = f"the old version runs on the copy that the new version changed and {took}"
@@ -133,10 +133,10 @@ def _repaired(back: RollbackTrial) -> str:
                 if is_done
                 else ""
             )
-            return f"the old version runs if {removed} is deleted{again}"
+            return f"the old version runs after you delete {removed}{again}"
         case EngineOutcome.REFUSES:
-            return f"the old version also fails if {removed} is deleted"
-    return f"the old version timed out after {removed} was deleted"
+            return f"the old version also fails without {removed}"
+    return f"the old version timed out without {removed}"
 
 
 def original_words(found: Untouched) -> str:
@@ -145,8 +145,8 @@ def original_words(found: Untouched) -> str:
     if found.is_unchanged:
         return unchanged_words(told, found)
     return (
-        f"changed by another process during the rehearsal ({changed_names(found)}). "
-        "Check whether the query runs. A rehearsal changes only its copy"
+        f"another process changed {changed_names(found)} during the rehearsal. Check whether the "
+        "query is running. The rehearsal itself changes only its copy"
     )
 
 

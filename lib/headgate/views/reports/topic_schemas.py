@@ -29,15 +29,16 @@ WORDS = {
 }
 SENTENCES = {
     Effect.INCOMPATIBLE: "Incompatible: consumers fail, and a registry rejects the schema.",
-    Effect.SILENTLY_WRONG: "Wrong results: consumers read other values without an error.",
-    Effect.UNKNOWN: "Unknown: answer the question first.",
+    Effect.SILENTLY_WRONG: "Wrong results: consumers read wrong values without an error.",
+    Effect.UNKNOWN: "Unknown: answer the questions of the findings first.",
     Effect.COMPATIBLE: "Compatible.",
 }
 
 
 def schemas_document(report: SchemaReport, *, fail_on: Collection[str] = ()) -> Document:
     """Return what `schemas check` and `schemas diff` say; `fail_on` closes the gate."""
-    against = f"against {', '.join(report.compared)}" if report.compared else "no older version"
+    older = ", ".join(report.compared)
+    against = f"compared with {older}" if older else "without an older version"
     opinion = {
         True: "The schema registry accepts the new schema.",
         False: "The schema registry rejects the new schema.",
@@ -53,7 +54,7 @@ def schemas_document(report: SchemaReport, *, fail_on: Collection[str] = ()) -> 
         glyph=GLYPHS[OUTCOMES[report.effect]],
         title=SENTENCES[report.effect],
         sentence=opinion[report.second_opinion],
-        scope=f"{report.mode.value}, {against}",
+        scope=f"{report.mode.value} compatibility, {against}",
         items=tuple(_item(f, fail_on) for f in report.findings),
         passed="compatible",
         sections=(Section(title="Fields", lines=fields, is_long=True),) if fields else (),

@@ -37,7 +37,7 @@ def _lines(version: Version, styles: Styles) -> Iterator[str]:
         head = ("id", "operator", "store", "key", "value")
         yield from table_lines("State", head, list(_stores(version)), styles)
     if open_ := limits_of(version):
-        yield styles.italic("Unknown from this evidence")
+        yield styles.italic("Missing in this evidence")
         yield from (styles.dim(f"· {harmless(sentence)}") for sentence in open_)
 
 

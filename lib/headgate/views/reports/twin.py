@@ -25,12 +25,12 @@ from headgate.views.scene.outcome_words import WORDS
 # What Spark adds to every join and filter.
 _OF_OPTIMIZER = re.compile(r"isnotnull\([^()]*\)|AND|[() ]")
 _REPLACED = (
-    " This rule is about a source or sink. A twin run replaces them, so its outcome doesn't refute "
-    "the rule."
+    " A twin run replaces sources and sinks. This rule is about a source or sink, so the engine's "
+    "outcome doesn't refute the rule."
 )
 ENGINE_WORDS = {
     "refuses": "the new version fails to start",
-    "silently_wrong": "the new version runs, but its results are wrong",
+    "silently_wrong": "the new version runs, but writes wrong results",
     "resumes": "the new version resumes",
     "unknown": "no result",
 }
@@ -180,7 +180,7 @@ def twin_lines(verdict: TwinVerdict, disagreements: Sequence[Disagreement]) -> I
     """Yield the reason, then what was exercised and where rules and engine disagree."""
     yield f"{verdict.why[:1].upper()}{verdict.why[1:]}."
     if verdict.question:
-        yield f"To decide: {verdict.question}"
+        yield f"Open question: {verdict.question}"
     if verdict.equivalence:
         yield equivalence_words(verdict.equivalence)
     for operator in verdict.operators:
@@ -229,8 +229,8 @@ def disagreement_lines(disagreements: Sequence[Disagreement]) -> Iterator[str]:
     for one in disagreements:
         by = f"rule {one.rule}" if one.rule else "the rules"
         yield (
-            f"Rules and engine disagree: {by} {'says' if one.rule else 'say'} "
-            f"{WORDS[one.rules]}, the engine shows {WORDS[one.engine]}."
+            f"Rules and engine disagree. Outcome of {by}: {WORDS[one.rules]}. "
+            f"Outcome of the engine: {WORDS[one.engine]}."
             f"{_REPLACED if one.is_replaced else ''}"
         )
 
@@ -241,8 +241,8 @@ def equivalence_words(same: Equivalence) -> str:
         reason = ", because user functions differ" if "user functions" in same.differs else ""
         return f"Catalyst: the optimized plans can't be compared{reason}."
     if same.is_same:
-        return "Catalyst: the optimized plans are the same. Headgate didn't run them."
-    other = f" Different: {', '.join(same.differs)}." if same.differs else ""
+        return "Catalyst: the optimized plans are the same, so Headgate didn't run the versions."
+    other = f" Other differences: {', '.join(same.differs)}." if same.differs else ""
     if same.plan:
         return f"Catalyst: the optimized plans are the same.{other}"
     parts = "".join(f" {_same_operator(o)}." for o in same.operators)
@@ -252,20 +252,20 @@ def equivalence_words(same: Equivalence) -> str:
 def _same_operator(one: SameOperator) -> str:
     name = f"Operator {one.operator_id} ({one.operator})"
     if not one.inputs:
-        return f"{name}: its input differs"
-    words = {True: "same", False: "other", None: "unknown"}
+        return f"{name}: different input"
+    words = {True: "same", False: "different", None: "unknown"}
     return f"{name}: same input, {words[one.keys]} keys, {words[one.values]} values"
 
 
 def _count(rows: int | None, reached: int | None) -> str:
     if rows is None:
         return "no state"
-    came = "" if reached is None else f"{plural(reached, 'row')} reached it and "
-    return f"{came}{plural(rows, 'row')} changed its state"
+    came = "" if reached is None else f"{plural(reached, 'input row')} and "
+    return f"{came}{plural(rows, 'changed state row')}"
 
 
 def _records(rows: int | None) -> str:
-    return "not there" if rows is None else plural(rows, "record")
+    return "missing" if rows is None else plural(rows, "record")
 
 
 def _passed(rows: tuple[int, int] | None) -> str:

@@ -12,7 +12,7 @@ from headgate.views.scene.outcome_words import GLYPHS, MIXED_GLYPH, WORDS
 HEADLINES = {
     UpgradeWay.ROLLING: "A rolling restart is enough",
     UpgradeWay.OFFLINE: "Upgrade offline: stop all instances first",
-    UpgradeWay.RESET: "No upgrade keeps this state: roll back the change, or reset",
+    UpgradeWay.RESET: "No upgrade keeps this state: roll back the change, or reset the application",
     UpgradeWay.UNKNOWN: "The upgrade steps depend on an open question",
 }
 
@@ -71,7 +71,7 @@ def _advice(worst: Outcome, first: Finding | None, report: Report) -> str:
             f"{first.remedy}"
         )
     if worst is Outcome.UNKNOWN and first is not None:
-        return f"Answer first: {first.question}"
+        return f"First answer this question: {first.question}"
     if is_mixed(report):
         return "The new version resumes, but results mix the old and the new logic."
     if worst is Outcome.NO_EFFECT:
@@ -91,7 +91,7 @@ def _accepted(finding: Finding) -> str:
         Outcome.REFUSES: "The engine will fail to start on this state",
         Outcome.SILENTLY_WRONG: "The new version starts but writes wrong results",
     }
-    said = happens.get(finding.outcome, f"Still open: {finding.question}").rstrip(".")
+    said = happens.get(finding.outcome, f"Open question: {finding.question}").rstrip(".")
     stop = "" if said.endswith("?") else "."
     return f"{said}{stop} {accepted_text(finding.accepted).rstrip('.')}."
 
@@ -114,7 +114,7 @@ def _rest(report: Report) -> str:
         for o in (Outcome.REFUSES, Outcome.SILENTLY_WRONG, Outcome.UNKNOWN)
         if o is not report.outcome and counts[o]
     ]
-    return f"Also: {', '.join(also)}." if also else ""
+    return f"Other findings: {', '.join(also)}." if also else ""
 
 
 def headline(finding: Finding) -> str:

@@ -45,7 +45,7 @@ LOOK_WORDS: dict[Look, str] = {
     Look.REPARTITION: "Repartition",
     Look.STORE: "State store",
     Look.SINK: "Sink",
-    Look.GROUP: "Closed group",
+    Look.GROUP: "Collapsed group",
     Look.PIPELINE: "Pipeline",
     Look.READER: "Consumer group",
     Look.UNREAD: "Operator not recognised",

@@ -55,8 +55,8 @@ def read_words(found: Mapping[str, Any]) -> str:
     """Return how many records were read, and of how many."""
     read = plural(found["read"], "record")
     if found["is_sample"]:
-        return f"{read} read as a sample, of at most {exact(found['offsets'])}"
-    return f"{read} read, all that the topic has"
+        return f"{read} read (a sample of at most {exact(found['offsets'])})"
+    return f"{read} read (the whole topic)"
 
 
 def decided_words(found: Mapping[str, Any]) -> str:
@@ -70,7 +70,7 @@ def newest_words(found: Mapping[str, Any]) -> str:
     if found.get("newest") is None:
         return ""
     first, last = (iso(from_milliseconds(found[key])) for key in ("oldest", "newest"))
-    return f"{last}; the oldest is of {first}"
+    return f"{last}; oldest: {first}"
 
 
 def redrive_words(impact: Mapping[str, Any]) -> str:
