@@ -66,7 +66,7 @@ def test_another_host_or_the_console_makes_nobody_somebody_else(
 
 def test_an_approval_is_for_one_plan(store, asked, new_run):
     request = store.requests.ask(asked, by="ann")
-    with pytest.raises(StalePlanError, match="changed after it was requested"):
+    with pytest.raises(StalePlanError, match="the plan changed after request"):
         store.requests.approve(request, replace(new_run(), plan_hash="other"), by="bob")
     assert store.runs.list() == ()
 

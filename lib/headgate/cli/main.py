@@ -64,7 +64,7 @@ COMMANDS = {
         "headgate.cli.commands.request:command", "Request a run that somebody else approves."
     ),
     "requests": CommandEntry(
-        "headgate.cli.commands.requests:command", "List the requests, or show one."
+        "headgate.cli.commands.requests:command", "List the requests, or show one request."
     ),
     "approve": CommandEntry(
         "headgate.cli.commands.approve:command", "Approve a request and run its plan."
@@ -74,7 +74,7 @@ COMMANDS = {
     "cancel": CommandEntry(
         "headgate.cli.commands.cancel:command", "Stop a run, or cancel a request."
     ),
-    "runs": CommandEntry("headgate.cli.commands.runs:command", "List the runs, or show one."),
+    "runs": CommandEntry("headgate.cli.commands.runs:command", "List the runs, or show one run."),
     "doctor": CommandEntry(
         "headgate.cli.commands.doctor:command", "Check the installation and configuration."
     ),

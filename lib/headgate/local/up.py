@@ -102,7 +102,7 @@ def _run(request: Request, home: Path, supervisor: Supervisor, say: Say) -> None
     if request.demo:
         _run_demo(home, port, supervisor, say)
     elif request.config is None:
-        raise SetupError("pass your headgate.toml with --config, or use --demo")
+        raise SetupError("headgate.toml not found. Pass the file with --config, or use --demo")
     else:
         config = request.config.resolve()
         supervisor.start(_worker(config, home, {}))
@@ -121,7 +121,7 @@ def _run_demo(home: Path, port: int, supervisor: Supervisor, say: Say) -> None:
     board = Switchboard(home, supervisor, lines)
     board.open()
     try:
-        say(f"Starting {', '.join(lines)}, their feed, the worker and the console.")
+        say(f"Starting {', '.join(lines)}, the demo producer, the worker and the console.")
         supervisor.start(feed(home, kafka))
         supervisor.start(_console(config, home, port, env))
         for line in lines.values():
@@ -190,7 +190,7 @@ def _announce(home: Path, port: int, supervisor: Supervisor, say: Say) -> None:
             return
         time.sleep(0.1)
     raise UnreachableError(
-        f"the console did not answer at {address} within {_PAGE_LIMIT:.0f} s. See its log "
+        f"the console did not answer at {address} within {_PAGE_LIMIT:.0f} s. See the log "
         f"{home / 'logs' / 'console.log'}"
     )
 

@@ -107,7 +107,7 @@ def _wait_for(handle: int, path: Path) -> None:
         except BlockingIOError:
             if time.monotonic() > deadline:
                 raise UnreachableError(
-                    f"another process is migrating the store (lock file {path}). Wait until it "
-                    "has finished, then try again"
+                    f"another process is migrating the store (lock file {path}). Wait until the "
+                    "migration has finished, then try again"
                 ) from None
             time.sleep(0.05)

@@ -45,7 +45,7 @@ class Requests:
                 )
             if row.plan_hash != run.plan_hash:
                 raise StalePlanError(
-                    f"the plan of request {request} changed after it was requested. Cancel it, "
+                    f"the plan changed after request {request} was created. Cancel the request, "
                     "then run `headgate plan` and `headgate request` again"
                 )
             made = insert_run(connection, run, by=row.asked_by)

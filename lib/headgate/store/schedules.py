@@ -85,7 +85,7 @@ class Schedules:
             if found.paused_at is not None:
                 raise RefusedError(
                     f"the schedule of {pipeline} was already paused by {found.paused_by}. To "
-                    f"resume it, run `headgate schedules --resume {pipeline}`"
+                    f"resume the schedule, run `headgate schedules --resume {pipeline}`"
                 )
             _put(connection, replace(found, paused_at=now(), paused_by=by))
             _drop_waiting(connection, pipeline, f"{by} paused the schedule")
@@ -97,8 +97,8 @@ class Schedules:
             found = _must(connection, pipeline)
             if found.paused_at is None:
                 raise RefusedError(
-                    f"the schedule of {pipeline} is already active. To pause it, run `headgate "
-                    f"schedules --pause {pipeline}`"
+                    f"the schedule of {pipeline} is already active. To pause the schedule, run "
+                    f"`headgate schedules --pause {pipeline}`"
                 )
             at = now()
             _put(connection, replace(found, paused_at=None, paused_by=None, counted_to=at))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from headgate.errors import UnreachableError
 
-_LOCKED = "Another process holds the lock. Wait for it, then try again"
+_LOCKED = "Another process holds the lock. Wait until that process has finished, then try again"
 _FILE = "Check your permission, the free disk space and `url` of [store] in headgate.toml"
 
 

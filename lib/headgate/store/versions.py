@@ -155,7 +155,7 @@ def _row(row: sa.Row[Any]) -> VersionRow:
 def _missing(pipeline: str, number: int, rows: list[VersionRow]) -> str:
     if not rows:
         return (
-            f"no version of {pipeline} is stored yet: capture one with `headgate capture "
+            f"no version of {pipeline} is stored yet: capture a version with `headgate capture "
             f"--pipeline {pipeline}`"
         )
     return f"{pipeline} has no version {number}: versions 1 to {rows[-1].number} are stored"

@@ -84,10 +84,10 @@ def why_ended(row: RunRow) -> str:
     status = DBOS.get_workflow_status(workflow_id(row))
     if status is not None and status.status == _GIVEN_UP:
         return (
-            "the worker crashed each time it resumed this run, and the run may be the cause. Check "
+            "the worker crashed each time after resuming this run. The run may be the cause. Check "
             "the worker's log and the machine's memory, then resume or undo the run"
         )
-    return "the run's workflow ended before it recorded the run's end: resume or undo the run"
+    return "the worker's workflow ended before the run ended: resume or undo the run"
 
 
 def has_died(row: RunRow) -> bool:

@@ -214,8 +214,8 @@ def test_a_working_tree_is_left_as_it_was(shop):
     [
         ((), "nowhere", "'nowhere' isn't a commit of this clone"),
         (("--fail-on", "all"), "HEAD", "expected `none`, or a comma-separated list"),
-        (("--write", "html=a"), "HEAD", "expected FORMAT=FILE with one of markdown, sarif"),
-        (("--write", "junit=no/a"), "HEAD", "no/a: the folder doesn't exist"),
+        (("--write", "html=a"), "HEAD", "expected FORMAT=FILE. FORMAT is one of: markdown, sarif"),
+        (("--write", "junit=no/a"), "HEAD", "the folder of no/a doesn't exist"),
         (("--twin", "maybe"), "HEAD", "'maybe' is not one of"),
     ],
 )

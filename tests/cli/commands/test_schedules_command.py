@@ -38,13 +38,13 @@ def test_each_schedule_is_a_line_with_its_newest_tick(run):
         in lines
     )
     assert any("orders-by-city  cron 0 3 * * 1-5 (UTC)  paused by cora" in line for line in lines)
-    assert "No worker is running, so ticks are missed. Start one with `headgate up`." in lines
+    assert "No worker is running, so ticks are missed. Start a worker with `headgate up`." in lines
 
 
 def test_one_is_shown_with_its_ticks_and_who_approved_it(run):
     shown = run("billing")
     assert "created by ann in run" in shown and "approved by bob" in shown
-    assert "skipped  with 2 missed ticks: no worker was running when it was due" in shown
+    assert "skipped  includes 2 missed ticks: no worker was running when it was due" in shown
     assert "skipped  0 records: no records are unread" in shown
     (found,) = json.loads(run("billing", "--format", "json"))["schedules"]
     assert (found["every_seconds"], found["missed"], found["max_run_records"]) == (

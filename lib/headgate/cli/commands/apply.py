@@ -17,7 +17,7 @@ from headgate.usecases.runs.apply_plan import apply_plan
 
 @click.command("apply")
 @click.argument("plan", metavar="PLAN")
-@click.option("--detach", is_flag=True, help="Print the run and return without waiting.")
+@click.option("--detach", is_flag=True, help="Queue the run and return without waiting.")
 @format_option()
 def command(plan: str, detach: bool, output: str) -> int:
     """Apply the PLAN file that `headgate plan` wrote.
@@ -40,6 +40,6 @@ def _read(file: Path) -> str:
     try:
         return file.read_text(encoding="utf-8")
     except UnicodeDecodeError:
-        raise NotFoundError(f"{file} isn't a plan: it isn't UTF-8 text") from None
+        raise NotFoundError(f"{file} isn't a plan, because the file isn't UTF-8 text") from None
     except OSError as error:
         raise NotFoundError(f"{file} can't be read: {error.strerror}") from error

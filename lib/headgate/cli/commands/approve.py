@@ -16,12 +16,12 @@ from headgate.usecases.requests.decide_request import approve_request
 @click.argument("request")
 @click.option("--plan", "seen", metavar="HASH", help="Approve only the plan with this hash.")
 @click.option("--reason", metavar="TEXT", help="Reason, for the audit trail.")
-@click.option("--detach", is_flag=True, help="Print the run and return without waiting.")
+@click.option("--detach", is_flag=True, help="Queue the run and return without waiting.")
 @format_option()
 def command(request: str, seen: str | None, reason: str | None, detach: bool, output: str) -> int:
-    """Approve REQUEST, which somebody else made, and run exactly its plan.
+    """Approve REQUEST of another person, and run exactly its plan.
 
-    Exits 3 if the plan is stale, if the request is already decided, or if it is your own.
+    Exits 3 if the plan is stale, the request is already decided, or the request is your own.
     """
     queue = partial(approve_request, request=request, by=system_user(), seen=seen, reason=reason)
     return queue_and_follow(current_context(), queue, output=output, detach=detach)

@@ -26,7 +26,7 @@ from headgate.cli.shared.terminal import say
 @click.option(
     "--newest",
     is_flag=True,
-    help="Topics: compare only the newest record of each key, for output in update mode.",
+    help="For topics in update mode: compare only the newest record of each key.",
 )
 @format_option()
 def command(

@@ -44,7 +44,8 @@ def _estimate(scenario: str, pipeline: str, answers: dict[str, Any], *, output: 
 def command() -> None:
     """Estimate the cost of SCENARIO: records, bytes, time, and consumers that get duplicates.
 
-    The duration of a bounded run comes from earlier runs, with Spark's start-up apart.
+    For a bounded run, the duration comes from earlier runs. A separate line shows the start-up time
+    of Spark.
 
     `headgate plan` with --impact shows the same numbers. Exits 3 if the plan is blocked.
     """

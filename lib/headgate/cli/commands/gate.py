@@ -27,9 +27,9 @@ def _files(
     for form, _sign, file in pairs:
         if form not in (*FORMATS, "json") or not file:
             known = ", ".join((*FORMATS, "json"))
-            raise click.BadParameter(f"expected FORMAT=FILE with one of {known}.")
+            raise click.BadParameter(f"expected FORMAT=FILE. FORMAT is one of: {known}.")
         if not Path(file).absolute().parent.is_dir():
-            raise click.BadParameter(f"{file}: the folder doesn't exist, create it.")
+            raise click.BadParameter(f"the folder of {file} doesn't exist: create the folder.")
     return tuple((form, Path(file)) for form, _sign, file in pairs)
 
 
@@ -45,15 +45,15 @@ def _files(
     type=click.Choice(["auto", "always", "never"]),
     default="auto",
     show_default=True,
-    help="Twin runs: if a change touches state or the rules can't decide (auto), of all changed "
-    "pipelines (always), or none (never).",
+    help="Do a twin run if a change affects state or the rules can't decide (auto), of every "
+    "changed pipeline (always), or of no pipeline (never).",
 )
 @click.option(
     "--base-jars",
     type=click.Path(exists=True, file_okay=False, path_type=Path),
     metavar="FOLDER",
-    help="Folder with the jars of Kafka Streams applications as built from the base, by file name "
-    "or by path in the repository.",
+    help="Folder with the Kafka Streams jars of the base version. Headgate finds a jar by its file "
+    "name or its path in the repository.",
 )
 @click.option(
     "--timeout",
@@ -92,7 +92,7 @@ def command(
     """Check every registered pipeline that the working tree changes.
 
     Headgate compares each changed pipeline with its baseline (NAME.headgate.json), else with the
-    running version in the store, else with the code of the base. Unchanged pipelines cost nothing.
+    running version in the store, else with the code of the base. Unchanged pipelines are skipped.
     """
     from headgate.usecases.gate.gate import GateOptions, gate
     from headgate.usecases.gate.run_twins import TwinChoice

@@ -16,10 +16,10 @@ if TYPE_CHECKING:
     from headgate.usecases.context import Context
 
 EPILOG = """\b
-SELECTOR selects nodes, in dbt's syntax. A space means union, a comma means intersection:
+SELECTOR selects nodes, with dbt's selector syntax. A space means union, a comma intersection:
   orders, orders*     pipelines, topics and groups with this name, or this name pattern
   +orders  orders+2   orders and everything upstream; orders and up to 2 steps downstream
-  @orders             orders, everything downstream, and everything upstream of any of these
+  @orders             orders, everything downstream, and everything upstream of those nodes
   owner:payments  engine:spark  kind:state_store  pipeline:NAME  topic:NAME  group:NAME
   status:running  state:unused|unread|unwritten|unowned|undeclared
 Names with spaces, commas, colons, quotes or * need quotes: 'topic:"a, b"'.

@@ -80,7 +80,7 @@ def _settings(_: click.Context, __: click.Parameter, given: tuple[str, ...]) -> 
     "--allow-source",
     multiple=True,
     metavar="FORMAT",
-    help="Another source format to allow; a read must not change the source. Can be repeated.",
+    help="Also allow sources of this format. Reading must not change the source. Can be repeated.",
 )
 @click.option(
     "--with-credentials", is_flag=True, help="Pass this shell's credentials to the query."
@@ -119,18 +119,19 @@ def _settings(_: click.Context, __: click.Parameter, given: tuple[str, ...]) -> 
     multiple=True,
     metavar="[SOURCE=]FILE",
     help="Without a checkpoint: rows of a source (Spark: JSON lines, CSV or Parquet), or records "
-    "in the form of --records (Kafka Streams). Can be repeated.",
+    "in the format of --records (Kafka Streams). Can be repeated.",
 )
 @click.option(
     "--sample-from",
     metavar="PIPELINE",
-    help="Without a checkpoint: newest records of the topics, on the pipeline's Kafka cluster.",
+    help="Without a checkpoint: sample the newest records of the input topics, on the cluster of "
+    "PIPELINE.",
 )
 @click.option(
     "--disagreements",
     type=click.Path(dir_okay=False, path_type=Path),
     metavar="FILE",
-    help="Without a checkpoint: file to write plans and findings to, for a bug report.",
+    help="Without a checkpoint: write plans and findings to FILE, for a bug report.",
 )
 @streams_options
 @format_option("markdown", "sarif", "junit")
@@ -163,7 +164,8 @@ def command(
     compare their state and output. No source and no cluster is read. For Kafka Streams, give
     --before-jar and --jar; --before defaults to the entry point of --after.
 
-    The original is only read. The sink is replaced, and foreachBatch functions are not called.
+    Headgate only reads the original checkpoint, replaces the sink, and doesn't call foreachBatch
+    functions.
     """
     if checkpoint is None:
         from headgate.usecases.rehearsal.twin_sample import SampleWish

@@ -168,7 +168,7 @@ def _check(streams: Mapping[str, Any], given: Mapping[str, Any]) -> None:
         return
     if used := _used(_OF_SPARK, given):
         raise click.UsageError(
-            f"{used} is for Spark, {'--before-jar' if is_twin else '--state-dir'} for "
+            f"{used} is for Spark, and {'--before-jar' if is_twin else '--state-dir'} is for "
             "Kafka Streams: give only one."
         )
     if not streams["jars"]:

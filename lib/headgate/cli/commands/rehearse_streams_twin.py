@@ -64,8 +64,8 @@ def _files(names: tuple[str, ...]) -> list[Path]:
     for name in names:
         if not Path(name).is_file():
             raise click.BadParameter(
-                f"{name} isn't a file. For Kafka Streams give a file of records, in the form of "
-                "--records.",
+                f"{name} isn't a file. For Kafka Streams, give a file of input records in the "
+                "format of --records.",
                 param_hint="'--sample'",
             )
     return [Path(name) for name in names]

@@ -55,7 +55,7 @@ def show_twin(
         show_document(document, output, rules_url=current_context().registry.rules_url)
     if found.disagreements and disagreements is None:
         say_begun()(
-            "rules and engine disagree: --disagreements FILE writes a file for a bug report"
+            "rules and engine disagree: for a bug report, run again with --disagreements FILE"
         )
     return 1 if found.report.closes(closing) else 0
 

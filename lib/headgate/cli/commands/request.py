@@ -30,7 +30,10 @@ def _request(
         emit_json({"request": request, "state": "open", "plan": plan.document()})
         return 0
     show_plan(plan, output=output)
-    say(f"Request {request} created. Another person must approve it: `headgate approve {request}`")
+    say(
+        f"Request {request} created. Another person must approve the request: "
+        f"`headgate approve {request}`"
+    )
     return 0
 
 

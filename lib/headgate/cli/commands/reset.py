@@ -23,7 +23,7 @@ _WORDS = ("execute", "dry_run", "detach", "output", "application_id", "config_fi
 @click.option(
     "--bootstrap-server",
     metavar="HOST:PORT,...",
-    help="Kafka bootstrap servers (default: those of headgate.toml, else localhost:9092).",
+    help="Kafka bootstrap servers (default: from headgate.toml, else localhost:9092).",
 )
 @click.option(
     "--command-config", metavar="FILE", help="Properties file for the connection to Kafka."
@@ -33,13 +33,13 @@ _WORDS = ("execute", "dry_run", "detach", "output", "application_id", "config_fi
     "--input-topics",
     multiple=True,
     metavar="TOPIC,...",
-    help="Input topics whose offsets are reset (default: none, so no offset changes).",
+    help="Reset the offsets of these input topics (default: none, so no offset changes).",
 )
 @click.option(
     "--intermediate-topics",
     multiple=True,
     metavar="TOPIC,...",
-    help="Topics that the application writes and reads: reset their offsets to the latest.",
+    help="Topics that the application writes and reads: reset to the latest offsets.",
 )
 @click.option(
     "--internal-topics",
@@ -60,9 +60,9 @@ _WORDS = ("execute", "dry_run", "detach", "output", "application_id", "config_fi
     help="Evidence of the topology, to verify which topics belong to the application.",
 )
 @click.option("--to-offset", metavar="N", help="Reset offsets to this offset in all partitions.")
-@click.option("--to-earliest", is_flag=True, help="Reset offsets to the earliest (the default).")
+@click.option("--to-earliest", is_flag=True, help="Reset to the earliest offsets (the default).")
 @click.option(
-    "--to-latest", is_flag=True, help="Reset offsets to the latest; unread records are skipped."
+    "--to-latest", is_flag=True, help="Reset to the latest offsets; unread records are skipped."
 )
 @click.option(
     "--to-datetime", metavar="TIME", help="Reset offsets to the first record at or after this time."
@@ -70,7 +70,7 @@ _WORDS = ("execute", "dry_run", "detach", "output", "application_id", "config_fi
 @click.option(
     "--by-duration",
     metavar="DURATION",
-    help="Reset offsets to the first record of the last DURATION, such as P1DT2H.",
+    help="Reset offsets to the time DURATION before now, such as P1DT2H.",
 )
 @click.option("--shift-by", metavar="N", help="Shift offsets by N records; negative rewinds.")
 @click.option(
@@ -93,14 +93,14 @@ _WORDS = ("execute", "dry_run", "detach", "output", "application_id", "config_fi
 @click.option(
     "--past-retention",
     is_flag=True,
-    help="Start at the earliest remaining record if retention has deleted the requested records.",
+    help="If retention has deleted the requested records, start at the earliest remaining record.",
 )
-@click.option("--force", is_flag=True, help="Remove group members whose processes were killed.")
+@click.option("--force", is_flag=True, help="Remove members of killed processes from the group.")
 @click.option(
     "--local-state-cleared",
     multiple=True,
     metavar="INSTANCE",
-    help="Instance whose local state you have deleted; Headgate can't verify the deletion.",
+    help="Instance with local state that you have deleted; Headgate can't verify the deletion.",
 )
 @click.option("--execute", is_flag=True, help="Run the reset (default: only show the plan).")
 @click.option("--dry-run", is_flag=True, help="Only show the plan (the default).")
@@ -113,8 +113,8 @@ _WORDS = ("execute", "dry_run", "detach", "output", "application_id", "config_fi
 def command(**given: Any) -> int:
     """Reset a Kafka Streams application, registered or not.
 
-    Takes the options of Kafka's own reset tool. Without --execute it only shows the plan and
-    changes nothing, not even group members. Exits 3 if the plan is blocked.
+    Accepts the options of kafka-streams-application-reset. Without --execute, the command only
+    shows the plan and changes nothing. Exits 3 if the plan is blocked.
     """
     if given["execute"] and given["dry_run"]:
         raise click.UsageError("give only one of --execute and --dry-run")
@@ -131,7 +131,7 @@ def command(**given: Any) -> int:
 def _answers(given: dict[str, Any]) -> dict[str, Any]:
     """Return the answers that were given; a name of a file and its old name are one."""
     if given["command_config"] and given["config_file"]:
-        raise click.UsageError("--config-file is the old name of --command-config: give only one")
+        raise click.UsageError("--config-file is the old name: use only --command-config")
     answers = {n: v for n, v in given.items() if n not in _WORDS and v not in (None, False, ())}
     if given["config_file"]:
         answers["command_config"] = given["config_file"]

@@ -23,7 +23,7 @@ from headgate.usecases.restore_points.remove_points import remove_point
 @click.option(
     "--create", is_flag=True, help="Make a restore point now; the pipeline keeps running."
 )
-@click.option("--verify", metavar="ID", help="Id of a restore point whose state to read now.")
+@click.option("--verify", metavar="ID", help="Verify this restore point by reading its state.")
 @click.option("--delete", metavar="ID", help="Id of the restore point to delete.")
 @format_option()
 def command(
@@ -31,7 +31,7 @@ def command(
 ) -> int:
     """List the restore points of PIPELINE, newest first, for `plan rewind --restore-point ID`.
 
-    Times are in UTC. The worker makes points if headgate.toml has [restore_points].
+    Times are in UTC. The worker makes restore points if headgate.toml has [restore_points].
     """
     if sum(map(bool, (create, verify, delete))) > 1:
         raise click.UsageError("give only one of --create, --verify and --delete")
@@ -63,24 +63,24 @@ def _say(found: PointList, effect: dict[str, Any]) -> None:
     for line in _effect_lines(effect):
         say(line)
     if not found.points:
-        say(f"No restore points of {found.pipeline} yet. Make one with --create.")
+        say(f"No restore points of {found.pipeline} yet. Make a restore point with --create.")
     for row in found.points:
         say(_line(row))
     if found.points:
         say(
-            f"{plural(len(found.points), 'restore point')}, {size(found.held_bytes)} on disk now, "
-            f"{size(found.bytes)} at most (limit {size(found.max_bytes)})"
+            f"{plural(len(found.points), 'restore point')}: {size(found.held_bytes)} on disk, "
+            f"{size(found.bytes)} without shared files (limit {size(found.max_bytes)})"
         )
     for id, why in found.unreadable.items():
-        say(f"Restore point {id} is kept, but can't be read: {why}")
+        say(f"Restore point {id} exists, but can't be read: {why}")
     if found.error:
-        say(f"The newest try failed at {short_time(found.tried_at)}: {found.error}")
+        say(f"The last attempt failed at {short_time(found.tried_at)} UTC: {found.error}")
 
 
 def _effect_lines(effect: dict[str, Any]) -> list[str]:
     lines = []
     if "created" in effect and effect["created"] is None:
-        lines.append(f"Nothing changed since restore point {effect['newest']}.")
+        lines.append(f"No new restore point: nothing changed since {effect['newest']}.")
     elif "created" in effect:
         lines.append(f"Restore point {effect['created']} is made.")
     if "deleted" in effect:

@@ -16,13 +16,13 @@ from headgate.usecases.runs.resume_run import resume_run
 
 @click.command("resume")
 @click.argument("run")
-@click.option("--detach", is_flag=True, help="Print the run and return without waiting.")
+@click.option("--detach", is_flag=True, help="Queue the run and return without waiting.")
 @format_option()
 def command(run: str, detach: bool, output: str) -> int:
     """Resume RUN at the step where it stopped.
 
-    Uses the commands that headgate.toml has now. Exits 0 if the run is done, 3 if it can't be
-    resumed, 5 if it failed again.
+    Headgate uses the current commands of headgate.toml. Exits 0 if the run is done, 3 if the run
+    can't be resumed, 5 if the run failed again.
     """
     context = current_context()
 

@@ -56,15 +56,15 @@ def command(
 ) -> int:
     """List the runs, newest first, or show RUN step by step.
 
-    --clean removes snapshots that are older than `[runs] keep_snapshots`. The runs that made them
-    can't be undone then.
+    --clean removes snapshots that are older than `[runs] keep_snapshots`. After that, the runs that
+    made these snapshots can't be undone.
     """
     context = current_context()
     if dry_run and not clean:
         raise click.UsageError("--dry-run needs --clean")
     if clean:
         if run is not None or follow:
-            raise click.UsageError("--clean takes no RUN: it checks all runs")
+            raise click.UsageError("--clean checks all runs: leave out RUN and --follow")
         # Imported here: most calls only list.
         from headgate.usecases.runs.clean_runs import clean_runs
 

@@ -20,14 +20,14 @@ from headgate.usecases.schedules.list_schedules import (
 
 @click.command("schedules")
 @click.argument("pipeline", required=False)
-@click.option("--pause", metavar="PIPELINE", help="Pipeline whose schedule to pause.")
-@click.option("--resume", metavar="PIPELINE", help="Pipeline whose schedule to resume.")
+@click.option("--pause", metavar="PIPELINE", help="Pause the schedule of this pipeline.")
+@click.option("--resume", metavar="PIPELINE", help="Resume the schedule of this pipeline.")
 @format_option()
 def command(pipeline: str | None, pause: str | None, resume: str | None, output: str) -> int:
-    """List the schedules, or show that of PIPELINE with its newest ticks.
+    """List the schedules, or show the schedule of PIPELINE with its newest ticks.
 
-    Times are in UTC. `headgate plan incremental` plans a schedule. `headgate undo` of the run that
-    created it removes it.
+    Times are in UTC. `headgate plan incremental` plans a schedule. To remove a schedule, undo the
+    run that created the schedule.
     """
     if pause and resume:
         raise click.UsageError("give only one of --pause and --resume")
@@ -43,11 +43,12 @@ def command(pipeline: str | None, pause: str | None, resume: str | None, output:
     if not found:
         of = f" of {pipeline}" if pipeline else ""
         name = pipeline or "PIPELINE"
-        say(f"No schedules{of} yet. Plan one: headgate plan incremental {name} --every 15m")
+        say(f"No schedules{of} yet. Plan a schedule: headgate plan incremental {name} --every 15m")
     for view in found:
         _say(view, ticks=pipeline is not None)
     if found and not has_worker(context):
-        say("No worker is running, so ticks are missed. Start one with `headgate up`.", err=True)
+        said = "No worker is running, so ticks are missed. Start a worker with `headgate up`."
+        say(said, err=True)
     return 0
 
 
@@ -88,5 +89,5 @@ def tick_text(view: TickView) -> str:
     elif tick.request is not None:
         parts.append(f"request {tick.request}")
     if tick.missed:
-        parts.append(f"with {plural(tick.missed, 'missed tick')}")
+        parts.append(f"includes {plural(tick.missed, 'missed tick')}")
     return "  ".join(parts) + (f": {tick.reason}" if tick.reason else "")

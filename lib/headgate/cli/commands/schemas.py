@@ -59,7 +59,7 @@ _fail = click.option(
     show_default=True,
     metavar="LIST",
     callback=fail_on(EFFECTS),
-    help="Effects that fail the check (exit 1), separated by commas; `none` never fails it.",
+    help="Effects that fail the check (exit 1), separated by commas; `none` never fails.",
 )
 
 
@@ -135,7 +135,7 @@ def check(
 def diff(
     before: tuple[str, ...], after: str, mode: Mode | None, closing: frozenset[str], output: str
 ) -> int:
-    """Compare schemas in files; neither a registry nor headgate.toml is needed."""
+    """Compare schemas in files, without a registry or headgate.toml."""
     from headgate.model.topic_schema import Mode
     from headgate.usecases.check.check_schemas import diff_schemas
 

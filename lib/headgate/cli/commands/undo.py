@@ -17,13 +17,13 @@ from headgate.views.reports.plan_outputs import output_lines
 @click.command("undo")
 @click.argument("run")
 @click.option("--dry-run", is_flag=True, help="Only show the rollback plan.")
-@click.option("--detach", is_flag=True, help="Print the undo's run and return without waiting.")
+@click.option("--detach", is_flag=True, help="Queue the undo and return without waiting.")
 @format_option()
 def command(run: str, dry_run: bool, detach: bool, output: str) -> int:
     """Undo RUN: restore offsets and checkpoint to their state before the run.
 
-    Exits 0 if the undo is done, 3 if it is blocked (nothing was changed), 5 if it failed
-    part-way.
+    Exits 0 if the undo is done, 3 if the undo is blocked (nothing was changed), 5 if the undo
+    failed part-way.
     """
     context = current_context()
     plan = plan_undo(context, run)

@@ -48,7 +48,7 @@ def show_run(
     if detail.waits_for is not None:
         asked = detail.waits_for
         say(f"Manual step since {asked.asked_at}: {asked.request}.")
-        say(f"  When it is done: headgate confirm {asked.run}")
+        say(f"  After you did this step: headgate confirm {asked.run}")
     for note in detail.progress:
         say(f"  {note.at}  {note.message}")
     for count in detail.counts:
@@ -101,8 +101,8 @@ def follow_catch_up(context: Context, detail: RunDetail) -> Look | None:
 def _line(first: Look, last: Look) -> str:
     found = pace(first, last)
     told = amount_words(last.done, last.left, last.at_end, last.partitions)
-    rate = f", {found.reads:.0f}/s" if found else ""
+    rate = f", {found.reads:.0f} records/s" if found else ""
     left = left_words(
         last.left, found.seconds_left if found else None, is_measured=found is not None
     )
-    return f"{told}, lag {last.left}{rate}, time left: {left}"
+    return f"{told}, lag {last.left} records{rate}, time left: {left}"

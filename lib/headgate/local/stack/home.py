@@ -21,7 +21,8 @@ def only_one(home: Path) -> Iterator[None]:
             fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError:
             raise SetupError(
-                f"`headgate up` already runs in {home}: stop it, or choose another --home"
+                f"`headgate up` already runs in {home}: stop that process, or choose another "
+                "folder with --home"
             ) from None
         yield
 

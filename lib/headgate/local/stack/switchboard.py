@@ -68,7 +68,7 @@ def ask(home: Path, do: str, name: str, *, entry_point: str | None = None) -> An
             return Answer(**json.loads(connection.recv_bytes()))
     except (OSError, EOFError, AuthenticationError):
         # Its pipelines end with the stack, so a stop is done and a start impossible.
-        message = f"the demo isn't running in {home}: start it with `headgate up --demo`"
+        message = f"the demo isn't running in {home}: start the demo with `headgate up --demo`"
         return Answer(do != "start", False, message)
 
 
