@@ -22,7 +22,7 @@ _OF_RESTART = re.compile(
     "STATE_|STREAM|CHECKPOINT|OFFSET|SCHEMA|INCOMPAT|AssertionError|EVENT_TIME|UNSUPPORTED|"
     "IllegalState|SparkUnsupported|SOURCE|METADATA"
 )
-_MORE_ROWS = "Do more rows, or a sample of real ones, reach every operator?"
+_MORE_ROWS = "Do more rows (--rows) or real rows (--sample) reach every operator?"
 _UNDECODED = "Py4JException"
 
 
@@ -47,9 +47,11 @@ def _verdict(run: Experiment) -> TwinVerdict:
     wrong = [s for s in found if s.outcome == "silently_wrong"]
     if wrong and run.takes_otherwise:
         return _unknown(
-            f"both versions take texts apart in different ways, and generated texts may fit only "
-            f"one of them: {wrong[0].why}",
-            "Does a twin run on real rows (--sample) give the same?",
+            (
+                "the two versions split texts in different ways, and generated texts may fit "
+                f"only one version: {wrong[0].why}"
+            ),
+            "Does a twin run on real rows (--sample) give the same result?",
         )
     if wrong:
         verdict = _told(wrong[0], [s.why for s in wrong])
@@ -67,8 +69,10 @@ def _verdict(run: Experiment) -> TwinVerdict:
         keys = sum(len(s.rows) for s in run.state_before.values())
         return TwinVerdict(
             outcome="resumes",
-            why=f"state ({plural(keys, 'key')}) and output ({plural(len(run.own.rows), 'row')}) "
-            "are equal",
+            why=(
+                f"both versions give equal state ({plural(keys, 'key')}) and equal output "
+                f"({plural(len(run.own.rows), 'row')})"
+            ),
             is_exact=True,
         )
     return replace(_told(found[0], [s.why for s in found]), mixed=any(s.mixed for s in found))
@@ -93,13 +97,14 @@ def _stopped(run: Experiment) -> TwinVerdict | None:
     controls = (run.own, *([run.again] if run.again else []))
     if run.before_a.late or own_is_late or run.resumed.late or any(c.late for c in controls):
         return _unknown(
-            "a version did not take all rows in time", "Does --timeout give enough time?"
+            ("a version did not process all rows within --timeout"),
+            "Does a longer --timeout give enough time?",
         )
     if run.before_a.error is None:
         return None
     return _unknown(
         f"the old version fails on generated rows: {_short(run.before_a.error)}",
-        "Does it run on a sample of real rows (--sample)?",
+        "Does the old version run on a sample of real rows (--sample)?",
     )
 
 
@@ -110,7 +115,7 @@ def _refused(run: Experiment) -> TwinVerdict | None:
             return None
         return _unknown(
             f"the new version fails on generated rows: {_short(own)}",
-            "Does it run on a sample of real rows (--sample)?",
+            "Does the new version run on a sample of real rows (--sample)?",
         )
     name = str(error["class"])
     by_itself = own is not None and own["stage"] == "batch" and own["class"] == error["class"]
@@ -118,15 +123,15 @@ def _refused(run: Experiment) -> TwinVerdict | None:
         return _unknown(
             f"the new version fails on generated rows, also on an empty checkpoint: "
             f"{_short(error)}",
-            "Does it run on a sample of real rows (--sample)?",
+            "Does the new version run on a sample of real rows (--sample)?",
         )
     if own is None and name.endswith(_UNDECODED):
         return TwinVerdict(
             outcome="silently_wrong",
-            why="Spark starts, but the new version can't decode what it reads from the state",
+            why="Spark starts, but the new version can't decode the stored state",
         )
     if error["is_around"]:
-        return _unknown(_short(error), "Is this caused by this machine (network, disk, jars)?")
+        return _unknown(_short(error), "Did this machine cause the error (network, disk, jars)?")
     return TwinVerdict(
         outcome="refuses",
         why=f"Spark fails with {name} on the old version's checkpoint",
@@ -146,7 +151,7 @@ def _without_control(run: Experiment) -> TwinVerdict | None:
         return None
     return _unknown(
         f"the new version fails on its own checkpoint: {_short(run.own.error)}",
-        "Does it run on a sample of real rows (--sample)?",
+        "Does the new version run on a sample of real rows (--sample)?",
     )
 
 
@@ -154,8 +159,11 @@ def _uncovered_time(run: Experiment) -> TwinVerdict | None:
     if run.inside is None:
         return None
     return _unknown(
-        f"{run.inside} differs from run to run and reaches a key, a filter or the state",
-        "Do both versions mean the same by it?",
+        (
+            f"{run.inside} gives other values in every run, and a key, a filter or the state "
+            "depends on these values"
+        ),
+        "Do both versions use this function in the same way?",
     )
 
 
@@ -165,8 +173,10 @@ def _later_mode(run: Experiment) -> TwinVerdict | None:
         return None
     return TwinVerdict(
         outcome="silently_wrong",
-        why=f"output mode {before} -> {after}: rows that the old version held back never come "
-        "out in full",
+        why=(
+            f"output mode {before} -> {after}: the new version never emits all rows that the old "
+            "version held back"
+        ),
     )
 
 
@@ -179,7 +189,7 @@ def _of_stores(run: Experiment) -> Iterator[Said]:
     if gone and new:
         yield Said(
             "silently_wrong",
-            f"{_names(gone)} of the old version is no longer read, and {_names(new)} starts empty",
+            f"the new version no longer reads {_names(gone)}, and {_names(new)} starts empty",
         )
     elif new:
         yield Said("resumes", f"the new {_names(new)} starts empty", mixed=True)
@@ -194,13 +204,13 @@ def _of_output(run: Experiment) -> TwinVerdict:
     resumed, own = output_of(run.resumed, run), output_of(run.own, run)
     if run.again is not None and output_of(run.again, run) != own:
         return _unknown(
-            "the new version's own output differs from run to run, so it can't be compared",
-            "Does the output depend on the order of rows, on time or on chance?",
+            "the new version's output differs from run to run, so Headgate can't compare it",
+            "Does the output depend on the order of rows, on the time or on random values?",
         )
     only, lacking = resumed - own, own - resumed
     if run.has_new_source and not lacking:
         return TwinVerdict(
-            outcome="resumes", why="the new source is read from its beginning", mixed=True
+            outcome="resumes", why="Spark reads the new source from the beginning", mixed=True
         )
     example = Counterexample(
         kind="output",
@@ -210,8 +220,11 @@ def _of_output(run: Experiment) -> TwinVerdict:
     )
     return TwinVerdict(
         outcome="silently_wrong",
-        why=f"states are equal, but {plural(sum(only.values()), 'row')} of the output come only "
-        f"on the old version's checkpoint, {plural(sum(lacking.values()), 'row')} only without it",
+        why=(
+            f"the states are equal, but the outputs differ: {plural(sum(only.values()), 'row')} "
+            f"only with the old version's checkpoint, {plural(sum(lacking.values()), 'row')} only "
+            "without it"
+        ),
         counterexample=example,
     )
 
@@ -230,21 +243,22 @@ def _lacking(run: Experiment) -> str | None:
         return None
     limits = any(operator == LIMIT for _, operator, _ in run.state_before)
     if len(run.own.rows) < _LEAST_OUT and not limits:
-        return f"only {plural(len(run.own.rows), 'row')} came out of the rows after the restart"
+        return f"the rows after the restart gave only {plural(len(run.own.rows), 'output row')}"
     for (number, operator, name), store in run.state_before.items():
         if operator == LIMIT:
             continue
         if store.error and len(run.own.rows) < LEAST_ROWS:
-            return f"store {name} of {operator} can't be read: {store.error}"
+            return f"Headgate can't read store {name} of {operator}: {store.error}"
         is_known = run.equivalence is not None and run.equivalence.has_same_keys(number)
         least = _LEAST_KEYS if is_known else _LEAST_OTHER_KEYS
         if not store.error and len(store.rows) < least:
-            return f"store {name} of {operator} has {plural(len(store.rows), 'key')}"
+            return f"store {name} of {operator} has only {plural(len(store.rows), 'key')}"
         constant = _constant(store)
         twin = run.state_after.get((number, operator, name))
         if constant is not None and (twin is None or _constant(twin) is not None):
             return (
-                f"value column {constant + 1} of store {name} ({operator}) is the same in all keys"
+                f"value column {constant + 1} of store {name} ({operator}) has the same value for "
+                "all keys"
             )
     return None
 

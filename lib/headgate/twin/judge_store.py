@@ -85,9 +85,11 @@ class _Pair:
         first = found.swapped[0]
         return Said(
             "silently_wrong",
-            f"value columns of {self._name} have changed positions: in {first.keys} of {first.of} "
-            f"keys, column {first.before_column + 1} of the old version equals column "
-            f"{first.after_column + 1} of the new one",
+            (
+                f"value columns of {self._name} have changed positions: in {first.keys} of "
+                f"{first.of} keys, column {first.before_column + 1} of the old version equals "
+                f"column {first.after_column + 1} of the new version"
+            ),
             replace(self._example(first.before_column), match=first),
         )
 
@@ -104,7 +106,10 @@ class _Pair:
         touched = sum(later.get(k) != self.before.rows[k] for k in found.different)
         if touched < _TOUCHED:
             return None
-        return Said("resumes", f"{self._name} has another form with the same meaning")
+        return Said(
+            "resumes",
+            (f"the new version stores {self._name} in another form with the same meaning"),
+        )
 
     def orphaned(self) -> Said | None:
         """Keys mean something else: neither version finds the other's."""
@@ -114,8 +119,10 @@ class _Pair:
             return None
         return Said(
             "silently_wrong",
-            f"the keys of {self._name} mean something else: {len(found.only_before)} of "
-            f"{found.before} keys of the old version are never found again",
+            (
+                f"the keys of {self._name} mean something else: the new version never finds "
+                f"{len(found.only_before)} of {found.before} keys of the old version"
+            ),
             self._key_example(),
         )
 
@@ -130,8 +137,10 @@ class _Pair:
             return None
         return Said(
             "silently_wrong",
-            f"{plural(len(found.only_before), 'key')} of {self._name} got another name: what the "
-            "old version left there is never found again",
+            (
+                f"{plural(len(found.only_before), 'key')} of {self._name} changed: the new "
+                "version never finds the old state under the new keys"
+            ),
             self._key_example(),
         )
 
@@ -157,8 +166,10 @@ class _Pair:
         if opened:
             return Said(
                 "silently_wrong",
-                f"{plural(len(opened), 'key')} of {self._name} that the old version had evicted "
-                "starts from zero again",
+                (
+                    f"keys of {self._name} that the old version had evicted start from zero "
+                    f"({plural(len(opened), 'key')})"
+                ),
                 self._example(0, opened[0]),
             )
         return Said("resumes", f"{self._name} now keeps other rows", mixed=True)
@@ -186,21 +197,23 @@ class _Pair:
         if found.single >= _FEW_SINGLE:
             of_single = found.single_different / found.single
             if of_single >= _OTHER_MEANING:
-                said = self._wrong("means something else, also in keys of one row")
+                said = self._wrong("means something else, even for keys with only one row")
                 return replace(said, is_scaled=True)
             if of_single <= _SAME_SINGLE >= missing / found.before and (
                 of_several >= _OTHER_FUNCTION
             ):
-                return self._wrong("comes from another function: only keys of several rows differ")
+                return self._wrong(
+                    "comes from another function: only keys with several rows differ"
+                )
         elif of_several >= _NEARLY_ALL:
-            return self._wrong("differs in nearly all keys")
+            return self._wrong("differs for nearly all keys")
         return None
 
     def mixed(self) -> Said:
         """Return what is left: some keys counted other rows, or all rows in another unit."""
         what = "rows of the old and of the new version"
         if self.found.factor is not None:
-            what = f"old values and new ones, which are {self.found.factor:g} times as large"
+            what = f"old values and new values, which are {self.found.factor:g} times as large"
         return Said("resumes", f"{self._name} mixes {what}", mixed=True)
 
     def _wrong(self, what: str) -> Said:

@@ -34,8 +34,8 @@ _ORPHANED, _ADOPTED, _TELLING = 0.3, 0.9, 5
 # A difference counts if it is more than so many times that of two equal runs.
 _CHANCE = 3
 _BY_ITSELF = ("batch",)
-_LONGER = "Does --timeout give enough time?"
-_SAMPLE = "Does it run on a sample of real records (--sample)?"
+_LONGER = "Does a longer --timeout give enough time?"
+_SAMPLE = "Does this version run on a sample of real records (--sample)?"
 
 
 def judge_streams(run: StreamsExperiment) -> TwinVerdict:
@@ -56,7 +56,7 @@ def _verdict(run: StreamsExperiment) -> TwinVerdict:
     if unknown := [s for s in found if s.outcome == "unknown"]:
         return unknown[0]
     if lacking := _lacking(run):
-        return _unknown(lacking, "Do more records (--rows), or a sample of real ones, reach it?")
+        return _unknown(lacking, "Do more records (--rows) or real records (--sample) reach it?")
     if found:
         why = "; ".join(dict.fromkeys(s.why for s in found))
         return TwinVerdict(outcome="resumes", why=why, mixed=any(s.mixed for s in found))
@@ -74,7 +74,7 @@ def _stopped(run: StreamsExperiment) -> TwinVerdict | None:
         return _unknown(f"the old version fails on these records: {_first(old)}", _SAMPLE)
     for start in (old, run.after_a, run.resumed, run.own):
         if start.question is not None:
-            return _unknown("a start did not process all records", start.question)
+            return _unknown("one of the starts did not process all records", start.question)
     return None
 
 
@@ -84,7 +84,9 @@ def _refused(run: StreamsExperiment) -> TwinVerdict | None:
         failed = next((s for s in (own, run.own) if s.how == "refuses"), None)
         if failed is None:
             return None
-        return _unknown(f"from scratch, the new version fails: {_first(failed)}", _SAMPLE)
+        return _unknown(
+            (f"the new version fails when it starts from scratch: {_first(failed)}"), _SAMPLE
+        )
     if own.how == "refuses" and own.stage in _BY_ITSELF and _class(own) == _class(start):
         why = f"the new version fails on these records, also without old state: {_first(start)}"
         return _unknown(why, _SAMPLE)
@@ -137,7 +139,9 @@ class _Topic:
         if chance + chance_a and (said := self._by_chance(chance)) is not None:
             return said
         if not run.before_a.outputs.get(name):
-            return self._resumes(f"outputs to {name} start at the restart")
+            return self._resumes(
+                f"the old version wrote nothing to {name}, so its output starts at the restart"
+            )
         if self._apart(run.before_a, run.after_a) <= _CHANCE * chance_a:
             return self._wrong(
                 f"both versions write the same to {name} before the restart, but not after it"
@@ -145,10 +149,10 @@ class _Topic:
         if self._ends_equally:
             return self._ends()
         if run.bare and self._apart(run.bare, run.resumed) <= _CHANCE * chance:
-            return self._wrong(f"outputs to {name} are those of an application without old state")
+            return self._wrong(f"the new version writes to {name} as if there were no old state")
         if (why := _of_stores(run)) is not None:
             return self._wrong(why)
-        return self._resumes(f"outputs to {name} mix history of the old and of the new version")
+        return self._resumes(f"outputs to {name} mix results of the old and the new version")
 
     def _by_chance(self, chance: int) -> TwinVerdict | None:
         """Return a verdict on outputs that differ from run to run, None if it is not by chance."""
@@ -160,8 +164,11 @@ class _Topic:
         if self._apart(run.resumed, run.own) > _CHANCE * chance:
             return None
         return _unknown(
-            f"outputs to {name} differ from run to run, so they can't be compared",
-            "Do they depend on the time of day, on chance, or on the order of partitions?",
+            f"outputs to {name} differ from run to run, so Headgate can't compare them",
+            (
+                "Do these outputs depend on the time of day, on random values, or on the order "
+                "of partitions?"
+            ),
         )
 
     def _apart(self, one: Start, other: Start | None) -> int:
@@ -183,7 +190,7 @@ class _Topic:
         return {key: value for key, value in found.items() if value is not None}
 
     def _ends(self) -> TwinVerdict:
-        said = self._resumes(f"outputs to {self.name} end with the same value of each key")
+        said = self._resumes(f"outputs to {self.name} end with the same value for each key")
         return replace(said, mixed=False)
 
     def _resumes(self, why: str) -> TwinVerdict:
@@ -245,8 +252,8 @@ def _renamed(run: StreamsExperiment) -> Iterator[str]:
     if gone and added:
         keys = sum(len(run.before_a.stores[s]) for s in gone)
         yield (
-            f"store {' and '.join(gone)} ({plural(keys, 'key')}) is no longer read, and "
-            f"{' and '.join(added)} starts empty"
+            f"the new version no longer reads store {' and '.join(gone)} ({plural(keys, 'key')}), "
+            f"and store {' and '.join(added)} starts empty"
         )
 
 
@@ -258,7 +265,7 @@ def _of_stores(run: StreamsExperiment) -> str | None:
     for name in sorted(run.names[0] & run.names[1]):
         old, new = (s.stores.get(name, {}) for s in (run.before_a, run.after_a))
         if (other := _owner(run, name)) is not None:
-            return f"store {name} has the rows that belong to {other}"
+            return f"store {name} has the rows of store {other}"
         common = len(old.keys() & new.keys())
         if old and new and _share(common, old) < 1 - _ORPHANED > _share(common, new):
             return f"the keys of store {name} mean something else to the new version"
@@ -294,7 +301,7 @@ def _lacking(run: StreamsExperiment) -> str | None:
     written = sum(len(rows) for rows in run.own.outputs.values())
     updated = sum(run.own.updates.values())
     if written < LEAST_OUT and (run.own.outputs or updated < LEAST_OUT):
-        return f"only {plural(written, 'record')} came out of the records after the restart"
+        return f"the records after the restart gave only {plural(written, 'output record')}"
     for title, start, later in (
         ("old", run.before_a, run.before_a),
         ("new", run.after_a, run.own),
@@ -304,15 +311,17 @@ def _lacking(run: StreamsExperiment) -> str | None:
                 return f"no record reached store {store} of the {title} version"
     for topic in sorted(run.sinks):
         if not run.own.outputs.get(topic) and not run.after_a.outputs.get(topic):
-            return f"no record came out at {topic}"
+            return f"the application wrote no record to {topic}"
     return None
 
 
 def _equal(run: StreamsExperiment) -> TwinVerdict:
     rows = sum(len(found) for found in run.own.outputs.values())
     keys = sum(len(found) for found in run.before_a.stores.values())
-    why = f"the outputs after the restart ({plural(rows, 'record')}) are those of the new version "
-    why += f"from scratch; the old version left {plural(keys, 'key')}"
+    why = (
+        f"the outputs after the restart ({plural(rows, 'record')}) are the same as the new "
+        f"version's outputs from scratch; the old version left {plural(keys, 'key')} in its stores"
+    )
     differ = [
         name
         for name, own in run.own.stores.items()

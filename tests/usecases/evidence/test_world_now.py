@@ -117,11 +117,13 @@ def test_a_query_that_continued_after_kafka_was_read_loses_nothing(query, produc
     before, after = (read_version([str(folder / side)]) for side in ("old", "new"))
     stale = compare_read(before, after, seen)
     assert "WLD002" not in {f.rule for f in stale.findings}
-    assert any(w.startswith("Offsets not compared with Kafka: ") for w in stale.warnings)
+    assert any(
+        w.startswith("Headgate did not compare the offsets with Kafka: ") for w in stale.warnings
+    )
     assert stale.outcome.word == "unknown"
     found = compare_read(before, after, look_again(context, seen, before, after))
     assert "WLD002" not in {f.rule for f in found.findings}
-    assert not any(w.startswith("Offsets not compared with Kafka") for w in found.warnings)
+    assert not any(w.startswith("Headgate did not compare the offsets") for w in found.warnings)
     # What is read after the evidence still tells an offset that is beyond the end.
     write_checkpoint(folder / "old" / "ck", {name: {"0": 9}})
     before = read_version([str(folder / "old")])

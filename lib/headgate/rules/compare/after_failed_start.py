@@ -30,7 +30,7 @@ FROM_SCRATCH = "from-scratch"
 
 
 REPAIR = (
-    "If the new version was started and then stopped, and commits/{batch} is missing, delete "
+    "If you started the new version, check the checkpoint. If commits/{batch} is missing, delete "
     "offsets/{batch} and offsets/.{batch}.crc before you start the old version."
 )
 """It follows the remedy of a rule whose finding blocks the old version, too."""

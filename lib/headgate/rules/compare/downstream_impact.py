@@ -61,7 +61,8 @@ def downstream_rule(
 
 
 _CHANGE_FIRST_OR_KEEP = (
-    "Change {pipeline} first, or keep writing the field until {pipeline} no longer reads it."
+    "Change pipeline {pipeline} first. Or keep writing the field until {pipeline} no longer "
+    "reads the field."
 )
 
 
@@ -69,8 +70,8 @@ _CHANGE_FIRST_OR_KEEP = (
 def consumer_reads_field(change: OutputChange, reader: Reader, location: Location) -> RuleResult:
     """A registered pipeline reads this field.
 
-    If it is missing or has another type, from_json and get_json_object give null. from_avro reads
-    other bytes as the field, or fails. The consumer's owner gets no warning.
+    If the field is missing or has another type, from_json and get_json_object give null. from_avro
+    reads other bytes as the field, or fails. The consumer's owner gets no warning.
     """
     return RuleResult(
         outcome=Outcome.SILENTLY_WRONG,
@@ -83,10 +84,10 @@ def consumer_reads_field(change: OutputChange, reader: Reader, location: Locatio
     )
 
 
-_CHECK_HOW_IT_USES = "Check how the pipeline uses the field before you remove it."
+_CHECK_HOW_IT_USES = "Before you change the field, check how the pipeline uses it."
 
 
-READS_COLUMN = "Does {pipeline} read {path}?"
+READS_COLUMN = "Does the pipeline {pipeline} read the column {path}?"
 
 
 @downstream_rule(
@@ -96,7 +97,9 @@ READS_COLUMN = "Does {pipeline} read {path}?"
     questions=(NEEDS_FIELD, READS_COLUMN),
 )
 def consumer_may_read_field(change: OutputChange, reader: Reader, location: Location) -> RuleResult:
-    """A registered pipeline reads this output. Its evidence doesn't show how it uses the field."""
+    """A registered pipeline reads this output. The pipeline's evidence doesn't show how it uses the
+    field.
+    """
     return RuleResult(
         outcome=Outcome.UNKNOWN,
         location=location,
@@ -108,7 +111,9 @@ def consumer_may_read_field(change: OutputChange, reader: Reader, location: Loca
     )
 
 
-_CHANGE_FIRST_OR_KEEP_WRITING = "Change {pipeline} first, or keep writing the column."
+_CHANGE_FIRST_OR_KEEP_WRITING = (
+    "Change pipeline {pipeline} first. Or keep writing the column as before."
+)
 
 
 @downstream_rule("DWN003", _FILES, remedies=(_CHANGE_FIRST_OR_KEEP_WRITING,))
@@ -130,7 +135,7 @@ def consumer_of_files(change: OutputChange, reader: Reader, location: Location) 
 
 
 _READ_WITH_THE_SCHEMA = (
-    "Parse the records with the schema that the schema registry has for the topic."
+    "Parse the records with the topic's current schema from the schema registry."
 )
 
 
@@ -160,8 +165,8 @@ _LET_THE_OLD = (
     "Before you switch versions, let the old version process the topic to its latest offset."
 )
 _HAS_THE_QUERY = (
-    "Has the query processed all records with schema {versions}, or has Kafka deleted them from "
-    "{topic}?"
+    "Has the query processed all records with schema {versions}? Or has Kafka already deleted "
+    "these records from {topic}?"
 )
 
 
@@ -228,8 +233,8 @@ RULES = (
 
 def _said(change: OutputChange) -> str:
     if change.after is None:
-        return f"The output no longer has {change.name}."
-    return f"{change.name} was {change.before} and is now {change.after}."
+        return f"The new version's output no longer has {change.name}."
+    return f"The type of {change.name} changes from {change.before} to {change.after}."
 
 
 def with_seen(report: Report, findings: Iterable[Finding], answered: Iterable[str] = ()) -> Report:

@@ -38,14 +38,20 @@ def judge(report: Report, engine: EngineVerdict) -> Judged:
     if engine.outcome is EngineOutcome.UNKNOWN:
         return Judged(Agreement.OPEN, "The rehearsal has no result.")
     if ours is Outcome.UNKNOWN:
-        did = f"failed to start with {engine.error_class}" if refuses else "ran"
-        return Judged(Agreement.OPEN, f"The rules' outcome is Unknown, but the new version {did}.")
+        did = f"failed to start with {engine.error_class}" if refuses else "completed a batch"
+        return Judged(
+            Agreement.OPEN,
+            (f"The rules can't decide (outcome Unknown). In the rehearsal, the new version {did}."),
+        )
     if refuses:
         return _refused(report, engine)
     if ours is Outcome.REFUSES:
         return Judged(
             Agreement.DISAGREE,
-            ("The rules expect a failed start, but the new version ran the batch."),
+            (
+                "The rules expect that the new version fails to start. In the rehearsal, the new "
+                "version completed a batch."
+            ),
         )
     if ours is Outcome.SILENTLY_WRONG:
         return _ran_wrong(engine)
@@ -54,14 +60,18 @@ def judge(report: Report, engine: EngineVerdict) -> Judged:
 
 def _refused(report: Report, engine: EngineVerdict) -> Judged:
     if report.outcome is not Outcome.REFUSES:
-        why = f"The new version fails with {engine.error_class}, but the rules expect it to run."
+        why = (
+            "The rules expect that the new version runs. In the rehearsal, the new version fails "
+            f"with {engine.error_class}."
+        )
         return Judged(Agreement.DISAGREE, why)
     expected = {f.error_class for f in report.findings if f.outcome is Outcome.REFUSES}
     names = {_last(e) for e in expected if e}
     if names and _last(engine.error_class or "") not in names:
         why = (
-            "Rules and engine agree that the new version fails to start. But it fails with "
-            f"{engine.error_class}, and the rules expect {_listed(expected)}."
+            "Rules and engine agree that the new version fails to start. The errors differ: the "
+            f"new version fails with {engine.error_class}, and the rules expect "
+            f"{_listed(expected)}."
         )
         return Judged(Agreement.AGREE, why)
     return Judged(
@@ -74,13 +84,13 @@ def _ran_wrong(engine: EngineVerdict) -> Judged:
     seen = engine.output
     if seen is not None and seen.same_input and (seen.only_before or seen.only_after):
         why = (
-            "Rules and engine agree: the new version runs. The old version wrote different rows "
-            "for the same input."
+            "Rules and engine agree: the new version runs, and for the same input it writes "
+            "different rows than the old version."
         )
         return Judged(Agreement.AGREE, why)
     why = (
-        "Rules and engine agree: the new version runs. This run doesn't show whether its results "
-        "are wrong."
+        "Rules and engine agree: the new version runs. The rehearsal doesn't show whether the "
+        "results are wrong."
     )
     return Judged(Agreement.OPEN, why)
 
@@ -157,9 +167,15 @@ def judge_streams(report: Report, engine: StreamsVerdict) -> Judged:
     if report.outcome is Outcome.SILENTLY_WRONG:
         return Judged(
             Agreement.AGREE,
-            (f"Rules and engine agree: the new version runs, but no longer reads store {names}."),
+            (
+                "Rules and engine agree: the new version runs, but no longer reads these state "
+                f"stores: {names}."
+            ),
         )
     if report.outcome in (Outcome.RESUMES, Outcome.NO_EFFECT):
-        why = f"The new version runs, but no longer reads {names}. The rules expect no data loss."
+        why = (
+            "The rules expect no data loss. In the rehearsal, the new version runs, but no "
+            f"longer reads these state stores: {names}."
+        )
         return Judged(Agreement.OPEN, why)
     return found

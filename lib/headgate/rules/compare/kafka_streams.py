@@ -79,16 +79,19 @@ def _warnings(c: StreamsComparison) -> Iterator[str]:
         )
     for side, app in (("old", c.old), ("new", c.new)):
         if not app.config:
-            yield f"The {side} version's configuration is not in the evidence."
+            yield (
+                f"The {side} version's configuration is not in the evidence. Add config.json, or "
+                "a log that contains `StreamsConfig values:`."
+            )
     if names := _alike(c):
         yield (
-            "Headgate can't detect whether stores with generated names were swapped: "
-            f"{names}. Name these stores."
+            "These stores have generated names, and Headgate can't detect whether they were "
+            f"swapped: {names}. Set their names in the code."
         )
     if not c.after.engine_version:
         yield (
-            "The evidence doesn't show the version of Kafka Streams; Headgate assumes "
-            f"{MEASURED_ON}. The application logs its version at startup."
+            "The evidence doesn't show the version of Kafka Streams, so Headgate assumes "
+            f"{MEASURED_ON}. Add the application's startup log, which shows the version."
         )
 
 

@@ -44,10 +44,12 @@ _RESET = (
         "If possible, keep the names of stores and topics and the sub-topology numbers, as the "
         "findings describe. Then no reset is needed."
     ),
-    "Otherwise, stop all instances and back up the records of the output topics.",
-    "If the input topics still have all records, reset the application (earliest input offsets, "
-    "internal topics and local state deleted). Otherwise, start under a new application id with "
-    "new output topics.",
+    "If that isn't possible, stop all instances and back up the records of the output topics.",
+    (
+        "If the input topics still have all records, reset the application: set the input "
+        "offsets to the earliest, and delete the internal topics and the local state. If not, "
+        "use a new application id and new output topics."
+    ),
     _START,
     "Let the application process the inputs from the earliest offset. Once it has caught up, "
     "switch the consumers to the new output.",
@@ -129,10 +131,10 @@ def _reasons_to_stop(c: StreamsComparison) -> Iterator[str]:
         parts = ", ".join(dict.fromkeys(w for words in changed.values() for w in words))
         yield (
             f"the sub-topologies differ ({parts}). If both versions run in one group, instances "
-            "get tasks that they don't know (TopologyException), or wait for each other forever."
+            "get tasks of the other version (TopologyException), or wait for each other forever."
         )
     if c.old.config.get("topology.optimization") != c.new.config.get("topology.optimization"):
         yield "topology.optimization changed, so the new version restores tables from other topics."
     both = c.old.inputs.keys() & c.new.inputs.keys()
     if any(c.old.inputs[t] != c.new.inputs[t] for t in both):
-        yield "the partition counts of the inputs changed, and with them the number of tasks."
+        yield "the partition counts of the inputs changed, so the number of tasks changes, too."

@@ -13,9 +13,12 @@ from headgate.rules.spark.facts.event_time import output_mode
 def unseen(c: Comparison) -> Iterator[str]:
     """Yield a sentence for each thing that could change the verdict and is not in the evidence."""
     if c.spark.assumed:
-        yield f"The evidence doesn't show the Spark version; Headgate assumes {c.spark.text}."
+        yield f"The evidence doesn't show the Spark version, so Headgate assumes {c.spark.text}."
     elif not c.spark.measured:
-        yield f"Headgate was not tested with Spark {c.spark.text}, and uses the rules for 4.2.0."
+        yield (
+            f"Headgate was not tested with Spark {c.spark.text}, so it uses the rules for Spark "
+            "4.2.0."
+        )
     for side, version in (("old", c.before), ("new", c.after)):
         if version.sink is None or not version.sink.format:
             yield f"The {side} version's sink is not in the evidence, so it was not checked."
@@ -29,8 +32,8 @@ def _of_the_world(c: Comparison) -> Iterator[str]:
         return
     if c.cluster is None:
         yield (
-            "Headgate did not check the Kafka cluster. Unknown: whether topics were deleted or "
-            "recreated, and whether Kafka deleted unread records."
+            "Headgate did not check the Kafka cluster: topics may have been deleted or "
+            "recreated, and Kafka may have deleted unread records."
         )
     elif not are_current(c.before):
         yield (

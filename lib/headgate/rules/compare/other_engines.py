@@ -33,8 +33,8 @@ def open_rule(code: str, **texts: Texts) -> Callable[[Check], OpenRule]:
     return declared(OpenRule, code, _SOURCE, **texts)
 
 
-_COMPARE_TWO_VERSIONS = "Compare two versions of one engine."
-_ARE_THESE_TWO = "Are these two versions of one pipeline?"
+_COMPARE_TWO_VERSIONS = "Compare two versions that use the same engine."
+_ARE_THESE_TWO = "Do both versions belong to the same pipeline?"
 
 
 @open_rule("EVD003", remedies=(_COMPARE_TWO_VERSIONS,), questions=(_ARE_THESE_TWO,))
@@ -62,9 +62,9 @@ _DOES_THE_NEW = "Does the new version read the same topics, and does it need ear
 
 @open_rule("EVD004", remedies=(_COMPARE_THE_GROUPS,), questions=(_DOES_THE_NEW,))
 def plain_consumer_group(before: Version, after: Version) -> Iterator[RuleResult]:
-    """Evidence of a plain consumer group shows only its offsets.
+    """The evidence of a plain consumer group shows only the group's offsets.
 
-    Only its code shows how it processes the records.
+    Only the application's code shows how the application processes records.
     """
     if before.engine is after.engine is Engine.CONSUMER_GROUP:
         yield RuleResult(
@@ -85,7 +85,8 @@ _WHAT_DOES_THE_UNREADABLE = (
 
 @open_rule("EVD005", remedies=(_ADD_THE_EVIDENCE,), questions=(_WHAT_DOES_THE_UNREADABLE,))
 def incomplete_evidence(before: Version, after: Version) -> Iterator[RuleResult]:
-    """Evidence that could not be read may hold the deciding fact, so the outcome stays Unknown.
+    """Headgate couldn't read a part of the evidence. That part may decide the outcome, so the
+    outcome stays Unknown.
 
     Headgate reads truncated, damaged or unknown evidence as far as possible.
     """

@@ -9,7 +9,7 @@ from headgate.rules.core.report import Outcome, Report, Rollback
 _WORDS = {
     Rollback.SAFE: "the old version runs without a repair",
     Rollback.REPAIRABLE: "the old version runs after a repair",
-    Rollback.LOST: "the old version can't run again",
+    Rollback.LOST: "the old version no longer runs",
     Rollback.UNKNOWN: "unknown whether the old version runs",
 }
 _ORDER = (Rollback.SAFE, Rollback.REPAIRABLE, Rollback.UNKNOWN, Rollback.LOST)
@@ -55,6 +55,9 @@ def _why(back: RollbackTrial) -> str:
     why = (
         back.note
         or back.message
-        or "the old version did not finish its start on the copy that the new version had changed"
+        or (
+            "the old version did not complete its start on the checkpoint copy that the new "
+            "version had changed"
+        )
     )
     return why.rstrip(".")

@@ -10,7 +10,7 @@ from headgate.model.version import Version
 from headgate.rules.compare.running_version import VersionMatch
 from headgate.rules.kafka_streams.facts.broker_topology import Registered, registered
 
-_CODE = "a group's topology doesn't show the code of its processors"
+_CODE = "the group's topology on the broker doesn't show the code of the processors"
 
 
 def liken_group(judged: Version, group: Group) -> VersionMatch:
@@ -20,7 +20,7 @@ def liken_group(judged: Version, group: Group) -> VersionMatch:
     """
     app = judged.streams
     if app is None or not app.described:
-        return VersionMatch(untold=("the checked version's topology was not read",))
+        return VersionMatch(untold=("the topology of the checked version is not in the evidence",))
     if group.subtopologies is None:
         return _by_assignment(app, group)
     return VersionMatch(tuple(_differences(app, group.subtopologies)), (_CODE,))
@@ -49,7 +49,9 @@ def _differences(app: StreamsApplication, kept: tuple[GroupSubtopology, ...]) ->
                 )
         # A store without logging has no changelog, and a description does not tell which those are.
         if more := new.changelogs - old.changelogs - old.inputs:
-            yield f"only the running version's sub-topology {number} has changelogs {_named(more)}"
+            yield (
+                f"sub-topology {number} has more changelogs in the running version: {_named(more)}"
+            )
 
 
 def _registered(one: GroupSubtopology) -> Registered:
@@ -62,14 +64,15 @@ def _registered(one: GroupSubtopology) -> Registered:
 
 
 def _by_assignment(app: StreamsApplication, group: Group) -> VersionMatch:
-    untold = ("a group with the classic protocol shows only its input topics, not its topology",)
+    untold = ("a group with the classic protocol shows its input topics, but not its topology",)
     if any(s.pattern for s in app.sources):
         return VersionMatch(untold=untold)
     known = {t for s in app.sources for t in s.topics} | {r.topic for r in app.repartitions}
     read = {topic for m in group.members or () for topic, _ in m.assignment}
     strange = frozenset(read - known)
     return VersionMatch(
-        (f"only the running version reads {_named(strange)}",) if strange else (), untold
+        (f"only the running version reads these topics: {_named(strange)}",) if strange else (),
+        untold,
     )
 
 

@@ -45,7 +45,7 @@ def match_versions(judged: Version, running: Version) -> VersionMatch:
     """
     if not (is_drawn(judged.topology) and is_drawn(running.topology)):
         side = "the running version" if is_drawn(judged.topology) else "the checked version"
-        return VersionMatch(untold=(f"no plan of {side} was read",))
+        return VersionMatch(untold=(f"the query plan of {side} is not in the evidence",))
     told = _Told(judged, running, compare(judged, running))
     return VersionMatch(tuple(told.differences()), tuple(_untold(counted(judged), running, told)))
 
@@ -131,7 +131,10 @@ def _in_other_words(node: Node) -> bool:
 
 def _untold(judged: Version, running: Version, told: _Told) -> Iterator[str]:
     if told.has_other_steps():
-        yield "the running version's plan shows operators in another form than the checked plan"
+        yield (
+            "the two query plans write some operators differently, so Headgate did not compare "
+            "these operators"
+        )
     yield from (
         f"the topic or path of source {s.name or s.position} is unknown"
         for s in running.sources or ()
@@ -144,7 +147,10 @@ def _untold(judged: Version, running: Version, told: _Told) -> Iterator[str]:
     if named := [*names, *by_code]:
         yield f"Spark's query plan doesn't show the code of {', '.join(dict.fromkeys(named))}"
     if any(_in_other_words(n) for n in judged.topology.nodes if is_stateless(n)):
-        yield "a running query's plan shows subqueries and metadata columns in another form"
+        yield (
+            "the plan of a running query writes subqueries and metadata columns differently, so "
+            "Headgate did not compare them"
+        )
     old, new = judged.engine_version, running.engine_version
     if old and new and old != new:
         yield f"the running version uses Spark {new}, but the checked version uses Spark {old}"

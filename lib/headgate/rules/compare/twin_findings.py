@@ -69,11 +69,11 @@ _NEW_CHECKPOINT = (
 
 
 @twin_rule("TWN001", remedies=(_NEW_CHECKPOINT,))
-def engine_refuses(verdict: TwinVerdict, location: Location) -> RuleResult:
+def engine_fails_to_start(verdict: TwinVerdict, location: Location) -> RuleResult:
     """Spark failed to start the new version on a checkpoint that the old version wrote.
 
-    Both versions ran on generated rows, in scratch folders. The old version's own checkpoint
-    gives the same error.
+    Both versions ran on generated rows, in scratch folders. The old version's real checkpoint gives
+    the same error.
     """
     refusal = verdict.refusal
     return RuleResult(
@@ -92,7 +92,8 @@ def engine_writes_wrong_results(verdict: TwinVerdict, location: Location) -> Rul
     """The old version's state means something else to the new version.
 
     Both versions ran on the same generated rows. The new version starts on the old version's
-    checkpoint, but it would have left another state there. Its results are wrong without an error.
+    checkpoint, but this state isn't the state that the new version builds itself. The new version
+    writes wrong results without an error.
     """
     example = verdict.counterexample
     return RuleResult(
@@ -124,9 +125,13 @@ def twin_run_undecided(verdict: TwinVerdict, location: Location) -> RuleResult:
     )
 
 
-RULES: tuple[TwinRule, ...] = (engine_refuses, engine_writes_wrong_results, twin_run_undecided)
+RULES: tuple[TwinRule, ...] = (
+    engine_fails_to_start,
+    engine_writes_wrong_results,
+    twin_run_undecided,
+)
 SPARK_RULES = {
-    "refuses": engine_refuses,
+    "refuses": engine_fails_to_start,
     "silently_wrong": engine_writes_wrong_results,
     "unknown": twin_run_undecided,
 }
@@ -269,7 +274,7 @@ def _lower(
     for finding in report.findings:
         if all(_refutes(finding, v, versions) for v in (verdict, again)):
             lowered.append(Lowered(finding.rule, finding.outcome, seeds))
-            why = f"{said} The rule expected otherwise: {finding.why}"
+            why = f"{said} Without this run, the rule said: {finding.why}"
             finding = replace(_as_resumes(finding, why), state_effect=StateEffect.EXACT)
         findings.append(finding)
     return _sorted(report, findings), tuple(lowered)
@@ -289,7 +294,7 @@ def _answer_by_start(
         is_open = finding.rule in codes and finding.outcome is Outcome.UNKNOWN
         if has_started and is_open and len(ids := _ids(finding, versions)) > 0 and ids <= ran:
             lowered.append(Lowered(finding.rule, finding.outcome, (verdict.seed,)))
-            why = f"{_STARTED.format(verdict.seed)} The rule didn't know: {finding.why}"
+            why = f"{_STARTED.format(verdict.seed)} Without this run, the rule said: {finding.why}"
             finding = _as_resumes(finding, why)
         findings.append(finding)
     return _sorted(report, findings), tuple(lowered)
@@ -315,10 +320,10 @@ def _sorted(report: Report, findings: list[Finding]) -> Report:
     return replace(report, findings=tuple(ordered))
 
 
-_ONE_QUERY = "Both versions are the same query to Spark's optimizer."
+_ONE_QUERY = "Spark's optimizer creates the same plan for both versions."
 _STARTED = (
-    "Spark started the new version on a checkpoint of the old version (twin run, seed {}), so "
-    "their state schemas fit."
+    "In a twin run (seed {}), Spark started the new version on a checkpoint of the old version. "
+    "So the state schemas are compatible."
 )
 _EQUAL = "Both versions left the same state in two twin runs (seeds {} and {})."
 _ALIKE = (
@@ -381,19 +386,19 @@ def example_words(example: Counterexample) -> str:
     if "topic" in example.key:
         return (
             f"Example: for key {example.key.get('key')}, the new version writes "
-            f"{_written(example.before)} to {example.key['topic']} after the restart, and "
+            f"{_written(example.before)} to {example.key['topic']} after the restart, but "
             f"{_written(example.after)} from scratch."
         )
     if example.kind == "output":
         return (
-            f"Example: with the old version's checkpoint the new version writes {example.before}, "
-            f"without it {example.after}."
+            "Example: with the old version's checkpoint, the new version writes "
+            f"{example.before}. With an empty checkpoint, it writes {example.after}."
         )
     key = ", ".join(f"{name}={value!r}" for name, value in example.key.items())
     column = f" in column {example.columns[0]}" if example.columns[0] else ""
     return (
-        f"Example: for key {key} the old version left {example.before!r}{column}; the new version "
-        f"would have {_would_have(example)}."
+        f"Example: for key {key}, the old version stored {example.before!r}{column}, but the new "
+        f"version stores {_would_have(example)}."
     )
 
 

@@ -15,8 +15,8 @@ _KEEP = (
 
 
 @declared(TwinRule, "TWN011", _SOURCE, remedies=(_KEEP,))
-def streams_refuses(verdict: TwinVerdict, location: Location) -> RuleResult:
-    """Kafka Streams failed to start the new version instead of the old version.
+def kafka_streams_fails_to_start(verdict: TwinVerdict, location: Location) -> RuleResult:
+    """Kafka Streams failed to start the new version on the old version's state.
 
     Both versions ran on the same records. The new version got the old version's state directory,
     internal topics and committed offsets.
@@ -34,11 +34,11 @@ def streams_refuses(verdict: TwinVerdict, location: Location) -> RuleResult:
 
 
 @declared(TwinRule, "TWN012", _SOURCE, remedies=(_KEEP,))
-def streams_writes_wrong_results(verdict: TwinVerdict, location: Location) -> RuleResult:
-    """The new version starts, but it lost the old version's state or misreads it.
+def kafka_streams_writes_wrong_results(verdict: TwinVerdict, location: Location) -> RuleResult:
+    """The new version starts, but it lost the old version's state or misreads that state.
 
-    Both versions ran on the same records. After the restart, the new version's outputs are not
-    those that it writes when it processes all records from scratch.
+    Both versions ran on the same records. After the restart, the new version writes other outputs
+    than when it processes all records from scratch.
     """
     example = verdict.counterexample
     return RuleResult(
@@ -59,7 +59,7 @@ _DECIDES = "The records of the twin run don't decide this. {question}"
 
 
 @declared(TwinRule, "TWN013", _SOURCE, remedies=(_REHEARSE,), questions=(_DECIDES,))
-def streams_twin_run_undecided(verdict: TwinVerdict, location: Location) -> RuleResult:
+def kafka_streams_twin_run_undecided(verdict: TwinVerdict, location: Location) -> RuleResult:
     """The records don't decide what the new version does with the old version's state."""
     return RuleResult(
         outcome=Outcome.UNKNOWN,
@@ -71,12 +71,12 @@ def streams_twin_run_undecided(verdict: TwinVerdict, location: Location) -> Rule
 
 
 RULES: tuple[TwinRule, ...] = (
-    streams_refuses,
-    streams_writes_wrong_results,
-    streams_twin_run_undecided,
+    kafka_streams_fails_to_start,
+    kafka_streams_writes_wrong_results,
+    kafka_streams_twin_run_undecided,
 )
 STREAMS_RULES = {
-    "refuses": streams_refuses,
-    "silently_wrong": streams_writes_wrong_results,
-    "unknown": streams_twin_run_undecided,
+    "refuses": kafka_streams_fails_to_start,
+    "silently_wrong": kafka_streams_writes_wrong_results,
+    "unknown": kafka_streams_twin_run_undecided,
 }

@@ -209,13 +209,13 @@ def _needed(topology: Topology) -> Iterator[str]:
 def _change(was: Node | None, now: Node | None, feeding: frozenset[str]) -> TransformChange:
     verb = "was added" if was is None else "was removed" if now is None else "changed"
     node: Node = now or was  # type: ignore[assignment]
-    kind = "Static table" if node.kind is NodeKind.SOURCE else "Stateless operator"
     word = node.operator.replace("_", " ")
+    what = "Static table" if node.kind is NodeKind.SOURCE else f"Stateless operator {word}"
     return TransformChange(
         before=was.id if was else None,
         after=now.id if now else None,
         was=was.label if was else None,
         now=now.label if now else None,
         feeds_state=any(n is not None and n.id in feeding for n in (was, now)),
-        sentence=f"{kind} {word} {verb}.",
+        sentence=f"{what} {verb}.",
     )

@@ -16,9 +16,9 @@ _GIVE_THE_STORE = "Give the store another name and replay the inputs."
 
 @streams_rule("KST080", remedies=(_GIVE_THE_STORE,))
 def changelog_policy_changed(c: StreamsComparison) -> Iterator[RuleResult]:
-    """A changelog's cleanup policy shows the kind of its store: `compact` for a key-value store,
-    `compact,delete` for window and session stores, `delete` for the windows of a stream-stream
-    join.
+    """A changelog's cleanup policy shows the kind of its store. A key-value store has `compact`,
+    window and session stores have `compact,delete`, and the windows of a stream-stream join have
+    `delete`.
 
     Kafka Streams never alters an existing changelog, and restores its rows as rows of the new kind.
     """
@@ -32,8 +32,8 @@ def changelog_policy_changed(c: StreamsComparison) -> Iterator[RuleResult]:
                 before=old,
                 after=new,
                 because=(
-                    f"The changelog {was.name} has cleanup.policy {old}, but the new version would "
-                    f"create it with {new}."
+                    f"The changelog {was.name} has cleanup.policy={old}. The new version would "
+                    f"create this changelog with cleanup.policy={new}."
                 ),
                 error_class=STATE_EXCEPTION,
                 remedy=_GIVE_THE_STORE,
@@ -67,8 +67,8 @@ def changelog_retention_changed(c: StreamsComparison) -> Iterator[RuleResult]:
                 before=old,
                 after=new,
                 because=(
-                    f"The changelog {was.name} has retention.ms {old}, but the new version would "
-                    f"create it with {new}."
+                    f"The changelog {was.name} has retention.ms={old}. The new version would "
+                    f"create this changelog with retention.ms={new}."
                 ),
                 remedy=_IF_ONLY_THE_GRACE,
                 scenario="from-scratch",

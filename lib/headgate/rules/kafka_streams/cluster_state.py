@@ -93,7 +93,8 @@ _STOP_ALL_INSTANCES = "Stop all instances and wait until the group is empty, the
 def group_has_old_members(c: StreamsComparison) -> Iterator[RuleResult]:
     """A group can change its protocol only while it is empty.
 
-    It rejects members with the other protocol. Its current members continue.
+    The group rejects members with the other protocol. The members that are already in the group
+    continue.
     """
     changed = c.old.protocol and c.new.protocol and c.old.protocol != c.new.protocol
     if changed and c.group is not None and c.group.members:
@@ -103,7 +104,9 @@ def group_has_old_members(c: StreamsComparison) -> Iterator[RuleResult]:
             location=Location(),
             before=c.old.protocol,
             after=c.new.protocol,
-            because=f"The group {c.group.id} still has members: {len(c.group.members)}.",
+            because=(
+                f"The group {c.group.id} isn't empty. Number of members: {len(c.group.members)}."
+            ),
             error_class=STREAMS_EXCEPTION,
             remedy=_STOP_ALL_INSTANCES,
             scenario="offline-upgrade",

@@ -20,8 +20,8 @@ _REMOVE_THE_STORE = (
     "Remove the store (drop Materialized), or replay the inputs under a new application id."
 )
 _IS_A_FILTER = (
-    "Is {what} a filter of a table? If so, it doesn't retract the rows that it passed before the "
-    "start, even if they no longer match."
+    "Is the operator {what} a table filter? If so, rows that it passed before the start stay in "
+    "the results, even if they no longer match."
 )
 
 
@@ -102,8 +102,8 @@ def _started_empty(now: StreamsStore, outcome: Outcome, what: str) -> RuleResult
         before=None,
         after=now.name,
         because=(
-            f"The new store {now.name} keeps the result of {what}. The old version didn't store "
-            "this result."
+            f"The new store {now.name} keeps the result of the operator {what}. The old version "
+            "didn't store this result."
         ),
         question=_IS_A_FILTER.format(what=what) if outcome is Outcome.UNKNOWN else None,
         remedy=_REMOVE_THE_STORE,

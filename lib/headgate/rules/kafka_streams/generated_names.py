@@ -14,11 +14,12 @@ from headgate.rules.kafka_streams.facts.store_pairs import StorePair, twins
 _DELETE_THE_UNUSED = "Delete the unused changelog only if you no longer need a rollback."
 _KEEP_TOPOLOGY_OPTIMIZATION = "Keep the old value of topology.optimization."
 _GIVE_EACH_STORE = (
-    "Set each store's name explicitly in the code: use its name in the running version. Then add "
-    "or remove operators."
+    "First set each store's name explicitly in the code, to the name in the running version. "
+    "Then add or remove operators."
 )
 _WHICH_OF_THE_LAST = (
-    "Which of the stores {names} {done}? In the code, is its operator after those of the others?"
+    "Which of the stores {names} {done}? In the code, does its operator come after the operators "
+    "of the other stores?"
 )
 
 
@@ -31,8 +32,8 @@ def equal_operators_added_or_removed(c: StreamsComparison) -> Iterator[RuleResul
     """Several operators do the same with the same input: only their generated numbers distinguish
     them.
 
-    These numbers are positions. If an operator was inserted before the others, each one reads the
-    state of its neighbour.
+    These numbers are positions. If an operator is inserted before the others, each operator reads
+    its neighbour's state.
     """
     before, after = twins(c.flow_before), twins(c.flow_after)
     for pair in c.stores:

@@ -25,26 +25,26 @@ AROUND = (
 
 @streams_rule("KST060", remedies=(AROUND,))
 def registered_topology_changed(c: StreamsComparison) -> Iterator[RuleResult]:
-    """With the streams protocol, the broker stores a group's topology: the input topics of each
-    sub-topology, and its internal topics with names, partition counts and settings. Operators and
-    sinks aren't included.
+    """With the streams protocol, the broker stores a group's topology. For each sub-topology, it
+    stores the input topics and the internal topics with their names, partition counts and settings.
+    Operators and sinks aren't included.
 
     The broker rejects a member with another topology ("Topology updates are not supported yet."),
-    even if the group is empty. Another application id is another group.
+    even if the group is empty. A new application id creates a new group, so the rule doesn't apply.
     """
     if not c.on_streams_protocol() or _is_another_group(c):
         return
     bare = frozenset(s.changelog for s in c.old.stores if s.changelog and c.unlogged(s))
     changed = differences(registered(c.old, bare), registered(c.new, bare))
     if changed:
-        listed = ", ".join(f"{n} ({', '.join(words)})" for n, words in changed.items())
+        listed = ", ".join(f"sub-topology {n} ({', '.join(words)})" for n, words in changed.items())
         yield RuleResult(
             outcome=Outcome.REFUSES,
             state_effect=StateEffect.NONE,
             location=Location(),
             before=len(registered(c.old, bare)),
             after=len(registered(c.new, bare)),
-            because=f"Changed sub-topologies: {listed}.",
+            because=f"The new version changes the stored topology: {listed}.",
             error_class=STREAMS_EXCEPTION,
             remedy=AROUND,
             scenario="offline-upgrade",
@@ -66,8 +66,8 @@ _STOP_ALL_INSTANCES = (
 def protocol_changed(c: StreamsComparison) -> Iterator[RuleResult]:
     """Both protocols use the same committed offsets and state, but a group has only one protocol.
 
-    While it has a member with the old protocol, a new member fails with StreamsException (cause:
-    GroupIdNotFoundException). Only an empty group can change its protocol.
+    While the group has a member with the old protocol, a new member fails with StreamsException
+    (cause: GroupIdNotFoundException). Only an empty group can change its protocol.
     """
     old, new = c.old.protocol, c.new.protocol
     if old and new and old != new:

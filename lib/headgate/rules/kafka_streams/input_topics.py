@@ -29,8 +29,8 @@ _STOP_ALL_INSTANCES = "Stop all instances before the new version starts."
 def input_added(c: StreamsComparison) -> Iterator[RuleResult]:
     """The group has no committed offsets for a new input topic.
 
-    So auto.offset.reset decides where reading starts; the default is earliest. A rolling restart
-    doesn't work, because instances with and without the topic can't share a group.
+    The setting auto.offset.reset therefore decides where reading starts (default: earliest). A
+    rolling restart doesn't work, because instances with and without the topic can't share a group.
     """
     for topic in sorted(_topics(c.new) - _topics(c.old)):
         yield RuleResult(
@@ -96,10 +96,11 @@ _DOES_START_WHERE = (
 def input_replaced(c: StreamsComparison) -> Iterator[RuleResult]:
     """A new input topic replaces the old one, and the store keeps its state.
 
-    auto.offset.reset decides where the new topic is read, and the counts of both topics add up.
-    That is right if the new topic starts where the old one ended. If it also has the old topic's
-    records, they count twice; Topology#describe() doesn't show this. If another store now reads the
-    old topic, this store mixes unrelated data.
+    The setting auto.offset.reset decides where reading of the new topic starts. The store then
+    counts records of both topics. This is correct if the new topic starts where the old topic
+    ended. If the new topic also has the old topic's records, these records count twice.
+    Topology#describe() doesn't show which case applies. If another store now reads the old topic,
+    this store mixes unrelated data.
     """
     for pair, was, now in kept(c):
         old, new = meaning(c.flow_before, was), meaning(c.flow_after, now)
@@ -164,7 +165,7 @@ def input_topic_not_found(c: StreamsComparison) -> Iterator[RuleResult]:
             after=topic,
             because=f"The topic {topic} doesn't exist on the cluster."
             if certain
-            else f"The evidence has no partition count of the topic {topic}.",
+            else f"The evidence doesn't show whether the topic {topic} exists.",
             error_class="org.apache.kafka.streams.errors.MissingSourceTopicException"
             if certain
             else None,
@@ -214,7 +215,7 @@ def _matches(c: StreamsComparison, pattern: str) -> bool:
         return False
 
 
-_INFORM_THE_OUTPUTS = "Inform the consumers of the output topic."
+_INFORM_THE_OUTPUTS = "Inform the consumers of the old and the new output topic."
 
 
 @streams_rule("KST045", remedies=(_INFORM_THE_OUTPUTS,))

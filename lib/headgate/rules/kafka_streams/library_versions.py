@@ -27,16 +27,16 @@ def releases(c: StreamsComparison) -> tuple[Release | None, Release | None]:
 
 _IF_ALL_CHANGELOGS = (
     "If all changelogs are complete, delete the state directories of all instances before the "
-    "start: the stores are restored from their changelogs."
+    "start. Kafka Streams restores the stores from their changelogs."
 )
 
 
 @streams_rule("KST090", GUIDE, remedies=(_IF_ALL_CHANGELOGS,))
 def older_runtime_on_newer_state(c: StreamsComparison) -> Iterator[RuleResult]:
-    """An older Kafka Streams release can't open local stores that a newer one wrote.
+    """An older Kafka Streams release can't open local stores that a newer release wrote.
 
-    4.3 keeps offsets in a column family that 4.2 doesn't know (KIP-1035). 3.x can't read RocksDB
-    files of 4.0, and 2.8 can't read those of 3.0.
+    Release 4.3 keeps offsets in a column family that 4.2 doesn't know (KIP-1035). Releases 3.x
+    can't read RocksDB files of 4.0, and 2.8 can't read RocksDB files of 3.0.
     """
     was, now = releases(c)
     if not was or not now or now >= was or not any(now < edge <= was for edge in _EDGES):

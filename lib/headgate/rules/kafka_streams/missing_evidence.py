@@ -47,15 +47,15 @@ _WHAT_DOES_THE_NEW = (
     questions=(_WHAT_DOES_THE_NEW, _WHAT_DOES_THE_NEW_VERSION),
     is_of_state=True,
 )
-def nothing_visible_changed(c: StreamsComparison) -> Iterator[RuleResult]:
+def no_visible_change(c: StreamsComparison) -> Iterator[RuleResult]:
     """The evidence of both versions is equal, so the upgrade changes something that
     Topology#describe() doesn't show.
 
-    That may be serdes, types and sizes of windows, aggregators and other functions, logging, or the
-    order of equal operators. Measured upgrades of this kind resumed, failed to start, or gave wrong
-    results without an error. If a setting or a partition count changed, Headgate treats it as the
-    purpose of the upgrade. Threads and client settings count only if no repartition topic can hold
-    records that new code may read differently.
+    The change may affect serdes, types and sizes of windows, aggregators and other functions,
+    logging, or the order of equal operators. Measured upgrades of this kind resumed, failed to
+    start, or gave wrong results without an error. If a setting or a partition count changed,
+    Headgate assumes that this change is the purpose of the upgrade. Changed threads or client
+    settings count only if all repartition topics are empty.
     """
     if not c.old.described or not c.new.described or not _same_shape(c.old, c.new):
         return
@@ -138,7 +138,7 @@ _WHAT_DOES_TOPOLOGY = "What does Topology#describe() of the {words} version show
 @streams_rule(
     "KST099", "read from the evidence", remedies=(_ADD_ITS_TEXT,), questions=(_WHAT_DOES_TOPOLOGY,)
 )
-def not_described(c: StreamsComparison) -> Iterator[RuleResult]:
+def topology_not_described(c: StreamsComparison) -> Iterator[RuleResult]:
     """Headgate compares stores, repartition topics and sub-topologies by their names.
 
     Only Topology#describe() shows these names.

@@ -15,12 +15,12 @@ from headgate.rules.kafka_streams.facts.rule import (
 from headgate.rules.kafka_streams.store_keys import kept
 
 _BACK = (
-    "Restore the input's old partition count (create a new topic and copy the records), or "
-    "set the count with Repartitioned.withNumberOfPartitions. If you use the application reset "
-    "tool, replay the inputs from the earliest offset, because the tool deletes the state. After "
-    "the replay, state that is keyed directly by the input's key is silently wrong: old and new "
-    "records of a key are in different partitions. `headgate plan repartition` shows whether "
-    "your application has such state."
+    "Restore the input's old partition count (create a new topic and copy the records), or set "
+    "the count with Repartitioned.withNumberOfPartitions. If you use the application reset tool, "
+    "replay the inputs from the earliest offset, because the tool deletes the state. After the "
+    "replay, state with the input's own key is silently wrong, because old and new records of a "
+    "key are in different partitions. `headgate plan repartition` shows whether your application "
+    "has such state."
 )
 
 
@@ -121,7 +121,8 @@ def _assumed(c: StreamsComparison) -> str:
         return ""
     return (
         f" Headgate assumes that the code sets the partition count of {', '.join(named)} "
-        "(Repartitioned.withNumberOfPartitions). If it doesn't, the application fails to start."
+        "(Repartitioned.withNumberOfPartitions). If the code doesn't set this count, the "
+        "application fails to start."
     )
 
 

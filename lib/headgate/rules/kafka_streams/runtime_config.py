@@ -119,10 +119,11 @@ _WATCH_CONSUMER_LAG = "Watch consumer lag and memory after the start."
 
 @streams_rule("KST083", remedies=(_WATCH_CONSUMER_LAG,))
 def runtime_settings_changed(c: StreamsComparison) -> Iterator[RuleResult]:
-    """Settings of threads, standbys, caches, intervals, exception handlers and clients decide how
-    fast and how often results are written, and what happens to failing records.
+    """This setting is about threads, standbys, caches, intervals, exception handlers or clients.
+    Such a setting decides how fast and how often results are written, and what happens to failing
+    records.
 
-    They don't change names, offsets or state.
+    The setting doesn't change names, offsets or state.
     """
     for key in runtime_settings(c):
         old, new = c.setting(key)
@@ -157,9 +158,9 @@ def explicit_names_required(c: StreamsComparison) -> Iterator[RuleResult]:
     or a repartition topic has a generated name.
 
     The setting applies only if StreamsBuilder gets the configuration (TopologyConfig). If only
-    KafkaStreams gets the configuration, the setting has no effect. This is the case if the old
-    version runs with the setting although it has generated names. A name that looks generated is
-    set explicitly if its number also belongs to an operator.
+    KafkaStreams gets the configuration, the setting has no effect. For example, the old version
+    then runs with the setting although it has generated names. If an operator has the same number
+    as a name that looks generated, the code sets this name.
     """
     old, new = (_is_on(a) for a in (c.old, c.new))
     unnamed = _unnamed(c.new) if new else []

@@ -127,7 +127,7 @@ _EXPECT_DUPLICATES_AFTER = "Check that consumers tolerate duplicates, which a cr
     "KST072",
     remedies=(_FOR_EXACTLY_ONCE, _EXPECT_DUPLICATES_AFTER),
 )
-def guarantee_changed(c: StreamsComparison) -> Iterator[RuleResult]:
+def processing_guarantee_changed(c: StreamsComparison) -> Iterator[RuleResult]:
     """at_least_once and exactly_once_v2 use offsets and state in the same way.
 
     After an unclean stop, exactly_once_v2 wipes local stores and restores them from the changelogs.
@@ -151,7 +151,7 @@ def _guarantee(app: StreamsApplication) -> str:
 
 _IF_ALL_CHANGELOGS = (
     "If all changelogs are complete, delete the state directories of all instances before the "
-    "start: the stores are restored from their changelogs."
+    "start. Kafka Streams restores the stores from their changelogs."
 )
 _TO_ROLL_BACK = "Before a rollback, delete the state directories if all changelogs are complete."
 
@@ -164,7 +164,7 @@ def store_format_changed(c: StreamsComparison) -> Iterator[RuleResult]:
     """dsl.store.format=HEADERS uses a newer format of RocksDB files.
 
     A switch to HEADERS converts plain stores when Kafka Streams opens them. After a switch back,
-    plain stores fail on the newer files and don't convert them. The changelogs suit both formats.
+    plain stores can't open the newer files. Both formats use the same changelogs.
     """
     old, new = (a.config.get("dsl.store.format", "DEFAULT").upper() for a in (c.old, c.new))
     if old == new:
@@ -216,8 +216,8 @@ def default_serdes_changed(c: StreamsComparison) -> Iterator[RuleResult]:
     """If the code sets no serde, records, stores and internal topics use the default serde.
 
     If the length of old data doesn't fit the new serde, Kafka Streams fails (StreamsException,
-    cause: SerializationException). If the length fits, it silently reads wrong values. Another
-    timestamp extractor puts old and new records into windows by different times.
+    cause: SerializationException). If the length fits, Kafka Streams silently reads wrong values.
+    With another timestamp extractor, old and new records get into windows by different times.
     """
     for key in _SERDES:
         old, new = (s or _DEFAULTS.get(key) for s in c.setting(key))
@@ -285,12 +285,12 @@ _DOES_THE_GROUP = (
 
 @streams_rule("KST078", remedies=(_CHECK_THE_GROUPS,), questions=(_DOES_THE_GROUP,))
 def reset_policy_changed(c: StreamsComparison) -> Iterator[RuleResult]:
-    """auto.offset.reset applies only to partitions without a committed offset.
+    """The setting auto.offset.reset applies only to partitions without a committed offset.
 
-    These are partitions that never had a record, recreated topics, a group whose offsets expired
-    while it was stopped, or another application id. `latest` silently skips their records from
-    before the start, and `earliest` reprocesses them. If every partition has a committed offset,
-    nothing changes.
+    These are partitions that never had a record, recreated topics, partitions of a group with
+    expired offsets, or all partitions under another application id. With `latest`, Kafka Streams
+    silently skips the earlier records of these partitions. With `earliest`, it reprocesses them. If
+    every partition has a committed offset, nothing changes.
     """
     old, new = reset_policy(c.old), reset_policy(c.new)
     if old == new:
@@ -326,7 +326,7 @@ _IF_THE_SETTING = (
 
 
 @streams_rule("KST079", remedies=(_IF_THE_SETTING,))
-def only_for_new_topics(c: StreamsComparison) -> Iterator[RuleResult]:
+def setting_applies_only_to_new_topics(c: StreamsComparison) -> Iterator[RuleResult]:
     """Kafka Streams applies these settings only to internal topics that it creates.
 
     Existing topics keep their settings.

@@ -82,8 +82,8 @@ def _worked_out_anew(pair: StorePair, was: StreamsStore, now: StreamsStore) -> R
 def _renamed(pair: StorePair, was: StreamsStore, now: StreamsStore) -> str:
     if pair.declared:
         return (
-            f"You declared that the store {was.name} is renamed to {now.name}, but no tool can "
-            "move the state."
+            f"You declared that the store {was.name} is renamed to {now.name}, but Kafka Streams "
+            "can't move the state to the new name."
         )
     if was.is_generated and now.is_generated:
         return f"The store's generated name changes from {was.name} to {now.name}."
@@ -108,7 +108,7 @@ def _rebuilt(pair: StorePair, was: StreamsStore, now: StreamsStore) -> RuleResul
 def store_name_reused(c: StreamsComparison) -> Iterator[RuleResult]:
     """The store's name now belongs to another operator's store.
 
-    That operator uses the existing state and changelog, and continues from values that mean
+    The other operator uses the existing state and changelog, and continues from values that mean
     something else. Generated names are positions: inserting, removing or swapping operators shifts
     them. If the types agree, there is no exception and no unused topic.
     """
@@ -170,7 +170,7 @@ _KEEP_IT_CONNECTED = (
     "application id."
 )
 _REPLAY_THE_TABLE = (
-    "Start the new version under a new application id, so that it reads all rows of {table} again."
+    "Start the new version under a new application id, so that it processes all rows of {table}."
 )
 _IF_THE_NEW = "If the new store needs the history, replay the inputs."
 
@@ -188,8 +188,9 @@ _IF_THE_NEW = "If the new store needs the history, replay the inputs."
 def store_added(c: StreamsComparison) -> Iterator[RuleResult]:
     """A new store starts empty and gets only records that are processed after the start.
 
-    The committed offsets of existing inputs are not reset for the new store. If a table of an
-    existing input is only published, no output changes, but queries don't find earlier rows.
+    The committed offsets of existing inputs are not reset for the new store. If no operator reads a
+    new table of an existing input, no output changes, but interactive queries don't find earlier
+    rows.
     """
     left = {_key(s) for s in c.old.stores}
     for pair in c.stores:
@@ -209,7 +210,7 @@ def store_added(c: StreamsComparison) -> Iterator[RuleResult]:
 
 
 def _only_new(now: StreamsStore, topic: str | None) -> RuleResult:
-    told = f" It gets only new rows of {topic}. No operator reads older ones." if topic else ""
+    told = f" It gets only new rows of {topic}. No operator reads older rows." if topic else ""
     return RuleResult(
         outcome=Outcome.RESUMES,
         state_effect=StateEffect.NONE,

@@ -129,8 +129,8 @@ _IF_OLD_RECORDS = (
     "application id."
 )
 _DO_THEY_DROP = (
-    "Do the changed operators drop rows of the table, or change them? If so, {now} subtracts other "
-    "rows than it added before the start, so its results are wrong."
+    "Do the changed operators drop or change rows of the table? If so, {now} subtracts other "
+    "rows than it added before the start, and its results are wrong."
 )
 
 
@@ -140,8 +140,8 @@ def value_operators_changed(c: StreamsComparison) -> Iterator[RuleResult]:
     operators process only new records.
 
     The results mix both, and differ from the results of either version. An aggregation of a table
-    also subtracts the old value of each row that changes: a row that a new filter drops, or that a
-    new operator changes, is never subtracted as it was added.
+    also subtracts the old value of each changed row. If a new filter drops the row, or a new
+    operator changes it, the aggregation subtracts another value than it added.
     """
     for pair, was, now in kept(c):
         first, then = c.flow_before.users(was)[:1], c.flow_after.users(now)[:1]
@@ -215,8 +215,8 @@ def table_kind_may_differ(c: StreamsComparison) -> Iterator[RuleResult]:
     """The operators directly after the store now handle keys differently, as if a table became
     windowed under its old name. Topology#describe() doesn't show the kind or types of a store.
 
-    If the table is now windowed, the changelog's keys are read as key and window. That fails for
-    short keys (ProcessorStateException) and silently gives wrong keys for long ones.
+    If the table is now windowed, Kafka Streams reads the changelog's keys as key and window. Short
+    keys fail (ProcessorStateException), and long keys are silently wrong.
     """
     for pair, was, now in kept(c):
         old, new = _follow(c.flow_before, was), _follow(c.flow_after, now)
@@ -317,12 +317,16 @@ def _got_a_name(told: Flow, key: Key, named: Flow, other: Key) -> bool:
 _IF_THEY_DONT = (
     "If the types or the meaning differ, give the store another name and replay the inputs."
 )
-_DO_AND_KEEP = "Do {replace} and {replace_2} store rows with the same types and meaning in {now}?"
+_DO_AND_KEEP = (
+    "Do the operators {replace} and {replace_2} store rows with the same types and meaning in "
+    "{now}?"
+)
 
 
 _HAS_IT_TIMESTAMPS = (
-    "Does the code build {now} with timestampedKeyValueStoreBuilder (or the window or session "
-    "builder with timestamps) if a processor fills it? {question}"
+    "If a processor fills {now}: does the code build the store with "
+    "timestampedKeyValueStoreBuilder, or with a window or session builder with timestamps? "
+    "{question}"
 )
 
 
@@ -337,7 +341,7 @@ def operator_kind_changed(c: StreamsComparison) -> Iterator[RuleResult]:
 
     The new operator reads the old rows as its own, even if they mean something else. A processor
     also needs the store builder of the DSL: count, reduce and aggregate keep timestamps
-    (timestampedKeyValueStoreBuilder). A store that is opened without them fails
+    (timestampedKeyValueStoreBuilder). A store that is opened without timestamps fails
     (ProcessorStateException). An operator that only gets a name fills the store as before.
     """
     for pair, was, now in kept(c):
@@ -355,8 +359,8 @@ def operator_kind_changed(c: StreamsComparison) -> Iterator[RuleResult]:
             before=old,
             after=new,
             because=(
-                f"The store {now.name} is now filled by {new.replace('_', ' ')} instead of "
-                f"{old.replace('_', ' ')}."
+                f"Another kind of operator now fills the store {now.name}: "
+                f"{old.replace('_', ' ')} -> {new.replace('_', ' ')}."
             ),
             question=_asked(now.name, old, new),
             remedy=_IF_THEY_DONT,

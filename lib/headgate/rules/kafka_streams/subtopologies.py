@@ -34,7 +34,10 @@ def subtopology_number_changed(c: StreamsComparison) -> Iterator[RuleResult]:
                 location=pair.location,
                 before=was.subtopology,
                 after=now.subtopology,
-                because=f"{now.name} moves from tasks {was.subtopology}_* to {now.subtopology}_*.",
+                because=(
+                    f"The store {now.name} moves from tasks {was.subtopology}_* to tasks "
+                    f"{now.subtopology}_*."
+                ),
                 remedy=_PLAN_TIME_FOR,
                 scenario="offline-upgrade",
             )
@@ -51,7 +54,7 @@ def unlogged_store_moved(c: StreamsComparison) -> Iterator[RuleResult]:
     """The store has no changelog: it exists only on the local disk, in the directory of its task.
 
     Its sub-topology got another number, so the new task reads another directory and the store
-    starts empty. A store name and a kept disk don't prevent this.
+    starts empty. Setting the store's name or keeping the disk doesn't prevent this.
     """
     for pair, was, now in kept(c):
         if was.subtopology != now.subtopology and c.unlogged(was) and not now.restored_from:
@@ -70,7 +73,7 @@ def unlogged_store_moved(c: StreamsComparison) -> Iterator[RuleResult]:
 _DECLARE_THE_GLOBAL = (
     "Declare the global store last, so that the other sub-topologies keep their numbers. Or, if "
     "all changelogs are complete, delete the state directories of all instances before the "
-    "start: the stores are restored from their changelogs."
+    "start. Kafka Streams restores the stores from their changelogs."
 )
 
 
@@ -79,7 +82,7 @@ _DECLARE_THE_GLOBAL = (
     "measured on Kafka Streams 4.3.1; source code of StateDirectory and GlobalStreamThread",
     remedies=(_DECLARE_THE_GLOBAL,),
 )
-def global_takes_a_task(c: StreamsComparison) -> Iterator[RuleResult]:
+def global_store_reuses_task_directory(c: StreamsComparison) -> Iterator[RuleResult]:
     """Global stores get sub-topology numbers, although they have no tasks.
 
     At startup, Kafka Streams opens the stores of every task directory that it finds. If a stateful

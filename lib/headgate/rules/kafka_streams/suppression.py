@@ -91,7 +91,7 @@ def _half_of_them(
         after=buffer.name,
         because=(
             f"suppress() with the new buffer {buffer.name} follows the existing store "
-            f"{table.name}. It passes results to {missing}."
+            f"{table.name}. suppress() passes results to {missing}."
         ),
         question=None if windowed else _IS_IT_WINDOWED.format(table=table.name),
         remedy=_CLOSE_THE_WINDOWS,

@@ -31,10 +31,9 @@ _GUIDE = "Kafka documentation: Configuring a Streams Application"
 
 
 _SET_AND_NEWER = (
-    f"Set {DEAD_LETTERS} (Kafka Streams 4.2 and newer): LogAndContinue handlers then write "
-    "each skipped record to that topic, with the error and the source offset in the headers. "
-    "Before 4.2, write your own handler that does this. Both changes need only a rolling "
-    "restart."
+    f"Set {DEAD_LETTERS} (Kafka Streams 4.2 and newer). LogAndContinue handlers then write each "
+    "skipped record to that topic. The headers contain the error and the source offset. Before "
+    "4.2, write your own handler that does this. Both changes need only a rolling restart."
 )
 
 
@@ -42,7 +41,7 @@ _SET_AND_NEWER = (
 def bad_records_dropped(s: Subject) -> Iterator[Problem]:
     """Kafka Streams skips records that it can't deserialize or process, and only logs them.
 
-    If a producer changes its schema, that may be every record, and nobody notices.
+    If a producer changes its schema, Kafka Streams may skip every record, and nobody notices.
     """
     names = [f"{key}={name}" for key, name in _handlers(s) if name in _SKIPPING]
     if names and not s.config(DEAD_LETTERS):
@@ -55,10 +54,10 @@ def bad_records_dropped(s: Subject) -> Iterator[Problem]:
 
 
 _CHOOSE_A_POLICY = (
-    "Decide what happens to bad records. If they can be processed later, use a LogAndContinue "
-    f"handler with {DEAD_LETTERS} (4.2 and newer), or your own handler that stores them. If "
-    "Kafka Streams must not skip records, keep the default, and practise moving the group's "
-    "offset past a bad record."
+    "Decide what happens to bad records. To process them later, use a LogAndContinue handler "
+    f"with {DEAD_LETTERS} (4.2 and newer), or your own handler that stores the records. If Kafka "
+    "Streams must not skip records, keep the default, and practise moving the group's offset "
+    "past a bad record."
 )
 
 
@@ -66,8 +65,8 @@ _CHOOSE_A_POLICY = (
 def stops_at_a_bad_record(s: Subject) -> Iterator[Problem]:
     """One record that can't be deserialized or processed stops its stream thread.
 
-    Its partition moves to the next thread, which stops too, until the application is down. The
-    application stays down until somebody moves the group's offset past the record.
+    The record's partition moves to the next thread, which stops too, until the application is down.
+    The application stays down until somebody moves the group's offset past the record.
     """
     names = [
         f"{key}={name}"
@@ -84,8 +83,8 @@ def stops_at_a_bad_record(s: Subject) -> Iterator[Problem]:
 
 
 _LET_IT_WRITE = (
-    "Let the handler write the record, with topic, partition and offset, to a dead letter "
-    f"topic before it continues. From 4.2 on, {DEAD_LETTERS} sets one topic for all "
+    "Let the handler write the record, with its topic, partition and offset, to a dead letter "
+    f"topic before the handler continues. From 4.2 on, {DEAD_LETTERS} sets one topic for all "
     "handlers."
 )
 _DOES_THE_HANDLER = "Does the handler store the records that it skips?"

@@ -24,8 +24,8 @@ _GUIDE = "Kafka documentation: Configuring a Streams Application"
 
 
 _SET_AND_RUN = (
-    f"Set {_STANDBYS}=1 in a rolling restart, which keeps the state. Run one instance more "
-    "than the load needs, and keep local disks across restarts."
+    f"Set {_STANDBYS}=1 in a rolling restart, which keeps the state. Run one more instance than "
+    "the load needs, and keep the local disks when instances restart."
 )
 
 
@@ -127,7 +127,7 @@ _SET_EXACTLY_ONCE = (
     "on 4.3.1). Set isolation.level=read_committed in the consumers. After an unclean stop, "
     "Kafka Streams restores the stores from their changelogs."
 )
-_DOES_A_RECORD = "Do consumers tolerate duplicates, and results that count some records twice?"
+_DOES_A_RECORD = "Do consumers tolerate duplicates and results that count some records twice?"
 
 
 @rule(
@@ -197,7 +197,7 @@ _IS_AN_UPGRADE = "Is an upgrade in progress?"
 def leftover_upgrade_from(s: Subject) -> Iterator[Problem]:
     """While upgrade.from is set, Kafka Streams writes the old release's formats.
 
-    If the setting is left over, the next upgrade starts before the last upgrade is complete.
+    If the setting stays, the last upgrade isn't complete when the next upgrade starts.
     """
     value = s.config("upgrade.from")
     if value and value != "null":
@@ -227,8 +227,8 @@ _FOR_SUCH_A_RELEASE = (
 def topology_stored_by_the_broker(s: Subject) -> Iterator[Problem]:
     """With the streams protocol, the broker stores a group's topology and accepts no other.
 
-    If a release changes input topics, or names, partitions or settings of internal topics, the
-    application fails to start, even if all instances were stopped.
+    A release may change input topics, or names, partitions or settings of internal topics. The
+    application then fails to start, even if all instances were stopped.
     """
     if s.app.protocol == "streams":
         yield Problem(
@@ -252,11 +252,11 @@ _SET_IT_TO_EARLIEST = (
     Engine.KAFKA_STREAMS,
     remedies=(_SET_IT_TO_EARLIEST,),
 )
-def begins_at_the_end(s: Subject) -> Iterator[Problem]:
+def starts_at_latest_offset(s: Subject) -> Iterator[Problem]:
     """The application reads partitions without a committed offset from the latest offset.
 
-    A new application id, expired offsets and added partitions have no committed offset. Their
-    earlier records are silently skipped.
+    A new application id, expired offsets and added partitions have no committed offset. Kafka
+    Streams silently skips the earlier records of these partitions.
     """
     keys = ("main.consumer.auto.offset.reset", "consumer.auto.offset.reset", "auto.offset.reset")
     found = next(((k, v) for k in keys if (v := s.config(k))), None)

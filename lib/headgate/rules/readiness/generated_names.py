@@ -85,8 +85,8 @@ def _store(store: StreamsStore) -> Problem:
 def unnamed_repartition(s: Subject) -> Iterator[Problem]:
     """The repartition topic has a generated name, which contains an operator's number.
 
-    If the number shifts, the application reads a new, empty topic. It never reads the records that
-    are still in the old topic.
+    If the number shifts, the application reads a new, empty topic. The application never reads the
+    records that are still in the old topic.
     """
     for repartition in s.app.repartitions:
         if repartition.is_generated:
@@ -97,15 +97,16 @@ def _repartition(found: Repartition) -> Problem:
     base = found.name.removesuffix("-repartition")
     if found.kind is not InternalKind.REPARTITION:
         how = (
-            "Stop the producers, and let the application process the topics of the foreign-key "
-            "join. Then name the join with TableJoined.as."
+            "Stop the producers, and let the application process all records in the topics of "
+            "the foreign-key join. Then name the join with TableJoined.as."
         )
     else:
         how = (
             f'Set the current name explicitly: Grouped.as("{base}") or '
-            f'Repartitioned.as("{base}"). For an aggregation, name its store with Materialized.as. '
-            "For a join (Joined.as, StreamJoined.withName), the name of the topic changes: first "
-            "stop the producers, and let the application process the old topic to its end."
+            f'Repartitioned.as("{base}"). For an aggregation, name its store with '
+            "Materialized.as. For a join (Joined.as, StreamJoined.withName), the name of the "
+            "topic changes. So first stop the producers, and let the application process all "
+            "records in the old topic."
         )
     return Problem(
         severity=Severity.MEDIUM,
@@ -145,15 +146,15 @@ def sources_without_names(s: Subject) -> Iterator[Problem]:
 
 
 _START_A_NEW = (
-    f"Start a new checkpoint with {_SETTINGS}. Until then, keep the number and order of the "
-    "sources."
+    f"Start the query with a new checkpoint and set {_SETTINGS}. Until then, keep the number and "
+    "order of the sources."
 )
 
 
 @rule("RDY004", "measured on Spark 4.2.0", Engine.SPARK, remedies=(_START_A_NEW,))
 def source_names_without_effect(s: Subject) -> Iterator[Problem]:
-    """Spark uses names of sources only if the checkpoint's first run had source evolution enabled,
-    offset log format 2 and a name for every source.
+    """Spark uses names of sources only under three conditions. The checkpoint's first run had
+    source evolution enabled, offset log format 2 and a name for every source.
 
     Otherwise Spark keeps offsets by position. If you then reorder named sources, their offsets are
     swapped.

@@ -117,8 +117,9 @@ def retention_of_window_changelogs(s: Subject) -> Iterator[Problem]:
 
 
 _IF_KEYS_KEEP = (
-    "If new keys keep coming, aggregate in windows. Or return null for a completed key, which "
-    "deletes its row from the store and the changelog. Existing rows of other keys stay."
+    "If new keys keep coming, aggregate in windows. Or let the aggregator return null for a "
+    "completed key: Kafka Streams then deletes the key's row from the store and the changelog. "
+    "Existing rows of other keys stay."
 )
 _IS_THE_NUMBER = "Is the number of keys limited?"
 

@@ -62,7 +62,7 @@ def spark_release_without_fixes(s: Subject) -> Iterator[Problem]:
     )
 
 
-_TAKE_THE_NEXT = "Upgrade to the next bug-fix release in a rolling restart."
+_TAKE_THE_NEXT = "Upgrade to the next bug-fix release with a rolling restart."
 
 
 @rule(

@@ -98,8 +98,8 @@ def _left(topic: Topic) -> str:
     if not known or not ever:
         return ""
     if not gone:
-        return "No records have been deleted so far."
-    return f"{gone:,} of {ever:,} offsets are deleted ({100 * gone / ever:.0f} %)."
+        return "Kafka has deleted no records so far."
+    return f"Kafka has deleted {gone:,} of {ever:,} offsets ({100 * gone / ever:.0f} %)."
 
 
 def _needed_ms(s: Subject) -> int | None:
@@ -205,7 +205,7 @@ def input_topic_missing(s: Subject) -> Iterator[Problem]:
         yield Problem(
             severity=Severity.HIGH,
             location=next(iter(missing.values())),
-            what=f"Input topics that don't exist on the cluster: {some(list(missing))}.",
+            what=f"These input topics don't exist on the cluster: {some(list(missing))}.",
             remedy=_CHECK_WHETHER_IT_WAS,
             keeps_state=True,
             question=_IS_THIS_THE_CLUSTER,

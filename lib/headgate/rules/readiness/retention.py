@@ -43,8 +43,8 @@ _FIND_THE_RECORDS = (
 def unread_offsets_deleted(s: Subject) -> Iterator[Problem]:
     """Kafka deleted records before the pipeline read them.
 
-    Spark fails, or skips them with failOnDataLoss=false. A consumer group jumps to the offset of
-    auto.offset.reset, mostly unnoticed.
+    Spark fails, or skips the records with failOnDataLoss=false. A consumer group continues at the
+    offset that auto.offset.reset sets, mostly unnoticed.
     """
     lost = [p for p in _positions(s) if p.state is PositionState.DATA_LOST]
     if lost:
@@ -125,10 +125,10 @@ _SINCE_WHEN_IS_IT_STOPPED = "Since when has the pipeline been stopped?"
     questions=(_SINCE_WHEN_IS_IT_STOPPED,),
 )
 def committed_offsets_expire(s: Subject) -> Iterator[Problem]:
-    """Kafka deletes a group's offsets if it has no members for offsets.retention.minutes.
+    """Kafka deletes a group's offsets if the group has no members for offsets.retention.minutes.
 
-    A later start doesn't resume: auto.offset.reset decides whether it starts at the latest or the
-    earliest offset. The old state stays.
+    A later start doesn't resume: auto.offset.reset decides whether the group starts at the latest
+    or the earliest offset. The old state stays.
     """
     keeps = _offsets_kept_ms(s)
     if s.version.engine is Engine.SPARK or keeps is None or s.group is None:

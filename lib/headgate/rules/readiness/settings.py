@@ -49,11 +49,11 @@ _REMOVE_THE_SETTING = (
 
 @rule("RDY040", "measured on Spark 4.2.0", Engine.SPARK, remedies=(_REMOVE_THE_SETTING,))
 def safety_check_disabled(s: Subject) -> Iterator[Problem]:
-    """A safety check of Spark is disabled. It stops restarts that would misread state or give wrong
-    results.
+    """A safety check of Spark is disabled. The check stops restarts that would misread state or
+    give wrong results.
 
-    Without the check, such a restart runs. It fails later, in the middle of a batch, or writes
-    wrong data.
+    Without the check, such a restart runs. The query fails later, in the middle of a batch, or
+    writes wrong data.
     """
     for key, guards in _GUARDS.items():
         if (s.setting(key) or "").lower() == "false":

@@ -32,8 +32,8 @@ _DOES_THE_FUNCTION = (
     questions=(_DOES_THE_FUNCTION,),
 )
 def foreach_batch_sink(s: Subject) -> Iterator[Problem]:
-    """A foreachBatch function may skip batches whose batchId it has already written. That works if
-    Spark repeats a batch after a failure.
+    """A foreachBatch function may skip a batch if it has already written the batch's batchId. This
+    works if Spark repeats a batch after a failure.
 
     After a rewind, or with a new checkpoint, the same batchIds have other rows. The function skips
     those rows, and they are lost.
@@ -55,7 +55,8 @@ def foreach_batch_sink(s: Subject) -> Iterator[Problem]:
 
 _WRITE_BY_THE_ROWS_OWN = (
     "Upsert by a key of the rows. Or use open(partition, epoch) to identify a repeated partition "
-    "of a batch. This stops working if the query is rewound."
+    "of a batch. After a rewind, the epochs repeat, and open() can't identify repeated "
+    "partitions."
 )
 _DOES_THE_WRITER = "Does the foreach writer upsert by key?"
 
@@ -92,8 +93,9 @@ _FOR_A_REPLAY = (
 def file_sink_log(s: Subject) -> Iterator[Problem]:
     """A file sink records its batch ids in `_spark_metadata` in the output folder.
 
-    After a rewind, or with a new checkpoint, it silently skips batches whose ids are already
-    recorded. If you keep the checkpoint and change the folder, the new folder can't be read at all.
+    After a rewind, or with a new checkpoint, the sink silently skips batches if `_spark_metadata`
+    already has their ids. If you keep the checkpoint and change the folder, consumers can't read
+    the new folder at all.
     """
     sink = s.version.sink
     if sink and sink.is_files:

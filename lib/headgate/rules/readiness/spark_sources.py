@@ -30,8 +30,8 @@ def data_loss_ignored(s: Subject) -> Iterator[Problem]:
     """With failOnDataLoss=false, Spark doesn't fail if Kafka deleted unread records, a topic was
     recreated or a partition is missing.
 
-    It silently skips these records, and nobody notices the loss. It doesn't read the first records
-    of a recreated topic at all.
+    Spark silently skips these records, and nobody notices the loss. Spark doesn't read the first
+    records of a recreated topic at all.
     """
     for source in s.sources:
         if source.format == "kafka" and loses_data_silently(source):
@@ -51,7 +51,7 @@ _SET_STARTINGOFFSETS_EARLIEST = (
 
 
 @rule("RDY021", _KAFKA, Engine.SPARK, remedies=(_SET_STARTINGOFFSETS_EARLIEST,))
-def begins_at_the_end(s: Subject) -> Iterator[Problem]:
+def starts_at_latest_offset(s: Subject) -> Iterator[Problem]:
     """Without startingOffsets, a query with a new checkpoint starts at the latest offsets.
 
     If the checkpoint is lost or replaced, the query silently skips all records between its old
@@ -86,7 +86,7 @@ def no_rate_limit(s: Subject) -> Iterator[Problem]:
     """The source has no limit per batch. After a stop, a reset or a replay, the first batch
     processes all waiting records at once.
 
-    The batch needs memory for all of them. If it fails, Spark repeats the whole batch.
+    This batch needs memory for all records. If the batch fails, Spark repeats all of it.
     """
     for source in s.sources:
         limits = _LIMITS.get(family(source) or "")
@@ -142,7 +142,7 @@ _LET_A_REPLAY = (
 def input_files_removed(s: Subject) -> Iterator[Problem]:
     """The query deletes or archives its input files once they are processed.
 
-    A replay doesn't find them at the source, so it can't rebuild state and output.
+    A replay doesn't find these files at the source, so a replay can't rebuild state and output.
     """
     for source in s.sources:
         clean = (option(source, "cleanSource") or "off").lower()
@@ -173,7 +173,7 @@ _READ_WITH_MODE = (
 def malformed_rows_dropped(s: Subject) -> Iterator[Problem]:
     """Spark drops rows that it can't parse, without a count, a log line or a copy.
 
-    If a producer changes its format, that may be every row.
+    If a producer changes its format, Spark may drop every row.
     """
     for source in s.sources:
         if is_file(source) and (option(source, "mode") or "").upper() == "DROPMALFORMED":

@@ -108,8 +108,8 @@ _IS_THE_NUMBER = "Is the number of keys limited?"
 def state_grows_with_keys(s: Subject) -> Iterator[Problem]:
     """The state keeps a row for every key that was ever seen.
 
-    That is fine for a few keys, such as countries. If new keys keep coming, such as session ids,
-    the state grows forever.
+    A few keys, such as countries, are no problem. If new keys keep coming, such as session ids, the
+    state grows forever.
     """
     for operator in s.stateful:
         if bound_of(operator, s.version) is Bound.KEYS:

@@ -150,14 +150,17 @@ def buffer_carried_over(c: Comparison) -> Iterator[RuleResult]:
             )
 
 
-_ADD_THE_PLAN = "Add the missing plan to the evidence."
+_ADD_THE_PLAN = (
+    "Add the missing query plan to the evidence, for example the output of df.explain(True)."
+)
 _WHICH_COLUMNS_DOES = (
-    "Which grouping columns and aggregate functions does each version have? Its plan shows them."
+    "Which grouping columns and aggregate functions does each version use? The query plan of "
+    "each version shows this."
 )
 
 
 @rule("AGG005", remedies=(_ADD_THE_PLAN,), questions=(_WHICH_COLUMNS_DOES,), is_of_state=True)
-def aggregate_not_known(c: Comparison) -> Iterator[RuleResult]:
+def aggregation_not_known(c: Comparison) -> Iterator[RuleResult]:
     """If types are equal, Spark's schema check passes even if columns or functions changed.
 
     So Headgate must compare the grouping columns and functions of both versions.

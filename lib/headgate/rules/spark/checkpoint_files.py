@@ -12,8 +12,8 @@ from headgate.rules.core.source_names import is_file, loses_data_silently
 from headgate.rules.spark.facts.source_pairs import had_data
 
 _EMPTY = (
-    "Restore the offset log. If there is no copy: move `offsets`, `commits`, `state` and "
-    "`sources` to a backup together. Spark then reprocesses all input, and outputs may get "
+    "Restore the offset log from a copy. If there is no copy, move `offsets`, `commits`, `state` "
+    "and `sources` to a backup. Spark then reprocesses all input, and outputs may get "
     "duplicates."
 )
 
@@ -55,9 +55,10 @@ _RESTORE_THE_MISSING = (
 
 @rule("CKP002", remedies=(_RESTORE_THE_MISSING,))
 def previous_offsets_missing(c: Comparison) -> Iterator[RuleResult]:
-    """On a restart Spark reads the newest file in `offsets` and the one before it.
+    """On a restart Spark reads the newest file in `offsets` and the previous file.
 
-    If one of them is missing, Spark fails. So you can't rewind to the oldest batch in `offsets`.
+    If one of these files is missing, Spark fails. So you can't rewind to the oldest batch in
+    `offsets`.
     """
     for fault in _of(c, CheckpointDamageKind.NO_PREDECESSOR):
         yield _refused(fault, "IllegalStateException", _RESTORE_THE_MISSING)
@@ -154,8 +155,8 @@ _SET_IT_TO_AGAIN = "Set spark.sql.shuffle.partitions to {stored} in the newest f
 def partitions_edited(c: Comparison) -> Iterator[RuleResult]:
     """Spark takes the number of state partitions from the offset log.
 
-    If that number is too high, Spark fails on the missing partitions. If it is too low, Spark
-    ignores the remaining partitions and loses their keys.
+    If that number is too high, Spark fails on the missing partitions. If that number is too low,
+    Spark ignores the remaining partitions and loses their keys.
     """
     for fault in _of(c, CheckpointDamageKind.STATE_PARTITIONS)[:1]:
         pinned = int(c.before.pinned.get("spark.sql.shuffle.partitions", "0"))
@@ -194,8 +195,8 @@ _DID_SOMEBODY_SET = (
 def offsets_edited(c: Comparison) -> Iterator[RuleResult]:
     """Spark doesn't check the offsets in the checkpoint, and edited offsets don't change the state.
 
-    If an offset was lowered, Spark counts records twice. If it was raised, Spark never reads the
-    skipped records.
+    If an offset was lowered, Spark counts records twice. If an offset was raised, Spark never reads
+    the skipped records.
     """
     faults = [
         *_of(c, CheckpointDamageKind.UNLIKE_PROGRESS),
@@ -230,8 +231,8 @@ _IF_THERE_IS_NO = (
 
 @rule("CKP009", remedies=(_IF_THERE_IS_NO,))
 def log_unreadable(c: Comparison) -> Iterator[RuleResult]:
-    """On a restart Spark reads the newest files in `offsets` and `commits`, and fails if one isn't
-    valid.
+    """On a restart Spark reads the newest files in `offsets` and `commits`, and fails if one of
+    these files isn't valid.
 
     If a file ends in the middle of its JSON, the error comes from the JSON parser.
     """
@@ -247,7 +248,7 @@ _WRITE_TO_A_NEW = (
 
 @rule("CKP010", remedies=(_WRITE_TO_A_NEW,))
 def file_sink_ahead_of_checkpoint(c: Comparison) -> Iterator[RuleResult]:
-    """A file sink silently skips batches whose numbers are in its `_spark_metadata`.
+    """A file sink silently skips a batch if its `_spark_metadata` already has the batch's number.
 
     After a rewind, or with a new checkpoint over an old directory, batch numbers repeat. The output
     of the repeated batches is lost.

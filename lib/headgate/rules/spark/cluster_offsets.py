@@ -61,15 +61,15 @@ def _younger(cluster: Cluster, parts: list[Logged]) -> bool | None:
 
 
 _ONCE = (
-    "If failOnDataLoss is true (default), restore the records from another copy. If they are "
-    "permanently lost and you can skip them, start once with failOnDataLoss=false, or start with "
-    "a new checkpoint and starting offsets."
+    "If failOnDataLoss is true (default), restore the records from another copy. If the records "
+    "are permanently lost and you can skip them, start once with failOnDataLoss=false. Or start "
+    "with a new checkpoint and starting offsets."
 )
 
 
 _RESTORE_THE_LOST = (
-    "If failOnDataLoss is false, Spark skips the lost records. Restore them from another copy and "
-    "reprocess them."
+    "If failOnDataLoss is false, Spark skips the lost records. Restore the records from another "
+    "copy and reprocess them."
 )
 
 
@@ -88,17 +88,20 @@ def unread_records_deleted(c: Comparison) -> Iterator[RuleResult]:
         gone = [p for p in parts if p.gone]
         if gone:
             told = listed(
-                f"{p}: {p.gone} records (offset {p.offset}, earliest offset {_begin(p)})"
+                (
+                    f"{p.gone} records in {p} (checkpoint offset {p.offset}, earliest offset "
+                    f"{_begin(p)})"
+                )
                 for p in gone
             )
-            yield _lost(pair, f"Kafka deleted unread records of {told}.", gone)
+            yield _lost(pair, f"Kafka deleted unread records: {told}.", gone)
 
 
 @rule(
     "WLD002",
     remedies=(_RESTORE_THE_LOST, _ONCE),
 )
-def offset_beyond_end(c: Comparison) -> Iterator[RuleResult]:
+def offset_after_latest_offset(c: Comparison) -> Iterator[RuleResult]:
     """The checkpoint's offset is after the partition's latest offset: the topic was deleted and
     recreated.
 
@@ -108,7 +111,9 @@ def offset_beyond_end(c: Comparison) -> Iterator[RuleResult]:
     for pair, _, parts in logged_now(c):
         beyond = [p for p in parts if p.beyond]
         if beyond:
-            told = listed(f"{p} (offset {p.offset}, latest offset {_end(p)})" for p in beyond)
+            told = listed(
+                (f"{p} (checkpoint offset {p.offset}, latest offset {_end(p)})") for p in beyond
+            )
             yield _lost(
                 pair, (f"The checkpoint's offsets are after the latest offset of {told}."), beyond
             )
@@ -130,8 +135,8 @@ _WAS_DELETED_AND_RECREATED = "Was {topic} deleted and recreated after the query 
 def topic_recreated(c: Comparison) -> Iterator[RuleResult]:
     """Offsets belong to the topic that they were read from, but Spark doesn't compare topic ids.
 
-    If the recreated topic has records after the old offset, Spark resumes there. It skips all
-    records before that offset, even with failOnDataLoss=true.
+    If the recreated topic has records after the old offset, Spark resumes at that offset. Spark
+    skips all records before the old offset, even with failOnDataLoss=true.
     """
     for pair, cluster, parts in logged_now(c):
         for topic in dict.fromkeys(p.topic for p in parts):
@@ -192,8 +197,8 @@ def partitions_added(c: Comparison) -> Iterator[RuleResult]:
             yield _lost(
                 pair,
                 (
-                    "Partitions that aren't in the checkpoint and whose earliest offset isn't 0: "
-                    f"{told}."
+                    "These partitions aren't in the checkpoint, and their earliest offset isn't "
+                    f"0: {told}."
                 ),
                 cut,
             )
@@ -205,8 +210,8 @@ def partitions_added(c: Comparison) -> Iterator[RuleResult]:
                 location=pair.location,
                 after=[str(p) for p in new][:MOST],
                 because=(
-                    f"Partitions that aren't in the checkpoint: {listed(map(str, new))}. "
-                    f"Spark reads {records} records from the earliest offset."
+                    f"These partitions aren't in the checkpoint: {listed(map(str, new))}. Spark "
+                    f"reads {records} records from their earliest offsets."
                 ),
             )
 

@@ -65,7 +65,7 @@ _RESTART_SOON_OR_RAISE = (
 def retention_is_near(c: Comparison) -> Iterator[RuleResult]:
     """Kafka deletes records that are older than retention.ms.
 
-    It doesn't check whether the query has read them.
+    Kafka doesn't check whether the query has read these records.
     """
     at = c.before.progress.offsets_at if c.before.progress else None
     for pair, cluster, parts in logged_now(c):
@@ -130,7 +130,7 @@ _DOES_THIS_SOURCE = "Does this source read the cluster that [kafka] in headgate.
     remedies=(_SET_THAT_CLUSTER,),
     questions=(_DOES_THIS_SOURCE,),
 )
-def another_cluster(c: Comparison) -> Iterator[RuleResult]:
+def source_reads_another_cluster(c: Comparison) -> Iterator[RuleResult]:
     """The cluster that Headgate read has none of the topics that the source reads."""
     for pair in c.sources:
         source, cluster = pair.after, c.cluster
@@ -171,8 +171,8 @@ _COMPARE_AGAIN_WITH = (
     "Compare again with `--cluster`: Headgate then checks topics and offsets in Kafka."
 )
 _IS_STILL_THE_TOPIC = (
-    "Was a topic recreated ({topics}), did Kafka delete unread records, or did somebody edit "
-    "the checkpoint?"
+    "Was one of these topics recreated: {topics}? Did Kafka delete unread records? Or did "
+    "somebody edit the checkpoint?"
 )
 
 

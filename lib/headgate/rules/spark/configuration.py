@@ -51,8 +51,8 @@ def pinned_setting(c: Comparison) -> Iterator[RuleResult]:
 
 
 _SET_TO_IF = (
-    f"Set {PARTITIONS} to {{stored}}. If the new version was started and then stopped, and the "
-    "newest batch N has no commits/N, delete offsets/N."
+    f"Set {PARTITIONS} to {{stored}}. If you started the new version and the newest batch N in "
+    "`offsets` has no commits/N, delete offsets/N."
 )
 _SET_TO = f"Set {PARTITIONS} to {{stored}}."
 _ADD_THE_OLD = "Add the old version's checkpoint to the evidence, or keep the old value."
@@ -70,9 +70,9 @@ _IN_WHICH_VERSION = (
 def shuffle_partitions(c: Comparison) -> Iterator[RuleResult]:
     """The number of state partitions is fixed when state is first written.
 
-    Offset log v1 pins it. Offset log v2 doesn't record it in a query's first run (4.2.0). With
-    fewer partitions, Spark ignores the remaining ones and loses their keys. With more, Spark fails
-    on missing state files.
+    Offset log v1 pins this number. Offset log v2 doesn't record it in a query's first run (4.2.0).
+    If the setting is lower than this number, Spark ignores the remaining partitions and loses their
+    keys. If the setting is higher, Spark fails on missing state files.
     """
     wanted = effective(c.after, PARTITIONS)
     pinned = c.before.pinned.get(PARTITIONS)
@@ -126,8 +126,8 @@ _SET_IT_TO_THE_VALUE = f"Set {CHECKPOINT_FORMAT} to the value that the checkpoin
 def checkpoint_format(c: Comparison) -> Iterator[RuleResult]:
     """The offset log doesn't record the format of state checkpoints.
 
-    Neither format can read the other's files. Format 2 gives state checkpoints ids, which only the
-    RocksDB provider supports.
+    Spark with one format can't read files in the other format. Format 2 gives state checkpoints
+    ids, which only the RocksDB provider supports.
     """
     old, new = (effective(v, CHECKPOINT_FORMAT) or "1" for v in (c.before, c.after))
     provider = c.before.pinned.get(PROVIDER, effective(c.before, PROVIDER) or "")
@@ -229,8 +229,8 @@ _DOES_THE_INPUT = (
 def ansi_mode(c: Comparison) -> Iterator[RuleResult]:
     """The checkpoint doesn't record ANSI mode.
 
-    If ANSI mode is on, expressions that gave null before fail the batch. If it is off, they give
-    null again.
+    With ANSI mode on, expressions that gave null before fail the batch. With ANSI mode off, these
+    expressions give null.
     """
     old, new = (effective(v, ANSI) for v in (c.before, c.after))
     if old is None or new is None or old.lower() == new.lower() or not c.spark.at_least(4, 0):
@@ -275,7 +275,7 @@ def sink_evolution(c: Comparison) -> Iterator[RuleResult]:
 
 
 @rule("CFG009", "Spark's documentation of each setting; some settings measured on Spark 4.2.0")
-def other_setting(c: Comparison) -> Iterator[RuleResult]:
+def unpinned_setting_changed(c: Comparison) -> Iterator[RuleResult]:
     """The checkpoint doesn't pin this setting, so the new value takes effect.
 
     The setting doesn't change state.

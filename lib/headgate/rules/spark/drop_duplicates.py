@@ -57,7 +57,9 @@ def key_columns(c: Comparison) -> Iterator[RuleResult]:
             )
 
 
-_ADD_THE_PLAN = "Add the missing plan to the evidence."
+_ADD_THE_PLAN = (
+    "Add the missing query plan to the evidence, for example the output of df.explain(True)."
+)
 _BY_WHICH_COLUMNS = "Which columns, in which order, does dropDuplicates use in each version?"
 
 

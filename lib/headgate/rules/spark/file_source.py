@@ -40,8 +40,8 @@ def path_changed_after_data(c: Comparison) -> Iterator[RuleResult]:
 def paths_swapped_after_empty_batch(c: Comparison) -> Iterator[RuleResult]:
     """If the last batch had no files, a restart with swapped paths doesn't fail.
 
-    A source recognizes processed files by their path, so all files of the other directory are new.
-    Spark reprocesses them.
+    A source recognizes processed files by their path, so all files of the other directory count as
+    new. Spark reprocesses them.
     """
     for pair in _moved(c):
         assert pair.before and pair.after
@@ -52,7 +52,7 @@ def paths_swapped_after_empty_batch(c: Comparison) -> Iterator[RuleResult]:
                 location=pair.location,
                 before=location(pair.before),
                 after=location(pair.after),
-                because="A source at a different position read this path before.",
+                because="In the old version, a source at another position read this path.",
                 remedy=_REMEDY,
             )
 
@@ -61,7 +61,7 @@ def paths_swapped_after_empty_batch(c: Comparison) -> Iterator[RuleResult]:
 def wider_path(c: Comparison) -> Iterator[RuleResult]:
     """Spark resumes if the new path is a pattern that matches the old directory's files.
 
-    It recognizes processed files by their full path, and reads all other files that the pattern
+    Spark recognizes processed files by their full path, and reads all other files that the pattern
     matches.
     """
     for pair in judged_pairs(c):
@@ -88,11 +88,11 @@ _DOES_THE_NEW = "Does the new path contain files that Spark processed under the 
     remedies=(_REMEDY,),
     questions=(_DID_THE_LAST, _DOES_THE_NEW),
 )
-def path_changed_unknown(c: Comparison) -> Iterator[RuleResult]:
+def path_changed(c: Comparison) -> Iterator[RuleResult]:
     """A file source recognizes processed files by their full path.
 
-    If the last batch had files, Spark fails with another path. If it had none, Spark reads all
-    files under the new path. Files that were only moved count twice.
+    If the last batch had files, Spark fails with another path. If the last batch had no files,
+    Spark reads all files under the new path. Files that were only moved count twice.
     """
     for pair in _moved(c):
         assert pair.before and pair.after
@@ -116,7 +116,9 @@ _DO_NEW_FILES = "Do new files have the same names as processed files in other fo
 
 @rule("FIL005", remedies=(_LEAVE_FILENAMEONLY_OFF,), questions=(_DO_NEW_FILES,))
 def file_name_only(c: Comparison) -> Iterator[RuleResult]:
-    """With fileNameOnly Spark skips a file if it processed a file of that name in any folder."""
+    """With fileNameOnly=true, Spark skips a file if it has processed a file with the same name in
+    any folder.
+    """
     for pair in judged_pairs(c):
         assert pair.before and pair.after
         old, new = ((option(s, "fileNameOnly") or "").lower() for s in (pair.before, pair.after))
@@ -126,7 +128,7 @@ def file_name_only(c: Comparison) -> Iterator[RuleResult]:
                 location=pair.location,
                 before=old or None,
                 after=new,
-                because="The new version sets fileNameOnly.",
+                because="The new version sets fileNameOnly=true.",
                 question=_DO_NEW_FILES,
                 remedy=_LEAVE_FILENAMEONLY_OFF,
             )

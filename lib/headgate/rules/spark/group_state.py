@@ -74,7 +74,9 @@ def _another_number(
     )
 
 
-_ADD_THE_PLAN = "Add the missing plan to the evidence."
+_ADD_THE_PLAN = (
+    "Add the missing query plan to the evidence, for example the output of df.explain(True)."
+)
 _BY_WHICH_COLUMNS = "Which columns, in which order, does each version group by?"
 
 
@@ -91,7 +93,7 @@ _KEEP_THE_KIND = f"Keep the timeout type (processing time or event time), {_OR_R
 
 
 @rule("GRP003", remedies=(_KEEP_THE_KIND,))
-def timeout_clock(c: Comparison) -> Iterator[RuleResult]:
+def timeout_type_changed(c: Comparison) -> Iterator[RuleResult]:
     """Spark stores a group's timeout as a number, without the timeout type.
 
     If the timeout type changes, groups time out at once or never.

@@ -24,14 +24,14 @@ _STARTING = (
     "startingOffsetsByTimestampStrategy",
 )
 _POISONED = (
-    "If the new version was started and then stopped, and the newest batch N has no commits/N, "
-    "delete offsets/N before you start the old version."
+    "If you started the new version and the newest batch N in `offsets` has no commits/N, delete "
+    "offsets/N before you start the old version."
 )
 
 
 _START_THE_NEW = (
-    "Start the new version with a new checkpoint and starting offsets. Or, if you can lose "
-    f"the topic's unread records, start it once with failOnDataLoss=false. {_POISONED}"
+    "Start the new version with a new checkpoint and starting offsets. Or, if you can lose the "
+    f"topic's unread records, start the new version once with failOnDataLoss=false. {_POISONED}"
 )
 
 
@@ -70,8 +70,8 @@ def topic_removed_silently(c: Comparison) -> Iterator[RuleResult]:
     """With failOnDataLoss=false Spark logs a warning and drops the offsets of topics that a source
     no longer reads.
 
-    If another source reads the topic, or if you add it again later, Spark reads it from its
-    earliest offset. Its records count twice.
+    If another source reads the topic, or if you add the topic again later, Spark reads the topic
+    from its earliest offset. Its records count twice.
     """
     for pair, gone in _gone(c):
         assert pair.after
@@ -84,16 +84,16 @@ def topic_removed_silently(c: Comparison) -> Iterator[RuleResult]:
             location=pair.location,
             before=_topics(pair.before),
             after=_topics(pair.after),
-            because=f"Topics that Spark reprocesses from the earliest offset: {', '.join(moved)}."
+            because=f"Spark reprocesses these topics from the earliest offset: {', '.join(moved)}."
             if moved
-            else f"Topics no longer read: {', '.join(gone)}.",
+            else f"The source no longer reads these topics: {', '.join(gone)}.",
             remedy=_KEEP_THE_ORDER if moved else "",
         )
 
 
 _TO_ROLL_BACK = (
-    "To roll back, restore the checkpoint from before the change. Or, if the old version can "
-    "skip the new topic's records, start it once with failOnDataLoss=false."
+    "To roll back, restore the checkpoint from before the change. Or, if you don't need the new "
+    "topic's records, start the old version once with failOnDataLoss=false."
 )
 
 
@@ -115,7 +115,7 @@ def topic_added(c: Comparison) -> Iterator[RuleResult]:
                 location=pair.location,
                 before=_topics(pair.before),
                 after=_topics(pair.after),
-                because=f"New topics: {', '.join(new)}.",
+                because=f"The source now also reads: {', '.join(new)}.",
                 rollback=Rollback.SAFE if loses_data_silently(pair.before) else Rollback.REPAIRABLE,
                 remedy=_TO_ROLL_BACK,
             )
@@ -159,7 +159,7 @@ _DO_BOTH_ADDRESSES = "Do both addresses belong to the same Kafka cluster?"
     remedies=(_FOR_ANOTHER_CLUSTER,),
     questions=(_DO_BOTH_ADDRESSES,),
 )
-def other_cluster(c: Comparison) -> Iterator[RuleResult]:
+def bootstrap_servers_changed(c: Comparison) -> Iterator[RuleResult]:
     """Offsets belong to one Kafka cluster. In another cluster they point to other records."""
     for pair in kafka_pairs(c):
         assert pair.before and pair.after
@@ -182,8 +182,8 @@ def other_cluster(c: Comparison) -> Iterator[RuleResult]:
 def assigned_partitions(c: Comparison) -> Iterator[RuleResult]:
     """Spark stores offsets by partition, and the option `assign` names each partition.
 
-    If a partition in the checkpoint is no longer assigned, Spark treats it as data loss. It reads a
-    new partition from its earliest offset.
+    If a partition in the checkpoint is no longer assigned, Spark treats it as data loss. Spark
+    reads a new partition from its earliest offset.
     """
     for pair in kafka_pairs(c):
         assert pair.before and pair.after
@@ -201,7 +201,9 @@ def assigned_partitions(c: Comparison) -> Iterator[RuleResult]:
                 location=pair.location,
                 before=sorted(f"{t}-{p}" for t, p in old),
                 after=sorted(f"{t}-{p}" for t, p in new),
-                because=f"Partitions no longer read: {', '.join(lost)}." if lost else "",
+                because=(f"The source no longer reads these partitions: {', '.join(lost)}.")
+                if lost
+                else "",
                 error_class="KAFKA_DATA_LOSS" if lost and not silent else None,
                 rollback=Rollback.REPAIRABLE,
                 remedy=_POISONED,

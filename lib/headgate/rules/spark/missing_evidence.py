@@ -12,7 +12,7 @@ from headgate.rules.core.rule import Comparison, RuleResult, rule
 _CONDITION = re.compile(r"\[(?P<name>[A-Z_][A-Z0-9_]*)[.\]]")
 
 
-_FIX_THE_QUERY = "Fix the error in the query."
+_FIX_THE_QUERY = "Fix the error in the query, then capture the new version again."
 _CAPTURE_IT_AGAIN = (
     "Capture the new version with the offset log's settings, or rehearse it on a copy of the "
     "checkpoint."
@@ -38,11 +38,15 @@ def capture_failed(c: Comparison) -> Iterator[RuleResult]:
     yield RuleResult(
         outcome=Outcome.REFUSES,
         after=error,
-        because=f"Spark failed with: {error.splitlines()[0]}",
+        because=_failed_with(error),
         error_class=match["name"] if match else None,
         remedy=_FIX_THE_QUERY,
         scenario="offline-upgrade",
     )
+
+
+def _failed_with(error: str) -> str:
+    return f"Spark failed with: {error.splitlines()[0].rstrip('. ')}."
 
 
 def _pinned_otherwise(c: Comparison) -> list[str]:
@@ -57,7 +61,7 @@ def _under_other_settings(error: str, settings: list[str]) -> RuleResult:
         outcome=Outcome.UNKNOWN,
         after=error,
         because=(
-            f"Spark failed with: {error.splitlines()[0]} A restart uses the offset log's values of "
+            f"{_failed_with(error)} A restart uses the offset log's values of "
             f"{', '.join(settings)} instead."
         ),
         question=_CAN_SPARK_PLAN,
@@ -67,9 +71,10 @@ def _under_other_settings(error: str, settings: list[str]) -> RuleResult:
 
 
 _ADD_ITS_EXPLAIN = (
-    "Add the version's explain text, its plan as JSON, or its entry point (module:function)."
+    "Add the version's explain() output, its query plan as JSON, or its entry point "
+    "(module:function)."
 )
-_WHAT_IS_THE_PLAN = "What is the plan of the {side} version?"
+_WHAT_IS_THE_PLAN = "What is the query plan of the {side} version?"
 
 
 @rule(
@@ -84,7 +89,7 @@ def plan_missing(c: Comparison) -> Iterator[RuleResult]:
         if _is_empty(version) and not version.capture_error:
             yield RuleResult(
                 outcome=Outcome.UNKNOWN,
-                because=f"The evidence of the {side} version has no plan.",
+                because=f"The evidence of the {side} version has no query plan.",
                 question=_WHAT_IS_THE_PLAN.format(side=side),
                 rollback=Rollback.UNKNOWN,
                 remedy=_ADD_ITS_EXPLAIN,

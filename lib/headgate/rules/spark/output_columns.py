@@ -117,7 +117,7 @@ _ADD_COLUMNS_ONLY = (
 
 
 @rule("OUT005", _MEASURED, remedies=(_ADD_COLUMNS_ONLY,))
-def csv_positions(c: Comparison) -> Iterator[RuleResult]:
+def csv_column_positions_changed(c: Comparison) -> Iterator[RuleResult]:
     """CSV is read by the position of columns, not by their name.
 
     If a column was removed, inserted or moved, consumers read new rows into the wrong columns.
@@ -145,7 +145,7 @@ _GIVE_THE_COLUMN = (
 
 
 @rule("OUT006", _MEASURED, remedies=(_GIVE_THE_COLUMN,))
-def mixed_parquet(c: Comparison) -> Iterator[RuleResult]:
+def parquet_column_types_mixed(c: Comparison) -> Iterator[RuleResult]:
     """A directory of Parquet files is read with one schema.
 
     If a column is a number in some files and text in others, no schema reads all of them.
@@ -197,7 +197,7 @@ def binary_layout(c: Comparison) -> Iterator[RuleResult]:
             location=c.sink_location,
             before=shown_schema(was.declared) or _described(was.schema),
             after=shown_schema(now.declared) or _described(now.schema),
-            because=f"The schema that {was.writer} writes into the column {was.column} changed.",
+            because=f"The schema that {was.writer} uses for the column {was.column} changed.",
             rollback=Rollback.SAFE,
             remedy=_GIVE_CONSUMERS_THE_NEW,
         )

@@ -90,7 +90,7 @@ _ARE_THERE_UNREAD = "Are there unread records that don't match the schema?"
 def reading_mode(c: Comparison) -> Iterator[RuleResult]:
     """In mode FAILFAST a record that can't be parsed stops the query, also after every restart.
 
-    In mode PERMISSIVE it becomes null. The checkpoint doesn't record the mode.
+    In mode PERMISSIVE the record becomes null. The checkpoint doesn't record the mode.
     """
     for was, now in changed_reading(c.before, c.after):
         if now.function == "from_json" or mode_of(was) == mode_of(now):

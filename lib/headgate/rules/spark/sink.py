@@ -95,7 +95,7 @@ _IF_THE_NEW = "If the new sink needs the history, reprocess the input."
 
 
 @rule("SNK004", remedies=(_IF_THE_NEW,))
-def other_sink(c: Comparison) -> Iterator[RuleResult]:
+def sink_changed(c: Comparison) -> Iterator[RuleResult]:
     """The checkpoint doesn't record the sink, so Spark writes only new rows to the new sink.
 
     Keys without new rows never reach the new sink.
@@ -148,7 +148,9 @@ _WHICH_FORMAT_DID = "Which format did the old version write to this directory?"
 
 @rule("SNK005", remedies=(_WRITE_TO_A_NEW,), questions=(_WHICH_FORMAT_DID,))
 def file_format(c: Comparison) -> Iterator[RuleResult]:
-    """If a directory has files of two formats, consumers can't read it in either format."""
+    """If a directory has files of two formats, consumers can't read it in either of the two
+    formats.
+    """
     both = _both(c)
     if both is None or not (_is_file(both[0]) and _is_file(both[1])):
         return

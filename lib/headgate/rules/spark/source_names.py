@@ -24,7 +24,7 @@ from headgate.rules.spark.facts.source_pairs import judged_pairs
 
 
 @rule("SRC003")
-def named_source_set(c: Comparison) -> Iterator[RuleResult]:
+def named_sources_changed(c: Comparison) -> Iterator[RuleResult]:
     """You can reorder, add and remove named sources: Spark finds offsets by name.
 
     A new source starts at its starting offsets. A source that you add again resumes from its stored
@@ -58,7 +58,7 @@ def named_source_renamed(c: Comparison) -> Iterator[RuleResult]:
             location=SourcePair(old, new).location,
             before=old.name,
             after=new.name,
-            because="Records that were already processed are reprocessed.",
+            because="Spark reprocesses records that the query has already processed.",
             remedy=_KEEP_THE_NAME,
         )
 
@@ -77,7 +77,8 @@ _WHICH_NAMES_DO = "Which names do the sources of both versions have?"
     questions=(_WHICH_NAMES_DO,),
 )
 def source_name_added_or_removed(c: Comparison) -> Iterator[RuleResult]:
-    """A checkpoint's first run fixes whether sources have names; there is no migration.
+    """The first run with a checkpoint decides whether sources have names. You can't change this
+    later.
 
     With names, a file source uses the log `sources/<name>` instead of `sources/<position>`.
     """
@@ -112,7 +113,7 @@ _WHICH_NAMES_DO_THE_SOURCES = "Which names do the sources of the new version hav
 
 @rule("SRC011", remedies=(_ADD_THE_OUTPUT,), questions=(_WHICH_NAMES_DO_THE_SOURCES,))
 def names_not_known(c: Comparison) -> Iterator[RuleResult]:
-    """This checkpoint stores offsets by source name, but the new version's names are unknown.
+    """The checkpoint stores offsets by source name, but the new version's names are unknown.
 
     If a source's name changed, Spark doesn't find its offsets.
     """
@@ -139,7 +140,7 @@ def duplicate_names(c: Comparison) -> Iterator[RuleResult]:
             outcome=Outcome.REFUSES,
             before=[s.name for s in c.before.sources or ()],
             after=[s.name for s in c.after.sources or ()],
-            because=f"Names used more than once: {', '.join(double)}.",
+            because=f"Several sources have the same name: {', '.join(double)}.",
             error_class="STREAMING_QUERY_EVOLUTION_ERROR",
             remedy=_GIVE_EACH_SOURCE,
             scenario="offline-upgrade",
@@ -162,9 +163,9 @@ _DO_THE_OFFSETS = "Is `logOffset` in the offset log the same for all named file 
     remedies=(_KEEP_THE_ORDER, _KEEP_THE_ORDER_NAMES, _ADD_THE_CHECKPOINT_TO_THE_EVIDENCE),
     questions=(_DO_THE_OFFSETS,),
 )
-def named_but_positional(c: Comparison) -> Iterator[RuleResult]:
+def named_sources_found_by_position(c: Comparison) -> Iterator[RuleResult]:
     """Without offset log v2, a file source's name changes only the path of the source's log. Spark
-    still finds its offset by position.
+    still finds the source's offset by position.
 
     If sources change their order, Spark looks for one source's batch in another source's log.
     """
@@ -183,7 +184,7 @@ _SWITCH_SOURCE_EVOLUTION = (
 
 
 @rule("SRC009", remedies=(_SWITCH_SOURCE_EVOLUTION,))
-def evolution_switched_on(c: Comparison) -> Iterator[RuleResult]:
+def source_evolution_without_names(c: Comparison) -> Iterator[RuleResult]:
     """If the session sets source evolution, every source needs a name.
 
     The value in the offset log doesn't matter.
@@ -256,7 +257,10 @@ def _shifted(pair: SourcePair, own: Source | None) -> RuleResult:
             location=pair.location,
             before=told[0],
             after=told[1],
-            because="The source's log lacks the batch that the offset log has at its position.",
+            because=(
+                "The source's log lacks the batch that the offset log has for the source's "
+                "position."
+            ),
             error_class="IllegalStateException",
             remedy=_KEEP_THE_ORDER_NAMES,
         )

@@ -74,7 +74,7 @@ def kind_of_source(c: Comparison) -> Iterator[RuleResult]:
                 location=pair.location,
                 before=describe(pair.before),
                 after=describe(pair.after),
-                because=f"The source was {old} and is now {new}.",
+                because=f"The type of the source changed from {old} to {new}.",
                 error_class=_CANNOT_READ_LOG.get((old, new))
                 or _CANNOT_PARSE.get(new, "IllegalStateException"),
                 remedy=_NEW,
@@ -127,9 +127,9 @@ _DOES_THE_QUERY = "Does the query read one of its sources more than once?"
     questions=(_WHICH_SOURCES_IN_WHICH, _DOES_THE_QUERY),
 )
 def sources_not_known(c: Comparison) -> Iterator[RuleResult]:
-    """Offsets belong to sources by position.
+    """Spark finds the offsets of a source by the source's position.
 
-    Without the list of sources Headgate can't match them.
+    Without the list of sources, Headgate can't match offsets and sources.
     """
     if c.before.sources is not None and c.after.sources is not None:
         if not names_count(c.before, c.after) and _may_be_read_twice(c):

@@ -26,7 +26,7 @@ _RESTART_WITH_THE_SPARK = (
 def log_of_newer_spark(c: Comparison) -> Iterator[RuleResult]:
     """The first line of a log file in the checkpoint is its format version.
 
-    Spark fails if it doesn't support that version.
+    Spark fails if it doesn't support this format version.
     """
     progress = c.before.progress
     found = (
@@ -51,8 +51,10 @@ def log_of_newer_spark(c: Comparison) -> Iterator[RuleResult]:
 
 
 _REHEARSE_IT_ON = "Rehearse the new version on a copy of the checkpoint."
-_KEEP_A_COPY = "Keep a copy of the checkpoint."
-_DOES_THE_NEW = "Does the new version resume from a copy of the checkpoint (a rehearsal)?"
+_KEEP_A_COPY = "Keep a copy of the checkpoint for a rollback."
+_DOES_THE_NEW = (
+    "Does the new version resume from a copy of the checkpoint? `headgate rehearse` tests this."
+)
 
 
 @rule(

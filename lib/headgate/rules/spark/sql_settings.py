@@ -59,7 +59,7 @@ _KEEP_THE_OLD = "Keep the old value, or rehearse the new version."
     remedies=(_KEEP_THE_OLD,),
     questions=(*_QUESTIONS.values(), _REBASE),
 )
-def input_setting(c: Comparison) -> Iterator[RuleResult]:
+def setting_changes_input(c: Comparison) -> Iterator[RuleResult]:
     """The checkpoint doesn't record the setting, and no plan shows its effect on the input.
 
     The state keeps rows that were read with the old setting.
@@ -127,10 +127,10 @@ _WHICH_STATE_SCHEMA = (
     remedies=(_KEEP_THE_OLD_VALUE, _LEAVE_THE_POLICY),
     questions=(_DOES_THE_SETTING, _WHICH_STATE_SCHEMA),
 )
-def expression_setting(c: Comparison) -> Iterator[RuleResult]:
-    """New rows are computed under the new setting; state keeps the results of the old one.
+def setting_changes_expressions(c: Comparison) -> Iterator[RuleResult]:
+    """Spark computes new rows with the new setting. The state keeps the results of the old setting.
 
-    If the key of a row changes, Spark doesn't find its state.
+    If the key of a row changes, Spark doesn't find the row's state.
     """
     for key, (old, new) in differing(c).items():
         if not changes_meaning(key):

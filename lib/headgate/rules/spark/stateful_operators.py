@@ -69,7 +69,7 @@ def first_stateful_operator(c: Comparison) -> Iterator[RuleResult]:
 
 @rule("OPS003", remedies=(_REMEDY,))
 def operators_differ_unchecked(c: Comparison) -> Iterator[RuleResult]:
-    """Spark 3.5 stores no operator names, so it starts where newer versions fail.
+    """Spark 3.5 stores no operator names, so Spark 3.5 starts where newer versions fail.
 
     The state of a removed operator stays unused. If an operator gets another operator's id, it
     reads that operator's state.
@@ -119,7 +119,8 @@ def limit_changed(c: Comparison) -> Iterator[RuleResult]:
     """The state of `limit()` is the number of rows that were emitted. The count continues.
 
     With a larger limit, Spark emits rows that arrive after the restart. It doesn't emit the rows
-    that the old limit dropped. With a smaller limit, Spark emits rows only if fewer were emitted.
+    that the old limit dropped. With a smaller limit, Spark emits more rows only until the new limit
+    is reached.
     """
     nodes = {n.id: n for n in c.after.topology.nodes if n.operator == "limit"}
     counting = {o.node for o in c.after.stateful or () if o.kind is OperatorKind.LIMIT}
@@ -144,10 +145,10 @@ def limit_changed(c: Comparison) -> Iterator[RuleResult]:
         )
 
 
-_ADD_A_PLAN = "Add a plan to the evidence."
+_ADD_A_PLAN = "Add a query plan to the evidence."
 _WHAT_IS_THE_PLAN = (
-    "What is the plan of the {side} version? Give its explain text, a checkpoint with state "
-    "metadata, or module:function."
+    "What is the query plan of the {side} version? Add its explain() output, a checkpoint with "
+    "state metadata, or module:function."
 )
 
 
@@ -213,15 +214,19 @@ def _sentence(c: Comparison, differing: list[OperatorPair]) -> str:
     if new == 0:
         return "The new version has no stateful operators, but the checkpoint has state."
     if old != new:
-        return f"Stateful operators: {old} in the checkpoint, {new} in the new version."
+        return f"Number of stateful operators: {old} in the checkpoint, {new} in the new version."
     first = differing[0]
     if first.kind is not None and first.before and first.after:
-        return f"Stateful operator {first.before.name} became {first.after.name}."
+        return f"The stateful operator changed from {first.before.name} to {first.after.name}."
     return _became(first)
 
 
 def _became(pair: OperatorPair) -> str:
     was, now = (o and o.kind.value.replace("_", " ") for o in (pair.before, pair.after))
     if was and now:
-        return f"Stateful operator {was} became {now}."
-    return f"Stateful operator added: {now}." if now else f"Stateful operator removed: {was}."
+        return f"The stateful operator changed from {was} to {now}."
+    return (
+        (f"The new version adds the stateful operator {now}.")
+        if now
+        else f"The new version removes the stateful operator {was}."
+    )

@@ -27,7 +27,7 @@ _OWN_RULE = {
 
 @rule("TRF001")
 def stateless_change(c: Comparison) -> Iterator[RuleResult]:
-    """A stateless operator may change: new rows follow the new version.
+    """You can change a stateless operator: Spark processes new rows with the new version.
 
     If a stateful operator follows, its state mixes results of the old and the new version.
     """
@@ -71,7 +71,7 @@ def source_option(c: Comparison) -> Iterator[RuleResult]:
                 )
 
 
-_CAPTURE_THE_OLD = "Capture the old version, too."
+_CAPTURE_THE_OLD = "Capture the old version, too: `headgate capture module:function`."
 _START_FROM_AN_EMPTY = "Keep a micro-batch trigger, or start with a new checkpoint."
 _DID_THE_OLD = "Did the old version use a micro-batch trigger or a continuous trigger?"
 _CAN_THIS_SOURCES = "Can this source's continuous mode parse its micro-batch offsets?"
@@ -149,7 +149,7 @@ def _trigger_not_known(c: Comparison) -> RuleResult:
 
 
 _KEEP_MICRO_BATCHES = "Keep a micro-batch trigger."
-_DOES_THE_NEW = "Does the new version start in real-time mode? A rehearsal shows it."
+_DOES_THE_NEW = "Does the new version start in real-time mode? `headgate rehearse` tests this."
 
 
 @rule(
@@ -161,8 +161,8 @@ _DOES_THE_NEW = "Does the new version start in real-time mode? A rehearsal shows
 def real_time_trigger(c: Comparison) -> Iterator[RuleResult]:
     """Real-time mode supports only output mode update, and only some operators and sinks.
 
-    In 4.1 and 4.2 it supports no stateful operators and no shuffles. It supports the sinks Kafka,
-    foreach, memory and console.
+    In Spark 4.1 and 4.2, real-time mode supports no stateful operators and no shuffles. It supports
+    only the sinks Kafka, foreach, memory and console.
     """
     if "realTime" in (c.before.trigger or {}) or "realTime" not in (c.after.trigger or {}):
         return
@@ -194,7 +194,7 @@ def _not_in_real_time(c: Comparison) -> str | None:
 
 
 @rule("TRG002")
-def other_trigger(c: Comparison) -> Iterator[RuleResult]:
+def trigger_changed(c: Comparison) -> Iterator[RuleResult]:
     """The checkpoint doesn't record the trigger, so the new trigger takes effect."""
     old, new = c.before.trigger, c.after.trigger
     if old and new and old != new and not {"continuous", "realTime"} & {*old, *new}:

@@ -74,7 +74,7 @@ _KEEP_THE_ORDER = (
 
 
 @rule("JOI003", remedies=(_KEEP_THE_ORDER,))
-def stored_columns(c: Comparison) -> Iterator[RuleResult]:
+def stored_columns_changed(c: Comparison) -> Iterator[RuleResult]:
     """Spark stores the columns of joined rows by position, not by name."""
     for pair, old, new in _joins(c):
         for side in ("left_columns", "right_columns"):
@@ -120,12 +120,14 @@ def join_condition(c: Comparison) -> Iterator[RuleResult]:
             )
 
 
-_ADD_THE_PLAN = "Add the missing plan to the evidence."
+_ADD_THE_PLAN = (
+    "Add the missing query plan to the evidence, for example the output of df.explain(True)."
+)
 _WHICH_COLUMNS_DOES = "Which columns are the join keys in each version?"
 
 
 @rule("JOI006", remedies=(_ADD_THE_PLAN,), questions=(_WHICH_COLUMNS_DOES,), is_of_state=True)
-def join_not_known(c: Comparison) -> Iterator[RuleResult]:
+def join_keys_not_known(c: Comparison) -> Iterator[RuleResult]:
     """If types are equal, Spark's schema check passes even if the join keys changed.
 
     So Headgate must compare the join keys of both versions.

@@ -24,7 +24,7 @@ _GIVE_THE_NEW = (
 
 
 @rule("TWS001", remedies=(_GIVE_THE_NEW,))
-def kind_of_variable(c: Comparison) -> Iterator[RuleResult]:
+def variable_type_changed(c: Comparison) -> Iterator[RuleResult]:
     """Spark records the kind of each state variable and compares it with the new version's.
 
     A value can't become a list or a map under the same name.
@@ -102,7 +102,7 @@ _KEEP_THE_STORED = f"Keep the stored type, widen it, {_OR_REPLAY}."
 
 
 @rule("TWS004", _AVRO, remedies=(_KEEP_THE_STORED,))
-def avro_value(c: Comparison) -> Iterator[RuleResult]:
+def avro_value_type_changed(c: Comparison) -> Iterator[RuleResult]:
     """With Avro encoding Spark resolves stored values against the new schema by field name.
 
     Fields may be added, removed, reordered and widened (int to long, float or double; long to float

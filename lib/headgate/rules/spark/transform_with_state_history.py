@@ -91,7 +91,7 @@ _KEEP_A_TYPE = (
 
 
 @rule("TWS007", _SOURCE, remedies=(_KEEP_A_TYPE,))
-def older_values(c: Comparison) -> Iterator[RuleResult]:
+def older_values_not_readable(c: Comparison) -> Iterator[RuleResult]:
     """With Avro encoding a new schema must be able to read every schema that a value ever had.
 
     Spark doesn't know whether values of an older schema still exist, so a widened type can't be
@@ -125,7 +125,7 @@ _SET_HIGHER = "Raise {key}."
 
 
 @rule("TWS008", _SOURCE, remedies=(_SET_HIGHER,))
-def limits(c: Comparison) -> Iterator[RuleResult]:
+def state_schema_limit_reached(c: Comparison) -> Iterator[RuleResult]:
     """Spark limits how often a value's schema evolves, and how many schema files an operator has.
 
     The limits are `spark.sql.streaming.stateStore.valueStateSchemaEvolutionThreshold` (default 16)
@@ -189,7 +189,7 @@ _TO_LOAD_ANOTHER = "To load another initial state, start with a new checkpoint."
     "Spark's IncrementalExecution; measured on 4.2.0",
     remedies=(_TO_LOAD_ANOTHER,),
 )
-def initial_state(c: Comparison) -> Iterator[RuleResult]:
+def initial_state_ignored(c: Comparison) -> Iterator[RuleResult]:
     """Spark reads initial state only in the first batch of a new checkpoint."""
     for pair in _operators(c):
         assert pair.before and pair.after

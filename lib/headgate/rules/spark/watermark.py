@@ -58,13 +58,13 @@ def watermark_delay(c: Comparison) -> Iterator[RuleResult]:
             )
 
 
-_ADD_A_PLAN = "Add a plan of a batch with data, or the output of `headgate capture`."
+_ADD_A_PLAN = "Add the query plan of a batch that has data, or the output of `headgate capture`."
 _KEEP_THE_WATERMARK = "Keep the watermark, or reprocess the input with a new checkpoint."
 _START_FROM_AN_EMPTY = "Reprocess the input with a new checkpoint."
 _IS_THE_EVENT = "Is the event time the same column in both versions?"
 _HAS_THE_OLD = (
-    "Has the old version evicted groups whose event time can still occur in new data? Then those "
-    "groups restart from zero, and their results are silently wrong."
+    "Has the old version evicted groups, and can new rows still belong to these groups? If so, "
+    "these groups restart from zero, and their results are silently wrong."
 )
 
 
@@ -148,8 +148,9 @@ def watermark_removed(c: Comparison) -> Iterator[RuleResult]:
 
 _KEEP_THE_WATERMARK_OR_REHEARSE = "Keep the watermark, or rehearse the new version."
 _IS_THE_REMAINING = (
-    "Is the remaining watermark ahead of the event time of the stream whose watermark was removed? "
-    "If so, Spark drops rows of that stream as late. Does an outer join need the removed watermark?"
+    "One stream has lost its watermark. Is the remaining watermark ahead of this stream's event "
+    "time? If so, Spark drops rows of this stream as late. Does an outer join need the removed "
+    "watermark?"
 )
 
 
@@ -163,8 +164,8 @@ def one_of_several_watermarks_removed(c: Comparison) -> Iterator[RuleResult]:
     """Spark uses the slowest watermark for all operators. If that watermark is removed, the query's
     watermark may jump ahead.
 
-    Then rows are late and groups close at once. An outer join needs the watermark of the side that
-    it waits for. Without that watermark, the query doesn't start.
+    After such a jump, rows are late and groups close at once. An outer join needs the watermark of
+    the side that it waits for. Without that watermark, the query doesn't start.
     """
     old, new = c.before.watermarks, c.after.watermarks
     if not c.is_stateful or not new or len(new) >= len(old) or not is_drawn(c.after.topology):
@@ -191,8 +192,9 @@ _DECLARE_IT_FIRST = (
 def key_without_watermark(c: Comparison) -> Iterator[RuleResult]:
     """Spark evicts state only by a column that carries the watermark.
 
-    A column or window that is computed before withWatermark doesn't carry it. Then Spark no longer
-    drops late rows and never evicts state. Groups that the old version evicted restart from zero.
+    A column or window that is computed before withWatermark doesn't carry the watermark. With such
+    a key, Spark no longer drops late rows and never evicts state. Groups that the old version
+    evicted restart from zero.
     """
     if len(c.before.watermarks) != len(c.after.watermarks) or _nothing_evicted(c):
         return

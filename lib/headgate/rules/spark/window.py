@@ -17,8 +17,9 @@ _REMEDY = (
 
 
 @rule("WIN001", remedies=(_REMEDY,))
-def window_grid(c: Comparison) -> Iterator[RuleResult]:
-    """Window start and end are the key of a state row. Spark doesn't check length, slide and start.
+def window_size_or_slide_changed(c: Comparison) -> Iterator[RuleResult]:
+    """The start and end of a window are the key of a state row. Spark doesn't check length, slide
+    and start of windows.
 
     The state has old and new windows side by side, so counts are split.
     """

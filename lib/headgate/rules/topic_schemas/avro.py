@@ -45,8 +45,8 @@ def _same_kind(pair: Pair, *kinds: str) -> bool:
     remedy="Keep the type, or add a new field for the new type.",
 )
 def type_not_promoted(pair: Pair) -> Iterator[Breach]:
-    """Avro reads a type only as itself or as a wider type: int as long, float and double, long as
-    float and double, float as double, and string and bytes as each other.
+    """Avro reads a type only as the same type or as a wider type. It reads int as long, float or
+    double, long as float or double, float as double, and string and bytes as each other.
 
     With every other pair of types, reading a record fails.
     """
@@ -74,7 +74,7 @@ def field_without_default(pair: Pair) -> Iterator[Breach]:
     for field, other in counterparts(pair):
         if other is None and not field.has_default:
             path = f"{pair.path}.{field.name}" if pair.path else field.name
-            because = "The field has no default, and the written records lack it."
+            because = "The written records lack this field, and the field has no default."
             yield Breach(path, type_name(field.type), None, because)
 
 
@@ -106,10 +106,12 @@ def _full(aliases: Any, reader: Any) -> set[str]:
     "SCH104", AVRO_SPEC, remedy="Keep the symbol, or give the enum of the reading schema a default."
 )
 def enum_symbol_missing(pair: Pair) -> Iterator[Breach]:
-    """Reading a record fails if the reading enum lacks its symbol and has no default symbol."""
+    """Reading a record fails if the enum in the reading schema lacks the record's symbol and has no
+    default symbol.
+    """
     if _same_kind(pair, "enum") and (lost := _lost_symbols(pair)) and not _enum_default(pair):
         reader, writer = pair.reader.symbols, pair.writer.symbols
-        because = f"The enum of the reading schema lacks the symbol {', '.join(lost)}."
+        because = f"The enum of the reading schema lacks these symbols: {', '.join(lost)}."
         yield Breach(pair.path, ", ".join(reader), ", ".join(writer), because)
 
 
@@ -177,7 +179,7 @@ def logical_type_changed(pair: Pair) -> Iterator[Breach]:
 def default_replaces_value(pair: Pair) -> Iterator[Breach]:
     """Consumers with the old schema continue without an error.
 
-    For a field that is no longer written, they get its default.
+    For a field that is no longer written, these consumers get the field's default.
     """
     if pair.direction is not Direction.FORWARD or not _same_kind(pair, "record"):
         return

@@ -16,8 +16,8 @@ SPARK = "https://spark.apache.org/docs/latest/api/sql/#from_json"
     SPARK,
     Effect.SILENTLY_WRONG,
     remedy=(
-        "Change the pipeline first, or keep writing the field until the pipeline no longer reads "
-        "it."
+        "Change the pipeline first. Or keep writing the field until the pipeline no longer reads "
+        "the field."
     ),
 )
 def pipeline_reads_field(_: Pair) -> Iterable[Breach]:
@@ -33,7 +33,7 @@ def pipeline_reads_field(_: Pair) -> Iterable[Breach]:
     "SCH402",
     SPARK,
     Effect.UNKNOWN,
-    remedy="Check how the pipeline uses the field before you remove it.",
+    remedy="Before you change the field, check how the pipeline uses it.",
     questions=(NEEDS_FIELD,),
 )
 def pipeline_may_read_field(_: Pair) -> Iterable[Breach]:

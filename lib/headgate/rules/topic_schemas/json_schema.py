@@ -107,7 +107,7 @@ def property_added_to_open_model(pair: Pair) -> Iterator[Breach]:
     """The writing schema allows additional properties.
 
     So existing records may have this property with another type, and the reading schema rejects
-    them.
+    these records.
     """
     if not (both := _plain(pair)):
         return
@@ -291,8 +291,8 @@ def _matched(
 def dependency_added(pair: Pair) -> Iterator[Breach]:
     """A property may require other properties (dependentRequired).
 
-    If the reading schema adds such a requirement, it rejects records that have only the one
-    property.
+    If the reading schema adds such a requirement, it rejects records that lack the required
+    properties.
     """
     if not (both := _plain(pair)):
         return

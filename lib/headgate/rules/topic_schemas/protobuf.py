@@ -110,8 +110,9 @@ def message_removed(pair: Pair) -> Iterator[Breach]:
     "SCH202", PROTOBUF_SPEC, remedy="Give the new field its own number, and reserve the old number."
 )
 def wire_type_changed(pair: Pair) -> Iterator[Breach]:
-    """Only types with the same wire format may replace each other: int32, int64, uint32, uint64,
-    bool and enums; sint32 and sint64; string and bytes; fixed32 and sfixed32; fixed64 and sfixed64.
+    """A type can replace another type only if both have the same wire format. The groups are:
+    int32, int64, uint32, uint64, bool and enums; sint32 and sint64; string and bytes; fixed32 and
+    sfixed32; fixed64 and sfixed64.
     """
     for reader, f, writer, other in _shared(pair):
         was, now = _looks(writer, other), _looks(reader, f)
@@ -198,7 +199,7 @@ def package_changed(pair: Pair) -> Iterator[Breach]:
     """The full name of a message includes its package.
 
     Code that looks up a message by its full name, such as `Any` and generated code, doesn't find
-    it.
+    the message.
     """
     if (files := _files(pair)) and files[0].package != files[1].package:
         yield Breach("", files[0].package, files[1].package, "")
@@ -213,7 +214,7 @@ def package_changed(pair: Pair) -> Iterator[Breach]:
 def default_replaces_value(pair: Pair) -> Iterator[Breach]:
     """Consumers with the old schema continue without an error.
 
-    For a field that is no longer written, Protobuf gives them zero, an empty string or an empty
+    For a field that is no longer written, these consumers get zero, an empty string or an empty
     list.
     """
     if pair.direction is not Direction.FORWARD or not (sides := _sides(pair)):
@@ -248,7 +249,7 @@ def field_number_reused(pair: Pair) -> Iterator[Breach]:
 @rule("SCH213", PROTOBUF_SPEC, Effect.SILENTLY_WRONG, remedy="Keep the wider integer type.")
 def integer_truncated(pair: Pair) -> Iterator[Breach]:
     """A consumer with a narrower integer type truncates larger values, or reads large numbers as
-    negative ones. It doesn't fail.
+    negative ones. The consumer doesn't fail.
     """
     for reader, f, writer, other in _shared(pair):
         if f.key or other.key or _looks(reader, f) != _looks(writer, other):
@@ -269,7 +270,7 @@ def repeated_changed(pair: Pair) -> Iterator[Breach]:
     """A consumer that expects a single value gets the last of the repeated values, and loses packed
     numbers completely.
 
-    It gets no error.
+    The consumer gets no error.
     """
     for reader, f, writer, other in _shared(pair):
         if f.key or other.key or _looks(reader, f) != _looks(writer, other):
@@ -284,8 +285,8 @@ def repeated_changed(pair: Pair) -> Iterator[Breach]:
 def enum_value_changed(pair: Pair) -> Iterator[Breach]:
     """Protobuf writes an enum's numbers, not its names.
 
-    A consumer whose enum lacks the number gets an unknown value (in proto2, the first value). A
-    consumer with another name for the number gets that name.
+    If a consumer's enum lacks the number, the consumer gets an unknown value (in proto2, the first
+    value). If a consumer's enum has another name for the number, the consumer gets that name.
     """
     if not (files := _files(pair)):
         return

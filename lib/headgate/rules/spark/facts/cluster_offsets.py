@@ -83,8 +83,9 @@ def too_old(before: Version, cluster: Cluster | None) -> str | None:
     if not are_current(before) or cluster.is_newer_than(at):
         return None
     return (
-        f"Offsets not compared with Kafka: the cluster state is from {cluster.at}, but the offsets "
-        f"are from {at or 'an unknown time'}. The cluster state must be newer. Compare again."
+        "Headgate did not compare the offsets with Kafka: the cluster state is from "
+        f"{cluster.at}, but the offsets are from {at or 'an unknown time'}. The cluster state "
+        "must be newer than the offsets. Compare again."
     )
 
 

@@ -32,8 +32,8 @@ def unrelated_versions(before: Version, after: Version) -> Iterator[str]:
         is_other = _families(before).isdisjoint(_families(after))
     if is_other:
         yield (
-            f"The old version reads {_shown(old)}, the new version reads {_shown(new)}. They "
-            f"share no stateful operators or stores: {_ANOTHER}"
+            f"The old version reads {_shown(old)}, and the new version reads {_shown(new)}. The "
+            f"two versions share no stateful operators or stores: {_ANOTHER}"
         )
 
 

@@ -60,22 +60,22 @@ class TopicUse:
         """Return what is known of one field; a path above or below one that is read counts."""
         nodes = tuple(n for p, ns in self.read.items() if touches(p, path) for n in ns)
         if nodes:
-            words = f"{self.pipeline} reads {path}."
+            words = f"The pipeline {self.pipeline} reads the field {path}."
             return FieldRead(self.pipeline, Certainty.DEFINITE, words, tuple(dict.fromkeys(nodes)))
         question = NEEDS_FIELD.format(pipeline=self.pipeline, path=path)
         if self.blind:
-            said = f"{self.pipeline} reads the topic, but {self.blind}."
+            said = f"The pipeline {self.pipeline} reads the topic, but {self.blind}."
             return FieldRead(self.pipeline, Certainty.UNKNOWN, said, (), question)
         if self.whole:
             said = (
-                f"{self.pipeline} passes whole records to its sink or to user code "
+                f"The pipeline {self.pipeline} passes whole records to its sink or to user code "
                 f"({', '.join(self.whole)})."
             )
             return FieldRead(self.pipeline, Certainty.POSSIBLE, said, self.whole, question)
         if any(touches(p, path) for p in self.parsed):
-            said = f"{self.pipeline} parses {path} and may use it."
+            said = f"The pipeline {self.pipeline} parses the field {path} and may use it."
             return FieldRead(self.pipeline, Certainty.POSSIBLE, said, (), question)
-        said = f"{self.pipeline} reads the topic, but not {path}."
+        said = f"The pipeline {self.pipeline} reads the topic, but not the field {path}."
         return FieldRead(self.pipeline, Certainty.NO, said)
 
 
