@@ -12,6 +12,7 @@ import inspect
 import json
 import re
 import sys
+import tomllib
 from functools import cache
 from pathlib import Path
 from types import ModuleType
@@ -23,15 +24,16 @@ from headgate.rules.core.rule import NamedRule
 
 FOLDER = Path(__file__).parents[1] / "docs" / "rules"
 EXAMPLES = Path(__file__).with_name("rule_examples")
-NO_EXAMPLE = "No recorded case yet."
-_CODE = re.compile(r"[^\w\s,.'-]")
+CAPTIONS = Path(__file__).with_name("rule_captions.toml")
+RECORDED = "tests/cases/"
+NO_EXAMPLE = "There is no recorded example yet."
 _MARKUP = re.compile(r"([*_<\[\]])")
 _MEASURED = "measured"
 _FIELD = re.compile(r"(?<!\$)\{\w+(?:[!:][^{}]*)?\}")
 _SEVERITIES = {
     "HIGH": "`high`: records or state are lost, results are wrong, or the pipeline stays down",
-    "MEDIUM": "`medium`: after a reset, an upgrade, a failover or a fault: a long recovery, "
-    "duplicate or wrong results, or manual steps",
+    "MEDIUM": "`medium`: a long recovery, duplicate or wrong results, or manual steps after a "
+    "reset, an upgrade, a failover or a fault",
     "LOW": "`low`: a smaller risk, or extra work that you can plan",
 }
 _OUTCOMES = {
@@ -51,6 +53,9 @@ _EFFECTS = {
 _COMMANDS = {
     "Readiness": "headgate check PIPELINE",
     "Schemas": "headgate schemas check orders --new orders-2.avsc",
+    "Twin runs": "headgate rehearse --before orders_v1:build --after orders:build",
+    "Twin runs of Kafka Streams": "headgate rehearse --before-jar old.jar --jar new.jar "
+    "--after com.acme.Orders#topology --properties app.properties",
 }
 # By the first digit of a rule about two schemas: the endings of the old and the new file.
 _SCHEMA_FILES = {
@@ -80,8 +85,11 @@ def _index() -> str:
         "last day to `headgate.toml` ([how](../ci.md)). The pages are generated from the rules.",
     ]
     for kind, rules in rules_by_kind().items():
-        lines += ["", f"## {kind}", "", "| Code | Finds |", "|---|---|"]
-        lines += [f"| [{r.code}]({r.code}.md) | {_cell(title(r), r)} |" for r in _sorted(rules)]
+        lines += ["", f"## {kind}", "", "| Code | Rule | What it does |", "|---|---|---|"]
+        lines += [
+            f"| [{r.code}]({r.code}.md) | {_capital(r.title)} | {_cell(r)} |"
+            for r in _sorted(rules)
+        ]
     return "\n".join(lines) + "\n"
 
 
@@ -89,20 +97,19 @@ def _sorted(rules: tuple[NamedRule, ...]) -> list[NamedRule]:
     return sorted(rules, key=lambda r: r.code)
 
 
-def _cell(text: str, rule: NamedRule) -> str:
+def _cell(rule: NamedRule) -> str:
     first, stop, _ = rule.why.partition(". ")
-    return f"{text}: {first}{stop.strip()}".replace("|", "\\|")
+    return f"{first}{stop.strip()}".replace("|", "\\|")
 
 
-def title(rule: NamedRule) -> str:
-    """Return the name of the rule's function as words."""
-    return str(rule.check.__name__).replace("_", " ")
+def _capital(text: str) -> str:
+    return text[:1].upper() + text[1:]
 
 
 def _page(rule: NamedRule, kind: str) -> str:
     paragraphs = (inspect.getdoc(rule.check) or rule.why).split("\n\n")
     what, *why = (" ".join(p.split()) for p in paragraphs)
-    lines = [f"# {rule.code}: {title(rule)}", "", "## What it does", "", what]
+    lines = [f"# {rule.code}: {_capital(rule.title)}", "", "## What it does", "", what]
     if why:
         lines += ["", "## Why is this bad?"]
     lines += [line for text in why for line in ("", text)]
@@ -134,31 +141,49 @@ def examples() -> dict[str, dict[str, Any]]:
     return found
 
 
+@cache
+def captions() -> dict[str, str]:
+    """Return what changed in each recorded restart that a page shows, by the case's name."""
+    told = tomllib.loads(CAPTIONS.read_text(encoding="utf-8"))
+    return {
+        f"{RECORDED}{folder}/{name}": text
+        for folder, of_folder in told.items()
+        for name, text in of_folder.items()
+    }
+
+
 def _example(example: dict[str, Any] | None) -> list[str]:
     if example is None:
         return ["", NO_EXAMPLE]
     reported, passes = example["reported"], example["passes"]
     cases = list(dict.fromkeys(f"`{side['case']}`" for side in (reported, passes)))
-    origin = "Recorded in" if reported["case"].startswith("tests/cases") else "From"
+    is_recorded = reported["case"].startswith(RECORDED)
+    origin = "Headgate's recorded restarts" if is_recorded else "Headgate's tests"
     return [
         *_half("Reported", reported),
         *_half("Passes", passes),
         "",
-        f"{origin} {' and '.join(cases)}.",
+        f"Source of the example: {origin}, {' and '.join(cases)}.",
     ]
 
 
 def _half(title: str, side: dict[str, Any]) -> list[str]:
-    change = side["change"]
-    change = f"`{change}`" if _CODE.search(change) else change
-    if not side["lines"]:
-        change = change or "the same version restarts unchanged"
-    out = ["", f"**{title}**{f': {change}' if change else ''}"]
-    if side["lines"]:
-        marked = any(line[0] in "-+" for line in side["lines"])
-        out += ["", "```diff" if marked else "```text", *side["lines"], "```"]
+    lines = side["lines"]
+    marked = any(line[0] in "-+" for line in lines)
+    change = captions().get(side["case"]) or side["change"]
+    out = ["", f"**{title}**: {change or _caption(title, marked, bool(lines))}"]
+    if lines:
+        out += ["", "```diff" if marked else "```text", *lines, "```"]
     told = " ".join(filter(None, (_escaped(side["said"]), side["did"])))
     return [*out, "", told] if told else out
+
+
+def _caption(title: str, is_change: bool, has_lines: bool) -> str:
+    """Return the caption of an example from a test, which has no description of its own."""
+    if not has_lines:
+        return "The same version restarts unchanged."
+    verb = "reports" if title == "Reported" else "doesn't report"
+    return f"The rule {verb} {'this change' if is_change else 'a version with these facts'}."
 
 
 def _escaped(text: str) -> str:
@@ -171,7 +196,7 @@ def _shown(template: str) -> str:
     """Return a remedy or a question with `...` for what the case fills in."""
     text = _FIELD.sub("...", template).replace("{{", "{").replace("}}", "}")
     text = text.replace("....", "...").removeprefix("... ")
-    return text[:1].upper() + text[1:]
+    return _capital(text)
 
 
 def _command(rule: NamedRule, kind: str) -> str:
@@ -186,7 +211,7 @@ def _source(rule: NamedRule) -> str:
     if rule.source.startswith("http"):
         return f"<{rule.source}>"
     if rule.source != _MEASURED:
-        return f"{rule.source[0].upper()}{rule.source[1:]}."
+        return f"{_capital(rule.source)}."
     return "Measured: restarts of changed queries on Spark 4.2, many also on 3.5 and 4.0."
 
 

@@ -50,3 +50,28 @@ def test_a_page_says_what_it_notices_what_it_can_say_and_how_it_is_known(rule, p
     assert "To check again:\n\n```sh\nheadgate " in page
     words = " ".join(page.split())
     assert all(sentence in words for sentence in rule.why.split(". ")[:1])
+
+
+def test_each_recorded_restart_that_a_page_shows_has_a_caption_and_no_other():
+    shown = {
+        side["case"]
+        for example in SCRIPT.examples().values()
+        for side in (example["reported"], example["passes"])
+        if side["case"].startswith(SCRIPT.RECORDED)
+    }
+    assert SCRIPT.captions().keys() == shown
+    assert all(text.endswith(".") for text in SCRIPT.captions().values())
+
+
+@pytest.mark.parametrize(
+    ("code", "title"),
+    [
+        ("KST040", "input added"),
+        ("RDY085", "leftover upgrade.from"),
+        ("RDY050", "foreachBatch sink"),
+        ("TWN011", "Kafka Streams fails to start"),
+        ("CFG008", "ANSI mode"),
+    ],
+)
+def test_a_title_writes_names_as_the_engines_do(code, title):
+    assert next(r.title for r in all_rules() if r.code == code) == title

@@ -41,7 +41,7 @@ _NOT_SAID = "Something is missing."
 _BETTER = (Outcome.RESUMES, Outcome.NO_EFFECT)
 
 
-_OF_OTHERS = "not reported by this rule, but by others"
+_OF_OTHERS = "Only other rules report this change."
 _KNOWN_HARM: dict[int, tuple[Row, bool]] = {}
 _KNOWN_FACTS: dict[int, tuple[Any, dict[str, str]]] = {}
 
@@ -230,12 +230,12 @@ def _schema(tests: Any, code: str, direction: Any, before: Any, after: Any) -> E
 
 
 _FAILS = {
-    "BACKWARD": "The new schema can't read the old schema's records correctly",
-    "FORWARD": "The old schema can't read the new schema's records correctly",
+    "BACKWARD": "The new schema can't read the old schema's records correctly.",
+    "FORWARD": "The old schema can't read the new schema's records correctly.",
 }
 _READS = {
-    "BACKWARD": "The new schema reads the old schema's records correctly",
-    "FORWARD": "The old schema reads the new schema's records correctly",
+    "BACKWARD": "The new schema reads the old schema's records correctly.",
+    "FORWARD": "The old schema reads the new schema's records correctly.",
 }
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any, TypeVar
@@ -92,6 +93,18 @@ Made = TypeVar("Made")
 SOURCE_OF_VERSION = "measured"
 
 
+# How a title writes words of a function's name.
+_WRITTEN = {
+    "foreach batch": "foreachBatch",
+    "upgrade from": "upgrade.from",
+    "kafka streams": "Kafka Streams",
+    "in tmp": "in /tmp",
+    **{word: word.upper() for word in ("ansi", "csv", "json")},
+    **{word: word.capitalize() for word in ("avro", "kafka", "parquet", "spark")},
+}
+_WORDS = re.compile(rf"\b(?:{'|'.join(_WRITTEN)})\b")
+
+
 @dataclass(frozen=True, slots=True)
 class NamedRule:
     """What rules of every kind have; `code` never changes its meaning.
@@ -107,6 +120,12 @@ class NamedRule:
     check: Callable[..., Any]
     remedies: tuple[str, ...] = ()
     questions: tuple[str, ...] = ()
+
+    @property
+    def title(self) -> str:
+        """The name of the check as words."""
+        words = str(self.check.__name__).replace("_", " ").strip()
+        return _WORDS.sub(lambda found: _WRITTEN[found[0]], words)
 
 
 @dataclass(frozen=True, slots=True)

@@ -45,9 +45,8 @@ def rule_popover(context: Context, code: str, *, key: str) -> None:
 
 
 def title(rule: NamedRule) -> str:
-    """Return the name of the rule's function as words."""
-    words = str(rule.check.__name__).replace("_", " ").strip()
-    return words[:1].upper() + words[1:]
+    """Return the rule's title with a capital letter."""
+    return rule.title[:1].upper() + rule.title[1:]
 
 
 def paragraphs(rule: NamedRule) -> list[str]:
