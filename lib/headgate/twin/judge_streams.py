@@ -319,8 +319,8 @@ def _equal(run: StreamsExperiment) -> TwinVerdict:
     rows = sum(len(found) for found in run.own.outputs.values())
     keys = sum(len(found) for found in run.before_a.stores.values())
     why = (
-        f"the outputs after the restart ({plural(rows, 'record')}) are the same as the new "
-        f"version's outputs from scratch; the old version left {plural(keys, 'key')} in its stores"
+        "after the restart, the new version wrote the same outputs as from scratch "
+        f"({plural(rows, 'record')}); the old version left {plural(keys, 'key')} in its stores"
     )
     differ = [
         name

@@ -148,7 +148,9 @@ def _other_columns(was: Sequence[str], now: Sequence[str]) -> str:
     parts = ([f"removed: {', '.join(lost)}"] if lost else []) + (
         [f"added: {', '.join(new)}"] if new else []
     )
-    return f"the new version writes different columns ({'; '.join(parts) or 'in another order'})"
+    if not parts:
+        return "the new version writes the columns in another order"
+    return f"the new version writes different columns ({'; '.join(parts)})"
 
 
 def judge_streams(report: Report, engine: StreamsVerdict) -> Judged:

@@ -57,8 +57,8 @@ _RESET = (
 _ROLLING = (
     "Restart the instances one by one with the new version.",
     (
-        "Wait until each instance is RUNNING and its lag is back to normal before you restart the "
-        "next."
+        "Before you restart the next instance, wait until the instance is RUNNING and its lag is "
+        "normal again."
     ),
 )
 _TWO_BOUNCES = (
@@ -114,7 +114,7 @@ def _safe(c: StreamsComparison) -> Upgrade:
             ),
         )
     why = (
-        "Sub-topologies, inputs and internal topics are the same, so instances of both versions "
+        "Sub-topologies, inputs and internal topics are the same. So instances of both versions "
         "can share tasks during the upgrade."
     )
     return Upgrade(UpgradeWay.ROLLING, _ROLLING, why)

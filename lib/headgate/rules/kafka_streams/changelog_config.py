@@ -43,8 +43,8 @@ def changelog_policy_changed(c: StreamsComparison) -> Iterator[RuleResult]:
 
 _IF_ONLY_THE_GRACE = (
     "If only the grace period changed and the changelog is complete, delete the local state "
-    "directories and raise the changelog's retention.ms with kafka-configs. Otherwise, give "
-    "the store another name and replay the inputs."
+    "directories. Also raise the changelog's retention.ms with kafka-configs. In all other "
+    "cases, give the store another name and replay the inputs."
 )
 
 

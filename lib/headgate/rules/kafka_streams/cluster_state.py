@@ -16,8 +16,8 @@ from headgate.rules.kafka_streams.store_keys import kept
 
 _RESTORE_THE_GROUPS = (
     "Restore the group's committed offsets before you start the new version. If the offsets are "
-    "unknown and the input topics still have all records, reset the application instead "
-    "(including internal topics and state directories)."
+    "unknown and the input topics still have all records, reset the application instead. The "
+    "reset must include internal topics and state directories."
 )
 
 

@@ -21,7 +21,7 @@ _REMOVE_THE_STORE = (
 )
 _IS_A_FILTER = (
     "Is the operator {what} a table filter? If so, rows that it passed before the start stay in "
-    "the results, even if they no longer match."
+    "the results, even if they no longer match the filter."
 )
 
 

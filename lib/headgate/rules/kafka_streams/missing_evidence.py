@@ -32,7 +32,7 @@ _DECIDE = FELT | frozenset(
 
 
 _REHEARSE_THE_UPGRADE = (
-    "Rehearse the upgrade on a copy of the state, or accept this finding with the reason why "
+    "Rehearse the upgrade on a copy of the state. Or accept this finding, with the reason why "
     "the change has no effect."
 )
 _WHAT_DOES_THE_NEW_VERSION = "Which of these does the new version change: {unseen}?"

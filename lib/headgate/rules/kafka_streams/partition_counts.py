@@ -16,11 +16,10 @@ from headgate.rules.kafka_streams.store_keys import kept
 
 _BACK = (
     "Restore the input's old partition count (create a new topic and copy the records), or set "
-    "the count with Repartitioned.withNumberOfPartitions. If you use the application reset tool, "
-    "replay the inputs from the earliest offset, because the tool deletes the state. After the "
-    "replay, state with the input's own key is silently wrong, because old and new records of a "
-    "key are in different partitions. `headgate plan repartition` shows whether your application "
-    "has such state."
+    "the count with Repartitioned.withNumberOfPartitions. The application reset tool deletes the "
+    "state: if you use it, replay the inputs from the earliest offset. State with the input's "
+    "own key is then silently wrong: old and new records of a key are in different partitions. "
+    "`headgate plan repartition` shows whether your application has such state."
 )
 
 
@@ -86,8 +85,7 @@ def _source_node(c: StreamsComparison, group: Mapping[str, int]) -> str | None:
 
 
 _EXPECT_RECORDS_OF_ONE = (
-    "Records of one key may be out of order if their old and new partitions are read at the same "
-    "time."
+    "Expect that records of one key may be out of order while old and new partitions are read."
 )
 
 

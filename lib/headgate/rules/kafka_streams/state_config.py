@@ -202,7 +202,7 @@ def store_supplier_changed(c: StreamsComparison) -> Iterator[RuleResult]:
 
 
 _NAME_THE_SERDES = (
-    "Set the serdes explicitly in the code (Consumed, Materialized, Grouped), or replay the "
+    "Set the serdes explicitly in the code (Consumed, Materialized, Grouped). Or replay the "
     "inputs under a new application id."
 )
 _WHICH_SOURCES_STORES = (
@@ -239,8 +239,8 @@ def _short(name: str | None) -> str:
 
 
 _MOVE_THE_DIRECTORYS = (
-    "Move the content of the old state directory to the new path, or plan time for restoring "
-    "the stores from their changelogs."
+    "Move the content of the old state directory to the new path. Or plan time for restoring the "
+    "stores from their changelogs."
 )
 
 
@@ -278,8 +278,8 @@ def _restored_anew(c: StreamsComparison, key: str, *, remedy: str) -> RuleResult
 
 _CHECK_THE_GROUPS = "Check the group's committed offsets before the start."
 _DOES_THE_GROUP = (
-    "Does the group keep its committed offsets for every input partition (same application "
-    "id, no topic recreated, stopped for less than offsets.retention.minutes)?"
+    "Does the group have committed offsets for every input partition? That needs the same "
+    "application id, no recreated topic, and a stop shorter than offsets.retention.minutes."
 )
 
 

@@ -251,8 +251,9 @@ def _misses_rows(now: StreamsStore, table: StreamsStore) -> RuleResult:
         before=table.name,
         after=now.name,
         because=(
-            f"The new store {now.name} is computed from the table {table.name}. It gets a row of "
-            "the table only when that row changes, so it lacks all rows from before the start."
+            f"The new store {now.name} is computed from the table {table.name}. A row of the "
+            "table gets into the store only when the row changes. So the store lacks all "
+            "unchanged rows."
         ),
         remedy=_REPLAY_THE_TABLE.format(table=table.name),
         scenario="from-scratch",

@@ -55,9 +55,9 @@ def bad_records_dropped(s: Subject) -> Iterator[Problem]:
 
 _CHOOSE_A_POLICY = (
     "Decide what happens to bad records. To process them later, use a LogAndContinue handler "
-    f"with {DEAD_LETTERS} (4.2 and newer), or your own handler that stores the records. If Kafka "
-    "Streams must not skip records, keep the default, and practise moving the group's offset "
-    "past a bad record."
+    f"with {DEAD_LETTERS} (4.2 and newer). Or use your own handler that stores the records. If "
+    "Kafka Streams must not skip records, keep the default, and practise moving the group's "
+    "offset past a bad record."
 )
 
 
@@ -83,9 +83,8 @@ def stops_at_a_bad_record(s: Subject) -> Iterator[Problem]:
 
 
 _LET_IT_WRITE = (
-    "Let the handler write the record, with its topic, partition and offset, to a dead letter "
-    f"topic before the handler continues. From 4.2 on, {DEAD_LETTERS} sets one topic for all "
-    "handlers."
+    "Before the handler continues, let it write the record to a dead letter topic, with its "
+    f"topic, partition and offset. From 4.2 on, {DEAD_LETTERS} sets one topic for all handlers."
 )
 _DOES_THE_HANDLER = "Does the handler store the records that it skips?"
 

@@ -211,10 +211,10 @@ def leftover_upgrade_from(s: Subject) -> Iterator[Problem]:
 
 
 _FOR_SUCH_A_RELEASE = (
-    "If a release changes the topology, stop all instances, start the new version once with "
+    "If a release changes the topology, stop all instances. Start the new version once with "
     "group.protocol=classic, then switch back to streams. Or, if the group is empty, save its "
-    "offsets, delete the group and restore the offsets. `headgate diff` shows which releases need "
-    "this."
+    "offsets, delete the group and restore the offsets. `headgate diff` shows which releases "
+    "need this."
 )
 
 

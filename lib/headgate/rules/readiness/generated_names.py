@@ -13,11 +13,10 @@ from headgate.rules.readiness.facts.rule import rule
 from headgate.rules.readiness.facts.subject import Subject
 
 _TOGETHER = (
-    "Name all stores and repartition topics in one release, because each new name shifts the "
-    "numbers of later operators. Run `headgate diff` against this version to "
-    "check that all names stay the same. Then set "
-    "ensure.explicit.internal.resource.naming=true (4.1 and newer, through a TopologyConfig), "
-    "which prevents new generated names."
+    "Name all stores and repartition topics in one release: each new name shifts the numbers of "
+    "later operators. Run `headgate diff` against this version to check that all names stay the "
+    "same. Then set ensure.explicit.internal.resource.naming=true, which prevents new generated "
+    "names (4.1 and newer, through a TopologyConfig)."
 )
 _BY_OPERATOR = (
     ("JOINTHIS", "StreamJoined.withStoreName"),

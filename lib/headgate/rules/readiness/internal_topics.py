@@ -18,8 +18,8 @@ _JOINS = ("join_window", "stream_join", "stream_outer_join", "stream_left_join")
 
 _COMPACT_THE_CHANGELOG = (
     "Set cleanup.policy=compact on the changelog with kafka-configs. Deleted records can't be "
-    "restored: check the state against its input topics before the next restoration, or rebuild "
-    "it with `headgate plan from-scratch`."
+    "restored. Before the next restoration, check the state against its input topics, or rebuild "
+    "the state with `headgate plan from-scratch`."
 )
 _KEEP_ALL_RECORDS = (
     "Set retention.ms=-1 on the repartition topic with kafka-configs. If records were deleted "
@@ -75,9 +75,9 @@ def internal_topic_altered(s: Subject) -> Iterator[Problem]:
 
 
 _IF_WINDOWS_AND_GRACE = (
-    "If a window plus its grace period is longer than a changelog covers, raise retention.ms on "
-    "the changelog with kafka-configs before the next restoration. Repeat this for every release "
-    "that makes a window or grace period longer."
+    "Compare each window plus its grace period with what its changelog covers. If the changelog "
+    "covers less, raise its retention.ms with kafka-configs before the next restoration. Repeat "
+    "this for every release that makes a window or grace period longer."
 )
 _IS_THE_LONGEST = "Is the longest window plus its grace period at most {span}?"
 

@@ -41,9 +41,8 @@ _BYTES_AS_TEXT = re.compile(r"cast\(s\d+\.(?:key|value) as string\)", re.IGNOREC
 
 
 _REMOVE_THE_SETTING = (
-    "Remove the setting. The checkpoint doesn't pin it, so the check is on at the next start. "
-    "If the query then fails to start, the check has found that its state or results are "
-    "already unreliable."
+    "Remove the setting. The checkpoint doesn't pin it, so the check is on at the next start. If "
+    "the query then fails to start, its state or results are already unreliable."
 )
 
 
@@ -97,8 +96,8 @@ def settings_not_pinned(s: Subject) -> Iterator[Problem]:
 
 
 _SET_IN_THE_QUERYS = (
-    f"Set {TIME_ZONE} in the query's own code to the time zone that the query has used so far, "
-    "even if that is UTC."
+    f"In the query's own code, set {TIME_ZONE} to the time zone that the query has used so far, "
+    "even if it is UTC."
 )
 
 

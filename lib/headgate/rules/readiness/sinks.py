@@ -19,8 +19,8 @@ _WRITE_BY_THE_ROWS = (
     "checkpoint."
 )
 _DOES_THE_FUNCTION = (
-    "Does the function upsert by key, or does it skip batches that it has already written "
-    "(by batchId)?"
+    "Does the function upsert by key? Or does it skip batches if it has already written their "
+    "batchId?"
 )
 
 
@@ -83,9 +83,8 @@ def foreach_sink(s: Subject) -> Iterator[Problem]:
 
 
 _FOR_A_REPLAY = (
-    "For a replay, use a new output folder together with a new checkpoint, and switch the "
-    "consumers to the new folder. A Delta or Iceberg table lets a new query replay in "
-    "place."
+    "For a replay, use a new output folder together with a new checkpoint. Then switch the "
+    "consumers to the new folder. A Delta or Iceberg table lets a new query replay in place."
 )
 
 
@@ -109,8 +108,8 @@ def file_sink_log(s: Subject) -> Iterator[Problem]:
 
 
 _SELECT_A_KEY = (
-    "Select a `key` column that identifies the result (grouping keys and window, or topic, "
-    "partition and offset of the input). Consumers can then drop duplicates."
+    "Select a `key` column that identifies the result. For example, use the grouping keys and "
+    "window, or the input's topic, partition and offset. Consumers can then drop duplicates."
 )
 _DO_THE_RECORDS = "Do the records have a key that identifies the result?"
 
@@ -210,7 +209,7 @@ def _outputs(s: Subject) -> Iterator[tuple[str, str | None]]:
 
 _WRITE_TO_A_DURABLE = (
     "Write to a durable sink before anybody relies on the query. On the same checkpoint, you can "
-    "replace any sink except a file sink; `headgate diff` checks this for your query."
+    "replace any sink except a file sink. `headgate diff` checks this for your query."
 )
 
 

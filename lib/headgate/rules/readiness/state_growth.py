@@ -32,17 +32,16 @@ _BY_KIND = {
     OperatorKind.STREAM_JOIN: (
         (
             "Set a watermark on both sides, and a join condition with a lower and an upper bound "
-            "of event time. `headgate diff` shows whether the stored columns, and so the state, "
-            "stay the same."
+            "of event time. `headgate diff` shows whether the stored columns stay the same."
         ),
         None,
     ),
 }
 _WINDOWED = (
     (
-        "Set a watermark on the window's time column, with a delay at least as long as records "
-        "can be late. Spark keeps the stored state, and removes older windows in the first "
-        "batches."
+        "Set a watermark on the window's time column. Its delay must be at least as long as "
+        "records can be late. Spark keeps the stored state, and removes older windows in the "
+        "first batches."
     ),
     True,
 )
@@ -226,8 +225,8 @@ def state_partitions_not_recorded(s: Subject) -> Iterator[Problem]:
 
 
 _BEFORE_YOU_START = (
-    f"When the query next gets a new checkpoint, first set {PARTITIONS} to two or three times "
-    "the maximum number of cores for the query. The current checkpoint pins the number of "
+    f"When the query next gets a new checkpoint, first set {PARTITIONS}. A good value is two or "
+    "three times the query's maximum number of cores. The current checkpoint pins the number of "
     f"partitions. {{how}}."
 )
 

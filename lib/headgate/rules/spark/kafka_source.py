@@ -24,8 +24,8 @@ _STARTING = (
     "startingOffsetsByTimestampStrategy",
 )
 _POISONED = (
-    "If you started the new version and the newest batch N in `offsets` has no commits/N, delete "
-    "offsets/N before you start the old version."
+    "If you started the new version, check the newest batch N in `offsets`. If commits/N is "
+    "missing, delete offsets/N before you start the old version."
 )
 
 

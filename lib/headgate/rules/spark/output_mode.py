@@ -61,8 +61,8 @@ def mode_not_supported_by_sink(c: Comparison) -> Iterator[RuleResult]:
 
 
 _LET_THE_OLD = (
-    "Before you change the output mode, advance the watermark with new records until the old "
-    "version has emitted its open groups. Or reprocess the input with a new checkpoint."
+    "Before you change the output mode, let the old version emit its open groups: send newer "
+    "records, which advance the watermark. Or reprocess the input with a new checkpoint."
 )
 
 

@@ -134,8 +134,8 @@ def file_sink_not_known(c: Comparison) -> Iterator[RuleResult]:
         because="The evidence of the old version doesn't show its sink."
         if old is None or not old.format
         else (
-            "The evidence shows the sink of one version as a table or relative path, and the sink "
-            "of the other version as a directory."
+            "For one version, the evidence shows the sink as a table or relative path. For the "
+            "other version, it shows a directory."
         ),
         question=_DID_THE_OLD,
         remedy=_ADD_A_PLAN,

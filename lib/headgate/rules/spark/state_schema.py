@@ -269,8 +269,8 @@ def _unreadable(pair: OperatorPair, store: StorePair, part: str) -> RuleResult:
         before=stored.describe() if stored else None,
         after=planned.describe() if planned else None,
         because=(
-            f"Rows of state store `{store.name}` have a different number of fields, so the "
-            "row format check fails in the first task."
+            f"The number of fields in state store `{store.name}` changed, so the row format check "
+            "fails in the first task."
         ),
         error_class="CANNOT_LOAD_STATE_STORE",
         remedy=_SWITCH_THE_STATE,
@@ -291,9 +291,11 @@ def _garbage(pair: OperatorPair, store: StorePair, part: str) -> RuleResult:
         before=stored.describe() if stored else None,
         after=planned.describe() if planned else None,
         because=(
-            f"The number of {part} fields of state store `{store.name}` changed. The "
-            "state schema check and the row format check are off, so Spark reads stored rows with "
-            "the new fields."
+            (
+                f"The number of {part} fields of state store `{store.name}` changed. The state "
+                "schema check and the row format check are off. So Spark reads stored rows with "
+                "the new fields."
+            )
             if other_number
             else f"The {part} types of state store `{store.name}` changed: Spark reads the stored "
             "bytes as the new types."

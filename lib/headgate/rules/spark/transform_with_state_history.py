@@ -26,8 +26,8 @@ _WITH_INITIAL = "transformWithStateWithInitStateUDF"
 
 _GIVE_THE_VARIABLE = "Give the variable a name that was never used."
 _GIVE_THE_VARIABLE_A_NAME = (
-    "Give the variable a name that was never used. Or, if its old values are no longer "
-    "needed, delete the variable with `handle.deleteIfExists` before you declare it again."
+    "Give the variable a name that was never used. Or, if you no longer need its old values, "
+    "delete it with `handle.deleteIfExists` before you declare it again."
 )
 
 

@@ -11,8 +11,8 @@ from headgate.rules.core.rule import Comparison, RuleResult, rule
 from headgate.rules.spark.facts.state_stores import is_read, keys_fit
 
 _REMEDY = (
-    "Reprocess the input with a new checkpoint. Or, before the change, advance the watermark "
-    "until the old version has emitted its open windows."
+    "Reprocess the input with a new checkpoint. Or, before the change, let the old version emit "
+    "its open windows: send newer records, which advance the watermark."
 )
 
 

@@ -10,7 +10,8 @@ from headgate.rules.core.rule import Comparison, RuleResult
 from headgate.rules.spark.facts.state_keys import KeyChange, Keys, key_change, with_tables
 
 WERE_NULLS = (
-    "Has the old version read rows with a null key, or rows with the value that now replaces null?"
+    "Has the old version read rows with a null key? Or has it read rows with the value that now "
+    "replaces null?"
 )
 SAME_KEY = "Does the new expression give the same key as the old one for every row?"
 REPLAY = "Reprocess the input with a new checkpoint."
@@ -47,7 +48,7 @@ def hardly_changed(c: Comparison, pair: OperatorPair, old: Keys, new: Keys) -> I
 
 
 _BY_NULLS = (
-    "Rows with a null key now get another key, so Spark doesn't find the state of the null key."
+    "Rows with a null key now get another key. So Spark doesn't find the state of the null key."
 )
 _BY_FUNCTION = "A user-defined function computes a state key, and plans don't contain its code."
 _BY_LOCATION = "A state key now comes from a table with the same name in another location."
