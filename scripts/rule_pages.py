@@ -29,7 +29,35 @@ RECORDED = "tests/cases/"
 NO_EXAMPLE = "There is no recorded example yet."
 _MARKUP = re.compile(r"([*_<\[\]])")
 _MEASURED = "measured"
-_FIELD = re.compile(r"(?<!\$)\{\w+(?:[!:][^{}]*)?\}")
+_FIELD = re.compile(r"(?<!\$)\{(\w+)(?:[!:][^{}]*)?\}")
+# What a page writes for the fields of a remedy or a question; for all others an ellipsis.
+_PLACEHOLDERS = {
+    **dict.fromkeys(("side", "words"), "old or new"),
+    **dict.fromkeys(("number", "position", "batches"), "N"),
+    **dict.fromkeys(("topic", "topics", "restored_from"), "TOPIC"),
+    **dict.fromkeys(("store", "now"), "STORE"),
+    **dict.fromkeys(("was", "old"), "OLD_STORE"),
+    **dict.fromkeys(("key", "said"), "SETTING"),
+    **dict.fromkeys(("code", "name"), "FUNCTION"),
+    "alike": "STORES",
+    "changelog": "CHANGELOG",
+    "done": "is new or was removed",
+    "limits": "OPTION",
+    "named": "OPERATORS",
+    "names": "NAMES",
+    "path": "FIELD",
+    "pipeline": "PIPELINE",
+    "replace": "OPERATOR_1",
+    "replace_2": "OPERATOR_2",
+    "span": "TIME",
+    "stored": "STORED_PARTITIONS",
+    "table": "TABLE",
+    "text": "RELEASE",
+    "to": "NEW_FOLDER",
+    "values": "VALUES",
+    "versions": "VERSION",
+    "what": "OPERATOR",
+}
 _SEVERITIES = {
     "HIGH": "`high`: records or state are lost, results are wrong, or the pipeline stays down",
     "MEDIUM": "`medium`: a long recovery, duplicate or wrong results, or manual steps after a "
@@ -193,8 +221,12 @@ def _escaped(text: str) -> str:
 
 
 def _shown(template: str) -> str:
-    """Return a remedy or a question with `...` for what the case fills in."""
-    text = _FIELD.sub("...", template).replace("{{", "{").replace("}}", "}")
+    """Return a remedy or a question with placeholders for what the case fills in."""
+    text = (
+        _FIELD.sub(lambda found: _PLACEHOLDERS.get(found[1], "..."), template)
+        .replace("{{", "{")
+        .replace("}}", "}")
+    )
     text = text.replace("....", "...").removeprefix("... ")
     return _capital(text)
 

@@ -85,10 +85,10 @@ _WHAT_DOES_THE_UNREADABLE = (
 
 @open_rule("EVD005", remedies=(_ADD_THE_EVIDENCE,), questions=(_WHAT_DOES_THE_UNREADABLE,))
 def incomplete_evidence(before: Version, after: Version) -> Iterator[RuleResult]:
-    """Headgate couldn't read a part of the evidence. That part may decide the outcome, so the
-    outcome stays Unknown.
+    """Headgate couldn't read a part of the evidence. Headgate reads truncated, damaged or unknown
+    evidence as far as possible.
 
-    Headgate reads truncated, damaged or unknown evidence as far as possible.
+    The unread part may decide the outcome, so the outcome stays Unknown.
     """
     for side, version in (("old", before), ("new", after)):
         if told := [w for w in version.warnings if is_gap(w)]:

@@ -13,6 +13,7 @@ from headgate.rules.kafka_streams.facts.rule import (
     streams_rule,
 )
 from headgate.rules.kafka_streams.store_keys import kept
+from headgate.text.numbers import plural
 
 _BACK = (
     "Restore the input's old partition count (create a new topic and copy the records), or set "
@@ -46,7 +47,10 @@ def internal_topic_partitions_differ(c: StreamsComparison) -> Iterator[RuleResul
                 location=Location(was.get(topic), nodes[topic]),
                 before=here[topic],
                 after=should[topic],
-                because=f"{topic} has {here[topic]} partitions, but {should[topic]} are expected.",
+                because=(
+                    f"{topic} has {plural(here[topic], 'partition')}, but the new version expects "
+                    f"{should[topic]}."
+                ),
                 error_class=error,
                 remedy=_BACK,
                 scenario="repartition",
@@ -143,7 +147,8 @@ def rows_stay_in_old_partition(c: StreamsComparison) -> Iterator[RuleResult]:
                 before=tasks[0],
                 after=tasks[1],
                 because=(
-                    f"The sub-topology of {new.name} has {tasks[1]} tasks instead of {tasks[0]}."
+                    f"The number of tasks in the sub-topology of {new.name} changes from "
+                    f"{tasks[0]} to {tasks[1]}."
                 ),
                 remedy=_BACK,
                 scenario="repartition",

@@ -173,7 +173,7 @@ def fields_moved_into_oneof(pair: Pair) -> Iterator[Breach]:
     for name, fields in oneofs.items():
         moved = [f.name for f in fields if written[f.number].oneof is None]
         if len(moved) > 1 or (moved and len(fields) > len(moved)):
-            because = f"The reading schema has {', '.join(moved)} in oneof {name}."
+            because = f"The reading schema has these fields in oneof {name}: {', '.join(moved)}."
             yield Breach(pair.at(name), f"oneof {name}", "fields outside a oneof", because)
 
 
