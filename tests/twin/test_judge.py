@@ -44,7 +44,7 @@ OTHER_OUT = replace(DONE, rows=ROWS[:-1])
 def test_equal_states_and_outputs_resume():
     found = judge(run())
     assert (found.outcome, found.why) == (
-        "resumes", "state (40 keys) and output (30 rows) are equal",
+        "resumes", "both versions give equal state (40 keys) and equal output (30 rows)",
     )  # fmt: skip
     assert [(o.rows_before, o.rows_after) for o in found.operators] == [(40, 40)]
 
@@ -61,7 +61,7 @@ def test_a_failed_restart_refuses_with_sparks_condition():
         ({"after_a": Ran(error=ERROR | {"stage": "batch"})}, "--sample"),
         ({"resumed": Ran(error=ERROR | {"is_around": True})}, "network"),
         ({"resumed": Ran(late="waits")}, "--timeout"),
-        ({"inside": "rand()"}, "mean the same"),
+        ({"inside": "rand()"}, "in the same way"),
         ({"own": Ran(late="waits")}, "--timeout"),
         ({"own": OTHER_OUT, "again": Ran(late="waits")}, "--timeout"),
         ({"own": Ran(error=ERROR)}, "--sample"),
@@ -139,7 +139,7 @@ SINGLE = {k[0].lower(): 1 for k in KEYS}
 
 def test_another_meaning_shows_in_keys_of_one_row():
     found = judge(run(after=lambda n: (2 * n + 1, 1000 - n), words=SINGLE, own=OTHER_OUT))
-    assert found.outcome == "silently_wrong" and "keys of one row" in found.why
+    assert found.outcome == "silently_wrong" and "keys with only one row" in found.why
     assert found.is_scaled
 
 
@@ -186,13 +186,13 @@ def test_columns_of_time_are_not_compared():
 @pytest.mark.parametrize(
     ("fields", "said"),
     [
-        ({"resumed": Ran(rows=ROWS[:3]), "own": Ran(rows=ROWS[:3])}, "only 3 rows came out"),
+        ({"resumed": Ran(rows=ROWS[:3]), "own": Ran(rows=ROWS[:3])}, "only 3 output rows"),
         ({"state_before": {SAVE: store(plain, KEYS[:1])},
-          "state_after": {SAVE: store(plain, KEYS[:1])}}, "has 1 key"),
+          "state_after": {SAVE: store(plain, KEYS[:1])}}, "has only 1 key"),
         ({"before": lambda n: (n, 7), "after": lambda n: (n, 7)}, "value column 2"),
         ({"state_before": {SAVE: Store(error="broken")},
           "state_after": {SAVE: Store(error="broken")},
-          "resumed": Ran(rows=ROWS[:12]), "own": Ran(rows=ROWS[:12])}, "can't be read: broken"),
+          "resumed": Ran(rows=ROWS[:12]), "own": Ran(rows=ROWS[:12])}, "stateStoreSave: broken"),
     ],
 )  # fmt: skip
 def test_what_no_row_reached_never_resumes(fields, said):
@@ -303,7 +303,7 @@ def test_coverage_has_the_filters_of_both_versions():
 def test_few_keys_are_enough_only_if_catalyst_says_that_keys_are_the_same():
     few = {SAVE: store(plain, KEYS[:3])}
     found = judge(run(state_before=few, state_after=few))
-    assert found.outcome == "unknown" and "has 3 keys" in found.why
+    assert found.outcome == "unknown" and "has only 3 keys" in found.why
     operator = SameOperator(operator_id=0, operator="", inputs=True, keys=True, values=False)
     same = Equivalence(plan=False, operators=(operator,))
     assert judge(run(state_before=few, state_after=few, equivalence=same)).outcome == "resumes"

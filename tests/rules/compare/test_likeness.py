@@ -225,7 +225,8 @@ def test_the_topology_that_the_broker_keeps_is_compared(kept, said):
 
 
 @pytest.mark.parametrize(
-    ("topic", "differs"), [("orders", ()), ("strange", ("only the running version reads strange",))]
+    ("topic", "differs"),
+    [("orders", ()), ("strange", ("only the running version reads these topics: strange",))],
 )
 def test_a_classic_group_shows_only_what_it_reads(topic, differs):
     member = Member(id="m", assignment=((topic, 0), ("app-by-repartition", 0)))

@@ -72,7 +72,7 @@ READS_TOTAL = reader({"total": "from_json(cast(s0.value as string)).total"})
 def test_a_pipeline_that_reads_the_field_makes_it_silently_wrong(diff):
     report = diff(to_topic(ID, TOTAL), to_topic(ID), SPARK.format("billing"), billing=READS_TOTAL)
     assert told(report) == [("DWN001", Outcome.SILENTLY_WRONG), ("OUT001", Outcome.RESUMES)]
-    assert "billing reads total" in report.findings[0].why
+    assert "billing reads the field total" in report.findings[0].why
     assert "billing" in report.findings[0].remedy
 
 

@@ -65,7 +65,7 @@ def test_the_comment_has_a_row_with_verdict_reason_example_remedy_and_scenario()
         ["✓ Removed", "gone"],
     ]
     bad = next(line for line in lines if line.startswith("| ! Fails to start"))
-    assert "for key k='a\\|b' the old version left 1" in bad
+    assert "for key k='a\\|b', the old version stored 1" in bad
     assert bad.endswith("Delete offsets/7. | `headgate plan from-scratch bad` |")
     assert "<summary>1 pipeline unchanged</summary>\n\n- quiet\n" in text
     assert "Compared with the baseline (b.json)" in text
