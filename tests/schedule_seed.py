@@ -79,7 +79,7 @@ def _ticks(store: Store) -> None:
         if records == 0:
             store.schedules.skip(tick, "no records are unread", records=0)
         elif records is None:
-            store.schedules.skip(tick, "no worker was running when it was due")
+            store.schedules.skip(tick, "no worker was running at the scheduled time")
         elif records > 50_000:
             why = "61 007 records are unread, and the limit is 50 000"
             store.schedules.request(known, tick, _request("billing", why), records=records)

@@ -36,10 +36,10 @@ from typing import ClassVar
 
 _ADVICE = re.compile(
     r"`headgate |--[a-z]|did you mean|known are"
-    r"|(?:^|[:;.,] |\b(?:or|and|then) )(?:add|ask|build|capture|change|check|choose|correct"
-    r"|create|declare|delete|free|give|install|keep|leave|let|make|move|name|omit|pass|put|raise"
-    r"|register|reload|remove|restart|restore|resume|review|say|see|select|set|start|stop|take|try"
-    r"|undo|update|upload|use|wait|write"
+    r"|(?:^|[:;.,] |\b(?:or|and|then) )(?:add|apply|ask|build|capture|change|check|choose"
+    r"|combine|correct|create|declare|delete|fix|free|give|install|keep|leave|let|make|move|name"
+    r"|omit|pass|put|raise|register|reload|remove|restart|restore|resume|review|save|say|see|select"
+    r"|set|start|stop|take|try|undo|update|upload|use|wait|write"
     r"|(?:plan|run)(?= (?:`|again|it|the|this)))\b",
     re.IGNORECASE,
 )
@@ -72,7 +72,7 @@ def with_next_step(error: Exception) -> str:
 class ParseError(HeadgateError):
     """The input text is not what this parser reads."""
 
-    next_step = "Check that the file is complete and unchanged, or create it again."
+    next_step = "Check that the file is complete and unchanged, or create the file again."
 
     def __init__(self, message: str, *, source: str, line: int) -> None:
         super().__init__(f"{source}:{line}: {message}")
@@ -83,7 +83,7 @@ class ParseError(HeadgateError):
 class SelectorError(ParseError):
     """A selector is wrong; `position` counts characters from 1, `expression` is the whole text."""
 
-    next_step = "`headgate landscape --help` has examples of selectors."
+    next_step = "Run `headgate landscape --help` to see examples of selectors."
 
     def __init__(self, message: str, *, expression: str, position: int) -> None:
         shown = expression if len(expression) <= 80 else f"{expression[:79]}…"
@@ -95,7 +95,7 @@ class SelectorError(ParseError):
 class EvidenceError(HeadgateError):
     """A path or a name that isn't readable evidence; the message lists what was tried."""
 
-    next_step = "Check the path or name, and your permission to read it."
+    next_step = "Check the path or name, and Headgate's permission to read it."
 
 
 class QueryChoiceError(EvidenceError):
@@ -130,7 +130,7 @@ class RegistryError(HeadgateError):
 class SetupError(HeadgateError):
     """Something that the set-up brings is missing, or another stack already runs here."""
 
-    next_step = "Run `headgate doctor`: it lists what is missing."
+    next_step = "Run `headgate doctor` to see what is missing."
 
 
 class ConfigError(HeadgateError):
@@ -151,7 +151,7 @@ class JarError(CaptureError):
     """A jar can't be read, or lacks the class or method that was named."""
 
     next_step = (
-        "Check --jar and CLASS#method (`jar` and `entry_point` in headgate.toml), and build the "
+        "Check --jar and CLASS#method (in headgate.toml: `jar` and `entry_point`), then build the "
         "jar again."
     )
 
@@ -159,13 +159,16 @@ class JarError(CaptureError):
 class BuildError(CaptureError):
     """A version's own function failed, or did not return, so a twin run can't decide anything."""
 
-    next_step = "Build the query without sources, servers and tables, or raise --timeout."
+    next_step = (
+        "Change the code: a twin run builds the query or topology without servers and tables. "
+        "For more time, raise --timeout."
+    )
 
 
 class LimitError(BuildError):
     """A version needed more memory or disk space than a twin run may use, so it was ended."""
 
-    next_step = "Use fewer rows (--rows), or rehearse with a checkpoint."
+    next_step = "Use fewer rows (--rows), or rehearse on a checkpoint (--checkpoint)."
 
 
 class PlanFileError(HeadgateError):
@@ -178,7 +181,8 @@ class ScenarioError(HeadgateError):
     """No scenario has that name, or it does not take an option that was given."""
 
     next_step = (
-        "`headgate plan --help` lists scenarios, `headgate plan SCENARIO --help` its options."
+        "Run `headgate plan --help` to list the scenarios. For the options of a scenario, run "
+        "`headgate plan SCENARIO --help`."
     )
 
 
@@ -200,7 +204,7 @@ class SchemaError(HeadgateError):
 class OutputError(HeadgateError):
     """An output can't be read, or two outputs can't be compared by the columns that were given."""
 
-    next_step = "Check the address, its format and your permission to read it."
+    next_step = "Check the address, the data format and Headgate's read permission."
 
 
 class NotFoundError(HeadgateError):
@@ -233,14 +237,19 @@ class UnreachableError(HeadgateError):
 class StepError(HeadgateError):
     """A step could not be applied or verified; the journal says how far the run got."""
 
-    next_step = "`headgate runs RUN` shows each step; then resume or undo the run."
+    next_step = (
+        "Fix the cause. Then run `headgate resume RUN` to continue, or `headgate undo RUN` to "
+        "roll back."
+    )
     exit_code = 5
 
 
 class RunCancelledError(StepError):
     """Somebody cancelled the run; it stopped at a safe place and can be resumed or undone."""
 
-    next_step = "`headgate resume RUN` continues the run, `headgate undo RUN` rolls it back."
+    next_step = (
+        "Run `headgate resume RUN` to continue the run, or `headgate undo RUN` to roll back."
+    )
 
 
 class StoreError(HeadgateError):

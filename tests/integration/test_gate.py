@@ -142,7 +142,10 @@ def test_the_base_has_its_own_packages(jobs, tmp_path, monkeypatch):
     found, whole = asked("--twin", "never")
     assert found["filtered"]["error"] is None
     assert any("41" in c["what"] for c in found["filtered"]["report"]["changes"])
-    said = "requirements.txt differs: the base ran in a separate environment ({})."
+    said = (
+        "requirements.txt differs from the base, so the base ran in a separate Python "
+        "environment ({})."
+    )
     assert whole["warnings"] == [said.format("created")]
     assert asked("--twin", "never")[1]["warnings"] == [said.format("reused")]
     # What can't be installed makes the pipeline unknown, with pip's reason.

@@ -47,7 +47,9 @@ def test_it_lists_each_schedule_with_its_newest_tick(open_page, store):
         "skipped",
         "done",
     ]
-    assert ticks["Reason"][1] == "no worker was running when it was due; includes 2 missed ticks"
+    assert ticks["Reason"][1] == (
+        "no worker was running at the scheduled time; includes 2 missed ticks"
+    )
     said = text(at)
     assert "The newest tick waits for approval" in said
     assert "bob" in said and "10 minutes" in said

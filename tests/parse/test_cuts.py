@@ -22,12 +22,12 @@ CUTS = {
     "in the list of the result": (
         SPARK / "aggregate_by_key/capture/explain.txt",
         "== Analyzed Logical Plan ==\nk: ",
-        "it ends after the analyzed plan",
+        "the text ends after the analyzed plan",
     ),
     "above the physical plan": (
         SPARK / "aggregate_by_key/capture/explain.txt",
         "\n\n== Physical ",
-        "it ends after the optimized plan",
+        "the text ends after the optimized plan",
     ),
     "in the last source": (
         SPARK / "aggregate_by_key/capture/simple.txt",

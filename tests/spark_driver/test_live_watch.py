@@ -112,7 +112,7 @@ def test_a_query_goes_on_while_the_folder_is_a_file_and_is_told_once_it_is_none(
 @pytest.mark.spark
 @pytest.mark.parametrize(
     ("to", "says"),
-    [("kafka:t", "bootstrap_servers"), ("kafka:", "a topic needs kafka:TOPIC")],
+    [("kafka:t", "bootstrap_servers"), ("kafka:", "pass kafka:TOPIC and bootstrap_servers")],
 )
 def test_a_wrong_place_is_a_sentence_and_no_exception(spark, to, says):
     assert says in headgate.watch(spark, to).problem

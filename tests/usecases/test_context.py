@@ -59,7 +59,7 @@ def test_a_file_that_is_not_there_is_said_with_who_named_it(folder, monkeypatch)
 
 def test_a_file_of_other_bytes_has_its_line(folder):
     (folder / "headgate.toml").write_bytes(b"# a\n# \xff\n")
-    with pytest.raises(RegistryError, match=r"headgate.toml:2: not UTF-8 text"):
+    with pytest.raises(RegistryError, match=r"headgate.toml:2: the file isn't UTF-8 text"):
         open_context()
     (folder / "headgate.toml").write_bytes(b"\xef\xbb\xbf" + PIPELINE.format("a").encode())
     assert open_context().registry.pipelines

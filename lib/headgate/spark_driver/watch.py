@@ -234,7 +234,9 @@ def _place(
         topic = to.removeprefix(TOPIC)
         servers = bootstrap or kafka.get("bootstrap.servers")
         if not topic or not servers:
-            raise ValueError(f"a topic needs {TOPIC}TOPIC and bootstrap_servers, found {to}")
+            raise ValueError(
+                f"to write to a topic, pass {TOPIC}TOPIC and bootstrap_servers (found {to})"
+            )
         from headgate.spark_driver.write_topic import Topic
 
         return lambda: Topic(topic, servers, kafka, trouble)

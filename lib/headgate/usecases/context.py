@@ -94,7 +94,7 @@ def read_context(config: str | None = None, env: Mapping[str, str] = os.environ)
         try:
             return _opened(Path(named), env)
         except NotFoundError as error:
-            raise NotFoundError(f"{error}; check {said_by}") from error
+            raise NotFoundError(f"{error}. Check {said_by}") from error
     if Path(FILE).is_file():
         return _opened(Path(FILE), env)
     home = _state_folder(os.environ)
@@ -105,8 +105,8 @@ def needs_file(context: Context) -> None:
     """Raise NotFoundError where no file registers pipelines: any name would be wrong then."""
     if context.registry.path is None and not context.registry.pipelines:
         raise NotFoundError(
-            f"{FILE} not found in this folder, so no pipeline is registered: change to its folder, "
-            f"or pass it with --config or {CONFIG}"
+            f"{FILE} not found in this folder, so no pipeline is registered: change to the "
+            f"folder of the file, or pass the file with --config or {CONFIG}"
         )
 
 
@@ -117,11 +117,11 @@ def _opened(file: Path, env: Mapping[str, str]) -> Context:
         text = path.read_bytes().decode("utf-8-sig")
     except UnicodeDecodeError as error:
         line = path.read_bytes().count(b"\n", 0, error.start) + 1
-        raise RegistryError("not UTF-8 text", source=str(file), line=line) from error
+        raise RegistryError("the file isn't UTF-8 text", source=str(file), line=line) from error
     except (FileNotFoundError, IsADirectoryError):
-        raise NotFoundError(f"{file}: no such file") from None
+        raise NotFoundError(f"{file} not found") from None
     except OSError as error:
-        raise NotFoundError(f"{file}: {error.strerror}") from error
+        raise NotFoundError(f"{file} can't be read: {error.strerror}") from error
     registry = headgate_toml.parse(text, path=str(path), source=str(file), env=env)
     home = path.parent / ".headgate"
     url = registry.store_url or _default_store(home)

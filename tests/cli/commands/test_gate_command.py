@@ -78,7 +78,7 @@ def test_a_changed_jar_with_the_old_description_is_unknown(shop):
     shop.file("shop.jar", b"\x00two")
     code, found, _ = asked()
     assert (code, found["shop"]["outcome"]) == (1, "unknown")
-    assert "Is it still the output of Topology#describe()?" in found["shop"]["questions"][0]
+    assert "Is the description still the output" in found["shop"]["questions"][0]
     assert asked("--fail-on", "refuses")[0] == 0
 
 
@@ -161,9 +161,10 @@ def test_removed_renamed_and_new_pipelines_are_one_sentence_each(shop):
         "billing": "removed",
         "store": "renamed",
     }
-    assert found["store"]["reason"] == "Renamed from shop. Its code and settings didn't change."
-    assert found["billing"]["reason"].startswith("Removed from headgate.toml, so nothing restarts.")
-    assert found["mailing"]["reason"].startswith("New: the base doesn't have its code")
+    renamed = "Renamed from shop. The pipeline's code and settings didn't change."
+    assert found["store"]["reason"] == renamed
+    assert found["billing"]["reason"].startswith("The pipeline was removed from headgate.toml")
+    assert found["mailing"]["reason"].startswith("The pipeline is new: the base")
 
 
 def test_a_moved_group_is_a_question(shop):

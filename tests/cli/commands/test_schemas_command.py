@@ -143,7 +143,10 @@ def test_a_registry_that_is_away_is_exit_4_and_no_secret_is_shown(folder, capsys
     [
         ("[schema_registry.config]\ntimeout = 5\n", "needs `url`"),
         ('[schema_registry]\nurl = "http://x"\nurls = "y"\n', "did you mean 'url'?"),
-        ('[schema_registry]\nurl = "http://x"\nconfig.url = "y"\n', "write the address as `url`"),
+        (
+            '[schema_registry]\nurl = "http://x"\nconfig.url = "y"\n',
+            "set `url` under [schema_registry] instead",
+        ),
         ('[schema_registry]\nurl = "http://x"\nconfig.nope = "hushhush"\n', "nope"),
         ('[topics."a b"]\nschema = "x"\n', "isn't a topic name"),
         ('[topics.a]\nschem = "x"\n', "did you mean 'schema'?"),

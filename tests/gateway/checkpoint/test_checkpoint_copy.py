@@ -80,7 +80,7 @@ def test_whatever_changes_is_seen_and_named(checkpoint, change, name):
 
 
 def test_without_room_nothing_is_copied(tmp_path):
-    with pytest.raises(RefusedError, match="choose a folder with more disk space with --scratch"):
+    with pytest.raises(RefusedError, match="Use --scratch to choose a folder with more disk space"):
         check_room(1 << 60, tmp_path)
 
 
@@ -133,7 +133,7 @@ def test_scratch_folders_that_are_made_at_once_do_not_take_each_other_for_left(t
 
 def test_no_scratch_folder_where_none_can_be_made(tmp_path):
     with (
-        pytest.raises(SetupError, match="no scratch folder can be created"),
+        pytest.raises(SetupError, match="no temporary folder can be created"),
         scratch_folder("try-", tmp_path / "gone"),
     ):
         pass

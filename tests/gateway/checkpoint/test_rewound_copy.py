@@ -79,7 +79,7 @@ def test_a_file_that_the_state_needs_and_is_gone(written, name, file, reason):
     for found in folder.glob(file):
         found.unlink()
     (missing,) = read_rewind(folder, 0).missing
-    assert reason in missing and "which the state after batch 0 needs" in missing
+    assert reason in missing and "which Spark needs to load the state after batch 0" in missing
 
 
 def test_another_try_of_the_same_version_is_not_taken_for_it(written):

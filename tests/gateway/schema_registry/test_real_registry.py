@@ -167,7 +167,7 @@ def test_the_doctor_tells_of_the_registry_and_of_declared_topics(registry_url, c
     assert registry.state is State.NOTE and registry.message.endswith("compatibility level none")
     assert (found["schema of visits"].state, found["schema of visits"].message) == (
         State.OK,
-        "compatibility level of its subject: full",
+        "compatibility level of the subject: full",
     )
     assert found["schema of nowhere"].state is State.NOTE
 

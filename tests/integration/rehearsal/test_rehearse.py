@@ -138,7 +138,9 @@ def test_without_a_batch_no_source_is_reached_and_the_state_is_still_checked(lai
 
 def test_what_can_not_be_rehearsed_is_said_before_spark_is_started(tmp_path):
     (tmp_path / "notes.txt").write_text("no checkpoint")
-    with pytest.raises(EvidenceError, match="isn't a Spark checkpoint: it has no offset log"):
+    with pytest.raises(
+        EvidenceError, match="isn't a Spark checkpoint: the folder has no offset log"
+    ):
         rehearse(str(tmp_path), "module:function")
     with pytest.raises(EvidenceError, match="isn't a Spark checkpoint"):
         rehearse(str(tmp_path / "gone"), "module:function")

@@ -106,21 +106,21 @@ WRONG = [
     ('[kafka]\nbootstrap_servers = " "', 2, "is empty"),
     ("kafka = 3", 1, "'kafka' must be a table ([kafka]), found a number"),
     ('[kafka.config]\n"bootstrap.servers" = "x"', 2, "`bootstrap_servers` under [kafka]"),
-    ('[kafka.config]\na.b = "${NOPE}"', 2, "needs the environment variable NOPE: it is not set"),
+    ('[kafka.config]\na.b = "${NOPE}"', 2, "uses the environment variable NOPE, which is not set"),
     ('[kafka.config]\na = "x"\nb = ["x"]', 3, "'b' must be a string or a number, found an array"),
-    ('[store]\nurl = "headgate.db"', 2, "expected a database URL"),
-    ('[store]\nurl = "sqlite://"', 2, "must survive a restart"),
-    ('[store]\nurl = "sqlite:///:memory:"', 2, "must survive a restart"),
+    ('[store]\nurl = "headgate.db"', 2, "must be a database URL"),
+    ('[store]\nurl = "sqlite://"', 2, "doesn't survive a restart"),
+    ('[store]\nurl = "sqlite:///:memory:"', 2, "doesn't survive a restart"),
     ('[pipeline]\nname = "a"', 1, "expected tables with the heading [[pipeline]], found a table"),
     ('\n[pipeline.a]\nengine = "spark"', 2, "expected tables with the heading [[pipeline]]"),
     ('pipeline = [\n{name="a"},\n 3]', 2, "[[pipeline]] needs 'engine'"),
     ("pipeline = [\n\n 3]", 3, "must contain only tables, found a number"),
-    (SPARK + "\n[[pipeline]]\n\n", 6, "a pipeline needs `name`"),
+    (SPARK + "\n[[pipeline]]\n\n", 6, "[[pipeline]] needs `name`"),
     (SPARK + 'name2 = "b"', 5, "did you mean 'name'?"),
     (SPARK + 'check_point = "b"', 5, "did you mean 'checkpoint'?"),
     (SPARK + '"entry-point" = "b"', 5, "did you mean 'entry_point'?"),
     (SPARK + "\n" + SPARK, 7, "pipeline 'a' is already defined on line 2"),
-    (SPARK.replace('"a"', '"a@2"'), 2, "NAME@N means version N of pipeline NAME"),
+    (SPARK.replace('"a"', '"a@2"'), 2, "NAME@N means version N of a pipeline"),
     (SPARK.replace('"a"', '"a:b"'), 2, "'a:b' isn't a valid name"),
     (SPARK.replace('"a"', '"x/a"'), 2, "'x/a' isn't a valid name"),
     (SPARK.replace('"a"', '".."'), 2, "'..' isn't a valid name"),
@@ -203,8 +203,8 @@ def test_a_watch_is_a_folder_of_the_file_a_uri_or_a_topic(written, read_as):
     [
         (f'{SPARK}watch = "kafka:"\n', 5, "expected kafka:TOPIC with a topic's name"),
         (f'{SPARK}watch = "kafka:a b"\n', 5, "expected kafka:TOPIC with a topic's name"),
-        (f'{GROUP}watch = "w"\n', 5, "`watch` is only for Spark queries, not for consumer-group"),
-        (f'{GROUP}query = "q"\n', 5, "`query` is only for Spark queries, not for consumer-group"),
+        (f'{GROUP}watch = "w"\n', 5, "only for Spark queries, but `engine` is consumer-group"),
+        (f'{GROUP}query = "q"\n', 5, "`query` is only for Spark queries, but `engine` is"),
         (f"{SPARK}watch = 1\n", 5, "'watch' must be a string"),
     ],
 )
@@ -223,7 +223,7 @@ def test_spark_runs_locally_unless_a_master_and_settings_are_given():
 
 
 def test_a_master_among_the_settings_is_said_at_its_line():
-    with pytest.raises(RegistryError, match="write it as `master` under") as caught:
+    with pytest.raises(RegistryError, match="set `master` under") as caught:
         read('[spark.config]\n"spark.master" = "local"\n')
     assert caught.value.line == 2
 

@@ -61,5 +61,5 @@ def test_constants_that_may_name_files():
 
 @pytest.mark.parametrize("code", [b"def f(:", b"\x00", b"x = 'a\xff'"])
 def test_what_is_no_python_is_an_error_with_its_line(code):
-    with pytest.raises(ParseError, match=r"a\.py:1: isn't Python code"):
+    with pytest.raises(ParseError, match=r"a\.py:1: the file isn't valid Python code"):
         read_imports(code, source="a.py")

@@ -47,7 +47,7 @@ def test_a_run_that_another_one_came_after_offers_no_way_that_would_be_refused(l
     later = ended(here, scratch(here))
     reason = f"un {later} later changed the same {new_run(scratch(here)).resources[0]}"
     said = run_detail(here.store, first).stands
-    assert said[-1] == f"R{reason} and was not undone: undo it first."
+    assert said[-1] == f"R{reason} and was not undone: undo that run first."
     assert not any("headgate resume" in sentence for sentence in said)
     assert undo_of(here, first).blockers == (f"r{said[-1][1:-1]}",)
     ended(here, undo_of(here, later))

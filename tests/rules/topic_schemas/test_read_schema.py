@@ -85,7 +85,7 @@ def test_the_fields_of_a_json_schema_follow_references_once():
         ('{"$ref": "other.json"}', "references other.json, which was not found"),
         (
             '{"properties": {"a": {"$ref": "#/nowhere"}}}',
-            "references #/nowhere, which it doesn't define. Correct the $ref",
+            "has a $ref to #/nowhere, but doesn't define this schema. Correct the $ref",
         ),
         ('{"$ref": "other.json#/a"}', "references other.json, which was not found"),
         (
@@ -97,7 +97,7 @@ def test_the_fields_of_a_json_schema_follow_references_once():
         ("nonsense", "isn't a Protobuf schema"),
         ('syntax = "proto3";', "declares no message"),
         ('import "a.proto"; message B { A a = 1; }', "put a.proto next to"),
-        ("message B { A a = 1; }", "uses A, but neither declares nor imports it"),
+        ("message B { A a = 1; }", "uses A, but neither declares nor imports this type"),
         ("message A { " * 80 + "}" * 80, "nested too deeply"),
         ("[" * 100_000, "too deeply"),
         ('{"type": "array", "items": ' * 3000 + '"int"' + "}" * 3000, "too deeply"),

@@ -156,7 +156,7 @@ def test_a_missing_watch_is_a_sentence(tmp_path):
         '[[pipeline]]\nname = "a"\nengine = "spark"\ncheckpoint = "ck"\nwatch = "w"\n'
     )
     found = look_at_pipelines(open_context(str(tmp_path / "headgate.toml")))["a"]
-    assert found.state == "unknown" and "no watch has written to it yet" in found.reason
+    assert found.state == "unknown" and "no watch has written to this location yet" in found.reason
 
 
 def test_a_newer_look_is_never_replaced_by_an_older(tmp_path):

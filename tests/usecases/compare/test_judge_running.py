@@ -105,7 +105,7 @@ def test_evidence_that_changed_since_is_no_judge(context, tmp_path):
     capture = tmp_path / "after" / "capture.json"
     capture.write_text(json.dumps(json.loads(capture.read_text()) | {"output_mode": "complete"}))
     found = judged(context, after=str(tmp_path / "after"))
-    assert "has changed since the plan checked it" in found.untold[0]
+    assert "has changed since Headgate made the plan" in found.untold[0]
 
 
 def test_a_streams_group_is_looked_at_itself(context):

@@ -328,7 +328,7 @@ def test_a_log_that_grew_adds_what_is_new(context: Context, tmp_path: Path):
 def test_a_rolling_log_without_an_event_is_said(tmp_path: Path):
     (tmp_path / "appstatus_x.inprogress").touch()
     (tmp_path / "events_1_x.zstd").touch()
-    with pytest.raises(EvidenceError, match="is an event log, but Headgate can't read any"):
+    with pytest.raises(EvidenceError, match="is an event log, but Headgate can't read the events"):
         read_version([str(tmp_path)])
 
 

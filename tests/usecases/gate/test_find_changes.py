@@ -208,7 +208,7 @@ def test_without_a_registry_at_the_base_all_are_new(repo):
     repo.register(orders="jobs.orders:build")
     found, (warning,) = changes()
     assert found == {"orders": ("new",)}
-    assert warning == "headgate.toml isn't in the base: all pipelines are new there."
+    assert warning == "headgate.toml isn't in the base commit, so all pipelines count as new."
 
 
 def test_a_registry_of_the_base_that_can_not_be_read_is_a_warning(repo):

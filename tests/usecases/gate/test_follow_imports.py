@@ -76,7 +76,7 @@ def test_a_chain_of_a_thousand_modules(tmp_path):
 def test_what_is_no_python_is_unresolved(tmp_path):
     (tmp_path / "a.py").write_text("def f(:\n")
     assert ImportFollower(tmp_path, [tmp_path]).follow("a").unresolved == (
-        "a.py:1: isn't Python code",
+        "a.py:1: the file isn't valid Python code",
     )
 
 

@@ -79,7 +79,7 @@ def test_without_earlier_runs_the_duration_is_unknown_with_the_reason(context):
     found = estimate_plan(context, plan())
     assert found.expected is None and found.document()["seconds"] is None
     assert found.unknown == (
-        "start-up: no earlier run has measured it",
+        "start-up: no earlier run has measured the start-up time",
         "duration: nobody reports a rate",
     )
 

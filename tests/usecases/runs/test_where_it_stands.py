@@ -50,7 +50,7 @@ def stands(state, states, *, cancel=False, undo=True, resume=True):
             ["done", "failed", "skipped"],
             ["Step 2 may be partly applied: record", "was not started"],
         ),
-        (["done", "done", "failed"], ["2 of 3", "its start was not completed: it may"]),
+        (["done", "done", "failed"], ["2 of 3", "the start was not completed: q may"]),
         (["done", "in_doubt", "skipped"], ["Step 2 may be partly applied"]),
         (["undone", "undone", "skipped"], ["2 of 3 steps were rolled back"]),
     ],
@@ -102,14 +102,14 @@ ASK = ManualStep(pipeline="q", request="start q", stop=None, has_status=False, w
 @pytest.mark.parametrize(
     ("step", "state", "said"),
     [
-        (PAUSE, "done", "q is paused: its processes are running."),
+        (PAUSE, "done", "q is paused: the processes of the pipeline are running."),
         (PAUSE, "failed", "q may or may not be paused."),
         (ResumeProcessing(pipeline="q", command="pause", resume="r"), "failed", "was paused, and"),
         (ResumeProcessing(pipeline="q", command="pause", resume="r"), "done", ""),
         (STOP, "failed", "q may or may not be stopped."),
         (ASK, "done", "Start the pipeline yourself."),
         (replace(ASK, waits=True), "done", ""),
-        (start_version(STOP), "failed", "q was stopped, and its start was not completed"),
+        (start_version(STOP), "failed", "q was stopped, and the start was not completed"),
     ],
 )
 def test_every_step_that_stops_or_starts_is_known(step, state, said):

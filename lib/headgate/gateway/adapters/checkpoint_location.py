@@ -83,7 +83,8 @@ class RemoteCheckpointAdapter:
         declared = (found.declared or found.checkpoint) if found else None
         if declared is None:
             raise StepError(
-                f"pipeline {pipeline} no longer has `checkpoint` in headgate.toml: set it again"
+                f"headgate.toml no longer has `checkpoint` for pipeline {pipeline}. Add "
+                "`checkpoint` again, then resume the run"
             )
         self._context.switch_checkpoint(pipeline, declared, location)
         self._context.registry = self._context.registry.led(
@@ -93,7 +94,8 @@ class RemoteCheckpointAdapter:
     def _writable(self, location: str) -> None:
         if not is_made_place(location, self._context.registry):
             raise StepError(
-                f"Headgate switches only to a path that a run creates, not to {location}"
+                f"Headgate didn't switch the checkpoint to {location}: no run creates such "
+                "a path. Run `headgate plan` again"
             )
 
 

@@ -134,7 +134,10 @@ class CheckpointAdapter:
 
         place = find(checkpoint, self._context.registry.file_systems)
         if place is None:
-            raise StepError(f"checkpoint {checkpoint} not found: nothing was rehearsed")
+            raise StepError(
+                f"checkpoint {checkpoint} not found, so the query was not rehearsed. Check "
+                "`checkpoint` in headgate.toml, then resume the run"
+            )
         importable = (self._context.folder,)
         with scratch_folder(_PREFIX) as folder:
             check_room(size_of(place) or 0, folder)
@@ -217,7 +220,10 @@ class CheckpointAdapter:
 def draft_path(path: str) -> Path:
     """Return the path; only what has a draft's name is written or removed, whatever a plan says."""
     if not _DRAFT.fullmatch(Path(path).name):
-        raise StepError(f"Headgate changes only checkpoints that a run creates, not {path}")
+        raise StepError(
+            f"{path} was not changed: no run creates a checkpoint with such a name. Run "
+            "`headgate plan` again"
+        )
     return Path(path)
 
 
@@ -241,4 +247,7 @@ def _check_beside(path: str, copy: str, run: str | None) -> None:
     place, at = Path(path), Path(copy)
     is_copy = at.parent == place.parent and at.name.startswith(f".{place.name}.")
     if not is_copy or (run is not None and not at.name.endswith(f"-{run}")):
-        raise StepError(f"Headgate changes only this run's copies of {path}, not {copy}")
+        raise StepError(
+            f"Headgate didn't change {copy}: the folder isn't this run's copy of {path}. Run "
+            "`headgate plan` again"
+        )

@@ -51,7 +51,8 @@ class DriverRequests:
         with self._sent(pipeline, request) as again:
             self._until(pipeline, life, HEAR_SECONDS, lambda now: _heard(now, request.nonce), again)
             self._context.note(
-                "the Spark driver received the stop request and stops the query after the batch"
+                "the Spark driver received the stop request and stops the query after the "
+                "current batch"
             )
             self._until(pipeline, life, END_SECONDS, _over)
 
@@ -97,7 +98,8 @@ class DriverRequests:
             return
         if "://" in place:
             raise StepError(
-                f"a stop request needs a local folder or a topic as `watch`, found {place}"
+                f"Headgate can't send a stop request to {place}. Set `watch` in "
+                "headgate.toml to a local folder or a topic"
             )
         path = _to_folder(Path(place), request)
         try:
@@ -134,14 +136,16 @@ def _to_folder(folder: Path, request: ControlRequest) -> Path:
         draft.write_bytes(request.line())
         draft.rename(path)
     except OSError as error:
-        raise StepError(f"{folder / FOLDER} can't be written: {error.strerror}") from None
+        raise StepError(
+            f"the stop request could not be written to {folder / FOLDER}: {error.strerror}"
+        ) from None
     return path
 
 
 def _heard(life: Life, nonce: str) -> bool:
     answer = life.answers.get(nonce)
     if answer is not None and not answer.startswith("stopping"):
-        raise StepError(f"the Spark driver did not stop the query. It reported: {answer}")
+        raise StepError(f"the Spark driver did not stop the query and reported: {answer}")
     return answer is not None
 
 

@@ -60,7 +60,10 @@ class FolderAdapter:
     def remove_results(self, path: str) -> None:
         """Remove a folder of results; no other name is accepted, whatever a plan says."""
         if not _RESULTS.fullmatch(Path(path).name):
-            raise StepError(f"Headgate deletes only folders of its own results, not {path}")
+            raise StepError(
+                f"Headgate didn't delete {path}: the folder isn't a result of a run. Run "
+                "`headgate plan` again"
+            )
         folders.remove_tree(Path(path))
 
     def move_files(self, folder: str, to: str, names: Iterable[str]) -> None:
@@ -84,5 +87,6 @@ class FolderAdapter:
         """Copies and removals stay below the folder of the runs, whatever a plan says."""
         if not Path(path).resolve().is_relative_to((self._context.home / "runs").resolve()):
             raise StepError(
-                f"Headgate changes only files in {self._context.home / 'runs'}, not {path}"
+                f"Headgate didn't change {path}: a run may change only files in "
+                f"{self._context.home / 'runs'}. Run `headgate plan` again"
             )

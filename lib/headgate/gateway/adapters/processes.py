@@ -73,7 +73,10 @@ class ProcessAdapter:
         commands = registered.commands if registered else Commands()
         command = getattr(commands, word)
         if command is None:
-            raise StepError(f"pipeline {pipeline} has no {word} command in headgate.toml")
+            raise StepError(
+                f"pipeline {pipeline} has no {word} command in headgate.toml. Add `{word}` to "
+                "the pipeline, then resume the run"
+            )
         self._context.note(f"{word}: `{command}`")
         given = self._given(pipeline, message)
         match commands.calls.get(word):

@@ -94,7 +94,9 @@ class SparkJobAdapter:
         finally:
             shutil.rmtree(report, ignore_errors=True)
         if result.outcome is not JobOutcome.DONE:
-            raise RefusedError(f"{job.what} failed: {result.error}")
+            raise RefusedError(
+                f"{job.what} failed: {result.error}. Fix the cause, then run `headgate plan` again"
+            )
         return dict(result.facts)
 
     def run(

@@ -129,8 +129,9 @@ def check_room(needed: int, folder: Path) -> None:
     free = shutil.disk_usage(folder).free
     if needed + _SPARE > free:
         raise RefusedError(
-            f"{folder} has {free >> 20} MiB free, but a rehearsal needs {(needed + _SPARE) >> 20}"
-            " MiB: choose a folder with more disk space with --scratch"
+            f"{folder} has {free >> 20} MiB free, but a rehearsal needs "
+            f"{needed + _SPARE >> 20} MiB. Use --scratch to choose a folder with more disk "
+            "space"
         )
 
 
@@ -203,4 +204,7 @@ def _writing(target: Path) -> Iterator[Callable[[bytes], object]]:
 
 
 def _failed(target: Path, error: OSError) -> StepError:
-    return StepError(f"{target} could not be written: {error.strerror}; nothing was rehearsed")
+    return StepError(
+        f"{target} could not be written, so the rehearsal did not start: {error.strerror}. "
+        "Check disk space and permissions, then try again"
+    )

@@ -137,8 +137,8 @@ def _log_lines(log: Path, entry: int) -> Iterator[str]:
         later = min((n for n in compacts if n > entry), default=None)
         if later is None:
             raise EvidenceError(
-                f"{log / gone[0]} is missing, so Headgate can't list the files that were read. "
-                f"{_RESTORE}"
+                f"{log / gone[0]} is missing, so Headgate can't list the files that the "
+                f"query has read. {_RESTORE}"
             )
         files = [f"{later}.compact"]
     for name in files:

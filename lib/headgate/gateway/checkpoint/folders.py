@@ -74,8 +74,8 @@ def _query_id(text: str, path: Path) -> str:
         return str(found["id"])
     except (ValueError, KeyError, TypeError):
         raise EvidenceError(
-            f"{path} isn't a checkpoint's `metadata` file: it has no query id. Run `headgate plan "
-            "repair`"
+            f"{path} isn't a checkpoint's `metadata` file: the file has no query id. Run "
+            "`headgate plan repair`"
         ) from None
 
 
@@ -139,9 +139,15 @@ def _json(text: str) -> Any:
 def _fixed(folder: Path) -> str | None:
     """Return why the folder can't be renamed within its parent, None where it can."""
     if folder.is_mount():
-        return "the folder is a mount point, which can't be renamed. Use a folder below it"
+        return (
+            "the folder is a mount point, which can't be renamed. Use a folder below the "
+            "mount point"
+        )
     if not os.access(folder.parent, os.W_OK | os.X_OK):
-        return f"Headgate has no permission to write to {folder.parent}. Give its user write access"
+        return (
+            f"Headgate has no permission to write to {folder.parent}. Give Headgate's user "
+            "write access"
+        )
     return None
 
 
@@ -156,8 +162,8 @@ def tree_hash(path: Path, *, whole: bool = True) -> str | None:
         return _tree_hash(path, whole) if path.is_dir() else None
     except OSError as error:
         raise RefusedError(
-            f"{error.filename or path} can't be read: {error.strerror}. Check Headgate's "
-            "permission to read it and the disk, then try again"
+            f"{error.filename or path} can't be read: {error.strerror}. Check the "
+            "permissions and the disk, then try again"
         ) from error
 
 

@@ -50,14 +50,17 @@ class FilesGoneError(StepError):
 
     def __init__(self, source: object, batch: int, why: object) -> None:
         super().__init__(
-            f"{source}: the query removed files of batch {batch} before Headgate kept them "
-            f"({why}). Raise spark.sql.streaming.minBatchesToRetain if this repeats"
+            f"{source}: Spark removed files of batch {batch} before Headgate copied the "
+            f"files ({why}). If this repeats, raise spark.sql.streaming.minBatchesToRetain"
         )
 
 
 def nothing_done(source: object) -> StepError:
     """Return the error of a checkpoint that has no batch to keep."""
-    return StepError(f"no batch of {source} has completed, so there is nothing to keep")
+    return StepError(
+        f"checkpoint {source} has no completed batch to copy. Start the query, and wait until "
+        "a batch completes"
+    )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -105,14 +108,22 @@ def keep_batch(source: Path, draft: Path, batch: int, stands_at: Path) -> Kept:
     except (OSError, shutil.Error) as error:
         if _is_gone(error):
             raise FilesGoneError(source, batch, error) from error
-        raise StepError(f"{source} could not be copied to {draft}: {error}") from error
+        raise StepError(
+            f"{source} could not be copied to {draft}: {error}. Check disk space and "
+            "permissions, then try again"
+        ) from error
     except ValueError as error:
-        raise StepError(f"{source} could not be copied to {draft}: {error}") from error
+        raise StepError(
+            f"{source} could not be copied to {draft}: {error}. Run `headgate plan repair` to "
+            "check the checkpoint"
+        ) from error
     if missing:
         raise FilesGoneError(source, batch, missing[0])
     found = read_checkpoint(str(draft))
     if found is None or found.head != (batch, batch):
-        raise FilesGoneError(source, batch, "its logs don't end at this batch")
+        raise FilesGoneError(
+            source, batch, "the copied offset and commit logs don't end at this batch"
+        )
     sizes = {name: found.st_size for name, found in file_table(draft)}
     return Kept(batch=batch, sizes=sizes, linked=linked)
 

@@ -60,7 +60,10 @@ def keep(checkpoint: str, id: str, settings: Settings) -> Kept:
         draft.rename(target)
         sync(target.parent)
     except OSError as error:
-        raise StepError(f"{draft} could not be moved to {target}: {error.strerror}") from error
+        raise StepError(
+            f"{draft} could not be moved to {target}: {error.strerror}. Check disk space and "
+            "permissions, then try again"
+        ) from error
     return found
 
 
@@ -181,7 +184,7 @@ def damage(point: RestorePoint, settings: Settings) -> str | None:
         return None
     document = _document(point.location, settings)
     if document is None:
-        return f"restore point {point.id} is gone: {point.location}.json not found"
+        return f"restore point {point.id} is missing: {point.location}.json not found"
     if is_remote(point.location):
         from headgate.gateway.checkpoint.remote_point import stored_points
 

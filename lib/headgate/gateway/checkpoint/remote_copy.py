@@ -128,7 +128,7 @@ def copy_issue(target: str, settings: Settings) -> str | None:
     with changing(target):
         listed = _manifest(changes, path)
         if listed is None:
-            return f"the copy {target} is incomplete: it has no manifest"
+            return f"the copy {target} is incomplete: the manifest file is missing"
         return _difference(target, listed["files"], changes.stored(path))
 
 
@@ -142,11 +142,14 @@ def delete_remote_checkpoint(target: str, source: str | None, settings: Settings
         there = changes.stored(path)
         listed = _manifest(changes, path)
         if listed is not None and there and _difference(target, listed["files"], there):
-            return f"{target} was not deleted: its files changed after the copy"
+            return f"{target} was not deleted: files in the copy changed after Headgate wrote them"
         if listed is None and source is not None:
             known = changes.stored(open_changes(source, settings)[1])
             if strange := sorted(there.keys() - known.keys()):
-                return f"{target} was not deleted: Headgate did not create its file {strange[0]}"
+                return (
+                    f"{target} was not deleted: the folder contains {strange[0]}, which "
+                    "Headgate did not create"
+                )
         with ThreadPoolExecutor(_AT_ONCE) as pool:
             list(pool.map(lambda name: changes.remove(f"{path}/{name}"), sorted(there)))
         changes.remove(path + MANIFEST)
@@ -261,7 +264,7 @@ def finish(
     hashes = {name: hashlib.sha256(data).hexdigest() for name, data in small.items()}
     files = {n: {"size": s, "sha256": hashes.get(n)} for n, s in sorted(sizes.items())}
     if wrong := _difference(target, files, changes.stored(path)):
-        raise RefusedError(wrong)
+        raise RefusedError(f"{wrong}. Stop other processes that write to {target}, then try again")
 
     def differs(name: str) -> bool:
         with changes.opened(f"{path}/{name}") as stream:
@@ -272,8 +275,8 @@ def finish(
         wrong_ones = [n for n, bad in zip(names, pool.map(differs, names), strict=True) if bad]
     if wrong_ones:
         raise RefusedError(
-            f"{target}/{wrong_ones[0]} differs from the file that Headgate wrote: another process "
-            "writes there. Stop that process, then try again"
+            f"{target}/{wrong_ones[0]} differs from the file that Headgate wrote: another "
+            "process writes to this location. Stop that process, then try again"
         )
     document = {"schema": 1, **facts, "files": files}
     changes.write(path + MANIFEST, json.dumps(document, indent=1).encode())

@@ -56,7 +56,7 @@ def keep_remote(source: str, target: str, settings: Settings) -> Kept:
         found = edited(shadow, order)
         there = changes.stored(place)
         if gone := sorted(found.names - found.own.keys() - there.keys()):
-            raise FilesGoneError(source, batch, f"{gone[0]} is gone")
+            raise FilesGoneError(source, batch, f"{gone[0]} is missing")
         kept = {n: there[n] for n in found.names if n in there}
         try:
             copy_files(changes, (place, path), kept, found.own, lambda *_: None)

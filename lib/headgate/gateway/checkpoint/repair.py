@@ -98,7 +98,10 @@ def edit_files(target: Path, edits: Iterable[Edit]) -> None:
     for edit in edits:
         file = target / edit.path
         if not file.resolve().is_relative_to(target.resolve()):
-            raise StepError(f"Headgate changes only files in the checkpoint, not {edit.path}")
+            raise StepError(
+                f"Headgate didn't change {edit.path}: the file is outside the checkpoint. Run "
+                "`headgate plan` again"
+            )
         # A checksum of other bytes would be believed.
         for path in (file.with_name(f".{file.name}.crc"), *([file] if edit.text is None else [])):
             _remove(path)

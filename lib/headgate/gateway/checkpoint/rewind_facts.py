@@ -150,7 +150,10 @@ def _missing(store: _Store, version: int, ids: Ids | None) -> str | None:
     depth = 3 if store.folder.name.isdecimal() else 4
     location = "/".join(store.folder.parts[-depth:])
     if found.missing is not None:
-        return f"{location} has no {found.missing}, which the state after batch {version - 1} needs"
+        return (
+            f"{location} lacks {found.missing}, which Spark needs to load the state after "
+            f"batch {version - 1}"
+        )
     if found.snapshot is None or not found.snapshot.endswith(".zip"):
         return None
     try:
@@ -181,7 +184,10 @@ def _partitions(folder: Path) -> Iterator[str]:
         there = {p.name for p in _numbered(operator)}
         absent = [n for n in range(said or 0) if str(n) not in there]
         if absent:
-            yield f"state/{operator.name} has no folder for partition {absent[0]} of {said}"
+            yield (
+                f"state/{operator.name} has no folder for partition {absent[0]} (of {said} "
+                "partitions)"
+            )
 
 
 def _partition_count(operator: Path) -> int | None:

@@ -20,7 +20,7 @@ _HINTS = {
     "s3": "set AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY, or the keys under [file_systems.s3]",
     "abfs": "set AZURE_STORAGE_ACCOUNT_KEY, or account_key under [file_systems.abfs]",
     "gs": "set GOOGLE_APPLICATION_CREDENTIALS, or anonymous = true under [file_systems.gs]",
-    "hdfs": "set HADOOP_USER_NAME, or get a Kerberos ticket",
+    "hdfs": "set HADOOP_USER_NAME, or get a Kerberos ticket with kinit",
 }
 
 

@@ -29,7 +29,10 @@ def scratch_folder(prefix: str, root: Path | None = None) -> Iterator[Path]:
     try:
         folder, lock = _made(root, prefix)
     except OSError as error:
-        raise SetupError(f"no scratch folder can be created in {root}: {error.strerror}") from error
+        raise SetupError(
+            f"no temporary folder can be created in {root}: {error.strerror}. Check disk space "
+            "and permissions, or set TMPDIR to another folder"
+        ) from error
     with lock:
         try:
             yield folder

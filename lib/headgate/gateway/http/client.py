@@ -69,8 +69,8 @@ class Web:
                 "a web page, such as a login page" if "html" in kind else f"{kind} instead of JSON"
             )
             raise EvidenceError(
-                f"{self._named(path)} returned {what}, so it isn't Spark's REST API. Pass the "
-                "address of a Spark UI (http://host:4040) or History Server"
+                f"{self._named(path)} returned {what}, so the address isn't Spark's REST "
+                "API. Pass the address of a Spark UI (http://host:4040) or History Server"
             ) from None
 
     def download(self, path: str, into: IO[bytes], most: int) -> None:
@@ -132,7 +132,10 @@ class Web:
             )
         if code in (404, 410):
             said = _said(answer)
-            raise NotFoundError(f"{self._named(path)} not found{said}")
+            raise NotFoundError(
+                f"{self._named(path)} not found{said}. Check the address and the id of the "
+                "Spark application"
+            )
         if code >= 500:
             raise UnreachableError(
                 f"{self._named(path)} failed with HTTP status {code}{_said(answer)}. See the "
@@ -229,7 +232,7 @@ def _line(error: Exception) -> str:
 
 
 _SIGNS = {
-    "Connection refused": "refuses the connection: no process listens there",
+    "Connection refused": "refuses the connection: no server listens on this port",
     "Name or service not known": "has an unknown host name",
     "Failed to resolve": "has an unknown host name",
     "No route to host": "is not reachable from this machine",

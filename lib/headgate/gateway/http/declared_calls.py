@@ -83,7 +83,7 @@ class HttpCalls:
             words = self._words(wait.request, wait.path, blanks)
             if failed := set(words) & set(wait.failed):
                 raise StepError(
-                    f"{wait.request.url} reported the failure {self._masked(', '.join(failed))}"
+                    f"{wait.request.url} reported failure: {self._masked(', '.join(failed))}"
                 )
             if words and set(words) <= set(wait.done):
                 return self._masked(", ".join(words))

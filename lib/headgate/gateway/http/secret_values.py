@@ -14,7 +14,10 @@ def named_value(name: str, folder: Path) -> str:
     """Return the environment's value, or for `file:PATH` what stands there; StepError else."""
     if not name.startswith(_FILE):
         if name not in os.environ:
-            raise StepError(f"the environment variable {name} is not set")
+            raise StepError(
+                f"environment variable {name} is not set. Set the variable for Headgate's "
+                "processes, then try again"
+            )
         return os.environ[name]
     path = folder / name.removeprefix(_FILE)
     try:

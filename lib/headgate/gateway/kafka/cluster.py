@@ -181,7 +181,9 @@ class Kafka:
         try:
             return AdminClient(settings)
         except KafkaException as error:
-            raise ConfigError(f"[kafka.config]: {kafka_error(error).str()}") from None
+            raise ConfigError(
+                f"Kafka's client rejects a setting in [kafka.config]: {kafka_error(error).str()}"
+            ) from None
 
     def _remember(self, error: Any) -> None:
         """Keep what a connection says of its failure: the call itself only says `timed out`."""
@@ -263,14 +265,15 @@ class Kafka:
         names = kafka_topics.some(unknown)
         if self.java is None:
             warnings.add(
-                f"Type and members of {names} are unknown. To read share and streams groups, "
-                "Headgate needs the jars of Kafka's Java client: run `make setup`."
+                f"Type and members of groups {names} are unknown. To read share and "
+                "streams groups, Headgate needs the jars of Kafka's Java client: run "
+                "`make setup`."
             )
             return {}
         try:
             return self.java.describe(unknown)
         except HeadgateError as error:
-            warnings.add(f"Type and members of {names} could not be read: {error}.")
+            warnings.add(f"Type and members of groups {names} could not be read: {error}.")
             return {}
 
     def _raise_unless_missing(self, errors: Mapping[Any, Any]) -> None:

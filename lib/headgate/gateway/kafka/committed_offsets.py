@@ -21,12 +21,14 @@ from headgate.gateway.kafka.topics import TopicPart
 from headgate.model.cluster import GroupOffset
 
 Target = tuple[int, int | None, str | None]
-MEMBERS = "the group has active members: stop them first"
+MEMBERS = "the group has active members: stop the members first"
 REASONS = {
     KafkaError.UNKNOWN_MEMBER_ID: MEMBERS,
     KafkaError.REBALANCE_IN_PROGRESS: MEMBERS,
     KafkaError.NON_EMPTY_GROUP: MEMBERS,
-    KafkaError.GROUP_SUBSCRIBED_TO_TOPIC: "group members read this topic: stop them first",
+    KafkaError.GROUP_SUBSCRIBED_TO_TOPIC: (
+        "members of the group read this topic: stop the members first"
+    ),
 }
 PAUSE = 0.2
 

@@ -25,6 +25,8 @@ from headgate.reprocess.ports.record_backup import Digest, Span
 
 WHERE = BACKED_UP_FROM
 
+_PRODUCER = "Check whether another producer writes to this topic, then resume the run"
+
 
 def _no_watch(_done: int) -> None:
     """Nobody looks on."""
@@ -108,9 +110,12 @@ def _prove_copy(
             if copy.offset >= wanted.offset:
                 break
         else:
-            raise StepError(f"{name_of(wanted)} was not copied")
+            raise StepError(
+                f"{name_of(wanted)} is missing in the copy. Check the broker's log, then resume "
+                "the run"
+            )
         if copy != wanted:
-            raise StepError(f"the copy of {name_of(wanted)} differs from the original")
+            raise StepError(f"the copy of {name_of(wanted)} differs from the original. {_PRODUCER}")
     for copy in copies:
         _check_order(copy, at)
         at = copy.offset
@@ -120,7 +125,7 @@ def _prove_copy(
 
 def _check_order(copy: Record, before: int) -> None:
     if copy.offset <= before:
-        raise StepError(f"{name_of(copy)} was copied twice or out of order")
+        raise StepError(f"{name_of(copy)} was copied twice or out of order. {_PRODUCER}")
 
 
 def restore_records(kafka: Kafka, backup: str, to: str, watch: Watch = _no_watch) -> None:
@@ -160,9 +165,11 @@ def _compare(found: Iterable[Record], backed_up: Iterable[Record], watch: Watch)
     total = _Sum()
     for one, other in zip_longest(found, backed_up):
         if one is None:
-            raise StepError(f"{name_of(other)} was not restored")
+            raise StepError(
+                f"{name_of(other)} was not restored. Check the broker's log, then resume the run"
+            )
         if other is None or replace(one, offset=0) != replace(other, offset=0):
-            raise StepError(f"{name_of(one)} differs from the backed-up record")
+            raise StepError(f"{name_of(one)} differs from the backed-up record. {_PRODUCER}")
         total.add(one)
         watch(1)
     return total.digest
@@ -223,7 +230,8 @@ def _unmarked(record: Record, to: str | None = None) -> Record:
     key, value = record.headers[-1] if record.headers else ("", None)
     if key != WHERE or value is None:
         raise StepError(
-            f"{name_of(record)} isn't a backed-up record: its last header isn't `{WHERE}`"
+            f"{name_of(record)} isn't a backed-up record: the last header of the record "
+            f"isn't `{WHERE}`"
         )
     topic, partition, offset = value.decode().split(" ")
     return replace(

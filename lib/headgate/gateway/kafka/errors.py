@@ -117,12 +117,12 @@ def unreachable(bootstrap: str, hint: Any = None) -> UnreachableError:
     why = f" ({_short(hint.str())})" if hint is not None else ""
     if hint is not None and hint.code() in LOGIN:
         return UnreachableError(
-            f"Kafka at {bootstrap} rejects the login{why}: check [kafka.config]"
+            f"Kafka at {bootstrap} rejects the login{why}: check [kafka.config] in headgate.toml"
         )
     if address := advertised(hint):
         return UnreachableError(
-            f"Kafka at {bootstrap} advertises broker {address}, which does not respond{why}: it "
-            "must be reachable from this machine (advertised.listeners)"
+            f"Kafka at {bootstrap} advertises broker {address}, which does not "
+            f"respond{why}. Check advertised.listeners: this machine must reach the broker"
         )
     return UnreachableError(
         f"Kafka at {bootstrap} does not respond{why}: check that a broker runs there, and "
@@ -145,6 +145,7 @@ def translate(error: Any, bootstrap: str, hint: Any = None) -> HeadgateError:
         return RefusedError(f"Kafka at {bootstrap} denied access: {error.str()}. Check the ACLs")
     if code in MISSING:
         return NotFoundError(
-            f"Kafka at {bootstrap} doesn't know this topic, partition or group: {error.str()}"
+            f"Kafka at {bootstrap} doesn't know this topic, partition or group: "
+            f"{error.str()}. Check the name of the topic or group"
         )
     return UnreachableError(f"Kafka at {bootstrap} returned an error: {error.str()}")

@@ -34,8 +34,9 @@ def forget(kafka: Kafka, dead_letters: str, ledger: Ledger, retry_topic: str) ->
     for topic, partition, offset in _places(kafka, retry_topic):
         if topic != dead_letters:
             raise RefusedError(
-                f"topic {retry_topic} also has redriven records of {topic}, which the undo would "
-                "delete. Delete the topic yourself once nobody needs it"
+                f"retry topic {retry_topic} also has records from dead letter topic "
+                f"{topic}. The undo would delete these records. When nobody needs the "
+                f"records, delete {retry_topic} yourself"
             )
         marks.put(partition, offset, redriven=False)
     failed: list[Failed] = []

@@ -185,7 +185,10 @@ def may_write(kafka: Kafka, topics: Iterable[str]) -> dict[str, bool | None]:
             request_timeout=deadline.left,
         )
     except KafkaException as error:
-        raise StepError(f"Kafka: {kafka_error(error).str()}") from None
+        raise StepError(
+            f"the write permission for {', '.join(wanted)} could not be read from Kafka: "
+            f"{kafka_error(error).str()}"
+        ) from None
     found, _ = gather(futures, deadline)
     return {name: _writes(found.get(name)) for name in wanted}
 

@@ -126,8 +126,8 @@ class JavaAdmin:
         except (Py4JNetworkError, Py4JError, ConnectionError) as error:
             self.close()
             raise UnreachableError(
-                f"the local Java process of Kafka's client ended: {error}. Try again. If it ends "
-                "again, check this machine's memory"
+                f"the local Java process of Kafka's client ended: {error}. Try again. If "
+                "the process ends again, check this machine's memory"
             ) from None
 
     def _connected(self) -> Any:

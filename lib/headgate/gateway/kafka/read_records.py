@@ -170,7 +170,9 @@ def _consumer(bootstrap: str, config: Mapping[str, str]) -> Any:
     try:
         return Consumer({**config, **_READ_ONLY, "bootstrap.servers": bootstrap})
     except KafkaException as error:
-        raise ConfigError(f"[kafka.config]: {kafka_error(error).str()}") from None
+        raise ConfigError(
+            f"Kafka's client rejects a setting in [kafka.config]: {kafka_error(error).str()}"
+        ) from None
 
 
 def write_records(bootstrap: str, records: Iterable[Record]) -> int:
@@ -198,7 +200,11 @@ def write_records(bootstrap: str, records: Iterable[Record]) -> int:
         count += 1
     left = producer.flush(120)
     if failed or left:
-        raise StepError(f"records could not be copied: {failed[0] if failed else 'no answer'}")
+        raise StepError(
+            "records could not be copied to the rehearsal's broker: "
+            f"{failed[0] if failed else 'the broker did not acknowledge all records'}. Run the "
+            "rehearsal again"
+        )
     return count
 
 

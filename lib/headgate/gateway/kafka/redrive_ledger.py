@@ -51,7 +51,10 @@ class Marks:
             or value is None
             or len(value) != _BYTES
         ):
-            raise StepError(f"the ledger of redriven records has an unknown row {key!r}")
+            raise StepError(
+                f"the topic with Headgate's redrive progress has an unknown record {key!r}. "
+                "Check which program wrote the record"
+            )
         self._blocks[int(partition), int(block)] = bytearray(value)
 
     def has(self, partition: int, offset: int) -> bool:

@@ -208,7 +208,9 @@ def transactional(kafka: Kafka, ledger: Ledger) -> Any:
     try:
         producer = Producer({**settings, "transactional.id": ledger.transactional_id})
     except KafkaException as error:
-        raise ConfigError(f"[kafka.config]: {kafka_error(error).str()}") from None
+        raise ConfigError(
+            f"Kafka's client rejects a setting in [kafka.config]: {kafka_error(error).str()}"
+        ) from None
     try:
         producer.init_transactions(_SECONDS)
     except KafkaException as error:
@@ -237,7 +239,9 @@ def transaction(producer: Any, failed: list[Failed]) -> Iterator[None]:
         raise
     # Kafka refuses what came with a record that is too large, too: the largest one is to blame.
     reason = _abort(producer) or max(failed)[1]
-    raise StepError(f"{reason}. Nothing of its transaction was written: resume the run")
+    raise StepError(
+        f"{reason}. The transaction was not committed. Fix the cause, then resume the run"
+    )
 
 
 def _commit(producer: Any) -> None:
@@ -286,7 +290,7 @@ def _produce(producer: Any, made: Mapping[str, Any], failed: list[Failed]) -> No
 def produce(producer: Any, topic: str, key: bytes, value: bytes, failed: list[Failed]) -> None:
     """Write a row of a ledger."""
     made = {"topic": topic, "key": key, "value": value, "partition": 0}
-    _produce(producer, {**made, "name": f"row {key.decode()} of the ledger"}, failed)
+    _produce(producer, {**made, "name": f"record {key.decode()} of the redrive progress"}, failed)
 
 
 def _begins(kafka: Kafka, topic: str, spans: Iterable[Span]) -> dict[int, int]:

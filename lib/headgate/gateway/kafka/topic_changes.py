@@ -142,8 +142,8 @@ def delete_topic(kafka: Kafka, name: str, topic_id: str) -> None:
     now = _described(kafka, [name]).get(name)
     if now is not None and str(now.topic_id) != topic_id:
         raise RefusedError(
-            f"topic {name} was recreated with another id, so Headgate doesn't delete it. Check who "
-            "uses it, then run `headgate plan` again"
+            f"topic {name} was recreated with another id, so Headgate doesn't delete the "
+            "topic. Check who uses the topic, then run `headgate plan` again"
         )
     # Asked for by its id even where it is not seen: a busy broker may not tell of it for a moment.
     by_id = kafka.java is not None and java_delete_topic.delete_topic(kafka.java, topic_id)

@@ -65,7 +65,8 @@ def _check(record: Record) -> None:
     if record.timestamp == 0:
         raise StepError(
             f"{name_of(record)} has timestamp 0: Kafka's client would write the current time "
-            "instead, so Headgate doesn't copy the record"
+            "instead, so Headgate doesn't copy the record. Run `headgate undo RUN` to "
+            "roll back"
         )
 
 
@@ -73,7 +74,9 @@ def _producer(kafka: Kafka) -> Any:
     try:
         return Producer({**kafka.config, **_WRITER, "bootstrap.servers": kafka.bootstrap})
     except KafkaException as error:
-        raise ConfigError(f"[kafka.config]: {kafka_error(error).str()}") from None
+        raise ConfigError(
+            f"Kafka's client rejects a setting in [kafka.config]: {kafka_error(error).str()}"
+        ) from None
 
 
 def _produce(producer: Any, record: Record, delivered: Any) -> None:

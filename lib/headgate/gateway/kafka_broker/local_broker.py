@@ -68,7 +68,10 @@ def start_broker(
             return address
         # A port that was free a moment ago is another one's now.
         supervisor.stop(NAME)
-    raise SetupError(f"no free port for the local Kafka broker on {LOOPBACK}")
+    raise SetupError(
+        f"no free port for the local Kafka broker on {LOOPBACK}. Stop other programs on this "
+        "machine, then try again"
+    )
 
 
 @contextmanager
@@ -92,15 +95,16 @@ def wait_until_it_answers(
             return False
         if not child.running:
             raise SetupError(
-                f"the Kafka broker failed to start: {child.last_words() or 'it printed no error'}"
+                f"the Kafka broker failed to start: {child.last_words() or 'no error was printed'}"
+                f". See the broker's log {child.program.log}"
             )
         try:
             return bool(admin.list_topics(timeout=1).cluster_id == cluster)
         except KafkaException:
             time.sleep(0.05)
     raise UnreachableError(
-        f"the local Kafka broker at {address} did not respond within {seconds:.0f} s. See its log "
-        f"{child.program.log}"
+        f"the local Kafka broker at {address} did not respond within {seconds:.0f} s. See "
+        f"the broker's log {child.program.log}"
     )
 
 
@@ -143,7 +147,10 @@ def _format(folder: Path) -> str:
     argv = [java(), *_MEMORY, "-cp", broker_class_path(), *tool]
     done = subprocess.run(argv, capture_output=True, text=True)
     if done.returncode:
-        raise SetupError(f"Kafka's data folder could not be formatted: {done.stderr.strip()}")
+        raise SetupError(
+            f"Kafka could not format the data folder {partial}: {done.stderr.strip()}. Check "
+            "disk space and permissions"
+        )
     partial.rename(data)
     return cluster
 
@@ -153,7 +160,8 @@ def _cluster_of(data: Path) -> str:
         lines = (data / "meta.properties").read_text().splitlines()
     except OSError as error:
         raise SetupError(
-            f"{data} isn't the data folder of a Kafka broker: {error.strerror}"
+            f"{data} isn't the data folder of a Kafka broker: {error.strerror}. Move the "
+            "folder elsewhere, then try again"
         ) from error
     found = next((line for line in lines if line.startswith(_CLUSTER)), _CLUSTER)
     return found.removeprefix(_CLUSTER).replace("\\", "")

@@ -137,10 +137,16 @@ class RehearsalBroker:
         try:
             futures = self.kafka.admin.create_topics(new, request_timeout=deadline.left)
         except KafkaException as error:
-            raise StepError(f"topics could not be created: {kafka_error(error).str()}") from None
+            raise StepError(
+                "topics could not be created on the rehearsal's broker: "
+                f"{kafka_error(error).str()}. Run the rehearsal again"
+            ) from None
         _, failed = gather(futures, deadline)
         for name, why in failed.items():
-            raise StepError(f"{name} could not be created on the rehearsal's broker: {why.str()}")
+            raise StepError(
+                f"topic {name} could not be created on the rehearsal's broker: {why.str()}. "
+                "Run the rehearsal again"
+            )
 
 
 def holes(topic: Wanted) -> int:

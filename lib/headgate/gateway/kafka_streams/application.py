@@ -141,16 +141,17 @@ class ByTopology:
             causes = chain_of(error.java_exception)
             if causes[0].startswith(_LINK):
                 raise CaptureError(
-                    f"{what} needs a class that no jar contains: {causes[0]}. Add a jar with --jar"
+                    f"{what} needs a class that no jar contains: {causes[0]}. Add the jar "
+                    "of this class with --jar"
                 ) from None
             raise Refused(causes) from None
         if made is None:
-            raise CaptureError(f"{what} returned null. Make it return a Topology")
+            raise CaptureError(f"{what} returned null. Change the method to return a Topology")
         kind = made.getClass().getName()
         if kind == "org.apache.kafka.streams.StreamsBuilder":
             return self._from(made)
         if not self._jvm.load("org.apache.kafka.streams.Topology").isInstance(made):
-            raise CaptureError(f"{what} returned a {kind}. Make it return a Topology")
+            raise CaptureError(f"{what} returned a {kind}. Change the method to return a Topology")
         return made
 
     def _from(self, builder: Any) -> Any:
@@ -316,7 +317,10 @@ def _method(jvm: StreamsJvm, what: EntryPoint, properties: Any) -> tuple[Any, li
             raise CaptureError(f"{what} isn't static. Make the method static")
         method.setAccessible(True)
         return method, [properties] if takes else []
-    raise JarError(f"{what.type} has no method {what.method}() or {what.method}(Properties or Map)")
+    raise JarError(
+        f"{what.type} has no method {what.method}(), {what.method}(Properties) or "
+        f"{what.method}(Map)"
+    )
 
 
 def _named(constants: Any, name: str) -> Any:

@@ -206,7 +206,7 @@ def _hello(child: Child) -> tuple[int, str]:
                 return int(first), second
         if not child.running:
             raise CaptureError(
-                f"Java failed to start: {child.last_words() or 'it printed no error'}. Check "
+                f"Java failed to start: {child.last_words() or 'no error was printed'}. Check "
                 "--jvm-option and this machine's memory"
             )
         time.sleep(0.05)

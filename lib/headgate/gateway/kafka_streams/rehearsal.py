@@ -111,9 +111,13 @@ class _Watch:
                 if self._settled > 1:
                     return Ran(outcome=EngineOutcome.RESUMES)
             time.sleep(_LOOK_S)
-        what = f"{lag} are still unread" if self._ran else f"its client state is {state}"
+        what = (
+            f"{lag} are still unread"
+            if self._ran
+            else f"the Kafka Streams client is in state {state}"
+        )
         said = self._application.failure()
-        why = f". Its log shows: {said[0]}" if said else ""
+        why = f". The application's log shows: {said[0]}" if said else ""
         return Ran(
             outcome=EngineOutcome.UNKNOWN,
             question=(
@@ -141,7 +145,12 @@ class _Watch:
         return Ran(
             outcome=EngineOutcome.REFUSES,
             causes=causes
-            or ("the Kafka Streams client is in state ERROR, but its log shows no cause",),
+            or (
+                (
+                    "the Kafka Streams client is in state ERROR, but the application's log shows "
+                    "no cause"
+                ),
+            ),
             stage=StreamsStage.BATCH if ran else StreamsStage.START,
         )
 
@@ -164,9 +173,9 @@ class _Watch:
         if found is not None:
             self._jvm.close()
             raise RefusedError(
-                f"the application connected to {found.remote}:{found.remote_port} instead of the "
-                "rehearsal's broker, so Headgate stopped it: use the broker address that the "
-                "rehearsal passes"
+                f"the application connected to {found.remote}:{found.remote_port} instead "
+                "of the rehearsal's broker, so Headgate stopped the application. Use the "
+                "bootstrap.servers that the rehearsal passes to the application"
             )
 
 

@@ -33,8 +33,8 @@ class Repository:
         found = _git(self.root, *asked)
         if found.returncode:
             raise NotFoundError(
-                f"{revision!r} isn't a commit of this clone: check the name, or fetch it "
-                f"({_SHALLOW})"
+                f"{revision!r} isn't a commit of this clone: check the name, or fetch the "
+                f"commit ({_SHALLOW})"
             )
         return found.stdout.decode().strip()
 
@@ -97,7 +97,10 @@ class Repository:
     def _asked(self, *arguments: str) -> bytes:
         found = _git(self.root, *arguments)
         if found.returncode:
-            raise SetupError(f"`git {arguments[0]}` failed: {_why(found.stderr)}")
+            raise SetupError(
+                f"`git {arguments[0]}` failed: {_why(found.stderr)}. Check the repository with "
+                "`git status`"
+            )
         return found.stdout
 
 
@@ -130,7 +133,10 @@ def _git(folder: Path, *arguments: str) -> subprocess.CompletedProcess[bytes]:
     except FileNotFoundError as error:
         raise SetupError("git isn't installed, or isn't on the PATH: install git") from error
     except subprocess.TimeoutExpired as error:
-        raise SetupError(f"`git {arguments[0]}` did not end within {_TIMEOUT_S:g} s") from error
+        raise SetupError(
+            f"`git {arguments[0]}` did not end within {_TIMEOUT_S:g} s. Check this machine's "
+            "load and the disk, then try again"
+        ) from error
 
 
 def _paths(told: bytes) -> frozenset[str]:

@@ -70,4 +70,4 @@ def why_not(log: Path) -> str:
     found = re.search(
         r"(UNRESOLVED DEPENDENCY: .*|.*[Ee]xception.*|.*not found.*)", log.read_text()
     )
-    return found[1].strip(" \t:") if found else "see Ivy's output for the cause"
+    return found[1].strip(" \t:") if found else "the download failed"

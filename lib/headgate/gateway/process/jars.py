@@ -44,7 +44,8 @@ def fetch_jars(say: Callable[[str], None]) -> None:
     resolving = partial(ivy_resolve, java=java(), ivy=ivy, ivy_file=IVY_FILE, parts=PARTS)
     if reason := fetch(folder, _cache(), resolving):
         raise SetupError(
-            f"Jars not fetched: {reason}. Check the network, or set {ENVIRONMENT} to their folder."
+            f"Jars not fetched: {reason}. Check the network, or set {ENVIRONMENT} to the "
+            "folder of the jars."
         )
 
 
@@ -85,6 +86,7 @@ def _jars(part: str) -> tuple[Path, ...]:
     found = tuple(sorted(folder.glob("*.jar")))
     if not found:
         raise SetupError(
-            f"No jars in {folder}. Run `headgate up --demo`, or set {ENVIRONMENT} to their folder."
+            f"No jars in {folder}. Run `headgate up --demo`, or set {ENVIRONMENT} to the "
+            "folder of the jars."
         )
     return found

@@ -47,5 +47,5 @@ def read_java() -> Java:
         raise SetupError(f"Java could not be started: {error}") from None
     found = _VERSION.search(done.stderr + done.stdout)
     if found is None:
-        raise SetupError(f"{path} -version printed no version")
+        raise SetupError(f"`{path} -version` printed no version number")
     return Java(path, int(found[1]))

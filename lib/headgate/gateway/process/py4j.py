@@ -56,7 +56,7 @@ def launch(
             return_proc=True,
         )
     except (OSError, ValueError, Py4JError) as error:
-        raise SetupError(f"Java could not be started: {error}; install Java 17 or newer") from None
+        raise SetupError(f"Java could not be started: {error}. Install Java 17 or newer") from None
     parameters = GatewayParameters(port=port, auth_token=token, auto_convert=auto_convert)
     return OwnGateway(gateway_parameters=parameters), process
 

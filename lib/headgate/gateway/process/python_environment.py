@@ -46,7 +46,10 @@ def python_of(requirements: Path, folder: Path | None = None) -> tuple[Path, boo
         root.mkdir(parents=True, exist_ok=True)
         draft = Path(tempfile.mkdtemp(prefix=".new-", dir=root))
     except OSError as error:
-        raise SetupError(f"no environment can be created in {root}: {error.strerror}") from error
+        raise SetupError(
+            f"no Python environment can be created in {root}: {error.strerror}. Check disk "
+            "space and permissions"
+        ) from error
     try:
         _make(draft, requirements)
         # Another process may have made the same one meanwhile.
@@ -109,8 +112,14 @@ def _run(command: Sequence[str], what: str, folder: Path) -> None:
             timeout=_TIMEOUT_S,
         )
     except subprocess.TimeoutExpired as error:
-        raise SetupError(f"{what} did not end within {_TIMEOUT_S:g} s") from error
+        raise SetupError(
+            f"{what} did not end within {_TIMEOUT_S:g} s. Check the network and this machine's "
+            "load, then try again"
+        ) from error
     if done.returncode:
         told = (done.stderr or done.stdout).decode(errors="replace")
         lines = [line for line in told.splitlines() if line.startswith("ERROR")]
-        raise SetupError(f"{what} failed: {(lines or told.split(chr(10)))[0][:300]}")
+        raise SetupError(
+            f"{what} failed: {(lines or told.split(chr(10)))[0][:300]}. Check the requirements "
+            "file and the network"
+        )

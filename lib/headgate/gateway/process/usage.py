@@ -31,9 +31,15 @@ class Limits:
             return
         self._looked = time.monotonic()
         if (used := memory_of(session)) > self.memory:
-            raise LimitError(f"{what} needs {size(used)} of memory, more than {size(self.memory)}")
+            raise LimitError(
+                f"{what} needs {size(used)} of memory, but a twin run may use at most "
+                f"{size(self.memory)}"
+            )
         if (used := sum(map(bytes_below, folders))) > self.disk:
-            raise LimitError(f"{what} writes {size(used)}, more than {size(self.disk)}")
+            raise LimitError(
+                f"{what} wrote {size(used)} to disk, but a twin run may write at most "
+                f"{size(self.disk)}"
+            )
 
 
 def memory_of(session: int) -> int:

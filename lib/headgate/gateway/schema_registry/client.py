@@ -47,7 +47,8 @@ class SchemaRegistry:
             for secret in filter(None, config.values()):
                 reason = reason.replace(secret, "…") if len(secret) > 3 else reason
             raise ConfigError(
-                f"the client rejects the settings under [schema_registry]: {without_secret(reason)}"
+                "the schema registry client rejects the settings under [schema_registry]: "
+                f"{without_secret(reason)}"
             ) from None
 
     def close(self) -> None:
@@ -89,7 +90,8 @@ class SchemaRegistry:
         kind = (schema.schema_type or SchemaFormat.AVRO.value).upper()
         if kind not in SchemaFormat.__members__:
             raise NotFoundError(
-                f"{name} has schema type {kind}: Headgate reads Avro, Protobuf and JSON Schema"
+                f"{name} has schema type {kind}, which Headgate doesn't read. Use Avro, "
+                "Protobuf or JSON Schema"
             )
         references: dict[str, str] = {}
         self._collect(schema.references or (), references, name)
@@ -104,8 +106,9 @@ class SchemaRegistry:
                 continue
             if len(found) > MOST_REFERENCES:
                 raise NotFoundError(
-                    f"{name} references more than {MOST_REFERENCES} schemas, directly or "
-                    "indirectly: Headgate reads at most that many"
+                    f"{name} references more than {MOST_REFERENCES} schemas, the most that "
+                    "Headgate reads. Set `schema` of the topic in headgate.toml to a "
+                    "schema file"
                 )
             found[reference.name] = ""
             other = self._referred(reference, name)
@@ -120,9 +123,9 @@ class SchemaRegistry:
             return self._ask(what, lambda: self._client.get_version(subject, version))
         except NotFoundError:
             raise SchemaError(
-                f"{name} references version {version} of {subject} ({reference.name}), but"
-                f" {self._lower} has no such version: register it again, or set `schema` of the"
-                " topic in headgate.toml to a schema file"
+                f"{name} references version {version} of {subject} ({reference.name}), but "
+                f"{self._lower} has no such version: register the version again, or set "
+                "`schema` of the topic in headgate.toml to a schema file"
             ) from None
 
     def mode(self, subject: str) -> Mode:
@@ -200,8 +203,8 @@ class SchemaRegistry:
             raise UnreachableError(self._no_registry(what)) from None
         except Exception as error:
             raise UnreachableError(
-                f"{self._named} does not respond ({_reason(error)}): check url under "
-                "[schema_registry], and its TLS settings"
+                f"{self._named} does not respond ({_reason(error)}): check url and the TLS "
+                "settings under [schema_registry]"
             ) from None
 
     @property
@@ -229,7 +232,9 @@ class SchemaRegistry:
             # The body of the answer was no JSON: a page of a proxy, or of another server.
             return UnreachableError(self._no_registry(what))
         if error.http_status_code == 404:
-            return NotFoundError(f"{self._named} does not have {what}: {said}")
+            return NotFoundError(
+                f"{self._named} does not have {what}: {said}. Check the name of the subject"
+            )
         return UnreachableError(
             f"{self._named} failed: HTTP status {error.http_status_code} for {what}: {said}"
         )

@@ -40,8 +40,8 @@ def _collect(
             continue
         if len(found) >= MOST_FILES:
             raise SchemaError(
-                f"the schema imports more than {MOST_FILES} files, the most that Headgate reads. "
-                "Combine them into fewer files"
+                f"the schema imports more than {MOST_FILES} files, the most that Headgate "
+                "reads. Combine the schemas into fewer files"
             )
         place = next((r / name for r in roots if _is_file(r / name)), None)
         if place is None:
@@ -66,7 +66,7 @@ def _read(file: Path) -> str:
         with file.open("rb") as stream:
             data = stream.read(LONGEST + 1)
     except FileNotFoundError:
-        raise SchemaError(f"{file}: no such file") from None
+        raise SchemaError(f"schema file {file} not found") from None
     except (OSError, ValueError) as error:
         reason = getattr(error, "strerror", None) or error
         raise SchemaError(f"{file} cannot be read: {reason}") from None
@@ -75,4 +75,4 @@ def _read(file: Path) -> str:
     except UnicodeDecodeError:
         if len(data) > LONGEST:
             return "x" * (LONGEST + 1)
-        raise SchemaError(f"{file} isn't UTF-8 text, so it isn't a schema") from None
+        raise SchemaError(f"{file} isn't UTF-8 text, so the file isn't a schema") from None

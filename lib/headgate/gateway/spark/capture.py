@@ -21,8 +21,8 @@ TIMEOUT_S = 180.0
 # Of each further one: Spark has started by then.
 _MORE_S = 60.0
 _ENDLESS = (
-    ", so Headgate ended the process. Check whether the function waits for something, and this "
-    "machine's load"
+    ", so Headgate ended the process. Check whether the function waits for a server, and "
+    "check this machine's load"
 )
 
 _ENTRY_POINT = re.compile(r"[\w.]+:\w+")

@@ -32,7 +32,10 @@ def repartition(
     """
     place = find(str(checkpoint))
     if place is None:
-        raise StepError(f"checkpoint {checkpoint} not found")
+        raise StepError(
+            f"checkpoint {checkpoint} not found. Check `checkpoint` in headgate.toml, then "
+            "resume the run"
+        )
     remove_tree(copy)
     copy_checkpoint(place, copy)
     make_like(copy, checkpoint)
@@ -45,7 +48,8 @@ def repartition(
     ]
     if other:
         raise StepError(
-            f"the repartitioned state of {'; '.join(other)} doesn't have the rows of the old state"
+            f"rows of the repartitioned state differ from the old state: {'; '.join(other)}. The "
+            "checkpoint of the pipeline is unchanged: run `headgate undo RUN` to roll back"
         )
     point_to(copy, str(checkpoint))
     _sync_tree(copy)
@@ -73,7 +77,9 @@ def export(
         )
     short = [one["folder"] for one in found if one["rows"] != one.pop("rows_read")]
     if short:
-        raise StepError(f"the row count of {', '.join(short)} in {into} differs from the state")
+        raise StepError(
+            f"the row count of {', '.join(short)} in {into} differs from the row count of the state"
+        )
     manifest = {
         "schema": 1,
         "checkpoint": str(checkpoint),
@@ -103,8 +109,8 @@ def _last_commit(checkpoint: Path) -> int:
     names = [p.name for p in (checkpoint / "commits").glob("*") if p.name.isdecimal()]
     if not names:
         raise RefusedError(
-            f"{checkpoint} has no committed batch, so it has no state. Let the query complete a "
-            "batch first"
+            f"{checkpoint} has no committed batch, so there is no state. Let the query "
+            "complete a batch first"
         )
     return max(map(int, names))
 

@@ -62,7 +62,9 @@ def compare_outputs(
         try:
             code, found = run_data_job(job, Path(folder), say=say, cancelled=cancelled)
         except RunCancelledError:
-            raise RunCancelledError("the comparison was cancelled") from None
+            raise RunCancelledError(
+                "the comparison was cancelled. Start the comparison again to get a result"
+            ) from None
         if found is None:
             raise UnreachableError(data_job_ended(job, code, Path(folder)))
     if "error" in found:

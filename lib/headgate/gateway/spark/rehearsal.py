@@ -33,8 +33,8 @@ _SAMPLE = 20
 # Spark's own start, the recording of the plan and the reading of the state.
 _AROUND_S = 60.0
 _ENDLESS = (
-    ", so Headgate ended the process. Check whether the function waits for something, or raise "
-    "--timeout"
+    ", so Headgate ended the process. Check whether the function waits for a server, or "
+    "raise --timeout"
 )
 # On its own copy, on the touched one, and there once more repaired.
 _STARTS = 3

@@ -72,7 +72,8 @@ def jars_hint(error: str) -> str:
     if "data source: kafka" not in error:
         return ""
     return (
-        f"; Spark's Kafka jars are not installed: run `make setup`, or set {JARS} to their folder"
+        f"; Spark's Kafka jars are not installed: run `make setup`, or set {JARS} to the "
+        "folder of the jars"
     )
 
 

@@ -152,7 +152,10 @@ class TwinVersion:
         what = f"running {self.entry_point} on generated rows"
         while not path.is_file():
             if self._setting.cancelled():
-                raise RunCancelledError(f"the twin run of {self.entry_point} was cancelled")
+                raise RunCancelledError(
+                    f"the twin run of {self.entry_point} was cancelled. Start the twin run "
+                    "again to get a result"
+                )
             if (ended := self._process.ended(what)) and not path.is_file():
                 raise UnreachableError(ended)
             self._process.check(self.entry_point, self.into.parent)

@@ -65,7 +65,10 @@ class WatchTopic:
         left = sum(end - self._next.get(n, 0) for n, end in ends.items() if self._next[n] < end)
         if not left:
             return found
-        said = f"{self._name}: too many new records, so Headgate did not read the newest {left}"
+        said = (
+            f"{self._name}: too many new records, so Headgate did not read the newest {left} "
+            "records"
+        )
         return replace(found, log=replace(found.log, warnings=(*found.log.warnings, said)))
 
     def _assign(self, consumer: Any) -> dict[int, int]:
@@ -146,4 +149,6 @@ def _consumer(bootstrap: str, config: Mapping[str, str], hear: Callable[[Any], N
     try:
         return Consumer(settings)
     except KafkaException as error:
-        raise ConfigError(f"[kafka.config]: {kafka_error(error).str()}") from None
+        raise ConfigError(
+            f"Kafka's client rejects a setting in [kafka.config]: {kafka_error(error).str()}"
+        ) from None

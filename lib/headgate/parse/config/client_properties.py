@@ -50,7 +50,9 @@ def _lines(text: str, source: str) -> Iterator[tuple[str, tuple[str, int]]]:
         key, sign, value = _split(line)
         if not sign:
             # The text may be a part of a secret.
-            raise ParseError("expected KEY=VALUE", source=source, line=first)
+            raise ParseError(
+                "the line isn't KEY=VALUE: correct the line", source=source, line=first
+            )
         yield key, (_unescaped(value), first)
 
 

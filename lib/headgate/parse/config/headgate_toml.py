@@ -74,8 +74,9 @@ def _syntax_error(error: tomllib.TOMLDecodeError, text: str, source: str) -> Reg
     match = _AT.search(message)
     at_end = max(text.rstrip().count("\n") + 1, 1)
     line = int(match[1]) if match and match[1] else at_end
-    reason = _AT.sub("", message).strip() or "not valid TOML"
-    return RegistryError(reason[0].lower() + reason[1:], source=source, line=line)
+    reason = _AT.sub("", message).strip()
+    said = f": {reason[0].lower()}{reason[1:]}" if reason else ""
+    return RegistryError(f"not valid TOML{said}", source=source, line=line)
 
 
 def _registry(top: Table, path: PurePath) -> Registry:
@@ -116,7 +117,9 @@ def _spark(top: Table) -> SparkSettings:
     spark = top.table("spark", "[spark]").allow("master", "config")
     config = spark.table("config", "[spark.config]").settings()
     if "spark.master" in config:
-        spark.table("config", "").fail("spark.master", "write it as `master` under [spark]")
+        spark.table("config", "").fail(
+            "spark.master", "`spark.master` isn't allowed here: set `master` under [spark] instead"
+        )
     return SparkSettings(master=spark.text("master") or SparkSettings().master, config=config)
 
 
@@ -173,9 +176,11 @@ def _schema_registry(top: Table) -> Table:
 def _schema_settings(table: Table) -> dict[str, str]:
     config = table.table("config", "[schema_registry.config]").settings()
     if "url" in config:
-        table.table("config", "").fail("url", "write the address as `url` under [schema_registry]")
+        table.table("config", "").fail(
+            "url", "`url` isn't allowed here: set `url` under [schema_registry] instead"
+        )
     if table.data and "url" not in table.data:
-        table.fail("url", "[schema_registry] needs `url`, the registry's address")
+        table.fail("url", "[schema_registry] needs `url`: the address of the registry")
     return config
 
 
@@ -185,7 +190,9 @@ def _topics(top: Table, folder: PurePath) -> tuple[DeclaredTopic, ...]:
     found = []
     for name in topics.data:
         if not _TOPIC_NAME.fullmatch(name):
-            topics.fail(name, f"{name!r} isn't a topic name")
+            topics.fail(
+                name, f"{name!r} isn't a valid topic name: use letters, digits, '.', '_' and '-'"
+            )
         table = topics.table(name, f"[topics.{name}]")
         table.allow("schema", "key_schema", "subject", "key_subject")
         files = [table.text(key) for key in ("schema", "key_schema")]
@@ -216,7 +223,11 @@ def _kafka_config(kafka: Table) -> dict[str, str]:
     config = kafka.table("config", "[kafka.config]").settings()
     if "bootstrap.servers" in config:
         kafka.table("config", "").fail(
-            "bootstrap.servers", "write the brokers as `bootstrap_servers` under [kafka]"
+            "bootstrap.servers",
+            (
+                "`bootstrap.servers` isn't allowed here: set `bootstrap_servers` under "
+                "[kafka] instead"
+            ),
         )
     return config
 
@@ -227,12 +238,18 @@ def _store_url(store: Table, folder: PurePath) -> str | None:
         return None
     match = _STORE.fullmatch(url)
     if match is None:
-        store.fail("url", "expected a database URL such as sqlite:///.headgate/headgate.db")
+        store.fail("url", "`url` must be a database URL such as sqlite:///.headgate/headgate.db")
     if match["scheme"].partition("+")[0] != "sqlite":
         return url
     file, mark, query = match["rest"].removeprefix("/").partition("?")
     if not match["rest"].startswith("/") or file in ("", ":memory:"):
-        store.fail("url", "expected a file after sqlite:///: the store must survive a restart")
+        store.fail(
+            "url",
+            (
+                "`url` needs a file path after sqlite:///, because an in-memory store doesn't "
+                "survive a restart"
+            ),
+        )
     return f"{match['scheme']}:///{_located(file, folder)}{mark}{query}"
 
 
@@ -250,7 +267,13 @@ def _pipelines(top: Table, folder: PurePath, points: PointSchedule) -> tuple[Pip
         pipeline = _pipeline(table, folder, points)
         if pipeline.name in seen:
             first = seen[pipeline.name]
-            table.fail("name", f"pipeline {pipeline.name!r} is already defined on line {first}")
+            table.fail(
+                "name",
+                (
+                    f"pipeline {pipeline.name!r} is already defined on line {first}: choose "
+                    "another name"
+                ),
+            )
         seen[pipeline.name] = table.line("name")
         pipelines.append(pipeline)
     return tuple(pipelines)
@@ -267,16 +290,22 @@ def _pipeline(table: Table, folder: PurePath, points: PointSchedule) -> Pipeline
     checkpoint, group = table.text("checkpoint"), table.text("group")
     known = checkpoint or table.text("watch") or table.texts("evidence")
     if engine is Engine.SPARK and not known:
-        why = f"pipeline {name!r} needs `checkpoint` (its location), `evidence` or `watch`"
+        why = (
+            f"pipeline {name!r} needs `checkpoint` (the checkpoint's location), `evidence` or "
+            "`watch`"
+        )
         table.fail("checkpoint", why)
     if engine is not Engine.SPARK and group is None:
-        what = "application id" if engine is Engine.KAFKA_STREAMS else "consumer group's id"
-        table.fail("group", f"pipeline {name!r} needs `group`, its {what}")
+        what = "application id" if engine is Engine.KAFKA_STREAMS else "id of the consumer group"
+        table.fail("group", f"pipeline {name!r} needs `group`: the {what}")
     commands = read_commands(table, folder)
     if isinstance(commands.calls.get("stop"), WatchControl) and not table.text("watch"):
         table.fail(
             "commands",
-            ("`stop = { watch = true }` needs `watch`: the folder or topic of headgate.watch"),
+            (
+                "`stop = { watch = true }` also needs `watch` of the pipeline: the folder or "
+                "topic of headgate.watch"
+            ),
         )
     return Pipeline(
         name=name,
@@ -311,7 +340,7 @@ def _rules_url(top: Table) -> str | None:
     docs = top.table("docs", "[docs]").allow("rules_url")
     url = docs.text("rules_url")
     if url is not None and not url.startswith(("https://", "http://")):
-        docs.fail("rules_url", "expected the URL of the rule pages, such as https://...")
+        docs.fail("rules_url", "`rules_url` must be the URL of the rule pages, such as https://...")
     return url
 
 
@@ -319,12 +348,14 @@ def _accept(table: Table) -> Accept:
     table.allow("rule", "pipeline", "where", "reason", "until")
     rule, reason = table.text("rule"), table.text("reason")
     if rule is None:
-        table.fail("rule", "an acceptance needs `rule`, the code of a rule such as AGG001")
+        table.fail("rule", "[[accept]] needs `rule`: the code of a rule, such as AGG001")
     if reason is None:
-        table.fail("reason", "an acceptance needs `reason`: who accepts the finding, and why")
+        table.fail("reason", "[[accept]] needs `reason`: who accepts the finding, and why")
     until = table.day("until")
     if until is None:
-        table.fail("until", "an acceptance needs `until`, its last day, such as 2026-12-31")
+        table.fail(
+            "until", "[[accept]] needs `until`: the last day of the acceptance, such as 2026-12-31"
+        )
     return Accept(
         rule=rule,
         reason=reason,
@@ -338,9 +369,12 @@ def _accept(table: Table) -> Accept:
 def _name(table: Table) -> str:
     name = table.text("name")
     if name is None:
-        table.fail("name", "a pipeline needs `name`")
+        table.fail("name", "[[pipeline]] needs `name`")
     if "@" in name:
-        table.fail("name", f"{name!r} contains '@', but NAME@N means version N of pipeline NAME")
+        table.fail(
+            "name",
+            f"name {name!r} must not contain '@', because NAME@N means version N of a pipeline",
+        )
     if not _NAME.fullmatch(name):
         table.fail(
             "name", f"{name!r} isn't a valid name: use letters, digits, '_', '-', '.' and spaces"
@@ -353,12 +387,14 @@ def _watch(table: Table, engine: Engine, folder: PurePath) -> str | None:
     if watch is None:
         return None
     if engine is not Engine.SPARK:
-        table.fail("watch", f"`watch` is only for Spark queries, not for {engine.value}")
+        table.fail("watch", f"`watch` is only for Spark queries, but `engine` is {engine.value}")
     topic = watch.removeprefix(_TOPIC)
     if topic == watch:
         return _located(watch, folder)
     if not _TOPIC_NAME.fullmatch(topic):
-        table.fail("watch", f"expected {_TOPIC}TOPIC with a topic's name, found {watch!r}")
+        table.fail(
+            "watch", f"`watch` must be {_TOPIC}TOPIC with a valid topic name, found {watch!r}"
+        )
     return watch
 
 
@@ -367,28 +403,30 @@ def _inputs(table: Table) -> tuple[str, ...] | None:
     globs = table.texts("inputs")
     for glob in globs:
         if PurePath(glob).is_absolute() or ".." in PurePath(glob).parts:
-            table.fail("inputs", f"{glob!r} must be below the folder of headgate.toml")
+            table.fail("inputs", f"input {glob!r} must be inside the folder of headgate.toml")
     return globs if "inputs" in table.data else None
 
 
 def _jar(table: Table, engine: Engine, folder: PurePath) -> str | None:
     jar = table.text("jar")
     if jar is not None and engine is Engine.SPARK:
-        table.fail("jar", "`jar` is only for Kafka applications, not for spark: use `entry_point`")
+        table.fail(
+            "jar", "`jar` is only for Kafka applications. For a Spark query, use `entry_point`"
+        )
     return _located(jar, folder) if jar else None
 
 
 def _of_streams(table: Table, key: str, engine: Engine, folder: PurePath) -> str | None:
     path = table.text(key)
     if path is not None and engine is not Engine.KAFKA_STREAMS:
-        table.fail(key, f"`{key}` is only for Kafka Streams, not for {engine.value}")
+        table.fail(key, f"`{key}` is only for Kafka Streams, but `engine` is {engine.value}")
     return _located(path, folder) if path else None
 
 
 def _query(table: Table, engine: Engine) -> str | None:
     query = table.text("query")
     if query is not None and engine is not Engine.SPARK:
-        table.fail("query", f"`query` is only for Spark queries, not for {engine.value}")
+        table.fail("query", f"`query` is only for Spark queries, but `engine` is {engine.value}")
     return query
 
 
@@ -398,5 +436,5 @@ def _entry_point(table: Table, engine: Engine) -> str | None:
     if engine is Engine.KAFKA_STREAMS:
         form, shown = _TOPOLOGY, "CLASS#method, such as com.acme.Orders#topology"
     if entry_point is not None and not form.fullmatch(entry_point):
-        table.fail("entry_point", f"expected {shown}, found {entry_point!r}")
+        table.fail("entry_point", f"`entry_point` must be {shown}, found {entry_point!r}")
     return entry_point

@@ -87,10 +87,15 @@ def _ask(table: Table, word: str) -> Ask:
 
 def _control(table: Table, word: str) -> WatchControl:
     if word != "stop" or table.allow("watch", "token").data["watch"] is not True:
-        table.fail("watch", "`watch = true` is only for `stop`: a driver can't start itself")
+        table.fail(
+            "watch",
+            "`watch` must be true, and works only for the `stop` command",
+        )
     token = table.text("token")
     if token is not None and not _VARIABLE.fullmatch(token):
-        table.fail("token", "the token is a secret: write it as ${NAME} or ${file:PATH}")
+        table.fail(
+            "token", "`token` is a secret: write ${NAME} (an environment variable) or ${file:PATH}"
+        )
     return WatchControl(token=token)
 
 
@@ -151,14 +156,20 @@ def _url(table: Table) -> str:
         table.fail("url", f"{table.title} needs `url`, the address to call")
     parts = urlsplit(_VARIABLE.sub("x", url))
     if parts.scheme not in ("http", "https") or not parts.hostname:
-        table.fail("url", "expected an address, http://... or https://...")
+        table.fail("url", "`url` must start with http:// or https://")
     if parts.username is not None or mask_text(_VARIABLE.sub("", url)) != _VARIABLE.sub("", url):
-        table.fail("url", "plans show the URL: put secrets into `headers` as ${NAME}")
+        table.fail(
+            "url",
+            (
+                "`url` contains a secret, but plans show the URL. Put the secret into `headers` "
+                "as ${NAME}"
+            ),
+        )
     return url
 
 
 def _headers(table: Table) -> tuple[tuple[str, str], ...]:
-    headers = table.table("headers", "a table of headers")
+    headers = table.table("headers", "names and values of HTTP headers")
     found = []
     for name in sorted(headers.data):
         value = headers.text(name)
@@ -166,7 +177,7 @@ def _headers(table: Table) -> tuple[tuple[str, str], ...]:
         bare = name.replace("-", "")
         secret = name.lower() in _CARRIERS or is_secret(bare) or mask_text(value) != value
         if secret and not _VARIABLE.search(value):
-            reason = "write the secret as ${NAME}, an environment variable, or as ${file:PATH}"
+            reason = "write the secret as ${NAME} (an environment variable) or ${file:PATH}"
             headers.fail(name, f"header {name!r} carries a secret: {reason}")
         found.append((name, value))
     return tuple(found)
@@ -183,7 +194,7 @@ def _body(table: Table) -> str | None:
 def _no_secrets(table: Table, body: Any) -> None:
     for key, value in body.items() if isinstance(body, dict) else ():
         if isinstance(value, str) and is_secret(key) and not _VARIABLE.search(value):
-            table.fail("body", f"{key!r} of the body looks like a secret: write it as ${{NAME}}")
+            table.fail("body", f"{key!r} of the body looks like a secret: write ${{NAME}} instead")
         for inner in value if isinstance(value, list) else [value]:
             _no_secrets(table, inner)
 
@@ -192,7 +203,9 @@ def _codes(table: Table) -> tuple[int, ...]:
     codes = table.data.get("expect", [])
     codes = codes if isinstance(codes, list) else [codes]
     if not all(type(c) is int and 100 <= c <= 599 for c in codes):
-        table.fail("expect", "expected status codes such as 200, or an array of them")
+        table.fail(
+            "expect", "`expect` must be a status code such as 200, or an array of status codes"
+        )
     return tuple(codes)
 
 
@@ -217,7 +230,9 @@ def _path(table: Table, key: str) -> str | None:
 def _needed_path(table: Table) -> str:
     path = _path(table, "path")
     if path is None:
-        table.fail("path", f"{table.title} needs `path`: the path in the JSON of the response")
+        table.fail(
+            "path", f"{table.title} needs `path`: the path of the value in the JSON response"
+        )
     return path
 
 
@@ -262,7 +277,10 @@ def _distinct(table: Table, lists: dict[str, tuple[str, ...]]) -> None:
     for meaning, words in lists.items():
         for word in words:
             if word in seen:
-                table.fail(meaning, f"{word!r} is already listed under `{seen[word]}`")
+                table.fail(
+                    meaning,
+                    f"{word!r} is already listed under `{seen[word]}`: list each value once",
+                )
             seen[word] = meaning
 
 
@@ -271,10 +289,10 @@ def _meant(table: Table) -> tuple[str, ...]:
 
 
 def _code_words(table: Table) -> tuple[tuple[int, str], ...]:
-    codes = table.table("codes", 'a table such as { 404 = "stopped" }')
+    codes = table.table("codes", 'for example { 404 = "stopped" }')
     found = []
     for code in sorted(codes.data):
         if not re.fullmatch(r"[1-5]\d\d", code):
-            codes.fail(code, f"{code!r} isn't a status code")
+            codes.fail(code, f"{code!r} isn't an HTTP status code")
         found.append((int(code), codes.choice(code, MEANINGS)))
     return tuple(found)

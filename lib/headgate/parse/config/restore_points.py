@@ -56,7 +56,7 @@ def _duration(table: Table, key: str, text: str) -> timedelta:
     except ValueError as error:
         table.fail(key, str(error))
     if not found:
-        table.fail(key, f"{key!r} must be longer than 0")
+        table.fail(key, f"{key!r} must be longer than 0 seconds")
     return found
 
 

@@ -149,7 +149,13 @@ class Table:
             if match[1]:
                 return match[0][1:]
             if match[2] not in self.env:
-                self.fail(key, f"{key!r} needs the environment variable {match[2]}: it is not set")
+                self.fail(
+                    key,
+                    (
+                        f"{key!r} uses the environment variable {match[2]}, which is not set: set "
+                        "the variable"
+                    ),
+                )
             return self.env[match[2]]
 
         return _VARIABLE.sub(replace, value)

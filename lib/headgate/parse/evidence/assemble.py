@@ -232,7 +232,10 @@ def _other_query(reports: Sequence[Report], checkpoint: Checkpoint | None) -> li
     if wanted is None or not reports or wanted in {r.query_id for r in reports}:
         return []
     return [
-        f"the progress is from query {reports[0].query_id}, but the checkpoint is from {wanted}"
+        (
+            f"the query progress is from query {reports[0].query_id}, but the checkpoint is "
+            f"from {wanted}"
+        )
     ]
 
 

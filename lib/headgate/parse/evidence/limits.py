@@ -12,12 +12,13 @@ from headgate.model.topology import NodeKind
 from headgate.model.version import Engine, OperatorKind, Source, StatefulOperator, Version
 
 _NEVER = (
-    "Unknown: serdes, window sizes, grace periods, aggregations, filters, store types and stores "
-    "without logging. Only the code shows them."
+    "Unknown: serdes, window sizes, grace periods, aggregations, filters, store types and "
+    "stores without logging. Only the application's code shows these settings."
 )
 _INTERNAL = (
-    "Unknown: internal topics, their partitions and settings. Register the application with its "
-    "`group` in headgate.toml to read them from the cluster, or add internal_topics.json."
+    "Unknown: internal topics, their partitions and settings. To read these topics from "
+    "the cluster, register the application with its `group` in headgate.toml, or add "
+    "internal_topics.json."
 )
 
 
@@ -41,7 +42,9 @@ def _limits(app: StreamsApplication) -> Iterator[str]:
     if app.internal is None:
         yield _INTERNAL
     if any(s.pattern for s in app.sources) and not app.inputs:
-        yield "Unknown: the topics of a pattern subscription. Only the cluster shows them."
+        yield (
+            "Unknown: the topics of a pattern subscription. Only the cluster shows these topics."
+        )
     if app.described:
         yield _NEVER
 
@@ -143,8 +146,8 @@ def _topics(version: Version) -> str | None:
     if not open_:
         return None
     return (
-        f"Unknown: the topics of {_named(open_)}; no plan shows them. Add query progress, the "
-        f"checkpoint or the output of {_CAPTURE}."
+        f"Unknown: the topics of {_named(open_)}, because a plan doesn't show topics. Add "
+        f"query progress, the checkpoint or the output of {_CAPTURE}."
     )
 
 
@@ -177,8 +180,8 @@ def _physical(version: Version) -> str | None:
     if not version.stateful or planned or not _kinds(version) & _PLANS:
         return None
     return (
-        "Unknown: exchanges and physical operators; a logical plan has none. Add explain text "
-        "with its physical plan."
+        "Unknown: exchanges and physical operators, because a logical plan doesn't show "
+        "them. Add explain text with the physical plan."
     )
 
 
@@ -211,8 +214,8 @@ def _variables(version: Version) -> str | None:
     if not operators or "checkpoint" in _kinds(version):
         return None
     return (
-        f"Unknown: state variables, timers and time-to-live of {_operators(operators)}; no plan "
-        f"shows them. Add the checkpoint or the output of {_CAPTURE}."
+        f"Unknown: state variables, timers and time-to-live of {_operators(operators)}, "
+        f"because a plan doesn't show them. Add the checkpoint or the output of {_CAPTURE}."
     )
 
 

@@ -160,8 +160,8 @@ def _cut_plan(text: str, path: str) -> Piece | None:
         return None
     at = len(text[:at].encode("utf-8", "replace"))
     warning = (
-        f"{path} looks like a plan's JSON, but ends early at byte {at}: it has only the first "
-        f"{len(nodes)} operators"
+        f"{path} looks like a plan's JSON, but ends early at byte {at}: the file has only "
+        f"the first {len(nodes)} operators"
     )
     plan = replace(read_json_plan(nodes), is_whole=False)
     return Piece(EvidenceKind.PLAN_JSON, path, plan, (warning,))

@@ -57,10 +57,11 @@ def load(data: bytes, *, source: str) -> Version:
     try:
         head = msgspec.json.decode(data, type=_Head)
         if head.kind != KIND:
-            raise ParseError(f"not a version file: kind is not {KIND!r}", source=source, line=1)
+            raise ParseError(f"not a version file: `kind` isn't {KIND!r}", source=source, line=1)
         if head.schema > SCHEMA:
             reason = (
-                f"schema {head.schema} needs a newer Headgate: this release reads schema {SCHEMA}"
+                f"schema {head.schema} needs a newer Headgate, because this release reads "
+                f"schema {SCHEMA}. Update Headgate"
             )
             raise ParseError(reason, source=source, line=1)
         with _READING:

@@ -149,7 +149,7 @@ def _warnings(app: StreamsApplication, group: Group | None, cluster: Cluster) ->
     if group is None:
         yield (
             f"the cluster has no group {app.application_id}: the application never ran on "
-            "this cluster, or its offsets have expired"
+            "this cluster, or the group's offsets have expired"
         )
     yield from disagreements(app)
     missing = sorted(app.expected_topics().keys() - cluster.topics.keys())

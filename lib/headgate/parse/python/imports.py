@@ -52,7 +52,7 @@ def read_imports(code: bytes, *, source: str) -> PythonImports:
         tree = ast.parse(code)
     except (SyntaxError, ValueError, RecursionError, MemoryError) as error:
         line = getattr(error, "lineno", None) or 1
-        raise ParseError("isn't Python code", source=source, line=line) from error
+        raise ParseError("the file isn't valid Python code", source=source, line=line) from error
     nodes = list(ast.walk(tree))
     return PythonImports(
         imported=tuple(one for node in nodes for one in _imported(node)),

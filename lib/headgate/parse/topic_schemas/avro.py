@@ -41,7 +41,7 @@ def _parse(text: str, name: str, names: Any) -> Any:
         data = json.loads(text)
     except (ValueError, RecursionError) as error:
         raise SchemaError(
-            f"{name} isn't JSON, so it isn't an Avro schema: {_line(error)}"
+            f"{name} isn't an Avro schema, because the text isn't JSON: {_line(error)}"
         ) from None
     try:
         with warnings.catch_warnings():

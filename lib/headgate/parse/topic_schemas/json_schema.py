@@ -137,7 +137,7 @@ def _lost(reference: str, given: SchemaText, own: str) -> str:
     """Return what a reference that leads nowhere needs: another $ref, or a file."""
     name, base = given.name, reference.partition("#")[0]
     if base in ("", own) and not given.references:
-        return f"{name} references {reference}, which it doesn't define. Correct the $ref"
+        return f"{name} has a $ref to {reference}, but doesn't define this schema. Correct the $ref"
     if base in ("", own, *(known for known, _ in given.references)):
         return (
             f"{name}, or a schema that it references, has a $ref to {reference}, which doesn't "
@@ -155,7 +155,9 @@ def _load(text: str, name: str) -> Any:
     try:
         data = json.loads(text)
     except (ValueError, RecursionError) as error:
-        raise SchemaError(f"{name} isn't JSON, so it isn't a JSON Schema: {_line(error)}") from None
+        raise SchemaError(
+            f"{name} isn't a JSON Schema, because the text isn't JSON: {_line(error)}"
+        ) from None
     if not isinstance(data, (dict, bool)):
         raise SchemaError(f"{name} isn't a JSON Schema: an object or a boolean was expected")
     return data

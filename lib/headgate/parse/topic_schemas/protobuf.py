@@ -113,7 +113,9 @@ def read_protobuf(given: SchemaText) -> TopicSchema:
         known,
     )
     if not file.messages:
-        raise SchemaError(f"{given.name} declares no message: a Protobuf schema needs one")
+        raise SchemaError(
+            f"{given.name} declares no message, but a Protobuf schema needs a message"
+        )
     fields = tuple(f for f, _ in zip(fields_of(file), range(MOST_FIELDS), strict=False))
     return TopicSchema(SchemaFormat.PROTOBUF, given.name, fields, file)
 
@@ -277,7 +279,7 @@ def _type(word: str, scope: str, names: _Names, name: str, missing: tuple[str, .
         raise SchemaError(
             f"{name} uses {word}, but imports were not found: put {files} next to {name}"
         )
-    raise SchemaError(f"{name} uses {word}, but neither declares nor imports it")
+    raise SchemaError(f"{name} uses {word}, but neither declares nor imports this type")
 
 
 def _reserved(elements: Iterable[Any]) -> tuple[tuple[tuple[int, int], ...], frozenset[str]]:

@@ -79,8 +79,8 @@ def group_rates(context: Context, pipeline: Pipeline) -> Rates | str:
         runs = store.runs.touching(f"group:{pipeline.group}")
     if seen is None or not seen.windows:
         return (
-            "the group's read rate isn't measured yet: a worker needs a few minutes for it "
-            "(`headgate up` starts a worker)"
+            "the group's read rate isn't measured yet: a worker needs a few minutes to "
+            "measure the rate (`headgate up` starts a worker)"
         )
     return rates_of(_undisturbed(seen.windows, runs)) or (
         "the worker has too few measurements of the group's read rate"
@@ -99,11 +99,14 @@ def rates_of(windows: Sequence[Window]) -> Rates | None:
     busy = [w for w in reading if w.left >= w.read]
     has_work = len(busy) >= _ENOUGH
     told = busy if has_work else reading
-    kind = "backlog in every minute" if has_work else f"backlog in fewer than {_ENOUGH} minutes"
+    when = "every minute" if has_work else f"fewer than {_ENOUGH} minutes"
     return Rates(
         reads=median(w.read / _seconds(w.begin, w.end) for w in told),
         arrives=median(w.arrived / _seconds(w.begin, w.end) for w in windows),
-        how=f"committed offsets over {len(told)} minutes, {kind}, newest at {told[-1].end}",
+        how=(
+            f"rate from committed offsets over {len(told)} minutes (backlog in {when}), "
+            f"newest at {told[-1].end}"
+        ),
         idle=not has_work,
     )
 

@@ -109,7 +109,9 @@ def _by_watch(signs: Signs, now: datetime) -> Activity | None:
         return replace(
             known,
             state=ActivityState.FAILED,
-            reason="the driver process was killed or crashed: it didn't report the query's end",
+            reason=(
+                "the driver process was killed or crashed: the driver didn't report the query's end"
+            ),
         )
     if now - _time(life.told_at) <= SILENT:
         since = life.started_at or life.told_at
@@ -159,9 +161,12 @@ def _begun_after(signs: Signs, told_at: str) -> bool:
 def _nothing(signs: Signs) -> str:
     life = signs.life
     if life is not None and life.closed:
-        return f"{life.closed}; no report since"
+        return f"{life.closed}, and headgate.watch reported nothing after that"
     if life is not None and life.told_at:
-        return f"no report since {_clock(life.told_at)}, and no report that the query ended"
+        return (
+            f"headgate.watch reported nothing since {_clock(life.told_at)}, and didn't report the "
+            "query's end"
+        )
     if signs.begun is not None:
         batch, at = signs.begun
         return (
@@ -205,7 +210,7 @@ def _of_group(group: Group) -> tuple[ActivityState, str]:
         return ActivityState.STOPPED, f"group {group.id} is empty"
     return (
         ActivityState.UNKNOWN,
-        f"group {group.id} is {group.state}; Headgate doesn't know its members",
+        f"group {group.id} is {group.state}, and the group's members are unknown",
     )
 
 

@@ -29,7 +29,10 @@ class Paused:
     @property
     def words(self) -> str:
         """The pause in one clause."""
-        return f"paused since {self.since} by {self.by}: `headgate undo {self.run}` resumes it"
+        return (
+            f"paused since {self.since} by {self.by}: `headgate undo {self.run}` resumes the "
+            "pipeline"
+        )
 
 
 def read_paused(context: Context) -> dict[str, Paused]:

@@ -72,7 +72,9 @@ def check_topic_schema(
     found = topic_schemas(context, topic, is_key=is_key, subject=subject, files=files)
     path = new or (found.declared if found.mode is not None else None)
     if path is None:
-        raise SchemaError(f"no new schema of {topic} to check: pass its file with --new FILE")
+        raise SchemaError(
+            f"no new schema of {topic} to check: pass the schema file with --new FILE"
+        )
     text = read_schema_file(path)
     after = read_schema(text)
     before, warnings = readable_versions(found)

@@ -40,7 +40,7 @@ def read_version_file(place: str) -> Version | None:
     return replace(version, warnings=few(version.warnings))
 
 
-_ITSELF = "Both sides are the same evidence, so a version was compared with itself."
+_ITSELF = "Both sides have the same evidence, so Headgate compared the version with itself."
 
 
 def compare_versions(

@@ -76,7 +76,7 @@ def _judged(
         return RunningVersion(untold=(f"{after} can no longer be read: {error}",))
     found = with_application_id(found, application) if application else found
     if fingerprint(found) != version:
-        return RunningVersion(untold=(f"{after} has changed since the plan checked it",))
+        return RunningVersion(untold=(f"{after} has changed since Headgate made the plan",))
     return found
 
 

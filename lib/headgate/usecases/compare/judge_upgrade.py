@@ -72,7 +72,9 @@ def _settled(context: Context, after: str) -> str:
     with closing(open_store(context.store_url)) as store:
         rows = store.versions.list(after)
     if not rows:
-        raise EvidenceError(f"no version of {after} is stored yet; `headgate capture` stores one")
+        raise EvidenceError(
+            f"no version of {after} is stored yet. Run `headgate capture` to store a version"
+        )
     return f"{after}@{rows[-1].number}"
 
 
@@ -99,7 +101,8 @@ def _known(
         return None, (pipeline.name,)
     if not pipeline.evidence:
         raise EvidenceError(
-            f"the running version of {pipeline.name} is unknown: pass its evidence with --before"
+            f"the running version of {pipeline.name} is unknown: pass the evidence of that "
+            "version with --before"
         )
     return read_side(pipeline.evidence, context), pipeline.evidence
 

@@ -34,7 +34,10 @@ class OwnQuery:
     def not_found(self, count: int) -> str:
         """Return the sentence for evidence with `count` queries, none of which it is."""
         if self.name is not None:
-            return f"no query {self.name!r} in the evidence of {self.pipeline}. Its queries"
+            return (
+                f"no query {self.name!r} in the evidence of {self.pipeline}. Queries in the "
+                "evidence"
+            )
         return f"the evidence has {count} queries; set `query` of {self.pipeline} in headgate.toml"
 
 

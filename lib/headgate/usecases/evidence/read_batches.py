@@ -23,7 +23,7 @@ def read_batches(
     place = find(location, context.registry.file_systems if context else None)
     if place is None or not place.is_folder or not is_checkpoint(e.name for e in entries(place)):
         raise EvidenceError(
-            f"{checkpoint} isn't a Spark checkpoint: it has no offset log and no commit log"
+            f"{checkpoint} isn't a Spark checkpoint: the folder has no offset log and no commit log"
         )
     files, times, failures = read_log_files(place, newest)
     found = read_batch_logs(files, source=place.name, times=times)

@@ -27,7 +27,7 @@ def look_at_kafka(context: Context | None, before: Version) -> Cluster:
     UnreachableError where Kafka does not answer, ConfigError where none is configured.
     """
     if context is None or not context.registry.bootstrap_servers:
-        raise ConfigError("No Kafka is configured: set bootstrap_servers under [kafka].")
+        raise ConfigError("No Kafka cluster is configured: set bootstrap_servers under [kafka].")
     with open_kafka(context.registry) as kafka:
         cluster = replace(kafka.snapshot(), after_evidence=True)
         return replace(cluster, since=_since(kafka, cluster, before))

@@ -111,7 +111,7 @@ def _meant(
     if isinstance(query, OwnQuery):
         return _only(found, query, known)
     if query is not None and known:
-        sentence = f"no query {query!r} in the evidence. Its queries"
+        sentence = f"no query {query!r} in the evidence. Queries in the evidence"
         raise QueryChoiceError(sentence, listing(queries_of(found)))
     if len(known) > 1 and len(checkpoints) == 1:
         return checkpoints

@@ -107,8 +107,8 @@ def _gather(place: FileLocation, found: Gathered) -> None:
         piece = _event_log(rolling_log(place, files), found)
         if not piece.value.events:
             raise EvidenceError(
-                f"{place.name} is an event log, but Headgate can't read any of its events. Check "
-                "that its files are complete"
+                f"{place.name} is an event log, but Headgate can't read the events. Check "
+                "that the log's files are complete"
             )
         found.pieces.append(piece)
         return
@@ -248,5 +248,7 @@ def _stored(location: str, context: Context | None) -> Version:
             return store.versions.get(name, int(match["number"]))
         version = store.versions.newest(name)
     if version is None:
-        raise EvidenceError(f"no version of {name} is stored yet; `headgate capture` stores one")
+        raise EvidenceError(
+            f"no version of {name} is stored yet. Run `headgate capture` to store a version"
+        )
     return version

@@ -77,8 +77,8 @@ def read_newest(location: str, context: Context) -> Watched:
     place = find(location, context.registry.file_systems)
     if place is None:
         raise EvidenceError(
-            f"{location} not found: no watch has written to it yet. Start the query with "
-            "`headgate.watch`, or correct `watch` in headgate.toml"
+            f"{location} not found: no watch has written to this location yet. Start the "
+            "query with `headgate.watch`, or correct `watch` in headgate.toml"
         )
     if not place.is_folder:
         raise EvidenceError(

@@ -56,7 +56,9 @@ def topic_schemas(
             versions = registry.versions(name)
         except NotFoundError as error:
             if file is None:
-                raise NotFoundError(f"{error}; {_nowhere(topic, column)}") from None
+                raise NotFoundError(
+                    f"{error}. Register the schema, or {_by_file(topic, column)}"
+                ) from None
             return _of_file(topic, column, file)
         return TopicSchemas(
             topic=topic,
@@ -75,11 +77,15 @@ def subject_of(declared: DeclaredTopic, column: str) -> str:
 
 
 def _nowhere(topic: str, column: str) -> str:
-    key = "key_schema" if column == KEY else "schema"
     return (
-        f"no {column} schema of {topic} found: set url under [schema_registry], or {key} ="
-        f' "FILE" under [topics.{topic}], or pass --schema {topic}=FILE'
+        f"no {column} schema of {topic} found: set url under [schema_registry], or "
+        f"{_by_file(topic, column)}"
     )
+
+
+def _by_file(topic: str, column: str) -> str:
+    key = "key_schema" if column == KEY else "schema"
+    return f'set {key} = "FILE" under [topics.{topic}], or pass --schema {topic}=FILE'
 
 
 def _of_file(topic: str, column: str, file: str) -> TopicSchemas:

@@ -143,7 +143,7 @@ def _registry_at(context: Context, base: Base) -> tuple[Registry | None, tuple[s
     path = base.path(file)
     text = base.repository.read(base.commit, path) if path else None
     if text is None:
-        return None, (f"{path or file} isn't in the base: all pipelines are new there.",)
+        return None, (f"{path or file} isn't in the base commit, so all pipelines count as new.",)
     source = f"{path} of the base"
     try:
         data = text.decode("utf-8-sig")
@@ -210,7 +210,9 @@ class _Search:
             reasons += self._requirements
             paths |= {c for c in self._base.changed if _is_named(c, followed.names)}
         elif pipeline.engine is Engine.SPARK and pipeline.inputs is None and not pipeline.evidence:
-            reasons.append("has neither `entry_point` nor `inputs`, so any file may be part of it")
+            reasons.append(
+                "has neither `entry_point` nor `inputs`, so any file may be part of the pipeline"
+            )
         said = [f"{p} changed" for p in sorted(paths) if self._base.differs(p)]
         return frozenset(paths), list(dict.fromkeys((*said, *reasons)))
 

@@ -116,7 +116,9 @@ class ImportFollower:
             try:
                 self._read[file] = read_imports(file.read_bytes(), source=shown)
             except OSError as error:
-                self._read[file] = ParseError(f"{error.strerror}", source=shown, line=1)
+                self._read[file] = ParseError(
+                    f"the file can't be read: {error.strerror}", source=shown, line=1
+                )
             except ParseError as error:
                 self._read[file] = error
         return self._read[file]

@@ -114,15 +114,19 @@ class _Check:
         """Return the verdict of a pipeline that needs no comparison, None of all others."""
         if found.change is PipelineChange.REMOVED:
             said = (
-                "Removed from headgate.toml, so nothing restarts. Its checkpoint, topics and "
-                "offsets remain."
+                "The pipeline was removed from headgate.toml, so nothing restarts. The "
+                "checkpoint, topics and offsets remain."
             )
             return self._gated(found, said=said)
         if found.reasons:
             return None
         same = {
-            PipelineChange.NEW: "Registered in this change. Its code is the same in the base.",
-            PipelineChange.RENAMED: f"{_renamed(found)} Its code and settings didn't change.",
+            PipelineChange.NEW: (
+                "The pipeline is new in headgate.toml, but its code is the same in the base."
+            ),
+            PipelineChange.RENAMED: (
+                f"{_renamed(found)} The pipeline's code and settings didn't change."
+            ),
         }
         return self._gated(found, said=same.get(found.change, ""))
 
@@ -149,7 +153,8 @@ class _Check:
             return self._gated(found, error=with_next_step(error))
         if known.version is None and not _is_in_base(found, self._base):
             said = (
-                "New: the base doesn't have its code, and no baseline or running version is known."
+                "The pipeline is new: the base has no code of the pipeline, and Headgate "
+                "knows no baseline or running version."
             )
             return self._gated(found, said=said)
         return known
@@ -204,7 +209,8 @@ class _Check:
                 python, is_new = python_of(theirs)
                 how = "created" if is_new else "reused"
                 self.warnings.append(
-                    f"{path} differs: the base ran in a separate environment ({how})."
+                    f"{path} differs from the base, so the base ran in a separate Python "
+                    f"environment ({how})."
                 )
             except HeadgateError as error:
                 problem = f"the packages of the base can't be installed: {with_next_step(error)}"
@@ -292,13 +298,15 @@ def _moved(found: FoundChange) -> Iterator[str]:
     if "checkpoint" in found.settings and before.checkpoint:
         old, new = before.declared or before.checkpoint, after.declared or after.checkpoint
         yield (
-            f"headgate.toml moves the checkpoint from {old} to {new or 'nowhere'}. Does the new "
-            "one have the old one's state? If not, the query starts from scratch."
+            f"headgate.toml moves the checkpoint from {old} to {new or 'nowhere'}. Does "
+            "the new checkpoint have the state of the old checkpoint? If not, the query "
+            "starts from scratch."
         )
     if "group" in found.settings and before.group:
         yield (
-            f"headgate.toml changes the group from {before.group} to {after.group}. Does the new "
-            "group have the old group's offsets and state? If not, it starts from scratch."
+            f"headgate.toml changes the group from {before.group} to {after.group}. Does "
+            "the new group have the offsets and state of the old group? If not, the "
+            "application starts from scratch."
         )
 
 

@@ -70,11 +70,14 @@ def _paths(base: Base, pipeline: Pipeline) -> list[str]:
 
 def _nothing(pipeline: Pipeline) -> str:
     if pipeline.engine is Engine.SPARK:
-        return "headgate.toml has no `entry_point`, so the new version can't be captured: set it"
+        return (
+            "headgate.toml has no `entry_point`, so Headgate can't capture the new version: "
+            "set `entry_point`"
+        )
     if pipeline.engine is Engine.CONSUMER_GROUP:
         return (
-            "Headgate has no versions of consumer groups. Check that it can continue at its "
-            "committed offsets"
+            "Headgate stores no versions of consumer groups. Check that the new code can "
+            "continue at the group's committed offsets"
         )
     return (
         "the repository has no description of the topology: write the output of "
@@ -89,8 +92,10 @@ def _open(base: Base, found: FoundChange, paths: list[str]) -> tuple[str, ...]:
     if not code or any(base.differs(p) for p in paths):
         return ()
     return (
-        f"The application changed ({code[0]}), but its description {', '.join(paths)} didn't. "
-        "Is it still the output of Topology#describe()?",
+        (
+            f"The application changed ({code[0]}), but its description {', '.join(paths)} "
+            "didn't. Is the description still the output of Topology#describe()?"
+        ),
     )
 
 
@@ -155,8 +160,8 @@ class JarRuns:
         there = next((p for p in places if p.is_file()), None)
         if there is None:
             raise EvidenceError(
-                f"the base has no {path or jar}. Build it from the base, and pass its folder with "
-                "--base-jars"
+                f"the base has no {path or jar}. Build the jar from the base, and pass the "
+                "folder of the jar with --base-jars"
             )
         return there
 
@@ -194,7 +199,7 @@ class JarRuns:
 
 def _there(jar: Path) -> Path:
     if not jar.is_file():
-        raise EvidenceError(f"{jar} doesn't exist: build it before this check")
+        raise EvidenceError(f"{jar} doesn't exist: build the jar before this check")
     return jar
 
 

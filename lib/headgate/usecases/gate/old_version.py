@@ -42,7 +42,7 @@ def find_old_version(context: Context, base: Base, found: FoundChange) -> OldVer
     names = [found.pipeline.name, *([found.before.name] if found.before else [])]
     paths = _baselines(base, names)
     if len(paths) > 1:
-        raise EvidenceError(f"several baselines: {', '.join(paths)}. Keep one of them")
+        raise EvidenceError(f"several baselines: {', '.join(paths)}. Keep only one baseline")
     if paths:
         return _baseline(base, found, paths[0])
     running, warnings = _running(context, names)
@@ -102,7 +102,12 @@ def _running(
     """Return what the store says runs, by name; a store that can't be read is a warning."""
     url = context.store_url
     if UNSET in url:
-        return None, ("The store isn't read: its address needs a variable that isn't set.",)
+        return None, (
+            (
+                "Headgate didn't read the store: the store's URL needs an environment variable "
+                "that isn't set."
+            ),
+        )
     if url.startswith(_SQLITE) and not Path(url.removeprefix(_SQLITE).partition("?")[0]).exists():
         return None, ()
     try:
@@ -117,17 +122,19 @@ def _other_code(base: Base, found: FoundChange, version: Version) -> str:
     """Say why the base's code isn't what this version was captured from; "" if it is."""
     code, before = version.code, found.before
     if code is None or code.commit is None:
-        return "it doesn't record its commit: capture it again with `headgate capture`"
+        return "the version records no commit: capture the version again with `headgate capture`"
     if not code.is_clean:
-        return "it was captured from files that were not committed"
+        return "the version was captured from files that were not committed"
     if before is None or code.entry_point != before.entry_point:
-        return f"it was captured from {code.entry_point}"
+        return f"the version was captured from {code.entry_point}"
     short = code.commit[:10]
     try:
         differing = set(_differing(base.repository, code.commit, base.commit, found))
     except HeadgateError:
-        return f"its commit {short} isn't in this clone"
-    return f"it was captured from commit {short}, which has other code" if differing else ""
+        return f"commit {short} of the version isn't in this clone"
+    return (
+        f"the version was captured from commit {short}, which has other code" if differing else ""
+    )
 
 
 def _differing(repository: Repository, old: str, new: str, found: FoundChange) -> Iterator[str]:

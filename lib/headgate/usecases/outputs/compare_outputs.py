@@ -29,7 +29,9 @@ def compare_request(
     check(keys, ignore, tolerance)
     addresses = [parse_address(text) for text in (a, b)]
     if newest and not any(isinstance(address, TopicOutput) for address in addresses):
-        raise OutputError("--newest is for topics: leave it out, or compare a kafka:TOPIC")
+        raise OutputError(
+            "--newest works only for topics: leave out --newest, or compare kafka:TOPIC"
+        )
     return CompareRequest(a=a, b=b, keys=keys, tolerance=tolerance, ignore=ignore, newest=newest)
 
 
@@ -57,7 +59,8 @@ def compare_outputs(
             )
         if isinstance(address, TopicOutput) and not registry.bootstrap_servers:
             raise OutputError(
-                f"{text} needs a cluster: set `bootstrap_servers` under [kafka] in headgate.toml"
+                f"{text} needs a Kafka cluster: set `bootstrap_servers` under [kafka] in "
+                "headgate.toml"
             )
     servers = OutputServers(
         bootstrap=registry.bootstrap_servers, kafka=registry.kafka, jdbc=registry.jdbc

@@ -162,7 +162,7 @@ def opened(
             found.refused = error.causes
         except TimeoutError:
             what = f"{side.what} has not returned a topology after {seconds:g} s"
-            raise BuildError(f"{what}: check whether the code waits for something") from None
+            raise BuildError(f"{what}: check whether the code waits for a server") from None
         if description is not None:
             found.version = _version(side, description, folder)
         yield found

@@ -119,8 +119,8 @@ def _not_exercised(side: Side, played: Played, stage: Stage) -> Iterator[str]:
         yield "a start after a clean stop: the group has members, so the application still ran"
     if not stage.uses_directory:
         yield (
-            "the state directory: its offsets don't fit the copied changelogs, so stores were "
-            "restored from the changelogs"
+            "the state directory: the directory's offsets don't fit the copied "
+            "changelogs, so stores were restored from the changelogs"
         )
     if played.rows_in == 0 and played.ran.outcome is EngineOutcome.RESUMES:
         yield "processing of records: the inputs had no records"

@@ -239,7 +239,9 @@ def _old_side(
     if not options.before_jars:
         return None
     if len(before) != 1:
-        raise CaptureError("with --before-jar, pass one --before (CLASS#method or CLASS)")
+        raise CaptureError(
+            "--before-jar needs one --before: pass CLASS#method or CLASS with --before"
+        )
     return options.side(before[0], options.before_jars, directory.application_id)
 
 

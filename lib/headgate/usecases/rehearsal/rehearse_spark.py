@@ -144,7 +144,9 @@ def rehearse(
 
 def _copied(say: Say, cancelled: Cancelled, files: int, size: int) -> None:
     if cancelled():
-        raise RunCancelledError("the rehearsal was cancelled during the copy")
+        raise RunCancelledError(
+            "the rehearsal was cancelled during the copy. Start the rehearsal again to get a result"
+        )
     if files % _FILES == 0:
         say(f"copied {files:,} files, {words.size(size)}")
 
@@ -153,7 +155,7 @@ def _place(checkpoint: str, context: Context | None) -> FileLocation:
     place = find(checkpoint, context.registry.file_systems if context else {})
     if place is None or not place.is_folder or not _is_checkpoint(place):
         raise EvidenceError(
-            f"{checkpoint} isn't a Spark checkpoint: it has no offset log and no commit log"
+            f"{checkpoint} isn't a Spark checkpoint: the folder has no offset log and no commit log"
         )
     return place
 

@@ -151,7 +151,7 @@ def _again(before: Side, after: Side, options: StreamsTwinOptions, say: Say) -> 
     try:
         return _once(before, after, options, say, None)[0]
     except (CaptureError, UnreachableError) as error:
-        say(f"the second run failed, so no question is answered: {error}")
+        say(f"the second run failed, so the open questions remain: {error}")
         return None
 
 
@@ -168,7 +168,7 @@ def _once(
             verdict = TwinVerdict(
                 outcome="unknown",
                 why=str(error),
-                question="Does the method build its topology without servers and files?",
+                question="Can the method build the topology without servers and files?",
             )
         plans = (_description(folder / "old-a"), _description(folder / "new-a"))
     verdict = replace(
@@ -242,7 +242,7 @@ class _Trial:
             offsets = restart.broker.committed(self.old.application_id)
             for world in (restart, scratch):
                 world.write(feed.b)
-            self._say("restarting the new version on the old one's state")
+            self._say("restarting the new version on the old version's state")
             resumed = pool.submit(self._open_and_start, restart, "new-b")
             own = run.after_a
             if own.how == "resumes":
@@ -320,7 +320,7 @@ class _Trial:
     def _learn(self, old: Opened, new: Opened) -> None:
         """Keep what the descriptions say; BuildError if a version's own code fails."""
         if old.version is None or old.version.streams is None:
-            said = old.refused[0] if old.refused else "it creates no KafkaStreams instance"
+            said = old.refused[0] if old.refused else "the code creates no KafkaStreams instance"
             raise BuildError(f"the old version {old.side.what} can't be built: {said}")
         if new.refused and not new.refused[-1].startswith(_OF_KAFKA):
             said = new.refused[-1]

@@ -128,7 +128,8 @@ def _text(text: str, file: Path) -> Iterator[dict[str, Any]]:
                 row = None
             if not isinstance(row, dict):
                 raise EvidenceError(
-                    f"{file}:{number}: expected one JSON object a line: correct or remove this line"
+                    f"{file}:{number}: expected one JSON object in each line: correct or "
+                    "remove this line"
                 )
             yield row
 

@@ -150,7 +150,7 @@ class _Run:
         try:
             return self._trial(self.folder / "second", self.options.seed + 1).verdict()
         except (BuildError, UnreachableError) as error:
-            self.say(f"the second run failed, so no finding is lowered: {error}")
+            self.say(f"the second run failed, so no finding changes: {error}")
             return None
 
     def _trial(self, folder: Path, seed: int) -> Trial:
@@ -178,13 +178,13 @@ def _not_built(error: BuildError, seed: int) -> TwinVerdict:
         return TwinVerdict(
             outcome="unknown",
             why=str(error),
-            question="Does it end with fewer rows (--rows)?",
+            question="Does the twin run end with fewer rows (--rows)?",
             seed=seed,
         )
     return TwinVerdict(
         outcome="unknown",
         why=f"building the query failed: {error}",
-        question="Does the function build its query without sources, servers and tables?",
+        question="Can the function build the query without servers and tables?",
         seed=seed,
     )
 

@@ -62,8 +62,10 @@ class Trial:
         if same.is_same:
             return TwinVerdict(
                 outcome="resumes",
-                why="both versions are the same query to Spark's optimizer, and their settings, "
-                "sources and sink are equal",
+                why=(
+                    "Spark's optimizer sees the same query in both versions, and settings, "
+                    "sources and sink are equal"
+                ),
                 equivalence=same,
                 seed=self.wish.seed,
                 spark_version=str(studies[1]["spark_version"]),
@@ -106,7 +108,7 @@ class Trial:
     def _feed(self, studies: Sequence[dict[str, Any]]) -> Feed:
         sources = _sources(studies)
         if not any(s.is_streaming for s in sources):
-            raise CaptureError("neither version reads a stream: pass functions that read one")
+            raise CaptureError("neither version reads a stream: pass functions that read a stream")
         twins = _paired(*studies)
         streams = sum(s.is_streaming and s.folder not in twins for s in sources)
         scale = self.wish.rows / USUAL_ROWS
@@ -156,7 +158,7 @@ class Trial:
         if not after_a.error:
             shutil.copytree(self._ck("own"), self._ck("later"))
         self._write(feed.b, "b")
-        self.say("restarting the new version on the old one's checkpoint")
+        self.say("restarting the new version on the old version's checkpoint")
         resumed = new.run(self._ck("resumed"), self._out())
         state_before = old.state(self._ck("before"))
         run = replace(run, resumed=Ran.of(resumed()), state_before=stores(state_before()))
@@ -250,9 +252,12 @@ def _reads_otherwise(old: dict[str, Any], new: dict[str, Any]) -> str | None:
         if not source["is_streaming"] or kind not in FILE_FORMATS:
             continue
         if known.get(where, kind) != kind:
-            return f"the new version reads {where} as {kind}, the old one as {known[where]}"
+            return f"the new version reads {where} as {kind}, the old version as {known[where]}"
         if where not in known and any(_GLOB.search(str(w)) for w in (where, *known)):
-            return f"the new version reads files at {where}: a pattern may match the old ones"
+            return (
+                f"the new version reads files at {where}: the pattern may also match files of "
+                "the old version"
+            )
     return None
 
 

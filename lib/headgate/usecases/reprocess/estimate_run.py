@@ -54,7 +54,9 @@ def estimate_plan(context: Context, plan: Plan) -> Estimate:
         return _of_rate(plan, found, unknown)
     past = _past(context, plan)
     if records is None or not past:
-        return _of_rate(plan, found, [*unknown, "start-up: no earlier run has measured it"])
+        return _of_rate(
+            plan, found, [*unknown, "start-up: no earlier run has measured the start-up time"]
+        )
     return _of_past(replace(found, unknown=tuple(unknown)), records, past)
 
 

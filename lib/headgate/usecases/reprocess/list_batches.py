@@ -45,10 +45,16 @@ def list_batches(context: Context, pipeline: str) -> tuple[BatchRow, ...]:
     needs_file(context)
     found = context.registered(pipeline)
     if found.engine is not Engine.SPARK or not found.checkpoint:
-        raise ScenarioError(f"{pipeline} has no checkpoint, so there are no batches to rewind to")
+        raise ScenarioError(
+            f"{pipeline} has no checkpoint, so there are no batches to rewind to. Set "
+            "`checkpoint` in headgate.toml"
+        )
     with closing(LiveInspector(context.registry, context.home)) as inspector:
         if inspector.checkpoints.read(found.checkpoint) is None:
-            raise ScenarioError(f"no checkpoint found at {found.checkpoint}")
+            raise ScenarioError(
+                f"no checkpoint found at {found.checkpoint}. Start the pipeline once, or "
+                "correct `checkpoint` in headgate.toml"
+            )
         return batch_rows(inspector.checkpoints.batches(found.checkpoint))
 
 

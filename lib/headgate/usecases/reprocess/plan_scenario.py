@@ -60,12 +60,17 @@ def _rows(file: str, option: str) -> list[str]:
     try:
         rows = Path(file).read_text(encoding="utf-8-sig").splitlines()
     except OSError as error:
-        raise ScenarioError(f"--{option}: {file} can't be read: {error.strerror}") from error
+        raise ScenarioError(
+            f"--{option}: {file} can't be read: {error.strerror}. Check the path and "
+            "Headgate's permission to read the file"
+        ) from error
     except UnicodeDecodeError:
-        raise ScenarioError(f"--{option}: {file} isn't UTF-8 text") from None
+        raise ScenarioError(
+            f"--{option}: {file} isn't UTF-8 text. Save the file as UTF-8"
+        ) from None
     if not any(row.strip() for row in rows):
         # An empty list would be as if the option had not been given.
-        raise ScenarioError(f"--{option}: {file} has no rows")
+        raise ScenarioError(f"--{option}: {file} has no rows. Write each row on a separate line")
     # What is wrong is said of the file, not of the option that its rows become.
     read_rows(rows, option=f"{option}: {file}")
     return rows

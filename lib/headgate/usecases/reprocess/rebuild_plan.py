@@ -71,8 +71,10 @@ def fresh_plan(
             *plan.blockers,
             *_strange_checkpoints(store, inspector, plan, version),
             *(
-                f"run {r.id} is {r.state} on the same resources: wait until it ends, or run "
-                f"`headgate cancel {r.id}`"
+                (
+                    f"run {r.id} is {r.state} on the same resources: wait until this run ends, "
+                    f"or run `headgate cancel {r.id}`"
+                )
                 for r in active.values()
             ),
         ),
@@ -115,8 +117,10 @@ def described(inspector: Inspector, pipeline: str) -> tuple[Version | None, list
     except HeadgateError as error:
         said = str(error).rstrip(".")
         return None, [
-            f"The registered evidence of {pipeline} can't be read, so the plan ignores it: {said}. "
-            "Correct `evidence` or `watch` in headgate.toml"
+            (
+                f"The registered evidence of {pipeline} can't be read, so the plan ignores "
+                f"this evidence: {said}. Correct `evidence` or `watch` in headgate.toml"
+            )
         ]
 
 
@@ -208,14 +212,19 @@ def _undo_blockers(store: Store | SqliteReader, row: RunFacts, but: str | None) 
     if row.undo_of is not None:
         return [f"run {row.id} is itself an undo: plan the scenario again instead"]
     if row.state.is_active:
-        return [f"run {row.id} is {row.state}: wait until it ends, or cancel it"]
+        return [
+            (
+                f"run {row.id} is {row.state}: wait until the run ends, or run `headgate cancel "
+                f"{row.id}`"
+            )
+        ]
     cleaned = [entry.at for entry in store.audit.list(row.id) if entry.action == CLEAN]
     if cleaned:
         return [f"the snapshots of run {row.id} expired and were removed at {cleaned[-1]}"]
     undone = store.runs.list(RunFilter(undo_of=row.id, states=(RunState.DONE,)))
     if undone and not has_effect(store, row.id):
         return [f"run {row.id} was already undone by run {undone[0].id}"]
-    return [f"{reason}: undo it first" for reason in overtaken(store, row, but=but)]
+    return [f"{reason}: undo that run first" for reason in overtaken(store, row, but=but)]
 
 
 def overtaken(store: Store | SqliteReader, row: RunFacts, *, but: str | None = None) -> list[str]:
@@ -266,6 +275,7 @@ def half_done(store: Store | SqliteReader, resources: Iterable[str]) -> tuple[Ru
 
 def _half_done(row: RunFacts) -> str:
     return (
-        f"run {row.id} stopped part-way on the same resources and was not undone. After this plan, "
-        f"run {row.id} can't be undone: undo that run first, or keep its changes"
+        f"run {row.id} stopped part-way on the same resources and was not undone. After "
+        f"this plan, run {row.id} can't be undone: undo that run first, or keep the run's "
+        "changes"
     )

@@ -30,7 +30,7 @@ def pipeline_facts(context: Context, pipeline: Pipeline) -> Facts:
     if pipeline.engine is not Engine.SPARK or location is None:
         return Facts(pipeline=pipeline, version=version)
     if is_remote(location):
-        unread = f"`{location}` is on a remote file system. Only a plan reads it."
+        unread = f"`{location}` is on a remote file system, which Headgate reads only for a plan."
         return Facts(pipeline=pipeline, version=version, remote=True, unread=unread)
     found, position, problem = None, None, None
     try:
@@ -38,7 +38,7 @@ def pipeline_facts(context: Context, pipeline: Pipeline) -> Facts:
             found = inspector.checkpoints.read(location)
             position = inspector.checkpoints.query_position(location) if found else None
     except HeadgateError as error:
-        problem = f"Not all of the checkpoint can be read: {error}."
+        problem = f"Parts of the checkpoint can't be read: {error}."
     return Facts(
         pipeline=pipeline, version=version, checkpoint=found, position=position, unread=problem
     )

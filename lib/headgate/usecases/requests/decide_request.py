@@ -42,7 +42,7 @@ def approve_request(
 def decline_request(context: Context, request: str, *, by: str, reason: str) -> None:
     """End a request without a run; ScenarioError without a reason."""
     if not reason.strip():
-        raise ScenarioError("declining needs a reason for the requester: give one with --reason")
+        raise ScenarioError("to decline a request, give a reason for the requester with --reason")
     with closing(open_store(context.store_url)) as store:
         store.requests.decline(request, by=by, reason=reason.strip())
 

@@ -14,7 +14,7 @@ from headgate.usecases.context import Context
 def ask_for_plan(context: Context, plan: Plan, *, reason: str, by: str) -> str:
     """Return the id of the request for a plan that somebody has seen."""
     if not reason.strip():
-        raise ScenarioError("a request needs a reason for the approver: give one with --reason")
+        raise ScenarioError("to request a run, give a reason for the approver with --reason")
     if not plan.can_apply or plan.pipeline is None:
         if not plan.blockers:
             raise RefusedError("the plan has no steps. Choose another scenario or other options")

@@ -66,6 +66,7 @@ def find_point(store: Store, pipeline: str, id: str) -> RestorePoint:
     found = next((p for p in store.restore_points.of(pipeline) if p.id == id), None)
     if found is None:
         raise NotFoundError(
-            f"{pipeline} has no restore point {id}: `headgate restore-points {pipeline}` lists them"
+            f"{pipeline} has no restore point {id}: `headgate restore-points {pipeline}` "
+            "lists all restore points"
         )
     return found

@@ -202,10 +202,13 @@ def held_in_kafka(
             if part is None or part.begin is None or part.end is None:
                 return None, f"the offsets of {name}-{number} are unknown"
             if offset < part.begin:
-                lost = f"{part.begin - offset} records after offset {offset} are past retention"
+                lost = f"retention deleted {part.begin - offset} records after offset {offset}"
                 return False, f"{name}-{number}: {lost}"
             if offset > part.end:
-                return False, f"{name}-{number} ends at {part.end}: the topic was recreated"
+                return (
+                    False,
+                    f"{name}-{number} ends at offset {part.end}, so the topic was recreated",
+                )
     return True, None
 
 

@@ -32,8 +32,8 @@ def locked(context: Context, pipeline: str) -> Iterator[None]:
             except BlockingIOError:
                 if time.monotonic() > deadline:
                     raise UnreachableError(
-                        f"another process is changing the restore points of {pipeline}. Wait until "
-                        "it has finished, then try again"
+                        f"another process is changing the restore points of {pipeline}. "
+                        "Wait until this process has finished, then try again"
                     ) from None
                 time.sleep(0.1)
         yield

@@ -69,8 +69,8 @@ def _made(context: Context, store: Store, pipeline: Pipeline) -> RestorePoint:
         return _of_group(context, store, pipeline, newest)
     if pipeline.checkpoint is None:
         raise ScenarioError(
-            f"{pipeline.name} has no `checkpoint` in headgate.toml, so Headgate can't make a "
-            "restore point"
+            f"{pipeline.name} has no `checkpoint` in headgate.toml, so Headgate can't "
+            "create a restore point. Set `checkpoint`"
         )
     adopt(context, store, pipeline)
     return _of_checkpoint(context, store, pipeline, newest)
@@ -96,7 +96,10 @@ def _of_checkpoint(
     with closing(LiveInspector(context.registry, context.home)) as inspector:
         checkpoint = inspector.checkpoints.read(pipeline.checkpoint)
         if checkpoint is None:
-            raise ScenarioError(f"no checkpoint found at {pipeline.checkpoint}")
+            raise ScenarioError(
+                f"no checkpoint found at {pipeline.checkpoint}. Start the pipeline once, or "
+                "correct `checkpoint` in headgate.toml"
+            )
         if newest is not None and _is_of(newest, checkpoint, inspector):
             return newest
         id, sizes = _kept(context, pipeline)
@@ -188,8 +191,9 @@ def _too_many(
     if stored.distinct_bytes([*rest, point]) > most:
         runs = sorted({run for p in rest if (run := user(store, p))})
         raise StepError(
-            f"a restore point of {pipeline.name} does not fit beside those that active runs use, "
-            f"and {limit}. Wait for {name_list(runs) or 'them'}, or raise `max_size`"
+            f"a new restore point of {pipeline.name} doesn't fit: active runs use older "
+            f"restore points, and {limit}. Wait for {name_list(runs) or 'these runs'}, or "
+            "raise `max_size`"
         )
     return gone
 
@@ -206,7 +210,7 @@ def _of_group(
             offsets.setdefault(one.topic, {})[one.partition] = one.offset
     if not offsets:
         raise ScenarioError(
-            f"group {pipeline.group} has no committed offsets, so there is nothing to keep. Start "
+            f"group {pipeline.group} has no committed offsets for a restore point. Start "
             f"{pipeline.name} once"
         )
     if newest is not None and newest.offsets == offsets:

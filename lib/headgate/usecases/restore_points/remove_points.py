@@ -24,7 +24,7 @@ def remove_point(context: Context, pipeline: str, id: str, *, by: str) -> Restor
         point = find_point(store, pipeline, id)
         if used := user(store, point):
             raise RefusedError(
-                f"run {used} uses restore point {id}: wait until it ends, or run "
+                f"run {used} uses restore point {id}: wait until the run ends, or run "
                 f"`headgate cancel {used}`"
             )
         store.audit.add(by=by, action="delete restore point", pipeline=pipeline, point=id)

@@ -16,7 +16,7 @@ def confirm_run(context: Context, run: str, *, by: str) -> Question:
         row = store.runs.get(run)
         if not row.state.is_active:
             raise RefusedError(
-                f"run {run} is {row.state}: it no longer waits for a manual step. `headgate runs "
-                f"{run}` shows its steps"
+                f"run {run} is {row.state} and no longer waits for a manual step. "
+                f"`headgate runs {run}` shows the steps"
             )
         return store.questions.confirm(run, by=by, pipeline=row.pipeline)

@@ -103,7 +103,11 @@ def _left(step: Step, *, is_done: bool, before: str) -> str:
             how = "was stopped before or during the run, and was not started again"
             return f"{step.pipeline} {how if is_done else 'may or may not be stopped'}."
         case PauseProcessing():
-            how = "is paused: its processes are running" if is_done else "may or may not be paused"
+            how = (
+                "is paused: the processes of the pipeline are running"
+                if is_done
+                else "may or may not be paused"
+            )
             return f"{step.pipeline} {how}."
         case ManualStep(waits=False) if is_done:
             return (
@@ -113,13 +117,13 @@ def _left(step: Step, *, is_done: bool, before: str) -> str:
             return ""
         case StartStep():
             return (
-                f"{step.pipeline} was stopped, and its start was not completed: it may or may not "
-                "be running."
+                f"{step.pipeline} was stopped, and the start was not completed: "
+                f"{step.pipeline} may or may not be running."
             )
         case ResumeProcessing():
             return (
-                f"{step.pipeline} was paused, and its resume was not completed: it may still be "
-                "paused."
+                f"{step.pipeline} was paused, and the resume was not completed: "
+                f"{step.pipeline} may still be paused."
             )
         case _:
             return before

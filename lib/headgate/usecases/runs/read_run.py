@@ -137,7 +137,7 @@ def run_outcome(store: Store | SqliteReader, run: str) -> RunOutcome:
                 goes_back=goes_back(entries),
                 **{way: is_open and not later for way, is_open in ways.items()},
             ),
-            *(f"{reason[0].upper()}{reason[1:]}: undo it first." for reason in later),
+            *(f"{reason[0].upper()}{reason[1:]}: undo that run first." for reason in later),
         ),
         **ways,
     )

@@ -113,7 +113,8 @@ def refuse_beyond_limit(store: Store, run: str, plan: Plan) -> None:
     known = store.schedules.of_run(run)
     if known is not None and (reasons := [*_limits(known, _unread(plan))]):
         raise RefusedError(
-            f"{'; '.join(reasons)}. The next tick becomes a request, if as many are unread then"
+            f"{'; '.join(reasons)}. If as many records are unread at the next tick, "
+            "Headgate creates a request"
         )
 
 

@@ -117,7 +117,7 @@ def _not_now(
         return f"run {active} of {known.pipeline} is in progress", not skips
     late = datetime.now(UTC) - datetime.fromisoformat(tick.due_at)
     if skips and late > PUNCTUAL:
-        return tick.reason or "no worker was running when it was due", False
+        return tick.reason or "no worker was running at the scheduled time", False
     return None, False
 
 

@@ -128,7 +128,7 @@ def _configuration(context: Context) -> Check:
         return _note(
             "configuration",
             "headgate.toml not found: no pipelines and no cluster are configured",
-            "create headgate.toml, or pass its path with --config or HEADGATE_CONFIG",
+            ("create headgate.toml, or pass the path of the file with --config or HEADGATE_CONFIG"),
         )
     return _ok("configuration", f"{registry.path}, {plural(len(registry.pipelines), 'pipeline')}")
 
@@ -202,7 +202,7 @@ def _schema_registry(context: Context) -> Iterator[Check]:
     for topic, mode in modes.items():
         check = f"schema of {topic}"
         if mode is not None:
-            yield _ok(check, f"compatibility level of its subject: {mode}")
+            yield _ok(check, f"compatibility level of the subject: {mode}")
         else:
             yield _note(
                 check,
@@ -282,7 +282,10 @@ def _of_points(name: str, found: PointList) -> Check:
         return _note(name, f"the newest try failed: {found.error.rstrip('.')}", _MORE_POINTS)
     if damaged := next((p for p in found.points if p.problem), None):
         said = f"restore point {damaged.id} is damaged: {(damaged.problem or '').rstrip('.')}"
-        remedy = f"delete it: `headgate restore-points {found.pipeline} --delete {damaged.id}`"
+        remedy = (
+            f"delete the restore point: `headgate restore-points {found.pipeline} --delete "
+            f"{damaged.id}`"
+        )
         return _note(name, said, remedy)
     if unreadable := next(iter(found.unreadable.items()), None):
         said = f"restore point {unreadable[0]} can't be read: {unreadable[1].rstrip('.')}"

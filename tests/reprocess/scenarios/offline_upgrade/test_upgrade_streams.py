@@ -98,7 +98,7 @@ def test_nothing_known_of_what_runs_is_said(tmp_path):
     from headgate.errors import EvidenceError
 
     after = str(CASES / "U01_filter_condition" / "after")
-    with pytest.raises(EvidenceError, match="pass its evidence with --before"):
+    with pytest.raises(EvidenceError, match="pass the evidence of that version with --before"):
         build_plan("offline-upgrade", "s", PaperInspector(tmp_path), {"after": after})
 
 

@@ -111,4 +111,6 @@ def test_a_remote_point_whose_document_cannot_be_read_is_kept(lab):
     ids = {row.id for row in list_points(context, "q").points}
     assert ids == {point.id, second.id, third.id}
     document.unlink()
-    assert damage(point, {}) == f"restore point {point.id} is gone: {point.location}.json not found"
+    assert (
+        damage(point, {}) == f"restore point {point.id} is missing: {point.location}.json not found"
+    )

@@ -40,7 +40,7 @@ REMOTE = replace(
     checkpoint=None,
     position=None,
     remote=True,
-    unread="`s3://b/ck` is on a remote file system. Only a plan reads it.",
+    unread="`s3://b/ck` is on a remote file system, which Headgate reads only for a plan.",
 )
 
 

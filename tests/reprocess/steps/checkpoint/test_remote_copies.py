@@ -58,7 +58,7 @@ def test_a_copy_goes_on_where_it_was_and_is_nothing_without_its_manifest(remote,
         applier.remote_checkpoints.copy(lab.declared, lab.new, expected=expected)
     assert (
         applier.remote_checkpoints.issue(lab.new)
-        == f"the copy {lab.new} is incomplete: it has no manifest"
+        == f"the copy {lab.new} is incomplete: its manifest file is missing"
     )
     before = {p: p.stat().st_mtime_ns for p in lab.folder_of(lab.new).rglob("*") if p.is_file()}
     monkeypatch.setattr(remote_write.RemoteChanges, "copy", COPY)
@@ -76,5 +76,5 @@ def test_only_a_numbered_neighbour_is_written_or_removed(remote):
     lab = remote()
     applier = lab.applier("run")
     for place in (lab.declared, "s3a://b0/other", "s3a://b0/ck.x", "s3a://b0/ck/offsets"):
-        with pytest.raises(StepError, match="only to a path that a run creates"):
+        with pytest.raises(StepError, match="no run creates such a path"):
             applier.remote_checkpoints.delete(place, None)

@@ -149,7 +149,9 @@ def source_faults(reader: Reader, log: OffsetLog) -> Iterator[CheckpointDamage]:
         if isinstance(wanted, int) and newest < wanted and seen and _is_whole(reader):
             yield CheckpointDamage(
                 kind=CheckpointDamageKind.NO_SOURCE_LOG,
-                what=f"`sources/{folder}` lacks entry {wanted}, but `offsets` refers to it.",
+                what=(
+                    f"`sources/{folder}` lacks entry {wanted}, but `offsets` refers to this entry."
+                ),
             )
 
 
@@ -198,8 +200,8 @@ def _version_faults(reader: Reader, wanted: int) -> Iterator[CheckpointDamage]:
             yield CheckpointDamage(
                 kind=CheckpointDamageKind.STATE_VERSION_GONE,
                 what=(
-                    f"`state/{operator}/{store}` lacks version {gone[0]}, which the next batch "
-                    f"needs to load version {wanted}."
+                    f"`state/{operator}/{store}` lacks the file of version {gone[0]}. "
+                    f"Spark needs this file to load version {wanted} for the next batch."
                 ),
             )
 

@@ -133,8 +133,8 @@ def _check_provider(
     said = pinned.get(_PROVIDER, "").rpartition(".")[2]
     if seen.provider and said in (HDFS, ROCKSDB) and said != seen.provider:
         reader.warn(
-            f"{reader.source}/offsets names {said}, but {reader.source}/state/{number} has files "
-            f"from {seen.provider}"
+            f"{reader.source}/offsets names the state store provider {said}, but "
+            f"{reader.source}/state/{number} has files from {seen.provider}"
         )
 
 

@@ -47,7 +47,12 @@ def with_ctes_in_place(plan: Plan) -> Plan:
         nodes.append(node)
         parents.append([])
     placed = (replace(n, children=tuple(c)) for n, c in zip(nodes, parents, strict=True))
-    cut = ("the WITH definitions are only partly shown: they reference each other too often",)
+    cut = (
+        (
+            "the WITH definitions are only partly shown: the definitions reference each other too "
+            "often"
+        ),
+    )
     warnings = (*plan.warnings, *(cut if len(nodes) >= _MOST else ()))
     return replace(plan, nodes=tuple(placed), warnings=warnings)
 

@@ -73,7 +73,7 @@ def _unfinished(last: Section, empty: bool) -> str | None:
     if empty:
         return f"the explain text is incomplete: nothing follows the {last.form} plan's heading"
     if last.form != "physical":
-        return f"the explain text is incomplete: it ends after the {last.form} plan"
+        return f"the explain text is incomplete: the text ends after the {last.form} plan"
     return None
 
 
