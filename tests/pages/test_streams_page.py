@@ -44,7 +44,7 @@ def test_the_page_says_id_state_and_what_is_open(shown):
     said = text(at)
     assert ">ks_u36x13i2_app</span>" in said
     assert "3 stores, 1 with a generated name" in said
-    assert "Only the application's code shows these settings" in said
+    assert "code shows these settings" in said
 
 
 def test_names_are_shown_and_not_run(shown):

@@ -50,7 +50,7 @@ def test_without_a_file_the_registry_is_empty(folder, monkeypatch):
 
 
 def test_a_file_that_is_not_there_is_said_with_who_named_it(folder, monkeypatch):
-    with pytest.raises(NotFoundError, match=r"nope.toml: no such file; check --config"):
+    with pytest.raises(NotFoundError, match=r"nope.toml not found. Check --config"):
         open_context("nope.toml")
     monkeypatch.setenv("HEADGATE_CONFIG", str(folder))
     with pytest.raises(NotFoundError, match="check HEADGATE_CONFIG"):
@@ -66,5 +66,5 @@ def test_a_file_of_other_bytes_has_its_line(folder):
 
 
 def test_a_name_that_no_file_can_have_is_said_like_that(folder):
-    with pytest.raises(NotFoundError, match=r"File name too long; check --config"):
+    with pytest.raises(NotFoundError, match=r"File name too long. Check --config"):
         open_context("x" * 5000)

@@ -90,7 +90,7 @@ def test_a_checkpoint_beside_the_progress_of_another_query_is_said():
     other = CASES / "spark" / "kafka_topic_add" / "before" / "checkpoint"
     pieces = [other, MIN / "before" / "progress.json", MIN / "before" / "formatted.txt"]
     answer = diff(pieces, [MIN / "after"])
-    assert any("the progress is from query" in w for w in answer["warnings"])
+    assert any("the query progress is from query" in w for w in answer["warnings"])
     assert answer["outcome"] != "resumes"
 
 

@@ -110,7 +110,7 @@ def test_diff_needs_only_files_and_takes_every_mode(folder, capsys):
 @pytest.mark.parametrize(
     ("arguments", "said"),
     [
-        (("diff", "--before", "old.avsc", "--after", "nothing"), "nothing: no such file"),
+        (("diff", "--before", "old.avsc", "--after", "nothing"), "schema file nothing not found"),
         (("diff", "--before", "old.avsc", "--after", "broken"), "broken isn't valid JSON"),
         (("diff", "--before", "old.avsc", "--after", "old.avsc", "--mode", "x"), "Invalid value"),
         (("diff", "--before", "old.avsc", "--after", "old.avsc", "--fail-on", "x"), "expected"),
@@ -148,7 +148,7 @@ def test_a_registry_that_is_away_is_exit_4_and_no_secret_is_shown(folder, capsys
             "set `url` under [schema_registry] instead",
         ),
         ('[schema_registry]\nurl = "http://x"\nconfig.nope = "hushhush"\n', "nope"),
-        ('[topics."a b"]\nschema = "x"\n', "isn't a topic name"),
+        ('[topics."a b"]\nschema = "x"\n', "isn't a valid topic name"),
         ('[topics.a]\nschem = "x"\n', "did you mean 'schema'?"),
     ],
 )

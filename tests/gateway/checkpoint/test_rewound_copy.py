@@ -67,9 +67,13 @@ def test_offsets_of_kafka_time_and_watermark(written):
 
 
 DAMAGE = [
-    ("rocksdb_changelog", "state/0/1/1.changelog", "state/0/1 has no 1.changelog or 1.zip"),
-    ("rocksdb_ids", "state/0/0/1_674cfae1-*.changelog", "has no 1_674cfae1-7a29"),
-    ("join", "state/0/1/left-keyToNumValues/1.delta", "state/0/1/left-keyToNumValues has no 1.del"),
+    ("rocksdb_changelog", "state/0/1/1.changelog", "state/0/1 lacks 1.changelog or 1.zip"),
+    ("rocksdb_ids", "state/0/0/1_674cfae1-*.changelog", "lacks 1_674cfae1-7a29"),
+    (
+        "join",
+        "state/0/1/left-keyToNumValues/1.delta",
+        "state/0/1/left-keyToNumValues lacks 1.delta",
+    ),
 ]
 
 
@@ -86,7 +90,7 @@ def test_another_try_of_the_same_version_is_not_taken_for_it(written):
     folder = written("rocksdb_ids")
     (right,) = folder.glob("state/0/0/2_*.changelog")
     right.rename(right.with_name("2_00000000-0000-4000-8000-000000000000.changelog"))
-    assert "has no 2_cd21aac2" in read_rewind(folder, 1).missing[0]
+    assert "lacks 2_cd21aac2" in read_rewind(folder, 1).missing[0]
     assert read_rewind(folder, 0).missing == ()
 
 

@@ -25,7 +25,9 @@ def test_bytes_of_all_files_count_and_links_do_not_lead_away(tmp_path):
 def test_too_much_on_the_disk_is_said_once_a_second(tmp_path):
     (tmp_path / "f").write_bytes(b"x" * 2000)
     limits = Limits(memory=ROOMY, disk=1000)
-    with pytest.raises(LimitError, match=r"^a:b writes .* more than "):
+    with pytest.raises(
+        LimitError, match=r"^a:b wrote .* to disk, but a twin run may write at most "
+    ):
         limits.check("a:b", os.getsid(0), [tmp_path])
     limits.check("a:b", os.getsid(0), [tmp_path])
 

@@ -91,7 +91,7 @@ def test_a_killed_copy_is_ended_by_the_next_worker_and_the_run_is_undone(team, s
     first.send_signal(signal.SIGKILL)
     first.wait()
     assert (
-        copy_issue(new, settings) == f"the copy {new} is incomplete: its manifest file is missing"
+        copy_issue(new, settings) == f"the copy {new} is incomplete: the manifest file is missing"
     )
 
     second = worker_of(team)

@@ -130,9 +130,9 @@ WRONG = [
     (SPARK.replace('"spark"', '"sprak"'), 3, "unknown engine 'sprak', did you mean 'spark'?"),
     (SPARK.replace('"spark"', '"flink"'), 3, "use one of spark, kafka-streams, consumer-group"),
     (SPARK.replace('checkpoint = "/ck"', ""), 1, "pipeline 'a' needs `checkpoint`"),
-    ('[[pipeline]]\nname="a"\nengine="consumer-group"', 1, "`group`, its consumer group's id"),
-    ('[[pipeline]]\nname="a"\nengine="kafka-streams"', 1, "`group`, its application id"),
-    (SPARK + 'entry_point = "orders.py"', 5, "expected module:function, found 'orders.py'"),
+    ('[[pipeline]]\nname="a"\nengine="consumer-group"', 1, "`group`: the id of the consumer group"),
+    ('[[pipeline]]\nname="a"\nengine="kafka-streams"', 1, "`group`: the application id"),
+    (SPARK + 'entry_point = "orders.py"', 5, "must be module:function, found 'orders.py'"),
     (SPARK + 'topics = "orders"', 5, "must be an array of strings, found a string"),
     (SPARK + 'topics = [\n"orders",\n\n1]', 8, "found a number"),
     (SPARK + 'evidence = [\n"",]', 6, "found an empty string"),
@@ -201,8 +201,8 @@ def test_a_watch_is_a_folder_of_the_file_a_uri_or_a_topic(written, read_as):
 @pytest.mark.parametrize(
     ("text", "line", "says"),
     [
-        (f'{SPARK}watch = "kafka:"\n', 5, "expected kafka:TOPIC with a topic's name"),
-        (f'{SPARK}watch = "kafka:a b"\n', 5, "expected kafka:TOPIC with a topic's name"),
+        (f'{SPARK}watch = "kafka:"\n', 5, "must be kafka:TOPIC with a valid topic name"),
+        (f'{SPARK}watch = "kafka:a b"\n', 5, "must be kafka:TOPIC with a valid topic name"),
         (f'{GROUP}watch = "w"\n', 5, "only for Spark queries, but `engine` is consumer-group"),
         (f'{GROUP}query = "q"\n', 5, "`query` is only for Spark queries, but `engine` is"),
         (f"{SPARK}watch = 1\n", 5, "'watch' must be a string"),

@@ -125,7 +125,7 @@ def test_state_of_another_provider_than_the_log_says(checkpoint):
     other = text.replace("RocksDBStateStoreProvider", "HDFSBackedStateStoreProvider")
     (checkpoint / "offsets/1").write_text(other)
     (found,) = warnings(checkpoint)[0]
-    assert "offsets names HDFSBackedStateStoreProvider" in found
+    assert "offsets names the state store provider HDFSBackedStateStoreProvider" in found
     assert "RocksDBStateStoreProvider" in found
 
 

@@ -169,7 +169,7 @@ def test_without_a_kafka_to_ask_the_command_line_is_wrong(tmp_path):
     (tmp_path / "headgate.toml").write_text("")
     answer = diff("--cluster", config=tmp_path / "headgate.toml")
     assert (answer.exit_code, answer.stdout) == (2, "")
-    assert "No Kafka is configured" in answer.stderr
+    assert "No Kafka cluster is configured" in answer.stderr
 
 
 def test_a_kafka_that_does_not_answer_is_one_sentence(tmp_path):

@@ -55,7 +55,7 @@ def _edge(
     if other not in known:
         return (
             f"line {arrow.line}: {_short(here)} is connected to {_short(name)}, but the "
-            f"description has no node {_short(name)}"
+            "description has no such node"
         )
     edge = (arrow.node, other) if arrow.arrow == "-->" else (other, arrow.node)
     if known[edge[0]].kind == "sink" or known[edge[1]].kind == "source" or edge[0] == edge[1]:

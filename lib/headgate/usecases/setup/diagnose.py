@@ -173,7 +173,7 @@ def _kafka(context: Context) -> Iterator[Check]:
     yield _ok("kafka", f"{cluster.bootstrap} ({cluster.id}), {counts}")
     for warning in cluster.warnings:
         yield _note(
-            "kafka", warning.rstrip("."), ("check the Kafka permissions of this user, and the jars")
+            "kafka", warning.rstrip("."), "check Headgate's permissions in Kafka, and Kafka's jars"
         )
 
 
@@ -279,7 +279,7 @@ def _restore_points(context: Context) -> Iterator[Check]:
 def _of_points(name: str, found: PointList) -> Check:
     newest = found.points[0] if found.points else None
     if found.error:
-        return _note(name, f"the newest try failed: {found.error.rstrip('.')}", _MORE_POINTS)
+        return _note(name, f"the last attempt failed: {found.error.rstrip('.')}", _MORE_POINTS)
     if damaged := next((p for p in found.points if p.problem), None):
         said = f"restore point {damaged.id} is damaged: {(damaged.problem or '').rstrip('.')}"
         remedy = (
@@ -294,7 +294,9 @@ def _of_points(name: str, found: PointList) -> Check:
         return _note(name, "no restore point was made yet", "start `headgate up`")
     if newest.in_kafka is False:
         remedy = "raise retention.ms of the topic, or make restore points more often"
-        return _note(name, f"Kafka can't replay after the newest point: {newest.kafka}", remedy)
+        return _note(
+            name, f"Kafka can't replay all records after the newest point: {newest.kafka}", remedy
+        )
     count = plural(len(found.points), "restore point")
     return _ok(name, f"{count}, {size(found.held_bytes)} on disk (limit {size(found.max_bytes)})")
 

@@ -58,7 +58,7 @@ def test_a_copy_goes_on_where_it_was_and_is_nothing_without_its_manifest(remote,
         applier.remote_checkpoints.copy(lab.declared, lab.new, expected=expected)
     assert (
         applier.remote_checkpoints.issue(lab.new)
-        == f"the copy {lab.new} is incomplete: its manifest file is missing"
+        == f"the copy {lab.new} is incomplete: the manifest file is missing"
     )
     before = {p: p.stat().st_mtime_ns for p in lab.folder_of(lab.new).rglob("*") if p.is_file()}
     monkeypatch.setattr(remote_write.RemoteChanges, "copy", COPY)
