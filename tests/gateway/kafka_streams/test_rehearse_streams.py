@@ -81,6 +81,7 @@ def test_a_harmless_change_goes_on_with_the_old_state_and_touches_nothing(rehear
     assert (engine["cluster"]["topics"], engine["cluster"]["offsets"]) == (3, 1)
 
 
+@pytest.mark.long
 def test_a_store_that_nobody_reads_any_more_is_told(rehearse, rehearsed_jar):
     old = ["--before", "Rehearsed#counts", "--before-jar", str(rehearsed_jar)]
     found = rehearse("Rehearsed#renamed", *old)
@@ -116,6 +117,7 @@ def test_a_main_class_is_started_without_any_cluster_on_given_records(rehearse, 
     assert [(r["key"], r["value"]) for r in engine["rows"]] == [("a", "3")]
 
 
+@pytest.mark.long
 def test_nothing_is_left_where_the_rehearsal_itself_is_killed(old_run, rehearsed_jar, scratch):
     given = ["--state-dir", str(old_run.state), "--jar", str(rehearsed_jar), "--offline"]
     given += ["--after", "Rehearsed#sleeping", "--scratch", str(scratch)]

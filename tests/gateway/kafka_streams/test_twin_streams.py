@@ -102,6 +102,7 @@ def test_a_function_with_another_meaning_stays_open(twin):
     assert (found["outcome"], found["lowered"]) == ("unknown", [])
 
 
+@pytest.mark.long
 def test_a_sample_needs_no_serdes_and_is_masked(twin, tmp_path):
     lines = [{"topic": "rehearsed-in", "key": f"card-{n % 7}", "value": "4711"} for n in range(20)]
     sample = tmp_path / "sample.jsonl"

@@ -197,6 +197,7 @@ def test_values_of_a_sample_are_never_shown(twin, tmp_path):
     assert unseen.verdict.outcome == "unknown"
 
 
+@pytest.mark.long
 def test_a_rule_about_state_is_lowered_by_two_runs(twin):
     found = twin("keyed", "keyed_otherwise")
     (lowered,) = found.lowered

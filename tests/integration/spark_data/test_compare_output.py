@@ -74,6 +74,7 @@ def run(team, *args, code):
     return json.loads(done.stdout) if code in (0, 1) else done.stderr
 
 
+@pytest.mark.long
 def test_a_delta_table_and_a_table_of_postgresql(team):
     found = run(team, "delta", "jdbc:shop.public.totals", "--keys", "id", "--ignore", "written",
                 code=1)  # fmt: skip

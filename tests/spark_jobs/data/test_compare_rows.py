@@ -91,6 +91,7 @@ def test_equal_outputs_have_nothing(compared):
     assert found["samples"] == []
 
 
+@pytest.mark.long
 def test_a_key_with_very_many_rows_does_not_make_the_join_endless(spark, compared):
     # 60,000 rows of one key on each side would be 3,600,000,000 pairs.
     a = spark.range(60_000).selectExpr("1 AS k", "id % 1000 AS n")
