@@ -108,11 +108,18 @@ class BoundSources:
                 )
             same = int(self._jvm.System.identityHashCode(leaf))
             if same not in tables:
-                tables[same] = self._table(constructor, leaf.table(), replaced)
+                tables[same] = self._table(constructor, leaf, replaced)
             set_field(leaf, "table", tables[same])
 
-    def _table(self, constructor: Any, table: Any, replaced: Any) -> Any:
-        given = (table, self.count, replaced, self._made, self._ready, self._stopping)
+    def replaced(self, leaf: Any) -> dict[str, str]:
+        """Return the options of a source that are replaced; an empty one is left out."""
+        return {}
+
+    def _table(self, constructor: Any, leaf: Any, shared: Any) -> Any:
+        replaced = self._jvm.java.util.HashMap(shared)
+        for name, value in self.replaced(leaf).items():
+            replaced.put(name, value)
+        given = (leaf.table(), self.count, replaced, self._made, self._ready, self._stopping)
         self.count += 1
         return constructor.newInstance(_array(self._jvm, given))
 

@@ -10,6 +10,7 @@ The result's facts are `slices`, a list of `{"topic", "partition", "from", "to",
 with times in Unix milliseconds (null: no record with an event time), `column`, and `is_exact`:
 False if rows are shuffled first, then each partition has the times of the whole topic. `columns`
 are the result's, `result_time` is the one with a result's time, null if there is no single one.
+`delay_ms` is the longest time that a watermark waits, 0 without one.
 `code` has the SHA-256 of the files that the function was imported from.
 """
 
@@ -23,7 +24,7 @@ from typing import Any
 from headgate.errors import CaptureError
 from headgate.spark_jobs.data.offset_ranges import OffsetRanges, read_ranges
 from headgate.spark_jobs.data.report import Ended, Report, run
-from headgate.spark_jobs.spark_reflection import elements
+from headgate.spark_jobs.spark_reflection import companion, elements
 
 # Each slice is a task with a Kafka consumer of its own, which takes longer than few records.
 _SLICES, _RECORDS_EACH = 64, 250
@@ -81,11 +82,20 @@ def work(given: argparse.Namespace, report: Report) -> Ended:
             "result_time": named,
             "columns": list(rows.columns),
             "is_exact": is_exact,
+            "delay_ms": max((_delay_ms(spark, w.delay) for w in built.watermarks), default=0),
             "code": own_code(),
             "seconds": round(time.monotonic() - began, 3),
             "startup_seconds": round(startup, 3),
         },
     )
+
+
+def _delay_ms(spark: Any, delay: str) -> int:
+    """Return the delay of a watermark as Spark reads it, in milliseconds."""
+    types = spark._jvm.org.apache.spark.sql.catalyst
+    interval = types.util.IntervalUtils.fromIntervalString(delay)
+    name = "org.apache.spark.sql.catalyst.plans.logical.EventTimeWatermark"
+    return int(companion(spark._jvm, name).getDelayMs(interval))
 
 
 def _names(measured: list[tuple[Any, str]]) -> str:

@@ -82,7 +82,8 @@ def _write(
     from headgate.spark_jobs.data.write_output import shaped, write_batch
 
     built, query = built_as_batch(spark, given, ranges)
-    rows = _results(getattr(query, "rows", query), given, [w.column for w in built.watermarks])
+    marked = [w.column for w in built.watermarks]
+    rows = results_between(getattr(query, "rows", query), given, marked)
     written = Observation("written")
     rows = shaped(rows, target, run=given.run).observe(written, f.count(f.lit(1)).alias("rows"))
     with telling(report, lambda: tasks_done(spark), "tasks"):
@@ -138,7 +139,7 @@ def within(given: argparse.Namespace) -> Callable[[Any, str], Any]:
     return limited
 
 
-def _results(rows: Any, given: argparse.Namespace, watermarks: Sequence[str]) -> Any:
+def results_between(rows: Any, given: argparse.Namespace, watermarks: Sequence[str]) -> Any:
     """Return the results whose time is in `[from, until)`; all of them if none was asked for."""
     if not given.start and not given.until:
         return rows
