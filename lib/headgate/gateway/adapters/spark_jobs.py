@@ -59,6 +59,7 @@ class SparkJobAdapter:
             is_exact=found["is_exact"],
             result_time=found["result_time"],
             columns=tuple(found["columns"]),
+            delay_ms=found["delay_ms"],
         )
 
     def late_touch(self, job: SparkJob, inputs: Mapping[str, str | None]) -> LateTouch:

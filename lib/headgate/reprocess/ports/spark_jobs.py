@@ -65,7 +65,7 @@ class EventTimes:
     """What a query's input holds; see `spark_jobs.data.measure_times`.
 
     `result_time` is the column with a result's time, None if no single one is found; `columns` are
-    the result's.
+    the result's. `delay_ms` is the longest time that a watermark waits.
     """
 
     slices: tuple[Slice, ...]
@@ -73,6 +73,7 @@ class EventTimes:
     is_exact: bool
     result_time: str | None
     columns: tuple[str, ...]
+    delay_ms: int = 0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

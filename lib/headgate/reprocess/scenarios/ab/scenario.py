@@ -22,13 +22,18 @@ from headgate.reprocess.scenarios.shared.compared_results import (
 )
 from headgate.reprocess.scenarios.shared.processed_records import (
     Ranges,
-    operators_as_batch,
     range_blockers,
     range_rows,
     read_ranges,
     source_blockers,
     target_blockers,
     whole_topics,
+)
+from headgate.reprocess.scenarios.shared.processing_mode import (
+    AS,
+    MAX_RECORDS,
+    ProcessingMode,
+    choose,
 )
 from headgate.reprocess.steps.base.step import Step, topic_facts
 from headgate.reprocess.steps.outputs.compare_results import CompareResults
@@ -48,9 +53,10 @@ def build(request: PlanRequest) -> Plan:
     other = str(request.options["other"])
     if not _FUNCTION.fullmatch(other):
         raise ScenarioError(f"--other: expected MODULE:FUNCTION, found {other!r}")
+    mode = choose(request, request.version, request.options["keys"])
     blockers = [
         *common.topic_blockers(names, topics),
-        *operators_as_batch(request, request.version),
+        *mode.blockers,
         *target_blockers(request, str(request.options["to"])),
     ]
     rows = request.options.get("offsets")
@@ -58,10 +64,12 @@ def build(request: PlanRequest) -> Plan:
     blockers += range_blockers(ranges, topics, option="offsets")
     if blockers:
         return request.block(*blockers)
-    return _plan(request, topics, ranges)
+    return _plan(request, topics, ranges, mode)
 
 
-def _plan(request: PlanRequest, topics: Mapping[str, Topic], ranges: Ranges) -> Plan:
+def _plan(
+    request: PlanRequest, topics: Mapping[str, Topic], ranges: Ranges, mode: ProcessingMode
+) -> Plan:
     pipeline, options = request.pipeline, request.options
     folder = PurePosixPath(str(options["to"]))
     own, other = str(folder / "a"), str(folder / "b")
@@ -82,6 +90,7 @@ def _plan(request: PlanRequest, topics: Mapping[str, Topic], ranges: Ranges) -> 
             format="parquet",
             folder=to,
             registered=is_own,
+            stream=mode.stream,
         )
         steps += [process, InstallResults(folder=to)]
     records = {t: sum(e - b for b, e in parts.values()) for t, parts in ranges.items()}
@@ -95,7 +104,7 @@ def _plan(request: PlanRequest, topics: Mapping[str, Topic], ranges: Ranges) -> 
             "entry_point": pipeline.entry_point,
         },
         impact={"records": records, "total": sum(records.values())},
-        risks=tuple(_risks(request, topics)),
+        risks=tuple(_risks(request, topics, mode)),
         options={**options, "offsets": range_rows(ranges)},
         resources=(f"output:{folder}",),
         outputs=OutputEffects(
@@ -105,13 +114,24 @@ def _plan(request: PlanRequest, topics: Mapping[str, Topic], ranges: Ranges) -> 
     )
 
 
-def _risks(request: PlanRequest, topics: Mapping[str, Topic]) -> list[str]:
+def _risks(request: PlanRequest, topics: Mapping[str, Topic], mode: ProcessingMode) -> list[str]:
+    assert request.version is not None
     return [
-        "both versions process the records as a batch: no record is late, so differences that "
-        "only a watermark makes are not found",
+        *mode.risks(request.version),
+        _STREAM if mode.is_stream else _BATCH,
         *common.topic_risks(topics),
         *common.effect_risks(request.pipeline, request.version, times="twice more"),
     ]
+
+
+_BATCH = (
+    "both versions process the records as a batch: no record is late, so differences that only a "
+    "watermark makes are not found"
+)
+_STREAM = (
+    "both versions get the same batches. Results that the watermark hasn't closed at the last "
+    "offset are missing in append mode"
+)
 
 
 SCENARIO = Scenario(
@@ -142,6 +162,8 @@ SCENARIO = Scenario(
             kind=Kind.MANY,
             metavar="TOPIC:PARTITION:FROM-TO",
         ),
+        AS,
+        MAX_RECORDS,
         TOLERANCE,
         IGNORE,
         Option(

@@ -12,6 +12,11 @@ from headgate.reprocess.conditions import ENTRY_POINT
 from headgate.reprocess.plan import Plan
 from headgate.reprocess.ports.spark_jobs import EventTimes, SparkJob
 from headgate.reprocess.scenario import Kind, Option, PlanRequest, Scenario, needs, refused
+from headgate.reprocess.scenarios.historical_range.stream_range import (
+    closing_ranges,
+    limit_blockers,
+    open_risk,
+)
 from headgate.reprocess.scenarios.historical_range.target import (
     FORMATS,
     blockers_of_target,
@@ -31,14 +36,20 @@ from headgate.reprocess.scenarios.shared.processed_records import (
     arrival,
     function_risks,
     newer_records,
-    operators_as_batch,
     range_blockers,
     range_rows,
     read_ranges,
     source_blockers,
     whole_topics,
 )
+from headgate.reprocess.scenarios.shared.processing_mode import (
+    AS,
+    MAX_RECORDS,
+    ProcessingMode,
+    choose,
+)
 from headgate.reprocess.steps.base.step import topic_facts
+from headgate.text.numbers import name_list
 from headgate.text.times import from_milliseconds, iso, milliseconds
 
 
@@ -50,9 +61,11 @@ def build(request: PlanRequest) -> Plan:
     assert version is not None
     names = {t for s in version.sources or () for t in s.topics}
     topics = request.inspector.kafka.topics(names)
+    mode = choose(request, version, request.options.get("keys", ()))
     blockers = [
         *common.topic_blockers(names, topics),
-        *operators_as_batch(request, version),
+        *mode.blockers,
+        *limit_blockers(version),
         *operator_blockers(request, version),
         *blockers_of_target(request),
     ]
@@ -62,7 +75,7 @@ def build(request: PlanRequest) -> Plan:
     scanned = _scanned(request, topics, wanted)
     if blockers := range_blockers(scanned, topics, option="scan"):
         return request.block(*blockers)
-    return _plan(request, version, topics, wanted, scanned)
+    return _plan(request, version, topics, wanted, scanned, mode)
 
 
 def _plan(
@@ -71,6 +84,7 @@ def _plan(
     topics: Mapping[str, Topic],
     wanted: TimeRange,
     scanned: Ranges,
+    mode: ProcessingMode,
 ) -> Plan:
     pipeline, inspector = request.pipeline, request.inspector
     ids = {name: topic.id for name, topic in topics.items()}
@@ -78,8 +92,15 @@ def _plan(
     column, blockers = result_filter(found, version, wanted)
     # A source without a watermark has no times: all of its records are read.
     offsets = {**scanned, **ranges_of(found.slices, wanted)}
+    has_any = any(begin < end for parts in offsets.values() for begin, end in parts.values())
+    said = mode.risks(version)
+    if mode.is_stream and has_any:
+        blockers = blockers or _column_blockers(found, column)
+        if version.stateful:
+            offsets, is_closed = closing_ranges(found, offsets, wanted)
+            said += [] if is_closed else [open_risk(found, wanted, mode.output_mode)]
     records = {t: sum(end - begin for begin, end in parts.values()) for t, parts in offsets.items()}
-    if not sum(records.values()):
+    if not has_any:
         blockers.append(
             f"no record has an event time from {iso(wanted.input_start)} to "
             f"{iso(wanted.input_until)}. {_measured(found)}"
@@ -93,9 +114,11 @@ def _plan(
         "result_time": column,
         "start": iso(wanted.start) if column else None,
         "until": iso(wanted.until) if column else None,
-        "input_start": iso(wanted.start if column is None else wanted.input_start),
-        "input_until": iso(wanted.until if column is None else wanted.input_until),
+        "stream": mode.stream,
     }
+    if not mode.is_stream:
+        what["input_start"] = iso(wanted.start if column is None else wanted.input_start)
+        what["input_until"] = iso(wanted.until if column is None else wanted.input_until)
     target = target_of(request, topics, what)
     return Plan(
         scenario=request.scenario,
@@ -107,12 +130,22 @@ def _plan(
             "entry_point": pipeline.entry_point,
         },
         impact={"records": records, "total": sum(records.values())},
-        risks=(*_risks(request, topics, scanned, found), *target.risks),
+        risks=(*_risks(request, topics, scanned, found, mode), *said, *target.risks),
         blockers=tuple(blockers),
         options={**request.options, "scan": range_rows(scanned)},
         resources=target.resources,
         outputs=target.outputs,
     )
+
+
+def _column_blockers(found: EventTimes, column: str | None) -> list[str]:
+    """Return why a stream can't choose results: its input has more than the range."""
+    if column is not None:
+        return []
+    return [
+        "as a stream, results are chosen by a column with their time. Name it with --time-column; "
+        f"for JSON, value.FIELD. Columns: {name_list(found.columns)}"
+    ]
 
 
 def _measuring(request: PlanRequest, scanned: Ranges) -> SparkJob:
@@ -156,8 +189,13 @@ def _risks(
     topics: Mapping[str, Topic],
     scanned: Ranges,
     found: EventTimes,
+    mode: ProcessingMode,
 ) -> list[str]:
-    risks = [_exactness(request, topics, scanned, found)]
+    exact = _exactness(request, topics, scanned, found)
+    # What a stream drops as late, its input has.
+    if mode.is_stream:
+        exact = exact.replace("the result is exact", "the input is complete")
+    risks = [exact]
     if not found.is_exact:
         risks.append(
             "rows are shuffled before the watermark, so the range can't be located: all measured "
@@ -247,11 +285,21 @@ SCENARIO = Scenario(
             "(default: the window, else the event time).",
             metavar="COLUMN",
         ),
+        AS,
+        MAX_RECORDS,
+        Option(
+            name="keys",
+            ask="Which columns identify a result?",
+            help="For a stream in update mode: column of a result's key, or value.FIELD. The last "
+            "row of each key is kept. Repeat it for several columns.",
+            kind=Kind.MANY,
+            metavar="COLUMN",
+        ),
         Option(
             name="warm-up",
             ask="How much time before and after the range do results depend on?",
             help="Time before and after the range whose records are processed too, such as 2h. "
-            "Needed for joins, session windows and deduplication.",
+            "Needed for joins, session windows, deduplication and functions with state.",
             metavar="DURATION",
         ),
         Option(

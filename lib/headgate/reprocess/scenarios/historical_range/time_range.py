@@ -16,12 +16,20 @@ from headgate.text.times import duration, iso, milliseconds, moment
 
 # Their results depend on records before or after the range, by how much only their owner knows.
 _NEED_WARM_UP = frozenset(
-    {OperatorKind.SESSION_AGGREGATE, OperatorKind.STREAM_JOIN, OperatorKind.DEDUPLICATE}
+    {
+        *(OperatorKind.SESSION_AGGREGATE, OperatorKind.STREAM_JOIN, OperatorKind.DEDUPLICATE),
+        *(OperatorKind.DEDUPLICATE_WITHIN_WATERMARK, OperatorKind.MAP_GROUPS),
+        *(OperatorKind.TRANSFORM_WITH_STATE, OperatorKind.UNKNOWN),
+    }
 )
 _WORDS = {
     OperatorKind.SESSION_AGGREGATE: "a session window",
     OperatorKind.STREAM_JOIN: "a join of two streams",
     OperatorKind.DEDUPLICATE: "a deduplication",
+    OperatorKind.DEDUPLICATE_WITHIN_WATERMARK: "a deduplication within the watermark",
+    OperatorKind.MAP_GROUPS: "state of its own for each group",
+    OperatorKind.TRANSFORM_WITH_STATE: "transformWithState",
+    OperatorKind.UNKNOWN: "an unknown operator",
 }
 
 

@@ -1,4 +1,4 @@
-"""Scenarios that have Spark process records as a batch: what they need of a pipeline."""
+"""Scenarios that have Spark process records: what they need of a pipeline."""
 
 from __future__ import annotations
 
@@ -58,21 +58,33 @@ def _is_assigned(source: Source) -> bool:
     return "assign" in {name.lower() for name in source.options}
 
 
+def unknown_state(request: PlanRequest, version: Version) -> list[str]:
+    """Return why it isn't known what the query keeps."""
+    if version.stateful is not None:
+        return []
+    return [
+        f"the stored version of {request.pipeline.name} doesn't show whether the query keeps "
+        f"state. Run `headgate capture {request.pipeline.entry_point} --pipeline "
+        f"{request.pipeline.name}`"
+    ]
+
+
+def other_in_batches(version: Version) -> list[str]:
+    """Return the names of operators whose results in a batch would differ."""
+    others = sorted({o.kind for o in version.stateful or ()} - _SAME_IN_BATCHES)
+    return [kind.replace("_", " ") for kind in others]
+
+
 def operators_as_batch(request: PlanRequest, version: Version) -> list[str]:
     """Return why the query's results can't be computed as a batch."""
-    operators = version.stateful
-    if operators is None:
-        return [
-            f"the stored version of {request.pipeline.name} doesn't show whether the query keeps "
-            f"state. Run `headgate capture {request.pipeline.entry_point} --pipeline "
-            f"{request.pipeline.name}`"
-        ]
-    others = sorted({o.kind for o in operators} - _SAME_IN_BATCHES)
+    if blockers := unknown_state(request, version):
+        return blockers
+    others = other_in_batches(version)
     if not others:
         return []
-    words = name_list(kind.replace("_", " ") for kind in others)
     return [
-        f"the query has {words}: in a batch, its results would differ. Use from-point or rewind"
+        f"the query has {name_list(others)}: in a batch, its results would differ. Use from-point "
+        "or rewind"
     ]
 
 

@@ -12,7 +12,11 @@ from headgate.reprocess.ports.kafka import TopicShape
 from headgate.reprocess.steps.base.document import StepBase
 from headgate.reprocess.steps.base.own_topic import CREATING, own_topic, records_in
 from headgate.reprocess.steps.base.step import PriorState, Step
-from headgate.reprocess.steps.outputs.process_records import Processing
+from headgate.reprocess.steps.outputs.process_records import (
+    DeleteResults,
+    Processing,
+    forget_stream,
+)
 from headgate.reprocess.steps.topics.delete_topics import check_unread
 from headgate.text.numbers import plural
 
@@ -35,7 +39,7 @@ class ProcessIntoTopic(Processing):
     def describe(self) -> str:
         return (
             f"process {plural(self.records, 'record')} of {', '.join(sorted(self.offsets))} with "
-            f"{self.entry_point}, and write the results to the new topic {self.topic}"
+            f"{self.entry_point}{self.how}, and write the results to the new topic {self.topic}"
         )
 
     def check(self, inspector: Inspector, *, again: bool = False) -> None:
@@ -48,13 +52,16 @@ class ProcessIntoTopic(Processing):
             )
 
     def bind(self, applier: Applier) -> PriorState:
-        """Decide where the topic's id is kept."""
-        return {"record": str(PurePosixPath(applier.folders.snapshot_folder()) / "created-topic")}
+        """Decide where the topic's id is kept, and the checkpoint of a stream."""
+        own = PurePosixPath(applier.folders.snapshot_folder())
+        record = {"record": str(own / "created-topic")}
+        return record | self.stream_folder(str(own / self.topic), applier.run)
 
     def apply(self, applier: Applier, was: PriorState) -> None:
         """Run the program into a topic of its own, and count what came."""
         self._create(applier, was["record"])
-        written = self.work(applier, "--to", f"kafka:{self.topic}", "--run", applier.run)
+        given = ("--to", f"kafka:{self.topic}", "--run", applier.run)
+        written = self.work(applier, *given, folder=was.get("stream"))
         found = records_in(applier, self.topic)
         if found != written:
             raise StepError(
@@ -63,6 +70,7 @@ class ProcessIntoTopic(Processing):
                 "resume the run"
             )
         applier.kafka.configure_topic(self.topic, self.shape["configs"])
+        forget_stream(applier, was)
 
     def verify(self, applier: Applier, was: PriorState) -> None:
         """Fail where the topic is gone; its records were counted."""
@@ -73,7 +81,8 @@ class ProcessIntoTopic(Processing):
 
     def undo(self, was: PriorState) -> tuple[Step, ...]:
         """Delete the topic."""
-        return (DeleteFilledTopic(topic=self.topic, record=was["record"]),)
+        topic = DeleteFilledTopic(topic=self.topic, record=was["record"])
+        return (topic, *((DeleteResults(folder=was["stream"]),) if "stream" in was else ()))
 
     def _create(self, applier: Applier, record: str) -> None:
         """Create the topic, in place of that of an earlier try; RefusedError if it's another's."""

@@ -39,7 +39,8 @@ class Processing(StepBase):
     `offsets` has the first offset and the one after the last, by topic and partition. Results are
     kept if their time is in `[start, until)`, input if its event time is in `[input_start,
     input_until)`; None: no limit. `result_time` names the column with a result's time. Times are
-    ISO 8601 in UTC. `registered` is False for a function that isn't the pipeline's own.
+    ISO 8601 in UTC. `registered` is False for a function that isn't the pipeline's own. `stream`
+    has `max_records` of a batch and the `keys` of which the last row is kept; None: as a batch.
     """
 
     symbol: ClassVar[str] = "+"
@@ -55,6 +56,7 @@ class Processing(StepBase):
     input_start: str | None = None
     input_until: str | None = None
     registered: bool = True
+    stream: dict[str, Any] | None = None
     config: dict[str, str] = field(default_factory=dict)
 
     @property
@@ -87,9 +89,12 @@ class Processing(StepBase):
                         "`headgate plan` again"
                     )
 
-    def work(self, applier: Applier, *target: str) -> int:
-        """Run the program with the arguments that name its target; return how many were written."""
-        job = self.job(*target)
+    def work(self, applier: Applier, *target: str, folder: str | None = None) -> int:
+        """Run the program with the arguments that name its target; return how many were written.
+
+        `folder` has the checkpoint of a stream, from which a resumed run continues.
+        """
+        job = self.job(*target, *(("--work", folder) if folder else ()))
         result = applier.spark_jobs.run(job)
         if result.outcome is not JobOutcome.DONE:
             raise StepError(
@@ -104,7 +109,7 @@ class Processing(StepBase):
     def job(self, *target: str) -> SparkJob:
         """Return the program, with the arguments that name its target."""
         return SparkJob(
-            program="replay_query",
+            program="replay_stream" if self.stream else "replay_query",
             arguments=(*self._arguments(), *target),
             what=f"the processing of {', '.join(sorted(self.offsets))}",
             config=self.config,
@@ -114,9 +119,14 @@ class Processing(StepBase):
     def report(self, facts: Mapping[str, Any]) -> str:
         """Return what the program has done, as a sentence for the Runs page."""
         return (
-            f"{plural(facts['read'], 'record')} read, {plural(facts['written'], 'result')} written "
+            f"{plural(facts['read'], 'record')} read, {stream_counts(facts)}"
+            f"{plural(facts['written'], 'result')} written "
             f"in {facts['seconds']:.0f} s, {facts['startup_seconds']:.0f} s of it to start Spark"
         )
+
+    def stream_folder(self, beside: str, run: str) -> PriorState:
+        """Return the folder of a stream's checkpoint, which executors must see; none of a batch."""
+        return {"stream": staged_folder(f"{beside}.stream", run)} if self.stream else {}
 
     def _arguments(self) -> list[str]:
         given = {
@@ -129,7 +139,18 @@ class Processing(StepBase):
             "--input-from": self.input_start,
             "--input-until": self.input_until,
         }
-        return [word for name, value in given.items() if value for word in (name, value)]
+        found = [word for name, value in given.items() if value for word in (name, value)]
+        if self.stream is not None:
+            found += ["--max-records", str(self.stream["max_records"])]
+            found += [word for key in self.stream["keys"] for word in ("--keys", key)]
+        return found
+
+    @property
+    def how(self) -> str:
+        """How it is processed, for the step's description."""
+        if self.stream is None:
+            return ""
+        return f" as a stream, in batches of at most {plural(self.stream['max_records'], 'record')}"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -148,17 +169,19 @@ class ProcessRecords(Processing):
     def describe(self) -> str:
         count = plural(self.records, "record")
         return (
-            f"process {count} of {', '.join(sorted(self.offsets))} with {self.entry_point}, and "
-            f"write the results next to {self.folder}"
+            f"process {count} of {', '.join(sorted(self.offsets))} with {self.entry_point}"
+            f"{self.how}, and write the results next to {self.folder}"
         )
 
     def bind(self, applier: Applier) -> PriorState:
-        """Decide where the results go."""
-        return {"staged": staged_folder(self.folder, applier.run)}
+        """Decide where the results go, and the checkpoint of a stream."""
+        staged = {"staged": staged_folder(self.folder, applier.run)}
+        return staged | self.stream_folder(self.folder, applier.run)
 
     def apply(self, applier: Applier, was: PriorState) -> None:
         """Run the program; what an earlier try has written is overwritten."""
-        self.work(applier, "--to", f"{self.format}:{was['staged']}")
+        self.work(applier, "--to", f"{self.format}:{was['staged']}", folder=was.get("stream"))
+        forget_stream(applier, was)
 
     def verify(self, applier: Applier, was: PriorState) -> None:
         """Fail unless Spark says that the folder is complete."""
@@ -170,7 +193,31 @@ class ProcessRecords(Processing):
 
     def undo(self, was: PriorState) -> tuple[Step, ...]:
         """Delete the results."""
-        return (DeleteResults(folder=was["staged"]),)
+        folders = filter(None, (was["staged"], was.get("stream")))
+        return tuple(DeleteResults(folder=folder) for folder in folders)
+
+
+def forget_stream(applier: Applier, was: PriorState) -> None:
+    """Delete a stream's checkpoint once its results are written."""
+    if folder := was.get("stream"):
+        applier.folders.remove_results(folder)
+
+
+def stream_counts(facts: Mapping[str, Any]) -> str:
+    """Return what only a stream counts, as a part of the report's sentence."""
+    if "dropped" not in facts:
+        return ""
+    lost = len(facts["uncounted"])
+    more = f" (the counts of {_batches(lost)} were lost in a crash)" if lost else ""
+    at = f", watermark {facts['watermark']} at the end" if facts["watermark"] else ""
+    return (
+        f"{plural(facts['dropped'], 'row')} dropped as late{more}, "
+        f"{_batches(facts['batches'])}{at}, "
+    )
+
+
+def _batches(count: int) -> str:
+    return f"{count} batch{'' if count == 1 else 'es'}"
 
 
 def _report(applier: Applier, entry_point: str) -> str:

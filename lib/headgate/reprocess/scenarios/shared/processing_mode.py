@@ -1,0 +1,130 @@
+"""Whether Spark processes records as a batch or as a stream, and what the plan says of it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from headgate.errors import ScenarioError
+from headgate.model.version import OperatorKind, Version
+from headgate.reprocess.scenario import Kind, Option, PlanRequest
+from headgate.reprocess.scenarios.shared.processed_records import other_in_batches, unknown_state
+from headgate.text.numbers import name_list
+
+BATCH, STREAM = "batch", "stream"
+# A batch of a stream must fit the state store's memory and be worth its commit.
+_AT_MOST = 100_000
+_AGGREGATES = frozenset({OperatorKind.AGGREGATE, OperatorKind.SESSION_AGGREGATE})
+
+AS = Option(
+    name="as",
+    ask="Process the records as a batch or as a stream?",
+    help="How Spark processes the records (default: as a batch if all operators mean the same "
+    "in a batch, else as a stream).",
+    kind=Kind.CHOICE,
+    choices=(BATCH, STREAM),
+)
+MAX_RECORDS = Option(
+    name="max-records",
+    ask="How many records per batch of the stream at most?",
+    help="Most records in a batch of the stream (default: `maxOffsetsPerTrigger` of the query, "
+    f"else {_AT_MOST}).",
+    kind=Kind.NUMBER,
+    metavar="COUNT",
+)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ProcessingMode:
+    """`stream` is what a processing step takes, None for a batch; `blockers` say why not."""
+
+    stream: dict[str, Any] | None
+    why: str
+    output_mode: str = "append"
+    blockers: tuple[str, ...] = ()
+
+    @property
+    def is_stream(self) -> bool:
+        """Whether it is one."""
+        return self.stream is not None
+
+    def risks(self, version: Version) -> list[str]:
+        """Return how the records are processed, and what comes of it."""
+        if self.stream is None:
+            return [f"Spark processes the records as a batch: {self.why}"]
+        found = [
+            f"Spark processes the records as a stream, at most {self.stream['max_records']} in a "
+            f"batch, in the order of record timestamps: {self.why}"
+        ]
+        if version.watermarks and version.stateful:
+            found.append(
+                "records that are late for the watermark are dropped, as by the running query. The "
+                "run counts them. Smaller batches drop more"
+            )
+        if self.stream["keys"]:
+            found.append(
+                f"{self._emits()}, and the results are the last row of each "
+                f"{name_list(self.stream['keys'])}"
+            )
+        elif self.output_mode == "complete":
+            found.append("in complete mode, the results are the rows of the last batch")
+        return found
+
+    def _emits(self) -> str:
+        return f"in {self.output_mode} mode a key can have several rows"
+
+
+def choose(request: PlanRequest, version: Version, keys: Sequence[str]) -> ProcessingMode:
+    """Return how the records are processed; `keys` are the columns of a result's key."""
+    if blockers := unknown_state(request, version):
+        return ProcessingMode(stream=None, why="", blockers=tuple(blockers))
+    asked = request.options.get("as")
+    others = name_list(other_in_batches(version))
+    if asked == BATCH and others:
+        reason = f"--as batch: the query has {others}, and in a batch its results would differ"
+        return ProcessingMode(
+            stream=None, why="", blockers=(f"{reason}. Use --as stream, or omit the option",)
+        )
+    if asked != STREAM and not others:
+        return _as_batch(request, asked)
+    mode = _output_mode(version)
+    why = f"in a batch, the results of {others} would differ" if others else "--as stream"
+    blockers = []
+    if mode == "update" and not keys and any(o.kind in _AGGREGATES for o in version.stateful or ()):
+        blockers.append(
+            "as a stream, the query in update mode gives a row for each change of a result. Pass "
+            "--keys with the columns of its key to keep the last row, or use --as batch"
+        )
+    stream = {"max_records": _at_most(request, version), "keys": list(_kept(mode, keys))}
+    return ProcessingMode(stream=stream, why=why, output_mode=mode, blockers=tuple(blockers))
+
+
+def _as_batch(request: PlanRequest, asked: str | None) -> ProcessingMode:
+    why = "--as batch" if asked else "all operators of the query mean the same in a batch"
+    blockers: tuple[str, ...] = ()
+    if "max-records" in request.options:
+        blockers = ("--max-records: only for --as stream. Omit the option",)
+    return ProcessingMode(stream=None, why=why, blockers=blockers)
+
+
+def _kept(mode: str, keys: Sequence[str]) -> Sequence[str]:
+    """Return the keys whose last row counts: in append mode, every row is a result."""
+    return keys if mode == "update" else ()
+
+
+def _output_mode(version: Version) -> str:
+    sink = version.sink.output_mode if version.sink else None
+    return (version.output_mode or sink or "append").lower()
+
+
+def _at_most(request: PlanRequest, version: Version) -> int:
+    given = request.options.get("max-records")
+    if given is not None:
+        if given < 1:
+            raise ScenarioError(f"--max-records: expected 1 or more, found {given}")
+        return int(given)
+    options = [{k.lower(): v for k, v in s.options.items()} for s in version.sources or ()]
+    own = [o["maxoffsetspertrigger"] for o in options if "maxoffsetspertrigger" in o]
+    found = [int(text) for text in own if text.isascii() and text.isdecimal() and int(text)]
+    return min(found, default=_AT_MOST)

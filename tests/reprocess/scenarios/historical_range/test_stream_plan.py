@@ -1,0 +1,227 @@
+"""Whether a plan processes as a batch or as a stream, why, and what a stream reads beyond."""
+
+from dataclasses import replace
+from datetime import UTC, datetime, timedelta
+
+import pytest
+
+from flat_ports import FlatPorts
+from headgate.errors import ScenarioError
+from headgate.model.cluster import Partition, Topic
+from headgate.model.registered_pipelines import Pipeline
+from headgate.model.version import (
+    Engine,
+    OperatorKind,
+    Sink,
+    Source,
+    StatefulOperator,
+    Version,
+    Watermark,
+    Window,
+)
+from headgate.reprocess.ports.spark_jobs import EventTimes, Slice
+from headgate.reprocess.scenarios.build import build_plan
+from headgate.text.times import milliseconds
+
+HOUR_US = 3_600_000_000
+DAY = datetime(2026, 4, 2, tzinfo=UTC)
+HOURLY = StatefulOperator(
+    kind=OperatorKind.AGGREGATE, window=Window(column="at", size_us=HOUR_US, slide_us=HOUR_US)
+)
+GROUPS = StatefulOperator(kind=OperatorKind.MAP_GROUPS)
+PIPELINE = Pipeline(name="p", engine=Engine.SPARK, entry_point="m:f", checkpoint="/data/checkpoint")
+
+
+def version(*operators, mode="append", **options):
+    return Version(
+        engine=Engine.SPARK,
+        sources=(Source(position=0, format="kafka", topics=("orders",), options=options),),
+        stateful=operators,
+        output_mode=mode,
+        sink=Sink(format="kafka", target="totals"),
+        watermarks=(Watermark(column="at", delay="2 hours"),),
+    )
+
+
+def at(hours):
+    return milliseconds(DAY + timedelta(hours=hours))
+
+
+def part(begin, first, last, number=0, topic="orders"):
+    return Slice(
+        topic=topic, partition=number, begin=begin, end=begin + 10, first=at(first), last=at(last)
+    )
+
+
+TIMES = EventTimes(
+    slices=(part(0, -9, 3), part(10, 2, 24.5), part(20, 24, 26), part(30, 26, 30),
+            part(40, 30, 31), part(0, 1, 2, 1), part(10, 2, 28, 1)),
+    column="at", is_exact=True, result_time="window", columns=("window", "city"),
+    delay_ms=7_200_000,
+)  # fmt: skip
+
+
+class Cluster(FlatPorts):
+    """A topic, and what is measured of it."""
+
+    def __init__(self, times=TIMES):
+        self.times = times
+
+    def place(self, location):
+        return location
+
+    def registered(self, _name):
+        return PIPELINE
+
+    def topics(self, names):
+        parts = (Partition(number=0, begin=0, end=50), Partition(number=1, begin=0, end=20))
+        return {n: Topic(name=n, id="1", partitions=parts) for n in names if n == "orders"}
+
+    def cluster_id(self):
+        return "c"
+
+    def event_times(self, _job, _topics):
+        return self.times
+
+    def pipelines(self):
+        return (PIPELINE,)
+
+    def can_write(self, _folder):
+        return True
+
+    def exists(self, _folder):
+        return False
+
+    def system_folder(self, _folder, _known):
+        return None
+
+
+def plan(found, *, times=TIMES, scenario="historical-range", **options):
+    given = {"from": "2026-04-02T00:00:00Z", "until": "2026-04-03T00:00:00Z", "to": "/data/april"}
+    if scenario == "ab":
+        given = {"other": "m:g", "keys": ["city"], "to": "/data/ab"}
+    given |= {name.replace("_", "-"): value for name, value in options.items()}
+    return build_plan(scenario, "p", Cluster(times), options=given, version=found)
+
+
+def test_a_batch_is_the_default_where_operators_mean_the_same():
+    made = plan(version(HOURLY))
+    assert made.steps[0].stream is None
+    assert "as a batch: all operators of the query mean the same in a batch" in made.risks[1]
+    assert made.steps[0].job().program == "replay_query"
+
+
+def test_a_stream_says_its_batches_and_what_it_drops():
+    made = plan(version(HOURLY, maxOffsetsPerTrigger="500"), **{"as": "stream"})
+    step = made.steps[0]
+    assert step.stream == {"max_records": 500, "keys": []}
+    assert "as a stream, in batches of at most 500 records" in step.describe()
+    job = step.job("--to", "x")
+    assert job.program == "replay_stream"
+    assert "--input-from" not in job.arguments and "--from" in job.arguments
+    assert made.risks[0].startswith("the input is complete: all records of the topics")
+    assert any("in the order of record timestamps: --as stream" in r for r in made.risks)
+    assert any(
+        r.startswith("records that are late for the watermark are dropped") for r in made.risks
+    )
+
+
+@pytest.mark.parametrize(
+    ("kind", "word"),
+    [
+        (OperatorKind.MAP_GROUPS, "map groups"),
+        (OperatorKind.TRANSFORM_WITH_STATE, "transform with state"),
+        (OperatorKind.DEDUPLICATE_WITHIN_WATERMARK, "deduplicate within watermark"),
+        (OperatorKind.UNKNOWN, "unknown"),
+    ],
+)
+def test_operators_that_only_a_stream_has_choose_it(kind, word):
+    found = version(StatefulOperator(kind=kind))
+    assert "pass --warm-up" in plan(found).blockers[0]
+    made = plan(found, warm_up="1h")
+    assert made.steps[0].stream == {"max_records": 100_000, "keys": []}
+    assert any(f"in a batch, the results of {word} would differ" in r for r in made.risks)
+    blocked = plan(found, warm_up="1h", **{"as": "batch"})
+    assert blocked.blockers[0].startswith(f"--as batch: the query has {word}, and in a batch")
+
+
+def test_a_stream_reads_until_its_windows_close():
+    # Windows of the day end at 24:00, plus the input of one window more, plus two hours of delay.
+    made = plan(version(HOURLY), **{"as": "stream"})
+    assert made.steps[0].offsets == {"orders": {"0": (0, 30), "1": (0, 20)}}
+    assert not any("the watermark ends" in r for r in made.risks)
+    later = replace(TIMES, slices=TIMES.slices[:5])
+    made = plan(version(HOURLY), times=later, **{"as": "stream"})
+    assert made.steps[0].offsets["orders"]["0"] == (0, 40)
+    # As a batch, nothing after the last window is needed.
+    assert plan(version(HOURLY), times=later).steps[0].offsets["orders"]["0"] == (0, 30)
+
+
+def test_windows_that_stay_open_are_named():
+    early = replace(TIMES, slices=TIMES.slices[:3])
+    made = plan(version(HOURLY), times=early, **{"as": "stream"})
+    (said,) = [r for r in made.risks if r.startswith("the watermark ends")]
+    assert "at 2026-04-03T00:00:00.000Z, because an input has no measured record at" in said
+    assert said.endswith("2026-04-03T03:00:00.000Z or later. Results of windows that end after "
+                         "2026-04-03T00:00:00.000Z are missing")  # fmt: skip
+    made = plan(version(HOURLY, mode="Update"), times=early, keys=["city"], **{"as": "stream"})
+    assert any(r.endswith("are not final") for r in made.risks)
+    # A query without state has nothing that stays in it.
+    assert not any(
+        "the watermark" in r for r in plan(version(), times=early, **{"as": "stream"}).risks[2:]
+    )
+
+
+def test_update_mode_needs_the_keys_of_a_result():
+    found = version(HOURLY, mode="update")
+    assert "Pass --keys with the columns of its key" in plan(found, **{"as": "stream"}).blockers[0]
+    made = plan(found, keys=["window", "city"], **{"as": "stream"})
+    assert made.steps[0].stream["keys"] == ["window", "city"]
+    assert made.steps[0].job().arguments[-4:] == ("--keys", "window", "--keys", "city")
+    assert any("the results are the last row of each city, window" in r for r in made.risks)
+    # As a batch, each result comes once anyway.
+    assert plan(found).can_apply
+
+
+@pytest.mark.parametrize(
+    ("found", "options", "said"),
+    [
+        (version(HOURLY), {"max_records": 5}, "--max-records: only for --as stream"),
+        (
+            version(StatefulOperator(kind=OperatorKind.LIMIT)),
+            {"warm_up": "1h"},
+            "the query has a limit",
+        ),
+    ],
+)
+def test_what_makes_no_sense_is_a_blocker(found, options, said):
+    assert said in plan(found, **options).blockers[0]
+
+
+def test_a_stream_needs_the_column_of_a_results_time():
+    made = plan(version(HOURLY), times=replace(TIMES, result_time=None), **{"as": "stream"})
+    assert "Name it with --time-column" in made.blockers[0]
+    assert not made.steps
+
+
+def test_a_batch_of_no_records_is_an_error():
+    with pytest.raises(ScenarioError, match="--max-records: expected 1 or more, found 0"):
+        plan(version(HOURLY), max_records=0, **{"as": "stream"})
+
+
+def test_both_versions_are_streams_of_the_same_batches():
+    made = plan(version(GROUPS), scenario="ab", max_records=40)
+    steps = [s for s in made.steps if s.action == "process_records"]
+    assert [s.stream for s in steps] == [{"max_records": 40, "keys": []}] * 2
+    assert any(r.startswith("both versions get the same batches") for r in made.risks)
+    update = plan(version(HOURLY, mode="update"), scenario="ab", **{"as": "stream"})
+    assert update.steps[0].stream["keys"] == ["city"]
+
+
+def test_an_undo_deletes_the_checkpoint_too():
+    step = plan(version(GROUPS), warm_up="1h").steps[0]
+    was = {"staged": "/data/.april.headgate-r", **step.stream_folder(step.folder, "r")}
+    assert [s.folder for s in step.undo(was)] == [
+        "/data/.april.headgate-r",
+        "/data/.april.stream.headgate-r",
+    ]
