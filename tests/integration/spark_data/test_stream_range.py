@@ -120,8 +120,16 @@ def test_windows_as_a_stream_and_as_a_batch_are_the_same(team, pipeline):
     given = ("--from", SINCE, "--until", UNTIL)
     for how in ("stream", "batch"):
         target = team.folder / how
+        more = ("--max-records", "70") if how == "stream" else ()
         file, plan = team.plan(
-            "hourly", *given, "--to", str(target), "--as", how, scenario="historical-range"
+            "hourly",
+            *given,
+            "--to",
+            str(target),
+            "--as",
+            how,
+            *more,
+            scenario="historical-range",
         )
         assert any(r.startswith(f"Spark processes the records as a {how}") for r in plan["risks"])
         team.run("apply", str(file))
@@ -137,7 +145,18 @@ def test_windows_without_a_later_record_stay_open(team, pipeline):
     newest = max(datetime.fromisoformat(o["at"]) for _, o in orders)
     until = (newest + HOUR).isoformat()
     target = team.folder / "results"
-    given = ("--from", SINCE, "--until", until, "--to", str(target), "--as", "stream")
+    given = (
+        "--from",
+        SINCE,
+        "--until",
+        until,
+        "--to",
+        str(target),
+        "--as",
+        "stream",
+        "--max-records",
+        "70",
+    )
     file, plan = team.plan("hourly", *given, scenario="historical-range")
     (said,) = [r for r in plan["risks"] if r.startswith("the watermark ends at")]
     assert "are missing" in said
