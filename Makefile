@@ -82,7 +82,7 @@ twin-all: ## run both versions of every recorded change on generated rows; write
 
 faults: ## kill workers, stop the broker, fill the disk in every scene; writes docs/faults.md
 	$(SETUP) python jars
-	@exec $(BIN)/python scripts/faults.py --table docs/faults.md $(ARGS)
+	@$(QUICK_JAVA); exec $(BIN)/python scripts/faults.py --table docs/faults.md $(ARGS)
 
 fuzz: ## read damaged inputs of every kind (ARGS="--inputs 2000"); writes docs/fuzz.md
 	$(SETUP) python

@@ -16,6 +16,7 @@ from scenes.generations import wrong_reading
 from scenes.kafka_streams.streams_scene import StreamsScene
 from scenes.records import Writer, make_topic, read_all, write_history
 from scenes.scene import STOP, GroupScene, Scene
+from scenes.small_spark import spark_tables, submit_options
 
 MORE = 5
 
@@ -150,12 +151,7 @@ class BoundedSpark(Scene):
         """Run the program as anybody would, without a worker."""
         from headgate.gateway.spark.run_job import joined_jars
 
-        options = (
-            f"--master local[2] --jars {joined_jars()} --driver-memory 768m --conf"
-            " spark.sql.shuffle.partitions=2 --conf spark.ui.enabled=false"
-            " --conf spark.sql.codegen.wholeStage=false"
-            " --conf spark.sql.codegen.factoryMode=NO_CODEGEN pyspark-shell"
-        )
+        options = f"--master local[2] --jars {joined_jars()} {submit_options()} pyspark-shell"
         path = os.pathsep.join(filter(None, (str(self.folder), os.environ.get("PYTHONPATH"))))
         subprocess.run(
             [
@@ -175,18 +171,7 @@ class BoundedSpark(Scene):
     ) -> None:
         """Write the registry, with small settings for Spark."""
         super().register(fields, commands, store)
-        settings = {
-            "spark.sql.shuffle.partitions": "2",
-            "spark.driver.memory": "768m",
-            "spark.driver.extraJavaOptions": "-XX:+UseSerialGC -XX:TieredStopAtLevel=1",
-            # Compiling code for so few rows would cost more than it gives back.
-            "spark.sql.codegen.wholeStage": "false",
-            "spark.sql.codegen.factoryMode": "NO_CODEGEN",
-        }
-        lines = [f"{json.dumps(k)} = {json.dumps(v)}" for k, v in settings.items()]
-        text = self.config.read_text()
-        head = ["[spark]", 'master = "local[2]"', "[spark.config]", *lines, ""]
-        self.config.write_text("\n".join(head) + text)
+        self.config.write_text(spark_tables() + self.config.read_text())
 
     def check_end(self) -> None:
         """It read to one bound, at which its checkpoint ends, and wrote what plain Python says."""

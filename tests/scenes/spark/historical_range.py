@@ -17,6 +17,7 @@ from headgate.model.version import Engine
 from headgate.text.times import from_milliseconds, iso
 from scenes.records import MINUTE, Writer, make_topic, read_all, write_history
 from scenes.scene import Scene
+from scenes.small_spark import spark_tables
 
 WINDOW = 10 * MINUTE
 SOURCE = """
@@ -82,8 +83,7 @@ class _Processing(Scene):
         entry_point = f"by_city:{self.function}"
         self.register({"checkpoint": "checkpoint", "entry_point": entry_point}, {})
         with self.config.open("a") as file:
-            file.write('[spark]\nmaster = "local[2]"\n[spark.config]\n')
-            file.write('"spark.sql.shuffle.partitions" = "2"\n')
+            file.write(spark_tables())
         capture = ("capture", entry_point, "--pipeline", self.pipeline)
         command = [sys.executable, "-m", "headgate.cli.main", "--config", str(self.config)]
         subprocess.run(

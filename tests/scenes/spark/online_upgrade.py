@@ -14,6 +14,7 @@ from headgate.model.version import Engine
 from integration.spark.online_queries import JOBS
 from scenes.records import Writer, make_topic, read_all, write_history
 from scenes.scene import RUNS, STATUS, STOP, Scene
+from scenes.small_spark import SMALL, spark_tables
 
 RUNNER = """
 import os, signal, sys, threading, time
@@ -51,13 +52,6 @@ COMMANDS = {
     "deploy": 'echo "${HEADGATE_MESSAGE#jobs:}" > current',
     "rollback": "echo first > current",
 }
-SETTINGS = {
-    "spark.sql.shuffle.partitions": "2",
-    "spark.driver.memory": "640m",
-    "spark.ui.enabled": "false",
-    "spark.sql.codegen.wholeStage": "false",
-    "spark.sql.codegen.factoryMode": "NO_CODEGEN",
-}
 
 
 class OnlineUpgradeSpark(Scene):
@@ -80,8 +74,13 @@ class OnlineUpgradeSpark(Scene):
 
     @property
     def arguments(self) -> tuple[str, ...]:
-        """The other version, compared without the field in which it names itself."""
-        return ("--after=jobs:second", "--keys=id", "--ignore=by", "--compare-for=3")
+        """The other version, compared without the field in which it names itself.
+
+        The running version is named: of what a worker observes, a checkpoint, nobody knows the
+        key columns.
+        """
+        versions = (f"--before={self.pipeline}@1", "--after=jobs:second")
+        return (*versions, "--keys=id", "--ignore=by", "--compare-for=3")
 
     def prepare(self) -> None:
         """Start the query in a process of its own, and store its version."""
@@ -94,15 +93,14 @@ class OnlineUpgradeSpark(Scene):
         fields = {"broker": self.bootstrap, "folder": self.folder}
         code = JOBS.format(topic=self._topic, sink=self._sink, **fields)
         (self.folder / "jobs.py").write_text(code)
-        settings = {**SETTINGS, "spark.jars": ",".join(map(str, spark_jars()))}
+        settings = {**SMALL, "spark.jars": ",".join(map(str, spark_jars()))}
         (self.folder / "runner.py").write_text(RUNNER.format(settings=settings))
         (self.folder / "current").write_text("first")
         commands = COMMANDS | {"start": START.replace("{python}", sys.executable)}
         given = {"checkpoint": "checkpoint", "entry_point": "jobs:first"}
         self.register(given, commands)
-        lines = [f"{json.dumps(k)} = {json.dumps(v)}" for k, v in SETTINGS.items()]
         with self.config.open("a") as file:
-            file.write("\n".join(["[spark]", 'master = "local[2]"', "[spark.config]", *lines, ""]))
+            file.write(spark_tables())
         self._capture()
         self._writer = Writer(self.bootstrap, self._topic, 2)
         assert self.shell(commands["start"]) == 0, "the query does not start"

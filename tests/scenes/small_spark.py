@@ -1,0 +1,26 @@
+"""Settings of Spark for so few rows that its start, and not the work, takes the time."""
+
+from __future__ import annotations
+
+import json
+
+# Compiling code for so few rows would cost more than it gives back.
+SMALL = {
+    "spark.sql.shuffle.partitions": "2",
+    "spark.driver.memory": "768m",
+    "spark.driver.extraJavaOptions": "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC -XX:-UsePerfData",
+    "spark.ui.enabled": "false",
+    "spark.sql.codegen.wholeStage": "false",
+    "spark.sql.codegen.factoryMode": "NO_CODEGEN",
+}
+
+
+def spark_tables() -> str:
+    """Return the tables of headgate.toml for it."""
+    lines = (f"{json.dumps(key)} = {json.dumps(value)}" for key, value in SMALL.items())
+    return "\n".join(("[spark]", 'master = "local[2]"', "[spark.config]", *lines, ""))
+
+
+def submit_options() -> str:
+    """Return the same as options for `PYSPARK_SUBMIT_ARGS`."""
+    return " ".join(f"--conf '{key}={value}'" for key, value in SMALL.items())
