@@ -5,8 +5,10 @@ import subprocess
 import pytest
 
 from headgate.gateway.process.java import java
-from headgate.gateway.spark.submit_job import PROGRESS, ProgressFile, as_properties
+from headgate.gateway.spark.submit_job import PROGRESS, ProgressFile, Submission, as_properties
+from headgate.model.registered_pipelines import SparkSettings
 
+BAR = "spark.ui.showConsoleProgress"
 SETTINGS = {
     "spark.app.name": " two  words ",
     "spark.x y:z=1": "C:\\jars, a=b # c",
@@ -36,6 +38,15 @@ def test_java_reads_the_settings_that_were_written(tmp_path):
         pytest.skip("this Java can't run source files")
     pairs = said.stdout.decode().split("\1")[:-1]
     assert dict(p.split("\0") for p in pairs) == SETTINGS
+
+
+@pytest.mark.parametrize(("config", "shown"), [({}, "false"), ({BAR: "true"}, "true")])
+def test_the_log_has_no_progress_bars_unless_they_are_wanted(tmp_path, config, shown):
+    spark = SparkSettings(master="local[1]", config=config)
+    submission = Submission(
+        program="p", arguments=(), spark=spark, folder=tmp_path, report=tmp_path, mark="m"
+    )
+    assert submission._settings()[BAR] == shown
 
 
 def test_each_whole_line_of_progress_is_read_once(tmp_path):

@@ -22,8 +22,12 @@ PROGRAMS = "headgate.spark_jobs.data"
 _FOLDER = Path(__file__).resolve().parents[2] / "spark_jobs" / "data"
 PROGRESS, RESULT, STOP, LOG = "progress.jsonl", "result.json", "stop", "spark.log"
 PROPERTIES = "spark.properties"
-# What Spark does unless [spark.config] says otherwise.
-_DEFAULTS = {"spark.ui.enabled": "false", "spark.log.level": "WARN"}
+# What Spark does unless [spark.config] says otherwise. A progress bar would hide the last message.
+_DEFAULTS = {
+    "spark.ui.enabled": "false",
+    "spark.ui.showConsoleProgress": "false",
+    "spark.log.level": "WARN",
+}
 DELTA = {
     "spark.sql.extensions": "io.delta.sql.DeltaSparkSessionExtension",
     "spark.sql.catalog.spark_catalog": "org.apache.spark.sql.delta.catalog.DeltaCatalog",
