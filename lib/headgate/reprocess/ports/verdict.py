@@ -71,6 +71,16 @@ class UpgradeVerdict:
         """The findings that close the gate."""
         return tuple(f for f in self.findings if f.closes)
 
+    def blockers(self) -> tuple[str, ...]:
+        """Return why the new version can't be deployed, and what answers open questions."""
+        found = [f"the check of the new version fails: {f.sentence()}" for f in self.closed]
+        if any(f.question for f in self.closed):
+            found.append(
+                f"the running version was read from {self.compared or 'its checkpoint'}. If that "
+                "leaves a question open, pass its plan or a stored version with --before"
+            )
+        return tuple(found)
+
     @property
     def codes(self) -> tuple[str, ...]:
         """Every finding as `RULE outcome`, once, in order."""

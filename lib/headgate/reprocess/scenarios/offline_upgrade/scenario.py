@@ -46,10 +46,7 @@ def build(request: PlanRequest) -> Plan:
         options["before"] = verdict.compared
     request = dataclasses.replace(request, options=options)
     if verdict.closed:
-        refused = request.block(
-            *(f"the check of the new version fails: {f.sentence()}" for f in verdict.closed)
-        )
-        return dataclasses.replace(refused, options=options)
+        return dataclasses.replace(request.block(*verdict.blockers()), options=options)
     if pipeline.engine is Engine.SPARK:
         plan = upgrade_spark.build(request, verdict)
     else:

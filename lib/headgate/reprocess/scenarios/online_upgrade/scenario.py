@@ -45,9 +45,7 @@ def build(request: PlanRequest) -> Plan:
     )
     # `before` is not resolved here: a version that is stored meanwhile must make the plan stale.
     if verdict.closed:
-        return request.block(
-            *(f"the check of the new version fails: {f.sentence()}" for f in verdict.closed)
-        )
+        return request.block(*verdict.blockers())
     return spark.build(request, verdict)
 
 
