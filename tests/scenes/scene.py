@@ -41,6 +41,8 @@ class Scene(ABC):
     pipeline: ClassVar[str] = "scene"
     # What the undo of a whole run is refused with; empty where one puts all back.
     no_rollback: ClassVar[str] = ""
+    # How long a run may take: up to a minute and a half for a stop, three for a start.
+    run_seconds: ClassVar[float] = 240.0
 
     def __init__(self, folder: Path, bootstrap: str) -> None:
         self.folder = folder

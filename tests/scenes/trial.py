@@ -20,8 +20,6 @@ from scenes.forked import Forks, Process, kill_all_below
 from scenes.points import Point, Target, read_struck, read_trace
 from scenes.scene import Scene
 
-# A run waits up to a minute and a half for a stop, three for a start.
-RUN_SECONDS = 240.0
 _ASKED_AGAIN_SECONDS = 60.0
 _OPENING = Lock()
 
@@ -174,10 +172,10 @@ class Trial:
         condition: Callable[[], Any],
         else_: str = "it came too late",
         *,
-        seconds: float = RUN_SECONDS,
+        seconds: float | None = None,
     ) -> None:
         """Wait for what is on its way; AssertionError where it has not come by then."""
-        deadline = time.monotonic() + seconds
+        deadline = time.monotonic() + (seconds or self.scene.run_seconds)
         while not condition():
             assert time.monotonic() < deadline, f"{else_}\n{self.said()}"
             time.sleep(0.1)

@@ -61,6 +61,8 @@ class OnlineUpgradeSpark(Scene):
     scenario = "online-upgrade"
     engine = Engine.SPARK
     markers = ("kafka", "spark")
+    # Seven starts of Spark, of which other cells have theirs at the same time.
+    run_seconds = 600.0
 
     def __init__(self, folder: Path, bootstrap: str) -> None:
         super().__init__(folder, bootstrap)
