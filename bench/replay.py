@@ -23,12 +23,12 @@ import tempfile
 import threading
 import time
 from collections.abc import Iterator
-from contextlib import contextmanager, suppress
+from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from confluent_kafka import Consumer, TopicPartition
+from confluent_kafka import Consumer, KafkaError, TopicPartition
 from confluent_kafka.admin import AdminClient, NewTopic
 from harness import Row
 
@@ -125,8 +125,9 @@ def rows() -> Iterator[Row]:
         bench = _Bench(home / "local", broker, "local[2]", _SETTINGS)
         bench.prepare()
         yield from _throughput(bench)
-        with _cluster(home / "cluster", bench) as (cluster, many):
-            yield from _growth(many, cluster)
+        (home / "cluster").mkdir()
+        with running_cluster(home / "cluster") as cluster:
+            yield from _growth(bench, cluster)
 
 
 @dataclass
@@ -191,8 +192,9 @@ def _as_batch(bench: _Bench, stream: Run) -> Iterator[Row]:
     yield Row(subject="start-up and all other steps of the batch", ours=batch.rest, goal="informs")
 
 
-def _growth(bench: _Bench, cluster: Cluster) -> Iterator[Row]:
-    found = {size: bench.bounded(size, "--max-records", str(CLUSTER_BATCH)) for size in SIZES}
+def _growth(local: _Bench, cluster: Cluster) -> Iterator[Row]:
+    both = local.elsewhere("two", cluster.master, cluster.config)
+    found = {size: both.bounded(size, "--max-records", str(CLUSTER_BATCH)) for size in SIZES}
     small = min(SIZES)
     for size in sorted(set(SIZES) - {small}):
         times = size / small
@@ -213,26 +215,17 @@ def _growth(bench: _Bench, cluster: Cluster) -> Iterator[Row]:
             goal=f"flat: at most {FLAT:g} times",
             met=found[size].memory <= FLAT * found[small].memory,
         )
-    bench.write_registry({**cluster.config, "spark.cores.max": "1"})
-    one = bench.bounded(RECORDS, "--max-records", str(CLUSTER_BATCH))
-    two = found.get(RECORDS) or found[max(SIZES)]
+    size = max(SIZES) if RECORDS not in found else RECORDS
+    alone = local.elsewhere("one", cluster.master, cluster.config | {"spark.cores.max": "1"})
+    one, two = alone.bounded(size, "--max-records", str(CLUSTER_BATCH)), found[size]
     yield Row(
-        subject=f"two workers of a standalone cluster, {RECORDS:,} records",
+        subject=f"two workers of a standalone cluster, {size:,} records",
         ours=two.seconds,
         peer=one.seconds,
         peer_is="one worker of it",
         goal=f"informs: factor {one.seconds / two.seconds:.2f} on {os.cpu_count()} cores, which "
         "broker and driver share",
     )
-
-
-@contextmanager
-def _cluster(folder: Path, local: _Bench) -> Iterator[tuple[Cluster, _Bench]]:
-    folder.mkdir()
-    with running_cluster(folder) as cluster:
-        bench = _Bench(local.home.parent / "many", local.broker, cluster.master, cluster.config)
-        bench.copy_of(local)
-        yield cluster, bench
 
 
 @dataclass
@@ -254,16 +247,18 @@ class _Bench:
         for future in made.values():
             future.result(60)
         self._write_folder()
-        self._python(__file__, "prepare", *map(str, self.sizes))
+        self._spark("prepare", *map(str, self.sizes))
         self._headgate(
             "capture", f"bench_orders:orders_{RECORDS}", "--pipeline", f"orders-{RECORDS}"
         )
 
-    def copy_of(self, other: _Bench) -> None:
-        """Begin with the checkpoints of another folder."""
-        self._write_folder()
+    def elsewhere(self, name: str, master: str, config: dict[str, str]) -> _Bench:
+        """Return another folder with the same checkpoints, for another master."""
+        other = _Bench(self.home.parent / name, self.broker, master, config)
+        other._write_folder()
         for size in self.sizes:
-            shutil.copytree(other.home / f"first-{size}", self.home / f"first-{size}")
+            shutil.copytree(self.home / f"first-{size}", other.home / f"first-{size}")
+        return other
 
     def _write_folder(self) -> None:
         self.home.mkdir()
@@ -271,11 +266,7 @@ class _Bench:
         (self.home / "bench_orders.py").write_text("".join((QUERY, *functions)))
         given = {"broker": self.broker, "batch": BATCH}
         (self.home / "query.json").write_text(json.dumps(given))
-        self.write_registry(self.config)
-
-    def write_registry(self, config: dict[str, str]) -> None:
-        """Write headgate.toml with these settings of Spark."""
-        lines = (f"{json.dumps(k)} = {json.dumps(v)}" for k, v in config.items())
+        lines = (f"{json.dumps(k)} = {json.dumps(v)}" for k, v in self.config.items())
         head = REGISTRY.format(broker=self.broker, master=self.master, config="\n".join(lines))
         tables = (PIPELINE.format(size=size) for size in self.sizes)
         (self.home / "headgate.toml").write_text("".join((head, *tables)))
@@ -297,7 +288,7 @@ class _Bench:
         checkpoint = self._anew(size)
         topic = f"counts-{size}"
         before = self._ends(topic)
-        wall = _wall(lambda: self._python(__file__, "stream", str(size), str(checkpoint)))
+        wall = _wall(lambda: self._spark("stream", str(size), str(checkpoint)))
         self._check(topic, before, size)
         took = _between(checkpoint)
         return Run(took, wall - took)
@@ -321,7 +312,7 @@ class _Bench:
     def plain_batch(self, size: int) -> Run:
         """Do the same batch without Headgate."""
         begin = time.perf_counter()
-        took = float(self._python(__file__, "batch", str(size)).splitlines()[-1])
+        took = float(self._spark("batch", str(size)).splitlines()[-1])
         wall = time.perf_counter() - begin
         self._check("plain-batch", {}, size)
         return Run(took, wall - took)
@@ -350,7 +341,8 @@ class _Bench:
         left = len(parts)
         while left:
             for message in consumer.consume(1000, 1.0):
-                if message.error() is not None:
+                if (error := message.error()) is not None:
+                    assert error.code() == KafkaError._PARTITION_EOF, error
                     left -= 1
                     continue
                 key, n = message.key() or b"", json.loads(message.value() or b"{}")["n"]
@@ -359,24 +351,23 @@ class _Bench:
         assert sum(newest.values()) == size, f"{sum(newest.values())} of {size} are counted"
 
     def _headgate(self, *args: str) -> dict[str, Any]:
-        text = self._python("-m", "headgate.cli.main", *args, "--format", "json")
-        return dict(json.loads(text or "{}"))
+        command = ("-m", "headgate.cli.main", *args, "--format", "json")
+        return dict(json.loads(self._python(*command) or "{}"))
 
-    def _python(self, *arguments: str) -> str:
+    def _spark(self, *args: str) -> str:
+        """Run this file as a PySpark program with the settings that runs have, too."""
         config = self.config | {"spark.jars": joined_jars(), "spark.master": self.master}
-        options = (f"--conf '{key}={value}'" for key, value in config.items())
+        options = " ".join(f"--conf '{key}={value}'" for key, value in config.items())
+        return self._python(__file__, *args, PYSPARK_SUBMIT_ARGS=f"{options} pyspark-shell")
+
+    def _python(self, *args: str, **env: str) -> str:
         path = os.pathsep.join((str(self.home), *filter(None, sys.path)))
-        env = os.environ | {
-            "PYTHONPATH": path,
-            "PYSPARK_SUBMIT_ARGS": f"{' '.join(options)} pyspark-shell",
-            "SPARK_LOCAL_IP": "127.0.0.1",
-        }
         done = subprocess.run(
-            [sys.executable, *arguments], env=env, cwd=self.home, capture_output=True, text=True,
-            check=False,
+            [sys.executable, *args], cwd=self.home, capture_output=True, text=True, check=False,
+            env=os.environ | {"PYTHONPATH": path, "SPARK_LOCAL_IP": "127.0.0.1"} | env,
         )  # fmt: skip
         if done.returncode:
-            raise SystemExit(f"{' '.join(arguments)}:\n{done.stdout}\n{done.stderr[-3000:]}")
+            raise SystemExit(f"{' '.join(args)}:\n{done.stdout}\n{done.stderr[-3000:]}")
         return done.stdout
 
 
@@ -413,7 +404,8 @@ class _Memory:
 
 def _is_driver(entry: Path) -> bool:
     line = (entry / "cmdline").read_bytes()
-    return b"run_bounded" in line
+    # What only assembles the command line of the other one ends at once.
+    return b"run_bounded" in line and b"spark.launcher.Main" not in line
 
 
 def _kilobytes(entry: Path) -> int:
