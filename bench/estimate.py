@@ -176,8 +176,12 @@ class _Bench:
         path = os.pathsep.join(filter(None, (str(self._home), os.environ.get("PYTHONPATH"))))
         program = (sys.executable, "-m", "headgate.spark_jobs.data.run_bounded")
         given = ("--entry-point=bench_orders:orders", "--checkpoint=checkpoint", "--bounds=first")
-        env = {**os.environ, "PYTHONPATH": path, "PYSPARK_SUBMIT_ARGS": options}
-        subprocess.run([*program, *given], cwd=self._home, env=env, check=True, capture_output=True)
+        env = {"PYTHONPATH": path, "PYSPARK_SUBMIT_ARGS": options, "PYSPARK_PYTHON": sys.executable}
+        done = subprocess.run(
+            [*program, *given], cwd=self._home, env=os.environ | env, capture_output=True,
+            text=True, check=False,
+        )  # fmt: skip
+        assert done.returncode == 0, done.stdout + done.stderr[-3000:]
 
     def run(self) -> dict[str, Any]:
         """Do one run; return its records, seconds, estimate and error; None is not known."""
