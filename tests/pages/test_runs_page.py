@@ -153,3 +153,22 @@ def test_runs_come_in_pages(open_page, store):
     assert at.button(key=RunsKey.OLDER).disabled
     at.button(key=RunsKey.NEWER).click().run()
     assert at.dataframe[0].value["Run"].tolist() == shown
+
+
+def test_a_run_that_counted_records_has_a_report_to_download(open_page, store, run):
+    facts = {"read": 1200, "written": 7, "dropped_by_watermark": 3, "processing_seconds": 8.0}
+    store.step_documents.put(run, 0, 1, "job", {"program": "x", "outcome": "done", "facts": facts})
+    store.journal.add(run, 0, Event.DONE)
+    store.runs.finish(run, RunState.DONE)
+    at = open_page("runs", run=run)
+    shown = text(at)
+    assert "Rows dropped by the watermark</span><b>3</b>" in shown
+    assert "Records read</span><b>1.2 k</b>" in shown
+    assert "150 records/s" in shown
+    assert "Late records" not in shown
+    keys = [e.proto.id for e in at.get("download_button")]
+    assert [form for form in ("json", "markdown") if any(f"report_{form}" in k for k in keys)] == [
+        "json",
+        "markdown",
+    ]
+    assert not at.exception

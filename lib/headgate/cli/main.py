@@ -75,6 +75,9 @@ COMMANDS = {
         "headgate.cli.commands.cancel:command", "Stop a run, or cancel a request."
     ),
     "runs": CommandEntry("headgate.cli.commands.runs:command", "List the runs, or show one run."),
+    "report": CommandEntry(
+        "headgate.cli.commands.runs:report", "Print what a run has read, written and compared."
+    ),
     "doctor": CommandEntry(
         "headgate.cli.commands.doctor:command", "Check the installation and configuration."
     ),

@@ -175,6 +175,22 @@ class StepProgress:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class StepDocument:
+    """What the program of a step reported in one attempt of the run.
+
+    `name` is `job` (its result: `program`, `outcome`, `facts`), `comparison` (counts of two
+    outputs) or `partitions` (offsets while it runs). `at` is ISO 8601 in UTC.
+    """
+
+    run: str
+    position: int
+    name: str
+    attempt: int
+    document: dict[str, Any]
+    at: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Note:
     """A message about a step that is under way, for people."""
 

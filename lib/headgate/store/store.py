@@ -13,6 +13,7 @@ from headgate.store.requests import Requests
 from headgate.store.restore_points import RestorePoints
 from headgate.store.runs import Runs
 from headgate.store.schedules import Schedules
+from headgate.store.step_documents import StepDocuments
 from headgate.store.step_progress import Progresses
 from headgate.store.versions import Versions
 
@@ -27,6 +28,7 @@ class Store:
         self.requests = Requests(database)
         self.journal = Journal(database)
         self.progress = Progresses(database)
+        self.step_documents = StepDocuments(database)
         self.questions = Questions(database)
         self.audit = Audit(database)
         self.activity = Activities(database)

@@ -80,6 +80,17 @@ STEP_PROGRESS = sa.Table(
     sa.Column("at", sa.Text, nullable=False),
 )
 
+STEP_DOCUMENTS = sa.Table(
+    "step_documents",
+    METADATA,
+    sa.Column("run", sa.Text, sa.ForeignKey("runs.id"), primary_key=True),
+    sa.Column("position", sa.Integer, primary_key=True, autoincrement=False),
+    sa.Column("name", sa.Text, primary_key=True),
+    sa.Column("attempt", sa.Integer, primary_key=True, autoincrement=False),
+    sa.Column("document", sa.Text, nullable=False),
+    sa.Column("at", sa.Text, nullable=False),
+)
+
 AUDIT = sa.Table(
     "audit",
     METADATA,

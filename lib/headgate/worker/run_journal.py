@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import logging
 import time
+from collections.abc import Mapping
 from typing import Any
 
 from headgate.errors import HeadgateError
@@ -38,6 +39,21 @@ class ProgressWriter:
         except HeadgateError as error:
             # A step must not fail because nobody could be told how far it is.
             LOG.warning("run %s: could not record its progress: %s", self._run, error)
+
+
+class DocumentWriter:
+    """Takes what the programs of one step report, and writes it."""
+
+    def __init__(self, store: Store, run: str, position: int, attempt: int) -> None:
+        self._store = store
+        self._key = (run, position, attempt)
+
+    def write(self, name: str, document: Mapping[str, Any]) -> None:
+        """Write it; a store that can't take it is fine, since a step must not fail for that."""
+        try:
+            self._store.step_documents.put(*self._key, name, document)
+        except HeadgateError as error:
+            LOG.warning("run %s: could not record its report: %s", self._key[0], error)
 
 
 class RunJournal:

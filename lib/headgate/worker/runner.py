@@ -28,7 +28,7 @@ from headgate.usecases.context import Context
 from headgate.usecases.reprocess.rebuild_plan import approved_now
 from headgate.usecases.reprocess.reset_registry import registry_of
 from headgate.usecases.schedules.plan_tick import refuse_beyond_limit
-from headgate.worker.run_journal import ProgressWriter, RunJournal
+from headgate.worker.run_journal import DocumentWriter, ProgressWriter, RunJournal
 
 _LOOK_SECONDS = 0.2
 _ASK_SECONDS = 1.0
@@ -198,6 +198,7 @@ class Runner:
                     pipeline, declared=declared, location=location, run=row.id
                 )
             ),
+            keep=DocumentWriter(self._store, row.id, position, row.attempt).write,
             schedules=self._store.schedules,
         )
         return with_judge(LiveApplier(given), context)

@@ -1,4 +1,4 @@
-"""`headgate runs [RUN]`: list the runs, or show one step by step."""
+"""`headgate runs [RUN]`: list the runs, or show one step by step; `headgate report RUN`."""
 
 from __future__ import annotations
 
@@ -83,6 +83,27 @@ def command(
         follow_run(context, run, output)
     else:
         show_run(read_run(context, run), output, context=context)
+    return 0
+
+
+@click.command("report")
+@click.argument("run")
+@format_option("markdown")
+def report(run: str, output: str) -> int:
+    """Print the report of RUN: records and rows by step, duration and rate.
+
+    Only Spark programs that process records count them. Numbers that a scenario doesn't have are
+    left out.
+    """
+    from headgate.usecases.runs.read_report import read_report
+    from headgate.views.words.run_report import report_json, written_report
+
+    found = read_report(current_context(), run)
+    if output == "json":
+        emit_json(report_json(found))
+        return 0
+    for line in written_report(found, output).splitlines():
+        say(line)
     return 0
 
 

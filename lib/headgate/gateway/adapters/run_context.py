@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Protocol
+from typing import Any, Protocol
 
 from headgate.model.registered_pipelines import Registry
 from headgate.model.schedules import Schedule, StoredSchedule
@@ -44,7 +44,7 @@ class RunContext:
 
     A plan has no `run`; what it asks neither waits nor tells. `registry` changes when the run
     switches a pipeline to another checkpoint. `switch_checkpoint` records that: pipeline, the
-    declared location, the new one.
+    declared location, the new one. `keep` stores what a step's program reports, by a name.
     """
 
     registry: Registry
@@ -55,6 +55,7 @@ class RunContext:
     ask: Callable[[str, str], str | None] = lambda _word, _request: None
     progress: Callable[[int, int | None, str], None] = lambda _done, _total, _unit: None
     switch_checkpoint: Callable[[str, str, str], None] = lambda _pipeline, _declared, _to: None
+    keep: Callable[[str, Mapping[str, Any]], None] = lambda _name, _document: None
     schedules: KeptSchedules = field(default_factory=NoSchedules)
 
     @property

@@ -106,7 +106,10 @@ class SparkJobAdapter:
         """Run a program and return its result; see the port."""
         at = self._context
         report = at.run_folder / "spark" / job.program
-        return self._run(job, report, f"{at.run}:spark:{job.program}", on_report)
+        found = self._run(job, report, f"{at.run}:spark:{job.program}", on_report)
+        told = {"program": job.program, "outcome": found.outcome.value, "facts": dict(found.facts)}
+        at.keep("job", told)
+        return found
 
     def _run(
         self,
@@ -180,9 +183,12 @@ class SparkJobAdapter:
             jdbc=at.registry.jdbc,
         )
         try:
-            return compare_outputs(wish, servers, say=at.note, cancelled=at.is_cancelled)
+            found = compare_outputs(wish, servers, say=at.note, cancelled=at.is_cancelled)
         except OutputError as error:
             raise StepError(str(error)) from None
+        counts = ("equal", "rows_a", "rows_b", "missing", "extra", "different")
+        at.keep("comparison", {name: getattr(found, name) for name in counts})
+        return found
 
     def _pause(self, ask_to_stop: Callable[[], None], child: Any, job: SparkJob) -> None:
         """Wait a little; a cancelled run first lets the program come to a safe place."""

@@ -1,9 +1,10 @@
 """Let a query end at offsets that are found once, at its first start, and kept in a file.
 
 The file is `{"schema": 1, "sources": {"0": {"bound": {topic: {partition: offset}}, "begin": ...}},
-"started": bool, "seconds": float}`. A query that was killed and is started again with the same file
-ends at the same offsets, whatever was written to the topics since. `seconds` is the time that it
-has used, `started` says that `begin` is where its first batch began.
+"started": bool, "seconds": float, "counts": {...}}`. A query that was killed and is started again
+with the same file ends at the same offsets, whatever was written to the topics since. `seconds` is
+the time that it has used, `started` says that `begin` is where its first batch began, `counts` are
+those of its batches.
 """
 
 from __future__ import annotations
@@ -15,6 +16,7 @@ from pathlib import Path
 from typing import Any
 
 from headgate.errors import CaptureError
+from headgate.spark_jobs.data.batch_counts import BatchCounts
 from headgate.spark_jobs.data.bound_table import compile_table
 from headgate.spark_jobs.spark_reflection import elements, set_field
 
@@ -36,6 +38,7 @@ class BoundsFile:
         self.sources: dict[str, dict[str, Offsets]] = found.get("sources", {})
         self.seconds: float = found.get("seconds", 0.0)
         self.started: bool = found.get("started", False)
+        self.counts = BatchCounts(found.get("counts"))
 
     def limited(self, latest: Offsets) -> Offsets:
         """Return where a source ends that has these latest offsets."""
@@ -49,6 +52,7 @@ class BoundsFile:
         self._path.parent.mkdir(parents=True, exist_ok=True)
         draft = self._path.with_name(f"{self._path.name}.part")
         found = {"schema": 1, "sources": self.sources, "started": self.started}
+        found |= {"counts": self.counts.kept}
         text = json.dumps(found | {"seconds": self.seconds})
         with draft.open("w", encoding="utf-8") as file:
             file.write(text)

@@ -54,8 +54,10 @@ def work(given: argparse.Namespace, report: Report) -> Ended:
     startup = time.monotonic() - began
     with telling(report, lambda: tasks_done(spark), "tasks"):
         facts = _replace(spark, given, ranges, late, target)
-    seconds = round(time.monotonic() - began, 3)
-    return Ended("done", {**facts, "seconds": seconds, "startup_seconds": round(startup, 3)})
+    seconds = time.monotonic() - began
+    times = {"seconds": seconds, "startup_seconds": startup}
+    times["processing_seconds"] = seconds - startup
+    return Ended("done", {**facts, **{name: round(value, 3) for name, value in times.items()}})
 
 
 def _replace(

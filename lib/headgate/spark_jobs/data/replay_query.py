@@ -7,8 +7,8 @@ The function builds its query as always. Its Kafka sources read the given offset
 replaced by the target. It is called over `spark.read`: each row of the result comes once, and no
 record is late. A batch that was killed starts again, and overwrites its folder.
 
-The result's facts are `read` (records of sources), `written` (rows), `seconds` and
-`startup_seconds`, which are among them.
+The result's facts are `read` (records of sources), `written` (rows), `seconds`, and
+`startup_seconds` and `processing_seconds`, which are among them.
 """
 
 from __future__ import annotations
@@ -61,13 +61,15 @@ def work(given: argparse.Namespace, report: Report) -> Ended:
     spark = SparkSession.builder.appName("headgate-replay").getOrCreate()
     startup = time.monotonic() - began
     read, written = _write(spark, given, ranges, target, report)
+    seconds = time.monotonic() - began
     return Ended(
         "done",
         {
             "read": read,
             "written": written,
-            "seconds": round(time.monotonic() - began, 3),
+            "seconds": round(seconds, 3),
             "startup_seconds": round(startup, 3),
+            "processing_seconds": round(seconds - startup, 3),
         },
     )
 

@@ -24,6 +24,7 @@ from typing import Any
 
 from headgate.errors import CaptureError
 from headgate.spark_jobs.batch_log import batches, uncommitted, write_empty_batch
+from headgate.spark_jobs.data.batch_counts import BatchCounts
 from headgate.spark_jobs.data.bound_kafka import BoundsFile, BoundSources, Offsets
 from headgate.spark_jobs.data.report import Ended, Report, run
 from headgate.spark_jobs.data.run_bounded import BoundedQuery, build_query
@@ -65,7 +66,7 @@ def work(given: argparse.Namespace, report: Report) -> Ended:
     java.option("checkpointLocation", given.checkpoint)
     java.option("topic", given.topic)
     java.trigger(spark._jvm.org.apache.spark.sql.streaming.Trigger.AvailableNow())
-    copy, sums = Path(given.checkpoint), dict.fromkeys(_SUMS, 0)
+    copy, sums, counts = Path(given.checkpoint), dict.fromkeys(_SUMS, 0), BatchCounts()
     ended = Ended("done", sums)
     while ended.outcome == "done":
         segment = next_segment(copy, first, ends)
@@ -78,9 +79,9 @@ def work(given: argparse.Namespace, report: Report) -> Ended:
         # The ends of earlier starts are in the copy's log: this file is of this start only.
         bounds = given.ends.with_name(f"{given.ends.name}.bounds")
         bounds.unlink(missing_ok=True)
-        ended = BesideQuery(java.start(), sources, BoundsFile(bounds), report, began).run(
-            None, given.query_id
-        )
+        file = BoundsFile(bounds)
+        file.counts = counts
+        ended = BesideQuery(java.start(), sources, file, report, began).run(None, given.query_id)
         sums = {name: sums[name] + ended.facts.get(name, 0) for name in _SUMS}
         ended = Ended(ended.outcome, {**ended.facts, **sums}, ended.error)
         if ended.outcome == "done" and _position(copy) == at:

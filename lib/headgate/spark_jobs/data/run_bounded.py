@@ -6,8 +6,8 @@ The query is the one that `function(spark)` returns or starts. Its trigger and c
 are replaced, nothing else. With the same `--bounds` file a run that was killed or stopped ends at
 the same offsets. The result's facts are `query_id`, `batches` (count), `first_batch`,
 `last_batch`, `records`, `bound` and `reached` (by number of the source: offsets by topic and
-partition), `seconds`, and `startup_seconds`, which are among them. Of a run that was stopped,
-`why` is `time` or `asked`.
+partition), `seconds`, and `startup_seconds`, which are among them. Those of `BatchCounts` are of
+all starts with the `--bounds` file. Of a run that was stopped, `why` is `time` or `asked`.
 """
 
 from __future__ import annotations
@@ -149,6 +149,7 @@ class BoundedQuery:
                 known = self._bounds.sources.get(str(number), {})
                 known |= {"begin": source["startOffset"]} if source["startOffset"] else {}
         self._batches[progress["batchId"]] = progress
+        self._bounds.counts.add(progress)
 
     def _tell(self) -> None:
         begins, bounds, at = self._bounds.begins, self._bounds.bounds, self._reached()
@@ -205,6 +206,7 @@ class BoundedQuery:
             "reached": self._reached(),
             "seconds": round(time.monotonic() - self._began, 3),
             "startup_seconds": round(self._startup, 3) if self._startup is not None else None,
+            **self._bounds.counts.facts(),
         }
 
 

@@ -13,6 +13,7 @@ from headgate.text.numbers import ago, short_time
 from headgate.ui.reprocess.plan_view import plan_consequences, plan_steps, plan_verdict
 from headgate.ui.runs.catch_up import catch_up
 from headgate.ui.runs.journal import journal
+from headgate.ui.runs.run_report import show_report
 from headgate.ui.shared import markup
 from headgate.ui.shared.address_state import select
 from headgate.ui.shared.error_message import act, sentence, show_problem
@@ -67,6 +68,8 @@ def _run(context: Context, run: str, was_active: bool) -> None:
     _question(context, detail)
     _actions(context, detail)
     st.html(markup.section("Steps") + _steps(detail))
+    if not detail.row.state.is_active:
+        show_report(detail)
     if can_catch_up(detail):
         catch_up(context, detail)
     with st.expander("Journal"):

@@ -171,3 +171,4 @@ class RunsKey(StrEnum):
     NAME = "run_name"
     LOOKS = "run_looks"
     LOOKING = "run_looking"
+    REPORT = "run_report"

@@ -19,6 +19,7 @@ from headgate.store.rows import (
     RunFilter,
     RunRow,
     RunState,
+    StepDocument,
     StepProgress,
 )
 from headgate.store.step_records import StepRecord, goes_back, step_records
@@ -65,14 +66,16 @@ class RunOutcome:
 class RunDetail(RunOutcome):
     """All of a run; `progress` are its messages, oldest first; `undone_by` the runs that undo it.
 
-    `counts` say how far its steps are. `request` is what somebody asked for and somebody else
-    approved, `audit` who did what to it, `waits_for` what a person has to do now and to confirm.
+    `counts` say how far its steps are, `documents` what their programs reported. `request` is what
+    somebody asked for and somebody else approved, `audit` who did what to it, `waits_for` what a
+    person has to do now and to confirm.
     """
 
     undone_by: tuple[str, ...]
     progress: tuple[Note, ...]
     counts: tuple[StepProgress, ...] = ()
     request: RequestRow | None = None
+    documents: tuple[StepDocument, ...] = ()
     waits_for: Question | None = None
     audit: tuple[AuditRow, ...] = ()
 
@@ -98,6 +101,7 @@ def run_detail(store: Store, run: str) -> RunDetail:
         undone_by=tuple(r.id for r in store.runs.list(RunFilter(undo_of=run))),
         progress=tuple(store.journal.notes(run)),
         counts=store.progress.of(run),
+        documents=store.step_documents.of(run),
         request=store.requests.of_run(run),
         waits_for=store.questions.open(run) if seen.row.state.is_active else None,
         audit=tuple(store.audit.list(run)),

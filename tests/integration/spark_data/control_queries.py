@@ -1,0 +1,54 @@
+"""Functions over orders for tests of reports."""
+
+import os
+
+from pyspark.sql import functions as f
+
+SCHEMA = "id long, city string, amount long, at timestamp"
+
+
+def raw(spark, topic="ORDERS_TOPIC"):
+    spark.conf.set("spark.sql.session.timeZone", "UTC")
+    return (
+        spark.readStream.format("kafka")
+        .option("kafka.bootstrap.servers", os.environ["ORDERS_BROKER"])
+        .option("subscribe", os.environ[topic])
+        .option("startingOffsets", "earliest")
+        .option("kafka.isolation.level", "read_committed")
+        .load()
+    )
+
+
+def orders(spark):
+    value = f.from_json(f.col("value").cast("string"), SCHEMA).alias("v")
+    return raw(spark).select(value).select("v.*").withWatermark("at", "10 minutes")
+
+
+def hourly(spark):
+    """Totals by hour and city."""
+    rows = orders(spark).groupBy(f.window("at", "1 hour"), "city")
+    return rows.agg(f.sum("amount").alias("total"), f.count("*").alias("n")).writeStream
+
+
+def doubled(spark):
+    """As hourly, but each total twice as large."""
+    rows = orders(spark).groupBy(f.window("at", "1 hour"), "city")
+    return rows.agg(f.sum(f.col("amount") * 2).alias("total"), f.count("*").alias("n")).writeStream
+
+
+def plain(spark):
+    """The orders as they are."""
+    return orders(spark).writeStream
+
+
+def counted(spark):
+    """Totals by hour, written in the update mode to nowhere that counts."""
+    rows = orders(spark).groupBy(f.window("at", "1 hour")).agg(f.sum("amount").alias("total"))
+    rows = rows.select(f.to_json(f.struct("*")).alias("value"))
+    return (
+        rows.writeStream.outputMode("update")
+        .format("kafka")
+        .option("kafka.bootstrap.servers", os.environ["ORDERS_BROKER"])
+        .option("topic", os.environ["TOTALS_TOPIC"])
+        .start()
+    )
