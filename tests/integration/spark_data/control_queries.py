@@ -1,6 +1,7 @@
-"""Functions over orders for tests of reports."""
+"""Functions over orders for tests of reports and progress."""
 
 import os
+import time
 
 from pyspark.sql import functions as f
 
@@ -39,6 +40,16 @@ def doubled(spark):
 def plain(spark):
     """The orders as they are."""
     return orders(spark).writeStream
+
+
+def slow(spark):
+    """The orders, each after a moment."""
+
+    def wait(order):
+        time.sleep(float(os.environ.get("ORDERS_SECONDS", "0.02")))
+        return order
+
+    return orders(spark).withColumn("waited", f.udf(wait, "long")("id")).writeStream
 
 
 def counted(spark):

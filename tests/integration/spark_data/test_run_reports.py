@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import time
+from contextlib import closing
 
 import pytest
 
@@ -91,3 +92,27 @@ def test_a_bounded_run_counts_rows_that_the_watermark_dropped(team, orders, brok
     assert counts == {"read": COUNT + 5}
     again = SparkJobAdapter(context).run(job)
     assert counts_of(again.facts) == counts_of(found.facts), "a second start counts nothing twice"
+
+
+def test_the_partitions_of_a_batch_are_told_while_it_reads(team, orders, monkeypatch):
+    monkeypatch.setenv("ORDERS_SECONDS", "0.04")
+    register(team, "slow")
+    target = ("--to", str(team.folder / "results"))
+    file, _ = team.plan("slow", *RANGE, *target, scenario="historical-range")
+    seen, process = [], team.popen("apply", str(file), "--format", "json")
+    with closing(team.store()) as store:
+        while process.poll() is None:
+            runs = store.runs.list()
+            found = store.step_documents.of(runs[0].id) if runs else ()
+            seen += [one.document["parts"] for one in found if one.name == "partitions"]
+            time.sleep(0.2)
+        found = store.step_documents.of(store.runs.list()[0].id)
+    assert process.returncode == 0, process.communicate()
+    (last,) = [one.document["parts"] for one in found if one.name == "partitions"]
+    name = os.environ["ORDERS_TOPIC"]
+    # The third partition is empty, so that nothing of it is read.
+    assert last == {f"{name}-{n}": [0, COUNT // 2, COUNT // 2] for n in range(2)}
+    for part in last:
+        ats = [parts[part][1] for parts in seen]
+        assert ats == sorted(ats)
+        assert any(0 < at < COUNT // 2 for at in ats), (part, sorted(set(ats)))

@@ -209,6 +209,8 @@ class SparkJobAdapter:
                 self._context.progress(report["done"], total, report.get("unit", "records"))
             if note := report.get("note"):
                 self._context.note(mask_text(note))
+            if parts := report.get("partitions"):
+                self._context.keep("partitions", {"parts": parts})
             on_report(report)
 
 

@@ -52,6 +52,7 @@ def work(given: argparse.Namespace, report: Report) -> Ended:
 
     spark = SparkSession.builder.appName("headgate-late").getOrCreate()
     startup = time.monotonic() - began
+    report.progress(note="progress is shown in tasks: Spark reads the input more than once")
     with telling(report, lambda: tasks_done(spark), "tasks"):
         facts = _replace(spark, given, ranges, late, target)
     seconds = time.monotonic() - began

@@ -56,9 +56,9 @@ def work(given: argparse.Namespace, report: Report) -> Ended:
     ranges = read_ranges(Path(text[1:]).read_text("utf-8") if text.startswith("@") else text)
     target = read_target(given.to)
     check_importable(given.entry_point)
-    from pyspark.sql import SparkSession
+    from headgate.spark_jobs.data.kafka_reading import counting_session
 
-    spark = SparkSession.builder.appName("headgate-replay").getOrCreate()
+    spark = counting_session("headgate-replay")
     startup = time.monotonic() - began
     read, written = _write(spark, given, ranges, target, report)
     seconds = time.monotonic() - began
@@ -81,6 +81,7 @@ def _write(
     from pyspark.sql import Observation
     from pyspark.sql import functions as f
 
+    from headgate.spark_jobs.data.kafka_reading import KafkaReading, tell_reading
     from headgate.spark_jobs.data.write_output import shaped, write_batch
 
     built, query = built_as_batch(spark, given, ranges)
@@ -88,8 +89,12 @@ def _write(
     rows = results_between(getattr(query, "rows", query), given, marked)
     written = Observation("written")
     rows = shaped(rows, target, run=given.run).observe(written, f.count(f.lit(1)).alias("rows"))
-    with telling(report, lambda: tasks_done(spark), "tasks"):
+    reading = KafkaReading(spark, ranges)
+    with telling(
+        report, lambda: tasks_done(spark), "tasks", lambda: tell_reading(report, reading.look())
+    ):
         write_batch(rows, target, getattr(query, "options_given", {}))
+    tell_reading(report, reading.whole())
     read = sum(counted(o) for o in built.counts)
     return read, counted(written)
 
@@ -200,17 +205,23 @@ WINDOW = "struct<start:timestamp"
 
 def tasks_done(spark: Any) -> tuple[int, int]:
     """Return how many tasks have ended, and how many there are in the stages so far."""
-    jvm = spark._jvm
-    none = jvm.java.util.ArrayList()
-    quantiles = spark.sparkContext._gateway.new_array(jvm.double, 0)
-    found = spark._jsc.sc().statusStore().stageList(none, False, False, quantiles, none)
-    stages = [found.apply(i) for i in range(found.size())]
-    return sum(int(s.numCompleteTasks()) for s in stages), sum(int(s.numTasks()) for s in stages)
+    from headgate.spark_jobs.data.kafka_reading import stages
+
+    found = stages(spark)
+    return sum(int(s.numCompleteTasks()) for s in found), sum(int(s.numTasks()) for s in found)
 
 
 @contextlib.contextmanager
-def telling(report: Report, look: Callable[[], tuple[int, int]], unit: str) -> Iterator[None]:
-    """Report how much is done of how much, every second, from a thread of its own."""
+def telling(
+    report: Report,
+    look: Callable[[], tuple[int, int]],
+    unit: str,
+    more: Callable[[], None] = lambda: None,
+) -> Iterator[None]:
+    """Report how much is done of how much, every second, from a thread of its own.
+
+    `more` reports what else is known.
+    """
     ended = threading.Event()
 
     def tell() -> None:
@@ -219,6 +230,7 @@ def telling(report: Report, look: Callable[[], tuple[int, int]], unit: str) -> I
             with contextlib.suppress(Exception):
                 done, total = look()
                 report.progress(done=done, total=total, unit=unit)
+                more()
 
     thread = threading.Thread(target=tell, daemon=True)
     thread.start()

@@ -13,6 +13,7 @@ from headgate.text.numbers import ago, short_time
 from headgate.ui.reprocess.plan_view import plan_consequences, plan_steps, plan_verdict
 from headgate.ui.runs.catch_up import catch_up
 from headgate.ui.runs.journal import journal
+from headgate.ui.runs.partition_chart import show_partitions
 from headgate.ui.runs.run_report import show_report
 from headgate.ui.shared import markup
 from headgate.ui.shared.address_state import select
@@ -43,6 +44,7 @@ STATES = {
     "in_doubt": ("?", "unknown", "full"),
     "undone": ("↶", "removed", "full"),
 }
+PARTITION_UNIT = "records of "
 RUN_HUES = {
     RunState.QUEUED: "unknown",
     RunState.RUNNING: "changed",
@@ -68,6 +70,7 @@ def _run(context: Context, run: str, was_active: bool) -> None:
     _question(context, detail)
     _actions(context, detail)
     st.html(markup.section("Steps") + _steps(detail))
+    show_partitions(detail)
     if not detail.row.state.is_active:
         show_report(detail)
     if can_catch_up(detail):
@@ -121,7 +124,11 @@ def _decision(detail: RunDetail) -> Iterator[tuple[str, object]]:
 def _steps(detail: RunDetail) -> str:
     notes = {note.position: note.message for note in detail.progress}
     counts: dict[int, list[StepProgress]] = {}
+    charted = {one.position for one in detail.documents if one.name == "partitions"}
     for count in detail.counts:
+        # The chart below has each partition.
+        if count.position in charted and count.unit.startswith(PARTITION_UNIT):
+            continue
         counts.setdefault(count.position, []).append(count)
     lines = "".join(
         _step(step, notes.get(n), counts.get(n, ())) for n, step in enumerate(detail.steps)

@@ -172,3 +172,4 @@ class RunsKey(StrEnum):
     LOOKS = "run_looks"
     LOOKING = "run_looking"
     REPORT = "run_report"
+    PARTITIONS = "run_partitions"
