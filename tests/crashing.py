@@ -81,6 +81,7 @@ class CrashingApplier(LiveApplier):
         "remote_checkpoints": ("copy", "create", "delete", "switch"),
         "spark_jobs": ("run",),
         "schedules": ("put", "restore"),
+        "tables": ("stage", "replace_rows", "restore_rows", "drop"),
     }
 
     def __init__(self, context: RunContext) -> None:

@@ -4,4 +4,4 @@
 class FlatPorts:
     kafka = schemas = processes = checkpoints = state = sinks = property(lambda self: self)
     remote_checkpoints = evidence = folders = records = property(lambda self: self)
-    spark_jobs = dead_letters = schedules = property(lambda self: self)
+    spark_jobs = dead_letters = schedules = tables = property(lambda self: self)

@@ -58,7 +58,7 @@ reprocess/execution
 store
 gateway/process
 gateway/files
-gateway/http gateway/checkpoint gateway/kafka gateway/schema_registry
+gateway/http gateway/checkpoint gateway/kafka gateway/schema_registry gateway/postgres
 gateway/kafka_broker gateway/spark
 gateway/kafka_streams
 gateway/adapters

@@ -17,6 +17,7 @@ from headgate.gateway.adapters.schema_registry import SchemaAdapter
 from headgate.gateway.adapters.sinks import SinkAdapter
 from headgate.gateway.adapters.spark_jobs import SparkJobAdapter
 from headgate.gateway.adapters.state import StateAdapter
+from headgate.gateway.adapters.tables import TableAdapter
 from headgate.gateway.adapters.verdicts import EvidenceAdapter
 from headgate.model.registered_pipelines import Registry
 from headgate.text.private_files import private_folder
@@ -41,6 +42,7 @@ class LiveInspector:
         self.spark_jobs = SparkJobAdapter(context)
         self.dead_letters = DeadLetterAdapter(context, self.kafka)
         self.schedules = ScheduleAdapter(context)
+        self.tables = TableAdapter(context)
 
     def close(self) -> None:
         """Let go of the connections."""

@@ -19,6 +19,7 @@ from headgate.reprocess.ports.schema_registry import SchemaApplier, SchemaInspec
 from headgate.reprocess.ports.sinks import SinkApplier, SinkInspector
 from headgate.reprocess.ports.spark_jobs import SparkJobApplier, SparkJobInspector
 from headgate.reprocess.ports.state import StateApplier, StateInspector
+from headgate.reprocess.ports.tables import TableApplier, TableInspector
 from headgate.reprocess.ports.verdict import EvidenceInspector
 
 
@@ -68,6 +69,10 @@ class Inspector(Protocol):
     @property
     def schedules(self) -> ScheduleInspector:
         """Schedules of bounded runs."""
+
+    @property
+    def tables(self) -> TableInspector:
+        """Tables of databases."""
 
 
 class Applier(Inspector, Protocol):
@@ -120,6 +125,10 @@ class Applier(Inspector, Protocol):
     @property
     def schedules(self) -> ScheduleApplier:
         """Schedules of bounded runs."""
+
+    @property
+    def tables(self) -> TableApplier:
+        """Tables of databases."""
 
     @property
     def run(self) -> str:

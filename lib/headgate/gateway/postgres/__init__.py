@@ -1,0 +1,1 @@
+"""Tables in PostgreSQL: read, replaced by a run, restored by its undo."""

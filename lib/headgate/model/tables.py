@@ -1,0 +1,105 @@
+"""A table of a database, as plans and runs see it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from headgate.text.numbers import plural
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TableColumn:
+    """A column; `kind` is the database's name of its type, `type` how it is declared.
+
+    `category` is PostgreSQL's (`S` text, `E` enum). `scale` is that of a `numeric`, None for any.
+    `is_filled` says that a row without a value for it can be inserted: it may be null, or has a
+    default. `is_computed`: the database computes it, so nothing can be written to it.
+    """
+
+    name: str
+    kind: str
+    type: str
+    category: str = ""
+    scale: int | None = None
+    is_filled: bool = True
+    is_computed: bool = False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DatabaseTable:
+    """A table and what this connection may do with it.
+
+    `id` is another one for a table that was dropped and created again. `unique` has the columns of
+    each unique index that an upsert can name. `missing` are the rights that a run needs and the
+    user lacks, `obstacles` other reasons against rows being replaced, as sentences. `triggers` run
+    for each row. `cascades` are tables whose rows change when a row of this one is deleted.
+    """
+
+    connection: str
+    schema: str
+    name: str
+    id: str
+    columns: tuple[TableColumn, ...]
+    unique: tuple[frozenset[str], ...]
+    missing: tuple[str, ...] = ()
+    obstacles: tuple[str, ...] = ()
+    triggers: tuple[str, ...] = ()
+    cascades: tuple[str, ...] = ()
+
+    @property
+    def title(self) -> str:
+        """Its name in sentences."""
+        return f"{self.schema}.{self.name}"
+
+    def column(self, name: str) -> TableColumn | None:
+        """Return the column of that name, None if there is none."""
+        return next((c for c in self.columns if c.name == name), None)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TableChange:
+    """What a run replaces in a table: where the table is, and the names of the run's own tables.
+
+    `staged` holds the new results until they are in `table`. Then `before` has the rows that they
+    replaced, `after` the keys and a hash of each row that was written. `written` are the columns
+    that the results have, `keys` those that identify a row.
+    """
+
+    connection: str
+    schema: str
+    table: str
+    table_id: str
+    keys: tuple[str, ...]
+    written: tuple[str, ...]
+    staged: str
+    before: str
+    after: str
+
+    @property
+    def title(self) -> str:
+        """The table's name in sentences."""
+        return f"{self.schema}.{self.table}"
+
+
+@dataclass(frozen=True, slots=True)
+class RowCounts:
+    """How many rows an upsert added, and how many it replaced."""
+
+    added: int
+    replaced: int
+
+
+@dataclass(frozen=True, slots=True)
+class LaterChanges:
+    """Rows that somebody changed after a run wrote them; `sample` is the key of one, in words."""
+
+    count: int
+    sample: str = ""
+
+    def sentence(self, title: str) -> str:
+        """Say that an undo would lose them; `title` is the table."""
+        return (
+            f"{plural(self.count, 'row')} of {title} changed after the run, for example "
+            f"{self.sample}. The undo would lose these changes. Restore what the run wrote, or "
+            "keep the results"
+        )

@@ -1,0 +1,242 @@
+"""Rows of a real PostgreSQL table, replaced by staged ones and restored exactly, or not at all."""
+
+from dataclasses import replace
+
+import pytest
+
+from headgate.errors import RefusedError, StepError, UnreachableError
+from headgate.gateway.adapters.run_context import RunContext
+from headgate.gateway.adapters.tables import TableAdapter
+from headgate.gateway.postgres.connect import connection_arguments
+from headgate.model.registered_pipelines import Registry
+from headgate.model.tables import RowCounts, TableChange
+from postgres_server import running_postgres
+
+MIXED = """
+CREATE TABLE "Odd {}" (
+    "key %s" text, day date, value double precision, raw json, tags text[], bytes bytea,
+    twice double precision GENERATED ALWAYS AS (value * 2) STORED, number int GENERATED ALWAYS AS
+    IDENTITY, seen timestamptz DEFAULT '2026-01-01Z', PRIMARY KEY (day, "key %s")
+)
+"""
+
+
+@pytest.fixture(scope="module")
+def server():
+    with running_postgres() as made:
+        yield made
+
+
+@pytest.fixture
+def database(server):
+    name = server.database().rpartition("/")[2]
+    with server.connect(name) as connection:
+        yield connection
+
+
+@pytest.fixture
+def tables(database, tmp_path):
+    url = f"jdbc:postgresql://127.0.0.1:{database.info.port}/{database.info.dbname}?sslmode=prefer"
+    registry = Registry(jdbc={"shop": {"url": url, "user": "headgate"}})
+    return TableAdapter(RunContext(registry=registry, home=tmp_path))
+
+
+def change_of(tables, name, keys, written):
+    found = tables.table("shop", name)
+    return TableChange(
+        connection="shop", schema=found.schema, table=found.name, table_id=found.id,
+        keys=keys, written=written, staged="headgate_staged_1", before="headgate_before_1",
+        after="headgate_after_1",
+    )  # fmt: skip
+
+
+@pytest.fixture
+def odd(database, tables):
+    """A table with every difficulty in names and types, and staged rows: one new, two old keys."""
+    database.execute(MIXED)
+    table = '"Odd {}"'
+    database.execute(
+        f'INSERT INTO {table} ("key %s", day, value, raw, tags, bytes) VALUES '
+        "('a', '2026-04-01', 0.1, '{\"b\":  1}', '{x,NULL}', '\\x00ff'), "
+        "('it''s', '2026-04-01', 'NaN', NULL, NULL, NULL), ('c', '2026-04-01', 3, 'null', '{}', '')"
+    )
+    change = change_of(tables, table, ("key %s", "day"), ("key %s", "day", "value", "raw"))
+    tables.stage(change)
+    database.execute(
+        "INSERT INTO headgate_staged_1 VALUES ('a', '2026-04-01', 9, '[1]'), "
+        "('it''s', '2026-04-01', NULL, '2'), ('new', '2026-04-02', 1e300, NULL)"
+    )
+    return change
+
+
+def rows(database, table='"Odd {}"'):
+    return sorted(database.execute(f"SELECT t::text FROM {table} t").fetchall())
+
+
+def own(database):
+    query = "SELECT relname FROM pg_class WHERE relname LIKE 'headgate%' ORDER BY 1"
+    return [name for (name,) in database.execute(query).fetchall()]
+
+
+def test_rows_are_replaced_and_restored_with_every_value(database, tables, odd):
+    before = rows(database)
+    assert tables.staged_rows(odd) == 3 and not tables.is_replaced(odd)
+    assert tables.is_restored(odd)
+    assert tables.replace_rows(odd) == RowCounts(added=1, replaced=2)
+    assert tables.is_replaced(odd) and not tables.is_restored(odd)
+    assert own(database) == ["headgate_after_1", "headgate_before_1"]
+    found = database.execute(
+        'SELECT "key %s", value, raw::text, tags, twice, number FROM "Odd {}" ORDER BY number'
+    ).fetchall()
+    assert found[0] == ("a", 9.0, "[1]", ["x", None], 18.0, 1)
+    assert found[1] == ("it's", None, "2", None, None, 2)
+    assert found[2][:3] == ("c", 3.0, "null")
+    assert found[3][:2] == ("new", 1e300)
+    # Done once, however often it is tried.
+    assert tables.replace_rows(odd) is None
+    with pytest.raises(StepError, match="already in"):
+        tables.stage(odd)
+    assert tables.later_changes(odd).count == 0
+    tables.restore_rows(odd)
+    assert rows(database) == before
+    assert tables.is_restored(odd) and tables.later_changes(odd) is None
+    tables.restore_rows(odd)
+    tables.drop("shop", odd.schema, (odd.before, odd.after))
+    assert own(database) == []
+    assert rows(database) == before
+
+
+@pytest.mark.parametrize(
+    ("statement", "sample"),
+    [
+        ("UPDATE \"Odd {}\" SET tags = '{y}' WHERE \"key %s\" = 'a'", "key %s=a, day=2026-04-01"),
+        ('DELETE FROM "Odd {}" WHERE "key %s" = \'new\'', "key %s=new, day=2026-04-02"),
+    ],
+)
+def test_changed_rows_are_not_restored(database, tables, odd, statement, sample):
+    tables.replace_rows(odd)
+    database.execute(statement)
+    now = rows(database)
+    assert (tables.later_changes(odd).count, tables.later_changes(odd).sample) == (1, sample)
+    with pytest.raises(RefusedError, match=r"1 row of public\.Odd \{\} changed after the run"):
+        tables.restore_rows(odd)
+    assert rows(database) == now
+    # Other rows are nobody's business.
+    database.execute('UPDATE "Odd {}" SET value = 4 WHERE "key %s" = \'c\'')
+    assert tables.later_changes(odd).count == 1
+
+
+def test_a_trigger_that_makes_an_exact_undo_impossible_blocks_it(database, tables, odd):
+    tables.replace_rows(odd)
+    database.execute(
+        "CREATE FUNCTION touch() RETURNS trigger LANGUAGE plpgsql AS "
+        "$$ BEGIN NEW.seen = now(); RETURN NEW; END $$"
+    )
+    database.execute(
+        'CREATE TRIGGER touch BEFORE UPDATE ON "Odd {}" FOR EACH ROW EXECUTE FUNCTION touch()'
+    )
+    now = rows(database)
+    with pytest.raises(RefusedError, match=r"2 rows .* can't be restored exactly: a trigger"):
+        tables.restore_rows(odd)
+    assert rows(database) == now
+    assert tables.table("shop", '"Odd {}"').triggers == ("touch",)
+
+
+@pytest.mark.parametrize(
+    ("staged", "said"),
+    [
+        ("('a', '2026-04-01', 1, NULL), ('z', NULL, 1, NULL)", "1 result with null in a key"),
+        ("('a', '2026-04-01', 1, NULL)", r"2 results have the same key \(key %s=a, day=2026"),
+    ],
+)
+def test_keys_that_identify_no_row_change_nothing(database, tables, odd, staged, said):
+    before = rows(database)
+    database.execute(f"INSERT INTO headgate_staged_1 VALUES {staged}")
+    with pytest.raises(RefusedError, match=said):
+        tables.replace_rows(odd)
+    assert rows(database) == before
+    assert own(database) == ["headgate_staged_1"]
+
+
+def test_what_an_undo_needs_is_missed(database, tables, odd):
+    tables.replace_rows(odd)
+    database.execute("DROP TABLE headgate_before_1")
+    with pytest.raises(RefusedError, match="headgate_before_1 of the run is gone"):
+        tables.later_changes(odd)
+    database.execute("DROP TABLE headgate_after_1")
+    with pytest.raises(RefusedError, match="headgate_after_1 of the run is gone"):
+        tables.restore_rows(odd)
+
+
+def test_another_table_of_the_name_is_not_written(database, tables, odd):
+    database.execute('ALTER TABLE "Odd {}" RENAME TO old')
+    database.execute('CREATE TABLE "Odd {}" (LIKE old INCLUDING ALL)')
+    with pytest.raises(RefusedError, match="dropped and created again"):
+        tables.replace_rows(odd)
+    assert rows(database) == []
+
+
+def test_results_that_are_only_keys_and_a_partitioned_table(database, tables):
+    database.execute("CREATE TABLE seen (id int PRIMARY KEY) PARTITION BY RANGE (id)")
+    database.execute("CREATE TABLE seen_1 PARTITION OF seen FOR VALUES FROM (0) TO (5)")
+    database.execute("CREATE TABLE seen_2 PARTITION OF seen FOR VALUES FROM (5) TO (10)")
+    database.execute("INSERT INTO seen VALUES (4), (5)")
+    change = change_of(tables, "seen", ("id",), ("id",))
+    tables.stage(change)
+    database.execute("INSERT INTO headgate_staged_1 VALUES (4), (6)")
+    assert tables.replace_rows(change) == RowCounts(added=1, replaced=1)
+    assert rows(database, "seen") == [("(4)",), ("(5)",), ("(6)",)]
+    tables.restore_rows(change)
+    assert rows(database, "seen") == [("(4)",), ("(5)",)]
+
+
+def test_what_the_catalog_says_of_a_table(database, tables):
+    database.execute("CREATE SCHEMA other")
+    database.execute("CREATE DOMAIN money2 AS numeric(8, 2)")
+    database.execute("CREATE TYPE mood AS ENUM ('good')")
+    database.execute(
+        "CREATE TABLE other.t (a int NOT NULL, b int, c money2, d numeric, e mood NOT NULL, "
+        "f int NOT NULL DEFAULT 1, UNIQUE (a, b), UNIQUE (f) DEFERRABLE)"
+    )
+    database.execute("CREATE UNIQUE INDEX ON other.t (b) WHERE a > 0")
+    database.execute("CREATE UNIQUE INDEX ON other.t (abs(b))")
+    database.execute("CREATE UNIQUE INDEX ON other.t (c) INCLUDE (d)")
+    found = tables.table("shop", "other.t")
+    assert set(found.unique) == {frozenset({"a", "b"}), frozenset({"c"})}
+    kinds = {c.name: (c.kind, c.scale, c.category, c.is_filled) for c in found.columns}
+    assert kinds == {
+        "a": ("int4", None, "N", False), "b": ("int4", None, "N", True),
+        "c": ("numeric", 2, "N", True), "d": ("numeric", None, "N", True),
+        "e": ("mood", None, "E", False), "f": ("int4", None, "N", True),
+    }  # fmt: skip
+    database.execute("CREATE VIEW v AS SELECT 1 AS a")
+    assert tables.table("shop", "v").obstacles[0] == "public.v is a view: pass a table"
+    database.execute("CREATE TABLE base (a int PRIMARY KEY)")
+    database.execute("CREATE TABLE child (b int REFERENCES base ON DELETE CASCADE)")
+    assert tables.table("shop", "base").cascades == ("child",)
+    database.execute("CREATE TABLE more () INHERITS (base)")
+    assert "other tables inherit from public.base" in tables.table("shop", "base").obstacles[0]
+    assert tables.table("shop", "nothing") is None
+    with pytest.raises(RefusedError, match="can't be looked up"):
+        tables.table("shop", "elsewhere.public.t")
+
+
+def test_a_url_of_the_driver_is_read_as_libpq_takes_it():
+    url = "jdbc:postgresql://a:1,[::1]:2,c/db%20x?ssl=true&currentSchema=s,public&user=u"
+    found = connection_arguments("shop", {"url": url, "password": "p"})
+    assert found == {
+        "host": "a,::1,c", "port": "1,2,5432", "dbname": "db x", "sslmode": "verify-full",
+        "options": "-csearch_path=s,public", "user": "u", "password": "p", "connect_timeout": 10,
+        "application_name": "headgate",
+    }  # fmt: skip
+    with pytest.raises(RefusedError, match="with the parameter gssEncMode"):
+        connection_arguments("shop", {"url": "jdbc:postgresql://a/b?gssEncMode=x"})
+
+
+def test_a_server_that_refuses_is_unreachable(tables, database, tmp_path):
+    registry = tables._context.registry
+    url = registry.jdbc["shop"]["url"].replace(database.info.dbname, "none")
+    other = replace(registry, jdbc={"shop": {"url": url, "user": "headgate", "password": "s3"}})
+    with pytest.raises(UnreachableError, match='database "none" does not exist') as error:
+        TableAdapter(RunContext(registry=other, home=tmp_path)).table("shop", "t")
+    assert "s3" not in str(error.value)
