@@ -31,6 +31,8 @@ _POLL_SECONDS = 0.2
 # How long a program of a cancelled run may take until its next safe place, such as a batch's end.
 STOP_SECONDS = 60.0
 _GONE_SECONDS = 30.0
+# Another one for results that were measured with other facts.
+_FORM = "2"
 
 
 class SparkJobAdapter:
@@ -60,6 +62,7 @@ class SparkJobAdapter:
             result_time=found["result_time"],
             columns=tuple(found["columns"]),
             delay_ms=found["delay_ms"],
+            types=tuple(found["types"]),
         )
 
     def late_touch(self, job: SparkJob, inputs: Mapping[str, str | None]) -> LateTouch:
@@ -74,8 +77,8 @@ class SparkJobAdapter:
         """Return what a program measures of these inputs, or has measured before."""
         folder = self._context.home / "measured"
         spark = self._context.registry.spark
-        key = [job.program, *job.arguments, sorted(inputs.items()), sorted(spark.config.items())]
-        asked = json.dumps(key)
+        given = (sorted(inputs.items()), sorted(spark.config.items()))
+        asked = json.dumps([_FORM, job.program, *job.arguments, *given])
         named = hashlib.sha256(asked.encode()).hexdigest()[:24]
         found = _remembered(folder / f"{named}.json")
         if found is None:
@@ -128,6 +131,7 @@ class SparkJobAdapter:
             arguments=job.arguments,
             config=job.config,
             delta=job.delta,
+            databases=self._databases(job),
             spark=at.registry.spark,
             folder=at.folder,
             report=report,
@@ -148,6 +152,16 @@ class SparkJobAdapter:
         if found is None:
             raise StepError(ended_early(job.what, code, submission.log))
         return JobResult(JobOutcome(found["outcome"]), found["facts"], found["error"] or "")
+
+    def _databases(self, job: SparkJob) -> dict[str, dict[str, str]]:
+        name = job.database
+        if name is None:
+            return {}
+        if name not in self._context.registry.jdbc:
+            raise RefusedError(
+                f"no database {name} is declared: add [jdbc.{name}] with `url` to headgate.toml"
+            )
+        return {name: self._context.registry.jdbc[name]}
 
     def compare(
         self,

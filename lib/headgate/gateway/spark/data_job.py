@@ -13,9 +13,9 @@ from typing import Any
 
 from headgate.gateway.process.jars import delta_jars, jdbc_jars, spark_jars
 from headgate.gateway.spark.run_job import ended_early, program_environment, run_program
-from headgate.gateway.spark.submit_job import DELTA, as_properties
+from headgate.gateway.spark.submit_job import CONNECTIONS, DELTA, as_properties
 
-CONNECTIONS, LOG = "HEADGATE_CONNECTIONS", "HEADGATE_CHILD_LOG"
+LOG = "HEADGATE_CHILD_LOG"
 LOCAL = "local[*]"
 _LOOPBACK = {"spark.driver.bindAddress": "127.0.0.1", "spark.driver.host": "127.0.0.1"}
 _PARTS = {"kafka": spark_jars, "delta": delta_jars, "jdbc": jdbc_jars}

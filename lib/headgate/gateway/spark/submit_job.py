@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from headgate.gateway.process.child_process import Child, Program, launch
-from headgate.gateway.process.jars import delta_jars
+from headgate.gateway.process.jars import delta_jars, jdbc_jars
 from headgate.gateway.process.shell_commands import MARK
 from headgate.gateway.spark.run_job import joined_jars, program_environment
 from headgate.model.registered_pipelines import SparkSettings
@@ -22,6 +22,7 @@ PROGRAMS = "headgate.spark_jobs.data"
 _FOLDER = Path(__file__).resolve().parents[2] / "spark_jobs" / "data"
 PROGRESS, RESULT, STOP, LOG = "progress.jsonl", "result.json", "stop", "spark.log"
 PROPERTIES = "spark.properties"
+CONNECTIONS = "HEADGATE_CONNECTIONS"
 # What Spark does unless [spark.config] says otherwise. A progress bar would hide the last message.
 _DEFAULTS = {
     "spark.ui.enabled": "false",
@@ -40,7 +41,8 @@ class Submission:
     """A program, its arguments and settings; `report` is the folder that it reports to.
 
     `folder` is where the pipelines' code is imported from. `mark` is in the environment of all
-    its processes, by which what is left of them is found.
+    its processes, by which what is left of them is found. `databases` are settings by name; they
+    reach the program by its environment, so that no file and no command line has them.
     """
 
     program: str
@@ -48,6 +50,7 @@ class Submission:
     spark: SparkSettings
     config: Mapping[str, str] = field(default_factory=dict)
     delta: bool = False
+    databases: Mapping[str, Mapping[str, str]] = field(default_factory=dict, repr=False)
     folder: Path
     report: Path
     mark: str
@@ -103,6 +106,9 @@ class Submission:
     def _environment(self, properties: Path) -> dict[str, str]:
         found = program_environment([self.folder], with_credentials=True)
         found |= {MARK: self.mark}
+        if self.databases:
+            known = {name: dict(settings) for name, settings in self.databases.items()}
+            found[CONNECTIONS] = json.dumps({"jdbc": known})
         if self._is_local:
             # Quoted as a shell would; the path is ours.
             return found | {
@@ -116,7 +122,8 @@ class Submission:
         own = _DEFAULTS | (_LOOPBACK if self._is_local else self._shared())
         own |= DELTA if self.delta else {}
         found = own | dict(self.config) | self.spark.config | {"spark.master": self.spark.master}
-        more = map(str, delta_jars() if self.delta else ())
+        parts = (*(delta_jars() if self.delta else ()), *(jdbc_jars() if self.databases else ()))
+        more = map(str, parts)
         jars = (found.get("spark.jars", ""), joined_jars(), *more)
         return found | {"spark.jars": ",".join(filter(None, jars))}
 

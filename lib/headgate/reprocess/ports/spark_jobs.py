@@ -24,6 +24,7 @@ class SparkJob:
 
     `what` names the work in messages, such as "the bounded run of orders". `config` are Spark
     settings that it needs; those of `[spark.config]` win. `delta` says that it uses Delta tables.
+    `database` is the NAME of `[jdbc.NAME]` that it writes to: it gets the url, user and password.
     """
 
     program: str
@@ -31,6 +32,7 @@ class SparkJob:
     what: str
     config: Mapping[str, str] = field(default_factory=dict)
     delta: bool = False
+    database: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,7 +67,8 @@ class EventTimes:
     """What a query's input holds; see `spark_jobs.data.measure_times`.
 
     `result_time` is the column with a result's time, None if no single one is found; `columns` are
-    the result's. `delay_ms` is the longest time that a watermark waits.
+    the result's, and `types` those of the columns, in Spark's words. `delay_ms` is the longest
+    time that a watermark waits.
     """
 
     slices: tuple[Slice, ...]
@@ -74,6 +77,7 @@ class EventTimes:
     result_time: str | None
     columns: tuple[str, ...]
     delay_ms: int = 0
+    types: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

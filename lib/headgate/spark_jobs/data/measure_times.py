@@ -9,8 +9,8 @@ watermark. The event time is the column of the function's watermark; without one
 The result's facts are `slices`, a list of `{"topic", "partition", "from", "to", "first", "last"}`
 with times in Unix milliseconds (null: no record with an event time), `column`, and `is_exact`:
 False if rows are shuffled first, then each partition has the times of the whole topic. `columns`
-are the result's, `result_time` is the one with a result's time, null if there is no single one.
-`delay_ms` is the longest time that a watermark waits, 0 without one.
+are the result's, `types` are theirs, `result_time` is the one with a result's time, null if there
+is no single one. `delay_ms` is the longest time that a watermark waits, 0 without one.
 `code` has the SHA-256 of the files that the function was imported from.
 """
 
@@ -81,6 +81,7 @@ def work(given: argparse.Namespace, report: Report) -> Ended:
             "column": named if measured[0][1] == _TIME else _names(measured),
             "result_time": named,
             "columns": list(rows.columns),
+            "types": [kind for _, kind in rows.dtypes],
             "is_exact": is_exact,
             "delay_ms": max((_delay_ms(spark, w.delay) for w in built.watermarks), default=0),
             "code": own_code(),

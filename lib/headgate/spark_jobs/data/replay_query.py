@@ -38,6 +38,7 @@ def main() -> None:
     add("--query", help="Name of the query, if the function starts several.")
     add("--offsets", required=True, help="Offsets as JSON, or @FILE with them.")
     add("--to", required=True, help="Target: FORMAT:LOCATION, for example parquet:/data/april.")
+    add("--columns", help="Columns of a table in --to, as JSON.")
     add("--run", help="Run id for the header headgate.run of a topic's records.")
     add("--time-column", help="Column with the time of a result, or value.FIELD in JSON.")
     add("--from", dest="start", metavar="TIME", help="First time of the results.")
@@ -54,7 +55,7 @@ def work(given: argparse.Namespace, report: Report) -> Ended:
 
     text = given.offsets
     ranges = read_ranges(Path(text[1:]).read_text("utf-8") if text.startswith("@") else text)
-    target = read_target(given.to)
+    target = read_target(given.to, given.columns)
     check_importable(given.entry_point)
     from headgate.spark_jobs.data.kafka_reading import counting_session
 

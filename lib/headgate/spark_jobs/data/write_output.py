@@ -4,6 +4,7 @@
 |---|---|
 | parquet:PATH, json:PATH, orc:PATH, delta:PATH | the run's own folder: a batch overwrites it |
 | kafka:TOPIC | `key` and `value` of the rows; rows without `value` become JSON |
+| jdbc:NAME.TABLE | the run's own table, empty: rows are appended, with the columns of `--columns` |
 """
 
 from __future__ import annotations
@@ -15,6 +16,12 @@ from typing import Any
 from pyspark.sql import functions as f
 
 from headgate.errors import CaptureError
+from headgate.spark_jobs.data.write_table import (
+    TableColumn,
+    append_rows,
+    as_table_rows,
+    read_columns,
+)
 
 FOLDERS = ("parquet", "json", "orc", "delta")
 _KAFKA_COLUMNS = frozenset({"key", "value", "headers", "topic", "partition"})
@@ -24,19 +31,23 @@ _V1_SOURCES = "spark.sql.sources.useV1SourceList"
 
 @dataclass(frozen=True, slots=True)
 class Target:
-    """Where rows go: the format, and the folder or the topic."""
+    """Where rows go: the format, and the folder, the topic, or the table with its columns."""
 
     format: str
     location: str
+    columns: tuple[TableColumn, ...] = ()
 
 
-def read_target(text: str) -> Target:
-    """Return the target that `FORMAT:LOCATION` names; CaptureError if there is none such."""
+def read_target(text: str, columns: str | None = None) -> Target:
+    """Return the target that `FORMAT:LOCATION` names; CaptureError if there is none such.
+
+    `columns` are those of a table, as JSON.
+    """
     kind, _, location = text.partition(":")
-    if kind not in (*FOLDERS, "kafka") or not location:
-        known = ", ".join((*FOLDERS, "kafka"))
+    if kind not in (*FOLDERS, "kafka", "jdbc") or not location:
+        known = ", ".join((*FOLDERS, "kafka", "jdbc"))
         raise CaptureError(f"--to: expected FORMAT:LOCATION with {known}, found {text!r}")
-    return Target(kind, location)
+    return Target(kind, location, read_columns(columns) if kind == "jdbc" else ())
 
 
 def shaped(rows: Any, target: Target, *, run: str | None) -> Any:
@@ -45,6 +56,8 @@ def shaped(rows: Any, target: Target, *, run: str | None) -> Any:
     A topic's records get the header `headgate.run` with the run's id: who reads them can tell them
     apart, and a run that was killed can be told from the next.
     """
+    if target.format == "jdbc":
+        return as_table_rows(rows, target.columns)
     if target.format != "kafka":
         return rows
     if "value" not in rows.columns:
@@ -69,6 +82,9 @@ def write_batch(rows: Any, target: Target, options: Mapping[str, Any]) -> None:
 
     Spark's Java writer is called: PySpark's refuses what a user's function would write.
     """
+    if target.format == "jdbc":
+        append_rows(rows, target.location)
+        return
     if target.format == "kafka":
         # The older writer's plan is not seen by whoever observes the rows.
         rows.sparkSession.conf.set(_V1_SOURCES, "avro,csv,json,orc,parquet,text")

@@ -26,7 +26,7 @@ _EXAMPLES = {
     "ID": "id",
     "FOLDER": "/data/out",
     "FOLDER|TOPIC": "/data/out or orders-out",
-    "FOLDER|kafka:TOPIC": "/data/out or kafka:orders-april",
+    "FOLDER|kafka:TOPIC|jdbc:NAME.TABLE": "/data/out, kafka:orders-april or jdbc:shop.totals",
     "LOCATION": "/data/checkpoints/new",
     "EVIDENCE": "file or folder",
     "LIST": "refuses,silently_wrong",

@@ -119,7 +119,8 @@ def _plan(
     if not mode.is_stream:
         what["input_start"] = iso(wanted.start if column is None else wanted.input_start)
         what["input_until"] = iso(wanted.until if column is None else wanted.input_until)
-    target = target_of(request, topics, what)
+    target = target_of(request, topics, what, found)
+    blockers += target.blockers
     return Plan(
         scenario=request.scenario,
         pipeline=pipeline.name,
@@ -241,7 +242,7 @@ def _measured(found: EventTimes) -> str:
 SCENARIO = Scenario(
     name="historical-range",
     title="Historical range",
-    what="Recompute the results of a range of event time, into a folder or a new topic.",
+    what="Recompute the results of a range of event time, into a folder, a new topic or a table.",
     build=build,
     options=(
         Option(
@@ -260,10 +261,19 @@ SCENARIO = Scenario(
         ),
         Option(
             name="to",
-            ask="Write the results to which folder or new topic?",
-            help="Absolute path of the folder for the results, or kafka:TOPIC for a new topic.",
-            metavar="FOLDER|kafka:TOPIC",
+            ask="Write the results to which folder, new topic or table?",
+            help="Absolute path of the folder for the results, kafka:TOPIC for a new topic, or "
+            "jdbc:NAME.TABLE for a table of the database [jdbc.NAME].",
+            metavar="FOLDER|kafka:TOPIC|jdbc:NAME.TABLE",
             required=True,
+        ),
+        Option(
+            name="keys",
+            ask="Which columns of the table identify a row?",
+            help="Column of the table in --to that identifies a row; repeat it for several. "
+            "Results replace the rows with the same keys.",
+            kind=Kind.MANY,
+            metavar="COLUMN",
         ),
         Option(
             name="file-format",

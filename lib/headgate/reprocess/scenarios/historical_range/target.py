@@ -1,17 +1,22 @@
-"""Where the results of a range go: a folder, or a topic that the run creates."""
+"""Where the results of a range go: a folder, a topic that the run creates, or a table."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import Any
 
 from headgate.model.cluster import Topic
 from headgate.reprocess.output_effects import OutputEffects
+from headgate.reprocess.ports.spark_jobs import EventTimes
 from headgate.reprocess.scenario import PlanRequest
+from headgate.reprocess.scenarios.historical_range.table_target import (
+    JDBC,
+    into_table,
+    table_blockers,
+)
+from headgate.reprocess.scenarios.historical_range.written_results import Target
 from headgate.reprocess.scenarios.shared.processed_records import target_blockers
-from headgate.reprocess.steps.base.step import Step
 from headgate.reprocess.steps.outputs.install_results import InstallResults
 from headgate.reprocess.steps.outputs.process_into_topic import ProcessIntoTopic
 from headgate.reprocess.steps.outputs.process_records import ProcessRecords
@@ -21,19 +26,13 @@ _KAFKA = "kafka:"
 _TOPIC = re.compile(r"[A-Za-z0-9._-]{1,249}")
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Target:
-    """The steps that write the results, and what the plan says of their target."""
-
-    steps: tuple[Step, ...]
-    resources: tuple[str, ...]
-    outputs: OutputEffects
-    risks: tuple[str, ...] = ()
-
-
 def blockers_of_target(request: PlanRequest) -> list[str]:
     """Return why the results can't be written where they are asked for."""
     to = str(request.options["to"])
+    if to.startswith(JDBC):
+        return table_blockers(request)
+    if "keys" in request.options:
+        return ["--keys: only for a table in --to. Omit the option"]
     if not to.startswith(_KAFKA):
         return target_blockers(request, to)
     name, found = to.removeprefix(_KAFKA), []
@@ -56,9 +55,13 @@ def blockers_of_target(request: PlanRequest) -> list[str]:
     return found
 
 
-def target_of(request: PlanRequest, topics: Mapping[str, Topic], what: Mapping[str, Any]) -> Target:
-    """Return the steps; `what` is what both kinds of processing take."""
+def target_of(
+    request: PlanRequest, topics: Mapping[str, Topic], what: Mapping[str, Any], found: EventTimes
+) -> Target:
+    """Return the steps; `what` is what all kinds of processing take, `found` the results' form."""
     to = str(request.options["to"])
+    if to.startswith(JDBC):
+        return into_table(request, what, found)
     if to.startswith(_KAFKA):
         return _topic(request, topics, to.removeprefix(_KAFKA), what)
     replaces = request.options.get("replace", False)

@@ -263,12 +263,8 @@ STATEMENTS: Mapping[tuple[str, Engine], Declared] = {
     ),
     ("historical-range", _SPARK): Declared(
         statements=(
-            says(
-                run=(
-                    "The outputs of {name} don't change. Results go to a separate folder or topic."
-                )
-            ),
-            says(undo="An undo removes the new results. The outputs of {name} don't change."),
+            says(run="{name} keeps running. Only the folder, topic or table of --to changes."),
+            says(undo="An undo removes the new results, and restores what they replaced."),
         ),
         remains=False,
     ),

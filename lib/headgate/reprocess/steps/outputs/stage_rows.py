@@ -1,0 +1,194 @@
+"""Have Spark run a pipeline's function over a range of records, into a table of the run."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+from headgate.errors import RefusedError, StalePlanError, StepError
+from headgate.model.tables import DatabaseTable, TableChange
+from headgate.reprocess.ports.inspector import Applier, Inspector
+from headgate.reprocess.ports.spark_jobs import SparkJob
+from headgate.reprocess.steps.base.document import StepBase
+from headgate.reprocess.steps.base.step import PriorState, Step
+from headgate.reprocess.steps.outputs.process_records import Processing
+from headgate.text.numbers import name_list, plural
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TargetTable:
+    """The table that results go to, as it was when the plan was made.
+
+    `connection` is the NAME of `[jdbc.NAME]`. `columns` are those that results have, each with its
+    `type`, and the `path` and `form` of its value in a result (`spark_jobs.data.write_table`).
+    `keys` identify a row.
+    """
+
+    connection: str
+    schema: str
+    table: str
+    id: str
+    keys: tuple[str, ...]
+    columns: tuple[dict[str, Any], ...]
+
+    @property
+    def title(self) -> str:
+        """Its name in sentences."""
+        return f"{self.schema}.{self.table}"
+
+    @property
+    def name(self) -> str:
+        """Its name as the database takes it."""
+        return f'"{self.schema}"."{self.table}"'
+
+    def change(self, run: str) -> TableChange:
+        """Return what a run does to it, with the names of the run's own tables."""
+        suffix = run.replace("-", "_")
+        return TableChange(
+            connection=self.connection,
+            schema=self.schema,
+            table=self.table,
+            table_id=self.id,
+            keys=self.keys,
+            written=tuple(str(c["name"]) for c in self.columns),
+            staged=f"headgate_staged_{suffix}",
+            before=f"headgate_before_{suffix}",
+            after=f"headgate_after_{suffix}",
+        )
+
+    def check(self, inspector: Inspector) -> None:
+        """Refuse where the table is another one now, or can't be written to any more."""
+        found = inspector.tables.table(self.connection, self.name)
+        if found is None or found.id != self.id:
+            raise StalePlanError(
+                f"table {self.title} was dropped or created again since the plan was made. Run "
+                "`headgate plan` again"
+            )
+        if reasons := rights_and_keys(found, self.keys):
+            raise RefusedError(reasons[0])
+        for column in self.columns:
+            there = found.column(column["name"])
+            if there is None or there.type != column["type"]:
+                raise StalePlanError(
+                    f"column {column['name']} of {self.title} changed since the plan was made. "
+                    "Run `headgate plan` again"
+                )
+
+
+def rights_and_keys(table: DatabaseTable, keys: tuple[str, ...]) -> list[str]:
+    """Return why no row of a table can be replaced by these keys."""
+    found = list(table.obstacles)
+    if table.missing:
+        found.append(
+            f"the user of [jdbc.{table.connection}] lacks {name_list(table.missing)}. Grant these "
+            "rights, or declare another user"
+        )
+    if absent := [key for key in keys if table.column(key) is None]:
+        names = name_list(c.name for c in table.columns)
+        found.append(f"--keys: {table.title} has no column {absent[0]}. Its columns: {names}")
+    elif frozenset(keys) not in table.unique:
+        known = "; ".join(sorted(", ".join(sorted(u)) for u in table.unique))
+        found.append(
+            f"--keys: {table.title} has no unique index on {', '.join(keys)}. Create one, or pass "
+            f"the columns of an index{f': {known}' if known else ''}"
+        )
+    return found
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class StageRows(Processing):
+    """Process the records and write the results to a new table beside `target`.
+
+    A killed run starts again with an empty table. Spark's tasks write to it by themselves, so the
+    rows are counted at the end.
+    """
+
+    action: ClassVar[str] = "stage_rows"
+    target: TargetTable
+
+    def describe(self) -> str:
+        return (
+            f"process {plural(self.records, 'record')} of {', '.join(sorted(self.offsets))} with "
+            f"{self.entry_point}, and write the results to a table next to {self.target.title}"
+        )
+
+    def check(self, inspector: Inspector, *, again: bool = False) -> None:
+        """Refuse where the table isn't as planned, too."""
+        Processing.check(self, inspector, again=again)
+        self.target.check(inspector)
+
+    def bind(self, applier: Applier) -> PriorState:
+        """Decide the name of the table."""
+        return {"run": applier.run}
+
+    def apply(self, applier: Applier, was: PriorState) -> None:
+        """Create the table, run the program, and count what came."""
+        change = self.target.change(was["run"])
+        applier.tables.stage(change)
+        columns = [{k: c[k] for k in ("name", "path", "form")} for c in self.target.columns]
+        location = f'jdbc:{change.connection}."{change.schema}"."{change.staged}"'
+        written = self.work(applier, "--to", location, "--columns", json.dumps(columns))
+        found = applier.tables.staged_rows(change)
+        if found != written:
+            raise StepError(
+                f"{change.schema}.{change.staged} has {plural(found, 'row')}, but {written} were "
+                "written: Spark repeated a task. Resume the run"
+            )
+
+    def job(self, *target: str) -> SparkJob:
+        """Return the program with the database that it writes to."""
+        job = Processing.job(self, *target)
+        return SparkJob(
+            program=job.program,
+            arguments=job.arguments,
+            what=job.what,
+            config=job.config,
+            database=self.target.connection,
+        )
+
+    def verify(self, applier: Applier, was: PriorState) -> None:
+        """The rows were counted."""
+
+    def undo(self, was: PriorState) -> tuple[Step, ...]:
+        """Drop the table."""
+        change = self.target.change(was["run"])
+        return (_drop(change, change.staged),)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DropTables(StepBase):
+    """Drop tables that a run has created for itself."""
+
+    action: ClassVar[str] = "drop_tables"
+    symbol: ClassVar[str] = "-"
+    undoable: ClassVar[bool] = True
+    connection: str
+    schema: str
+    tables: tuple[str, ...]
+
+    def describe(self) -> str:
+        return f"drop {name_list(f'{self.schema}.{name}' for name in self.tables)}"
+
+    def apply(self, applier: Applier, was: PriorState) -> None:
+        """Drop them."""
+        applier.tables.drop(self.connection, self.schema, self.tables)
+
+    def verify(self, applier: Applier, was: PriorState) -> None:
+        """The server has answered."""
+
+
+def _drop(change: TableChange, *names: str) -> DropTables:
+    return DropTables(connection=change.connection, schema=change.schema, tables=names)
+
+
+def drop_backup(change: TableChange) -> DropTables:
+    """Return the step that drops what an undo has needed."""
+    return _drop(change, change.before, change.after)
+
+
+def change_of(was: Mapping[str, Any]) -> TableChange:
+    """Return the change that a journal holds."""
+    lists = {name: tuple(was[name]) for name in ("keys", "written")}
+    return TableChange(**{**was, **lists})

@@ -1,0 +1,72 @@
+"""Which values of a result go to which column of a table, and which don't fit."""
+
+import pytest
+
+from headgate.model.tables import DatabaseTable, TableColumn
+from headgate.reprocess.scenarios.historical_range.table_target import _columns, _left_out
+
+WINDOW = "struct<start:timestamp,end:timestamp>"
+
+
+def table(*columns):
+    return DatabaseTable(
+        connection="shop", schema="public", name="t", id="1", unique=(), columns=columns
+    )
+
+
+def column(name, kind, **more):
+    return TableColumn(name=name, kind=kind, type=more.pop("type", kind), **more)
+
+
+@pytest.mark.parametrize(
+    ("kind", "there", "form"),
+    [
+        ("int", column("c", "int2"), "value"),
+        ("int", column("c", "float8"), "value"),
+        ("bigint", column("c", "float8"), None),
+        ("bigint", column("c", "numeric", scale=2), "value"),
+        ("bigint", column("c", "numeric", scale=-2), None),
+        ("double", column("c", "float4"), None),
+        ("double", column("c", "numeric"), None),
+        ("decimal(10,2)", column("c", "numeric", scale=2), "value"),
+        ("decimal(10,3)", column("c", "numeric", scale=2), None),
+        ("decimal(10,3)", column("c", "numeric"), "value"),
+        ("string", column("c", "bpchar", category="S"), "value"),
+        ("string", column("c", "mood", category="E"), "value"),
+        ("string", column("c", "jsonb"), "value"),
+        ("string", column("c", "int4", category="N"), None),
+        ("array<int>", column("c", "jsonb"), "json"),
+        ("array<int>", column("c", "_int4"), None),
+        ("timestamp", column("c", "timestamptz"), "value"),
+        ("timestamp", column("c", "timestamp"), "local-time"),
+        ("timestamp_ntz", column("c", "timestamptz"), None),
+        ("interval day", column("c", "interval"), None),
+        ("int", column("c", "int4", is_computed=True), None),
+        (WINDOW, column("c", "json"), "json"),
+    ],
+)
+def test_a_value_fits_if_the_column_takes_all_of_it(kind, there, form):
+    columns, blockers = _columns({"c": kind}, table(there))
+    assert [c["form"] for c in columns] == ([form] if form else [])
+    assert len(blockers) == (form is None)
+
+
+def test_a_window_has_a_column_for_its_start_and_perhaps_its_end():
+    start, end = column("w_start", "timestamptz"), column("w_end", "timestamptz")
+    columns, blockers = _columns({"w": WINDOW}, table(start))
+    assert ([c["path"] for c in columns], blockers) == ([["w", "start"]], [])
+    columns, _ = _columns({"w": WINDOW}, table(start, end))
+    assert [c["path"] for c in columns] == [["w", "start"], ["w", "end"]]
+    _, (said,) = _columns({"w": WINDOW}, table(end))
+    assert "has no column w_start" in said
+
+
+def test_keys_and_columns_without_a_value_are_named():
+    there = table(
+        column("id", "int4"), column("key", "text"), column("needed", "int4", is_filled=False)
+    )
+    assert _left_out([{"name": "id"}], there, ("id", "key")) == [
+        "--keys: the results have no column key. Their columns: id",
+        "--to: the results have no value for needed of public.t, which can't be null. Add a "
+        "default",
+    ]
