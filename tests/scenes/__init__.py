@@ -49,7 +49,12 @@ from scenes.scene import Scene
 from scenes.spark.decommission import DecommissionSpark
 from scenes.spark.from_point import FromPointSpark
 from scenes.spark.from_scratch import FromScratchSpark
-from scenes.spark.historical_range import AbSpark, HistoricalRangeSpark, HistoricalRangeTopic
+from scenes.spark.historical_range import (
+    AbSpark,
+    HistoricalRangeSpark,
+    HistoricalRangeTable,
+    HistoricalRangeTopic,
+)
 from scenes.spark.late_batch import LateBatchSpark
 from scenes.spark.new_checkpoint import NewCheckpointSpark
 from scenes.spark.offline_upgrade import OfflineUpgradeSpark
@@ -100,6 +105,7 @@ SCENES: tuple[type[Scene], ...] = (
     IncrementalStreams,
     ChainSpark,
     LateBatchSpark,
+    HistoricalRangeTable,
 )
 
 __all__ = ["SCENES", "Scene", "scene"]
