@@ -71,7 +71,7 @@ class CrashingApplier(LiveApplier):
             *("alter_offsets", "delete_offsets", "create_topic", "delete_topic"),
             *("configure_topic", "delete_records", "add_partitions"),
         ),
-        "records": ("back_up", "restore"),
+        "records": ("back_up", "restore", "publish"),
         "dead_letters": ("redrive", "forget"),
         "checkpoints": (
             *("copy_beside", "edit_copy", "remove_beside", "create", "delete_draft"),

@@ -41,6 +41,22 @@ class RecordBackupAdapter:
         """Compare record by record; StepError where `to` holds others."""
         return copy_records.verify_restored(self._kafka.cluster, backup, to, self._watch(None))
 
+    def publish(self, staged: str, to: str, group: str) -> None:
+        """Copy records to the same partitions of the topic `to`, each exactly once."""
+        # Imported here: hardly a run writes in transactions.
+        from headgate.gateway.kafka.publish_records import publish_records
+
+        done = 0
+
+        def watch(more: int) -> None:
+            nonlocal done
+            done += more
+            self._context.progress(done, None, "records")
+
+        publish_records(
+            self._kafka.cluster, staged, to, group, pause=self._context.pause, watch=watch
+        )
+
     def _watch(self, total: int | None) -> Callable[[int], None]:
         """Count records; now and then tell how many, and let a cancelled run stop."""
         done = 0

@@ -154,7 +154,7 @@ class _Runner:
         failed: list[Failed] = []
         with transaction(self._producer, failed):
             for record, letter in self._batch.records:
-                _produce(self._producer, self._moved(record, letter), failed)
+                produce_record(self._producer, self._moved(record, letter), failed)
             for key, value in (*self._marks.rows(), *self._progress()):
                 produce(self._producer, self._work.ledger.topic, key, value, failed)
         self._written += len(self._batch.records)
@@ -265,11 +265,12 @@ def _abort(producer: Any) -> str | None:
     except KafkaException as error:
         failure = kafka_error(error)
         if failure.fatal():
-            return f"another run redrives this topic, or Kafka failed: {failure.str()}"
+            return f"another run writes these records, or Kafka failed: {failure.str()}"
     return None
 
 
-def _produce(producer: Any, made: Mapping[str, Any], failed: list[Failed]) -> None:
+def produce_record(producer: Any, made: Mapping[str, Any], failed: list[Failed]) -> None:
+    """Write a record; `name` of `made` is what an error calls it, the rest is the client's."""
     made = dict(made)
     name = made.pop("name")
 
@@ -290,7 +291,9 @@ def _produce(producer: Any, made: Mapping[str, Any], failed: list[Failed]) -> No
 def produce(producer: Any, topic: str, key: bytes, value: bytes, failed: list[Failed]) -> None:
     """Write a row of a ledger."""
     made = {"topic": topic, "key": key, "value": value, "partition": 0}
-    _produce(producer, {**made, "name": f"record {key.decode()} of the redrive progress"}, failed)
+    produce_record(
+        producer, {**made, "name": f"record {key.decode()} of the redrive progress"}, failed
+    )
 
 
 def _begins(kafka: Kafka, topic: str, spans: Iterable[Span]) -> dict[int, int]:

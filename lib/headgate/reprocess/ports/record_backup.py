@@ -52,3 +52,10 @@ class RecordBackupApplier(Protocol):
 
     def verify_restored(self, backup: str, to: str) -> Mapping[int, Digest]:
         """Compare record by record; StepError where `to` holds others. Digests by partition."""
+
+    def publish(self, staged: str, to: str, group: str) -> None:
+        """Copy records to the same partitions of the topic `to`, each exactly once.
+
+        A transaction writes records and commits the offsets of `group` on the topic `staged`, which
+        has an offset of each partition before. What an earlier try committed is not copied again.
+        """
