@@ -198,7 +198,9 @@ def test_results_go_to_a_new_topic_that_an_undo_deletes(team, pipeline, topic, c
     again = team.plan(
         "sliding", *given, "--to", f"kafka:{name}", scenario="historical-range", code=3
     )[1]
-    assert again["blockers"] == [f"--to: topic {name} already exists. Pass another topic"]
+    assert again["blockers"] == [
+        f"--to: topic {name} already exists. Pass another topic, or --append"
+    ]
     assert team.run("undo", done["run"])["state"] == "done"
     assert team.plan("sliding", *given, "--to", f"kafka:{name}", scenario="historical-range")[1][
         "can_apply"

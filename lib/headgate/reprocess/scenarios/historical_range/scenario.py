@@ -242,7 +242,7 @@ def _measured(found: EventTimes) -> str:
 SCENARIO = Scenario(
     name="historical-range",
     title="Historical range",
-    what="Recompute the results of a range of event time, into a folder, a new topic or a table.",
+    what="Recompute the results of a range of event time, into a folder, a topic or a table.",
     build=build,
     options=(
         Option(
@@ -261,8 +261,8 @@ SCENARIO = Scenario(
         ),
         Option(
             name="to",
-            ask="Write the results to which folder, new topic or table?",
-            help="Absolute path of the folder for the results, kafka:TOPIC for a new topic, or "
+            ask="Write the results to which folder, topic or table?",
+            help="Absolute path of the folder for the results, kafka:TOPIC for a topic, or "
             "jdbc:NAME.TABLE for a table of the database [jdbc.NAME].",
             metavar="FOLDER|kafka:TOPIC|jdbc:NAME.TABLE",
             required=True,
@@ -274,6 +274,12 @@ SCENARIO = Scenario(
             "Results replace the rows with the same keys.",
             kind=Kind.MANY,
             metavar="COLUMN",
+        ),
+        Option(
+            name="append",
+            ask="Append the results to an existing topic?",
+            help="Append the results to the existing topic in --to; this can't be undone.",
+            kind=Kind.FLAG,
         ),
         Option(
             name="file-format",

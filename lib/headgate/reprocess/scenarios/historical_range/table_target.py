@@ -43,8 +43,8 @@ _FITS: Mapping[str, frozenset[str]] = {
 def table_blockers(request: PlanRequest) -> list[str]:
     """Return why rows of the table can't be replaced, as far as the database says."""
     asked = [
-        f"--{option}: only for a folder in --to, not for a table. Omit the option"
-        for option in ("replace", "file-format")
+        f"--{option}: not for a table in --to. Omit the option"
+        for option in ("replace", "file-format", "append")
         if option in request.options
     ]
     keys = keys_of(request)

@@ -10,6 +10,10 @@ from headgate.model.cluster import Topic
 from headgate.reprocess.output_effects import OutputEffects
 from headgate.reprocess.ports.spark_jobs import EventTimes
 from headgate.reprocess.scenario import PlanRequest
+from headgate.reprocess.scenarios.historical_range.appended_records import (
+    append_blockers,
+    append_to_topic,
+)
 from headgate.reprocess.scenarios.historical_range.table_target import (
     JDBC,
     into_table,
@@ -34,6 +38,8 @@ def blockers_of_target(request: PlanRequest) -> list[str]:
     if "keys" in request.options:
         return ["--keys: only for a table in --to. Omit the option"]
     if not to.startswith(_KAFKA):
+        if request.options.get("append"):
+            return ["--append: only for a topic in --to. Omit the option"]
         return target_blockers(request, to)
     name, found = to.removeprefix(_KAFKA), []
     if not _TOPIC.fullmatch(name) or name in (".", ".."):
@@ -45,8 +51,10 @@ def blockers_of_target(request: PlanRequest) -> list[str]:
             f"--to: {request.pipeline.name} writes to {kind or 'an unknown sink'}, so its "
             "results can't go to a topic. Pass a folder"
         )
-    if request.inspector.kafka.shapes([name]):
-        found.append(f"--to: topic {name} already exists. Pass another topic")
+    if request.options.get("append"):
+        found += append_blockers(request, name)
+    elif request.inspector.kafka.shapes([name]):
+        found.append(f"--to: topic {name} already exists. Pass another topic, or --append")
     found += [
         f"--{option}: only for a folder in --to, not for a topic. Omit the option"
         for option in ("replace", "file-format")
@@ -62,6 +70,8 @@ def target_of(
     to = str(request.options["to"])
     if to.startswith(JDBC):
         return into_table(request, what, found)
+    if to.startswith(_KAFKA) and request.options.get("append"):
+        return append_to_topic(request, to.removeprefix(_KAFKA), what, found)
     if to.startswith(_KAFKA):
         return _topic(request, topics, to.removeprefix(_KAFKA), what)
     replaces = request.options.get("replace", False)

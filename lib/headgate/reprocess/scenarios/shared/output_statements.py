@@ -264,7 +264,7 @@ STATEMENTS: Mapping[tuple[str, Engine], Declared] = {
     ("historical-range", _SPARK): Declared(
         statements=(
             says(run="{name} keeps running. Only the folder, topic or table of --to changes."),
-            says(undo="An undo removes the new results, and restores what they replaced."),
+            says(undo="An undo changes no other output of {name}."),
         ),
         remains=False,
     ),

@@ -1,0 +1,88 @@
+"""Results of a range as records that are appended to a topic that exists."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from headgate.reprocess.output_effects import OutputEffects
+from headgate.reprocess.ports.kafka import TopicShape
+from headgate.reprocess.ports.spark_jobs import EventTimes
+from headgate.reprocess.scenario import PlanRequest
+from headgate.reprocess.scenarios.historical_range.written_results import Target
+from headgate.reprocess.steps.base.step import topic_facts
+from headgate.reprocess.steps.outputs.append_records import (
+    AppendRecords,
+    DeleteStagedRecords,
+    StageRecords,
+)
+
+# What the target takes, the run's topic must take, too.
+_LARGEST = "max.message.bytes"
+# A run may be resumed much later.
+_STAYS = {"cleanup.policy": "delete", "retention.ms": "-1", "retention.bytes": "-1"}
+
+
+def append_blockers(request: PlanRequest, topic: str) -> list[str]:
+    """Return why results can't be appended to the topic."""
+    if not request.inspector.kafka.shapes([topic]):
+        return [f"--append: topic {topic} doesn't exist. Omit the option, or correct --to"]
+    sources = request.version.sources if request.version else None
+    if any(topic in source.topics for source in sources or ()):
+        return [
+            f"--to: {request.pipeline.name} reads topic {topic}, so its results would become its "
+            "input. Pass another topic"
+        ]
+    if request.inspector.dead_letters.may_write([topic]).get(topic) is False:
+        return [
+            f"--to: Headgate may not write to {topic}: its ACLs don't allow it. Grant the "
+            "operation Write, or pass another topic"
+        ]
+    return []
+
+
+def append_to_topic(
+    request: PlanRequest, topic: str, what: Mapping[str, Any], found: EventTimes
+) -> Target:
+    """Return the steps and what the plan says of records that can't be undone."""
+    kafka = request.inspector.kafka
+    shape = kafka.shapes([topic])[topic]
+    facts = topic_facts(kafka.topics([topic]))
+    largest = {k: v for k, v in shape.configs.items() if k == _LARGEST}
+    like = {
+        "partitions": shape.partitions,
+        "replication": shape.replication,
+        "configs": {**_STAYS, **largest},
+    }
+    return Target(
+        steps=(
+            StageRecords(to=topic, shape=like, **what),
+            AppendRecords(topic=topic, topics=facts),
+            DeleteStagedRecords(),
+        ),
+        resources=(f"topic:{topic}",),
+        outputs=OutputEffects(
+            run=(f"The results of the range are appended to topic {topic}.",),
+            undo=(f"Once results are in {topic}, an undo is blocked: Kafka can't remove them.",),
+            remains=True,
+        ),
+        risks=(
+            f"records that were appended to {topic} can't be undone. Before, an undo deletes the "
+            "topic of the run",
+            f"earlier results in {topic} stay: consumers get the results of the range again",
+            "each result is written once, also if the run is killed and resumed: records and "
+            "progress are one transaction. Consumers with isolation.level=read_uncommitted may "
+            "also get records of an aborted transaction",
+        ),
+        blockers=_key_blockers(topic, shape, found),
+    )
+
+
+def _key_blockers(topic: str, shape: TopicShape, found: EventTimes) -> tuple[str, ...]:
+    policy = shape.configs.get("cleanup.policy", "")
+    if "compact" not in policy or "key" in found.columns:
+        return ()
+    return (
+        f"--to: {topic} is compacted, so its records need a key, but the results have no column "
+        "key. Pass another topic",
+    )
