@@ -7,7 +7,7 @@ import pytest
 from headgate.errors import RefusedError, StepError, UnreachableError
 from headgate.gateway.adapters.run_context import RunContext
 from headgate.gateway.adapters.tables import TableAdapter
-from headgate.gateway.postgres.connect import connection_arguments
+from headgate.gateway.postgres.connect import connected, connection_arguments
 from headgate.model.registered_pipelines import Registry
 from headgate.model.tables import RowCounts, TableChange
 from postgres_server import running_postgres
@@ -240,3 +240,26 @@ def test_a_server_that_refuses_is_unreachable(tables, database, tmp_path):
     with pytest.raises(UnreachableError, match='database "none" does not exist') as error:
         TableAdapter(RunContext(registry=other, home=tmp_path)).table("shop", "t")
     assert "s3" not in str(error.value)
+
+
+def test_a_connection_that_is_lost_is_unreachable_and_leaves_nothing(database, tables):
+    settings = tables._context.registry.jdbc["shop"]
+    database.execute("CREATE TABLE t (a int)")
+    with pytest.raises(UnreachableError, match="database shop closed the connection"):  # noqa: SIM117
+        with connected("shop", settings) as connection:
+            connection.execute("INSERT INTO t VALUES (1)")
+            pid = connection.info.backend_pid
+            database.execute("SELECT pg_terminate_backend(%s)", (pid,))
+            connection.execute("SELECT 1")
+    assert rows(database, "t") == []
+
+
+def test_a_lock_of_another_session_is_named(database, tables, odd, monkeypatch):
+    monkeypatch.setattr("headgate.gateway.postgres.connect._LOCK_MS", 1000)
+    before = rows(database)
+    with database.transaction():
+        database.execute('LOCK TABLE "Odd {}" IN ROW EXCLUSIVE MODE')
+        with pytest.raises(StepError, match="another session of database shop has locked"):
+            tables.replace_rows(odd)
+    assert rows(database) == before
+    assert tables.replace_rows(odd) == RowCounts(added=1, replaced=2)

@@ -71,7 +71,7 @@ def connected(name: str, settings: Mapping[str, str] | None) -> Iterator[Any]:
             "End that session, then resume the run"
         ) from None
     except psycopg.Error as error:
-        if connection.broken:
+        if isinstance(error, psycopg.OperationalError) and _is_gone(error.sqlstate):
             raise UnreachableError(
                 f"database {name} closed the connection: {_line(error)}. Check the server, then "
                 "resume the run"
@@ -138,6 +138,11 @@ def _prepare(connection: Any) -> None:
         "SELECT set_config(name, '5s', true) FROM pg_settings "
         "WHERE name = 'client_connection_check_interval'"
     )
+
+
+def _is_gone(state: str | None) -> bool:
+    """Whether an error's code is that of a lost connection; libpq itself gives none."""
+    return state is None or state.startswith(("08", "57P"))
 
 
 def _line(error: Exception) -> str:

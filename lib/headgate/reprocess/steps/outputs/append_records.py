@@ -59,7 +59,8 @@ class StageRecords(Processing):
 
     def undo(self, was: PriorState) -> tuple[Step, ...]:
         """Delete the topic, and the group that reads it."""
-        return (DeleteStagedRecords(run=was["run"], record=was["record"]),)
+        _, *more = self._inner(was["run"]).undo(was)
+        return (DeleteStagedRecords(run=was["run"], record=was["record"]), *more)
 
     def _inner(self, run: str) -> ProcessIntoTopic:
         given = {f.name: getattr(self, f.name) for f in fields(Processing)}

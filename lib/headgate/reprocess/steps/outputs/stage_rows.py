@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, ClassVar
 
 from headgate.errors import RefusedError, StalePlanError, StepError
@@ -139,14 +139,7 @@ class StageRows(Processing):
 
     def job(self, *target: str) -> SparkJob:
         """Return the program with the database that it writes to."""
-        job = Processing.job(self, *target)
-        return SparkJob(
-            program=job.program,
-            arguments=job.arguments,
-            what=job.what,
-            config=job.config,
-            database=self.target.connection,
-        )
+        return replace(Processing.job(self, *target), database=self.target.connection)
 
     def verify(self, applier: Applier, was: PriorState) -> None:
         """The rows were counted."""
