@@ -17,8 +17,8 @@ from headgate.spark_jobs.data.compare_outputs import CONNECTIONS
 from headgate.spark_jobs.data.output_address import TableOutput, parse_address
 
 VALUE, LOCAL_TIME, JSON = "value", "local-time", "json"
-# Each is a connection to the server.
-_MOST_TASKS = "16"
+# Each is a connection to the server. Spark's own limit, `numPartitions`, runs shuffles twice.
+_MOST_TASKS = 16
 _BATCH = "5000"
 
 
@@ -47,8 +47,9 @@ def read_columns(text: str | None) -> tuple[TableColumn, ...]:
 
 
 def as_table_rows(rows: Any, columns: Sequence[TableColumn]) -> Any:
-    """Return the rows with the table's columns."""
-    return rows.select(*(_value(column).alias(column.name) for column in columns))
+    """Return the rows with the table's columns, in as many partitions as may write at once."""
+    named = (_value(column).alias(column.name) for column in columns)
+    return rows.select(*named).coalesce(_MOST_TASKS)
 
 
 def _value(column: TableColumn) -> Any:
@@ -79,7 +80,6 @@ def append_rows(rows: Any, address: str) -> None:
         "dbtable": found.table,
         "driver": "org.postgresql.Driver",
         "batchsize": _BATCH,
-        "numPartitions": _MOST_TASKS,
         "reWriteBatchedInserts": "true",
         # The server reads a text as what the column is: json, uuid, an enum, a time.
         "stringtype": "unspecified",
