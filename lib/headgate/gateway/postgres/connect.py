@@ -146,9 +146,9 @@ def _is_gone(state: str | None) -> bool:
 
 
 def _line(error: Exception) -> str:
-    """Return the first lines of what the server said, without secrets and final stop."""
+    """Return what the server, or libpq in its first line, said: without secrets and final stop."""
     diagnostic = getattr(error, "diag", None)
-    said = (getattr(diagnostic, "message_primary", None) or str(error)).strip()
+    said = getattr(diagnostic, "message_primary", None) or str(error).strip().partition("\n")[0]
     detail = getattr(diagnostic, "message_detail", None)
     text = " ".join(f"{said} ({detail})".split() if detail else said.split())
     return mask_text(text).rstrip(".")

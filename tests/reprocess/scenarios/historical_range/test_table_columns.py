@@ -65,7 +65,7 @@ def test_keys_and_columns_without_a_value_are_named():
     there = table(
         column("id", "int4"), column("key", "text"), column("needed", "int4", is_filled=False)
     )
-    assert _left_out([{"name": "id"}], there, ("id", "key")) == [
+    assert _left_out({"id"}, there, ("id", "key")) == [
         "--keys: the results have no column key. Their columns: id",
         "--to: the results have no value for needed of public.t, which can't be null. Add a "
         "default",

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from typing import Any
 
 from headgate.errors import RefusedError
@@ -91,7 +91,7 @@ def into_table(request: PlanRequest, what: Mapping[str, Any], found: EventTimes)
     keys = keys_of(request)
     results = dict(zip(found.columns, found.types, strict=True))
     columns, blockers = _columns(results, table)
-    blockers += _left_out(columns, table, keys)
+    blockers += _left_out({name for name, _, _ in _values(results, table)}, table, keys)
     target = TargetTable(
         connection=table.connection,
         schema=table.schema,
@@ -170,11 +170,8 @@ def _form(kind: str, column: TableColumn) -> str | None:
     return "local-time" if column.kind == "timestamp" else "value"
 
 
-def _left_out(
-    columns: Iterable[Mapping[str, Any]], table: DatabaseTable, keys: tuple[str, ...]
-) -> list[str]:
+def _left_out(written: Collection[str], table: DatabaseTable, keys: tuple[str, ...]) -> list[str]:
     """Return the keys that results lack, and the columns that need a value."""
-    written = {c["name"] for c in columns}
     found = [
         f"--keys: the results have no column {key}. Their columns: {name_list(written)}"
         for key in keys
