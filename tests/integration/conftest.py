@@ -8,6 +8,7 @@ import signal
 import subprocess
 import sys
 import time
+from contextlib import closing
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -61,6 +62,33 @@ class Team:
     def worker_log(self) -> str:
         log = self.folder / ".headgate" / "logs" / "worker.log"
         return log.read_text() if log.exists() else ""
+
+    def kill_workers(self) -> None:
+        """End the workers without a word, as a crash of the machine does."""
+        for pid in worker_pids(self):
+            os.kill(pid, signal.SIGKILL)
+        deadline = time.monotonic() + 30
+        while worker_pids(self):
+            assert time.monotonic() < deadline
+            time.sleep(0.05)
+
+    def start_worker(self) -> None:
+        """Start another worker, which continues what a killed one left."""
+        with (self.folder / "next-worker.log").open("ab") as log:
+            argv = [sys.executable, "-m", "headgate.worker.main", "--config", self.config]
+            subprocess.Popen(argv, cwd=self.folder, stdout=log, stderr=log)
+
+    def ended(self, run: str, seconds: float = 300) -> str:
+        """Return the state in which a run has ended."""
+        deadline = time.monotonic() + seconds
+        while (row := self._row(run)).state.is_active:
+            assert time.monotonic() < deadline, self.worker_log()
+            time.sleep(0.2)
+        return str(row.state)
+
+    def _row(self, run: str):
+        with closing(self.store()) as store:
+            return store.runs.get(run)
 
     def plan(
         self, pipeline: str, *options: str, scenario: str = "from-scratch", code: int | None = 0

@@ -1,10 +1,8 @@
 """Results of a range, appended to a topic that exists: each once, and never undone."""
 
 import json
-import os
 import random
 import shutil
-import signal
 import subprocess
 import sys
 import time
@@ -12,8 +10,6 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 import pytest
-
-from integration.conftest import worker_pids
 
 pytestmark = [pytest.mark.kafka, pytest.mark.spark]
 START = datetime(2026, 4, 1, tzinfo=UTC)
@@ -82,9 +78,9 @@ def test_a_killed_run_appends_each_result_once(
     while staged not in kafka_admin.list_topics(timeout=30).topics:
         assert time.monotonic() < deadline
         time.sleep(0.1)
-    for pid in worker_pids(team):
-        os.kill(pid, signal.SIGKILL)
-    assert team.run("resume", run)["state"] == "done"
+    team.kill_workers()
+    team.start_worker()
+    assert team.ended(run) == "done"
     expected = totals(kept)
     records = consume(name, len(expected) + 3, seconds=10)
     new = [r for r in records if r.value() != b"earlier"]

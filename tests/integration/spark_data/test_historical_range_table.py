@@ -1,10 +1,8 @@
 """A range of orders into a real PostgreSQL table, compared row by row with plain Python."""
 
 import json
-import os
 import random
 import shutil
-import signal
 import subprocess
 import sys
 import time
@@ -14,7 +12,6 @@ from pathlib import Path
 
 import pytest
 
-from integration.conftest import worker_pids
 from postgres_server import running_postgres
 
 pytestmark = [pytest.mark.kafka, pytest.mark.spark]
@@ -193,12 +190,6 @@ def wait_for(condition, seconds=180):
     return found
 
 
-def kill_workers(team):
-    for pid in worker_pids(team):
-        os.kill(pid, signal.SIGKILL)
-    wait_for(lambda: not worker_pids(team), 30)
-
-
 def test_a_run_killed_while_spark_writes_and_in_the_transaction_is_resumed(team, orders, shop):
     before = rows(shop)
     file, _ = plan(team)
@@ -212,23 +203,23 @@ def test_a_run_killed_while_spark_writes_and_in_the_transaction_is_resumed(team,
     run = team.run("apply", str(file), "--detach")["run"]
     wait_for(lambda: spark_pids(team))
     wait_for(lambda: own_tables(shop))
-    kill_workers(team)
+    team.kill_workers()
     # The program dies with its worker.
     wait_for(lambda: not spark_pids(team), 60)
     assert rows(shop) == before
-    process = team.popen("resume", run)
+    team.start_worker()
     waiting = (
         "SELECT pid FROM pg_stat_activity WHERE wait_event_type = 'Lock' AND usename = 'writer'"
     )
     wait_for(lambda: shop.execute(waiting).fetchall())
-    kill_workers(team)
-    process.kill()
+    team.kill_workers()
     assert rows(shop) == before
     shop.execute("SELECT pg_advisory_unlock(42)")
     active = "SELECT count(*) FROM pg_stat_activity WHERE usename = 'writer'"
     wait_for(lambda: shop.execute(active).fetchone() == (0,), 60)
     assert rows(shop) == before
-    assert team.run("resume", run)["state"] == "done"
+    team.start_worker()
+    assert team.ended(run) == "done"
     found = sorted((tuple(r[:5]) for r in rows(shop)), key=lambda r: r[:2])
     assert found == expected(orders[1], before)
     shop.execute("DROP TRIGGER hold ON totals")
