@@ -74,7 +74,7 @@ def test_a_killed_run_appends_each_result_once(
     assert any("each result is written once" in r for r in plan["risks"])
     run = team.run("apply", str(file), "--detach")["run"]
     staged = f"headgate-staged-{run}"
-    deadline = time.monotonic() + 180
+    deadline = time.monotonic() + 400
     while staged not in kafka_admin.list_topics(timeout=30).topics:
         assert time.monotonic() < deadline
         time.sleep(0.1)

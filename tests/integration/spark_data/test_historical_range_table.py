@@ -182,7 +182,7 @@ def spark_pids(team):
     return found
 
 
-def wait_for(condition, seconds=180):
+def wait_for(condition, seconds=400):
     deadline = time.monotonic() + seconds
     while not (found := condition()):
         assert time.monotonic() < deadline
