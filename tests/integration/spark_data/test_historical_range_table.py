@@ -251,7 +251,7 @@ def test_what_is_wrong_is_said_before_the_run(team, shop):
             "--keys: public.totals has no unique index on city. Create one, or pass the columns of "
             "an index: city, window_start",
         ),
-        ({"to": "/data/results"}, "--keys: only for a table in --to"),
+        ({"to": "/data/results"}, "--keys: only for a table in --to, or for --as stream"),
     )
     for given, said in wrong:
         _, made = plan(team, **given, code=3)

@@ -55,6 +55,7 @@ def main() -> None:
     add("--work", required=True, type=Path, help="Folder for the checkpoint and the batches.")
     add("--max-records", type=int, default=AT_MOST, help=f"Most records of a batch ({AT_MOST}).")
     add("--to", required=True, help="Target: FORMAT:LOCATION, for example parquet:/data/april.")
+    add("--columns", help="Columns of a table in --to, as JSON.")
     add("--run", help="Run id for the header headgate.run of a topic's records.")
     add("--time-column", help="Column with the time of a result, or value.FIELD in JSON.")
     add("--from", dest="start", metavar="TIME", help="First time of the results.")
@@ -73,7 +74,7 @@ def work(given: argparse.Namespace, report: Report) -> Ended:
 
     text = given.offsets
     ranges = read_ranges(Path(text[1:]).read_text("utf-8") if text.startswith("@") else text)
-    read_target(given.to)
+    read_target(given.to, given.columns)
     if given.max_records < 1:
         raise CaptureError(f"--max-records: expected 1 or more, found {given.max_records}")
     check_importable(given.entry_point)
@@ -157,7 +158,7 @@ class Replay:
         from headgate.spark_jobs.data.replay_query import counted, tasks_done, telling
         from headgate.spark_jobs.data.write_output import shaped, write_batch
 
-        target = read_target(self._given.to)
+        target = read_target(self._given.to, self._given.columns)
         by = "key" if target.format == "kafka" else None
         rows = self._results.rows(self.df, self._given.keys, ordered_by=by)
         written = Observation("written")

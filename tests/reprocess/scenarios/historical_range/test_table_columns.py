@@ -3,7 +3,8 @@
 import pytest
 
 from headgate.model.tables import DatabaseTable, TableColumn
-from headgate.reprocess.scenarios.historical_range.table_target import _columns, _left_out
+from headgate.reprocess.scenarios.historical_range.scenario import SCENARIO
+from headgate.reprocess.scenarios.historical_range.table_target import _columns, _left_out, _stream
 
 WINDOW = "struct<start:timestamp,end:timestamp>"
 
@@ -70,3 +71,15 @@ def test_keys_and_columns_without_a_value_are_named():
         "--to: the results have no value for needed of public.t, which can't be null. Add a "
         "default",
     ]
+
+
+def test_the_keys_of_a_stream_are_those_of_its_results():
+    columns = [{"name": "w_start", "path": ["w", "start"]}, {"name": "city", "path": ["city"]}]
+    what = {"stream": {"max_records": 5, "keys": ["w_start", "city"]}}
+    assert _stream(what, columns) == {"max_records": 5, "keys": ["w.start", "city"]}
+    assert _stream({"stream": None}, columns) is None
+
+
+def test_an_option_has_one_meaning():
+    names = [option.name for option in SCENARIO.options]
+    assert len(set(names)) == len(names)

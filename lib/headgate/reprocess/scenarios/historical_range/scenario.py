@@ -67,7 +67,7 @@ def build(request: PlanRequest) -> Plan:
         *mode.blockers,
         *limit_blockers(version),
         *operator_blockers(request, version),
-        *blockers_of_target(request),
+        *blockers_of_target(request, is_stream=mode.is_stream),
     ]
     wanted = read_range(request, version.stateful or ())
     if blockers:
@@ -269,9 +269,10 @@ SCENARIO = Scenario(
         ),
         Option(
             name="keys",
-            ask="Which columns of the table identify a row?",
-            help="Column of the table in --to that identifies a row; repeat it for several. "
-            "Results replace the rows with the same keys.",
+            ask="Which columns identify a result?",
+            help="Column that identifies a row of the table in --to: results replace the rows with "
+            "the same keys. For a stream in update mode: column of a result's key, or value.FIELD, "
+            "of which the last row is kept. Repeat it for several columns.",
             kind=Kind.MANY,
             metavar="COLUMN",
         ),
@@ -303,14 +304,6 @@ SCENARIO = Scenario(
         ),
         AS,
         MAX_RECORDS,
-        Option(
-            name="keys",
-            ask="Which columns identify a result?",
-            help="For a stream in update mode: column of a result's key, or value.FIELD. The last "
-            "row of each key is kept. Repeat it for several columns.",
-            kind=Kind.MANY,
-            metavar="COLUMN",
-        ),
         Option(
             name="warm-up",
             ask="How much time before and after the range do results depend on?",

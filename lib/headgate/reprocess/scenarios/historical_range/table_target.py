@@ -101,8 +101,9 @@ def into_table(request: PlanRequest, what: Mapping[str, Any], found: EventTimes)
         columns=tuple(columns),
     )
     title = f"{table.title} of database {table.connection}"
+    process = StageRows(target=target, **{**what, "stream": _stream(what, columns)})
     return Target(
-        steps=(StageRows(target=target, **what), UpsertRows(target=target)),
+        steps=(process, UpsertRows(target=target)),
         resources=(f"table:{table.connection}.{table.title}",),
         outputs=OutputEffects(
             run=(f"The results of the range replace rows of {title} with the same keys.",),
@@ -111,6 +112,15 @@ def into_table(request: PlanRequest, what: Mapping[str, Any], found: EventTimes)
         risks=tuple(_risks(table, columns)),
         blockers=tuple(blockers),
     )
+
+
+def _stream(what: Mapping[str, Any], columns: Iterable[Mapping[str, Any]]) -> dict[str, Any] | None:
+    """Return how a stream is processed, with its keys as the results name them."""
+    stream: dict[str, Any] | None = what.get("stream")
+    if stream is None:
+        return None
+    paths = {c["name"]: ".".join(c["path"]) for c in columns}
+    return {**stream, "keys": [paths.get(key, key) for key in stream["keys"]]}
 
 
 def _columns(

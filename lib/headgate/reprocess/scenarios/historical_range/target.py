@@ -30,13 +30,13 @@ _KAFKA = "kafka:"
 _TOPIC = re.compile(r"[A-Za-z0-9._-]{1,249}")
 
 
-def blockers_of_target(request: PlanRequest) -> list[str]:
+def blockers_of_target(request: PlanRequest, *, is_stream: bool = False) -> list[str]:
     """Return why the results can't be written where they are asked for."""
     to = str(request.options["to"])
     if to.startswith(JDBC):
         return table_blockers(request)
-    if "keys" in request.options:
-        return ["--keys: only for a table in --to. Omit the option"]
+    if "keys" in request.options and not is_stream:
+        return ["--keys: only for a table in --to, or for --as stream. Omit the option"]
     if not to.startswith(_KAFKA):
         if request.options.get("append"):
             return ["--append: only for a topic in --to. Omit the option"]

@@ -42,7 +42,7 @@ class StageRecords(Processing):
     def describe(self) -> str:
         return (
             f"process {plural(self.records, 'record')} of {', '.join(sorted(self.offsets))} with "
-            f"{self.entry_point}, and write the results to a topic of the run"
+            f"{self.entry_point}{self.how}, and write the results to a topic of the run"
         )
 
     def bind(self, applier: Applier) -> PriorState:

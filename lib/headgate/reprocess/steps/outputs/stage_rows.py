@@ -13,7 +13,11 @@ from headgate.reprocess.ports.inspector import Applier, Inspector
 from headgate.reprocess.ports.spark_jobs import SparkJob
 from headgate.reprocess.steps.base.document import StepBase
 from headgate.reprocess.steps.base.step import PriorState, Step
-from headgate.reprocess.steps.outputs.process_records import Processing
+from headgate.reprocess.steps.outputs.process_records import (
+    DeleteResults,
+    Processing,
+    forget_stream,
+)
 from headgate.text.numbers import name_list, plural
 
 
@@ -111,7 +115,8 @@ class StageRows(Processing):
     def describe(self) -> str:
         return (
             f"process {plural(self.records, 'record')} of {', '.join(sorted(self.offsets))} with "
-            f"{self.entry_point}, and write the results to a table next to {self.target.title}"
+            f"{self.entry_point}{self.how}, and write the results to a table next to "
+            f"{self.target.title}"
         )
 
     def check(self, inspector: Inspector, *, again: bool = False) -> None:
@@ -120,8 +125,9 @@ class StageRows(Processing):
         self.target.check(inspector)
 
     def bind(self, applier: Applier) -> PriorState:
-        """Decide the name of the table."""
-        return {"run": applier.run}
+        """Decide the name of the table, and the checkpoint of a stream."""
+        beside = f"{applier.folders.snapshot_folder()}/{self.target.table}"
+        return {"run": applier.run, **self.stream_folder(beside, applier.run)}
 
     def apply(self, applier: Applier, was: PriorState) -> None:
         """Create the table, run the program, and count what came."""
@@ -129,13 +135,15 @@ class StageRows(Processing):
         applier.tables.stage(change)
         columns = [{k: c[k] for k in ("name", "path", "form")} for c in self.target.columns]
         location = f'jdbc:{change.connection}."{change.schema}"."{change.staged}"'
-        written = self.work(applier, "--to", location, "--columns", json.dumps(columns))
+        given = ("--to", location, "--columns", json.dumps(columns))
+        written = self.work(applier, *given, folder=was.get("stream"))
         found = applier.tables.staged_rows(change)
         if found != written:
             raise StepError(
                 f"{change.schema}.{change.staged} has {plural(found, 'row')}, but {written} were "
                 "written: Spark repeated a task. Resume the run"
             )
+        forget_stream(applier, was)
 
     def job(self, *target: str) -> SparkJob:
         """Return the program with the database that it writes to."""
@@ -145,9 +153,10 @@ class StageRows(Processing):
         """The rows were counted."""
 
     def undo(self, was: PriorState) -> tuple[Step, ...]:
-        """Drop the table."""
+        """Drop the table, and the checkpoint of a stream."""
         change = self.target.change(was["run"])
-        return (_drop(change, change.staged),)
+        folders = filter(None, (was.get("stream"),))
+        return (_drop(change, change.staged), *(DeleteResults(folder=f) for f in folders))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
