@@ -33,6 +33,12 @@ _TOPIC = re.compile(r"[A-Za-z0-9._-]{1,249}")
 def blockers_of_target(request: PlanRequest, *, is_stream: bool = False) -> list[str]:
     """Return why the results can't be written where they are asked for."""
     to = str(request.options["to"])
+    # No run of a stream into these has been compared with plain Python yet.
+    if is_stream and (to.startswith(JDBC) or request.options.get("append")):
+        return [
+            "--to: a stream writes its results to a folder or a new topic. Pass one of these, or "
+            "--as batch"
+        ]
     if to.startswith(JDBC):
         return table_blockers(request)
     if "keys" in request.options and not is_stream:
