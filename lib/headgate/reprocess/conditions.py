@@ -116,7 +116,7 @@ def _sources(*kinds: SourceKind) -> Callable[[Facts], Answered]:
             return unknown("No batch has completed, so the sources are unknown.")
         others = [s.name for s in facts.position.sources if s.kind not in kinds]
         if others:
-            return missing(f"Sources other than {words}: {', '.join(others)}.")
+            return missing(f"The query has sources other than {words}: {', '.join(others)}.")
         return met(f"All sources are {words}.")
 
     return ask

@@ -111,6 +111,8 @@ def test_a_cluster_that_does_not_answer_is_a_warning_unless_asked_for(shop):
     address = text.split('bootstrap_servers = "')[1].split('"')[0]
     registry.write_text(text.replace(address, "127.0.0.1:1"))
     report = check(registry, "shop")
-    assert any(w.startswith("Kafka cluster state not read:") for w in report["warnings"])
+    assert any(
+        w.startswith("Headgate could not read the Kafka cluster state:") for w in report["warnings"]
+    )
     asked = CliRunner().invoke(headgate, [f"--config={registry}", "check", "shop", "--cluster"])
     assert asked.exit_code == 4

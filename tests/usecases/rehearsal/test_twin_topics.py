@@ -90,5 +90,5 @@ def test_without_serdes_or_a_sample_of_a_topic_it_asks():
 
 
 def test_an_application_without_inputs_has_nothing_to_compare():
-    with pytest.raises(CaptureError, match="reads a topic from outside"):
+    with pytest.raises(CaptureError, match="neither version reads an input topic"):
         inputs(app(), app())

@@ -12,7 +12,10 @@ from headgate.cli.shared.terminal import say
 @click.argument("a", metavar="A")
 @click.argument("b", metavar="B")
 @click.option(
-    "--keys", required=True, metavar="COLUMNS", help="Columns that identify a row: id,day."
+    "--keys",
+    required=True,
+    metavar="COLUMNS",
+    help="Columns that identify a row, separated by commas, such as id,day.",
 )
 @click.option(
     "--tolerance",
@@ -22,7 +25,9 @@ from headgate.cli.shared.terminal import say
     metavar="X",
     help="Absolute tolerance: numbers are equal if they differ by at most X.",
 )
-@click.option("--ignore", default="", metavar="COLUMNS", help="Columns that aren't compared.")
+@click.option(
+    "--ignore", default="", metavar="COLUMNS", help="Columns to leave out of the comparison."
+)
 @click.option(
     "--newest",
     is_flag=True,

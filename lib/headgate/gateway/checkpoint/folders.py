@@ -269,7 +269,10 @@ def check_room(source: Path, folder: Path) -> None:
 def move(source: Path, target: Path) -> None:
     """Rename a folder in one step and force both names to disk; StepError where it fails."""
     if target.exists():
-        raise StepError(f"{source} was not moved: {target} already exists")
+        raise StepError(
+            f"{source} could not be moved: {target} already exists. Move {target} away, then "
+            "resume the run"
+        )
     try:
         target.parent.mkdir(parents=True, exist_ok=True)
         source.rename(target)

@@ -25,7 +25,10 @@ from headgate.reprocess.ports.record_backup import Digest, Span
 
 WHERE = BACKED_UP_FROM
 
-_PRODUCER = "Check whether another producer writes to this topic, then resume the run"
+_COPY_AGAIN = (
+    "Stop other producers of the run's backup topic (headgate-backup-...). Then resume the run: "
+    "Headgate creates a new copy"
+)
 
 
 def _no_watch(_done: int) -> None:
@@ -115,7 +118,9 @@ def _prove_copy(
                 "the run"
             )
         if copy != wanted:
-            raise StepError(f"the copy of {name_of(wanted)} differs from the original. {_PRODUCER}")
+            raise StepError(
+                f"the copy of {name_of(wanted)} differs from the original. {_COPY_AGAIN}"
+            )
     for copy in copies:
         _check_order(copy, at)
         at = copy.offset
@@ -125,7 +130,7 @@ def _prove_copy(
 
 def _check_order(copy: Record, before: int) -> None:
     if copy.offset <= before:
-        raise StepError(f"{name_of(copy)} was copied twice or out of order. {_PRODUCER}")
+        raise StepError(f"{name_of(copy)} was copied twice or out of order. {_COPY_AGAIN}")
 
 
 def restore_records(kafka: Kafka, backup: str, to: str, watch: Watch = _no_watch) -> None:
@@ -169,7 +174,11 @@ def _compare(found: Iterable[Record], backed_up: Iterable[Record], watch: Watch)
                 f"{name_of(other)} was not restored. Check the broker's log, then resume the run"
             )
         if other is None or replace(one, offset=0) != replace(other, offset=0):
-            raise StepError(f"{name_of(one)} differs from the backed-up record. {_PRODUCER}")
+            raise StepError(
+                f"{name_of(one)} differs from the backed-up record. Stop other producers of "
+                f"{one.topic}. Delete all records of {one.topic} (kafka-delete-records.sh), then "
+                "resume the run: Headgate restores the backed-up records"
+            )
         total.add(one)
         watch(1)
     return total.digest
@@ -230,8 +239,9 @@ def _unmarked(record: Record, to: str | None = None) -> Record:
     key, value = record.headers[-1] if record.headers else ("", None)
     if key != WHERE or value is None:
         raise StepError(
-            f"{name_of(record)} isn't a backed-up record: the last header of the record "
-            f"isn't `{WHERE}`"
+            f"{name_of(record)} isn't a backed-up record: the last header of the record isn't "
+            f"`{WHERE}`. Stop other producers of {record.topic}. If the run was still copying "
+            f"records to {record.topic}, delete this topic, then resume the run"
         )
     topic, partition, offset = value.decode().split(" ")
     return replace(

@@ -226,7 +226,7 @@ def unraisable(kafka: Kafka, wanted: Mapping[str, int]) -> dict[str, str]:
     """
     failed = _asked(kafka, wanted, validate_only=True)
     return {
-        n: f"topic {n} can't be increased to {wanted[n]} partitions: {e.str()}"
+        n: f"the partitions of topic {n} can't be increased to {wanted[n]}: {e.str()}"
         for n, e in failed.items()
     }
 
@@ -239,7 +239,7 @@ def add_partitions(kafka: Kafka, name: str, to: int) -> None:
     if kafka.identities([name]).get(name, ("", 0))[1] != to:
         for error in _asked(kafka, {name: to}, validate_only=False).values():
             raise StepError(
-                f"topic {name} could not be increased to {to} partitions: {error.str()}"
+                f"the partitions of topic {name} could not be increased to {to}: {error.str()}"
             )
     deadline = time.monotonic() + KNOWN_SECONDS
     while not _are_led(kafka, name, to):

@@ -140,7 +140,10 @@ def uncommitted(found: CheckpointFiles, known: Known) -> CheckpointIssue | None:
         return None
     what = f"batch {begun[-1]} is uncommitted" + (f": {why}" if why else "")
     if found.sink_batch is not None and found.sink_batch >= begun[0]:
-        what = f"{what}, but the file sink has already recorded batch {found.sink_batch}"
+        what = (
+            f"{what}. The file sink has already recorded batch {found.sink_batch}, so the sink "
+            "would drop the reprocessed batch"
+        )
         return CheckpointIssue(code="uncommitted", what=what, scenario="rewind")
     gone = [f"offsets/{b}" for b in begun]
     beyond, problem = entries_beyond(found, last)

@@ -42,9 +42,9 @@ def changelog_policy_changed(c: StreamsComparison) -> Iterator[RuleResult]:
 
 
 _IF_ONLY_THE_GRACE = (
-    "If only the grace period changed and the changelog is complete, delete the local state "
-    "directories. Also raise the changelog's retention.ms with kafka-configs. In all other "
-    "cases, give the store another name and replay the inputs."
+    "If only the grace period changed and the changelog is complete, stop all instances. Raise the "
+    "changelog's retention.ms with kafka-configs, delete the local state directories, then start "
+    "the new version. In all other cases, give the store another name and replay the inputs."
 )
 
 

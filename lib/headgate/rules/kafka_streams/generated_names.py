@@ -18,8 +18,8 @@ _GIVE_EACH_STORE = (
     "Then add or remove operators."
 )
 _WHICH_OF_THE_LAST = (
-    "Which of the stores {names} {done}? In the code, does its operator come after the operators "
-    "of the other stores?"
+    "Which of the stores {names} {done}? In the code, does the operator of this store come after "
+    "the operators of the other stores?"
 )
 
 

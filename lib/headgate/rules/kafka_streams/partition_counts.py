@@ -89,7 +89,8 @@ def _source_node(c: StreamsComparison, group: Mapping[str, int]) -> str | None:
 
 
 _EXPECT_RECORDS_OF_ONE = (
-    "Expect that records of one key may be out of order while old and new partitions are read."
+    "Check that the application tolerates records of one key out of order until it has read all "
+    "old partitions."
 )
 
 

@@ -65,9 +65,9 @@ def previous_offsets_missing(c: Comparison) -> Iterator[RuleResult]:
 
 
 _RESTORE_THE_MISSING_OFFSETS = (
-    "Restore the missing files in `offsets`. If there is no copy, stop the query. Then delete the "
-    "`commits` files of the newest batch in `offsets` and of all later batches. Spark reprocesses "
-    "the newest batch in `offsets`."
+    "Restore the missing files in `offsets` from a copy. If there is no copy, stop the query, then "
+    "delete the `commits` files of the newest batch in `offsets` and of all later batches. Spark "
+    "reprocesses the newest batch in `offsets`."
 )
 
 
@@ -177,8 +177,8 @@ def partitions_edited(c: Comparison) -> Iterator[RuleResult]:
 
 
 _TO_REWIND_REWIND = (
-    "To rewind to a batch, delete all later batches from both `offsets` and `commits`. Spark then "
-    "loads the matching state."
+    "To rewind to a batch, stop the query, then delete all later batches from both `offsets` and "
+    "`commits`. Spark then loads the matching state."
 )
 _RESTORE_THE_CHECKPOINT = "Restore the checkpoint from a copy."
 _DID_SOMEBODY_SET = (

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from enum import StrEnum
 
 from headgate.model.cluster import Cluster
@@ -60,16 +61,20 @@ def _younger(cluster: Cluster, parts: list[Logged]) -> bool | None:
     return any(first is not None and first < offset for first, offset in firsts)
 
 
-_ONCE = (
-    "If failOnDataLoss is true (default), restore the records from another copy. If the records "
-    "are permanently lost and you can skip them, start once with failOnDataLoss=false. Or start "
-    "with a new checkpoint and starting offsets."
+_COPY = (
+    "If you have a copy of the lost records, write the copy to the topic: the query reads these "
+    "records at their new offsets."
 )
-
-
-_RESTORE_THE_LOST = (
-    "If failOnDataLoss is false, Spark skips the lost records. Restore the records from another "
-    "copy and reprocess them."
+_ONCE = (
+    "The query can't read the lost records any more. If you can do without these records, start "
+    "the query once with failOnDataLoss=false: Spark then skips them. Or start with a new "
+    "checkpoint and set startingOffsets. " + _COPY
+)
+_RESTORE_THE_LOST = "Spark skips the lost records, because failOnDataLoss is false. " + _COPY
+_NEW_CHECKPOINT = (
+    "If the topic was recreated, start with a new checkpoint and startingOffsets=earliest: the "
+    "query then reads all records of the new topic. If the topic only lost its newest records, "
+    "start the query once with failOnDataLoss=false: it resumes at the latest offset."
 )
 
 
@@ -99,7 +104,7 @@ def unread_records_deleted(c: Comparison) -> Iterator[RuleResult]:
 
 @rule(
     "WLD002",
-    remedies=(_RESTORE_THE_LOST, _ONCE),
+    remedies=(_NEW_CHECKPOINT,),
 )
 def offset_after_latest_offset(c: Comparison) -> Iterator[RuleResult]:
     """The checkpoint's offset is after the partition's latest offset: the topic was deleted and
@@ -114,16 +119,15 @@ def offset_after_latest_offset(c: Comparison) -> Iterator[RuleResult]:
             told = listed(
                 (f"{p} (checkpoint offset {p.offset}, latest offset {_end(p)})") for p in beyond
             )
-            yield _lost(
-                pair, (f"The checkpoint's offsets are after the latest offset of {told}."), beyond
-            )
+            because = f"The checkpoint's offsets are after the latest offset of {told}."
+            yield replace(_lost(pair, because, beyond), remedy=_NEW_CHECKPOINT)
 
 
 _IF_THE_OLD = (
-    "If the old topic's records aren't needed, start with a new checkpoint. Otherwise, "
-    "restore the records first, or give the new topic another name."
+    "If you still need the old topic's records, write a copy of these records to the new topic. "
+    "Then start with a new checkpoint and startingOffsets=earliest."
 )
-_IF_IT_WAS = "If the topic was recreated, start with a new checkpoint."
+_IF_IT_WAS = "If the topic was recreated, start with a new checkpoint and startingOffsets=earliest."
 _WAS_DELETED_AND_RECREATED = "Was {topic} deleted and recreated after the query had read from it?"
 
 

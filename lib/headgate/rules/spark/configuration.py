@@ -51,8 +51,8 @@ def pinned_setting(c: Comparison) -> Iterator[RuleResult]:
 
 
 _SET_TO_IF = (
-    f"Set {PARTITIONS} to {{stored}}. If you started the new version and the newest batch N in "
-    "`offsets` has no commits/N, delete offsets/N."
+    f"Set {PARTITIONS} to {{stored}}. If you started the new version, stop it. If the newest batch "
+    "N in `offsets` has no commits/N, delete offsets/N before the next start."
 )
 _SET_TO = f"Set {PARTITIONS} to {{stored}}."
 _ADD_THE_OLD = "Add the old version's checkpoint to the evidence, or keep the old value."
@@ -303,7 +303,7 @@ def _no_effect(key: str, recorded: str, wanted: str) -> RuleResult:
         outcome=Outcome.NO_EFFECT,
         before=recorded,
         after=wanted,
-        because=f"{key} stays {recorded.rsplit('.', 1)[-1]}.",
+        because=f"The checkpoint pins {key}: the value stays {recorded.rsplit('.', 1)[-1]}.",
         remedy=_TO_USE_THE_NEW,
         scenario="from-scratch",
     )

@@ -110,7 +110,7 @@ def path_changed(c: Comparison) -> Iterator[RuleResult]:
         )
 
 
-_LEAVE_FILENAMEONLY_OFF = "Leave fileNameOnly off, or make the file names unique."
+_LEAVE_FILENAMEONLY_OFF = "Set fileNameOnly=false, or make the file names unique."
 _DO_NEW_FILES = "Do new files have the same names as processed files in other folders?"
 
 

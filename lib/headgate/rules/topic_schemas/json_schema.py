@@ -287,7 +287,11 @@ def _matched(
     return all(place(i, set()) for i in range(len(each)))
 
 
-@rule("SCH309", JSON_RULES, remedy="Don't add dependencies between properties; only loosen them.")
+@rule(
+    "SCH309",
+    JSON_RULES,
+    remedy="Don't add dependencies between properties. You can loosen or remove dependencies.",
+)
 def dependency_added(pair: Pair) -> Iterator[Breach]:
     """A property may require other properties (dependentRequired).
 

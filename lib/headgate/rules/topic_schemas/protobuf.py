@@ -139,7 +139,11 @@ def message_type_changed(pair: Pair) -> Iterator[Breach]:
             yield Breach(pair.at(f.name), f.shown, other.shown, "")
 
 
-@rule("SCH204", PROTOBUF_SPEC, remedy="Never add or remove a required field; make it optional.")
+@rule(
+    "SCH204",
+    PROTOBUF_SPEC,
+    remedy="Never add or remove a required field. Use an optional field instead.",
+)
 def required_field(pair: Pair) -> Iterator[Breach]:
     """A message that lacks a required field can't be parsed at all.
 
@@ -177,7 +181,11 @@ def fields_moved_into_oneof(pair: Pair) -> Iterator[Breach]:
             yield Breach(pair.at(name), f"oneof {name}", "fields outside a oneof", because)
 
 
-@rule("SCH206", PROTOBUF_RULES, remedy="Keep the field in its oneof; mark it deprecated.")
+@rule(
+    "SCH206",
+    PROTOBUF_RULES,
+    remedy="Keep the field in its oneof, and mark the field as deprecated.",
+)
 def oneof_field_removed(pair: Pair) -> Iterator[Breach]:
     """If the reading schema lacks the written field of a oneof, consumers get an empty oneof."""
     if not (sides := _sides(pair)):

@@ -39,7 +39,7 @@ def main() -> None:
     add("--offsets", required=True, help="Offsets as JSON, or @FILE with them.")
     add("--to", required=True, help="Target: FORMAT:LOCATION, for example parquet:/data/april.")
     add("--columns", help="Columns of a table in --to, as JSON.")
-    add("--run", help="Run id for the header headgate.run of a topic's records.")
+    add("--run", help="If the target is a topic: run id for each record's header headgate.run.")
     add("--time-column", help="Column with the time of a result, or value.FIELD in JSON.")
     add("--from", dest="start", metavar="TIME", help="First time of the results.")
     add("--until", metavar="TIME", help="Time after the last result.")

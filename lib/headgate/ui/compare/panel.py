@@ -133,7 +133,7 @@ def _not_looked_at(found: Comparison) -> None:
     """Show what the verdict rests on no evidence for: nobody takes silence for an answer."""
     lines = [as_uploaded(w) for w in found.report.warnings]
     if found.not_asked:
-        lines.append(f"Kafka cluster state not read: {found.not_asked}")
+        lines.append(f"Headgate did not read the Kafka cluster state: {found.not_asked}")
     if lines:
         st.html(markup.section("Not checked") + markup.bullets(lines))
 

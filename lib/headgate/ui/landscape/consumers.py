@@ -136,7 +136,7 @@ def _sentence(consumer: Consumer) -> str:
     if consumer.lost:
         return (
             f"{location}: Kafka deleted unread records ({exact(consumer.lost)} offsets). Increase "
-            "the topic's retention, and restore the records from another copy."
+            "the topic's retention. If you have a copy of the records, write the copy to the topic."
         )
     said = (
         f"{location}: the position is after the latest offset. Probably, the topic was recreated "

@@ -107,7 +107,7 @@ def _cluster(
     except HeadgateError as error:
         if ask_kafka:
             raise
-        return None, (f"Kafka cluster state not read: {error}",)
+        return None, (f"Headgate could not read the Kafka cluster state: {error}",)
 
 
 def _asks_kafka(context: Context | None, pipeline: Pipeline | None, asked: bool | None) -> bool:

@@ -14,7 +14,10 @@ from headgate.parse.kafka_streams.from_cluster import observed
 from headgate.usecases.context import Context
 from headgate.usecases.evidence.read_version import read_version
 
-NOT_COMPLETED = "Kafka cluster state not read: internal topics, partitions and settings are unknown"
+NOT_COMPLETED = (
+    "Headgate did not read the Kafka cluster state, so internal topics, partitions and settings "
+    "are unknown"
+)
 
 
 def read_streams(

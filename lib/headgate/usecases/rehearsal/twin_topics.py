@@ -49,7 +49,10 @@ def inputs_of(
     choice = _Choice(apps, sides, serdes, sample)
     topics = tuple(choice.rows(name) for name in sorted(choice.names()))
     if not topics:
-        raise CaptureError("neither version reads a topic from outside: check CLASS#method")
+        raise CaptureError(
+            "neither version reads an input topic: each topic is internal or is written by the "
+            "version itself. Check CLASS#method"
+        )
     written = {t for app in apps for t in sinks(app) if not looks_internal(t)}
     return Inputs(topics=topics, outputs=frozenset(written - {t.name for t in topics}))
 

@@ -45,7 +45,7 @@ def estimate_plan(context: Context, plan: Plan) -> Estimate:
     records = unread if plan.scenario in PROCESSING else again(plan.impact)
     if not plan.steps:
         return Estimate(unknown=("the plan is blocked",))
-    unknown = [] if records is not None else ["records: no topic shows how many are unread"]
+    unknown = [] if records is not None else ["records: the number of unread records is unknown"]
     size = plan.impact.get("bytes_total")
     if size is None:
         unknown.append(f"bytes: {_why(plan.impact.get('bytes_how'))}")
@@ -77,7 +77,7 @@ def _unread(plan: Plan) -> int | None:
 
 
 def _why(how: Any) -> str:
-    return str(how or "the plan doesn't show what is read").removeprefix("unknown: ")
+    return str(how or "the plan doesn't show which records the run reads").removeprefix("unknown: ")
 
 
 def _of_rate(plan: Plan, found: Estimate, unknown: list[str]) -> Estimate:

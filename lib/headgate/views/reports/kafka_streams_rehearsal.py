@@ -47,8 +47,8 @@ _COPIED = {
     "changelog": "all copied",
     "input": "only unread records copied",
     "repartition": "only in-flight records copied",
-    "output": "topic created, no records copied",
-    "not read": "topic created, no records copied",
+    "output": "none copied: the topic's copy is empty",
+    "not read": "none copied: the topic's copy is empty",
 }
 
 

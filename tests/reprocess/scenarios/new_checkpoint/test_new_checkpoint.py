@@ -253,7 +253,7 @@ def test_a_run_whose_query_still_writes_to_the_old_folder_fails(query, monkeypat
     monkeypatch.setattr(verify_output, "TOLD_SECONDS", 1.0)
     lab = started(query, WRITES.format("old"))
     with pytest.raises(
-        StepError, match=r"a batch has completed, but the new output .*/new has no batch"
+        StepError, match=r"a batch has completed, but the sink log of .*/new has no batch"
     ):
         run(lab, plan(lab, new_output=True, output_path=str(lab.folder / "new")))
 

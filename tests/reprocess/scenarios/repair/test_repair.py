@@ -154,7 +154,7 @@ def test_what_can_not_be_repaired_names_what_gets_over_it(broken):
     assert not plan.steps
     # Which files were read is not known any more, so new-checkpoint would not know where to begin.
     assert "Use `headgate plan from-scratch`" in plan.blockers[0]
-    assert plan.blockers[1].startswith("could be repaired: `offsets/5`")
+    assert plan.blockers[1].startswith("can be repaired once the other faults are fixed: `off")
 
 
 @pytest.fixture

@@ -94,7 +94,7 @@ def test_a_local_query_that_has_all_of_it_lacks_nothing(name):
                     POSITION, sources=(KAFKA, replace(KAFKA, name="1", kind=SourceKind.OTHER))
                 ),
             ),
-            "Sources other than Kafka or files: 1.",
+            "The query has sources other than Kafka or files: 1.",
             State.MISSING,
         ),
         (
@@ -103,7 +103,7 @@ def test_a_local_query_that_has_all_of_it_lacks_nothing(name):
                 LOCAL,
                 position=replace(POSITION, sources=(replace(KAFKA, kind=SourceKind.FILES),)),
             ),
-            "Sources other than Kafka: 0.",
+            "The query has sources other than Kafka: 0.",
             State.MISSING,
         ),
         (

@@ -155,7 +155,7 @@ def nothing_done(here):
 FILES = HEAD + '{"t":{"0":10,"1":4}}\n{"logOffset":3}'
 TWICE = HEAD + '{"t":{"0":10,"1":4}}\n{"t":{"0":10,"1":4}}'
 CANT = [
-    ("t:0:20", None, "ends at offset 20, before the range"),
+    ("t:0:20", None, "ends at offset 20, before the range to skip"),
     ("t:0:8", None, "the position is offset 10, already past the range"),
     ("t:0:12", without_batch_5, "the position is offset 10, before the range to skip: 2 record"),
     ("t:0:40", None, "has offsets 0 to 29"),

@@ -76,8 +76,8 @@ def _unusable(
     first = request.pipeline.name
     if chain.cycle:
         yield (
-            f"{name_list(chain.cycle)} form a cycle: each reads, directly or indirectly, what "
-            "it writes. Exclude one of them with --exclude"
+            f"{name_list(chain.cycle)} form a cycle: each pipeline reads its own output, "
+            "directly or through the others. Exclude one of these pipelines with --exclude"
         )
     known = {m.name: m for m in chain.members} | {n: links.members[n] for n in chain.left_out}
     yield from unknown_names(choices, known, first)
@@ -153,7 +153,7 @@ def _next(
         return Move(
             member=member,
             choice=Choice.NOTHING,
-            said=("The run rewrites none of its input, so the pipeline keeps running.",),
+            said=("The run doesn't rewrite this pipeline's input, so the pipeline keeps running.",),
         )
     own = {topic: found[0] for topic, found in read.items()}
     if chosen is Choice.NOTHING:
@@ -215,7 +215,7 @@ OPTIONS = (
     Option(
         name="exclude",
         ask="Which downstream pipelines keep running unchanged?",
-        help="Pipeline that keeps running unchanged. The plan names the consequence. Can be "
+        help="Pipeline that keeps running unchanged. The plan shows the consequences. Can be "
         "repeated.",
         kind=Kind.MANY,
         metavar="PIPELINE",

@@ -238,13 +238,13 @@ _OPTIONS = (
     ),
     Option(
         name="from",
-        ask="What is the earliest timestamp to redrive?",
+        ask="From which timestamp on should records be redriven?",
         help="Redrive only records with a timestamp at or after this time (default zone: UTC).",
         metavar="TIME",
     ),
     Option(
         name="until",
-        ask="What timestamp ends the selection?",
+        ask="Before which timestamp should records be redriven?",
         help="Redrive only records with a timestamp before this time (default zone: UTC).",
         metavar="TIME",
     ),

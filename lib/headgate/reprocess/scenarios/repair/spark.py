@@ -145,7 +145,9 @@ def _reasons(request: PlanRequest, found: CheckpointFiles, looked: CheckpointChe
     if looked.is_sound:
         reason = f"nothing to repair: no fault found in the checkpoint of {request.pipeline.name}"
         return ["; ".join((reason, *looked.notes))]
-    repairable = [f"could be repaired: {issue.what}" for issue in looked.issues]
+    repairable = [
+        f"can be repaired once the other faults are fixed: {issue.what}" for issue in looked.issues
+    ]
     return [*(_beyond(request, found, issue) for issue in looked.left), *repairable]
 
 

@@ -288,7 +288,7 @@ OPTIONS = (
     Option(
         name="sink",
         ask="What does the query write to?",
-        help="Sink of the query, if no stored version has it.",
+        help="Sink of the query. Needed only if no stored version shows it.",
         kind=Kind.CHOICE,
         choices=SINKS,
     ),

@@ -66,8 +66,9 @@ def output_risks(request: PlanRequest) -> list[str]:
         request.inspector.sinks.newest_batch(path)
     except HeadgateError as error:
         return [
-            f"--output-path: Headgate can't check whether {path} already has a file sink's "
-            f"log: {error}"
+            f"if {path} (--output-path) has the `_spark_metadata` of an earlier query, Spark drops "
+            "the output of all batches that are in that log. Use an empty folder: Headgate can't "
+            f"check {path}: {error}"
         ]
     return []
 

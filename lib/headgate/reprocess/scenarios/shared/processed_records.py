@@ -146,8 +146,8 @@ def function_risks(request: PlanRequest) -> list[str]:
     risks = []
     if version is not None and version.sink is not None and version.sink.traits.calls_function:
         risks.append(
-            f"the function of {version.sink.format} isn't called. The run writes the rows that "
-            "this function would get"
+            f"the run doesn't call the query's {version.sink.format} function. The run writes the "
+            "rows that this function would get"
         )
     return [*risks, *common.effect_risks(request.pipeline, version, times="a second time")]
 

@@ -11,7 +11,7 @@ from headgate.reprocess.scenario import PlanRequest
 from headgate.reprocess.steps.base.step import Step
 from headgate.reprocess.steps.checkpoint.record_output import RecordOutput, spans, written_since
 from headgate.reprocess.steps.checkpoint.spark_metadata import CutSinkLog
-from headgate.text.numbers import name_list
+from headgate.text.numbers import name_list, plural
 
 NO_FOLDER = "the folder of the file sink is unknown: pass it with --sink-path"
 # `other` is whatever writes a batch again.
@@ -157,8 +157,9 @@ def _files(
     return SinkPlan(
         steps=(cut,) if found.later else (),
         risks=(
-            f"files of later batches ({found.files}) in {location} move to backup, and new files "
-            "replace them. Consumers that have read the old files get duplicates",
+            f"Headgate moves {plural(found.files, 'file')} of later batches in {location} to "
+            "backup, and the query writes new files. Consumers that have read the old files get "
+            "duplicates",
         ),
         resources=(f"folder:{found.target}",),
         new_query_id=new_id,

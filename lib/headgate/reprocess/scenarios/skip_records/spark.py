@@ -28,6 +28,7 @@ from headgate.reprocess.steps.offsets.skip_records import outside
 from headgate.reprocess.steps.process.stop_start import StopPipeline, start_or_ask
 from headgate.reprocess.steps.records.back_up_records import BackUpRecords
 from headgate.reprocess.steps.topics.delete_topics import topic_shapes
+from headgate.text.numbers import plural
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -169,8 +170,9 @@ def _reason(cut: _Cut) -> str | None:
         if span.begin < cut.to:
             return None
         return (
-            f"uncommitted batch {cut.begun} ends at offset {cut.to}, before the range: let the "
-            "query reach the range, or start the range at that offset"
+            f"uncommitted batch {cut.begun} ends at offset {cut.to}, before the range to skip. "
+            "Start the query, let it reach the range, then plan again. Or start the range before "
+            f"offset {cut.to}: Headgate then skips all records from that offset on"
         )
     return outside(cut.at, span.begin, span.end)
 
@@ -243,9 +245,9 @@ def _blockers(request: PlanRequest, at: Checkpoint, cut: _Cut) -> list[str]:
     absent = [w for w in ("stop", "start", "status") if getattr(commands, w) is None]
     if absent:
         blockers.append(
-            f"{pipeline.name} must first process the records of batch {cut.part} before the range "
-            f"(records: {cut.span.begin - cut.at}). For that, register the missing commands: "
-            f"{', '.join(absent)}"
+            f"{pipeline.name} must first process {plural(cut.span.begin - cut.at, 'record')} of "
+            f"batch {cut.part} before the range to skip. Headgate starts and stops the query for "
+            f"this, so register the missing commands: {', '.join(absent)}"
         )
     if commands.status is not None and inspector.processes.status(pipeline.name) is Status.PAUSED:
         blockers.append(f"{pipeline.name} is paused: resume or stop it first")

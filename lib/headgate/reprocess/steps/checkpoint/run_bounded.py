@@ -26,7 +26,7 @@ SHOWN_PARTITIONS = 20
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RunBounded(StepBase):
-    """Call the entry point in a separate process, with its own sink and the real checkpoint.
+    """Call the entry point in a separate process, with the query's own sink and real checkpoint.
 
     The end offsets are found once and kept in a file of the run, so that a program that is started
     again ends at the same ones. `time_limit` is in seconds. `replaced_since` says by topic from
@@ -127,7 +127,7 @@ class RunBounded(StepBase):
             )
 
     def undo(self, was: PriorState) -> tuple[Step, ...]:
-        """There is nothing to undo: an earlier step restores the checkpoint."""
+        """There is nothing to undo here: the undo of an earlier step restores the checkpoint."""
         return ()
 
 

@@ -83,7 +83,8 @@ class VerifyOutput(StepBase):
             applier.note(f"{self.pipeline} wrote batch {batch} to {self.folder}")
         elif is_last:
             raise self._error(
-                applier, f"a batch has completed, but the new output {self.folder} has no batch"
+                applier,
+                f"a batch has completed, but the sink log of {self.folder} has no batch",
             )
         return batch is not None
 

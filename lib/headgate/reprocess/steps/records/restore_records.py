@@ -48,7 +48,8 @@ class RestoreRecords(StepBase):
         return (
             (
                 f"backup topics not found: {name_list(gone)}. Without them, Headgate can't restore "
-                "the records. Recreate them from another copy, then undo the run again",
+                "the records. If you have a copy of these topics, recreate the topics from the "
+                "copy, then undo the run again",
             )
             if gone
             else ()
