@@ -154,7 +154,11 @@ def _steps(scenario: Scenario) -> Iterator[str]:
     yield from ("| step | what it does | undo |", "|---|---|---|")
     for step in found:
         # A class has as a constant what its steps have as a property.
-        undo = _first(step.undo) if cast("bool", step.undoable) else "**none: it can't be undone**"
+        undo = (
+            _first(step.undo)
+            if cast("bool", step.undoable)
+            else "**none: the step can't be undone**"
+        )
         yield f"| `{step.action}` | {_one_line(_first(step))} | {_one_line(undo)} |"
 
 

@@ -25,7 +25,7 @@ _GIVE_THE_NEW = (
 
 @rule("TWS001", remedies=(_GIVE_THE_NEW,))
 def variable_type_changed(c: Comparison) -> Iterator[RuleResult]:
-    """Spark records the kind of each state variable and compares it with the new version's.
+    """Spark compares the kind of each state variable with the kind in the checkpoint.
 
     A value can't become a list or a map under the same name.
     """

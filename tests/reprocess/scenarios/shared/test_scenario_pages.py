@@ -86,7 +86,7 @@ def test_a_section_names_its_questions_steps_and_risks(name, page):
     assert kinds
     for kind in kinds:
         assert f"| `{kind.action}` |" in section
-    assert "it can't be undone" in section or all(kind.undoable for kind in kinds)
+    assert "the step can't be undone" in section or all(kind.undoable for kind in kinds)
     assert len(list(SCRIPT.risks(scenario))) > 1
 
 

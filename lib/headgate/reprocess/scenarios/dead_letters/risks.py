@@ -95,9 +95,9 @@ def _left_risks(chosen: Selection, summary: Summary, left: Mapping[str, str]) ->
         )
     if summary.reasons.get(UNKNOWN_REASON):
         yield (
-            "without a known dead letter header: "
-            f"{plural(summary.reasons[UNKNOWN_REASON], 'record')}. If the consumer removes "
-            "Headgate's headers, --max-attempts can't stop repeated redrives"
+            f"{plural(summary.reasons[UNKNOWN_REASON], 'record')} without a known dead letter "
+            "header: if the consumer also removes Headgate's headers, --max-attempts can't stop "
+            "repeated redrives of these records"
         )
 
 

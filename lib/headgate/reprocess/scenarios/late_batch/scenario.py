@@ -256,8 +256,8 @@ SCENARIO = Scenario(
         Option(
             name="lateness",
             ask="How late can other records of the same windows be?",
-            help="Largest lateness of other records, such as 3d (default: unlimited). Records "
-            "that arrived earlier or later than this aren't read.",
+            help="Maximum lateness of other records of the same windows, such as 3d (default: "
+            "unlimited). Only records that arrived up to this long outside a window are read.",
             metavar="DURATION",
         ),
         Option(
@@ -271,7 +271,7 @@ SCENARIO = Scenario(
             name="accept-expired",
             ask="Replace results although older records are past retention or left out?",
             help="Replace results although older input records are past retention, or --scan "
-            "leaves them out. The new results lack them.",
+            "leaves records out. The new results lack these records.",
             kind=Kind.FLAG,
         ),
     ),

@@ -214,8 +214,8 @@ def _state_risks(seen: ResetFacts, growth: Growth) -> Iterator[str]:
     )
     if growth.fixed:
         yield (
-            "topics that are recreated with the number of partitions that the code sets: "
-            f"{_numbers(growth.own)}"
+            "the application recreates these topics with the number of partitions that its code "
+            f"sets: {_numbers(growth.own)}"
         )
     yield from _odd_risks(growth)
     if growth.loose:

@@ -46,7 +46,7 @@ OPTIONS = (
     Option(
         name="output-topics",
         ask="Which topics does the pipeline write?",
-        help="Names of the output topics, if no stored version has them.",
+        help="Names of the output topics. Needed only if no stored version shows them.",
         kind=Kind.MANY,
         metavar="TOPIC,...",
         engines=_ENGINES,

@@ -172,7 +172,7 @@ class SwitchToOldCheckpoint(StepBase):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class StartAtCheckpoint(StartPipeline):
-    """Start the pipeline, and verify that it uses the new checkpoint and not the old one.
+    """Start the pipeline, and verify that it uses the new checkpoint, not the old checkpoint.
 
     `old` is the old place; a command that does not hand on HEADGATE_CHECKPOINT goes on there.
     """

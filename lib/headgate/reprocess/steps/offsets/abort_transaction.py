@@ -18,7 +18,7 @@ END_SECONDS = 30.0
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AbortTransaction(StepBase):
-    """Abort an open transaction: Kafka fences its producer, and read_committed consumers skip it.
+    """Abort an open transaction: read_committed consumers then skip the transaction's records.
 
     `transaction` is its id, or `TOPIC:PARTITION:PRODUCER` of one that only a partition knows.
     `producer` and `epoch` are who began it: another one's is left alone. `topics` maps those that

@@ -83,5 +83,5 @@ class ClearLocalState(StepBase):
         """Nobody can look at the disks of other hosts: the command's exit code has to do."""
 
     def undo(self, was: PriorState) -> tuple[Step, ...]:
-        """Clear the local state again: it belongs to topics that the undo replaces."""
+        """Clear the local state again, because the undo replaces the topics of this state."""
         return (replace(self, instances=()),)

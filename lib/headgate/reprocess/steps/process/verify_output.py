@@ -22,7 +22,7 @@ _POLL = 1.0
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class VerifyOutput(StepBase):
-    """Verify the output location of the started query; report if no evidence shows it.
+    """Verify where the started query writes; report if no evidence shows the output location.
 
     `checkpoint` is the one that it started with. `new` are the outputs that it should write to;
     `folder` is the one of a file sink, whose log shows each batch. `old` are those that it must not

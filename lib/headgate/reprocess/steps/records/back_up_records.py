@@ -106,7 +106,7 @@ class BackUpRecords(StepBase):
             applier.note(f"{name} is backed up in {backup}: {_shown(digests)}")
 
     def undo(self, was: PriorState) -> tuple[Step, ...]:
-        """Delete the backup topics after the records are restored; keep those of skipped records.
+        """Delete the backup topics once the records are restored; keep copies of skipped records.
 
         Retention may have deleted those records from their own topic meanwhile.
         """

@@ -21,7 +21,7 @@ _POLL = 1.0
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CompareVersion(StepBase):
-    """Compare the running version with the checked version; report if no source shows it.
+    """Compare the running with the checked version; report if no source shows the running version.
 
     `version` is the fingerprint of what was judged, `kept` where the old version's checkpoint stays
     when the new one works at another place.

@@ -83,7 +83,7 @@ class StageCheckpoint(StepBase):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SwapStagedCheckpoint(CheckpointSwap):
-    """Move the old version's checkpoint to backup and replace it with the new version's."""
+    """Move the old version's checkpoint to backup, and install the new version's checkpoint."""
 
     action: ClassVar[str] = "swap_staged_checkpoint"
     pipeline: str
