@@ -106,7 +106,8 @@ def _parsed(url: str) -> sa.URL:
         parsed.get_dialect()
     except (sa.exc.ArgumentError, sa.exc.NoSuchModuleError) as error:
         raise StoreError(
-            f"the store's URL isn't a valid SQLAlchemy database URL: {error}"
+            f"the store's URL isn't a valid SQLAlchemy database URL: {error}. Correct `url` under "
+            "[store] in headgate.toml"
         ) from None
     return parsed
 

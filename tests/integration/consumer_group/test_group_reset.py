@@ -82,7 +82,7 @@ def test_a_missing_topic_is_refused(team, groups, billing, unique):
     )
     before = groups.committed(group)
     file, plan = team.plan("billing", code=3)
-    assert plan["blockers"] == [f"topic {missing} does not exist"]
+    assert plan["blockers"] == [f"topic {missing} does not exist: check the name of the topic"]
     team.run("apply", str(file), code=3)
     assert groups.committed(group) == before
 

@@ -40,6 +40,11 @@ def _read(file: Path) -> str:
     try:
         return file.read_text(encoding="utf-8")
     except UnicodeDecodeError:
-        raise NotFoundError(f"{file} isn't a plan, because the file isn't UTF-8 text") from None
+        raise NotFoundError(
+            f"{file} isn't a plan, because the file isn't UTF-8 text. Create the file with "
+            "`headgate plan -o FILE`"
+        ) from None
     except OSError as error:
-        raise NotFoundError(f"{file} can't be read: {error.strerror}") from error
+        raise NotFoundError(
+            f"plan file {file} can't be read: {error.strerror}. Check the path and its permissions"
+        ) from error

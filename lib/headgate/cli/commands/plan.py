@@ -48,7 +48,10 @@ def _write(file: Path, text: str) -> None:
         with open_private(file, "w") as opened:
             opened.write(text)
     except OSError as error:
-        raise HeadgateError(f"{file} can't be written: {error.strerror}") from error
+        raise HeadgateError(
+            f"plan file {file} can't be written: {error.strerror}. Check the folder and its "
+            "permissions"
+        ) from error
 
 
 @click.group(

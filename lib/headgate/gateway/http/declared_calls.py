@@ -99,7 +99,10 @@ class HttpCalls:
     def _only(self, words: tuple[str, ...], path: str) -> str:
         if len(words) != 1:
             count = f"{len(words)} values" if words else "nothing"
-            raise StepError(f"expected one value at {path} in the response, found {count}")
+            raise StepError(
+                f"expected one value at {path} in the response, found {count}. Correct this call "
+                "in headgate.toml"
+            )
         return words[0]
 
     def _asked(

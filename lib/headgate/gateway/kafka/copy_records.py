@@ -187,12 +187,18 @@ def _compare(found: Iterable[Record], backed_up: Iterable[Record], watch: Watch)
 def _ranges(kafka: Kafka, topic: str) -> dict[tuple[str, int], tuple[int, int]]:
     found = kafka.topics([topic]).get(topic)
     if found is None:
-        raise StepError(f"topic {topic} does not exist")
+        raise StepError(
+            f"topic {topic} no longer exists, so its records can't be copied. Run `headgate undo "
+            "RUN` to roll back"
+        )
     ranges: dict[tuple[str, int], tuple[int, int]] = {}
     for p in found.partitions:
         # Taken for empty, a partition whose end nobody tells would be copied a second time.
         if p.begin is None or p.end is None:
-            raise StepError(f"{topic}[{p.number}] has no leader, so its latest offset is unknown")
+            raise StepError(
+                f"{topic}[{p.number}] has no leader, so its latest offset is unknown. Check the "
+                "brokers, then resume the run"
+            )
         ranges[topic, p.number] = (p.begin, p.end)
     return ranges
 

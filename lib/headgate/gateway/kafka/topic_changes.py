@@ -127,7 +127,7 @@ def _wait_for_logs(kafka: Kafka, shape: TopicShape) -> None:
         if time.monotonic() > deadline:
             raise StepError(
                 f"topic {shape.name} still has partitions without a leader after "
-                f"{KNOWN_SECONDS:.0f} s"
+                f"{KNOWN_SECONDS:.0f} s. Check the brokers, then resume the run"
             )
         time.sleep(_PAUSE)
 
@@ -167,7 +167,10 @@ def _wait(kafka: Kafka, name: str, is_so: Any, otherwise: str) -> None:
     deadline = time.monotonic() + KNOWN_SECONDS
     while not is_so(_described(kafka, [name]).get(name)):
         if time.monotonic() > deadline:
-            raise StepError(f"topic {name} {otherwise} after {KNOWN_SECONDS:.0f} s")
+            raise StepError(
+                f"topic {name} {otherwise} after {KNOWN_SECONDS:.0f} s. Check the brokers, then "
+                "resume the run"
+            )
         time.sleep(_PAUSE)
 
 
@@ -190,7 +193,8 @@ def wait_for_configs(kafka: Kafka, name: str, configs: Mapping[str, str]) -> Non
     while read_shapes(kafka, [name])[name].configs != configs:
         if time.monotonic() > deadline:
             raise StepError(
-                f"settings of topic {name} are still not applied after {KNOWN_SECONDS:.0f} s"
+                f"settings of topic {name} are still not applied after {KNOWN_SECONDS:.0f} s. "
+                "Check the brokers, then resume the run"
             )
         time.sleep(_PAUSE)
 
@@ -245,7 +249,8 @@ def add_partitions(kafka: Kafka, name: str, to: int) -> None:
     while not _are_led(kafka, name, to):
         if time.monotonic() > deadline:
             raise StepError(
-                f"topic {name} still lacks leaders or partitions after {KNOWN_SECONDS:.0f} s"
+                f"topic {name} still lacks leaders or partitions after {KNOWN_SECONDS:.0f} s. "
+                "Check the brokers, then resume the run"
             )
         time.sleep(_PAUSE)
 

@@ -44,7 +44,7 @@ def _record(line: str, location: str) -> Record:
     except ValueError:
         plain = None
     if not isinstance(plain, dict) or not plain.keys() <= _FIELDS or not _fits(plain):
-        raise EvidenceError(f"{location}: {_EXPECTED}")
+        raise EvidenceError(f"{location}: {_EXPECTED}. Correct this line")
     headers = plain.get("headers") or {}
     return Record(
         topic=plain["topic"],

@@ -123,4 +123,6 @@ def test_wrong_words_and_unknown_names_are_told(stuck):
     for wrong in ("orders", f"{orders}:1", f"{orders}:1:9-3", f"{orders}:x:3"):
         with pytest.raises(ScenarioError, match="expected TOPIC:PARTITION:OFFSET"):
             plan_of(here, wrong)
-    assert plan_of(here, "nowhere:0:1").blockers == ("topic nowhere does not exist",)
+    assert plan_of(here, "nowhere:0:1").blockers == (
+        "topic nowhere does not exist: check the name of the topic",
+    )

@@ -50,7 +50,10 @@ def command_facts(pipeline: Pipeline) -> dict[str, str | None]:
 
 def topic_blockers(wanted: set[str], topics: Mapping[str, Topic]) -> list[str]:
     """Refuse topics that are not there, and those whose id or log could not be read."""
-    missing = [f"topic {name} does not exist" for name in sorted(wanted - topics.keys())]
+    missing = [
+        f"topic {name} does not exist: check the name of the topic"
+        for name in sorted(wanted - topics.keys())
+    ]
     nameless = [
         f"Headgate could not read the id of topic {name}: check Headgate's ACLs on this topic"
         for name, topic in sorted(topics.items())

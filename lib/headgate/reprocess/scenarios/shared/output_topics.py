@@ -248,7 +248,7 @@ def _blockers(request: PlanRequest, plan: Plan, found: Outputs, how: How) -> Ite
             f" writes {name_list(_told(request))}"
         )
     for name in found.missing:
-        yield f"the output topic {name} does not exist"
+        yield f"the output topic {name} does not exist: check the name of the topic"
     for name in sorted(found.topics.keys() & plan.preconditions.get("topics", {}).keys()):
         yield (
             f"{name} is both an input and an output of {request.pipeline.name}, so its records "

@@ -91,7 +91,11 @@ class CopyRemoteCheckpoint(StepBase):
             end = "has no readable logs"
             if self.batch is not None:
                 end = f"doesn't end at batch {self.batch}"
-            raise StepError(f"the copy {self.place} of checkpoint {self.source} {end}")
+            raise StepError(
+                f"the copy {self.place} of checkpoint {self.source} {end}: another process "
+                "probably writes to the copy. Stop that process, run `headgate undo "
+                f"{applier.run}`, then `headgate plan` again"
+            )
 
     def undo(self, was: PriorState) -> tuple[Step, ...]:
         """Delete the copy, unless a query has used it."""

@@ -75,7 +75,10 @@ class RepairCopy(StepBase):
         wrong = check_checkpoint(found, Known())
         if not wrong.is_sound:
             what = "; ".join(f.what for f in (*wrong.issues, *wrong.left))
-            raise StepError(f"the repaired copy {was['copy']} still has faults: {what}")
+            raise StepError(
+                f"the repaired copy {was['copy']} still has faults: {what}. Run `headgate undo "
+                f"{applier.run}`, then `headgate plan repair` again"
+            )
 
     def undo(self, was: PriorState) -> tuple[Step, ...]:
         """Delete the copy, unless the run already uses it."""

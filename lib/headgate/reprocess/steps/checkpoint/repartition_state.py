@@ -91,7 +91,8 @@ class RepartitionState(StepBase):
             raise StepError(
                 f"the repartitioned copy {was['draft']} should end at batch {end} with "
                 f"{self.partitions} partitions. But its offset log ends at batch {new.head[0]}, "
-                f"its commit log at batch {new.head[1]}, with {pinned} partitions"
+                f"its commit log at batch {new.head[1]}, with {pinned} partitions. Run `headgate "
+                f"undo {applier.run}`, then `headgate plan` again"
             )
 
     def undo(self, was: PriorState) -> tuple[Step, ...]:

@@ -198,5 +198,6 @@ def check_end(applier: Applier, location: str, batch: int) -> None:
         begun, done = found.head if found else (None, None)
         raise StepError(
             f"checkpoint {location} should end at batch {batch}, but its offset log ends at batch "
-            f"{begun} and its commit log at batch {done}"
+            f"{begun} and its commit log at batch {done}: another process probably writes to the "
+            f"checkpoint. Stop that process, then run `headgate undo {applier.run}`"
         )

@@ -87,10 +87,16 @@ class CutSinkLog(StepBase):
         """Fail where the log still has a later batch, or a file is still in its place."""
         found = applier.sinks.log(self.target, self.batch)
         if found is None or found.later:
-            raise StepError(f"the sink log {self.target}/{LOG} doesn't end at batch {self.batch}")
+            raise StepError(
+                f"the sink log {self.target}/{LOG} doesn't end at batch {self.batch}: another "
+                "query probably writes to it. Stop that query, then resume the run"
+            )
         left = [name for name in was["files"] if applier.folders.exists(f"{self.target}/{name}")]
         if left:
-            raise StepError(f"output file {self.target}/{left[0]} was not moved to backup")
+            raise StepError(
+                f"output file {self.target}/{left[0]} was not moved to backup. Resume the run to "
+                "move the file"
+            )
 
     def undo(self, was: PriorState) -> tuple[Step, ...]:
         """Restore the log and the files."""
@@ -167,7 +173,10 @@ class RestoreSinkLog(StepBase):
             name for name in self.files if not applier.folders.exists(f"{self.target}/{name}")
         ]
         if absent:
-            raise StepError(f"output file {self.target}/{absent[0]} was not restored")
+            raise StepError(
+                f"output file {self.target}/{absent[0]} was not restored. Resume the run to "
+                "restore the file"
+            )
 
 
 def _aside(target: str, word: str, run: str) -> str:

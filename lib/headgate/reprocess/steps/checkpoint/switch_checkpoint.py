@@ -65,7 +65,10 @@ class SwitchCheckpoint(StepBase):
     def verify(self, applier: Applier, was: PriorState) -> None:
         """Fail where the registry does not have it, or the old place is not what it was."""
         if not self.is_applied(applier, was):
-            raise StepError(f"{self.pipeline} was not switched to checkpoint {self.place}")
+            raise StepError(
+                f"{self.pipeline} was not switched to checkpoint {self.place}. Resume the run to "
+                "try again"
+            )
         if applier.remote_checkpoints.listing_hash(self.checkpoint) != was["hash"]:
             raise RefusedError(
                 f"checkpoint {self.checkpoint} changed during the switch: another process still "
@@ -158,7 +161,8 @@ class SwitchToOldCheckpoint(StepBase):
         """Fail where the registry does not have it."""
         if not self.is_applied(applier, was):
             raise StepError(
-                f"{self.pipeline} was not switched back to checkpoint {self.checkpoint}"
+                f"{self.pipeline} was not switched back to checkpoint {self.checkpoint}. Resume "
+                "the run to try again"
             )
         if applier.remote_checkpoints.listing_hash(self.checkpoint) == self.hash:
             applier.note(

@@ -67,7 +67,7 @@ class AbortTransaction(StepBase):
             if wait.seconds >= END_SECONDS:
                 raise StepError(
                     f"transaction {self.transaction} is still open {wait.seconds:.0f} s after its "
-                    "abort"
+                    "abort. Check the brokers, then resume the run"
                 )
             wait.pause()
         applier.note(f"transaction {self.transaction} is no longer open")
