@@ -42,7 +42,7 @@ def age(folder, seconds):
 def test_the_status_command_decides(lab):
     made = lab()
     applier = made.applier()
-    with pytest.raises(RefusedError, match=r"its status is runs\. Stop it"):
+    with pytest.raises(RefusedError, match=r"its status is runs\. Stop the pipeline"):
         prove_stopped(applier, "q")
     (made.folder / "running").unlink()
     prove_stopped(applier, "q", checkpoint=str(made.folder / "ck"))

@@ -178,7 +178,7 @@ def _is_table(name: str, s: Subject) -> bool:
 
 _CHECK_WHETHER_IT_WAS = (
     "Check whether the topic was deleted or renamed, and whether this is the pipeline's "
-    "cluster. If the topic was recreated, reset the pipeline's offsets for it."
+    "cluster. If you recreate the topic, also reset the pipeline's offsets."
 )
 _IS_THIS_THE_CLUSTER = (
     "Is this the cluster that the pipeline reads from, and is Headgate authorised to describe "

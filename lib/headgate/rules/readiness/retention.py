@@ -33,9 +33,9 @@ _SHORT_MS = 2 * 86_400_000
 
 
 _FIND_THE_RECORDS = (
-    "First find the deleted records elsewhere (an archive, a mirror, the producer) and raise "
-    "the topic's retention. Then set the pipeline's offsets to the earliest offset "
-    "explicitly."
+    "Raise the topic's retention first. If you have a copy of the deleted records (archive, "
+    "mirror), write the copy to the topic. Then set the offsets of a consumer group to the "
+    "earliest offset, or start a Spark query once with failOnDataLoss=false."
 )
 
 

@@ -86,7 +86,7 @@ def _left_risks(chosen: Selection, summary: Summary, left: Mapping[str, str]) ->
     if unknown := summary.count(Decision.NO_TARGET):
         yield (
             f"{plural(unknown, 'record')} will not be redriven: no header says where they failed. "
-            "Use --to to choose a topic for them"
+            "Use --to to choose a topic for these records"
         )
     for name, why in sorted(left.items()):
         yield (

@@ -67,7 +67,8 @@ def risks_of(
     ]
     if newer := newer_records(topics, known):
         risks.append(
-            f"{newer} records arrived after the processed offsets: the new results lack them"
+            f"{newer} records arrived after the processed offsets: the new results lack these "
+            "records"
         )
     if _keeps_totals(version):
         risks.append(

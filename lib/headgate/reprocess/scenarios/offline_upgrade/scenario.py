@@ -31,8 +31,8 @@ def build(request: PlanRequest) -> Plan:
         )
     if pipeline.commands.deploy is None and not request.options.get("deployed"):
         return request.block(
-            f"{pipeline.name} has no deploy command: register one, or pass --deployed if the new "
-            "version starts without it"
+            f"{pipeline.name} has no deploy command: register `deploy`, or pass --deployed if the "
+            "start command also deploys the new version"
         )
     if pipeline.engine is Engine.CONSUMER_GROUP:
         return upgrade_group.build(request, None)

@@ -61,12 +61,14 @@ def _said(inspector: Inspector, pipeline: str) -> bool:
         status = inspector.processes.status(pipeline)
         if status is not Status.STOPPED:
             raise RefusedError(
-                f"{pipeline} must stay stopped, but its status is {status}. Stop it, then try again"
+                f"{pipeline} must stay stopped, but its status is {status}. Stop the pipeline, "
+                "then try again"
             )
     told = inspector.processes.driver_status(pipeline)
     if told.status is Status.RUNS:
         raise RefusedError(
-            f"{pipeline} must stay stopped, but it still runs ({told.why}). Stop it, then try again"
+            f"{pipeline} must stay stopped, but it still runs ({told.why}). Stop the pipeline, "
+            "then try again"
         )
     return registered.commands.status is not None or told.status is Status.STOPPED
 
@@ -79,8 +81,8 @@ def _quiet(inspector: Inspector, pipeline: str | None, location: str) -> None:
     if wait > 0:
         raise RefusedError(
             f"{pipeline or 'the query'} must stay stopped, but the logs of checkpoint {location} "
-            f"changed {found.quiet_seconds:.0f} s ago, so the query may still run. Stop it. If it "
-            f"is already stopped, try again in {wait:.0f} s"
+            f"changed {found.quiet_seconds:.0f} s ago, so the query may still run. Stop the query. "
+            f"If it is already stopped, try again in {wait:.0f} s"
         )
 
 

@@ -69,8 +69,8 @@ class RestoreFolder(StepBase):
         if applier.folders.tree_hash(self.place) != self.hash:
             raise StepError(
                 f"the restored {self.thing} {self.place} differs from the original: another "
-                "process probably writes to it. Stop that process, and restore the folder from "
-                "your own backup"
+                "process probably writes to this folder. Stop that process, and restore the folder "
+                "from your own backup"
             )
 
 
@@ -113,6 +113,6 @@ def check_kept(applier: Applier, place: str, was: PriorState) -> None:
     if applier.folders.tree_hash(was["aside"]) != was["hash"]:
         raise StepError(
             f"the backup {was['aside']} differs from the old {place}: another process still "
-            f"writes to it. Stop that process, restore {was['aside']} from your own backup, then "
-            f"run `headgate undo {applier.run}`"
+            f"writes to the backup. Stop that process, restore {was['aside']} from your own "
+            f"backup, then run `headgate undo {applier.run}`"
         )

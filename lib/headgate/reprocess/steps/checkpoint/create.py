@@ -282,8 +282,8 @@ class MoveNewCheckpointToBackup(StepBase):
         """Fail where it still stands there."""
         if applier.folders.exists(self.place):
             raise StepError(
-                f"checkpoint {self.place} was recreated: another process writes to it. Stop that "
-                "process, move the recreated folder away, then resume the run"
+                f"checkpoint {self.place} was recreated: another process writes to the checkpoint. "
+                "Stop that process, move the recreated folder away, then resume the run"
             )
 
 

@@ -233,8 +233,8 @@ class SwapCutCheckpoint(CheckpointSwap):
         if found is None or found.last_commit_batch != batch:
             raise StepError(
                 f"checkpoint {self.checkpoint} doesn't end at batch {batch} after the swap: "
-                "another process writes to it. Stop that process, then run `headgate undo "
-                f"{applier.run}`"
+                "another process writes to the checkpoint. Stop that process, then run `headgate "
+                f"undo {applier.run}`"
             )
 
     def undo(self, was: PriorState) -> tuple[Step, ...]:

@@ -60,8 +60,8 @@ class MoveToBackup(StepBase):
         """Fail where something writes: it is there again, or the one aside is not whole."""
         if applier.folders.exists(self.folder):
             raise StepError(
-                f"the {self.what} {self.folder} was recreated: another process writes to it. Stop "
-                "that process, move the recreated folder away, then resume the run"
+                f"the {self.what} {self.folder} was recreated: another process writes to this "
+                "folder. Stop that process, move the recreated folder away, then resume the run"
             )
         if was["hash"] is None:
             applier.note(f"no {self.what} found at {self.folder}")

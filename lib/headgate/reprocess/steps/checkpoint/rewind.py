@@ -149,8 +149,8 @@ class ReadState(StepBase):
         if applier.folders.tree_hash(self.checkpoint) != was["hash"]:
             raise RefusedError(
                 f"checkpoint {self.checkpoint} changed while Headgate read its copy: the Spark "
-                "session of the stopped query probably still runs and writes to it. Stop the "
-                "whole Spark application, then run `headgate plan` again"
+                "session of the stopped query probably still runs and writes to the checkpoint. "
+                "Stop the whole Spark application, then run `headgate plan` again"
             )
 
 

@@ -146,8 +146,8 @@ class SkipReplacedInput(CheckpointSwap):
                 if now.get(topic, {}).get(int(number)) != end:
                     raise StepError(
                         f"checkpoint {self.checkpoint} doesn't end at offset {end} of "
-                        f"{topic}[{number}]: another process writes to it. Stop that process, then "
-                        f"run `headgate undo {applier.run}`"
+                        f"{topic}[{number}]: another process writes to the checkpoint. Stop that "
+                        f"process, then run `headgate undo {applier.run}`"
                     )
 
     def undo(self, was: PriorState) -> tuple[Step, ...]:

@@ -89,7 +89,7 @@ class CutSinkLog(StepBase):
         if found is None or found.later:
             raise StepError(
                 f"the sink log {self.target}/{LOG} doesn't end at batch {self.batch}: another "
-                "query probably writes to it. Stop that query, then resume the run"
+                "query probably writes to this log. Stop that query, then resume the run"
             )
         left = [name for name in was["files"] if applier.folders.exists(f"{self.target}/{name}")]
         if left:
@@ -166,8 +166,8 @@ class RestoreSinkLog(StepBase):
         if applier.folders.tree_hash(f"{self.target}/{LOG}") != self.hash:
             raise StepError(
                 f"the restored sink log {self.target}/{LOG} differs from the original: another "
-                "query probably writes to it. Stop that query, and restore the folder from your "
-                "own backup"
+                "query probably writes to this log. Stop that query, and restore the folder from "
+                "your own backup"
             )
         absent = [
             name for name in self.files if not applier.folders.exists(f"{self.target}/{name}")

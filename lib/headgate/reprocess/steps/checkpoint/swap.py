@@ -100,8 +100,8 @@ class CheckpointSwap(StepBase):
         if applier.folders.tree_hash(self.checkpoint) != was["made"]:
             raise StepError(
                 f"checkpoint {self.checkpoint} differs from the copy that replaced it: another "
-                f"process writes to it. Stop that process, run `headgate undo {applier.run}`, then "
-                "`headgate plan` again"
+                "process writes to the checkpoint. Stop that process, run `headgate undo "
+                f"{applier.run}`, then `headgate plan` again"
             )
 
     def undo(self, was: PriorState) -> tuple[Step, ...]:

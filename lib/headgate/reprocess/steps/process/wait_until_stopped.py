@@ -65,7 +65,7 @@ def _wait_for_status(applier: Applier, pipeline: str, patient: bool) -> None:
     if status is not Status.STOPPED:
         raise RefusedError(
             f"{pipeline} is not stopped after {wait.seconds:.0f} s: its status is {status}. Stop "
-            "it, then try again"
+            "the pipeline, then try again"
         )
 
 
@@ -103,8 +103,8 @@ def _wait_for_driver(applier: Applier, pipeline: str, patient: bool) -> Status:
         told = applier.processes.driver_status(pipeline)
     if told.status is Status.RUNS:
         raise RefusedError(
-            f"{pipeline} still runs after {wait.seconds:.0f} s ({told.why}). Stop it, then try "
-            "again"
+            f"{pipeline} still runs after {wait.seconds:.0f} s ({told.why}). Stop the pipeline, "
+            "then try again"
         )
     return told.status
 
@@ -137,5 +137,5 @@ def _watch_logs(applier: Applier, pipeline: str, location: str, *, proven: bool)
             at = now.head if now else None
             raise RefusedError(
                 f"{pipeline} still runs: the last batches in its offset and commit logs changed "
-                f"from {before.head} to {at}. Stop it, then try again"
+                f"from {before.head} to {at}. Stop the pipeline, then try again"
             )

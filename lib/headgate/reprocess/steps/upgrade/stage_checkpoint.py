@@ -130,8 +130,8 @@ class SwapStagedCheckpoint(CheckpointSwap):
         if found is None or found.query_id != self.query_id or list(found.head) != was["made"]:
             raise StepError(
                 f"checkpoint {self.checkpoint} differs from the copy that replaced it: another "
-                f"process writes to it. Stop that process, run `headgate undo {applier.run}`, then "
-                "`headgate plan` again"
+                "process writes to the checkpoint. Stop that process, run `headgate undo "
+                f"{applier.run}`, then `headgate plan` again"
             )
 
 

@@ -90,8 +90,8 @@ class VerifyVersion(StepBase):
                 found = now.query_id if now else "none"
                 raise StepError(
                     f"checkpoint {location} should have query id {self.query_id}, but has "
-                    f"{found}: another process writes to it. Stop that process, then run "
-                    f"`headgate undo {applier.run}`"
+                    f"{found}: another process writes to the checkpoint. Stop that process, then "
+                    f"run `headgate undo {applier.run}`"
                 )
             if _later(now.last_commit_batch, old):
                 applier.note(f"{self.pipeline} committed batch {now.last_commit_batch}")
