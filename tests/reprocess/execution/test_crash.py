@@ -92,7 +92,7 @@ def half_done(lab):
 
 def test_a_checkpoint_is_not_moved_where_somebody_started_the_query_meanwhile(lab):
     here, run, plan = half_done(lab)
-    with pytest.raises(RefusedError, match="its status is runs"):
+    with pytest.raises(RefusedError, match="its status is running"):
         here.execute(run, plan)
 
 

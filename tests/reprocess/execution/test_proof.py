@@ -42,7 +42,7 @@ def age(folder, seconds):
 def test_the_status_command_decides(lab):
     made = lab()
     applier = made.applier()
-    with pytest.raises(RefusedError, match=r"its status is runs\. Stop the pipeline"):
+    with pytest.raises(RefusedError, match=r"its status is running\. Stop the pipeline"):
         prove_stopped(applier, "q")
     (made.folder / "running").unlink()
     prove_stopped(applier, "q", checkpoint=str(made.folder / "ck"))
@@ -114,7 +114,7 @@ def test_each_destructive_step_refuses_what_came_back(lab):
             try:
                 executor.apply(position, step)
             except RefusedError as error:
-                assert "its status is runs" in str(error)
+                assert "its status is running" in str(error)
                 refused.append((came_back, step.action))
                 break
             if position == came_back:

@@ -45,8 +45,8 @@ def _files(
     type=click.Choice(["auto", "always", "never"]),
     default="auto",
     show_default=True,
-    help="Do a twin run if a change affects state or the rules can't decide (auto), of every "
-    "changed pipeline (always), or of no pipeline (never).",
+    help="Twin runs: only if a change affects state or the rules can't decide (auto), for every "
+    "changed pipeline (always), or for none (never).",
 )
 @click.option(
     "--base-jars",

@@ -20,6 +20,11 @@ class Status(StrEnum):
     PAUSED = "paused"
     UNKNOWN = "unknown"
 
+    @property
+    def word(self) -> str:
+        """Return the status as an adjective, for sentences."""
+        return "running" if self is Status.RUNS else self.value
+
 
 @dataclass(frozen=True, slots=True)
 class DriverStatus:

@@ -327,8 +327,8 @@ _STARTED = (
 )
 _EQUAL = "Both versions left the same state in two twin runs (seeds {} and {})."
 _ALIKE = (
-    "In two twin runs (seeds {} and {}), the new version wrote the same results with the old "
-    "version's state as without it."
+    "In two twin runs (seeds {} and {}), the new version wrote the same results with and without "
+    "the old version's state."
 )
 
 

@@ -71,11 +71,13 @@ def _arguments(argv: Sequence[str] | None) -> argparse.Namespace:
     parser.add_argument("a", help="a path, kafka:TOPIC[@FROM..TO] or jdbc:NAME.TABLE")
     parser.add_argument("b", help="the output to compare with A")
     parser.add_argument("--keys", required=True, help="columns that identify a row, such as id,day")
-    parser.add_argument("--tolerance", type=float, default=0.0, help="absolute, for numbers")
+    tolerance = "numbers are equal if they differ by at most this (default 0)"
+    parser.add_argument("--tolerance", type=float, default=0.0, help=tolerance)
     parser.add_argument("--ignore", default="", help="columns to leave out")
     newest = "compare only the newest record of each key (topics)"
     parser.add_argument("--newest", action="store_true", help=newest)
-    parser.add_argument("--samples", type=int, default=MOST_SAMPLES, help="at most 20")
+    samples = f"number of different rows to show, at most {MOST_SAMPLES} (default)"
+    parser.add_argument("--samples", type=int, default=MOST_SAMPLES, help=samples)
     parser.add_argument("--result", help="file to write the result to (default: stdout)")
     parser.add_argument("--connections", help="JSON file with the settings of Kafka and databases")
     parser.add_argument("--progress", help="file for progress messages, one per line")

@@ -123,7 +123,7 @@ REFUSED = [
     (of_spark(found=None), "checkpoint /ck not found"),
     (of_spark(known={}), "topic orders does not exist"),
     (of_spark(commands=Commands()), "nor a status command"),
-    (of_spark(commands=Commands(status="s"), says=Status.RUNS), "its status is runs"),
+    (of_spark(commands=Commands(status="s"), says=Status.RUNS), "its status is running"),
     (of_spark(commands=Commands(status="s")), "its status is unknown"),
     (
         of_spark(others=(Pipeline(name="twin", engine=Engine.SPARK, checkpoint="/ck"),)),

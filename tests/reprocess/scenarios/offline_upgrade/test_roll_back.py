@@ -33,7 +33,7 @@ def refused(lab, monkeypatch):
     assert [runner.apply_step(run, 1, n) for n in (0, 1)] == [(None, None)] * 2
     (here.folder / "running").touch()
     state, error = runner.apply_step(run, 1, 2)
-    assert state is RunState.REFUSED and "its status is runs" in error
+    assert state is RunState.REFUSED and "its status is running" in error
     (here.folder / "running").unlink()
     return here, runner, plan, run
 

@@ -243,5 +243,5 @@ def test_who_starts_the_query_meanwhile_stops_the_repair(broken):
     plan = repair_of(here)
     (here.folder / "running").touch()
     applier = here.applier("run-1")
-    with pytest.raises((RefusedError, StalePlanError), match="status is runs"):
+    with pytest.raises((RefusedError, StalePlanError), match="status is running"):
         plan.steps[1].check(applier)

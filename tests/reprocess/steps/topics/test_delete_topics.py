@@ -126,7 +126,7 @@ def test_a_topic_is_not_deleted_while_its_pipeline_runs(topics_lab):
     query = Pipeline(name="q", engine=Engine.SPARK, commands=commands)
     here.registry = replace(here.registry, pipelines=(query,))
     plan, _ = deletion(here, names, pipeline="q")
-    with pytest.raises(RefusedError, match="its status is runs"):
+    with pytest.raises(RefusedError, match="its status is running"):
         here.execute(here.enqueue(plan), plan)
     (here.folder / "running").unlink()
     here.execute(here.enqueue(plan), plan)

@@ -90,7 +90,7 @@ def test_nothing_is_raised_while_its_application_runs(raising_lab):
         path=here.registry.path, bootstrap_servers=here.registry.bootstrap_servers, pipelines=(app,)
     )
     plan = planned(here, names, to=3, pipeline="q")
-    with pytest.raises(RefusedError, match="its status is runs"):
+    with pytest.raises(RefusedError, match="its status is running"):
         here.execute(here.enqueue(plan), plan)
     assert counts(here, names) == [2, 1]
 

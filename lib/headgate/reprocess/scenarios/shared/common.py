@@ -190,6 +190,6 @@ def must_be_stopped(pipeline: Pipeline, inspector: Inspector) -> list[str]:
             "step (docs/commands.md)"
         ]
     return [
-        f"{pipeline.name} has no stop command, and its status is {status}. Stop the pipeline "
+        f"{pipeline.name} has no stop command, and its status is {status.word}. Stop the pipeline "
         "first, or register a stop command; the command can be a manual step (docs/commands.md)"
     ]

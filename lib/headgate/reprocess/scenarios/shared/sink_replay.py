@@ -102,8 +102,8 @@ def unknown_sink(request: PlanRequest, sink: SinkFormat) -> str:
     if sink.format:
         return (
             f"Headgate doesn't know whether the sink {sink.format} of {request.pipeline.name} "
-            "drops batches that it has already recorded. Pass --sink delta if the sink drops "
-            "them by query id, or --sink other if it writes them a second time"
+            "drops batches that it has already recorded. If the sink drops such batches by query "
+            "id, pass --sink delta. If the sink writes them a second time, pass --sink other"
         )
     return (
         f"the sink of {request.pipeline.name} is unknown, and some sinks drop batch numbers that "

@@ -61,8 +61,8 @@ def _said(inspector: Inspector, pipeline: str) -> bool:
         status = inspector.processes.status(pipeline)
         if status is not Status.STOPPED:
             raise RefusedError(
-                f"{pipeline} must stay stopped, but its status is {status}. Stop the pipeline, "
-                "then try again"
+                f"{pipeline} must stay stopped, but its status is {status.word}. Stop the "
+                "pipeline, then try again"
             )
     told = inspector.processes.driver_status(pipeline)
     if told.status is Status.RUNS:

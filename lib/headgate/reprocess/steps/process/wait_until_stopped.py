@@ -64,8 +64,8 @@ def _wait_for_status(applier: Applier, pipeline: str, patient: bool) -> None:
         status = applier.processes.status(pipeline)
     if status is not Status.STOPPED:
         raise RefusedError(
-            f"{pipeline} is not stopped after {wait.seconds:.0f} s: its status is {status}. Stop "
-            "the pipeline, then try again"
+            f"{pipeline} is not stopped after {wait.seconds:.0f} s: its status is {status.word}. "
+            "Stop the pipeline, then try again"
         )
 
 
