@@ -297,11 +297,11 @@ def test_what_is_contested_is_refused_always_but_may_be_kept():
 
 def test_what_is_kept_is_called_its_own_only_where_that_is_proven():
     plan = reset(input_topics=["in"], keep_internal=True)
-    assert [risk for risk in plan.risks if "topics that are kept" in risk] == [
-        "internal topics that are kept: shop-g-repartition. Their state stores keep their "
+    assert [risk for risk in plan.risks if risk.startswith("the run keeps")] == [
+        "the run keeps these internal topics: shop-g-repartition. Their state stores keep their "
         "contents, so reprocessed records count twice",
-        "topics that are kept, because no evidence shows that they belong to shop: "
-        "shop-counts-changelog. If they do belong to it, reprocessed records count twice",
+        "the run keeps these topics, because no evidence shows that shop owns them: "
+        "shop-counts-changelog. If shop owns these topics, reprocessed records count twice",
     ]
     both = reset(input_topics=["in"], keep_internal=True, internal_topics=["shop-g-repartition"])
     assert any(

@@ -232,10 +232,10 @@ def _odd_risks(growth: Growth) -> Iterator[str]:
     """Name what is no longer needed where the application would work as it is."""
     if odd := {growth.on_cluster(n): c for n, c in growth.odd.items() if n not in growth.fixed}:
         yield (
-            f"topics with more or fewer partitions than their inputs: {_numbers(odd)}. If the "
-            "code sets that number, the topic needn't be recreated. Headgate can't verify this, "
-            f"because {growth.application} isn't running. Start the application first: a plan "
-            "made while it runs keeps the topic"
+            f"these topics have more or fewer partitions than their inputs: {_numbers(odd)}. If "
+            "the code sets that number, the topic needn't be recreated. Headgate can't verify "
+            f"this, because {growth.application} isn't running. Start the application first: a "
+            "plan made while it runs keeps the topic"
         )
 
 
@@ -243,8 +243,8 @@ def _kept_risks(seen: ResetFacts, growth: Growth) -> Iterator[str]:
     """Name what the plan takes for granted, and what comes of it where it is wrong."""
     if growth.fixed:
         yield (
-            f"topics with more or fewer partitions than the inputs: {_numbers(growth.own)}. The "
-            f"plan assumes that the code sets that number, so {seen.application} keeps its "
+            f"these topics have more or fewer partitions than the inputs: {_numbers(growth.own)}. "
+            f"The plan assumes that the code sets that number, so {seen.application} keeps its "
             "state. If not, the application fails to start. Then plan this scenario again: the "
             "new plan rebuilds the state"
         )

@@ -192,13 +192,13 @@ def _of_state(seen: ResetFacts) -> Iterator[str]:
     )
     if own:
         yield (
-            f"internal topics that are kept: {name_list(own)}. Their state stores keep their "
+            f"the run keeps these internal topics: {name_list(own)}. Their state stores keep their "
             "contents, so reprocessed records count twice"
         )
     if unproven:
         yield (
-            "topics that are kept, because no evidence shows that they belong to "
-            f"{seen.application}: {name_list(unproven)}. If they do belong to it, reprocessed "
+            f"the run keeps these topics, because no evidence shows that {seen.application} owns "
+            f"them: {name_list(unproven)}. If {seen.application} owns these topics, reprocessed "
             "records count twice"
         )
     for topic in sorted(set(seen.deleted) & seen.internals.keys()):
