@@ -107,11 +107,11 @@ def unread_records_deleted(c: Comparison) -> Iterator[RuleResult]:
     remedies=(_NEW_CHECKPOINT,),
 )
 def offset_after_latest_offset(c: Comparison) -> Iterator[RuleResult]:
-    """The checkpoint's offset is after the partition's latest offset: the topic was deleted and
-    recreated.
+    """The checkpoint's offset is after the partition's latest offset: the topic was recreated, or
+    lost its newest records.
 
     With failOnDataLoss=true Spark fails. With failOnDataLoss=false Spark continues at the latest
-    offset and never reads the new topic's earlier records.
+    offset. Spark then never reads the earlier records of a recreated topic.
     """
     for pair, _, parts in logged_now(c):
         beyond = [p for p in parts if p.beyond]
