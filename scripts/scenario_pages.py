@@ -39,19 +39,124 @@ _SCENARIOS = "headgate.reprocess.scenarios"
 _REPROCESS = (_SCENARIOS, "headgate.reprocess.remote_checkpoint")
 _STEPS = "headgate.reprocess.steps"
 _GAPS = {"name": "PIPELINE", "to": "OUTPUT", "point": "POINT"}
-_SENTENCE = 30
+# What a value of a risk is called, by its expression; after `module:` only in that module.
+_VALUES = {
+    "pipeline.name": "PIPELINE",
+    "request.pipeline.name": "PIPELINE",
+    "member.name": "PIPELINE",
+    "seen.application": "PIPELINE",
+    "growth.application": "PIPELINE",
+    "rewind.points:name": "PIPELINE",
+    "skip_records.spark:name": "PIPELINE",
+    "bounded.consumer_group:name": "PIPELINE",
+    "online_upgrade.spark:name": "PIPELINE",
+    "pipeline": "PIPELINE",
+    "name": "TOPIC",
+    "names": "TOPICS",
+    "topic": "TOPIC",
+    "topic.name": "TOPIC",
+    "chosen.topic": "TOPIC",
+    "found.topic.name": "TOPIC",
+    "found.new.name": "TOPIC",
+    "span.topic": "TOPIC",
+    "span.partition": "PARTITION",
+    "online_upgrade.spark:sink": "TOPIC",
+    "', '.join(sorted(found.topics))": "TOPICS",
+    "name_list(growth.loose)": "TOPICS",
+    "name_list(growth.raised)": "TOPICS",
+    "name_list(left)": "TOPICS",
+    "name_list(shapes)": "TOPICS",
+    "_numbers(growth.own)": "TOPIC (N partitions)",
+    "_numbers(odd)": "TOPIC (N partitions)",
+    "name_list(other)": "TOPICS",
+    "name_list(readers)": "CONSUMERS",
+    "dead_letters.risks:name_list(others)": "GROUPS",
+    "name_list(others)": "CONSUMERS",
+    "name_list(streams)": "APPLICATIONS",
+    "name_list(groups)": "GROUPS",
+    "decommission.spark:name_list(strange)": "GROUP",
+    "name_list(strange)": "PIPELINES",
+    "name_list(anywhere)": "PIPELINES",
+    "name_list(new)": "TOPIC[PARTITION]",
+    "group.id": "GROUP",
+    "seen.group.id": "GROUP",
+    "request.pipeline.group": "GROUP",
+    "own": "GROUP",
+    "seen.group.type": "TYPE",
+    "name_list(static)": "INSTANCES",
+    "name_list(group.pending)": "TOPIC[PARTITION]",
+    "STOP_SECONDS": "90",
+    "PENDING_SECONDS": "75",
+    "found.folder": "FOLDER",
+    "folder": "FOLDER",
+    "path": "FOLDER",
+    "place": "NEW_LOCATION",
+    "found.location": "OLD_LOCATION",
+    "found.checkpoint.location": "LOCATION",
+    "found.rewind.foreign_schema_files[0]": "OTHER_LOCATION",
+    "request.pipeline.watch": "LOCATION",
+    "sink.target or sink.format or 'its sink'": "OUTPUT",
+    "sink.target or sink.format": "OUTPUT",
+    "location": "FOLDER",
+    "version.sink.format": "foreachBatch or foreach",
+    "of": "SOURCES",
+    "lost_state:names": "OPERATORS",
+    "repartition.spark:names": "OPERATORS",
+    "position.batch": "N",
+    "position.begun": "N",
+    "found.batch.number": "N",
+    "cut.begun": "N",
+    "cut.part": "N",
+    "(point.batch or 0) + 1": "N",
+    "cut.span.begin": "OFFSET",
+    "span.begin": "FIRST",
+    "span.end - 1": "LAST",
+    "spans": "TOPIC[PARTITION] FIRST to LAST",
+    "point.id": "ID",
+    "point.query_id": "OLD_QUERY_ID",
+    "checkpoint.query_id": "NEW_QUERY_ID",
+    "pipeline.entry_point": "MODULE:FUNCTION",
+    "member.pipeline.entry_point": "MODULE:FUNCTION",
+    "after": "MODULE:FUNCTION",
+    "name_list(version.user_functions)": "FUNCTIONS",
+    "times": "a second time",
+    "at": "TIME",
+    "hours": "N",
+    "age": "AGE",
+    "duration(age)": "AGE",
+    "duration(max(age, 1000))": "AGE",
+    "duration(keep)": "TIME",
+    "request.options['lateness']": "DURATION",
+    "request.inspector.spark_jobs.master()": "MASTER",
+    "found.name": "ID",
+    "error": "ERROR",
+    "state.unknown": "REASON",
+    "why": "REASON",
+    "said": "CONDITION",
+    "bounded.spark:count": "N records",
+    "option": "",
+    "more if again else ''": "",
+    "_suspended(pipeline)": "",
+}
+# Other values are numbers.
+_NUMBER = "N"
+_SENTENCE = 20
 """Shorter texts of a function that names risks are pieces of a sentence, not one."""
 _HEAD = """\
 # Scenarios
 
 A scenario is a kind of change to a pipeline. `headgate plan SCENARIO PIPELINE` shows its steps with
 all values, its risks, and how many records are reprocessed. Making a plan changes nothing.
-`headgate apply` runs the plan. `headgate request` requests approval from another person. The
-Reprocess page does the same.
+`headgate apply` runs the plan. `headgate request` requests approval from another person. You can
+also do this on the Reprocess page. The [glossary](concepts/glossary.md) explains terms such as
+journal or snapshot.
 
-A run checks each step, writes it to the journal and verifies it. `headgate undo RUN` rolls the run
-back; the tables below show the undo of each step. An undo restores offsets, checkpoints and state,
-but doesn't remove results from outputs.
+A run checks each step before the change, and verifies the step after the change. The journal of the
+run records both. `headgate undo RUN` rolls the run back; the tables below show the undo of each
+step. An undo restores offsets, checkpoints and state, but doesn't remove results from outputs.
+
+Words in capitals stand for values, for example PIPELINE or TOPIC. OUTPUT is the location that the
+pipeline writes to, and POINT is the time or offset at which the pipeline restarts.
 
 This page is generated by `scripts/scenario_pages.py` (`make docs`).
 """
@@ -67,17 +172,19 @@ def page() -> str:
 
 
 def _losses() -> Iterator[str]:
-    yield "## State that is dropped"
+    yield "## State that a new checkpoint drops"
     yield ""
-    yield "A new checkpoint has no state. The plan counts lost rows with Spark's state reader. In"
-    yield "the plan, the number of rows and their event times replace `{what}`. Each sentence was"
-    yield "tested on Spark 4.2: the same records were processed with the state and without it."
+    yield "A new checkpoint has no state. The plan counts the lost rows with Spark's state reader,"
+    yield "and shows their number (N) and their event times. POINT is the time or offset at which"
+    yield "the input starts. Each sentence was tested on Spark 4.2: Spark processed the same"
+    yield "records with the state and without the state."
     yield ""
-    yield "| state | output mode | input continues at old offsets | input starts at a point |"
+    yield "| state | output mode | input continues at old offsets | input starts at POINT |"
     yield "|---|---|---|---|"
     for (holder, mode), loss in LOSSES.items():
         cells = (loss.continues, loss.begins)
-        filled = (c.replace("{what}", "{what} " + loss.many) for c in cells)
+        what = {"what": f"N {loss.many}", "unmatched": _NUMBER, "point": "POINT"}
+        filled = (c.format(**what) for c in cells)
         yield f"| {holder} | {mode} | {' | '.join(filled)} |"
 
 
@@ -112,14 +219,19 @@ def _section(scenario: Scenario) -> Iterator[str]:
     yield from _steps(scenario)
     yield from _outputs(scenario)
     if found := list(risks(scenario)):
-        yield from ("", "The plan can list these risks (`...` stands for a value):")
+        yield from ("", "The plan can list these risks:")
         yield ""
         yield from (f"- {text}" for text in found)
 
 
 def _asks(scenario: Scenario) -> Iterator[str]:
     if not scenario.options:
-        yield from ("", f"    headgate plan {scenario.name} PIPELINE", "", "It has no options.")
+        yield from (
+            "",
+            f"    headgate plan {scenario.name} PIPELINE",
+            "",
+            "This scenario has no options.",
+        )
         return
     yield from ("", f"    headgate plan {scenario.name} PIPELINE [OPTIONS]", "")
     yield from ("| option | meaning |", "|---|---|")
@@ -134,7 +246,7 @@ def _remark(scenario: Scenario, option: Option) -> str:
     words = []
     if option.one_of:
         many = "exactly one" if option.required else "at most one"
-        words.append(f"choose {many} of the {len(others)} options for the {option.one_of}")
+        words.append(f"pass {many} of the {len(others)} options that set the {option.one_of}")
     elif option.required:
         words.append("required")
     if option.engines != frozenset(Engine):
@@ -165,7 +277,7 @@ def _steps(scenario: Scenario) -> Iterator[str]:
 def _outputs(scenario: Scenario) -> Iterator[str]:
     """Yield what the scenario and its undo do to outputs, engine by engine."""
     told = {e: d for (name, e), d in STATEMENTS.items() if name == scenario.name}
-    yield from ("", "Effects of the run and its undo on outputs:")
+    yield from ("", "What the run and its undo do to outputs:")
     for engine, declared in told.items():
         yield from ("", f"*{ENGINES[engine]}*", "", "| condition | run | undo |", "|---|---|---|")
         yield from map(_statement, declared.statements)
@@ -175,9 +287,9 @@ def _statement(said: Statement) -> str:
     only = " and ".join(fact.value for fact in Fact if fact in said.when)
     never = " or ".join(fact.value for fact in Fact if fact in said.unless)
     never = never.replace(" or records are ", " or ")
-    when = ", ".join(text for text in (only, f"unless {never}" if never else "") if text)
+    when = (only or "always") + (f", unless {never}" if never else "")
     texts = (text.format(**_GAPS) for text in (said.run, said.undo))
-    return f"| {' | '.join(map(_one_line, (when or 'always', *texts)))} |"
+    return f"| {' | '.join(map(_one_line, (when, *texts)))} |"
 
 
 def _first(documented: object) -> str:
@@ -274,34 +386,50 @@ def _defined(module: ModuleType) -> dict[str, ast.AST]:
 def risks(scenario: Scenario) -> Iterable[str]:
     """Return the sentences that the functions with `risk` in their name can say."""
     said = [
-        _one_line(text)
-        for node, _ in reached(scenario)
+        text
+        for node, module in reached(scenario)
         for function in ast.walk(node)
         if isinstance(function, ast.FunctionDef) and "risk" in function.name
-        for text in _texts(function)
+        for text in _texts(function, module.__name__)
     ]
-    whole = [t for t in dict.fromkeys(said) if len(t) >= _SENTENCE and " " in t]
-    return [t for t in whole if not t.startswith((". ", ", ", "; "))]
+    return [_one_line(t) for t in dict.fromkeys(said) if not t.startswith((". ", ", ", "; "))]
 
 
-def _texts(function: ast.FunctionDef) -> Iterator[str]:
+def _texts(function: ast.FunctionDef, module: str) -> Iterator[str]:
     documentation = function.body[0] if ast.get_docstring(function) else None
     for statement in function.body:
         if statement is not documentation:
-            yield from _strings(statement)
+            yield from _strings(statement, module)
 
 
-def _strings(node: ast.AST) -> Iterator[str]:
-    """Yield whole texts: of a text with gaps its own words, with `...` in the gaps."""
-    if isinstance(node, ast.JoinedStr):
-        yield "".join(
-            str(part.value) if isinstance(part, ast.Constant) else "..." for part in node.values
-        )
-    elif isinstance(node, ast.Constant) and isinstance(node.value, str):
-        yield node.value
-    else:
-        for child in ast.iter_child_nodes(node):
-            yield from _strings(child)
+def _strings(node: ast.AST, module: str) -> Iterator[str]:
+    """Yield whole texts, with the names of their values in the gaps."""
+    if isinstance(node, ast.JoinedStr | ast.Constant):
+        parts = node.values if isinstance(node, ast.JoinedStr) else [node]
+        own = [str(p.value) for p in parts if isinstance(p, ast.Constant)]
+        if len("".join(own)) >= _SENTENCE and " " in "".join(own):
+            yield "".join(_part(part, module) for part in parts)
+        return
+    for child in ast.iter_child_nodes(node):
+        yield from _strings(child, module)
+
+
+def _part(part: ast.expr, module: str) -> str:
+    """Return a text's own words, or what its value is called."""
+    if not isinstance(part, ast.FormattedValue):
+        return str(cast("ast.Constant", part).value)
+    value = ast.unparse(part.value)
+    near = next((n for k, n in _VALUES.items() if _is_in(k, value, module)), None)
+    if near is not None:
+        return near
+    if value.startswith("plural("):
+        return f"{_NUMBER} " + value.split("'")[-2] + "s"
+    return _VALUES.get(value, _NUMBER)
+
+
+def _is_in(key: str, value: str, module: str) -> bool:
+    place, colon, expression = key.partition(":")
+    return bool(colon) and module.endswith(place) and expression == value
 
 
 def main(arguments: list[str]) -> int:

@@ -86,7 +86,7 @@ def risks(pipeline: Pipeline, found: Checkpoint, place: str) -> list[str]:
     return [
         f"after the run, everything that starts {pipeline.name} (scheduler, orchestrator, "
         f"person) must use checkpoint {place}. If the query starts on the old checkpoint "
-        f"{found.location}, it resumes from before the run",
+        f"{found.location}, the query resumes at its offsets from before the run",
         _stays(pipeline, found.location),
     ]
 

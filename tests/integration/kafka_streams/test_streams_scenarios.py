@@ -147,7 +147,8 @@ def test_behind_a_number_that_the_code_fixes_it_goes_on_with_its_state(
             *("stop_pipeline", "await_transactions", "record_offsets", "record_topics"),
             *("add_partitions", "reset_offsets", "start_pipeline", "verify_partitions"),
         ]
-        said = f"partitions than the inputs: {app.own[1]} (3), {app.own[0]} (3)"
+        said = f"partitions than the inputs: {app.own[1]} (3 partitions), "
+        said += f"{app.own[0]} (3 partitions)"
         assert any(said in risk for risk in plan["risks"])
         app.write_by_key(MORE)
         assert {part for part, *_ in app.read_all()} == {0, 1}

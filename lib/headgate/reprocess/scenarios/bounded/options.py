@@ -58,6 +58,6 @@ def time_risks(request: PlanRequest) -> list[str]:
     if limit is None:
         return []
     return [
-        f"if {limit} s aren't enough, the run ends as cancelled. `headgate resume` continues to "
-        "the same offsets"
+        f"after {limit} s, the run ends as cancelled, even if records are unread. "
+        "`headgate resume RUN` continues to the same offsets"
     ]

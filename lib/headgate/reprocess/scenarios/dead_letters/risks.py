@@ -181,10 +181,10 @@ def _retention_risks(found: Redrive) -> Iterator[str]:
 
 
 def _pipeline_risks(request: PlanRequest) -> Iterator[str]:
-    name, engine = request.pipeline.name, request.pipeline.engine
+    pipeline, engine = request.pipeline.name, request.pipeline.engine
     has_status = request.pipeline.commands.status is not None
-    if has_status and request.inspector.processes.status(name) is Status.STOPPED:
-        yield f"{name} is stopped: the redriven records wait until it starts"
+    if has_status and request.inspector.processes.status(pipeline) is Status.STOPPED:
+        yield f"{pipeline} is stopped: the redriven records wait until {pipeline} starts"
     if engine is Engine.SPARK:
         yield (
             "the redriven records keep their event time. Queries with a watermark drop records "

@@ -115,8 +115,8 @@ def _risks(seen: ResetFacts, shapes: dict[str, Any]) -> Iterator[str]:
     if shapes and seen.wish.back_up:
         yield (
             f"an undo restores the records of {name_list(shapes)} with other offsets from backup "
-            "topics (headgate-backup-RUN-...). Keep these backup topics as long as you may need "
-            "the undo"
+            "topics (prefix headgate-backup-RUN-). Keep these backup topics as long as you may "
+            "need the undo"
         )
     elif shapes:
         yield (

@@ -241,7 +241,7 @@ def _risks(request: PlanRequest, sink: str) -> Iterator[str]:
             "topic, such as HTTP calls, happen twice"
         )
     yield (
-        f"{name} processes no records between stop and start. This lasts as long as a Spark "
+        f"{name} processes no records between stop and start. The gap takes as long as a Spark "
         "start and a few batches. No record is lost"
     )
     yield (

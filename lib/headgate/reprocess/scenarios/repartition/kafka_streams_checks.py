@@ -18,7 +18,7 @@ from headgate.reprocess.scenarios.shared import (
 )
 from headgate.reprocess.scenarios.shared.internal_topics import Claim
 from headgate.reprocess.scenarios.shared.kafka_streams_reset import ResetFacts
-from headgate.text.numbers import name_list
+from headgate.text.numbers import name_list, plural
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -251,7 +251,9 @@ def _kept_risks(seen: ResetFacts, growth: Growth) -> Iterator[str]:
 
 
 def _numbers(topics: Mapping[str, int]) -> str:
-    return ", ".join(f"{name} ({count})" for name, count in sorted(topics.items()))
+    return ", ".join(
+        f"{name} ({plural(count, 'partition')})" for name, count in sorted(topics.items())
+    )
 
 
 def _version_risks(seen: ResetFacts, growth: Growth) -> Iterator[str]:
@@ -274,8 +276,8 @@ def _order_risks(seen: ResetFacts, growth: Growth) -> Iterator[str]:
     if growth.reach.sized:
         yield (
             "results that depend on the order of records may change: the last value of a key, "
-            "sessions and closed windows. Counts and sums don't. To keep the order, stop the "
-            f"producers of {names} until {seen.application} has caught up"
+            "sessions and closed windows. Counts and sums don't change. To keep the order, stop "
+            f"the producers of {names} until {seen.application} has caught up"
         )
 
 
@@ -295,8 +297,8 @@ def _reader_risks(seen: ResetFacts, growth: Growth) -> Iterator[str]:
         if others:
             yield (
                 f"{topic} is also read by {name_list(others)}. For these consumers, keys move to "
-                "other partitions. Where they start in the added partitions depends on their "
-                "settings (such as auto.offset.reset)"
+                "other partitions. Their settings (such as auto.offset.reset) decide at which "
+                "offset they start in the added partitions"
             )
 
 

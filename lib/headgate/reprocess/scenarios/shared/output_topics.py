@@ -314,7 +314,7 @@ def _loss_risks(request: PlanRequest, found: Outputs, how: How) -> Iterator[str]
     elif found.topics:
         yield (
             f"an undo deletes the new records of {names} and restores the old records with other "
-            "offsets from backup topics (headgate-backup-RUN-...). Keep these backup topics as "
+            "offsets from backup topics (prefix headgate-backup-RUN-). Keep these backup topics as "
             "long as you may need the undo"
         )
     if found.folder:

@@ -97,7 +97,7 @@ def _risks(request: PlanRequest, span: Span) -> tuple[str, ...]:
         f"{request.pipeline.name} skips offsets {span.begin} to {span.end - 1} of "
         f"{span.topic}[{span.partition}]: these records are missing in its results",
         "the skipped records stay in their topic, so other consumers still receive them. A copy "
-        "stays in a backup topic (headgate-backup-RUN-...) until you delete it, even after an "
+        "stays in a backup topic (prefix headgate-backup-RUN-) until you delete it, even after an "
         "undo",
         (
             "an undo restores the group's offset to before the skipped records: all records "

@@ -260,15 +260,15 @@ def _risks(request: PlanRequest, cut: _Cut) -> list[str]:
         f"{name} skips offsets {span.begin} to {span.end - 1} of {span.topic}[{span.partition}]: "
         "these records are missing in its results",
         "the skipped records stay in their topic, so other consumers still receive them. A copy "
-        "stays in a backup topic (headgate-backup-RUN-...) until you delete it, even after an "
+        "stays in a backup topic (prefix headgate-backup-RUN-) until you delete it, even after an "
         "undo",
         "an undo restores the checkpoint from before the skipped records: output since the run "
         "stays in the sink and is written a second time",
     ]
     if cut.begun is not None:
         risks.append(
-            f"batch {cut.begun} gets other boundaries. If the query has a watermark, it may drop "
-            "other late records than before"
+            f"batch {cut.begun} gets other start and end offsets. If the query has a watermark, "
+            "it may drop other late records than before"
         )
     if cut.part is not None:
         risks.append(
