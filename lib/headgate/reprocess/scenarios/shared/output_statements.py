@@ -171,8 +171,8 @@ STATEMENTS: Mapping[tuple[str, Engine], Declared] = {
                 Fact.BY_BATCH,
                 undo=(
                     "Files that a file sink wrote since the run move to backup. A Delta, "
-                    "Iceberg or Hudi table drops batches that it has already recorded: restore "
-                    "the table before the undo."
+                    "Iceberg or Hudi table drops batches that it has already recorded. Before the "
+                    "undo, restore the table."
                 ),
             ),
         )
