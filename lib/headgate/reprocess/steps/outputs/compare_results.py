@@ -15,7 +15,7 @@ from headgate.text.numbers import name_list
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CompareResults(StepBase):
-    """Compare the rows of two folders by `keys`; numbers may differ by `tolerance`.
+    """Compare the rows of two folders by --keys; numbers may differ by --tolerance.
 
     With `must_match`, the run fails if a row is missing, extra or different.
     """

@@ -14,7 +14,7 @@ from headgate.reprocess.steps.outputs.process_records import staged_folder
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class InstallResults(StepBase):
-    """Move the results of the run to `folder`; with `replaces`, its contents are moved to backup.
+    """Move the results of the run to the target folder; back up contents that they replace.
 
     For a moment, between the two moves, the folder doesn't exist. `replaced` is the hash of the
     contents that the results were made from, None if they weren't: others aren't replaced.
@@ -75,7 +75,7 @@ class InstallResults(StepBase):
             raise StepError(f"the new results are not in {self.folder}. Resume the run")
 
     def undo(self, was: PriorState) -> tuple[Step, ...]:
-        """Move the new results out of `folder` and restore its earlier contents."""
+        """Move the new results out of the target folder and restore its earlier contents."""
         return (RemoveResults(folder=self.folder, replaces=self.replaces, **was),)
 
 

@@ -26,7 +26,7 @@ _WHILE_FILLED = {"cleanup.policy": "delete", "retention.ms": "-1", "retention.by
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ProcessIntoTopic(Processing):
-    """Create `topic` with the partitions and settings in `shape`, and write the results to it.
+    """Create the target topic with the planned settings, and write the results to this topic.
 
     A resumed run recreates its own topic, known by its id. The topic gets its settings once it is
     full: compaction or a retention time would change the count.

@@ -155,7 +155,7 @@ class Processing(StepBase):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ProcessRecords(Processing):
-    """Process the records and write the results to a new folder next to `folder`."""
+    """Process the records and write the results to a new folder next to the target folder."""
 
     action: ClassVar[str] = "process_records"
     format: str

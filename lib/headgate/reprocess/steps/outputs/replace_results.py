@@ -17,7 +17,7 @@ from headgate.text.numbers import plural
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ReplaceResults(ProcessRecords):
-    """Process `offsets` and the late records, and write a copy of `folder` with new results.
+    """Process the input and the late records; write a copy of the folder with new results.
 
     Late records are `late_offsets` of `late_topics` and files (`late_files` as FORMAT:PATH, with
     the hash `late_content`); they belong to the topic `input`. Those in `known_offsets` of the

@@ -19,7 +19,7 @@ from headgate.text.numbers import name_list
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CompareOutputs(StepBase):
-    """Compare the newest results of each key since the copy; numbers may differ by `tolerance`.
+    """Compare the newest results of each key since the copy; numbers may differ by --tolerance.
 
     With `must_match`, the run ends before the switch if a row is missing, extra or different. A
     field that is missing, or has another type, always ends it if the topic has consumers.
