@@ -50,7 +50,7 @@ def test_all_pieces_together_leave_nothing_open():
 def test_topics_are_in_no_plan():
     folder = ROOT / "kafka_union_swap" / "before"
     alone = limits_of(read_version([str(folder / "explain.txt")]))
-    assert any(s.startswith("Unknown: the topics of sources s0 and s1;") for s in alone)
+    assert any(s.startswith("Unknown: the topics of sources s0 and s1, because") for s in alone)
     both = read_version([str(folder / n) for n in ("explain.txt", "progress.json")])
     assert not any("topics" in s for s in limits_of(both))
 
