@@ -255,7 +255,7 @@ def test_what_is_wrong_is_said_before_spark_starts(options, said):
 
 def test_a_folder_of_a_query_or_without_permission_is_not_replaced():
     plan = plan_of(Cluster(contents={"/data/sink": "h"}), WINDOW, to="/data/sink")
-    assert "is, contains or is inside the output of totals. Replacing" in plan.blockers[0]
+    assert "is, contains or is inside the output of totals. The run would" in plan.blockers[0]
     plan = plan_of(Cluster(writable=False), WINDOW)
     assert plan.blockers == ("--to: Headgate can't write to /data. Check its permissions",)
 

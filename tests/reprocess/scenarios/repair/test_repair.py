@@ -179,7 +179,7 @@ def test_state_that_any_partition_lacks_is_no_sound_checkpoint(recorded):
     shutil.move(store, here.folder / "elsewhere")
     store.mkdir()
     (said, *_) = repair_of(here).blockers
-    assert said.startswith(f"can't be repaired: state/0/1 has no file of version {last + 1},")
+    assert said.startswith(f"can't be repaired: state/0/1 lacks file of version {last + 1},")
     assert said.endswith("Use `headgate plan from-scratch`")
     # Where only the newest file is gone, an older batch is whole.
     for file in (here.folder / "elsewhere").iterdir():

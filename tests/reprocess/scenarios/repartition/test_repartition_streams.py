@@ -227,7 +227,7 @@ def test_of_two_numbers_one_is_fixed_and_the_other_not():
     plan = repartitioned(version, at_work(version, {"again-repartition": 3, "last-changelog": 3}))
     assert plan.can_apply and "delete_topics" in actions(plan)
     assert any(
-        "that the code sets: shop-again-repartition (3 partitions), "
+        "that its code sets: shop-again-repartition (3 partitions), "
         "shop-last-changelog (3 partitions)" in risk
         for risk in plan.risks
     )

@@ -139,7 +139,7 @@ def test_a_local_query_that_has_all_of_it_lacks_nothing(name):
         (
             "repartition",
             replace(LOCAL, version=replace(LOCAL.version, engine_version=None)),
-            "the pipeline's newest version doesn't record it",
+            "the pipeline's newest version doesn't record the release",
             State.UNKNOWN,
         ),
         (

@@ -90,7 +90,7 @@ LOG = Topic(
         (["a:0:5-10"], r"a\[0\] holds offsets 5 to 9, not 5 to 10"),
         (["a:2:0-1"], "a has no partition 2"),
         (["a:0:5-9", "b:0:0-1"], "b isn't an input of the query"),
-        (["b:0:0-0"], "name the offsets of a, too"),
+        (["b:0:0-0"], "also pass the offsets of a"),
     ],
 )
 def test_ranges_outside_of_the_topics_are_blockers(rows, said):
