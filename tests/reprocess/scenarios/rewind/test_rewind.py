@@ -128,7 +128,7 @@ def remove(pattern):
 
 
 CANT = [
-    ({"batch": 17}, None, "isn't in both the offset log and the commit log; available batches: 0 to 6"),
+    ({"batch": 17}, None, "the commit log; available batches: 0 to 6"),
     ({"batch": 6}, None, "batch 6 is the last batch"),
     ({}, remove("ck/offsets/3"), "offsets/3 is missing: a restart after batch 4 needs this file"),
     ({}, remove("ck/commits/4"), "batch 4 isn't in both the offset log and the commit log"),
@@ -136,7 +136,7 @@ CANT = [
     ({}, remove("ck/state/0/1/*.delta"), "state/0/1 lacks file of version 5"),
     ({}, remove("in/06.json"), "1 of 2 files that later batches read no longer exist"),
     ({}, remove("out/_spark_metadata/3"), "batch 3 is missing. Choose batch 2 or later"),
-    ({}, lambda here: shutil.rmtree(here.folder / "ck/state/0/1"), r"folder for partition 1 \(of 2 partitions"),
+    ({}, lambda here: shutil.rmtree(here.folder / "ck/state/0/1"), "no folder for partition 1"),
     ({"sink-path": "/nowhere"}, None, "/nowhere has no _spark_metadata"),
     ({"sink-path": "s3a://b/out"}, None, "on a remote file system"),
     ({"sink-path": None}, None, "pass it with --sink-path"),
