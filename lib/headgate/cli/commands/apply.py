@@ -42,7 +42,7 @@ def _read(file: Path) -> str:
     except UnicodeDecodeError:
         raise NotFoundError(
             f"{file} isn't a plan, because the file isn't UTF-8 text. Create the file with "
-            "`headgate plan -o FILE`"
+            "`headgate plan SCENARIO PIPELINE -o FILE`"
         ) from None
     except OSError as error:
         raise NotFoundError(
