@@ -158,6 +158,7 @@ def test_only_slices_with_records_of_the_range_are_processed(team, pipeline):
     )
 
 
+@pytest.mark.long
 def test_a_field_of_json_chooses_sliding_windows_and_a_folder_is_replaced(team, pipeline):
     orders = pipeline("sliding")
     target = team.folder / "results"

@@ -60,6 +60,7 @@ def totals(kept):
     return found
 
 
+@pytest.mark.long
 def test_a_killed_run_appends_each_result_once(
     team, pipeline, topic, produce, consume, kafka_admin, groups
 ):

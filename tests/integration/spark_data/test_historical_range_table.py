@@ -190,6 +190,7 @@ def wait_for(condition, seconds=400):
     return found
 
 
+@pytest.mark.long
 def test_a_run_killed_while_spark_writes_and_in_the_transaction_is_resumed(team, orders, shop):
     before = rows(shop)
     file, _ = plan(team)
@@ -228,6 +229,7 @@ def test_a_run_killed_while_spark_writes_and_in_the_transaction_is_resumed(team,
     assert own_tables(shop) == []
 
 
+@pytest.mark.long
 def test_results_whose_keys_are_not_unique_leave_the_table_as_it_was(team, shop):
     shop.execute("CREATE UNIQUE INDEX by_time ON totals (window_start) WHERE city = 'none'")
     shop.execute("TRUNCATE totals")
@@ -269,6 +271,7 @@ def test_what_is_wrong_is_said_before_the_run(team, shop):
     ]
 
 
+@pytest.mark.long
 def test_columns_that_do_not_fit_are_blockers(team, shop):
     shop.execute("ALTER TABLE totals DROP COLUMN orders, ADD COLUMN author text NOT NULL")
     shop.execute("ALTER TABLE totals ALTER COLUMN total TYPE text")

@@ -156,6 +156,7 @@ def test_windows_are_those_of_the_engine_over_the_given_batches(replayed):
         assert max(r.timestamp for r, _ in before) <= min(r.timestamp for r, _ in after)
 
 
+@pytest.mark.long
 def test_a_function_with_state_is_killed_and_continues(replayed):
     """In a batch, after the last batch, and while the target is written."""
     replayed.configure(seconds=0.2)
@@ -201,6 +202,7 @@ def test_a_function_with_state_is_killed_and_continues(replayed):
     assert Counter((r["id"], r["city"], r["n"]) for r in replayed.rows()) == numbers(read, *times)
 
 
+@pytest.mark.long
 def test_the_last_windows_close_if_it_was_killed_after_its_last_data(replayed):
     found = replayed.run("hourly", "--max-records=200")
     assert found.outcome is JobOutcome.DONE
@@ -216,6 +218,7 @@ def test_the_last_windows_close_if_it_was_killed_after_its_last_data(replayed):
     assert windows_of(replayed.rows()) == first
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("function", ["changing", "whole"])
 def test_a_key_has_its_last_row(replayed, function):
     keys = ("--keys=window", "--keys=city") if function == "changing" else ()
@@ -230,6 +233,7 @@ def test_a_key_has_its_last_row(replayed, function):
     assert found.facts["dropped"] == dropped
 
 
+@pytest.mark.long
 def test_duplicates_within_the_watermark_come_once(replayed):
     found = replayed.run("once", "--max-records=50")
     assert (found.outcome, found.error) == (JobOutcome.DONE, "")
@@ -245,6 +249,7 @@ def test_duplicates_within_the_watermark_come_once(replayed):
     assert len(ids) < COUNT, "none was late"
 
 
+@pytest.mark.long
 def test_a_topic_has_the_results_of_each_key_in_order(replayed, topic, consume):
     target = topic("numbers", partitions=2)
     found = replayed.run("numbered_to_topic", "--max-records=40", "--run=r1", to=f"kafka:{target}")
@@ -259,6 +264,7 @@ def test_a_topic_has_the_results_of_each_key_in_order(replayed, topic, consume):
     assert {r.headers()[0] for r in records} == {("headgate.run", b"r1")}
 
 
+@pytest.mark.long
 def test_what_is_wrong_is_said_and_nothing_is_written(replayed):
     replayed.configure(poison=77)
     failed = replayed.run("numbered", "--max-records=50")

@@ -45,6 +45,7 @@ def test_a_range_reports_what_it_read_and_wrote(team, orders):
     assert f"| Records read | {COUNT} |" in lines
 
 
+@pytest.mark.long
 def test_two_versions_report_what_was_compared(team, orders):
     register(team, "hourly")
     file, _ = team.plan(
@@ -61,6 +62,7 @@ def test_two_versions_report_what_was_compared(team, orders):
     assert (report["totals"]["read"], report["totals"]["written"]) == (2 * COUNT, 2 * rows)
 
 
+@pytest.mark.long
 def test_a_bounded_run_counts_rows_that_the_watermark_dropped(team, orders, broker):
     from confluent_kafka import Producer
 

@@ -114,6 +114,7 @@ def test_a_query_with_state_runs_as_a_stream_and_survives_kill_9(team, pipeline)
     assert not target.exists()
 
 
+@pytest.mark.long
 def test_windows_as_a_stream_and_as_a_batch_are_the_same(team, pipeline):
     _, orders = pipeline("hourly")
     expected = totals_of(orders, SINCE, UNTIL)
