@@ -17,7 +17,8 @@ COMMANDS = {
         "headgate.cli.commands.landscape:command", "Show all pipelines and their topics."
     ),
     "capture": CommandEntry(
-        "headgate.cli.commands.capture:command", "Capture a version to a file or to the store."
+        "headgate.cli.commands.capture:command",
+        "Save a pipeline's version to a file or to Headgate's store.",
     ),
     "diff": CommandEntry(
         "headgate.cli.commands.diff:command", "Compare two versions: what does a restart do?"

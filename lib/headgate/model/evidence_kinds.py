@@ -45,7 +45,7 @@ class EvidenceKind(StrEnum):
     EVENT_LOG = "event-log", _SPARK, "event log", "in_content", "is_log", "has_history"
     WATCH = "watch", _SPARK, "output of headgate.watch", "in_content", "is_log", "has_history"
     REST = "rest", _SPARK, "REST API of a running Spark UI", "is_log"
-    CAPTURE = "capture", _SPARK, "capture of a session", "in_content"
+    CAPTURE = "capture", _SPARK, "capture of a Spark session", "in_content"
     SETTINGS = "settings", _SPARK, "session settings", "in_content"
     SINK_LOG = "sink-log", _SPARK, "log of a file sink"
     CHECKPOINT = "checkpoint", _SPARK, "checkpoint"

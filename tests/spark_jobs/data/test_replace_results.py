@@ -28,5 +28,5 @@ def test_a_source_of_the_first_call_is_not_used_again(monkeypatch, first, second
     if first == second:
         assert _all_results(SPARK, GIVEN, late, built) == ("results", ["all"] * second)
         return
-    with pytest.raises(CaptureError, match="m:f doesn't read orders again"):
+    with pytest.raises(CaptureError, match="m:f doesn't read orders on a second call"):
         _all_results(SPARK, GIVEN, late, built)

@@ -72,7 +72,7 @@ _WORDS = ("execute", "dry_run", "detach", "output", "application_id", "config_fi
     metavar="DURATION",
     help="Reset offsets to the time DURATION before now, such as P1DT2H.",
 )
-@click.option("--shift-by", metavar="N", help="Shift offsets by N records; negative rewinds.")
+@click.option("--shift-by", metavar="N", help="Shift offsets by N records; a negative N rewinds.")
 @click.option(
     "--from-file", metavar="FILE", help="File of offsets, with rows TOPIC,PARTITION,OFFSET."
 )

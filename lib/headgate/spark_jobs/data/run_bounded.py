@@ -38,7 +38,7 @@ def main() -> None:
         type=json.loads,
         help="End offsets as JSON, if before the latest: {TOPIC: {PARTITION: OFFSET}}.",
     )
-    parser.add_argument("--max-records", type=int, help="Most records in a batch.")
+    parser.add_argument("--max-records", type=int, help="Maximum number of records in a batch.")
     parser.add_argument("--time-limit", type=float, help="Time limit in seconds.")
     run(parser, work)
 

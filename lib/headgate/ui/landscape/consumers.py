@@ -144,7 +144,7 @@ def _sentence(consumer: Consumer) -> str:
     )
     if not consumer.declared:
         return f"{said}. To set new offsets with Headgate, register the group in headgate.toml."
-    return f"{said}. Then plan From an offset or time on the Reprocess page."
+    return f"{said}. Then choose the scenario “From an offset or time” on the Reprocess page."
 
 
 def _detail(consumer: Consumer) -> None:

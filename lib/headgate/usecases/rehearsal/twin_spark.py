@@ -178,7 +178,7 @@ def _not_built(error: BuildError, seed: int) -> TwinVerdict:
         return TwinVerdict(
             outcome="unknown",
             why=str(error),
-            question="Does the twin run end with fewer rows (--rows)?",
+            question="With fewer rows (--rows), does the twin run complete within its limits?",
             seed=seed,
         )
     return TwinVerdict(

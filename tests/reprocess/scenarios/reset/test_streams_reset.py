@@ -359,7 +359,7 @@ def test_from_a_point_windows_and_counts_of_before_are_said_to_come_out_too_smal
 
 def test_its_undo_says_what_stays_and_what_becomes_of_the_state():
     said = " ".join(since().outputs.undo)
-    assert "Output written to out since the run is kept" in said
+    assert "correct what was written to out after the run started" in said
     assert "the newest value of a key in out stays wrong until the key's next record" in said
     assert "The state isn't restored. Counts and windows restart from zero" in said
     backed_up = " ".join(since(**{"back-up-internal": True}).outputs.undo)

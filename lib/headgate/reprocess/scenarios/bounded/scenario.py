@@ -29,8 +29,8 @@ SCENARIO = Scenario(
         Option(
             name="max-records",
             ask="How many records per batch at most?",
-            help="Most records in a batch (default: what the query sets). Without a limit, the "
-            "first batch takes all unread records.",
+            help="Maximum number of records in a batch (default: what the query sets). Without a "
+            "limit, the first batch takes all unread records.",
             kind=Kind.NUMBER,
             metavar="COUNT",
             engines=_SPARK,

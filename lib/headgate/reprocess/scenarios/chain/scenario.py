@@ -190,8 +190,9 @@ def _mixed(links: Links, name: str, read: dict[str, list[Cut]]) -> Iterator[str]
             )
         elif len(writers) > 1:
             yield (
-                f"{name_list(sorted(writers))} rewrite {topic} from different offsets, so no "
-                f"choice gives correct results. Pass --choose {name}=nothing"
+                f"{name_list(sorted(writers))} rewrite {topic} from different offsets, so {name}, "
+                f"which reads {topic}, can't get correct results. Pass --choose {name}=nothing to "
+                "exclude it; it gets duplicates"
             )
 
 

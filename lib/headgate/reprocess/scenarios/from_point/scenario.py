@@ -169,9 +169,9 @@ OPTIONS = (
     ),
     Option(
         name="shift-by",
-        ask="By how many records should offsets shift (negative rewinds)?",
-        help="Shift offsets by N records; negative rewinds. Limited to the earliest and latest "
-        "offset.",
+        ask="By how many records should offsets shift (a negative number rewinds)?",
+        help="Shift offsets by N records; a negative N rewinds. Offsets stay between the earliest "
+        "and the latest offset.",
         kind=Kind.NUMBER,
         metavar="N",
         one_of=_POINT,

@@ -139,9 +139,9 @@ SCENARIO = Scenario(
             "scenario. To copy the offsets to another group, use from-point with --from-group"
         ),
         Engine.KAFKA_STREAMS: refused(
-            "in-flight records in repartition topics belong to the old version. Use from-scratch "
-            "to reprocess everything, or from-point to start both versions at the same offsets "
-            "or time"
+            "a new version with another application id doesn't read the records in the old "
+            "version's repartition topics, so these records would be lost. Use from-scratch to "
+            "reprocess everything, or from-point to start the new version at an offset or time"
         ),
     },
 )

@@ -64,9 +64,9 @@ def build(request: PlanRequest) -> Plan:
 def _choices(astray: _Astray, known: Mapping[TopicPart, Position]) -> str:
     """Say what --beyond can be, with the last known positions."""
     said = (
-        f"the committed offset of {_named(astray.beyond)} is after the latest offset. Choose "
-        "--beyond=beginning (the topic was recreated) or --beyond=end (the newest records were "
-        "lost)"
+        f"the committed offset of {_named(astray.beyond)} is after the latest offset. If the topic "
+        "was recreated, choose --beyond=beginning. If the newest records were lost, choose "
+        "--beyond=end"
     )
     seen = [_seen(part, known[part]) for part in sorted(astray.beyond) if part in known]
     return f"{said}, or --beyond={LAST_KNOWN}: {'; '.join(seen[:_SHOWN])}" if seen else said

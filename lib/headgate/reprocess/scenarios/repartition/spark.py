@@ -152,8 +152,8 @@ def _blockers(
         )
     if position.begun is not None and stopped:
         blockers.append(
-            f"batch {position.begun} is uncommitted: let the query complete this batch, or "
-            "remove the batch with repair"
+            f"batch {position.begun} is uncommitted: start the query to complete this batch, or "
+            "remove the batch with `headgate plan repair`"
         )
     if found.fixed:
         blockers.append(f"Headgate can't replace {found.location}: {found.fixed}")
@@ -188,8 +188,8 @@ def _risks(version: Version | None) -> list[str]:
             risks.append(
                 "a query with processing-time timers runs a batch at each trigger, even without "
                 "input. So a stop is likely to leave an uncommitted batch, and the run then "
-                "fails. If the run fails, remove the batch with repair. Or restart the query "
-                "with a long trigger interval, and stop it again"
+                "fails. If the run fails, either remove the batch with `headgate plan repair`, or "
+                "restart the query with a long trigger interval and stop it again"
             )
     if version is None or version.engine_version is None:
         risks.append(

@@ -7,7 +7,7 @@ from dataclasses import replace
 from headgate.reprocess.output_effects import Fact, says
 
 STAYS = says(
-    undo="Output written to {to} since the run is kept: an undo doesn't delete or correct it."
+    undo="An undo doesn't delete or correct what was written to {to} after the run started."
 )
 TWICE = says(
     Fact.REPROCESSES,

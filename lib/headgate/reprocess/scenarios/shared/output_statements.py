@@ -280,7 +280,7 @@ EXTERNAL = (
     '{name} has effects outside of Kafka (`effects = "external"`). These effects happen again '
     "for reprocessed records. Before the run, disable the effects or make them idempotent"
 )
-UNSTATED = "Output written since the run is kept: an undo doesn't delete or correct it."
+UNSTATED = "An undo doesn't delete or correct what was written after the run started."
 
 
 def with_statements(request: PlanRequest, plan: Plan) -> Plan:

@@ -282,8 +282,8 @@ def _reader_risks(request: PlanRequest, found: Outputs, how: How) -> Iterator[st
             yield f"{name} is read by {name_list(readers)}: these consumers get duplicates"
         elif readers and how is How.EMPTY:
             yield (
-                f"{name} is read by {name_list(readers)}: unread records are lost to these "
-                "consumers, the rest are redelivered"
+                f"the run empties {name} and rebuilds it. Its consumers {name_list(readers)} lose "
+                "the old records that they haven't read, and get all rebuilt results"
             )
         elif readers:
             yield (

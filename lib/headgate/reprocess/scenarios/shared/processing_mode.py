@@ -28,7 +28,8 @@ AS = Option(
 MAX_RECORDS = Option(
     name="max-records",
     ask="How many records per batch of the stream at most?",
-    help="Most records in a batch of the stream (default: `maxOffsetsPerTrigger` of the query, "
+    help="Maximum number of records in a batch of the stream (default: `maxOffsetsPerTrigger` "
+    "of the query, "
     f"else {_AT_MOST}).",
     kind=Kind.NUMBER,
     metavar="COUNT",
