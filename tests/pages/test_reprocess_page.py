@@ -135,7 +135,7 @@ def test_a_plan_shows_what_it_costs_and_offers_to_run_it_or_to_ask(open_page, se
     shown = text(at)
     assert "Records reprocessed" in shown
     assert re.search(r"Can&#x27;t be undone.{0,80}results", shown, re.DOTALL)
-    assert "Outputs after an undo" in shown and "Output written to" in shown
+    assert "Outputs after an undo" in shown and "correct what was written" in shown
     assert "remove written results." in shown
     assert not at.button(key=ReprocessKey.GO).disabled
     assert not at.button(key=ReprocessKey.ASK).disabled

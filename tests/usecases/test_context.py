@@ -53,7 +53,7 @@ def test_a_file_that_is_not_there_is_said_with_who_named_it(folder, monkeypatch)
     with pytest.raises(NotFoundError, match=r"nope.toml not found. Check --config"):
         open_context("nope.toml")
     monkeypatch.setenv("HEADGATE_CONFIG", str(folder))
-    with pytest.raises(NotFoundError, match="check HEADGATE_CONFIG"):
+    with pytest.raises(NotFoundError, match="Check HEADGATE_CONFIG"):
         open_context()
 
 

@@ -121,11 +121,9 @@ def _opened(file: Path, env: Mapping[str, str]) -> Context:
             "the file isn't UTF-8 text. Save the file as UTF-8", source=str(file), line=line
         ) from error
     except (FileNotFoundError, IsADirectoryError):
-        raise NotFoundError(f"{file} not found: check --config or {CONFIG}") from None
+        raise NotFoundError(f"{file} not found") from None
     except OSError as error:
-        raise NotFoundError(
-            f"{file} can't be read: {error.strerror}. Check the permissions of the file"
-        ) from error
+        raise NotFoundError(f"{file} can't be read: {error.strerror}") from error
     registry = headgate_toml.parse(text, path=str(path), source=str(file), env=env)
     home = path.parent / ".headgate"
     url = registry.store_url or _default_store(home)
