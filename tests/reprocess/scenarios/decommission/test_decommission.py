@@ -151,7 +151,7 @@ def test_a_group_that_runs_is_not_decommissioned(lab, broker, topic, unique):
     )
     plan = build_plan("decommission", "q", here.applier())
     assert any("Stop all members first" in blocker for blocker in plan.blockers)
-    assert any("q runs: stop it first" in blocker for blocker in plan.blockers)
+    assert any("q runs: stop the pipeline first" in blocker for blocker in plan.blockers)
     consumer.close()
 
 
