@@ -43,7 +43,7 @@ def test_a_topic_is_shown_by_reason_with_masked_samples(
     field = page.get_by_role("textbox", name="Which dead letter topic should Headgate redrive?")
     field.fill(topics[1])
     field.press("Enter")
-    page.get_by_text("1 can't be undone").first.wait_for()
+    page.get_by_text("No undo is possible for 1 step").first.wait_for()
     page.get_by_text("java.lang.IllegalStateException").first.wait_for()
     page.get_by_text("xxxx xxx, 00").first.wait_for()
     assert page.get_by_text("Jane Doe").count() == 0

@@ -172,9 +172,9 @@ def test_a_moment_that_no_batch_reaches_and_one_of_the_future(shop):
     early = shop.plan(at="2020-01-01T00:00:00Z")
     # Without state it may as well begin at the time itself.
     assert choices(early) == {"first": "reset", "billing": "skip"}
-    assert said(early, "This is approximate")
+    assert said(early, "approximate: around this time")
     asked = shop.plan(at="2020-01-01T00:00:00Z", choose=["first=rewind"])
-    assert said(asked, "first: no batch or restore point ends before the records of 2020")
+    assert said(asked, "no batch or restore point ends before the first record from 2020")
 
 
 def test_a_plan_is_read_back_and_built_again_the_same(shop):
