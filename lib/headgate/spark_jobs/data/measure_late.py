@@ -65,7 +65,7 @@ def work(given: argparse.Namespace, report: Report) -> Ended:
     from headgate.spark_jobs.own_process import check_importable, own_code
 
     late, target = read_late(given), read_target(given.target)
-    ranges = offsets_of(given)
+    ranges = read_ranges(given.offsets)
     check_importable(given.entry_point)
     from pyspark.sql import SparkSession
 
@@ -88,12 +88,6 @@ def work(given: argparse.Namespace, report: Report) -> Ended:
             "startup_seconds": round(startup, 3),
         },
     )
-
-
-def offsets_of(given: argparse.Namespace) -> OffsetRanges:
-    """Return the inputs' offsets."""
-    text = given.offsets
-    return read_ranges(Path(text[1:]).read_text("utf-8") if text.startswith("@") else text)
 
 
 class Touch:

@@ -18,7 +18,6 @@ from __future__ import annotations
 
 import argparse
 import time
-from pathlib import Path
 from typing import Any
 
 from headgate.errors import CaptureError
@@ -48,8 +47,7 @@ def work(given: argparse.Namespace, report: Report) -> Ended:
     began = time.monotonic()
     from headgate.spark_jobs.own_process import check_importable, own_code
 
-    text = given.offsets
-    ranges = read_ranges(Path(text[1:]).read_text("utf-8") if text.startswith("@") else text)
+    ranges = read_ranges(given.offsets)
     check_importable(given.entry_point)
     from pyspark.sql import SparkSession
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 from headgate.errors import CaptureError
@@ -58,7 +59,8 @@ class OffsetRanges:
 
 
 def read_ranges(text: str) -> OffsetRanges:
-    """Return the ranges of a JSON text; CaptureError says what is wrong with it."""
+    """Return the ranges of a JSON text, or of `@FILE` with one; CaptureError if it is wrong."""
+    text = Path(text[1:]).read_text("utf-8") if text.startswith("@") else text
     try:
         document = json.loads(text)
         return OffsetRanges({str(t): _parts(parts) for t, parts in document.items()})

@@ -23,8 +23,8 @@ from typing import Any
 
 from headgate.errors import CaptureError
 from headgate.spark_jobs.data.late_records import LateRecords, read_late
-from headgate.spark_jobs.data.measure_late import built_touch, common_parser, offsets_of
-from headgate.spark_jobs.data.offset_ranges import OffsetRanges
+from headgate.spark_jobs.data.measure_late import built_touch, common_parser
+from headgate.spark_jobs.data.offset_ranges import OffsetRanges, read_ranges
 from headgate.spark_jobs.data.report import Ended, Report, run
 from headgate.spark_jobs.data.target_folder import TargetFolder, read_target
 
@@ -44,7 +44,7 @@ def work(given: argparse.Namespace, report: Report) -> Ended:
     from headgate.spark_jobs.own_process import check_importable
 
     late, target = read_late(given), read_target(given.target)
-    ranges = offsets_of(given)
+    ranges = read_ranges(given.offsets)
     check_importable(given.entry_point)
     from pyspark.sql import SparkSession
 

@@ -18,7 +18,6 @@ import contextlib
 import threading
 import time
 from collections.abc import Callable, Iterator, Sequence
-from pathlib import Path
 from typing import Any
 
 from headgate.errors import CaptureError
@@ -53,8 +52,7 @@ def work(given: argparse.Namespace, report: Report) -> Ended:
     began = time.monotonic()
     from headgate.spark_jobs.own_process import check_importable
 
-    text = given.offsets
-    ranges = read_ranges(Path(text[1:]).read_text("utf-8") if text.startswith("@") else text)
+    ranges = read_ranges(given.offsets)
     target = read_target(given.to, given.columns)
     check_importable(given.entry_point)
     from headgate.spark_jobs.data.kafka_reading import counting_session

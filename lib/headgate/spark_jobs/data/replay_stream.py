@@ -72,8 +72,7 @@ def work(given: argparse.Namespace, report: Report) -> Ended:
     began = time.monotonic()
     from headgate.spark_jobs.own_process import check_importable
 
-    text = given.offsets
-    ranges = read_ranges(Path(text[1:]).read_text("utf-8") if text.startswith("@") else text)
+    ranges = read_ranges(given.offsets)
     read_target(given.to, given.columns)
     if given.max_records < 1:
         raise CaptureError(f"--max-records: expected 1 or more, found {given.max_records}")
