@@ -53,7 +53,7 @@ def main() -> None:
     add("--query", help="Name of the query, if the function starts several.")
     add("--offsets", required=True, help="Offsets as JSON, or @FILE with them.")
     add("--work", required=True, type=Path, help="Folder for the checkpoint and the batches.")
-    add("--max-records", type=int, default=AT_MOST, help=f"Most records of a batch ({AT_MOST}).")
+    add("--max-records", type=int, default=AT_MOST, help=f"Maximum records in a batch ({AT_MOST}).")
     add("--to", required=True, help="Target: FORMAT:LOCATION, for example parquet:/data/april.")
     add("--columns", help="Columns of a table in --to, as JSON.")
     add("--run", help="Run id for the header headgate.run of a topic's records.")
