@@ -124,7 +124,7 @@ def test_without_a_type_it_asks_for_a_sample(twin):
     ("more", "said"),
     [
         (["--offline"], "--offline needs --state-dir"),
-        (["--query", "q"], "--query is for Spark, --before-jar for Kafka Streams"),
+        (["--query", "q"], "--query is for Spark, and --before-jar is for Kafka Streams: give only one"),
         (["--serde", "orders"], "expected KEY=VALUE"),
     ],
 )

@@ -261,7 +261,7 @@ def test_what_is_wrong_is_said_before_the_run(team, shop):
     _, made = plan(team, "--replace", code=3)
     assert made["blockers"][0].startswith("--replace: not for a table in --to")
     unreachable = plan(team, to="jdbc:gone.totals", code=4)[1]
-    assert "database gone can't be reached" in str(unreachable)
+    assert "database gone can't be reached" in unreachable["error"]
     shop.execute("REVOKE DELETE ON totals FROM writer")
     shop.execute("REVOKE CREATE ON SCHEMA public FROM writer")
     _, made = plan(team, code=3)

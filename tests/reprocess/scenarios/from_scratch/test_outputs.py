@@ -65,7 +65,7 @@ def test_emptied_and_backed_up_outputs_come_back_in_place_of_what_was_written_si
         "delete_records",
     ]
     assert plan.impact["outputs"] == {bills: 10}
-    assert any(f"{bills} is read by {audit}" in risk for risk in plan.risks)
+    assert any(f"Its consumers {audit} lose the old records" in risk for risk in plan.risks)
     assert plan.steps[3].sizes[bills]["bytes"] > 0
     run = here.enqueue(plan)
     here.execute(run, plan)
