@@ -40,6 +40,15 @@ _BROKER = {
 # Modules that are mostly one long journey. Where modules are spread over processes, these go first:
 # the short ones fill what is left. Tests of one module stay in their order.
 _LONG = (
+    "integration/rehearsal/test_twin_spark",
+    "integration/spark_data/test_compare_output",
+    "spark_jobs/data/test_late_batch_keys",
+    "integration/spark_data/test_historical_range",
+    "integration/spark_data/test_late_batch",
+    "integration/spark_data/test_stream_range",
+    "integration/spark_data/test_ab",
+    "gateway/kafka_streams/test_rehearse_streams",
+    "gateway/kafka_streams/test_twin_streams",
     "browser/test_whole_job",
     "integration/local/test_stack",
     "integration/spark/test_offline_upgrade",

@@ -140,6 +140,7 @@ def test_the_keyboard_is_enough(visit):
     assert name == "State store default"
 
 
+@pytest.mark.long
 def test_search_marks_hits(visit, shoot):
     page = visit("topology?pipeline=orders-by-city&version=1")
     ready(page)
@@ -173,6 +174,7 @@ def test_a_finding_explains_its_rule_and_leads_to_its_scenario(visit, shoot):
     page.locator(".hg-verdict").wait_for()
 
 
+@pytest.mark.long
 def test_equal_versions_are_drawn_whole(visit):
     page = visit("compare?pipeline=orders-by-city&before=1&after=1&only_changes=true")
     ready(page)
@@ -266,6 +268,7 @@ def test_a_reset_is_planned_run_watched_and_undone(visit, shoot, worker, registr
     assert sorted(p.relative_to(checkpoint) for p in checkpoint.rglob("*")) == before
 
 
+@pytest.mark.long
 def test_the_first_link_to_a_fresh_server_gets_the_whole_console(fresh_console, visit):
     page = visit("runs", at=fresh_console)
     page.locator(".hg-head h1", has_text="Runs").wait_for()

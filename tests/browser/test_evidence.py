@@ -91,6 +91,7 @@ def test_hostile_text_is_one_sentence_and_asks_for_nothing_outside(visit, shoot)
     shoot(page, "evidence-refused-dark")
 
 
+@pytest.mark.long
 def test_names_in_a_plan_stay_text(visit):
     page = visit("topology?pipeline=billing")
     page.locator(".hg-empty").wait_for()
@@ -105,6 +106,7 @@ def test_names_in_a_plan_stay_text(visit):
     assert page.locator("img[src*='evil']").count() == 0
 
 
+@pytest.mark.long
 def test_several_files_make_one_version_and_a_stranger_is_named(visit, tmp_path, shoot):
     files = {"explain.txt": EXPLAIN, "conf.json": '{"spark.sql.shuffle.partitions": "2"}',
              "query.py": "print(1)"}  # fmt: skip
@@ -120,6 +122,7 @@ def test_several_files_make_one_version_and_a_stranger_is_named(visit, tmp_path,
     ready(page)
 
 
+@pytest.mark.long
 def test_a_folder_is_uploaded_as_it_is(visit, tmp_path):
     checkpoint = tmp_path / "ck"
     for name, text in {

@@ -98,6 +98,7 @@ def test_consumers_stand_side_by_side(scheme, size, live, visit, shoot):
 
 
 @pytest.mark.kafka
+@pytest.mark.long
 def test_a_spark_query_that_lost_records_says_so(live, visit, shoot):
     page = visit("?view=consumers&reader=orders-by-city%20payments", at=live)
     lost = page.get_by_text("Kafka deleted unread records (25 offsets)")
@@ -141,6 +142,7 @@ def crowded(serving, tmp_path_factory):
     yield from serving(write(tmp_path_factory.mktemp("crowd"), pipelines=300, topics=2000))
 
 
+@pytest.mark.long
 def test_a_crowded_map_opens_closed_and_a_selector_narrows_it(crowded, visit, shoot):
     page = visit("?level=pipelines&all_topics=true", at=crowded)
     ready(page)

@@ -126,6 +126,7 @@ def test_a_landscape_of_300_pipelines_opens_by_owner(crowded, visit, shoot):
     shoot(page, "landscape-owner-opened")
 
 
+@pytest.mark.long
 def test_selectors_that_match_nothing_say_so(crowded, visit):
     page = visit("?select=owner%3Arisk%2Cowner%3Asales", at=crowded)
     page.get_by_text("No node matches.").wait_for()

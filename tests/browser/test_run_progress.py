@@ -13,6 +13,7 @@ from headgate.reprocess.steps.outputs.process_records import DeleteResults
 from headgate.store import open_store
 from headgate.store.rows import Event, NewRun, RunState
 from headgate.usecases.context import open_context
+from sampled import sampled
 
 pytestmark = pytest.mark.browser
 PARTS = {f"orders-{n}": [100 * n, 100 * n + 300 * n + 40, 100 * n + 3000] for n in range(6)}
@@ -52,7 +53,7 @@ def document(store, run, name, told):
     store.step_documents.put(run, 0, 1, name, told)
 
 
-@pytest.mark.parametrize("scheme", ["light", "dark"])
+@sampled("scheme", ["light", "dark"], one_in=2)
 def test_partitions_move_and_the_report_is_downloaded(store, run, visit, shoot, console, scheme):
     document(store, run, "partitions", {"parts": PARTS})
     store.progress.record(run, 0, "records of orders-0", 40, 3000)

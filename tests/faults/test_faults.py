@@ -107,6 +107,7 @@ def test_a_broker_that_goes_away_in_the_midst_of_a_run(lab):
         trial.scene.check_end()
 
 
+@pytest.mark.long
 def test_a_workflow_that_died_because_the_store_refused_its_end_goes_on(lab):
     """As on a full disk: neither the step's result nor its error can be written."""
     with lab.trial(scene("from-point-group")) as trial:

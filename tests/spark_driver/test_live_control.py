@@ -169,6 +169,7 @@ def test_a_watch_without_control_hears_nothing(spark, running, tmp_path, monkeyp
 
 
 @pytest.mark.kafka
+@pytest.mark.long
 def test_a_driver_hears_through_its_topic(spark, running, tmp_path, broker, topic, monkeypatch):
     # It looks for the end of its topic only when the first request stands there.
     monkeypatch.setattr(stop_requests, "LOOK_SECONDS", 3.0)

@@ -91,6 +91,7 @@ def test_a_query_goes_on_while_kafka_is_away(spark, tmp_path, stopped, caplog):
 
 
 @pytest.mark.spark
+@pytest.mark.long
 def test_a_query_goes_on_while_the_folder_is_a_file_and_is_told_once_it_is_none(
     spark, tmp_path, stopped
 ):

@@ -64,6 +64,7 @@ def files(folder: Path):
     return {f: (f.stat().st_mtime_ns, f.read_bytes()) for f in folder.rglob("*") if f.is_file()}
 
 
+@pytest.mark.long
 def test_a_harmless_change_goes_on_with_the_old_state_and_touches_nothing(rehearse, old_run):
     topics, offsets, groups = on_the_cluster(old_run.address)
     was = topics, offsets, files(old_run.state)

@@ -32,6 +32,7 @@ def twin(rehearsed_jar, tmp_path, monkeypatch):
     return call
 
 
+@pytest.mark.long
 def test_a_harmless_change_resumes(twin):
     done = twin("Rehearsed#filtered", *SERDE, "--format", "json")
     assert done.exit_code == 0, done.output
@@ -73,6 +74,7 @@ def test_a_refusal_has_the_engines_class(twin):
         ("Rehearsed#counts", "Rehearsed#waits", "has not returned a topology after 8 s"),
     ],
 )
+@pytest.mark.long
 def test_a_version_whose_code_fails_or_waits_is_unknown(twin, tmp_path, before, after, said):
     file = tmp_path / "disagree.json"
     more = ("--format", "json", "--timeout", "8", "--disagreements", str(file))
@@ -114,6 +116,7 @@ def test_a_sample_needs_no_serdes_and_is_masked(twin, tmp_path):
     assert "card-" not in done.output and "4711" not in done.output
 
 
+@pytest.mark.long
 def test_without_a_type_it_asks_for_a_sample(twin):
     done = twin("Rehearsed#filtered")
     assert done.exit_code == 2
@@ -124,7 +127,7 @@ def test_without_a_type_it_asks_for_a_sample(twin):
     ("more", "said"),
     [
         (["--offline"], "--offline needs --state-dir"),
-        (["--query", "q"], "--query is for Spark, and --before-jar is for Kafka Streams: give only one"),
+        (["--query", "q"], "--before-jar is for Kafka Streams: give only one"),
         (["--serde", "orders"], "expected KEY=VALUE"),
     ],
 )

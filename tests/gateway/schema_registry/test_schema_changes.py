@@ -63,6 +63,7 @@ LONG = '{"type": "record", "name": "Count", "fields": [{"name": "n", "type": "st
 OTHER = "app-other-changelog-value"
 
 
+@pytest.mark.long
 def test_levels_of_their_own_come_back_and_incompatible_versions_too(applier, registry_url):
     with SchemaRegistryClient({"url": registry_url}) as client:
         client.register_schema(OTHER, Schema(ONE))

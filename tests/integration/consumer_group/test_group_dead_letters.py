@@ -93,6 +93,7 @@ def test_each_record_goes_back_once_as_it_was(shop, kind):
     assert len(dead.read(shop.broker, shop.orders)) == 1400
 
 
+@pytest.mark.long
 def test_a_new_retry_topic_keeps_a_record_of_30_days_ago_and_the_undo_deletes_it(shop):
     then = int(time.time() * 1000) - 30 * 86_400_000
     letter = {"topic": shop.dead, "value": b'{"id": 7}', "timestamp": then}

@@ -71,6 +71,7 @@ def test_a_time_is_one_point_over_all_partitions_and_its_undo_goes_back(
     assert groups.committed(group) == before
 
 
+@pytest.mark.long
 def test_a_file_and_another_group_name_every_partition(team, groups, minutes, tmp_path, unique):
     group, name = minutes
     rows = tmp_path / "offsets.csv"

@@ -74,6 +74,7 @@ def test_the_workers_last_look_is_a_choice_and_bounds_what_is_never_read(billing
     assert at(groups, billing) == [900, 4]
 
 
+@pytest.mark.long
 def test_the_journal_knows_where_a_run_left_the_group_unless_the_topic_was_recreated(
     billing, groups, kafka_admin, produce
 ):

@@ -73,6 +73,7 @@ def test_a_group_that_is_not_there_is_not_proven_empty(team, topic, unique):
     assert "can't verify" in plan["blockers"][0]
 
 
+@pytest.mark.long
 def test_a_missing_topic_is_refused(team, groups, billing, unique):
     group, _ = billing
     missing = unique("nowhere")
@@ -123,6 +124,7 @@ def test_a_changed_file_is_no_plan(team, billing):
     assert "changed" in team.run("apply", str(file), code=2)["error"]
 
 
+@pytest.mark.long
 def test_an_undo_is_refused_while_somebody_is_in_the_group(team, groups, billing):
     group, orders = billing
     file, _ = team.plan("billing")
@@ -137,6 +139,7 @@ def test_an_undo_is_refused_while_somebody_is_in_the_group(team, groups, billing
         member.close()
 
 
+@pytest.mark.long
 def test_a_kafka_streams_application_that_is_not_there_is_refused(team, unique):
     team.register(
         f'[[pipeline]]\nname = "x"\nengine = "kafka-streams"\ngroup = "{unique("app")}"\n'

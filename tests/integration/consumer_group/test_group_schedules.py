@@ -207,6 +207,7 @@ def test_a_changed_command_is_not_what_was_approved(scheduled):
     assert scheduled.read() == []
 
 
+@pytest.mark.long
 def test_an_undo_removes_the_schedule_and_restores_the_one_before(scheduled):
     first = scheduled.schedule("--every=1h")
     file, plan = scheduled.team.plan("billing", "--cron=0 3 * * *", scenario="incremental")

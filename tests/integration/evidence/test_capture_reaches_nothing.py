@@ -110,6 +110,7 @@ def test_every_source_and_a_foreach_batch(noticed, tmp_path):
     assert [o.name for o in version.stateful] == ["stateStoreSave"]
 
 
+@pytest.mark.long
 def test_named_sources_into_a_table(noticed, tmp_path):
     port, seen = noticed
     version = captured("named", tmp_path, port)
@@ -121,12 +122,14 @@ def test_named_sources_into_a_table(noticed, tmp_path):
     assert version.sink.target == "shop.paid" and version.name == "to a table"
 
 
+@pytest.mark.long
 def test_a_topic_as_sink(noticed, tmp_path):
     port, seen = noticed
     version = captured("topic", tmp_path, port)
     assert seen == [] and (version.sink.format, version.sink.target) == ("kafka", "out")
 
 
+@pytest.mark.long
 def test_a_table_of_a_catalog_is_asked_for_in_a_sentence(noticed, tmp_path):
     port, seen = noticed
     with pytest.raises(CaptureError, match="a capture has no access to a catalog"):

@@ -133,6 +133,7 @@ def stored(deployment, name):
         store.close()
 
 
+@pytest.mark.long
 def test_the_group_of_the_streams_protocol_tells_its_own_topology(deployment):
     group = read_cluster(deployment.context).groups[deployment.newer]
     assert group.type is GroupType.STREAMS

@@ -80,6 +80,7 @@ def test_the_first_query_writes_windows_of_cities(checkpoints, consume):
     assert all(r["orders"] > 0 and r["revenue_cents"] >= 100 * r["orders"] for r in rows)
 
 
+@pytest.mark.long
 def test_the_second_query_reads_the_first_ones_topic(checkpoints, consume):
     alerts = [json.loads(m.value()) for m in consume(REVENUE_ALERTS.name, 3)]
     assert len(alerts) == 3

@@ -117,6 +117,7 @@ def test_both_versions_get_the_same_input_and_their_output_is_compared(laid_out)
 
 
 @pytest.mark.spark
+@pytest.mark.long
 def test_without_a_batch_no_source_is_reached_and_the_state_is_still_checked(laid_out):
     folder, options = laid_out("join_inner_to_left")
     for name in ("src", "src2"):

@@ -56,12 +56,14 @@ def twin(processes, tmp_path):
         ("base", "by_chance", "unknown"),
     ],
 )
+@pytest.mark.long
 def test_what_the_engine_does(twin, before, after, outcome):
     found = twin(before, after)
     assert (found.verdict.outcome, found.report.outcome.word) == (outcome, outcome)
     assert found.verdict.rows in (674, 2 * 674)
 
 
+@pytest.mark.long
 def test_the_checkpoint_keeps_the_watermark_policy(twin):
     """Whatever the new version sets: its own run over all rows takes the old policy, too."""
     found = twin("slower_port", "faster_port")
@@ -69,6 +71,7 @@ def test_the_checkpoint_keeps_the_watermark_policy(twin):
     assert "equal state" in found.verdict.why
 
 
+@pytest.mark.long
 def test_rules_judge_what_generated_rows_can_not_show(twin):
     """Another topic is refused for its offsets; on generated rows there are none."""
     found = twin("from_kafka", "from_other_topic")
@@ -93,6 +96,7 @@ def test_swapped_columns_have_a_counterexample_and_rows_repeat(twin):
     assert twin("base", "swapped", seed=4).verdict.counterexample != example
 
 
+@pytest.mark.long
 def test_the_same_query_in_other_words_is_not_run(twin):
     found = twin("base", "written_otherwise").verdict
     assert (found.outcome, found.equivalence.is_same, found.rows) == ("resumes", True, 0)
@@ -110,11 +114,13 @@ def test_catalyst_says_which_part_of_the_plan_is_unchanged(twin):
     assert by_code.plan is None and "user functions" in by_code.differs
 
 
+@pytest.mark.long
 def test_columns_of_a_joins_side_that_changed_places_are_wrong(twin):
     found = twin("pairs", "pairs_swapped").verdict
     assert found.outcome == "silently_wrong" and found.counterexample.store == "left"
 
 
+@pytest.mark.long
 def test_rows_are_counted_at_filters_and_operators(twin):
     found = twin("base", "other_filter").verdict
     old, new = found.filters
@@ -130,6 +136,7 @@ def test_a_filter_that_no_row_passes_never_resumes(twin):
     assert found.outcome == "unknown" and "no row passed the filter" in found.why
 
 
+@pytest.mark.long
 def test_a_change_inside_a_function_is_seen_by_its_words(twin):
     found = twin("by_function", "by_other_function").verdict
     assert found.outcome == "silently_wrong" or found.mixed
@@ -176,6 +183,7 @@ def test_a_function_of_rows_reaches_nothing_outside(twin, after, said):
 
 
 @pytest.mark.parametrize("after", ["connects_if_it_can", "returns_rows"])
+@pytest.mark.long
 def test_code_that_can_do_without_a_connection_is_run(twin, after):
     assert twin("base", after).verdict.outcome == "resumes"
 
@@ -185,6 +193,7 @@ def test_there_has_to_be_a_function(twin):
         twin("base", "nothing")
 
 
+@pytest.mark.long
 def test_values_of_a_sample_are_never_shown(twin, tmp_path):
     sample = tmp_path / "sample.csv"
     sample.write_text("k,v,w,note\n" + "".join(f"Ada-{n},{9000 + n},{n},gold\n" for n in range(30)))
@@ -208,12 +217,14 @@ def test_a_rule_about_state_is_lowered_by_two_runs(twin):
     assert [d.rule for d in found.disagreements] == ["AGG001"]
 
 
+@pytest.mark.long
 def test_a_rule_about_a_function_of_the_user_is_not_lowered(twin):
     found = twin("upper_key", "upper_key_by_function")
     assert (found.verdict.outcome, found.lowered) == ("resumes", ())
     assert found.report.outcome.word == "unknown"
 
 
+@pytest.mark.long
 def test_a_version_that_fails_on_rows_decides_nothing(twin):
     found = twin("base", "fails_on_rows").verdict
     assert found.outcome == "unknown" and "--sample" in found.question

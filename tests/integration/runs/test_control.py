@@ -121,6 +121,7 @@ def test_a_confirmed_stop_that_did_not_happen_is_cancelled_with_nothing_done(tea
     assert _members(team, group) == 1
 
 
+@pytest.mark.long
 def test_a_pause_is_shown_with_since_and_by_whom_until_it_is_resumed(team, billing):
     group, _, members, start = billing
     file, plan = team.plan("billing", scenario="pause")

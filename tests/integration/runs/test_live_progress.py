@@ -27,6 +27,7 @@ def billing(team, topic, unique, groups, produce):
     return group, orders
 
 
+@pytest.mark.long
 def test_counts_of_a_run_and_how_its_pipeline_catches_up(team, groups, produce, billing):
     group, orders = billing
     file, _ = team.plan("billing")

@@ -76,6 +76,7 @@ def test_a_killed_worker_s_run_goes_on_under_the_next_and_is_undone(trial):
     trial.scene.check_undone()
 
 
+@pytest.mark.long
 def test_what_was_asked_for_runs_once_over_a_locked_table(trial, postgres):
     """Two workers of two slots look for it; a table that is locked for a while is waited for."""
     context = open_context(str(trial.scene.config))

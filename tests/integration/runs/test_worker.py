@@ -179,6 +179,7 @@ def test_a_worker_that_is_asked_to_end_leaves_the_run_to_the_next(team, worker, 
     assert not (team.folder / "twice").exists()
 
 
+@pytest.mark.long
 def test_of_two_workers_one_gets_the_slot(team, billing):
     pair = [start_worker(team) for _ in range(2)]
     wait_for(lambda: any(p.poll() is not None for p in pair))
@@ -252,6 +253,7 @@ def test_a_cancelled_run_stops_at_a_safe_place(team, worker, groups, billing):
     assert asked == ["apply", "cancel", "cancelled"]
 
 
+@pytest.mark.long
 def test_two_runs_on_one_group_are_not_active_at_once(team, worker, billing):
     file, _ = team.plan("billing")
     worker()

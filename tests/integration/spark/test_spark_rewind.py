@@ -115,6 +115,7 @@ def run_slowly(team, *args):
     return json.loads(out)
 
 
+@pytest.mark.long
 def test_every_value_comes_once_after_going_back_and_after_the_undo(team, distinct):
     writer, checkpoint, out = distinct
     # The sink has a batch before its commit is written.

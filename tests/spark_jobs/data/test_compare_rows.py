@@ -84,6 +84,7 @@ def test_rows_of_one_key_are_compared_as_a_multiset(compared, seed):
     assert found["has_duplicates"] is True
 
 
+@pytest.mark.long
 def test_equal_outputs_have_nothing(compared):
     a, _ = two_outputs(4, keys=100, most=3)
     found = compared(a, a[::-1])

@@ -71,6 +71,7 @@ def test_windows_are_keys_also_if_only_their_start_is_kept(orders, spark):
     assert found == {(first, "a"), (first, None), (first + timedelta(hours=1), "b")}
 
 
+@pytest.mark.long
 def test_only_a_window_in_the_key_limits_the_times_that_are_read(orders, spark):
     from types import SimpleNamespace
 
@@ -241,6 +242,7 @@ def known_as(identity, rows):
 
 
 @pytest.mark.parametrize("identity", [None, (), ("value.id",)])
+@pytest.mark.long
 def test_duplicates_are_those_of_plain_python(log, identity):
     rows, read = log
     late = LateRecords(input="orders", offsets=LATE, identity=identity)
@@ -274,6 +276,7 @@ def test_too_many_ids_are_not_sent_to_every_executor(log, monkeypatch, most):
     assert places == sorted((r[3], r[4], r[1]) for r in known_as(("value.id",), rows)[1])
 
 
+@pytest.mark.long
 def test_files_say_where_their_records_were(log, tmp_path, spark):
     _, read = log
     frame = spark.createDataFrame(

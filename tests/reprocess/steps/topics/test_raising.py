@@ -99,7 +99,7 @@ def test_an_application_that_ends_or_never_comes_is_not_proven(raising_lab, monk
     here, names = raising_lab
     monkeypatch.setattr(raising, "PROVE_SECONDS", 8.0)
     step = VerifyPartitions(pipeline="q", group="nobody", topics={names[0]: 2}, to=3)
-    with pytest.raises(StepError, match=r"q was not ready after 8 s \(group nobody has no members\): see"):
+    with pytest.raises(StepError, match=r"q was not ready after 8 s \(group nobody has no"):
         step.apply(here.applier(), {})
     (here.folder / "running").unlink()
     with pytest.raises(StepError, match=r"q ended \(group nobody has no members\): see"):
