@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import contextlib
+import faulthandler
 import gc
 import logging
 import os
@@ -45,6 +46,8 @@ _POINT_SECONDS, _CHECK_SECONDS = 5.0, 10.0
 _SCHEDULE_SECONDS = 1.0
 _NICE = 10
 _GRACE_SECONDS = 30.0
+# What a worker needs to end beyond that: it closes connections and joins threads.
+_CLOSE_SECONDS = 15.0
 _LOOK_SECONDS = 5.0
 _TRIES = 5
 _NEW_OBJECTS = 50_000
@@ -154,6 +157,7 @@ class Worker:
             dbos_engine.launch(self._store.database.url, self._slot.name, self._runner)
         LOG.info("%s serves %s", self._slot.name, self._store.database.url)
         _look_for_cycles_seldom()
+        threading.Thread(target=self._end_in_time, daemon=True).start()
         self._take_up()
         if self._idle_exit is None:
             threading.Thread(target=self._refresh, daemon=True).start()
@@ -323,6 +327,19 @@ class Worker:
         self._slot.release()
         self._go_on_if_a_run_came()
         return 0
+
+    def _end_in_time(self) -> None:
+        """End the process where it was asked to end and does not, and log what its threads do.
+
+        A library's thread may wait for a server for as long as it likes, and Python joins those of
+        a pool before it exits. Whatever is under way is journalled: the next worker goes on.
+        """
+        self._ending.wait()
+        time.sleep(_GRACE_SECONDS + _CLOSE_SECONDS)
+        LOG.error("%s was asked to end, and its threads have not ended: exiting", self._slot.name)
+        faulthandler.dump_traceback(sys.stderr)
+        logging.shutdown()
+        os._exit(0)
 
     def _go_on_if_a_run_came(self) -> None:
         """Begin anew where a run was queued while an idle worker ended.
