@@ -131,6 +131,6 @@ def _clean(cleaned: tuple[Cleaned, ...], output: str, *, dry: bool) -> None:
         return
     for found in cleaned:
         say(f"{found.run}  {size(found.bytes)}  {found.path}")
-    folders = "1 folder" if len(cleaned) == 1 else f"{len(cleaned)} folders"
+    count = "1 folder or table" if len(cleaned) == 1 else f"{len(cleaned)} folders or tables"
     total = size(sum(c.bytes for c in cleaned))
-    say(f"{folders} to remove, {total}" if dry else f"{folders} removed, {total}")
+    say(f"{count} to remove, {total}" if dry else f"{count} removed, {total}")

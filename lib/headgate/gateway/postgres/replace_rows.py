@@ -88,6 +88,19 @@ def drop(connection: Any, schema: str, names: Iterable[str]) -> None:
         connection.execute(f"DROP TABLE IF EXISTS {quoted(schema)}.{quoted(name)}")
 
 
+def sizes(connection: Any, tables: Iterable[tuple[str, str]]) -> dict[tuple[str, str], int]:
+    """Return the bytes of those tables, as schema and name, that are there."""
+    schemas, names = zip(*tables, strict=True)
+    found = connection.execute(
+        "SELECT n.nspname, c.relname, pg_total_relation_size(c.oid) FROM pg_class c "
+        "JOIN pg_namespace n ON n.oid = c.relnamespace "
+        "JOIN unnest(%s::text[], %s::text[]) AS t(schema, name) "
+        "ON n.nspname = t.schema AND c.relname = t.name",
+        (list(schemas), list(names)),
+    )
+    return {(schema, name): int(count) for schema, name, count in found}
+
+
 def exists(connection: Any, change: TableChange, name: str) -> bool:
     """Return whether a table of the run is there."""
     found = connection.execute(

@@ -14,6 +14,7 @@ from headgate.store.rows import ACTIVE_RUNS, RunFacts, RunFilter, RunState
 from headgate.usecases.context import Context
 from headgate.usecases.reprocess.rebuild_plan import BOUNDED, CLEAN, has_effect, undo_begun
 from headgate.usecases.runs.clean_checkpoint_locations import Cleaned, clean_places
+from headgate.usecases.runs.clean_tables import clean_tables
 
 
 def clean_between_runs(context: Context, *, by: str) -> tuple[Cleaned, ...]:
@@ -30,7 +31,7 @@ def clean_runs(context: Context, *, by: str, dry: bool = False) -> tuple[Cleaned
     A run whose snapshots are gone can't be undone any more. Those of a run stay that is under way,
     that stopped half-way and is not undone, unless a later bounded run continued it, or whose undo
     waits or began and has not ended. With `dry` nothing is removed. What is here goes before what
-    is on remote file systems, which may not answer: UnreachableError.
+    is in databases and on remote file systems, which may not answer: UnreachableError.
     """
     with closing(open_store(context.store_url)) as store:
         found, rows = [], store.runs.list()
@@ -38,9 +39,10 @@ def clean_runs(context: Context, *, by: str, dry: bool = False) -> tuple[Cleaned
         for row in rows:
             if _is_over(store, row, keep, over):
                 found += _clean(context, store, row, by=by, dry=dry)
-        found += clean_places(
-            context, store, lambda row: _is_over(store, row, keep, over), by=by, dry=dry
-        )
+        for clean in (clean_places, clean_tables):
+            found += clean(
+                context, store, lambda row: _is_over(store, row, keep, over), by=by, dry=dry
+            )
         return tuple(found)
 
 

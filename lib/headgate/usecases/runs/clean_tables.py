@@ -1,0 +1,62 @@
+"""Drop the tables that runs have put beside a table of a database, and that no undo needs."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from typing import Any
+
+from headgate.gateway.postgres.connect import connected
+from headgate.gateway.postgres.replace_rows import drop, sizes
+from headgate.store import Store
+from headgate.store.rows import RunFacts
+from headgate.usecases.context import Context
+from headgate.usecases.reprocess.rebuild_plan import CLEAN
+from headgate.usecases.runs.clean_checkpoint_locations import Cleaned
+
+_NAMES = ("staged", "before", "after")
+
+
+def clean_tables(
+    context: Context, store: Store, is_over: Callable[[RunFacts], bool], *, by: str, dry: bool
+) -> Iterator[Cleaned]:
+    """Yield what is dropped: of the tables that a run's journal names, those with the run's id.
+
+    RefusedError for a database that headgate.toml no longer declares, UnreachableError for one
+    that does not answer.
+    """
+    for database, tables in sorted(_made(store, is_over).items()):
+        with connected(database, context.registry.jdbc.get(database)) as connection:
+            found = sizes(connection, tables)
+        for table, run in sorted(tables.items()):
+            if table not in found:
+                continue
+            if not dry:
+                # Said first: an undo that is asked for from here on is refused with this reason.
+                row = store.runs.get(run)
+                store.audit.add(by=by, action=CLEAN, pipeline=row.pipeline, run=run)
+                with connected(database, context.registry.jdbc.get(database)) as connection:
+                    drop(connection, table[0], [table[1]])
+            yield Cleaned(run, f"jdbc:{database}.{'.'.join(table)}", found[table])
+
+
+def _made(
+    store: Store, is_over: Callable[[RunFacts], bool]
+) -> dict[str, dict[tuple[str, str], str]]:
+    """Return schema and name of the tables of each database, with the run that created them."""
+    made: dict[str, dict[tuple[str, str], str]] = {}
+    for row in store.runs.list():
+        found = [t for e in store.journal.entries(row.id) for t in _of(row.id, e.data)]
+        if found and is_over(row):
+            for database, schema, name in found:
+                made.setdefault(database, {})[schema, name] = row.id
+    return made
+
+
+def _of(run: str, data: dict[str, Any]) -> Iterator[tuple[str, str, str]]:
+    was = data.get("was") or {}
+    if not {"connection", "schema", *_NAMES} <= was.keys():
+        return
+    for word in _NAMES:
+        # Whatever a journal says: only what a run gives its own tables is dropped.
+        if was[word] == f"headgate_{word}_{run.replace('-', '_')}":
+            yield was["connection"], was["schema"], was[word]
