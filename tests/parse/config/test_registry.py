@@ -228,6 +228,12 @@ def test_a_master_among_the_settings_is_said_at_its_line():
     assert caught.value.line == 2
 
 
+def test_a_spark_connect_address_is_no_master():
+    with pytest.raises(RegistryError, match="can't be a Spark Connect address") as caught:
+        read('[spark]\nmaster = "sc://h:15002"\n')
+    assert caught.value.line == 2
+
+
 def test_what_the_code_does_outside_of_kafka_is_declared():
     assert read(SPARK).pipelines[0].effects is None
     assert read(SPARK + 'effects = "external"').pipelines[0].effects is Effects.EXTERNAL

@@ -120,6 +120,13 @@ def _spark(top: Table) -> SparkSettings:
         spark.table("config", "").fail(
             "spark.master", "`spark.master` isn't allowed here: set `master` under [spark] instead"
         )
+    if (spark.text("master") or "").startswith("sc://"):
+        # The programs read offsets, files and plans through Spark's own Java classes.
+        spark.fail(
+            "master",
+            "`master` can't be a Spark Connect address: runs need a classic Spark session. Set "
+            "the cluster's master, such as spark://HOST:7077, yarn or k8s://...",
+        )
     return SparkSettings(master=spark.text("master") or SparkSettings().master, config=config)
 
 
