@@ -130,13 +130,25 @@ class BoundedQuery:
     def _look(self) -> None:
         """Take in the batches that are done since, and report how far the query is."""
         self._bounds.seconds = self._used + time.monotonic() - self._began
-        new = [json.loads(p.json()) for p in self._query.recentProgress()]
-        new = [p for p in new if p["batchId"] not in self._batches and _is_batch(p)]
+        new = self._unseen()
         for progress in new:
             self._take(progress)
         if new:
             self._bounds.write()
             self._tell()
+
+    def _unseen(self) -> list[dict[str, Any]]:
+        """Return the progress of the batches that are done since the last look, oldest first.
+
+        Only theirs is fetched: Java keeps a hundred, and to write all of them at each look took a
+        core a good part of its time.
+        """
+        recent, found = self._query.recentProgress(), []
+        for at in reversed(range(len(recent))):
+            if recent[at].batchId() in self._batches:
+                break
+            found.append(json.loads(recent[at].json()))
+        return [p for p in reversed(found) if _is_batch(p)]
 
     def _take(self, progress: dict[str, Any]) -> None:
         if self._startup is None:
