@@ -197,3 +197,28 @@ def test_a_shell_command_finds_the_message(tmp_path, effects_of):
     applier = effects_of('[pipeline.commands]\nnotify = "echo $HEADGATE_MESSAGE > told"\n')
     applier.processes.command("orders", "notify", "paused")
     assert (tmp_path / "told").read_text() == "paused\n"
+
+
+def test_a_start_finds_the_topic_that_it_writes_to_and_else_nothing(tmp_path, server, effects_of):
+    applier = effects_of(
+        '[pipeline.commands]\nstart = "echo ${HEADGATE_OUTPUT_TOPIC:-own} > told"\n'
+    )
+    applier.processes.command("orders", "start", output="bills-shadow")
+    assert (tmp_path / "told").read_text() == "bills-shadow\n"
+    applier.processes.command("orders", "start")
+    assert (tmp_path / "told").read_text() == "own\n"
+    applier = effects_of(
+        '[pipeline.commands]\nstatus = "exit 3"\n'
+        '[pipeline.commands.start]\nurl = "http://H/json/"\nbody = "${HEADGATE_OUTPUT_TOPIC}"\n'
+    )
+    applier.processes.command("orders", "start", output="bills-shadow")
+    assert server[1].calls[-1][2] == "bills-shadow"
+
+
+def test_a_person_is_told_the_topic(effects_of):
+    asked = []
+    text = "start it, writing to ${HEADGATE_OUTPUT_TOPIC}"
+    applier = effects_of(f'[pipeline.commands]\nstart = {{ ask = "{text}" }}\n')
+    applier.context.ask = lambda word, request: asked.append((word, request)) or "ann"
+    applier.processes.command("orders", "start", output="bills-shadow")
+    assert asked == [("start", "start it, writing to bills-shadow")]

@@ -19,7 +19,7 @@ PERSON_SECONDS = 24 * 3600.0
 _CODES = {0: Status.RUNS, 3: Status.STOPPED, 4: Status.PAUSED}
 _LOOK = 1.0
 # In the text for a person: what a shell and a call find in their environment.
-CHECKPOINT = "${HEADGATE_CHECKPOINT}"
+CHECKPOINT, OUTPUT = "${HEADGATE_CHECKPOINT}", "${HEADGATE_OUTPUT_TOPIC}"
 
 
 class ProcessAdapter:
@@ -63,7 +63,7 @@ class ProcessAdapter:
         """Return all runs that the pipeline's watch reports; none where it can't be read."""
         return self.drivers.reported_runs(pipeline)
 
-    def command(self, pipeline: str, word: str, message: str = "") -> None:
+    def command(self, pipeline: str, word: str, message: str = "", output: str = "") -> None:
         """Run the registered command; StepError unless it succeeds in time.
 
         What an earlier try of this run left of the same shell command is ended first. A person is
@@ -78,13 +78,13 @@ class ProcessAdapter:
                 "the pipeline, then resume the run"
             )
         self._context.note(f"{word}: `{command}`")
-        given = self._given(pipeline, message)
+        given = self._given(pipeline, message, output)
         match commands.calls.get(word):
             case HttpCall() as call:
                 self._http(pipeline, word, call, given)
             case Ask() as person:
                 text = person.text.replace(CHECKPOINT, given["HEADGATE_CHECKPOINT"])
-                self.manual_step(word, text)
+                self.manual_step(word, text.replace(OUTPUT, output))
             case Shell() as call:
                 self._run_shell(pipeline, word, call.command, given)
             case WatchControl() as call if registered is not None:
@@ -136,7 +136,7 @@ class ProcessAdapter:
         if said:
             self._context.note(f"{word}: {said}")
 
-    def _given(self, pipeline: str, message: str = "") -> dict[str, str]:
+    def _given(self, pipeline: str, message: str = "", output: str = "") -> dict[str, str]:
         """Return what a command finds in its environment, and a call as `${NAME}`."""
         registered = self.registered(pipeline)
         return {
@@ -144,6 +144,7 @@ class ProcessAdapter:
             "HEADGATE_PIPELINE": pipeline,
             "HEADGATE_RUN": self._context.run,
             "HEADGATE_MESSAGE": message,
+            "HEADGATE_OUTPUT_TOPIC": output,
         }
 
     def _shell(

@@ -74,10 +74,11 @@ class ProcessInspector(Protocol):
 class ProcessApplier(ProcessInspector, Protocol):
     """What a step may do to them; StepError where it does not work."""
 
-    def command(self, pipeline: str, word: str, message: str = "") -> None:
+    def command(self, pipeline: str, word: str, message: str = "", output: str = "") -> None:
         """Run the registered command `word` (see `Commands`) and wait for its end.
 
         Where the command is a person, they are asked and waited for. `message` is for `notify`.
+        `output` is the topic that a start writes to, empty for the program's own.
 
         What an earlier try of this run left of the same command is ended first.
         """
