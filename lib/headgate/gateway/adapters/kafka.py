@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from functools import cached_property
 
 from headgate.errors import HeadgateError, SetupError, StepError
@@ -18,8 +18,9 @@ from headgate.gateway.kafka.connect import open_kafka
 from headgate.gateway.kafka.java_admin_client import JavaAdmin
 from headgate.gateway.kafka.topics import TopicPart
 from headgate.model.cluster import Group, GroupOffset, GroupType, Topic
+from headgate.model.output_comparison import OutputComparison
 from headgate.model.transactions import Transaction
-from headgate.reprocess.ports.kafka import TopicShape
+from headgate.reprocess.ports.kafka import TopicShape, TopicWindow
 
 
 class KafkaAdapter:
@@ -70,6 +71,25 @@ class KafkaAdapter:
 
         registry = self._context.registry
         return first_records(str(registry.bootstrap_servers), registry.kafka, ranges)
+
+    def compare_records(
+        self,
+        a: TopicWindow,
+        b: TopicWindow,
+        *,
+        keys: Sequence[str],
+        tolerance: float = 0.0,
+        ignore: Sequence[str] = (),
+    ) -> OutputComparison:
+        """Look for each record of one topic in the other topic; see the port."""
+        from headgate.gateway.kafka.compare_records import RowMatch, compare_records
+
+        registry = self._context.registry
+        match = RowMatch(tuple(keys), tolerance, frozenset(ignore))
+        found = compare_records(str(registry.bootstrap_servers), registry.kafka, a, b, match)
+        counts = ("equal", "rows_a", "rows_b", "missing", "extra", "different")
+        self._context.keep("comparison", {name: getattr(found, name) for name in counts})
+        return found
 
     def group(self, group_id: str) -> Group:
         """Return a group with its committed offsets."""

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Protocol
 
 from headgate.model.cluster import Group, GroupOffset, Topic
+from headgate.model.output_comparison import OutputComparison
 from headgate.model.transactions import Transaction
 
 
@@ -19,6 +20,15 @@ class TopicShape:
     partitions: int
     replication: int
     configs: dict[str, str] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class TopicWindow:
+    """Two ranges of a topic's offsets (from, to) by partition: `outer` holds all of `inner`."""
+
+    topic: str
+    inner: Mapping[tuple[str, int], tuple[int, int]]
+    outer: Mapping[tuple[str, int], tuple[int, int]]
 
 
 class KafkaInspector(Protocol):
@@ -89,6 +99,21 @@ class KafkaInspector(Protocol):
 
 class KafkaApplier(KafkaInspector, Protocol):
     """What a step may do to them; StepError where it does not work."""
+
+    def compare_records(
+        self,
+        a: TopicWindow,
+        b: TopicWindow,
+        *,
+        keys: Sequence[str],
+        tolerance: float = 0.0,
+        ignore: Sequence[str] = (),
+    ) -> OutputComparison:
+        """Look for each record of one topic's inner range in the other topic's outer range.
+
+        Records are paired by `keys`: fields of JSON values, or `key`, the record's key.
+        RefusedError where a record lacks one, or an inner range holds too many records.
+        """
 
     def alter_offsets(self, group_id: str, offsets: Iterable[GroupOffset]) -> None:
         """Commit offsets for a group without members."""
