@@ -13,15 +13,17 @@ Judge: TypeAlias = Callable[[str, str, str | None, Sequence[str]], UpgradeVerdic
 Read: TypeAlias = Callable[[str], Version | None]
 Look: TypeAlias = Callable[[str, str, str, Trace], RunningVersion]
 Locate: TypeAlias = Callable[[str, str | None], tuple[Output, ...]]
+Flaws: TypeAlias = Callable[[str, str], tuple[str, ...] | None]
 
 
 class EvidenceAdapter:
-    """Asks `judge`, `look`, `locate` and `read`, which whoever opens the world brings along."""
+    """Asks `judge`, `look` and the others, which whoever opens the world brings along."""
 
     judge: Judge | None = None
     look: Look | None = None
     locate: Locate | None = None
     read: Read | None = None
+    flaws: Flaws | None = None
 
     def described(self, pipeline: str) -> Version | None:
         """Return what the registered evidence of a pipeline says, None if it has none."""
@@ -48,3 +50,7 @@ class EvidenceAdapter:
     def outputs(self, pipeline: str, query_id: str | None = None) -> tuple[Output, ...]:
         """Return where registered evidence says that the query writes; none if nothing can tell."""
         return self.locate(pipeline, query_id) if self.locate else ()
+
+    def schema_flaws(self, topic: str, new: str) -> tuple[str, ...] | None:
+        """Return what consumers of a topic can't read in the schema of another one."""
+        return self.flaws(topic, new) if self.flaws else None

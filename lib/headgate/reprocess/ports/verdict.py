@@ -174,3 +174,10 @@ class EvidenceInspector(Protocol):
 
         With `query_id` only runs of that query count. None of them telling is an answer.
         """
+
+    def schema_flaws(self, topic: str, new: str) -> tuple[str, ...] | None:
+        """Return what consumers of `topic` can't read, or misread, in records with `new`'s schema.
+
+        Schemas are those of the registry or of headgate.toml; None if one of both isn't known.
+        SchemaError if one can't be read, UnreachableError if the registry doesn't answer.
+        """

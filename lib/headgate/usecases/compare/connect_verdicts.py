@@ -39,6 +39,12 @@ def with_judge(inspector: AnyInspector, context: Context) -> AnyInspector:
 
         return read_evidence(context, pipeline)
 
+    def flaws(topic: str, new: str) -> tuple[str, ...] | None:
+        from headgate.usecases.compare.schema_flaws import schema_flaws
+
+        return schema_flaws(context, topic, new)
+
     evidence = inspector.evidence
     evidence.judge, evidence.look, evidence.locate, evidence.read = judge, look, locate, read
+    evidence.flaws = flaws
     return inspector
