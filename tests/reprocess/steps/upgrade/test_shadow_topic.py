@@ -6,7 +6,9 @@ import pytest
 
 from flat_ports import FlatPorts
 from headgate.errors import StepError
+from headgate.model.cluster import Partition, Topic
 from headgate.reprocess.ports.kafka import TopicShape
+from headgate.reprocess.steps.base.own_topic import CREATING
 from headgate.reprocess.steps.upgrade.shadow_topic import CreateShadowTopic, DeleteShadowTopic
 
 SHAPE = {"partitions": 2, "replication": 1, "configs": {}}
@@ -18,6 +20,11 @@ class World(FlatPorts):
 
     def __init__(self):
         self.there, self.files, self.notes, self.made = {}, {}, [], 0
+        self.end = 0
+
+    def topics(self, names):
+        parts = (Partition(number=0, begin=0, end=self.end),)
+        return {n: Topic(name=n, partitions=parts) for n in names if n in self.there}
 
     def shapes(self, names):
         return {n: self.there[n] for n in names if n in self.there}
@@ -84,6 +91,30 @@ def test_a_topic_that_appeared_before_a_resume_is_not_filled():
     (back,) = STEP.undo(was)
     back.apply(world, {})
     assert world.there
+
+
+@pytest.mark.parametrize("end", [0, 1])
+def test_a_worker_that_dies_before_the_id_is_kept_leaves_an_empty_topic_of_the_run(end):
+    world = World()
+    was, keep = STEP.bind(world), world.write_record
+
+    def die(path, text):
+        if text != CREATING:
+            raise KeyboardInterrupt
+        keep(path, text)
+
+    world.write_record = die
+    with pytest.raises(KeyboardInterrupt):
+        STEP.apply(world, was)
+    world.write_record, world.end = keep, end
+    if end:
+        # Somebody has written to it: it may be another one of the name.
+        with pytest.raises(StepError, match="no record that it created the topic"):
+            STEP.apply(world, was)
+        return
+    STEP.apply(world, was)
+    STEP.verify(world, was)
+    assert world.made == 1 and world.files[was["record"]] == "id-1"
 
 
 def test_an_undo_says_that_all_records_go():

@@ -9,7 +9,7 @@ from headgate.errors import RefusedError, StepError
 from headgate.reprocess.ports.inspector import Applier, Inspector
 from headgate.reprocess.ports.kafka import TopicShape
 from headgate.reprocess.steps.base.document import StepBase
-from headgate.reprocess.steps.base.own_topic import own_topic
+from headgate.reprocess.steps.base.own_topic import CREATING, own_topic
 from headgate.reprocess.steps.base.step import PriorState, Step
 
 
@@ -44,15 +44,18 @@ class CreateShadowTopic(StepBase):
         return {"record": _record(applier)}
 
     def apply(self, applier: Applier, was: PriorState) -> None:
-        """Create it and keep its id, unless this run has done so."""
-        if own_topic(applier, self.topic, was["record"]):
-            return
-        if applier.kafka.shapes([self.topic]):
-            raise StepError(
-                f"topic {self.topic} exists, but this run has no record that it created the "
-                "topic. Delete the topic if no consumer needs it, then resume the run"
-            )
-        applier.kafka.create_topic(TopicShape(name=self.topic, id="", **self.shape))
+        """Create it and keep its id, unless this run has done so.
+
+        A worker may die between both: what is written first says that an empty topic is the run's.
+        """
+        if not own_topic(applier, self.topic, was["record"]):
+            if applier.kafka.shapes([self.topic]):
+                raise StepError(
+                    f"topic {self.topic} exists, but this run has no record that it created the "
+                    "topic. Delete the topic if no consumer needs it, then resume the run"
+                )
+            applier.folders.write_record(was["record"], CREATING)
+            applier.kafka.create_topic(TopicShape(name=self.topic, id="", **self.shape))
         created = applier.kafka.shapes([self.topic])[self.topic]
         applier.folders.write_record(was["record"], created.id)
 
