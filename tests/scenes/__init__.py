@@ -31,6 +31,7 @@ from scenes.consumer_group.decommission import DecommissionGroup
 from scenes.consumer_group.from_point import FromPointGroup
 from scenes.consumer_group.from_scratch import FromScratchGroup
 from scenes.consumer_group.offline_upgrade import OfflineUpgradeGroup
+from scenes.consumer_group.online_upgrade import OnlineUpgradeGroup
 from scenes.consumer_group.repair import RepairGroup
 from scenes.consumer_group.skip_records import SkipRecordsGroup
 from scenes.dead_letters import DeadLettersGroup, DeadLettersSpark
@@ -43,6 +44,7 @@ from scenes.kafka_streams.more import (
     PauseStreams,
     SkipRecordsStreams,
 )
+from scenes.kafka_streams.online_upgrade import OnlineUpgradeStreams
 from scenes.kafka_streams.repartition import RepartitionStreams
 from scenes.pause import PauseGroup, PauseSpark
 from scenes.scene import Scene
@@ -106,6 +108,8 @@ SCENES: tuple[type[Scene], ...] = (
     ChainSpark,
     LateBatchSpark,
     HistoricalRangeTable,
+    OnlineUpgradeGroup,
+    OnlineUpgradeStreams,
 )
 
 __all__ = ["SCENES", "Scene", "scene"]

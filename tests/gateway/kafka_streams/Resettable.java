@@ -21,8 +21,8 @@ import org.apache.kafka.streams.kstream.TimeWindows;
  *   marked    the same by a later version, which writes `v2:` in front of each count
  *   windowed  the keys of PREFIX-in by minute, records up to a minute late among them
  *
- * All write `key, count` to PREFIX-out, and die of the value `poison`. Settings of Kafka Streams
- * follow, and prefix=; describe=FOLDER writes KIND.txt for each of them; pause=FILE pauses it while
+ * All write `key, count` to PREFIX-out, or to output=, and die of the value `poison`. Settings of
+ * Kafka Streams follow, and prefix=; describe=FOLDER writes KIND.txt for each of them; pause=FILE pauses it while
  * there is such a file, and FILE.state says `paused` or `runs`; slow=FILE takes 0.5 s a record then.
  */
 public class Resettable {
@@ -39,6 +39,7 @@ public class Resettable {
             p.put(args[i].substring(0, at), args[i].substring(at + 1));
         }
         if (p.getProperty("slow") != null) slow = Path.of(p.getProperty("slow"));
+        if (p.getProperty("output") != null) output = p.getProperty("output");
         Topology topology = build(args[0], p.getProperty("prefix"));
         if (p.getProperty("describe") != null) {
             for (String kind : new String[] {"rekeyed", "fixed", "marked", "windowed"}) {
@@ -68,6 +69,7 @@ public class Resettable {
     }
 
     static Path slow;
+    static String output;
 
     static String checked(String value) {
         if (slow != null && Files.exists(slow)) {
@@ -95,7 +97,7 @@ public class Resettable {
                 .map((k, v) -> KeyValue.pair(k.key() + "@" + k.window().start(), v));
         String mark = kind.equals("marked") ? "v2:" : "";
         if (kind.equals("marked")) counts = counts.filter((k, v) -> v > 0);
-        counts.mapValues(v -> mark + v).to(prefix + "-out");
+        counts.mapValues(v -> mark + v).to(output != null ? output : prefix + "-out");
         return b.build();
     }
 }

@@ -18,7 +18,8 @@ POISON = "poison"
 
 
 @cache
-def _class_path() -> str:
+def class_path() -> str:
+    """Compile the application once; return its class path."""
     return resettable.compiled(Path(tempfile.mkdtemp(prefix="resettable")))
 
 
@@ -51,7 +52,7 @@ class StreamsScene(Scene):
         self.neighbour()
         state = self.folder / "state"
         words = resettable.argv(
-            _class_path(), "KIND", self.bootstrap,
+            class_path(), "KIND", self.bootstrap,
             application_id=self.app, prefix=self.app, state_dir=state, session_timeout_ms=6000,
             describe=self.folder, pause=self.folder / "pause",
         )  # fmt: skip

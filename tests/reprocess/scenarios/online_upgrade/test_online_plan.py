@@ -225,12 +225,6 @@ def test_each_command_is_needed(word):
     assert plan(world, deployed=True).can_apply is (word == "deploy")
 
 
-@pytest.mark.parametrize("engine", [Engine.KAFKA_STREAMS, Engine.CONSUMER_GROUP])
-def test_other_engines_are_refused_with_a_way_out(engine):
-    made = build_plan("online-upgrade", "p", World(engine), {})
-    assert "Use offline-upgrade" in made.blockers[0] and not made.steps
-
-
 @pytest.mark.parametrize(
     "wrong", [{"after": "file.json"}, {"tolerance": "-1"}, {"compare-for": -1}]
 )

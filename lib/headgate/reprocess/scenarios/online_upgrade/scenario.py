@@ -6,11 +6,18 @@ import re
 
 from headgate.errors import ScenarioError
 from headgate.model.version import Engine
-from headgate.reprocess.conditions import ALL_KAFKA, CHECKPOINT, LOCAL, Condition, commands
+from headgate.reprocess.conditions import (
+    ALL_KAFKA,
+    CHECKPOINT,
+    LOCAL,
+    Condition,
+    commands,
+    unknown,
+)
 from headgate.reprocess.plan import Plan
 from headgate.reprocess.ports.verdict import FAIL_ON, read_fail_on
-from headgate.reprocess.scenario import Kind, Option, PlanRequest, Scenario, needs, refused
-from headgate.reprocess.scenarios.online_upgrade import spark
+from headgate.reprocess.scenario import Kind, Option, PlanRequest, Scenario, needs
+from headgate.reprocess.scenarios.online_upgrade import groups, spark
 from headgate.reprocess.scenarios.shared.compared_results import IGNORE, KEYS, TOLERANCE
 
 _FUNCTION = re.compile(r"[\w.]+:\w+")
@@ -24,10 +31,22 @@ _COMMANDS = Condition(
         rest=" With `--deployed`, the `deploy` command isn't needed.",
     ),
 )
+_STOP_START = Condition(need="`stop` and `start` commands", ask=commands("stop", "start"))
+_BESIDE = Condition(
+    need=(
+        "the new version as a pipeline of its own in headgate.toml, with another `group`, and with "
+        "a start command that passes ${HEADGATE_OUTPUT_TOPIC}"
+    ),
+    ask=lambda _facts: unknown("The plan checks the pipeline of the new version."),
+)
+_SPARK = frozenset({Engine.SPARK})
+_GROUPS = frozenset({Engine.CONSUMER_GROUP, Engine.KAFKA_STREAMS})
 
 
 def build(request: PlanRequest) -> Plan:
     """Return the plan, blocked where the new version can't resume from the old one's state."""
+    if request.pipeline.engine is not Engine.SPARK:
+        return groups.build(request)
     after = str(request.options["after"])
     if not _FUNCTION.fullmatch(after):
         raise ScenarioError(f"--after: expected MODULE:FUNCTION, found {after!r}")
@@ -56,6 +75,34 @@ OPTIONS = (
         help="Function of the new version, importable from the folder of headgate.toml.",
         metavar="MODULE:FUNCTION",
         required=True,
+        engines=_SPARK,
+    ),
+    Option(
+        name="new-pipeline",
+        ask="Which pipeline is the new version?",
+        help="Pipeline in headgate.toml that is the new version, with a group of its own.",
+        metavar="PIPELINE",
+        required=True,
+        engines=_GROUPS,
+    ),
+    Option(
+        name="output-topic",
+        ask="Which topic does the pipeline write to?",
+        help="Topic that the old version writes to, and the new version after the switch.",
+        metavar="TOPIC",
+        required=True,
+        engines=_GROUPS,
+    ),
+    Option(
+        name="start-at",
+        ask="Where does the new application start?",
+        help=(
+            "First offsets of the new application: earliest rebuilds its state from all records "
+            "of the inputs (the default), committed starts with empty state."
+        ),
+        kind=Kind.CHOICE,
+        choices=(groups.EARLIEST, groups.COMMITTED),
+        engines=frozenset({Engine.KAFKA_STREAMS}),
     ),
     KEYS,
     TOLERANCE,
@@ -69,10 +116,10 @@ OPTIONS = (
     ),
     Option(
         name="max-lag",
-        ask="How many batches can be left when the old version is stopped?",
+        ask="How far can the new version be behind when the old version is stopped?",
         help=(
-            "Maximum number of batches left for the new version when the old version is stopped "
-            "(default 10)."
+            "Maximum number of batches (Spark, default 10) or records (default 1000) left for the "
+            "new version when the old version is stopped."
         ),
         kind=Kind.NUMBER,
         metavar="COUNT",
@@ -97,25 +144,28 @@ OPTIONS = (
         ask="Which version is running now?",
         help="Version that is running now (default: the newest stored version).",
         metavar="EVIDENCE",
+        engines=_SPARK,
     ),
     Option(
         name="fail-on",
         ask="Which findings fail the check?",
         help=f"Findings that fail the check, as in `headgate diff` (default {','.join(FAIL_ON)}).",
         metavar="LIST",
+        engines=_SPARK,
     ),
     Option(
         name="deployed",
         ask="Does the new version start without a deploy command?",
         help="Run no deploy command, because the start command deploys the new version.",
         kind=Kind.FLAG,
+        engines=_SPARK,
     ),
 )
 
 SCENARIO = Scenario(
     name="online-upgrade",
     title="Online upgrade (blue/green)",
-    what="Run the new version on a copy of the state, compare results, and switch.",
+    what="Run the new version beside the old version, compare results, and switch.",
     build=build,
     options=OPTIONS,
     support={
@@ -126,12 +176,15 @@ SCENARIO = Scenario(
             ALL_KAFKA,
             note="The query must write to one Kafka topic.",
         ),
-        Engine.KAFKA_STREAMS: refused(
-            "Headgate can't replace an application's output topic, or stop two applications at "
-            "one offset. Use offline-upgrade"
+        Engine.KAFKA_STREAMS: needs(
+            _STOP_START,
+            _BESIDE,
+            note="Results of records between both stops come twice.",
         ),
-        Engine.CONSUMER_GROUP: refused(
-            "Headgate can't replace the output of a consumer. Use offline-upgrade"
+        Engine.CONSUMER_GROUP: needs(
+            _STOP_START,
+            _BESIDE,
+            note="State that the consumer keeps itself isn't switched.",
         ),
     },
 )

@@ -139,6 +139,10 @@ DONE_STAYS = says(
 )
 GROUP_MOVE = (ONCE, DONE_TWICE, MISSING, EMPTIES, NEW, GONE, REFILLS, DONE_STAYS)
 
+BACK_TO_SWITCH = says(
+    undo="The old version continues at the offsets of the switch. Results since then are written "
+    "a second time."
+)
 REMOVED = says(run="Nothing in {to} changes.")
 HELD = says(run="{name} writes nothing while it is paused.", unless=(Fact.RESUMED,))
 GOES_ON = says(

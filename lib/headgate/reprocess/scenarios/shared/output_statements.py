@@ -115,10 +115,27 @@ STATEMENTS: Mapping[tuple[str, Engine], Declared] = {
                 "twice."
             ),
             said.STAYS,
+            said.BACK_TO_SWITCH,
+        )
+    ),
+    ("online-upgrade", _STREAMS): Declared(
+        statements=(
             says(
-                undo="The old version continues at the offsets of the switch. Results since "
-                "then are written a second time."
+                run="No result is lost. Results of records that {name} processes between both "
+                "stops are written twice."
             ),
+            said.STAYS,
+            said.BACK_TO_SWITCH,
+        )
+    ),
+    ("online-upgrade", _GROUP): Declared(
+        statements=(
+            says(
+                run="No result is lost. Results that {name} writes after its last commit are "
+                "written twice."
+            ),
+            said.STAYS,
+            said.BACK_TO_SWITCH,
         )
     ),
     ("offline-upgrade", _STREAMS): Declared(

@@ -1,0 +1,249 @@
+"""What stands in the way of two versions side by side, and what can come twice or is missing."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+
+from headgate.errors import SchemaError
+from headgate.model.cluster import GroupType, Topic
+from headgate.model.registered_pipelines import Effects, Pipeline
+from headgate.model.version import Engine
+from headgate.reprocess.ports.inspector import Inspector
+from headgate.reprocess.scenario import PlanRequest
+from headgate.reprocess.scenarios.shared import common
+from headgate.reprocess.scenarios.shared.kafka_streams_topology import topology
+from headgate.reprocess.steps.offsets.partition_offsets import committed
+from headgate.reprocess.steps.process.wait_until_stopped import is_running
+from headgate.reprocess.steps.upgrade.compare_outputs import consumers_of
+from headgate.reprocess.steps.upgrade.group_positions import internal_topics
+from headgate.reprocess.steps.upgrade.start_with_output import VARIABLE
+from headgate.text.numbers import name_list
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Pair:
+    """The old and the new version, and what both read and write."""
+
+    old: Pipeline
+    new: Pipeline
+    inputs: tuple[str, ...]
+    output: str
+    shadow: str
+    starts_earliest: bool
+
+    @property
+    def is_streams(self) -> bool:
+        """Whether both are Kafka Streams applications, which have state of their own."""
+        return self.old.engine is Engine.KAFKA_STREAMS
+
+
+def blockers_of(request: PlanRequest, pair: Pair, topics: Mapping[str, Topic]) -> Iterator[str]:
+    """Yield why the run can't begin."""
+    yield from _pair_blockers(pair)
+    yield from _command_blockers(pair)
+    yield from _running_blockers(request.inspector, pair)
+    yield from _topic_blockers(request.inspector, pair, topics)
+    yield from _schema_blockers(request.inspector, pair)
+    if pair.is_streams and pair.new.group is not None:
+        yield from _streams_blockers(request, pair, pair.new.group)
+
+
+def _pair_blockers(pair: Pair) -> Iterator[str]:
+    old, new = pair.old, pair.new
+    if new.engine is not old.engine:
+        yield f"--new-pipeline: {new.name} has another engine than {old.name}: {new.engine.value}"
+    if new.group is None or new.group == old.group:
+        yield (
+            f"{new.name} needs a group of its own, beside {old.group}. Set another `group` for "
+            f"{new.name} in headgate.toml"
+        )
+    if new.topics and set(new.topics) != set(pair.inputs):
+        yield (
+            f"{new.name} reads {name_list(sorted(new.topics))}, but {old.name} reads "
+            f"{name_list(pair.inputs)}. Both versions must read the same topics"
+        )
+
+
+def _command_blockers(pair: Pair) -> Iterator[str]:
+    for pipeline in (pair.old, pair.new):
+        words = ("stop", "start")
+        if missing := [word for word in words if getattr(pipeline.commands, word) is None]:
+            yield (
+                f"{pipeline.name} has no {' and no '.join(missing)} command. Add each missing "
+                "command under [pipeline.commands] in headgate.toml"
+            )
+    if pair.new.commands.start is not None and not passes_output(pair.new):
+        yield (
+            f"the start command of {pair.new.name} doesn't contain {VARIABLE}. Before the switch, "
+            f"{pair.new.name} must write to the topic in this variable"
+        )
+
+
+def passes_output(pipeline: Pipeline) -> bool:
+    """Return whether the start command hands on the topic to write to."""
+    start, call = pipeline.commands.start, pipeline.commands.calls.get("start")
+    return VARIABLE in (repr(call) if call is not None else start or "")
+
+
+def _running_blockers(inspector: Inspector, pair: Pair) -> Iterator[str]:
+    old, new = pair.old, pair.new
+    if is_running(inspector, old.name, old.group) is False:
+        yield f"{old.name} isn't running. Start {old.name}, or use offline-upgrade"
+    if new.group is not None and is_running(inspector, new.name, new.group):
+        yield f"{new.name} already runs. Stop {new.name}: the run starts it"
+    for name in (old.group, new.group):
+        if name is not None and inspector.kafka.group(name).type is GroupType.SHARE:
+            yield f"group {name} is a share group, which has no committed offsets to switch at"
+
+
+def _topic_blockers(inspector: Inspector, pair: Pair, topics: Mapping[str, Topic]) -> Iterator[str]:
+    yield from common.topic_blockers({*pair.inputs, pair.output}, topics)
+    if not pair.inputs:
+        yield f"group {pair.old.group} has no committed offsets. Start {pair.old.name} first"
+    if pair.output in pair.inputs:
+        yield f"--output-topic: {pair.old.name} reads {pair.output}. Pass the topic that it writes"
+    if inspector.kafka.shapes([pair.shadow]):
+        yield (
+            f"topic {pair.shadow} already exists. Delete it if no consumer needs it, or pass "
+            "another --shadow-topic"
+        )
+    at = committed(inspector, pair.old.group or "")
+    unread = [
+        f"{name}[{part.number}]"
+        for name in pair.inputs
+        if name in topics
+        for part in topics[name].partitions
+        if (name, part.number) not in at and part.begin != part.end
+    ]
+    if unread and not pair.starts_earliest:
+        yield (
+            f"group {pair.old.group} has no committed offset for {name_list(unread)}, so the new "
+            "version's first offset is unknown. Let the group commit first"
+        )
+
+
+def _schema_blockers(inspector: Inspector, pair: Pair) -> Iterator[str]:
+    try:
+        wrong = inspector.evidence.schema_flaws(pair.output, pair.shadow)
+    except SchemaError as error:
+        yield f"the schemas of {pair.output} and {pair.shadow} can't be compared: {error}"
+        return
+    if not wrong:
+        return
+    consumers = _consumers(inspector, pair)
+    if consumers:
+        yield (
+            f"the output schema isn't compatible: {'; '.join(wrong)}. Consumers of {pair.output}: "
+            f"{name_list(consumers)}. Keep these fields, or write to a new topic"
+        )
+
+
+def _consumers(inspector: Inspector, pair: Pair) -> list[str]:
+    found = consumers_of(inspector, pair.output, pair.old.name)
+    return [name for name in found if name != pair.new.name]
+
+
+def _streams_blockers(request: PlanRequest, pair: Pair, application: str) -> Iterator[str]:
+    inspector, old = request.inspector, pair.old.group or ""
+    left = internal_topics(inspector, application)
+    if left or committed(inspector, application):
+        what = f"topics {name_list(left)}" if left else "committed offsets"
+        yield (
+            f"application {application} has {what} of an earlier run. Delete them with `headgate "
+            f"plan decommission {pair.new.name}`, or choose a new application.id"
+        )
+    told = topology({}, request.version, old, inspector.kafka.group(old))
+    if told.loops:
+        yield (
+            f"{pair.old.name} writes and reads {name_list(sorted(told.loops))}. Both versions "
+            "would write to it. Use offline-upgrade"
+        )
+    if more := sorted(told.sinks - {pair.output} - told.loops):
+        yield (
+            f"{pair.old.name} also writes to {name_list(more)}. An online upgrade can replace only "
+            "one output topic. Use offline-upgrade"
+        )
+
+
+def risks_of(request: PlanRequest, pair: Pair, inputs: Mapping[str, Topic]) -> Iterator[str]:
+    """Yield what both versions do side by side, what comes twice and what state lacks."""
+    old, new = pair.old, pair.new
+    effects = (old.effects, new.effects)
+    if any(known is not Effects.IDEMPOTENT for known in effects):
+        yield (
+            f"both versions run until the switch. Effects of {new.name} other than writes to "
+            f"{pair.shadow}, such as HTTP calls or database writes, happen twice"
+        )
+    yield from _duplicate_risks(pair)
+    yield from _state_risks(pair, inputs)
+    yield (
+        f"between the stop of {old.name} and the start of {new.name} no results are written. No "
+        "record is lost"
+    )
+    yield f"records that other producers write to {pair.output} count as missing in the comparison"
+    yield from _schema_risks(request.inspector, pair)
+    if request.options.get("allow-differences"):
+        yield "the run switches to the new version even if the results differ"
+    yield (
+        f"after a rollback, {old.name} reprocesses the records since the switch. {pair.output} "
+        "gets their results a second time"
+    )
+
+
+def _schema_risks(inspector: Inspector, pair: Pair) -> Iterator[str]:
+    try:
+        wrong = inspector.evidence.schema_flaws(pair.output, pair.shadow)
+    except SchemaError:
+        return
+    if wrong is None:
+        yield (
+            f"the schema of {pair.shadow} isn't known. The run compares the fields of JSON results "
+            "before the switch"
+        )
+    elif wrong and not _consumers(inspector, pair):
+        yield f"{pair.output} has no known consumers. Incompatible changes: {'; '.join(wrong)}"
+
+
+def _duplicate_risks(pair: Pair) -> Iterator[str]:
+    old, new = pair.old, pair.new
+    if pair.is_streams:
+        yield (
+            f"{new.name} is stopped first, then {old.name}. Results of records that {old.name} "
+            "processes between both stops come twice. The run reports their number"
+        )
+        return
+    yield (
+        f"if {old.name} stops without a commit of what it has processed, the results since its "
+        "last commit come twice. The run reports the largest possible number"
+    )
+    yield (
+        f"{old.name} and {new.name} must write a record's results before they commit its offset. "
+        "Otherwise each stop can lose results, also without Headgate"
+    )
+
+
+def _state_risks(pair: Pair, inputs: Mapping[str, Topic]) -> Iterator[str]:
+    new = pair.new
+    if not pair.is_streams:
+        yield (
+            f"{new.name} continues at the offsets of the switch. State that it keeps itself, in "
+            "memory or on disk, isn't switched"
+        )
+        return
+    if pair.starts_earliest:
+        count = sum(topic.records or 0 for topic in inputs.values())
+        yield (
+            f"{new.name} rebuilds its state from {count} records: all that "
+            f"{name_list(pair.inputs)} hold"
+        )
+        yield from common.topic_risks(inputs)
+    else:
+        yield (
+            f"the state of {new.name} starts empty at the committed offsets. Counts, windows and "
+            "joins lack all earlier records"
+        )
+    if new.commands.clean is None:
+        yield (
+            f"{new.name} has no `clean` command. After a rollback, delete its local state by hand"
+        )

@@ -1,0 +1,249 @@
+"""Online upgrade of groups: its steps in order, what stands in its way, and what comes twice."""
+
+from dataclasses import replace
+
+import pytest
+
+from flat_ports import FlatPorts
+from headgate.errors import ScenarioError, SchemaError
+from headgate.model.cluster import Group, GroupOffset, GroupType, Partition, Topic
+from headgate.model.kafka_streams import StreamsApplication, StreamsSink, StreamsSource
+from headgate.model.registered_pipelines import Commands, Pipeline
+from headgate.model.version import Engine, Version
+from headgate.reprocess.plan import dump_plan, load_plan
+from headgate.reprocess.ports.kafka import TopicShape
+from headgate.reprocess.ports.processes import DriverStatus, Status
+from headgate.reprocess.scenarios.build import build_plan
+from headgate.reprocess.steps import load_step
+
+START = "run --to $HEADGATE_OUTPUT_TOPIC"
+COMMANDS = Commands(start=START, stop="halt", status="ask")
+ASKED = {"new-pipeline": "p2", "output-topic": "bills", "keys": ["id"]}
+GROUP, STREAMS = Engine.CONSUMER_GROUP, Engine.KAFKA_STREAMS
+
+
+class World(FlatPorts):
+    """`p` reads `orders` and writes `bills`, `p2` is its new version; `mailer` reads `bills`."""
+
+    def __init__(self, engine=GROUP, new=None, old=None):
+        self.engine = engine
+        self.known = {
+            "p": Pipeline(name="p", engine=engine, group="app", commands=COMMANDS, **(old or {})),
+            "p2": Pipeline(
+                **{"name": "p2", "engine": engine, "group": "app2", "commands": COMMANDS}
+                | (new or {})
+            ),
+        }
+        self.runs = {"p": Status.RUNS, "p2": Status.STOPPED}
+        self.at = {"app": {("orders", 0): 40, ("orders", 1): 7}, "app2": {}}
+        self.ends = {"orders": (50, 10), "bills": (90, 90)}
+        self.there, self.names, self.readers = {"bills"}, set(), {"mailer": True}
+        self.flaws = None
+
+    def registered(self, name):
+        return self.known.get(name)
+
+    def pipelines(self):
+        return tuple(self.known.values())
+
+    def status(self, name):
+        return self.runs[name]
+
+    def driver_status(self, name):
+        return DriverStatus(Status.UNKNOWN)
+
+    def read(self, location):
+        return None
+
+    def group(self, name):
+        offsets = tuple(
+            GroupOffset(topic=t, partition=p, offset=o)
+            for (t, p), o in self.at.get(name, {}).items()
+        )
+        state = "stable" if offsets else "dead"
+        return Group(id=name, type=GroupType.CLASSIC, state=state, members=(), offsets=offsets)
+
+    def groups(self):
+        return {name: self.group(name) for name in self.at}
+
+    def cluster_id(self):
+        return "c"
+
+    def topic_names(self):
+        return frozenset(self.names)
+
+    def topics(self, names):
+        return {
+            n: Topic(
+                name=n,
+                id=f"id-{n}",
+                partitions=tuple(
+                    Partition(number=p, begin=0, end=end) for p, end in enumerate(self.ends[n])
+                ),
+            )
+            for n in names
+            if n in self.ends
+        }
+
+    def topic_readers(self, names):
+        return {n: self.readers if n == "bills" else {} for n in names}
+
+    def shapes(self, names):
+        return {
+            n: TopicShape(name=n, id=f"id-{n}", partitions=2, replication=1, configs={"a": "b"})
+            for n in names
+            if n in self.there
+        }
+
+    def schema_flaws(self, topic, new):
+        assert new == f"{topic}-shadow"
+        if isinstance(self.flaws, Exception):
+            raise self.flaws
+        return self.flaws
+
+
+def plan(world, version=None, **more):
+    return build_plan("online-upgrade", "p", world, {**ASKED, **more}, version=version)
+
+
+def test_the_new_version_is_compared_beside_the_old_one_before_either_is_stopped():
+    made = plan(World(), tolerance="0.5", ignore=["at"], **{"compare-for": 7, "max-lag": 5})
+    assert made.can_apply, made.blockers
+    steps = {s.action: s for s in made.steps}
+    assert [s.action for s in made.steps] == [
+        "create_shadow_topic",
+        "copy_offsets",
+        "start_with_output",
+        "compare_versions",
+        "await_equal_lag",
+        "stop_beside",
+        "stop_pipeline",
+        "back_up_offsets",
+        "switch_offsets",
+        "start_with_output",
+        "verify_version",
+        "delete_shadow_topic",
+    ]
+    assert [load_step(s.action, s.details()) for s in made.steps] == list(made.steps)
+    assert all(step.undoable for step in made.steps)
+    starts = [s for s in made.steps if s.action == "start_with_output"]
+    assert [(s.pipeline, s.output) for s in starts] == [("p2", "bills-shadow"), ("p2", "bills")]
+    assert "HEADGATE_OUTPUT_TOPIC=bills-shadow" in starts[0].describe()
+    compare = steps["compare_versions"]
+    assert (compare.keys, compare.tolerance, compare.ignore) == (("id",), 0.5, ("at",))
+    assert (compare.seconds, compare.must_match, compare.drains) == (7, True, False)
+    assert (compare.group, compare.new_group, set(compare.topics)) == ("app", "app2", {"orders"})
+    assert steps["await_equal_lag"].max_lag == 5
+    assert steps["stop_beside"].undo({"running": True}) == ()
+    assert not steps["switch_offsets"].has_state
+    assert made.impact == {"consumers": ["mailer"], "lag": 13}
+    assert load_plan(dump_plan(made), source="x") == made
+
+
+def test_an_application_is_stopped_behind_the_old_one_and_keeps_its_own_offsets():
+    made = plan(World(STREAMS))
+    actions = [s.action for s in made.steps]
+    assert actions[5:9] == ["stop_beside", "await_old_version", "stop_pipeline", "back_up_offsets"]
+    steps = {s.action: s for s in made.steps}
+    assert steps["switch_offsets"].has_state and steps["compare_versions"].drains
+    assert steps["copy_offsets"].earliest
+    (back,) = steps["copy_offsets"].undo({"moves": []})
+    assert (back.action, back.group) == ("drop_application", "app2")
+    said = " ".join(made.risks)
+    assert "rebuilds its state from 60 records" in said and "come twice" in said
+    assert "no `clean` command" in said
+    late = plan(World(STREAMS), **{"start-at": "committed"})
+    assert not {s.action: s for s in late.steps}["copy_offsets"].earliest
+    assert "the state of p2 starts empty" in " ".join(late.risks)
+
+
+@pytest.mark.parametrize(
+    ("new", "said"),
+    [
+        ({"engine": Engine.SPARK, "checkpoint": "/ck"}, "another engine"),
+        ({"group": "app"}, "needs a group of its own"),
+        ({"group": None}, "needs a group of its own"),
+        ({"topics": ("clicks",)}, "Both versions must read the same topics"),
+        ({"commands": replace(COMMANDS, stop=None)}, "p2 has no stop command"),
+        ({"commands": replace(COMMANDS, start="run")}, "doesn't contain HEADGATE_OUTPUT_TOPIC"),
+    ],
+)
+def test_what_the_declaration_of_the_new_version_lacks(new, said):
+    made = plan(World(new=new))
+    assert any(said in reason for reason in made.blockers), made.blockers
+
+
+def test_a_pipeline_that_is_not_registered_and_a_number_below_0():
+    assert "nobody isn't registered" in plan(World(), **{"new-pipeline": "nobody"}).blockers[0]
+    with pytest.raises(ScenarioError, match="--max-lag"):
+        plan(World(), **{"max-lag": -1})
+
+
+def test_the_old_version_must_run_and_the_new_one_must_not():
+    world = World()
+    world.runs = {"p": Status.STOPPED, "p2": Status.RUNS}
+    said = plan(world).blockers
+    assert any("p isn't running" in reason for reason in said)
+    assert any("p2 already runs" in reason for reason in said)
+
+
+def test_topics_that_can_not_be_switched():
+    world = World()
+    world.there = {"bills", "bills-shadow"}
+    assert "topic bills-shadow already exists" in plan(world).blockers[0]
+    del world.at["app"]["orders", 1]
+    assert any("no committed offset for orders[1]" in reason for reason in plan(world).blockers)
+    # Without a record there is nothing of which the first offset would be unknown.
+    world.there, world.ends["orders"] = {"bills"}, (50, 0)
+    assert plan(world).can_apply
+    world.at["app"] = {}
+    assert "no committed offsets. Start p first" in plan(world).blockers[0]
+    world = World()
+    assert "topic nothing does not exist" in plan(world, **{"output-topic": "nothing"}).blockers[0]
+
+
+def test_consumers_of_the_output_decide_whether_a_schema_blocks_the_plan():
+    world = World()
+    world.flaws = ("AVR001: gone",)
+    (said,) = plan(world).blockers
+    assert "the output schema isn't compatible: AVR001: gone. Consumers of bills: mailer" in said
+    world.readers = {}
+    made = plan(world)
+    assert made.can_apply and any("no known consumers" in risk for risk in made.risks)
+    world.flaws = ()
+    assert not any("schema" in risk for risk in plan(world).risks)
+    world.flaws = None
+    assert any("schema of bills-shadow isn't known" in risk for risk in plan(world).risks)
+    world.flaws = SchemaError("broken")
+    assert "can't be compared: broken" in plan(world).blockers[0]
+
+
+def test_an_application_that_has_run_before_or_has_more_outputs_is_refused():
+    world = World(STREAMS)
+    world.names = {"app2-counts-changelog", "app2-other-counts-changelog", "app-counts-changelog"}
+    world.at["app2-other"] = {}
+    (said,) = plan(world).blockers
+    assert "application app2 has topics app2-counts-changelog of an earlier run" in said
+    facts = StreamsApplication(
+        application_id="app",
+        described=True,
+        sources=(StreamsSource(processor="s", topics=("orders", "between")),),
+        sinks=(
+            StreamsSink(processor="s", topic="bills"),
+            StreamsSink(processor="s", topic="between"),
+            StreamsSink(processor="s", topic="log"),
+        ),
+    )
+    version = Version(engine=STREAMS, streams=facts)
+    said = plan(World(STREAMS), version).blockers
+    assert any("writes and reads between" in reason for reason in said)
+    assert any("also writes to log" in reason for reason in said)
+
+
+def test_effects_are_named_unless_both_versions_are_idempotent():
+    from headgate.model.registered_pipelines import Effects
+
+    idempotent = {"effects": Effects.IDEMPOTENT}
+    assert any("happen twice" in risk for risk in plan(World(new=idempotent)).risks)
+    both = World(new=idempotent, old=idempotent)
+    assert not any("happen twice" in risk for risk in plan(both).risks)
