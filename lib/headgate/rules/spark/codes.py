@@ -165,7 +165,7 @@ RULES: tuple[Rule, ...] = (
     user_functions.operator_properties,
     user_functions.state_function,
     user_functions.user_function,
-    parsed_columns.reading_schema,
+    parsed_columns.reader_schema,
     parsed_columns.json_schema_read,
     parsed_columns.reading_mode,
     stateless_operators.stateless_change,

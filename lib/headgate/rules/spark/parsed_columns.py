@@ -33,7 +33,7 @@ _CAN_THE_NEW = "Can the new avroSchema read records of the old schema (Avro's sc
     remedies=(_CONFIGURE_THE_SCHEMA,),
     questions=(_ARE_ALL_UNREAD, _CAN_THE_NEW),
 )
-def reading_schema(c: Comparison) -> Iterator[RuleResult]:
+def reader_schema(c: Comparison) -> Iterator[RuleResult]:
     """from_avro and from_protobuf assume that every record was written with their schema.
 
     If a record has another schema, Spark fails or reads its bytes as other fields. Offsets don't

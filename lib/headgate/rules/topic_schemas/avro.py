@@ -64,7 +64,7 @@ def type_not_promoted(pair: Pair) -> Iterator[Breach]:
     remedy="Give the field a default (optional field: a union with null, and the default null).",
 )
 def field_without_default(pair: Pair) -> Iterator[Breach]:
-    """If a record lacks a field, Avro uses the default of the reading schema.
+    """If a record lacks a field, Avro uses the default of the reader schema.
 
     Without a default, reading fails. So a field needs a default before it can be added (backward
     compatibility) or removed (forward compatibility).
@@ -74,7 +74,9 @@ def field_without_default(pair: Pair) -> Iterator[Breach]:
     for field, other in counterparts(pair):
         if other is None and not field.has_default:
             path = f"{pair.path}.{field.name}" if pair.path else field.name
-            because = "The written records lack this field, and the field has no default."
+            because = (
+                "The writer schema lacks this field, and the reader schema has no default for it."
+            )
             yield Breach(path, type_name(field.type), None, because)
 
 
@@ -86,14 +88,17 @@ def field_without_default(pair: Pair) -> Iterator[Breach]:
 def type_name_changed(pair: Pair) -> Iterator[Breach]:
     """Avro matches records, enums and fixed types by name.
 
-    The reading type accepts another name only if its aliases list that name.
+    The type in the reader schema accepts another name only if its aliases list that name.
     """
     if not _same_kind(pair, *NAMED):
         return
     reader, writer = pair.reader, pair.writer
     aliases = reader.props.get("aliases") or ()
     if reader.name != writer.name and writer.fullname not in _full(aliases, reader):
-        because = f"The reading type is {reader.fullname}, the written type is {writer.fullname}."
+        because = (
+            f"The reader schema names the type {reader.fullname}, the writer schema "
+            f"{writer.fullname}."
+        )
         yield Breach(pair.path, reader.fullname, writer.fullname, because)
 
 
@@ -103,15 +108,15 @@ def _full(aliases: Any, reader: Any) -> set[str]:
 
 
 @rule(
-    "SCH104", AVRO_SPEC, remedy="Keep the symbol, or give the enum of the reading schema a default."
+    "SCH104", AVRO_SPEC, remedy="Keep the symbol, or give the enum of the reader schema a default."
 )
 def enum_symbol_missing(pair: Pair) -> Iterator[Breach]:
-    """Reading a record fails if the enum in the reading schema lacks the record's symbol and has no
+    """Reading a record fails if the enum in the reader schema lacks the record's symbol and has no
     default symbol.
     """
     if _same_kind(pair, "enum") and (lost := _lost_symbols(pair)) and not _enum_default(pair):
         reader, writer = pair.reader.symbols, pair.writer.symbols
-        because = f"The enum of the reading schema lacks these symbols: {', '.join(lost)}."
+        because = f"The enum of the reader schema lacks these symbols: {', '.join(lost)}."
         yield Breach(pair.path, ", ".join(reader), ", ".join(writer), because)
 
 
@@ -134,9 +139,10 @@ def fixed_size_changed(pair: Pair) -> Iterator[Breach]:
         yield Breach(pair.path, sizes[0], sizes[1], "")
 
 
-@rule("SCH106", AVRO_SPEC, remedy="Keep the branch in the union of the reading schema.")
+@rule("SCH106", AVRO_SPEC, remedy="Keep the branch (type) in the union of the reader schema.")
 def union_branch_missing(pair: Pair) -> Iterator[Breach]:
-    """The reading schema must be able to read every branch of the written union.
+    """The reader schema must be able to read every branch of the union in
+    the writer schema.
 
     If a branch is removed (most often null), reading fails at the records that use the branch.
     """
@@ -193,7 +199,7 @@ def default_replaces_value(pair: Pair) -> Iterator[Breach]:
     "SCH113",
     AVRO_SPEC,
     Effect.SILENTLY_WRONG,
-    remedy="Keep the symbol in the enum of the reading schema.",
+    remedy="Keep the symbol in the enum of the reader schema.",
 )
 def symbol_read_as_default(pair: Pair) -> Iterator[Breach]:
     """A consumer gets the enum's default symbol for every symbol that its enum lacks."""

@@ -37,10 +37,10 @@ def _shown(node: JsonNode) -> str:
 @rule(
     "SCH301",
     JSON_RULES,
-    remedy=("Keep the old type among the types that the reading schema accepts."),
+    remedy=("Keep the old type among the types that the reader schema accepts."),
 )
 def type_narrowed(pair: Pair) -> Iterator[Breach]:
-    """The reading schema must accept every type of the writing schema; an integer is also a number.
+    """The reader schema must accept every type of the writer schema; an integer is also a number.
 
     Schema registries treat an enum without a type as a separate type.
     """
@@ -62,7 +62,7 @@ def type_narrowed(pair: Pair) -> Iterator[Breach]:
 
 @rule("SCH302", JSON_RULES, remedy="Leave the property optional, or give it a default.")
 def property_required(pair: Pair) -> Iterator[Breach]:
-    """If the reading schema requires a property, records without it are invalid, unless the
+    """If the reader schema requires a property, records without it are invalid, unless the
     property has a default.
     """
     if not (both := _plain(pair)):
@@ -104,9 +104,9 @@ def _covering(node: JsonNode, name: str) -> JsonNode | None:
     ),
 )
 def property_added_to_open_model(pair: Pair) -> Iterator[Breach]:
-    """The writing schema allows additional properties.
+    """The writer schema allows additional properties.
 
-    So existing records may have this property with another type, and the reading schema rejects
+    So existing records may have this property with another type, and the reader schema rejects
     these records.
     """
     if not (both := _plain(pair)):
@@ -120,7 +120,7 @@ def property_added_to_open_model(pair: Pair) -> Iterator[Breach]:
                 yield Breach(pair.at(name), _shown(inner), None, "")
         elif (cover := _covering(writer, name)) is not None and not pair.fits(inner, cover):
             because = (
-                "The writing schema allows additional properties, with a type that the reading "
+                "The writer schema allows additional properties, with a type that the reader "
                 "schema rejects."
             )
             yield Breach(pair.at(name), _shown(inner), _shown(cover), because)
@@ -133,10 +133,10 @@ def _is_object(node: JsonNode) -> bool:
 @rule(
     "SCH304",
     JSON_RULES,
-    remedy=("Keep the property, or let the reading schema accept additional properties."),
+    remedy=("Keep the property, or let the reader schema accept additional properties."),
 )
 def property_removed_from_closed_model(pair: Pair) -> Iterator[Breach]:
-    """If the reading schema accepts no additional properties, it rejects records with a property
+    """If the reader schema accepts no additional properties, it rejects records with a property
     that it doesn't list.
     """
     if not (both := _plain(pair)):
@@ -153,10 +153,10 @@ def property_removed_from_closed_model(pair: Pair) -> Iterator[Breach]:
 @rule(
     "SCH305",
     JSON_RULES,
-    remedy="Let the reading schema accept the same additional properties and items as before.",
+    remedy="Let the reader schema accept the same additional properties and items as before.",
 )
 def content_model_narrowed(pair: Pair) -> Iterator[Breach]:
-    """If the reading schema accepts fewer additional properties or items, it rejects records that
+    """If the reader schema accepts fewer additional properties or items, it rejects records that
     have them.
     """
     if not (both := _plain(pair)):
@@ -172,7 +172,7 @@ def content_model_narrowed(pair: Pair) -> Iterator[Breach]:
 
 @rule("SCH306", JSON_RULES, remedy="Keep each limit, or widen it.")
 def limit_narrowed(pair: Pair) -> Iterator[Breach]:
-    """If the reading schema has a narrower limit (length, range, count, pattern, multiple,
+    """If the reader schema has a narrower limit (length, range, count, pattern, multiple,
     uniqueness), it rejects values that were allowed when they were written.
     """
     if not (both := _plain(pair)):
@@ -199,7 +199,7 @@ def _narrower(key: str, now: Any, was: Any) -> bool:
 
 @rule("SCH307", JSON_RULES, remedy="Keep every accepted value. You can add values to an enum.")
 def values_narrowed(pair: Pair) -> Iterator[Breach]:
-    """The reading schema rejects every value that its enum or const doesn't list."""
+    """The reader schema rejects every value that its enum or const doesn't list."""
     if not (both := _plain(pair)):
         return
     allowed, written = (values_of(n) for n in both)
@@ -215,7 +215,7 @@ def values_narrowed(pair: Pair) -> Iterator[Breach]:
     remedy="Keep every alternative of anyOf and oneOf, and add no schema to allOf.",
 )
 def combination_changed(pair: Pair) -> Iterator[Breach]:
-    """The reading schema must accept every alternative of the writing schema (anyOf, oneOf), and
+    """The reader schema must accept every alternative of the writer schema (anyOf, oneOf), and
     must not require more (allOf).
 
     Schema registries also reject most changes between anyOf, oneOf and allOf.
@@ -295,7 +295,7 @@ def _matched(
 def dependency_added(pair: Pair) -> Iterator[Breach]:
     """A property may require other properties (dependentRequired).
 
-    If the reading schema adds such a requirement, it rejects records that lack the required
+    If the reader schema adds such a requirement, it rejects records that lack the required
     properties.
     """
     if not (both := _plain(pair)):
@@ -320,7 +320,7 @@ def _asks_less(asked: Any, old: Any) -> bool:
     remedy="Don't let the keyword `not` exclude values that were valid before.",
 )
 def exclusion_widened(pair: Pair) -> Iterator[Breach]:
-    """If the reading schema excludes more (`not`), it rejects records that were allowed."""
+    """If the reader schema excludes more (`not`), it rejects records that were allowed."""
     if not (both := _plain(pair)):
         return
     reader, writer = both
@@ -341,7 +341,7 @@ def exclusion_widened(pair: Pair) -> Iterator[Breach]:
     ),
 )
 def tuple_items_changed(pair: Pair) -> Iterator[Breach]:
-    """Tuple items are compared by position: the reading schema rejects items that it newly
+    """Tuple items are compared by position: the reader schema rejects items that it newly
     restricts.
 
     If it accepts no additional items, it also rejects items that it no longer lists.

@@ -96,13 +96,13 @@ def message_removed(pair: Pair) -> Iterator[Breach]:
     for message in writer.messages:
         name = writer.local(message.name)
         if name not in known and "." not in name:
-            yield Breach(name, None, f"message {name}", f"The reading schema lacks message {name}.")
+            yield Breach(name, None, f"message {name}", f"The reader schema lacks message {name}.")
         elif name not in known:
             yield Breach(
                 name,
                 None,
                 f"message {name}",
-                (f"The reading schema lacks the nested message {name}."),
+                (f"The reader schema lacks the nested message {name}."),
             )
 
 
@@ -154,10 +154,10 @@ def required_field(pair: Pair) -> Iterator[Breach]:
     reader, writer = (s.message for s in sides)
     for f in reader.fields:
         if f.label == "required" and f.number not in writer.by_number():
-            yield Breach(pair.at(f.name), f.shown, None, "The reading schema requires this field.")
+            yield Breach(pair.at(f.name), f.shown, None, "The reader schema requires this field.")
     for f in writer.fields:
         if f.label == "required" and f.number not in reader.by_number():
-            yield Breach(pair.at(f.name), None, f.shown, "The writing schema requires this field.")
+            yield Breach(pair.at(f.name), None, f.shown, "The writer schema requires this field.")
 
 
 @rule("SCH205", PROTOBUF_SPEC, remedy="Put at most one existing field into a new oneof.")
@@ -177,7 +177,7 @@ def fields_moved_into_oneof(pair: Pair) -> Iterator[Breach]:
     for name, fields in oneofs.items():
         moved = [f.name for f in fields if written[f.number].oneof is None]
         if len(moved) > 1 or (moved and len(fields) > len(moved)):
-            because = f"The reading schema has these fields in oneof {name}: {', '.join(moved)}."
+            because = f"The reader schema has these fields in oneof {name}: {', '.join(moved)}."
             yield Breach(pair.at(name), f"oneof {name}", "fields outside a oneof", because)
 
 
@@ -187,7 +187,7 @@ def fields_moved_into_oneof(pair: Pair) -> Iterator[Breach]:
     remedy="Keep the field in its oneof, and mark the field as deprecated.",
 )
 def oneof_field_removed(pair: Pair) -> Iterator[Breach]:
-    """If the reading schema lacks the written field of a oneof, consumers get an empty oneof."""
+    """If the reader schema lacks the written field of a oneof, consumers get an empty oneof."""
     if not (sides := _sides(pair)):
         return
     reader, writer = (s.message for s in sides)
@@ -198,7 +198,7 @@ def oneof_field_removed(pair: Pair) -> Iterator[Breach]:
                 pair.at(f.name),
                 None,
                 f.shown,
-                f"The writing schema has this field in oneof {f.oneof}.",
+                f"The writer schema has this field in oneof {f.oneof}.",
             )
 
 
@@ -248,8 +248,8 @@ def field_number_reused(pair: Pair) -> Iterator[Breach]:
     for _, f, _, other in _shared(pair):
         if f.name != other.name:
             because = (
-                f"Field number {f.number} is {f.name} in the reading schema and {other.name} in "
-                "the writing schema."
+                f"Field number {f.number} is {f.name} in the reader schema and {other.name} in "
+                "the writer schema."
             )
             yield Breach(pair.at(f.name), f.name, other.name, because)
 
@@ -316,7 +316,7 @@ def _enum_breaches(name: str, reader: ProtoEnum, writer: ProtoEnum) -> Iterator[
                 f"{name}.{word}",
                 None,
                 f"{word} = {number}",
-                ("The reading schema lacks this value."),
+                ("The reader schema lacks this value."),
             )
         elif word not in known[number]:
             now = f"{known[number][0]} = {number}"

@@ -45,7 +45,7 @@ class _Version:
 
 
 def of_topics(context: Context, before: Version, after: Version) -> SchemaCheckResult:
-    """Judge each reading and writing schema that changed; nothing is asked where none did."""
+    """Judge each reading and writer schema that changed; nothing is asked where none did."""
     findings: list[Finding] = []
     warnings: dict[str, None] = {}
     asked = answered = 0
@@ -106,13 +106,13 @@ def _read(found: TopicSchemas, number: int) -> _Version:
 def _reading(
     topic: str, was: Parsed, now: Parsed, versions: list[_Version], location: Location
 ) -> list[Finding] | None:
-    """Return what the new reading schema does to the topic's records; None where nobody can say."""
+    """Return what the new reader schema does to the topic's records; None where nobody can say."""
     if now.function == "from_json":
         return _parsing(topic, was, now, versions[0], location)
     if now.function != "from_avro" or now.declared is None:
         return None
     try:
-        reader = read_schema(SchemaText(now.declared, SchemaFormat.AVRO, "the new reading schema"))
+        reader = read_schema(SchemaText(now.declared, SchemaFormat.AVRO, "the new reader schema"))
     except HeadgateError:
         return None
     avro = [v for v in versions if v.schema.format is SchemaFormat.AVRO]

@@ -52,8 +52,8 @@ def _differences(
             yield from _differences(read.values, written.values, f"{path}{{}}", depth + 1, seen)
         case "enum" if list(written.symbols) != list(read.symbols)[: len(written.symbols)]:
             yield (
-                f"{path or 'The value'} has different enum symbols in the reading and the written "
-                "schema."
+                f"{path or 'The value'} has different enum symbols in the reader schema and the "
+                "writer schema."
             )
         case "fixed" if read.size != written.size:
             yield _said(path, read, written)
