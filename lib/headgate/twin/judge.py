@@ -60,7 +60,7 @@ def _verdict(run: Experiment) -> TwinVerdict:
     if not found and not same:
         return _of_output(run)
     if found and any(s.outcome == "unknown" for s in found) and not same:
-        return _unknown(found[0].why, "Does the state mean the same to both versions?")
+        return _unknown(found[0].why, "Does the state have the same meaning in both versions?")
     if unreached := _unreached(run):
         return _unknown(unreached, _MORE_ROWS)
     if lacking := _lacking(run):

@@ -120,7 +120,7 @@ class _Pair:
         return Said(
             "silently_wrong",
             (
-                f"the keys of {self._name} mean something else: the new version never finds "
+                f"the keys of {self._name} have another meaning: the new version never finds "
                 f"{len(found.only_before)} of {found.before} keys of the old version"
             ),
             self._key_example(),
@@ -151,8 +151,8 @@ class _Pair:
             if column in after and not grid <= after[column]:
                 return Said(
                     "silently_wrong",
-                    f"the windows of {self._name} start at other times: windows of the old "
-                    "version get no more rows",
+                    f"the windows of {self._name} start at other times: no new row is added to the "
+                    "windows of the old version",
                     self._key_example(),
                 )
         return None
@@ -172,7 +172,7 @@ class _Pair:
                 ),
                 self._example(0, opened[0]),
             )
-        return Said("resumes", f"{self._name} now keeps other rows", mixed=True)
+        return Said("resumes", f"the new version keeps other rows in {self._name}", mixed=True)
 
     def _opened_again(self) -> list[Frozen]:
         run = self.run
@@ -197,16 +197,20 @@ class _Pair:
         if found.single >= _FEW_SINGLE:
             of_single = found.single_different / found.single
             if of_single >= _OTHER_MEANING:
-                said = self._wrong("means something else, even for keys with only one row")
+                said = self._wrong(
+                    f"the value of {self._name} has another meaning, even for keys with only one "
+                    "row"
+                )
                 return replace(said, is_scaled=True)
             if of_single <= _SAME_SINGLE >= missing / found.before and (
                 of_several >= _OTHER_FUNCTION
             ):
                 return self._wrong(
-                    "comes from another function: only keys with several rows differ"
+                    f"the value of {self._name} comes from another function: only keys with "
+                    "several rows differ"
                 )
         elif of_several >= _NEARLY_ALL:
-            return self._wrong("differs for nearly all keys")
+            return self._wrong(f"the value of {self._name} differs for nearly all keys")
         return None
 
     def mixed(self) -> Said:
@@ -216,8 +220,8 @@ class _Pair:
             what = f"old values and new values, which are {self.found.factor:g} times as large"
         return Said("resumes", f"{self._name} mixes {what}", mixed=True)
 
-    def _wrong(self, what: str) -> Said:
-        return Said("silently_wrong", f"the value of {self._name} {what}", self._example())
+    def _wrong(self, why: str) -> Said:
+        return Said("silently_wrong", why, self._example())
 
     @property
     def _name(self) -> str:

@@ -268,7 +268,7 @@ def _of_stores(run: StreamsExperiment) -> str | None:
             return f"store {name} has the rows of store {other}"
         common = len(old.keys() & new.keys())
         if old and new and _share(common, old) < 1 - _ORPHANED > _share(common, new):
-            return f"the keys of store {name} mean something else to the new version"
+            return f"the keys of store {name} have another meaning in the new version"
     return None
 
 

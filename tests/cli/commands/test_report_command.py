@@ -88,7 +88,7 @@ def test_text_and_markdown_say_the_same(report):
     text = report(documents, "text")
     assert "Records read: 1\u202f200" in text
     assert "Rows dropped by the watermark: 0" in text
-    assert "Rate: 150 records/s without start-up" in text
+    assert "Rate: 150 records/s, excluding start-up time" in text
     assert "Compared: different: 7 rows in A, 6 rows in B, 1 missing" in text
     assert "Late records" not in text
     assert "Step 1 (done): delete the results in /data/old_results" in text

@@ -24,7 +24,7 @@ _OPTIONS = (
     click.option(
         "--application-id",
         metavar="ID",
-        help="Kafka Streams: application id, if DIR has several.",
+        help="Kafka Streams: application id, if --state-dir has several applications.",
     ),
     click.option(
         "--jar",
@@ -151,7 +151,10 @@ def _check(streams: Mapping[str, Any], given: Mapping[str, Any]) -> None:
     _check_twin(streams, given, is_twin=is_twin)
     if is_twin:
         if used := _used(_OF_CLUSTER, streams):
-            raise click.UsageError(f"{used} needs --state-dir: a twin run reads no cluster.")
+            raise click.UsageError(
+                f"{used} needs --state-dir: a twin run (--before-jar without --state-dir) doesn't "
+                "use your Kafka cluster."
+            )
     elif used := _used({n: _OF_STREAMS[n] for n in _OF_TWIN}, streams):
         raise click.UsageError(f"{used} is for a twin run of Kafka Streams: use --before-jar and "
                                "--jar without --state-dir.")  # fmt: skip

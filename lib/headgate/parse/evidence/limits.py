@@ -230,8 +230,8 @@ def _mode(version: Version) -> str | None:
     if version.output_mode:
         return None
     return (
-        "Unknown: the output mode; a plan from before the query's start always shows Append. Run "
-        f"{_CAPTURE}, or add a plan of the running query."
+        "Unknown: the output mode. A plan that was printed before the query started always shows "
+        f"Append. Run {_CAPTURE}, or add a plan of the running query."
     )
 
 

@@ -51,7 +51,10 @@ def common_parser(about: str) -> argparse.ArgumentParser:
     add("--query", help="Name of the query, if the function starts several.")
     add("--offsets", required=True, help="Offsets of the inputs as JSON, or @FILE with them.")
     add("--keys", required=True, help="Key columns of a result, separated by commas.")
-    add("--time-column", help="Time column of a result (default: its window column).")
+    add(
+        "--time-column",
+        help="Column with the event time or window of a result (default: the window column).",
+    )
     add("--target", required=True, help="Folder of the results: FORMAT:PATH.")
     add("--input-from", metavar="TIME", help="First event time of the input.")
     add("--input-until", metavar="TIME", help="Event time at which the input ends (exclusive).")

@@ -57,12 +57,24 @@ def main() -> None:
     add("--to", required=True, help="Target: FORMAT:LOCATION, for example parquet:/data/april.")
     add("--columns", help="Columns of a table in --to, as JSON.")
     add("--run", help="Run id for the header headgate.run of a topic's records.")
-    add("--time-column", help="Column with the time of a result, or value.FIELD in JSON.")
-    add("--from", dest="start", metavar="TIME", help="First time of the results.")
-    add("--until", metavar="TIME", help="Time after the last result.")
+    add(
+        "--time-column",
+        help="Column with the event time or window of a result, or value.FIELD for a field of JSON "
+        "in value.",
+    )
+    add(
+        "--from",
+        dest="start",
+        metavar="TIME",
+        help="Earliest event time of the results; for a window, its start.",
+    )
+    add(
+        "--until", metavar="TIME", help="Event time after the last result; for a window, its start."
+    )
     add(
         "--keys", action="append", default=[], metavar="COLUMN",
-        help="Column of the key, or value.FIELD in JSON: the last row of each key is kept.",
+        help="Key column of a result, or value.FIELD for a field of JSON in value. "
+        "The last row of each key is kept.",
     )  # fmt: skip
     run(parser, work)
 

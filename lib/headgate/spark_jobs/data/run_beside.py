@@ -85,7 +85,9 @@ def work(given: argparse.Namespace, report: Report) -> Ended:
         sums = {name: sums[name] + ended.facts.get(name, 0) for name in _SUMS}
         ended = Ended(ended.outcome, {**ended.facts, **sums}, ended.error)
         if ended.outcome == "done" and _position(copy) == at:
-            raise CaptureError(f"{given.entry_point} ran no batch after batch {at[0]} of {copy}")
+            raise CaptureError(
+                f"{given.entry_point} ran no batch after batch {at[0]} of checkpoint copy {copy}"
+            )
     return ended
 
 
@@ -106,11 +108,14 @@ def next_segment(copy: Path, first: int, ends: Sequence[Offsets]) -> Segment | N
     """
     at, is_open = _position(copy)
     if at < first:
-        raise CaptureError(f"the batches begin at {first}, but the copy {copy} ends at batch {at}")
+        raise CaptureError(
+            f"the checkpoint copy {copy} ends at batch {at}, but the run needs batch {first}: "
+            "files of the copy were probably deleted. Undo the run, then plan again"
+        )
     here, *left = ends[at - first :] or [ends[-1]]
     if left and not is_open and left[0] == here:
         if write_empty_batch(copy) is None:
-            raise CaptureError(f"the logs of the copy {copy} have no committed batch")
+            raise CaptureError(f"the checkpoint copy {copy} has no committed batch")
         is_open = True
         left = left[1:]
     if not left:

@@ -29,7 +29,7 @@ def landscape_loose(landscape: Landscape) -> None:
     topics, groups = st.columns(2, gap="small")
     with topics:
         _topics(
-            "Topics without producer and consumer",
+            "Topics with neither producers nor consumers",
             unused(landscape),
             "unused",
             "No registered pipeline writes these topics. No pipeline or group reads them.",

@@ -28,7 +28,9 @@ def show_twin(found: TwinRun) -> None:
         st.html(markup.verdict(GLYPHS[outcome], word, _why(engine), engine.outcome))
     with right:
         st.html(
-            markup.verdict(ours.glyph, f"Rules and twin run: {ours.word}", ours.sentence, ours.tone)
+            markup.verdict(
+                ours.glyph, f"Outcome of rules and twin run: {ours.word}", ours.sentence, ours.tone
+            )
         )
     if engine.counterexample is not None:
         _example(engine.counterexample)

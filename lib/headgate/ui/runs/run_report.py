@@ -15,6 +15,7 @@ from headgate.usecases.runs.read_run import RunDetail
 from headgate.views.words.run_report import (
     ENDINGS,
     FORMS,
+    WITHOUT_STARTUP,
     compared_words,
     rate_words,
     written_report,
@@ -52,4 +53,5 @@ def _tiles(report: RunReport) -> Iterator[tuple[str, str, str]]:
         remark = _REMARKS.get(name, "")
         yield NUMBERS[name], count(number), remark or (exact(number) if number > 999 else "")
     if report.rate is not None:
-        yield "Rate", rate_words(report.rate).removesuffix(" without start-up"), "without start-up"
+        rate = rate_words(report.rate).removesuffix(WITHOUT_STARTUP)
+        yield "Rate", rate, WITHOUT_STARTUP.removeprefix(", ")

@@ -63,7 +63,12 @@ def schedule_view(context: Context, view: ScheduleView) -> None:
         st.html(markup.section("Ticks"))
         st.dataframe(_frame(view.ticks), hide_index=True, height="content", key=SchedulesKey.TICKS)
     else:
-        st.html(markup.quiet("No ticks yet. A worker must run: start a worker with `headgate up`."))
+        st.html(
+            markup.quiet(
+                "The schedule has had no tick yet. Ticks start runs only while a worker is "
+                "running: start a worker with `headgate up`."
+            )
+        )
 
 
 def next_text(view: ScheduleView, *, short: bool = False) -> str:

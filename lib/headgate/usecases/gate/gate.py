@@ -298,7 +298,7 @@ def _moved(found: FoundChange) -> Iterator[str]:
     if "checkpoint" in found.settings and before.checkpoint:
         old, new = before.declared or before.checkpoint, after.declared or after.checkpoint
         yield (
-            f"headgate.toml moves the checkpoint from {old} to {new or 'nowhere'}. Does "
+            f"headgate.toml changes the checkpoint from {old} to {new or 'none'}. Does "
             "the new checkpoint have the state of the old checkpoint? If not, the query "
             "starts from scratch."
         )

@@ -124,7 +124,7 @@ def run_streams_twin(
     verdict, versions, plans = _once(before, after, options, say, servers)
     report, again = _compared(versions), None
     if servers is None and can_lower(report, verdict, *versions):
-        say("repeating both versions with other records")
+        say("running both versions again, on other records")
         other = replace(options, seed=options.seed + 1)
         again = _again(before, after, other, say)
         verdict, again = worst_of(verdict, again)
@@ -151,7 +151,7 @@ def _again(before: Side, after: Side, options: StreamsTwinOptions, say: Say) -> 
     try:
         return _once(before, after, options, say, None)[0]
     except (CaptureError, UnreachableError) as error:
-        say(f"the second run failed, so the open questions remain: {error}")
+        say(f"the second run failed, so no finding changes: {error}")
         return None
 
 
@@ -250,7 +250,7 @@ class _Trial:
             run = replace(run, resumed=resumed.result(), own=own)
             if {run.resumed.how, run.own.how} != {"resumes"} or not run.differs:
                 return run
-            self._say("repeating the new version, since the outputs differ")
+            self._say("running the new version again, because the outputs differ")
             again, bare = pool.submit(self._again, feed), pool.submit(self._bare, feed, offsets)
             again_a, again_b = again.result()
             return replace(run, again_a=again_a, again=again_b, bare=bare.result())

@@ -146,7 +146,7 @@ class _Run:
 
         None if this run fails or is late: then nothing is lowered, and the first run counts.
         """
-        self.say("repeating the run with other rows")
+        self.say("running both versions again, on other rows")
         try:
             return self._trial(self.folder / "second", self.options.seed + 1).verdict()
         except (BuildError, UnreachableError) as error:

@@ -208,7 +208,8 @@ def _open_items(one: Gated, fail_on: Collection[str]) -> Iterator[Item]:
             what=(text,),
             identity=f"{one.pipeline} {text}",
             closes=Outcome.UNKNOWN.word in fail_on,
-            reason="Headgate could not compare the two versions, or a question is unanswered.",
+            reason="Headgate doesn't know what the new version does. The result names the error, "
+            "or the question to answer.",
         )
 
 

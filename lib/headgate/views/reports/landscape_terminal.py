@@ -37,7 +37,7 @@ def landscape_text(landscape: Landscape) -> RenderableType:
         ),
         *_section("Pipelines", _pipelines(landscape.pipelines) if landscape.pipelines else None),
         *_section("Consumers", _consumers(consumers(landscape))),
-        *_topics("Topics without producer and consumer", unused(landscape)),
+        *_topics("Topics with neither producers nor consumers", unused(landscape)),
         *_topics("Topics without consumers", unread(landscape)),
         *_topics("Internal topics without a known owner", unowned_topics(landscape)),
         *_groups("Undeclared groups", undeclared_groups(landscape)),

@@ -13,7 +13,7 @@ HEADLINES = {
     UpgradeWay.ROLLING: "A rolling restart is enough",
     UpgradeWay.OFFLINE: "Upgrade offline: stop all instances first",
     UpgradeWay.RESET: "No upgrade keeps this state: roll back the change, or reset the application",
-    UpgradeWay.UNKNOWN: "The upgrade steps depend on an open question",
+    UpgradeWay.UNKNOWN: "The upgrade steps are unknown: answer the questions of the findings first",
 }
 
 

@@ -134,9 +134,12 @@ def compared_words(compared: Any) -> str:
     return f"{'equal' if compared['equal'] else 'different'}: {said}"
 
 
+WITHOUT_STARTUP = ", excluding start-up time"
+
+
 def rate_words(rate: float) -> str:
     """Return a rate; start-up doesn't count."""
-    return f"{exact(round(rate)) if rate >= 1 else f'{rate:.2g}'} records/s without start-up"
+    return f"{exact(round(rate)) if rate >= 1 else f'{rate:.2g}'} records/s{WITHOUT_STARTUP}"
 
 
 def report_lines(report: RunReport) -> Iterator[str]:

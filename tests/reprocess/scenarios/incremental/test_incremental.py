@@ -93,8 +93,8 @@ def test_the_plan_shows_the_schedule_and_all_that_its_runs_do():
     assert made.can_apply, made.blockers
     (step,) = made.steps
     assert step.describe() == (
-        "set schedule of p: none -> every 15 minutes; missed ticks are skipped, at most "
-        f"{exact(1000)} records, 1 minute per run"
+        "set schedule of p: none -> every 15 minutes; no run for missed ticks of the schedule, "
+        f"at most {exact(1000)} records, 1 minute per run"
     )
     assert load_step(step.action, step.details()) == step
     schedule = step.schedule
@@ -131,7 +131,9 @@ def test_the_target_is_part_of_what_is_approved():
     version = Version(name="p", engine=Engine.CONSUMER_GROUP, sink=sink)
     (step,) = plan(world, version=version, every="1h").steps
     assert step.schedule.approved["target"] == "parquet /out"
-    assert step.describe().endswith("every 1 hour; missed ticks run once, target parquet /out")
+    assert step.describe().endswith(
+        "every 1 hour; one run for all missed ticks of the schedule, target parquet /out"
+    )
     (step,) = plan(world, every="1h").steps
     assert step.schedule.approved["target"] is None
     # What runs was observed from its checkpoint, which has a sink without its format.

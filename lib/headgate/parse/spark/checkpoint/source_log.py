@@ -67,7 +67,9 @@ def read_sink_entry(data: bytes, *, is_cut: bool = False) -> tuple[dict[str, Any
     _, lines = versioned(data)
     found = [read_json(line) for line in lines if line]
     if not all(isinstance(f, dict) and isinstance(f.get("path"), str) for f in found):
-        raise ValueError("the lines don't list files of a file sink")
+        raise ValueError(
+            "expected one JSON object with `path` per line, as in `_spark_metadata` of a file sink"
+        )
     return tuple(found)
 
 
@@ -84,7 +86,9 @@ def cut_entries(files: Mapping[str, bytes], last: int) -> dict[str, bytes]:
     head, lines = _all_lines(files)
     absent = [n for n in range(last + 1) if n not in lines]
     if absent:
-        raise ValueError(f"the source's log no longer has entry {absent[0]}")
+        raise ValueError(
+            f"the log of the file source (`sources/N`) no longer has entry {absent[0]}"
+        )
     interval = _interval(files)
     compact = (last + 1) // interval * interval - 1
     groups = {str(n): [n] for n in range(compact + 1, last + 1)}
@@ -117,7 +121,9 @@ def _all_lines(files: Mapping[str, bytes]) -> tuple[str, dict[int, list[str]]]:
         for line in filter(None, text[1:]):
             batch = _batch(read_json(line))
             if batch is None:
-                raise ValueError(f"entry {name} of the source's log has no batch number")
+                raise ValueError(
+                    f"entry {name} in the log of the file source (`sources/N`) has no batch number"
+                )
             mine.setdefault(batch, []).append(line)
         found |= mine
     return head, found

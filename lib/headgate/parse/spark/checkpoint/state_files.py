@@ -168,7 +168,7 @@ def _read_metadata(data: bytes) -> dict[str, Any]:
         raise ValueError("the second line isn't a JSON object")
     said = found.get("operatorInfo") or {}
     if not isinstance(said, dict) or not isinstance(said.get("operatorName"), str | None):
-        raise ValueError("operatorInfo isn't an object with a name")
+        raise ValueError("operatorInfo isn't a JSON object with `operatorName`")
     if isinstance(text := found.get("operatorPropertiesJson"), str):
         read_json(text or "{}")
     return found

@@ -50,7 +50,7 @@ class _Bytes:
     def count(self) -> int:
         found = int(struct.unpack(">i", self.take(4))[0])
         if not 0 <= found <= _MOST:
-            raise ValueError(f"{found} isn't a count")
+            raise ValueError(f"expected a number of entries from 0 to {_MOST:,}, found {found:,}")
         return found
 
     def text(self) -> str:

@@ -179,6 +179,9 @@ SCENARIO = Scenario(
             "Kafka Streams can't process a range as a batch: compare both jars with "
             "`headgate rehearse`"
         ),
-        Engine.CONSUMER_GROUP: refused("Headgate can't call a consumer's code"),
+        Engine.CONSUMER_GROUP: refused(
+            "Headgate can't run the code of a consumer group: run both versions yourself with "
+            "different group ids and output topics, then compare with `headgate compare-output`"
+        ),
     },
 )

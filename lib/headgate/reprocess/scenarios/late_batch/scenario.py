@@ -249,8 +249,8 @@ SCENARIO = Scenario(
         ),
         Option(
             name="time-column",
-            ask="Which column is the time of a result?",
-            help="Time column of a result (default: its window column).",
+            ask="Which column has the event time or window of a result?",
+            help="Column with the event time or window of a result (default: the window column).",
             metavar="COLUMN",
         ),
         Option(

@@ -178,8 +178,9 @@ class RunToOffsets(StepBase):
             )
         if undrained:
             applier.note(
-                f"group {self.group} also read later records, and stopped before it processed "
-                f"all of these records: {undrained}"
+                f"group {self.group} also read records that arrived after the start of the run. "
+                f"{self.pipeline} stopped before the group had read its repartition topics to the "
+                f"end: {undrained}"
             )
         applier.note(f"group {self.group} has reached the latest offsets from the start of the "
                      f"run: {run.said()}")  # fmt: skip

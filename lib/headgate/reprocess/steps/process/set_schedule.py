@@ -14,9 +14,9 @@ from headgate.reprocess.steps.base.document import StepBase
 from headgate.reprocess.steps.base.step import PriorState, Step
 
 _MISSED = {
-    Missed.ONCE: "missed ticks run once",
-    Missed.SKIP: "missed ticks are skipped",
-    Missed.ALL: "each missed tick has its own run",
+    Missed.ONCE: "one run for all missed ticks of the schedule",
+    Missed.SKIP: "no run for missed ticks of the schedule",
+    Missed.ALL: "one run for each missed tick of the schedule",
 }
 
 
