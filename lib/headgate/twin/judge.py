@@ -174,8 +174,8 @@ def _later_mode(run: Experiment) -> TwinVerdict | None:
     return TwinVerdict(
         outcome="silently_wrong",
         why=(
-            f"output mode {before} -> {after}: the new version never emits all rows that the old "
-            "version held back"
+            f"output mode {before} -> {after}: the new version never emits some rows that the old "
+            "version held back in its state"
         ),
     )
 

@@ -331,7 +331,10 @@ def remaining(checkpoint: Path, ends: list[Offsets]) -> list[Offsets]:
             for part, offset in parts.items()
         ):
             return ends[number + 1 :]
-    raise CaptureError(f"the checkpoint {checkpoint} has read more than the given offsets")
+    raise CaptureError(
+        f"checkpoint {checkpoint} is after the last offsets of --offsets. Pass a new folder with "
+        "--work, or the same --offsets as in the first run"
+    )
 
 
 if __name__ == "__main__":
