@@ -7,12 +7,15 @@ from dataclasses import replace
 
 import pytest
 
+from headgate.gateway.adapters.live import LiveInspector
+from headgate.model.registered_pipelines import Pipeline, Registry
 from headgate.model.version import Engine, Sink, Source, Version
 from headgate.parse.evidence.version_file import fingerprint
 from headgate.store import open_store
 from headgate.store.rows import Origin
 from headgate.store.sqlite_reader import open_soonest
 from headgate.usecases.reprocess.complete_version import complete_version
+from headgate.usecases.reprocess.rebuild_plan import known_versions
 
 OPTIONS = {"startingOffsets": "earliest"}
 CAPTURED = Version(
@@ -73,3 +76,14 @@ def test_without_a_capture_or_a_version_nothing_is_added(kept):
     keep, read = kept
     keep(CHECKPOINT, Origin.OBSERVED)
     assert read().sink is None
+
+
+def test_a_plan_knows_the_sink_also_after_a_worker_has_observed_the_checkpoint(kept, tmp_path):
+    keep, _ = kept
+    keep(CAPTURED, Origin.CAPTURED)
+    keep(CHECKPOINT, Origin.OBSERVED)
+    pipeline = Pipeline(name="q", engine=Engine.SPARK, checkpoint=str(tmp_path / "ck"))
+    inspector = LiveInspector(Registry(pipelines=(pipeline,)), tmp_path)
+    with closing(open_store(f"sqlite:///{tmp_path / 'h.db'}")) as store:
+        version, _ = known_versions(store, inspector, "online-upgrade", "q")
+    assert version.sink == CAPTURED.sink

@@ -143,11 +143,12 @@ def known_versions(
 ) -> tuple[Version | None, dict[str, Version]]:
     """Return the pipeline's newest version, and of a Kafka Streams application all others', too.
 
+    What a worker observes is a checkpoint, which doesn't show the sink: the capture does.
     A reset names an application id: of what is registered, any pipeline may have that.
     """
     registered = inspector.processes.registered(pipeline)
     if registered is None or registered.engine is not Engine.KAFKA_STREAMS:
-        return store.versions.running(pipeline), {}
+        return complete_version(store, pipeline), {}
     streams = [p for p in inspector.processes.pipelines() if p.engine is Engine.KAFKA_STREAMS]
     found = {
         p.name: v for p in inspector.processes.pipelines() if (v := store.versions.running(p.name))
